@@ -17,9 +17,13 @@
 #define MAX_TESTS 64
 #define MAX_CASES 8
 
-struct check_test {
+typedef struct {
 	const char *name;
 	void (*run)(int _i);
+} TTest;
+
+struct check_test {
+	const TTest *test;
 	int i;
 };
 
@@ -37,7 +41,11 @@ typedef struct {
 
 typedef Suite SRunner;
 
-#define START_TEST(test) static void test(int _i __attribute__((unused)))
+#define START_TEST(test)                                       \
+	static void test##_run(int _i);                        \
+	static const TTest test##_ttest = {#test, test##_run}; \
+	static const TTest *test = &test##_ttest;              \
+	static void test##_run(int _i __attribute__((unused)))
 #define END_TEST
 
 #define ck_assert_msg(condition, ...)                                            \
@@ -111,17 +119,16 @@ static inline void tcase_add_checked_fixture(
 	tcase->teardown = teardown;
 }
 
-static inline void check_add(TCase *tcase, const char *name, void (*run)(int), int from, int to)
+static inline void tcase_add_loop_test(TCase *tcase, const TTest *test, int from, int to)
 {
 	for (int i = from; i < to; i++) {
 		if (tcase->n == MAX_TESTS)
 			abort();
-		tcase->tests[tcase->n++] = (struct check_test){name, run, i};
+		tcase->tests[tcase->n++] = (struct check_test){test, i};
 	}
 }
 
-#define tcase_add_test(tcase, test) check_add(tcase, #test, test, 0, 1)
-#define tcase_add_loop_test(tcase, test, from, to) check_add(tcase, #test, test, from, to)
+#define tcase_add_test(tcase, test) tcase_add_loop_test(tcase, test, 0, 1)
 #define tcase_set_timeout(tcase, seconds) ((void)(tcase), (void)(seconds))
 
 static inline SRunner *srunner_create(Suite *suite)
@@ -146,8 +153,8 @@ static inline void check_run(const TCase *tcase, const struct check_test *test, 
 	int status = -1;
 	pid_t pid;
 
-	if (check_is_skipped(test->name)) {
-		printf("ok %d - %s # SKIP\n", number, test->name);
+	if (check_is_skipped(test->test->name)) {
+		printf("ok %d - %s # SKIP\n", number, test->test->name);
 		return;
 	}
 	fflush(stdout);
@@ -155,7 +162,7 @@ static inline void check_run(const TCase *tcase, const struct check_test *test, 
 	if (pid == 0) {
 		if (tcase->setup)
 			tcase->setup();
-		test->run(test->i);
+		test->test->run(test->i);
 		if (tcase->teardown)
 			tcase->teardown();
 		_exit(0);
@@ -164,7 +171,7 @@ static inline void check_run(const TCase *tcase, const struct check_test *test, 
 		waitpid(pid, &status, 0);
 	if (status)
 		printf("# status %#x\n", (unsigned)status);
-	printf("%sok %d - %s\n", status ? "not " : "", number, test->name);
+	printf("%sok %d - %s\n", status ? "not " : "", number, test->test->name);
 }
 
 static inline void srunner_run_all(SRunner *runner, int mode)

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/target/target.h"
+#include "tests/unit/unit.h"
 
 #define SOMEBODY 65534
 #define N_REFUSED 1000
@@ -84,18 +85,10 @@ START_TEST(warns_of_many_refusals_once_a_second)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("access");
-	TCase *tcase = tcase_create("access");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(lets_its_own_user_in),
+	UNIT_TEST(warns_of_many_refusals_once_a_second),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, lets_its_own_user_in);
-	tcase_add_test(tcase, warns_of_many_refusals_once_a_second);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("access", .set_up = setup, .tests = tests)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "tests/unit/unit.h"
 
 static void expect(const char *typed, const char *host_option, const char *host, unsigned int port,
 	const char *text)
@@ -152,25 +153,18 @@ START_TEST(takes_pids_and_names)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("address");
-	TCase *tcase = tcase_create("address");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(takes_a_bare_port),
+	UNIT_TEST(tells_this_machine_by_its_names),
+	UNIT_TEST(takes_host_and_port),
+	UNIT_TEST(takes_ipv6_in_brackets),
+	UNIT_TEST(refuses_bad_ports),
+	UNIT_TEST(refuses_bad_hosts),
+	UNIT_TEST(refuses_a_second_host),
+	UNIT_TEST(refuses_a_host_that_does_not_fit),
+	UNIT_TEST(takes_a_socket),
+	UNIT_TEST(takes_pids_and_names),
+	{NULL},
+};
 
-	tcase_add_test(tcase, takes_a_bare_port);
-	tcase_add_test(tcase, tells_this_machine_by_its_names);
-	tcase_add_test(tcase, takes_host_and_port);
-	tcase_add_test(tcase, takes_ipv6_in_brackets);
-	tcase_add_test(tcase, refuses_bad_ports);
-	tcase_add_test(tcase, refuses_bad_hosts);
-	tcase_add_test(tcase, refuses_a_second_host);
-	tcase_add_test(tcase, refuses_a_host_that_does_not_fit);
-	tcase_add_test(tcase, takes_a_socket);
-	tcase_add_test(tcase, takes_pids_and_names);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("address", .tests = tests)

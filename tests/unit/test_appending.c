@@ -18,6 +18,7 @@
 #include "tests/unit/machine_fixture.h"
 #include "tests/unit/rpc_fixture.h"
 #include "tests/unit/stream_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 #include "trace/xspace/xspace.h"
 
@@ -281,22 +282,15 @@ START_TEST(what_is_not_known_stays)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("appending");
-	TCase *tests = tcase_create("appending");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(the_part_is_behind_the_last_chunk),
+	UNIT_TEST(it_is_there_without_progress),
+	UNIT_TEST(who_wants_none_gets_none),
+	UNIT_TEST(of_another_time_there_is_none),
+	UNIT_TEST(of_the_future_there_is_none),
+	UNIT_TEST(what_is_damaged_is_not_vouched_for),
+	UNIT_TEST(what_is_not_known_stays),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, the_part_is_behind_the_last_chunk);
-	tcase_add_test(tests, it_is_there_without_progress);
-	tcase_add_test(tests, who_wants_none_gets_none);
-	tcase_add_test(tests, of_another_time_there_is_none);
-	tcase_add_test(tests, of_the_future_there_is_none);
-	tcase_add_test(tests, what_is_damaged_is_not_vouched_for);
-	tcase_add_test(tests, what_is_not_known_stays);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("appending", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "tests/unit/unit.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
 #include "trace/read/view.h"
@@ -173,19 +174,12 @@ START_TEST(a_bit_flipped_anywhere)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("archive_hostile");
-	TCase *tests = tcase_create("archive_hostile");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_LOOP(files_cut_anywhere, sizeof names / sizeof *names),
+	UNIT_LOOP(cut_anywhere, sizeof names / sizeof *names),
+	UNIT_LOOP(a_bit_flipped_anywhere, sizeof names / sizeof *names),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_set_timeout(tests, 60);
-	tcase_add_loop_test(tests, files_cut_anywhere, 0, (int)(sizeof names / sizeof *names));
-	tcase_add_loop_test(tests, cut_anywhere, 0, sizeof names / sizeof names[0]);
-	tcase_add_loop_test(tests, a_bit_flipped_anywhere, 0, sizeof names / sizeof names[0]);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("archive_hostile", .set_up = set_up, .tear_down = tear_down, .timeout_s = 60,
+	.tests = tests)

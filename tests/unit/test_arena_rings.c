@@ -13,6 +13,7 @@
 #include "lib/record/guest.h"
 #include "lib/record/thread.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static _Atomic uint8_t *get_state(uint32_t i)
 {
@@ -95,20 +96,13 @@ START_TEST(not_of_another_arena)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("arena_rings");
-	TCase *tests = tcase_create("shed");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(rings_behind_the_last_one_that_was_taken_go),
+	UNIT_TEST(where_nobody_recorded_all_of_them_go),
+	UNIT_TEST(a_late_thread_finds_none),
+	UNIT_TEST(once),
+	UNIT_TEST(not_of_another_arena),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, fixture_close);
-	tcase_add_test(tests, rings_behind_the_last_one_that_was_taken_go);
-	tcase_add_test(tests, where_nobody_recorded_all_of_them_go);
-	tcase_add_test(tests, a_late_thread_finds_none);
-	tcase_add_test(tests, once);
-	tcase_add_test(tests, not_of_another_arena);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("arena_rings", .set_up = set_up, .tear_down = fixture_close, .tests = tests)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static void setup(void)
 {
@@ -239,25 +240,17 @@ START_TEST(keeps_steps_and_samples)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("args");
-	TCase *tcase = tcase_create("args");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(keeps_every_type),
+	UNIT_TEST(writes_a_null_text_as_words),
+	UNIT_TEST(cuts_a_text_that_is_too_long),
+	UNIT_TEST(keeps_a_slot_for_each_of_eight_texts),
+	UNIT_TEST(cuts_the_ninth_argument),
+	UNIT_TEST(gives_each_open_span_its_own_arguments),
+	UNIT_TEST(cuts_run_time_names_after_255_bytes),
+	UNIT_TEST(copies_a_run_time_name_when_the_span_begins),
+	UNIT_TEST(keeps_steps_and_samples),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, fixture_close);
-	tcase_add_test(tcase, keeps_every_type);
-	tcase_add_test(tcase, writes_a_null_text_as_words);
-	tcase_add_test(tcase, cuts_a_text_that_is_too_long);
-	tcase_add_test(tcase, keeps_a_slot_for_each_of_eight_texts);
-	tcase_add_test(tcase, cuts_the_ninth_argument);
-	tcase_add_test(tcase, gives_each_open_span_its_own_arguments);
-	tcase_add_test(tcase, cuts_run_time_names_after_255_bytes);
-	tcase_add_test(tcase, copies_a_run_time_name_when_the_span_begins);
-	tcase_add_test(tcase, keeps_steps_and_samples);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("args", .set_up = setup, .tear_down = fixture_close, .tests = tests)

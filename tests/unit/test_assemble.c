@@ -14,6 +14,7 @@
 #include "base/chunks.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/xspace/totals.h"
 #include "trace/xspace/xspace.h"
 
@@ -456,36 +457,28 @@ START_TEST(sums_up_losses_of_many_threads)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("assemble");
-	TCase *tcase = tcase_create("assemble");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(makes_a_line_per_thread),
+	UNIT_TEST(a_span_below_the_clocks_step_is_no_instant),
+	UNIT_TEST(keeps_threads_with_the_same_tid_apart),
+	UNIT_TEST(tells_the_ids_that_a_jax_server_gives_threads),
+	UNIT_TEST(unwraps_starts),
+	UNIT_TEST(leaves_out_what_began_before_the_capture),
+	UNIT_TEST(takes_long_durations_from_their_slot),
+	UNIT_TEST(needs_no_stats_for_run_time_names),
+	UNIT_TEST(makes_stats_of_arguments),
+	UNIT_TEST(numbers_steps),
+	UNIT_TEST(makes_a_line_per_counter),
+	UNIT_TEST(cuts_open_spans_at_the_end),
+	UNIT_TEST(cuts_open_spans_where_their_thread_ended),
+	UNIT_TEST(cuts_open_spans_where_the_process_ended),
+	UNIT_TEST(says_how_the_process_ended),
+	UNIT_TEST(says_nothing_of_an_end_behind_the_stop),
+	UNIT_TEST(leaves_out_what_is_behind_the_agreed_end),
+	UNIT_TEST(what_is_cut_at_the_end_nests),
+	UNIT_TEST(reports_losses_by_reason),
+	UNIT_TEST(sums_up_losses_of_many_threads),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, log_open, log_close);
-	tcase_add_test(tcase, makes_a_line_per_thread);
-	tcase_add_test(tcase, a_span_below_the_clocks_step_is_no_instant);
-	tcase_add_test(tcase, keeps_threads_with_the_same_tid_apart);
-	tcase_add_test(tcase, tells_the_ids_that_a_jax_server_gives_threads);
-	tcase_add_test(tcase, unwraps_starts);
-	tcase_add_test(tcase, leaves_out_what_began_before_the_capture);
-	tcase_add_test(tcase, takes_long_durations_from_their_slot);
-	tcase_add_test(tcase, needs_no_stats_for_run_time_names);
-	tcase_add_test(tcase, makes_stats_of_arguments);
-	tcase_add_test(tcase, numbers_steps);
-	tcase_add_test(tcase, makes_a_line_per_counter);
-	tcase_add_test(tcase, cuts_open_spans_at_the_end);
-	tcase_add_test(tcase, cuts_open_spans_where_their_thread_ended);
-	tcase_add_test(tcase, cuts_open_spans_where_the_process_ended);
-	tcase_add_test(tcase, says_how_the_process_ended);
-	tcase_add_test(tcase, says_nothing_of_an_end_behind_the_stop);
-	tcase_add_test(tcase, leaves_out_what_is_behind_the_agreed_end);
-	tcase_add_test(tcase, what_is_cut_at_the_end_nests);
-	tcase_add_test(tcase, reports_losses_by_reason);
-	tcase_add_test(tcase, sums_up_losses_of_many_threads);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("assemble", .set_up = log_open, .tear_down = log_close, .tests = tests)

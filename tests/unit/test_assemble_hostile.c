@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/xspace/xspace.h"
 
 static struct thread_log *thread_log;
@@ -337,31 +338,23 @@ START_TEST(keeps_very_many_threads_of_one_tid_apart)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("assemble_hostile");
-	TCase *tcase = tcase_create("hostile records");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(names_bad_ids_as_such),
+	UNIT_TEST(counts_what_is_no_record),
+	UNIT_TEST(cuts_strings_at_the_end_of_the_table),
+	UNIT_TEST(bounds_a_name_that_fills_the_table),
+	UNIT_TEST(believes_no_count_of_strings),
+	UNIT_TEST(stops_at_slots_that_are_not_there),
+	UNIT_TEST(cuts_texts_at_the_end_of_their_entry),
+	UNIT_TEST(counts_arguments_of_no_type),
+	UNIT_TEST(survives_a_run_time_name_that_is_missing),
+	UNIT_TEST(has_room_for_the_stats_of_a_full_frame),
+	UNIT_TEST(counts_marks_without_a_number),
+	UNIT_TEST(keeps_very_many_threads_of_one_tid_apart),
+	UNIT_LOOP(bounds_what_async_marks_can_cost, 6),
+	UNIT_LOOP(bounds_long_durations, 5),
+	UNIT_LOOP(survives_noise, 8),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, log_close);
-	tcase_add_test(tcase, names_bad_ids_as_such);
-	tcase_add_test(tcase, counts_what_is_no_record);
-	tcase_add_test(tcase, cuts_strings_at_the_end_of_the_table);
-	tcase_add_test(tcase, bounds_a_name_that_fills_the_table);
-	tcase_add_test(tcase, believes_no_count_of_strings);
-	tcase_add_test(tcase, stops_at_slots_that_are_not_there);
-	tcase_add_test(tcase, cuts_texts_at_the_end_of_their_entry);
-	tcase_add_test(tcase, counts_arguments_of_no_type);
-	tcase_add_test(tcase, survives_a_run_time_name_that_is_missing);
-	tcase_add_test(tcase, has_room_for_the_stats_of_a_full_frame);
-	tcase_add_test(tcase, counts_marks_without_a_number);
-	tcase_add_test(tcase, keeps_very_many_threads_of_one_tid_apart);
-	tcase_add_loop_test(tcase, bounds_what_async_marks_can_cost, 0, 6);
-	tcase_add_loop_test(tcase, bounds_long_durations, 0, 5);
-	tcase_add_loop_test(tcase, survives_noise, 0, 8);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("assemble_hostile", .set_up = setup, .tear_down = log_close, .tests = tests)

@@ -10,6 +10,7 @@
 #include "daemon/pipeline/assembly/async_carry.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
+#include "tests/unit/unit.h"
 
 #define CAPTURE_NS 1000000
 
@@ -630,45 +631,37 @@ START_TEST(carries_so_much_and_no_more)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("asyncs");
-	TCase *tcase = tcase_create("asyncs");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(joins_a_begin_and_an_end_of_another_thread),
+	UNIT_TEST(cuts_what_is_open_where_the_process_ended),
+	UNIT_TEST(keeps_names_and_ids_apart),
+	UNIT_TEST(puts_spans_that_follow_one_another_on_one_line),
+	UNIT_TEST(puts_spans_that_overlap_on_lines_of_their_own),
+	UNIT_TEST(cuts_what_has_no_end_at_the_end),
+	UNIT_TEST(starts_what_began_before_at_the_start),
+	UNIT_TEST(counts_an_end_too_many),
+	UNIT_TEST(leaves_threads_and_counters_as_they_are),
+	UNIT_TEST(keeps_what_overlaps_very_much),
+	UNIT_TEST(makes_a_flow_s_ends_known_to_viewers),
+	UNIT_TEST(finds_the_number_behind_a_run_time_name),
+	UNIT_TEST(is_unfinished_in_each_part_before_its_end_and_then_whole),
+	UNIT_TEST(waits_with_a_mark_for_what_another_thread_did_before),
+	UNIT_TEST(carries_names_made_at_run_time),
+	UNIT_TEST(a_span_has_the_arguments_of_its_begin),
+	UNIT_TEST(has_them_in_each_part),
+	UNIT_TEST(an_end_whose_begin_was_overwritten_is_no_span),
+	UNIT_TEST(begins_whose_ends_were_overwritten_do_not_pile_up),
+	UNIT_TEST(a_long_span_over_the_window_s_start_is_whole),
+	UNIT_TEST(halves_of_two_spans_are_not_made_one),
+	UNIT_TEST(halves_beside_lost_records_are_not_made_one),
+	UNIT_TEST(what_one_thread_lost_in_the_middle_may_be_its_own),
+	UNIT_TEST(an_id_used_once_is_joined_across_lost_records),
+	UNIT_TEST(an_id_that_one_thread_alone_uses_has_no_gap),
+	UNIT_TEST(an_end_too_many_is_told_from_one_without_its_begin),
+	UNIT_TEST(what_was_not_asked_for_is_before_the_start),
+	UNIT_TEST(what_went_with_a_session_s_oldest_is_no_span_either),
+	UNIT_TEST(carries_so_much_and_no_more),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, joins_a_begin_and_an_end_of_another_thread);
-	tcase_add_test(tcase, cuts_what_is_open_where_the_process_ended);
-	tcase_add_test(tcase, keeps_names_and_ids_apart);
-	tcase_add_test(tcase, puts_spans_that_follow_one_another_on_one_line);
-	tcase_add_test(tcase, puts_spans_that_overlap_on_lines_of_their_own);
-	tcase_add_test(tcase, cuts_what_has_no_end_at_the_end);
-	tcase_add_test(tcase, starts_what_began_before_at_the_start);
-	tcase_add_test(tcase, counts_an_end_too_many);
-	tcase_add_test(tcase, leaves_threads_and_counters_as_they_are);
-	tcase_add_test(tcase, keeps_what_overlaps_very_much);
-	tcase_add_test(tcase, makes_a_flow_s_ends_known_to_viewers);
-	tcase_add_test(tcase, finds_the_number_behind_a_run_time_name);
-	tcase_add_test(tcase, is_unfinished_in_each_part_before_its_end_and_then_whole);
-	tcase_add_test(tcase, waits_with_a_mark_for_what_another_thread_did_before);
-	tcase_add_test(tcase, carries_names_made_at_run_time);
-	tcase_add_test(tcase, a_span_has_the_arguments_of_its_begin);
-	tcase_add_test(tcase, has_them_in_each_part);
-	tcase_add_test(tcase, an_end_whose_begin_was_overwritten_is_no_span);
-	tcase_add_test(tcase, begins_whose_ends_were_overwritten_do_not_pile_up);
-	tcase_add_test(tcase, a_long_span_over_the_window_s_start_is_whole);
-	tcase_add_test(tcase, halves_of_two_spans_are_not_made_one);
-	tcase_add_test(tcase, halves_beside_lost_records_are_not_made_one);
-	tcase_add_test(tcase, what_one_thread_lost_in_the_middle_may_be_its_own);
-	tcase_add_test(tcase, an_id_used_once_is_joined_across_lost_records);
-	tcase_add_test(tcase, an_id_that_one_thread_alone_uses_has_no_gap);
-	tcase_add_test(tcase, an_end_too_many_is_told_from_one_without_its_begin);
-	tcase_add_test(tcase, what_was_not_asked_for_is_before_the_start);
-	tcase_add_test(tcase, what_went_with_a_session_s_oldest_is_no_span_either);
-	tcase_add_test(tcase, carries_so_much_and_no_more);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("asyncs", .set_up = setup, .tear_down = teardown, .tests = tests)

@@ -13,6 +13,7 @@
 #include "daemon/target/entry.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/xspace/xspace.h"
 
 static _Atomic int raised = 1;
@@ -133,22 +134,15 @@ START_TEST(counters_get_no_lines)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cancel");
-	TCase *tests = tcase_create("cancel");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(looks_at_the_flag_now_and_then),
+	UNIT_TEST(chunks_take_no_more),
+	UNIT_TEST(a_trace_is_not_encoded),
+	UNIT_TEST(records_are_not_assembled),
+	UNIT_TEST(events_are_not_ordered),
+	UNIT_TEST(async_spans_are_not_matched),
+	UNIT_TEST(counters_get_no_lines),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, log_open, log_close);
-	tcase_add_test(tests, looks_at_the_flag_now_and_then);
-	tcase_add_test(tests, chunks_take_no_more);
-	tcase_add_test(tests, a_trace_is_not_encoded);
-	tcase_add_test(tests, records_are_not_assembled);
-	tcase_add_test(tests, events_are_not_ordered);
-	tcase_add_test(tests, async_spans_are_not_matched);
-	tcase_add_test(tests, counters_get_no_lines);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("cancel", .set_up = log_open, .tear_down = log_close, .tests = tests)

@@ -24,6 +24,7 @@
 #include "client/process/exit.h"
 #include "rpc/handoff.h"
 #include "rpc/server.h"
+#include "tests/unit/unit.h"
 
 static struct {
 	struct rpc_server *server;
@@ -251,23 +252,15 @@ START_TEST(prints_foreign_errors_clean)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("capture");
-	TCase *tests = tcase_create("capture");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(publishes_a_trace_with_an_event),
+	UNIT_TEST(does_not_publish_what_is_no_trace),
+	UNIT_TEST(does_not_publish_a_trace_without_events),
+	UNIT_TEST(says_once_why_it_is_empty),
+	UNIT_TEST(finds_the_reason_behind_other_warnings),
+	UNIT_TEST(prints_foreign_warnings_clean),
+	UNIT_TEST(prints_foreign_errors_clean),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, publishes_a_trace_with_an_event);
-	tcase_add_test(tests, does_not_publish_what_is_no_trace);
-	tcase_add_test(tests, does_not_publish_a_trace_without_events);
-	tcase_add_test(tests, says_once_why_it_is_empty);
-	tcase_add_test(tests, finds_the_reason_behind_other_warnings);
-	tcase_add_test(tests, prints_foreign_warnings_clean);
-	tcase_add_test(tests, prints_foreign_errors_clean);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("capture", .set_up = set_up, .tear_down = tear_down, .timeout_s = 60, .tests = tests)

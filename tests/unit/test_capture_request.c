@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "tests/unit/unit.h"
 
 static struct capture_request request;
 static struct diag diag;
@@ -328,31 +329,24 @@ START_TEST(depth_has_an_end)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("capture_request");
-	TCase *tests = tcase_create("capture_request");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_program_is_a_number_or_a_word),
+	UNIT_TEST(several_are_a_list),
+	UNIT_TEST(there_are_so_many_of_them),
+	UNIT_TEST(what_is_no_program_is_refused),
+	UNIT_TEST(words_have_an_end),
+	UNIT_TEST(the_next_one_is_a_pattern_with_patience),
+	UNIT_TEST(a_duration_is_a_whole_number_in_its_range),
+	UNIT_TEST(a_snapshot_is_of_a_session),
+	UNIT_TEST(of_what_was_recorded_nothing_can_be_chosen),
+	UNIT_TEST(options_are_those_of_the_table),
+	UNIT_TEST(options_that_are_wrong_are_named),
+	UNIT_TEST(options_that_are_ignored_are_warned_of),
+	UNIT_TEST(what_begins_by_itself_has_no_delay),
+	UNIT_TEST(a_run_has_a_name_that_is_no_path),
+	UNIT_TEST(what_is_no_object_is_refused),
+	UNIT_TEST(depth_has_an_end),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, NULL, forget);
-	tcase_add_test(tests, a_program_is_a_number_or_a_word);
-	tcase_add_test(tests, several_are_a_list);
-	tcase_add_test(tests, there_are_so_many_of_them);
-	tcase_add_test(tests, what_is_no_program_is_refused);
-	tcase_add_test(tests, words_have_an_end);
-	tcase_add_test(tests, the_next_one_is_a_pattern_with_patience);
-	tcase_add_test(tests, a_duration_is_a_whole_number_in_its_range);
-	tcase_add_test(tests, a_snapshot_is_of_a_session);
-	tcase_add_test(tests, of_what_was_recorded_nothing_can_be_chosen);
-	tcase_add_test(tests, options_are_those_of_the_table);
-	tcase_add_test(tests, options_that_are_wrong_are_named);
-	tcase_add_test(tests, options_that_are_ignored_are_warned_of);
-	tcase_add_test(tests, what_begins_by_itself_has_no_delay);
-	tcase_add_test(tests, a_run_has_a_name_that_is_no_path);
-	tcase_add_test(tests, what_is_no_object_is_refused);
-	tcase_add_test(tests, depth_has_an_end);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("capture_request", .tear_down = forget, .tests = tests)

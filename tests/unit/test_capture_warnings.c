@@ -21,6 +21,7 @@
 #include "daemon/pipeline/recording/source.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 
 static struct capture_request request;
@@ -166,21 +167,13 @@ START_TEST(a_stop_before_the_answer_to_the_start_is_said)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("capture warnings");
-	TCase *tcase = tcase_create("clock");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_clock_that_goes_well_is_not_mentioned),
+	UNIT_TEST(a_counter_that_was_set_back_is_said),
+	UNIT_TEST(a_part_says_what_was_in_its_window),
+	UNIT_TEST(a_counter_that_cannot_be_used_is_said),
+	UNIT_TEST(a_stop_before_the_answer_to_the_start_is_said),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, a_clock_that_goes_well_is_not_mentioned);
-	tcase_add_test(tcase, a_counter_that_was_set_back_is_said);
-	tcase_add_test(tcase, a_part_says_what_was_in_its_window);
-	tcase_add_test(tcase, a_counter_that_cannot_be_used_is_said);
-	tcase_add_test(tcase, a_stop_before_the_answer_to_the_start_is_said);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("capture warnings", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "tests/unit/drain_fixture.h"
+#include "tests/unit/unit.h"
 
 #define N_THREADS 2
 #define N_CAPTURES 10000
@@ -132,17 +133,9 @@ START_TEST(captures_in_a_row_lose_nothing_uncounted)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("captures");
-	TCase *tcase = tcase_create("captures");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(captures_in_a_row_lose_nothing_uncounted),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, fixture_open, fixture_close);
-	tcase_add_test(tcase, captures_in_a_row_lose_nothing_uncounted);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("captures", .set_up = fixture_open, .tear_down = fixture_close, .tests = tests)

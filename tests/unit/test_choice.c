@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "daemon/host/programs/programs.h"
+#include "tests/unit/unit.h"
 
 #define ID "3f2a9c1b4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8"
 #define POD "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
@@ -135,18 +136,12 @@ START_TEST(the_dead_do_not_stand_before_the_living)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("choice");
-	TCase *tests = tcase_create("choice");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_LOOP(words_mean_programs, sizeof rows / sizeof *rows),
+	UNIT_TEST(who_is_not_there_is_said_with_those_who_are),
+	UNIT_TEST(one_must_be_meant_by_itself),
+	UNIT_TEST(the_dead_do_not_stand_before_the_living),
+	{NULL},
+};
 
-	tcase_add_loop_test(tests, words_mean_programs, 0, (int)(sizeof rows / sizeof *rows));
-	tcase_add_test(tests, who_is_not_there_is_said_with_those_who_are);
-	tcase_add_test(tests, one_must_be_meant_by_itself);
-	tcase_add_test(tests, the_dead_do_not_stand_before_the_living);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("choice", .tests = tests)

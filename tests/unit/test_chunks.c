@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 /* All bytes in one malloc'ed piece. */
 static uint8_t *flatten(const struct chunks *c)
 {
@@ -252,26 +254,19 @@ START_TEST(room_that_is_lent_is_written_to_first)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("chunks");
-	TCase *tests = tcase_create("chunks");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(empty_state_holds_nothing),
+	UNIT_TEST(keeps_order_across_chunks),
+	UNIT_TEST(piece_larger_than_a_chunk_is_contiguous),
+	UNIT_TEST(bytes_never_move),
+	UNIT_TEST(commit_of_less_keeps_the_rest_free),
+	UNIT_TEST(take_moves_all_and_empties_the_giver),
+	UNIT_TEST(take_of_nothing_changes_nothing),
+	UNIT_TEST(error_sticks_and_travels),
+	UNIT_TEST(what_is_lent_is_given_back_once),
+	UNIT_TEST(rewinding_keeps_room_of_its_own),
+	UNIT_TEST(room_that_is_lent_is_written_to_first),
+	{NULL},
+};
 
-	tcase_set_timeout(tests, 30);
-	tcase_add_test(tests, empty_state_holds_nothing);
-	tcase_add_test(tests, keeps_order_across_chunks);
-	tcase_add_test(tests, piece_larger_than_a_chunk_is_contiguous);
-	tcase_add_test(tests, bytes_never_move);
-	tcase_add_test(tests, commit_of_less_keeps_the_rest_free);
-	tcase_add_test(tests, take_moves_all_and_empties_the_giver);
-	tcase_add_test(tests, take_of_nothing_changes_nothing);
-	tcase_add_test(tests, error_sticks_and_travels);
-	tcase_add_test(tests, what_is_lent_is_given_back_once);
-	tcase_add_test(tests, rewinding_keeps_room_of_its_own);
-	tcase_add_test(tests, room_that_is_lent_is_written_to_first);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("chunks", .timeout_s = 30, .tests = tests)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/timeline_fixture.h"
+#include "tests/unit/unit.h"
 
 #define PAIR_NS INT64_C(20000000)
 #define TICKS_PER_NS 2.6
@@ -257,26 +258,17 @@ START_TEST(cores_that_differ_are_wrong_by_their_difference)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("clock_faults");
-	TCase *tcase = tcase_create("a clock of our own");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(ten_minutes_are_right_to_a_microsecond),
+	UNIT_LOOP(a_jump_is_wrong_only_where_it_was, 2),
+	UNIT_TEST(a_counter_that_is_set_back_spoils_nothing_before),
+	UNIT_LOOP(a_counter_that_is_out_of_pace_is_said, sizeof paces / sizeof *paces),
+	UNIT_TEST(what_was_before_the_window_is_not_said_again),
+	UNIT_TEST(a_clock_without_ticks_is_not_watched),
+	UNIT_LOOP(more_ticks_are_never_an_earlier_time, sizeof paces / sizeof *paces),
+	UNIT_TEST(cores_that_differ_are_wrong_by_their_difference),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, timeline_fixture_open, timeline_fixture_close);
-	tcase_add_test(tcase, ten_minutes_are_right_to_a_microsecond);
-	tcase_add_loop_test(tcase, a_jump_is_wrong_only_where_it_was, 0, 2);
-	tcase_add_test(tcase, a_counter_that_is_set_back_spoils_nothing_before);
-	tcase_add_loop_test(
-		tcase, a_counter_that_is_out_of_pace_is_said, 0, sizeof paces / sizeof paces[0]);
-	tcase_add_test(tcase, what_was_before_the_window_is_not_said_again);
-	tcase_add_test(tcase, a_clock_without_ticks_is_not_watched);
-	tcase_add_loop_test(
-		tcase, more_ticks_are_never_an_earlier_time, 0, sizeof paces / sizeof paces[0]);
-	tcase_add_test(tcase, cores_that_differ_are_wrong_by_their_difference);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("clock_faults", .set_up = timeline_fixture_open, .tear_down = timeline_fixture_close,
+	.tests = tests)

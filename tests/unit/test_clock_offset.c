@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 #define MS INT64_C(1000000)
 #define NOW INT64_C(1700000000000000000)
 
@@ -112,20 +114,13 @@ START_TEST(a_time_stays_one)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("clock_offset");
-	TCase *tcase = tcase_create("clock_offset");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(is_half_a_round_trip_from_ours),
+	UNIT_TEST(is_none_on_the_same_kernel),
+	UNIT_TEST(a_time_stays_one),
+	UNIT_TEST(is_in_the_middle_of_what_is_possible),
+	UNIT_TEST(is_unknown_when_the_answer_is_nonsense),
+	{NULL},
+};
 
-	tcase_add_test(tcase, is_half_a_round_trip_from_ours);
-	tcase_add_test(tcase, is_none_on_the_same_kernel);
-	tcase_add_test(tcase, a_time_stays_one);
-	tcase_add_test(tcase, is_in_the_middle_of_what_is_possible);
-	tcase_add_test(tcase, is_unknown_when_the_answer_is_nonsense);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("clock_offset", .tests = tests)

@@ -14,6 +14,7 @@
 #include "base/file_io.h"
 #include "client/answer/answer.h"
 #include "client/answer/clock_offset.h"
+#include "tests/unit/unit.h"
 #include "trace/run_dir.h"
 #include "trace/xspace/pbwire.h"
 
@@ -189,18 +190,10 @@ START_TEST(much_behind_the_plane_needs_no_memory)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("clock_stamp");
-	TCase *tcase = tcase_create("clock_stamp");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(the_plane_grows_and_the_rest_moves),
+	UNIT_TEST(much_behind_the_plane_needs_no_memory),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, the_plane_grows_and_the_rest_moves);
-	tcase_add_test(tcase, much_behind_the_plane_needs_no_memory);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("clock_stamp", .set_up = set_up, .tear_down = tear_down, .tests = tests)

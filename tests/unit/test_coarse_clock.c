@@ -16,6 +16,7 @@
 #include "daemon/target/timeline.h"
 #include "tests/unit/drain_fixture.h"
 #include "tests/unit/picture_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 
 #define MAX_EVENTS 100000
@@ -268,20 +269,12 @@ START_TEST(a_picture_has_each_that_was_open_once)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("coarse_clock");
-	TCase *tcase = tcase_create("coarse clock");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_LOOP(a_capture_has_each_once_and_in_its_parent,
+		sizeof reads_per_tick / sizeof *reads_per_tick),
+	UNIT_LOOP(a_picture_has_each_that_was_open_once,
+		sizeof reads_per_tick / sizeof *reads_per_tick),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, a_capture_has_each_once_and_in_its_parent, 0,
-		sizeof reads_per_tick / sizeof reads_per_tick[0]);
-	tcase_add_loop_test(tcase, a_picture_has_each_that_was_open_once, 0,
-		sizeof reads_per_tick / sizeof reads_per_tick[0]);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("coarse_clock", .set_up = setup, .tear_down = teardown, .tests = tests)

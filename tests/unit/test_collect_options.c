@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/profile_options.h"
+#include "tests/unit/unit.h"
 
 static struct profile_options options;
 static char text[3072];
@@ -89,19 +90,12 @@ START_TEST(too_many_are_said)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("collect options");
-	TCase *tests = tcase_create("collect options");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(defaults_are_those_of_the_table),
+	UNIT_TEST(what_was_set_is_told_as_it_was_meant),
+	UNIT_TEST(a_line_end_in_a_value_is_a_blank),
+	UNIT_TEST(too_many_are_said),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, defaults_are_those_of_the_table);
-	tcase_add_test(tests, what_was_set_is_told_as_it_was_meant);
-	tcase_add_test(tests, a_line_end_in_a_value_is_a_blank);
-	tcase_add_test(tests, too_many_are_said);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("collect options", .set_up = set_up, .tear_down = tear_down, .tests = tests)

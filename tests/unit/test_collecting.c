@@ -20,6 +20,7 @@
 #include "daemon/target/family.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 
 #define LIBRARY_LINE "7f00-7f01 r-xp 0 08:01 1 /usr/lib/libcuda.so.1\n"
@@ -468,40 +469,32 @@ START_TEST(a_step_that_there_is_none_of_has_no_name)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("collecting");
-	TCase *tests = tcase_create("collecting");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(asks_when_the_library_is_mapped),
+	UNIT_TEST(asks_at_once_where_it_is_mapped_already),
+	UNIT_TEST(asks_whatever_is_mapped_if_the_program_has_one_of_its_own),
+	UNIT_LOOP(asks_a_program_that_it_may_not_look_at_where_there_may_be_a_device, 2),
+	UNIT_TEST(asks_nobody_without_options),
+	UNIT_TEST(one_command_at_a_time),
+	UNIT_TEST(waits_for_those_of_an_earlier_recording),
+	UNIT_TEST(waits_for_nobody_who_was_given_up_before),
+	UNIT_TEST(withdraws_what_nobody_has_taken),
+	UNIT_TEST(waits_no_longer_than_somebody_wants_it),
+	UNIT_TEST(who_has_not_begun_in_two_seconds_is_not_waited_for_again),
+	UNIT_TEST(says_since_when_it_is_recorded),
+	UNIT_TEST(who_records_hands_on_what_is_complete),
+	UNIT_LOOP(nobody_is_waited_for_who_does_not_record, 4),
+	UNIT_TEST(who_does_not_come_back_costs_that_once),
+	UNIT_TEST(the_dead_are_not_waited_for),
+	UNIT_TEST(a_time_that_there_is_none_of_is_no_late_begin),
+	UNIT_TEST(what_is_said_is_printable_lines),
+	UNIT_TEST(more_than_there_is_room_for_is_not_read),
+	UNIT_TEST(many_sentences_are_counted),
+	UNIT_TEST(a_ring_that_there_is_none_of_is_none),
+	UNIT_LOOP(a_state_that_there_is_none_of_is_the_end, 3),
+	UNIT_TEST(a_name_without_an_end_is_cut),
+	UNIT_LOOP(a_step_that_there_is_none_of_has_no_name, 2),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, asks_when_the_library_is_mapped);
-	tcase_add_test(tests, asks_at_once_where_it_is_mapped_already);
-	tcase_add_test(tests, asks_whatever_is_mapped_if_the_program_has_one_of_its_own);
-	tcase_add_loop_test(
-		tests, asks_a_program_that_it_may_not_look_at_where_there_may_be_a_device, 0, 2);
-	tcase_add_test(tests, asks_nobody_without_options);
-	tcase_add_test(tests, one_command_at_a_time);
-	tcase_add_test(tests, waits_for_those_of_an_earlier_recording);
-	tcase_add_test(tests, waits_for_nobody_who_was_given_up_before);
-	tcase_add_test(tests, withdraws_what_nobody_has_taken);
-	tcase_add_test(tests, waits_no_longer_than_somebody_wants_it);
-	tcase_add_test(tests, who_has_not_begun_in_two_seconds_is_not_waited_for_again);
-	tcase_add_test(tests, says_since_when_it_is_recorded);
-	tcase_add_test(tests, who_records_hands_on_what_is_complete);
-	tcase_add_loop_test(tests, nobody_is_waited_for_who_does_not_record, 0, 4);
-	tcase_add_test(tests, who_does_not_come_back_costs_that_once);
-	tcase_add_test(tests, the_dead_are_not_waited_for);
-	tcase_add_test(tests, a_time_that_there_is_none_of_is_no_late_begin);
-	tcase_add_test(tests, what_is_said_is_printable_lines);
-	tcase_add_test(tests, more_than_there_is_room_for_is_not_read);
-	tcase_add_test(tests, many_sentences_are_counted);
-	tcase_add_test(tests, a_ring_that_there_is_none_of_is_none);
-	tcase_add_loop_test(tests, a_state_that_there_is_none_of_is_the_end, 0, 3);
-	tcase_add_test(tests, a_name_without_an_end_is_cut);
-	tcase_add_loop_test(tests, a_step_that_there_is_none_of_has_no_name, 0, 2);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("collecting", .set_up = setup, .tear_down = teardown, .tests = tests)

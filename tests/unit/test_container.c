@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define ID "3f2a9c1b4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8"
 #define OTHER_ID "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
@@ -134,20 +135,12 @@ START_TEST(texts_are_cut_and_printable)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("container");
-	TCase *tests = tcase_create("container");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_LOOP(cgroups_tell_of_containers, sizeof rows / sizeof *rows),
+	UNIT_TEST(the_pid_inside_is_the_innermost),
+	UNIT_TEST(who_is_not_there_is_unknown),
+	UNIT_TEST(texts_are_cut_and_printable),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, fake_root_make, fake_root_remove);
-	tcase_add_loop_test(
-		tests, cgroups_tell_of_containers, 0, (int)(sizeof rows / sizeof *rows));
-	tcase_add_test(tests, the_pid_inside_is_the_innermost);
-	tcase_add_test(tests, who_is_not_there_is_unknown);
-	tcase_add_test(tests, texts_are_cut_and_printable);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("container", .set_up = fake_root_make, .tear_down = fake_root_remove, .tests = tests)

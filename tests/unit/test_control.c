@@ -8,6 +8,7 @@
 #include "lib/control/control.h"
 #include "lib/record/guest.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 #define PATIENCE_MS 10000
 #define SERVER_TID 4242u
@@ -94,19 +95,12 @@ static void set_up(void)
 	atomic_store(&guest_get()->is_serving, 1);
 }
 
-int main(void)
-{
-	Suite *suite = suite_create("control");
-	SRunner *runner = srunner_create(suite);
-	TCase *tests = tcase_create("death");
+static const struct unit_test tests[] = {
+	UNIT_TEST(sees_the_server_die),
+	UNIT_TEST(sees_a_server_that_died_before_it_looked),
+	UNIT_TEST(keeps_what_is_recorded_when_only_the_level_changes),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, fixture_close);
-	tcase_set_timeout(tests, 3 * PATIENCE_MS / 1000);
-	tcase_add_test(tests, sees_the_server_die);
-	tcase_add_test(tests, sees_a_server_that_died_before_it_looked);
-	tcase_add_test(tests, keeps_what_is_recorded_when_only_the_level_changes);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("control", .set_up = set_up, .tear_down = fixture_close,
+	.timeout_s = 3 * PATIENCE_MS / 1000, .tests = tests)

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 static const char *const report[] = {"report", "--json", ".", NULL};
 static const char *const perfetto[] = {"convert", ".", "perfetto", NULL};
@@ -234,23 +235,16 @@ START_TEST(what_nobody_asks_for_goes)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("conversions");
-	TCase *tests = tcase_create("conversions");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(what_was_made_is_found_again),
+	UNIT_TEST(other_files_are_another_run),
+	UNIT_TEST(what_is_just_written_is_not_relied_on),
+	UNIT_TEST(a_run_of_very_many_files_is_not_kept),
+	UNIT_TEST(the_least_used_makes_room),
+	UNIT_TEST(they_are_not_too_large_together),
+	UNIT_TEST(what_is_deleted_is_forgotten),
+	UNIT_TEST(what_nobody_asks_for_goes),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, what_was_made_is_found_again);
-	tcase_add_test(tests, other_files_are_another_run);
-	tcase_add_test(tests, what_is_just_written_is_not_relied_on);
-	tcase_add_test(tests, a_run_of_very_many_files_is_not_kept);
-	tcase_add_test(tests, the_least_used_makes_room);
-	tcase_add_test(tests, they_are_not_too_large_together);
-	tcase_add_test(tests, what_is_deleted_is_forgotten);
-	tcase_add_test(tests, what_nobody_asks_for_goes);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("conversions", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 #include "tests/unit/view_fixture.h"
 #include "trace/model/space.h"
 #include "trace/read/archive.h"
@@ -436,32 +437,24 @@ START_TEST(on_a_lane_spans_nest)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cursor");
-	TCase *tcase = tcase_create("cursor");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_line_in_order_is_read_as_it_is),
+	UNIT_TEST(a_line_that_is_out_of_order_is_sorted),
+	UNIT_TEST(who_rewinds_does_not_sort_again),
+	UNIT_TEST(any_order_is_mended),
+	UNIT_TEST(names_that_are_not_told_are_made_of_ids),
+	UNIT_TEST(archives_share_names),
+	UNIT_TEST(kinds_of_items),
+	UNIT_TEST(samples_have_their_value_first),
+	UNIT_TEST(flows_of_ours_hold_between_archives_and_others_do_not),
+	UNIT_TEST(each_use_of_a_flow_s_id_is_a_flow),
+	UNIT_TEST(a_flow_whose_begin_may_be_overwritten_joins_nothing),
+	UNIT_TEST(flows_are_not_joined_across_lost_records),
+	UNIT_TEST(a_flow_whose_id_is_used_once_is_joined_across_lost_records),
+	UNIT_TEST(a_launch_points_to_its_kernel),
+	UNIT_TEST(a_selection_is_of_times_and_lengths),
+	UNIT_LOOP(on_a_lane_spans_nest, 3),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, a_line_in_order_is_read_as_it_is);
-	tcase_add_test(tcase, a_line_that_is_out_of_order_is_sorted);
-	tcase_add_test(tcase, who_rewinds_does_not_sort_again);
-	tcase_add_test(tcase, any_order_is_mended);
-	tcase_add_test(tcase, names_that_are_not_told_are_made_of_ids);
-	tcase_add_test(tcase, archives_share_names);
-	tcase_add_test(tcase, kinds_of_items);
-	tcase_add_test(tcase, samples_have_their_value_first);
-	tcase_add_test(tcase, flows_of_ours_hold_between_archives_and_others_do_not);
-	tcase_add_test(tcase, each_use_of_a_flow_s_id_is_a_flow);
-	tcase_add_test(tcase, a_flow_whose_begin_may_be_overwritten_joins_nothing);
-	tcase_add_test(tcase, flows_are_not_joined_across_lost_records);
-	tcase_add_test(tcase, a_flow_whose_id_is_used_once_is_joined_across_lost_records);
-	tcase_add_test(tcase, a_launch_points_to_its_kernel);
-	tcase_add_test(tcase, a_selection_is_of_times_and_lengths);
-	tcase_add_loop_test(tcase, on_a_lane_spans_nest, 0, 3);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("cursor", .set_up = set_up, .tear_down = tear_down, .tests = tests)

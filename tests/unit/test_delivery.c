@@ -10,6 +10,7 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "daemon/pipeline/assembly/spool.h"
+#include "tests/unit/unit.h"
 #include "trace/xspace/graft.h"
 
 #define N_BYTES (2 * CHUNK_BYTES + 1000)
@@ -209,23 +210,15 @@ START_TEST(gives_what_lies_in_several_places_without_a_copy)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("delivery");
-	TCase *tests = tcase_create("delivery");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_LOOP(reads_all_in_any_pieces, N_STEPS),
+	UNIT_TEST(gives_all_or_an_error),
+	UNIT_LOOP(gives_the_rest_as_chunks, 5),
+	UNIT_TEST(is_freed_half_read),
+	UNIT_TEST(keeps_an_error_of_the_chunks),
+	UNIT_LOOP(reads_what_lies_in_several_places, N_STEPS),
+	UNIT_TEST(gives_what_lies_in_several_places_without_a_copy),
+	{NULL},
+};
 
-	tcase_set_timeout(tests, 30);
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_loop_test(tests, reads_all_in_any_pieces, 0, N_STEPS);
-	tcase_add_test(tests, gives_all_or_an_error);
-	tcase_add_loop_test(tests, gives_the_rest_as_chunks, 0, 5);
-	tcase_add_test(tests, is_freed_half_read);
-	tcase_add_test(tests, keeps_an_error_of_the_chunks);
-	tcase_add_loop_test(tests, reads_what_lies_in_several_places, 0, N_STEPS);
-	tcase_add_test(tests, gives_what_lies_in_several_places_without_a_copy);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("delivery", .set_up = setup, .tear_down = teardown, .timeout_s = 30, .tests = tests)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static char out[DEMANGLE_MAX_BYTES];
 
 START_TEST(says_it_as_the_source_does)
@@ -64,18 +66,11 @@ START_TEST(refuses_a_name_without_end)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("demangle");
-	TCase *tcase = tcase_create("demangle");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(says_it_as_the_source_does),
+	UNIT_TEST(leaves_other_names_alone),
+	UNIT_TEST(refuses_a_name_without_end),
+	{NULL},
+};
 
-	tcase_add_test(tcase, says_it_as_the_source_does);
-	tcase_add_test(tcase, leaves_other_names_alone);
-	tcase_add_test(tcase, refuses_a_name_without_end);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("demangle", .tests = tests)

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "daemon/kernel/proc_file.h"
+#include "tests/unit/unit.h"
 
 #define PATIENCE_MS 10000
 /* Fields 4 to 8, 10 to 30, and some behind the signals that wait. */
@@ -95,20 +96,12 @@ START_TEST(who_exits_or_is_killed_is_ending)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("departure");
-	TCase *tcase = tcase_create("departure");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(one_that_lives_is_not_waited_for_long),
+	UNIT_TEST(an_end_is_waited_for),
+	UNIT_TEST(with_one_descriptor_it_is_known_in_part),
+	UNIT_TEST(who_exits_or_is_killed_is_ending),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, one_that_lives_is_not_waited_for_long);
-	tcase_add_test(tcase, an_end_is_waited_for);
-	tcase_add_test(tcase, with_one_descriptor_it_is_known_in_part);
-	tcase_add_test(tcase, who_exits_or_is_killed_is_ending);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("departure", .set_up = set_up, .tear_down = tear_down, .tests = tests)

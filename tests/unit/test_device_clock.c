@@ -5,6 +5,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/unit/unit.h"
+
 #define EPOCH UINT64_C(1700000000000000000)
 #define S UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
@@ -120,23 +122,15 @@ START_TEST(never_goes_back)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("device_clock");
-	TCase *tcase = tcase_create("device_clock");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(knows_nothing_without_an_anchor),
+	UNIT_TEST(has_an_offset_from_one_anchor),
+	UNIT_TEST(draws_a_line_through_the_first_and_the_last),
+	UNIT_TEST(uses_the_first_alone_when_the_clock_was_set),
+	UNIT_TEST(takes_a_late_reading_for_no_clock_that_was_set),
+	UNIT_TEST(refuses_what_is_no_time),
+	UNIT_TEST(never_goes_back),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, begin, NULL);
-	tcase_add_test(tcase, knows_nothing_without_an_anchor);
-	tcase_add_test(tcase, has_an_offset_from_one_anchor);
-	tcase_add_test(tcase, draws_a_line_through_the_first_and_the_last);
-	tcase_add_test(tcase, uses_the_first_alone_when_the_clock_was_set);
-	tcase_add_test(tcase, takes_a_late_reading_for_no_clock_that_was_set);
-	tcase_add_test(tcase, refuses_what_is_no_time);
-	tcase_add_test(tcase, never_goes_back);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("device_clock", .set_up = begin, .tests = tests)

@@ -9,6 +9,7 @@
 #include "tests/unit/device_fixture.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
+#include "tests/unit/unit.h"
 
 /* Where log_fixture.h's time begins. */
 #define BASE_NS 777
@@ -152,22 +153,14 @@ START_TEST(a_slice_knows_them_in_memory_and_in_a_file)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("device_extent");
-	TCase *tcase = tcase_create("device_extent");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(begins_with_the_first_that_happened),
+	UNIT_TEST(what_makes_no_sense_is_none_of_it),
+	UNIT_TEST(has_no_beginning_without_a_clock),
+	UNIT_TEST(other_threads_have_none),
+	UNIT_TEST(the_clock_of_one_piece_is_that_of_all),
+	UNIT_TEST(a_slice_knows_them_in_memory_and_in_a_file),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, open_case, close_case);
-	tcase_add_test(tcase, begins_with_the_first_that_happened);
-	tcase_add_test(tcase, what_makes_no_sense_is_none_of_it);
-	tcase_add_test(tcase, has_no_beginning_without_a_clock);
-	tcase_add_test(tcase, other_threads_have_none);
-	tcase_add_test(tcase, the_clock_of_one_piece_is_that_of_all);
-	tcase_add_test(tcase, a_slice_knows_them_in_memory_and_in_a_file);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("device_extent", .set_up = open_case, .tear_down = close_case, .tests = tests)

@@ -10,6 +10,7 @@
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/spool_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/xspace/xspace.h"
 
 static struct thread_log *collector;
@@ -283,29 +284,21 @@ START_TEST(survives_anything)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("device_losses");
-	TCase *tcase = tcase_create("device_losses");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_LOOP(says_what_a_collector_lost, 7),
+	UNIT_TEST(adds_up_without_running_over),
+	UNIT_TEST(cannot_place_what_has_no_clock),
+	UNIT_TEST(says_that_the_clock_was_set),
+	UNIT_TEST(keeps_within_the_captures_memory),
+	UNIT_TEST(pays_for_names_of_counters),
+	UNIT_TEST(refuses_kinds_that_there_are_not),
+	UNIT_TEST(refuses_less_than_a_kind_has),
+	UNIT_TEST(refuses_what_no_process_has),
+	UNIT_TEST(refuses_what_ends_before_it_starts),
+	UNIT_TEST(refuses_losses_of_nothing),
+	UNIT_TEST(refuses_calls_that_do_not_say_which),
+	UNIT_LOOP(survives_anything, 10),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, log_close);
-	tcase_add_loop_test(tcase, says_what_a_collector_lost, 0, 7);
-	tcase_add_test(tcase, adds_up_without_running_over);
-	tcase_add_test(tcase, cannot_place_what_has_no_clock);
-	tcase_add_test(tcase, says_that_the_clock_was_set);
-	tcase_add_test(tcase, keeps_within_the_captures_memory);
-	tcase_add_test(tcase, pays_for_names_of_counters);
-	tcase_add_test(tcase, refuses_kinds_that_there_are_not);
-	tcase_add_test(tcase, refuses_less_than_a_kind_has);
-	tcase_add_test(tcase, refuses_what_no_process_has);
-	tcase_add_test(tcase, refuses_what_ends_before_it_starts);
-	tcase_add_test(tcase, refuses_losses_of_nothing);
-	tcase_add_test(tcase, refuses_calls_that_do_not_say_which);
-	tcase_add_loop_test(tcase, survives_anything, 0, 10);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("device_losses", .set_up = setup, .tear_down = log_close, .tests = tests)

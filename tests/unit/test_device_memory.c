@@ -7,6 +7,7 @@
 #include "tests/unit/device_fixture.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
+#include "tests/unit/unit.h"
 
 #define MIB (INT64_C(1) << 20)
 
@@ -150,22 +151,14 @@ START_TEST(leaves_the_next_device_alone)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("device_memory");
-	TCase *tcase = tcase_create("device_memory");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(says_how_much_is_in_use),
+	UNIT_TEST(knows_that_there_was_something_before),
+	UNIT_TEST(keeps_the_hosts_memory_apart),
+	UNIT_TEST(shows_them_beside_the_devices_plane),
+	UNIT_TEST(survives_any_number),
+	UNIT_TEST(leaves_the_next_device_alone),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, log_close);
-	tcase_add_test(tcase, says_how_much_is_in_use);
-	tcase_add_test(tcase, knows_that_there_was_something_before);
-	tcase_add_test(tcase, keeps_the_hosts_memory_apart);
-	tcase_add_test(tcase, shows_them_beside_the_devices_plane);
-	tcase_add_test(tcase, survives_any_number);
-	tcase_add_test(tcase, leaves_the_next_device_alone);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("device_memory", .set_up = setup, .tear_down = log_close, .tests = tests)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static struct ptap_device_record make(enum ptap_device_kind kind)
 {
 	struct ptap_device_record r;
@@ -76,18 +78,12 @@ START_TEST(a_newer_plug_ins_record_is_longer)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("device record");
-	TCase *tests = tcase_create("device record");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(each_kind_has_its_own_and_no_more),
+	UNIT_TEST(what_makes_no_sense_is_refused),
+	UNIT_TEST(an_older_plug_ins_record_is_shorter),
+	UNIT_TEST(a_newer_plug_ins_record_is_longer),
+	{NULL},
+};
 
-	tcase_add_test(tests, each_kind_has_its_own_and_no_more);
-	tcase_add_test(tests, what_makes_no_sense_is_refused);
-	tcase_add_test(tests, an_older_plug_ins_record_is_shorter);
-	tcase_add_test(tests, a_newer_plug_ins_record_is_longer);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("device record", .tests = tests)

@@ -12,6 +12,7 @@
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/spool_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/xspace/xspace.h"
 
 static struct thread_log *collector;
@@ -234,25 +235,17 @@ START_TEST(is_left_out_when_memory_has_no_room)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("device_xspace");
-	TCase *tcase = tcase_create("device_xspace");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_LOOP(is_on_the_time_of_the_capture, 4),
+	UNIT_TEST(is_cut_at_the_start),
+	UNIT_TEST(has_other_names_where_ours_are_taken),
+	UNIT_TEST(has_its_warnings_with_it),
+	UNIT_TEST(is_a_warning_when_it_is_none),
+	UNIT_TEST(is_a_warning_without_a_clock),
+	UNIT_TEST(is_not_mixed_with_anothers),
+	UNIT_TEST(refuses_a_piece_longer_than_it_is),
+	UNIT_TEST(is_left_out_when_memory_has_no_room),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, is_on_the_time_of_the_capture, 0, 4);
-	tcase_add_test(tcase, is_cut_at_the_start);
-	tcase_add_test(tcase, has_other_names_where_ours_are_taken);
-	tcase_add_test(tcase, has_its_warnings_with_it);
-	tcase_add_test(tcase, is_a_warning_when_it_is_none);
-	tcase_add_test(tcase, is_a_warning_without_a_clock);
-	tcase_add_test(tcase, is_not_mixed_with_anothers);
-	tcase_add_test(tcase, refuses_a_piece_longer_than_it_is);
-	tcase_add_test(tcase, is_left_out_when_memory_has_no_room);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("device_xspace", .set_up = setup, .tear_down = teardown, .tests = tests)

@@ -7,6 +7,7 @@
 #include "tests/unit/device_fixture.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
+#include "tests/unit/unit.h"
 
 #define GPU "/device:GPU:0"
 #define BESIDE "/device:CUSTOM:GPU:0"
@@ -656,45 +657,37 @@ START_TEST(takes_records_whenever_they_were_written)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("devices");
-	TCase *tcase = tcase_create("planes");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(puts_a_kernel_on_its_stream),
+	UNIT_TEST(puts_a_launch_on_its_threads_line),
+	UNIT_TEST(knows_the_context_of_each_launch),
+	UNIT_TEST(names_a_kernel_by_the_outermost_span_around_its_launch),
+	UNIT_TEST(knows_how_full_the_device_is),
+	UNIT_TEST(says_what_is_known_of_a_device),
+	UNIT_TEST(names_kernels_as_their_source_does),
+	UNIT_TEST(tells_copies_by_their_direction),
+	UNIT_TEST(tells_what_was_filled),
+	UNIT_TEST(tells_graphs_and_their_nodes),
+	UNIT_TEST(puts_waits_and_overheads_beside_the_device),
+	UNIT_TEST(draws_counters),
+	UNIT_TEST(keeps_streams_of_two_contexts_apart),
+	UNIT_TEST(calls_streams_as_the_program_does),
+	UNIT_TEST(numbers_many_streams_from_a_thousand_on),
+	UNIT_TEST(makes_a_plane_per_device),
+	UNIT_TEST(keeps_devices_of_two_collectors_apart),
+	UNIT_TEST(puts_lines_in_order),
+	UNIT_TEST(belongs_to_no_step),
+	UNIT_TEST(belongs_to_spans_up_to_the_limit),
+	UNIT_TEST(belongs_to_a_span_that_is_still_open),
+	UNIT_TEST(cuts_a_call_that_never_returned),
+	UNIT_TEST(belongs_to_where_its_node_was_made),
+	UNIT_TEST(finds_calls_in_any_order),
+	UNIT_TEST(belongs_to_spans_of_known_names),
+	UNIT_TEST(belongs_to_the_outermost_span_that_is_there),
+	UNIT_TEST(survives_numbers_that_run_over),
+	UNIT_TEST(keeps_what_runs_across_the_start_or_the_stop),
+	UNIT_TEST(takes_records_whenever_they_were_written),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, log_close);
-	tcase_add_test(tcase, puts_a_kernel_on_its_stream);
-	tcase_add_test(tcase, puts_a_launch_on_its_threads_line);
-	tcase_add_test(tcase, knows_the_context_of_each_launch);
-	tcase_add_test(tcase, names_a_kernel_by_the_outermost_span_around_its_launch);
-	tcase_add_test(tcase, knows_how_full_the_device_is);
-	tcase_add_test(tcase, says_what_is_known_of_a_device);
-	tcase_add_test(tcase, names_kernels_as_their_source_does);
-	tcase_add_test(tcase, tells_copies_by_their_direction);
-	tcase_add_test(tcase, tells_what_was_filled);
-	tcase_add_test(tcase, tells_graphs_and_their_nodes);
-	tcase_add_test(tcase, puts_waits_and_overheads_beside_the_device);
-	tcase_add_test(tcase, draws_counters);
-	tcase_add_test(tcase, keeps_streams_of_two_contexts_apart);
-	tcase_add_test(tcase, calls_streams_as_the_program_does);
-	tcase_add_test(tcase, numbers_many_streams_from_a_thousand_on);
-	tcase_add_test(tcase, makes_a_plane_per_device);
-	tcase_add_test(tcase, keeps_devices_of_two_collectors_apart);
-	tcase_add_test(tcase, puts_lines_in_order);
-	tcase_add_test(tcase, belongs_to_no_step);
-	tcase_add_test(tcase, belongs_to_spans_up_to_the_limit);
-	tcase_add_test(tcase, belongs_to_a_span_that_is_still_open);
-	tcase_add_test(tcase, cuts_a_call_that_never_returned);
-	tcase_add_test(tcase, belongs_to_where_its_node_was_made);
-	tcase_add_test(tcase, finds_calls_in_any_order);
-	tcase_add_test(tcase, belongs_to_spans_of_known_names);
-	tcase_add_test(tcase, belongs_to_the_outermost_span_that_is_there);
-	tcase_add_test(tcase, survives_numbers_that_run_over);
-	tcase_add_test(tcase, keeps_what_runs_across_the_start_or_the_stop);
-	tcase_add_test(tcase, takes_records_whenever_they_were_written);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("devices", .set_up = setup, .tear_down = log_close, .tests = tests)

@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "tests/unit/digest_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/report/diff_report.h"
 
 static struct view *view_a;
@@ -601,36 +602,28 @@ START_TEST(text_tells_what_is_too_much)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("diff");
-	TCase *tests = tcase_create("diff");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_longer_recording_is_no_change),
+	UNIT_TEST(durations_of_cut_spans_do_not_compare),
+	UNIT_TEST(nothing_differs_from_itself),
+	UNIT_TEST(what_takes_longer_is_found),
+	UNIT_LOOP(a_tail_fails_and_its_end_does_not, 2),
+	UNIT_LOOP(a_better_tail_passes_although_the_median_rises, 2),
+	UNIT_TEST(an_outlier_is_no_difference),
+	UNIT_TEST(a_median_that_rises_while_durations_fall_is_not_too_much),
+	UNIT_LOOP(recordings_of_different_length_compare, 4),
+	UNIT_TEST(a_unit_that_is_not_there_is_refused),
+	UNIT_TEST(more_calls_a_step_are_found),
+	UNIT_LOOP(of_many_names_those_that_changed_fail, 10),
+	UNIT_TEST(histograms_are_compared),
+	UNIT_TEST(what_is_sure_comes_before_what_may_be_chance),
+	UNIT_TEST(names_appear_and_vanish),
+	UNIT_TEST(a_name_of_two_kinds_is_judged_where_it_can_be),
+	UNIT_TEST(steps_come_first_and_once),
+	UNIT_LOOP(what_is_a_step_in_one_only_is_not_lost, 2),
+	UNIT_TEST(from_nothing_is_an_infinite_change),
+	UNIT_TEST(text_tells_what_is_too_much),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, a_longer_recording_is_no_change);
-	tcase_add_test(tests, durations_of_cut_spans_do_not_compare);
-	tcase_add_test(tests, nothing_differs_from_itself);
-	tcase_add_test(tests, what_takes_longer_is_found);
-	tcase_add_loop_test(tests, a_tail_fails_and_its_end_does_not, 0, 2);
-	tcase_add_loop_test(tests, a_better_tail_passes_although_the_median_rises, 0, 2);
-	tcase_add_test(tests, an_outlier_is_no_difference);
-	tcase_add_test(tests, a_median_that_rises_while_durations_fall_is_not_too_much);
-	tcase_add_loop_test(tests, recordings_of_different_length_compare, 0, 4);
-	tcase_add_test(tests, a_unit_that_is_not_there_is_refused);
-	tcase_add_test(tests, more_calls_a_step_are_found);
-	tcase_add_loop_test(tests, of_many_names_those_that_changed_fail, 0, 10);
-	tcase_add_test(tests, histograms_are_compared);
-	tcase_add_test(tests, what_is_sure_comes_before_what_may_be_chance);
-	tcase_add_test(tests, names_appear_and_vanish);
-	tcase_add_test(tests, a_name_of_two_kinds_is_judged_where_it_can_be);
-	tcase_add_test(tests, steps_come_first_and_once);
-	tcase_add_loop_test(tests, what_is_a_step_in_one_only_is_not_lost, 0, 2);
-	tcase_add_test(tests, from_nothing_is_an_infinite_change);
-	tcase_add_test(tests, text_tells_what_is_too_much);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("diff", .set_up = set_up, .tear_down = tear_down, .timeout_s = 60, .tests = tests)

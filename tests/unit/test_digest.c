@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "tests/unit/digest_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/read/cursor.h"
 
 /* Spans. */
@@ -776,49 +777,43 @@ START_TEST(what_is_never_complete_is_looked_at_as_a_whole)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("digest");
-	TCase *tests = tcase_create("digest");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(self_time_excludes_direct_children_only),
+	UNIT_TEST(self_time_of_recursion_adds_up_to_the_outermost),
+	UNIT_TEST(what_ends_behind_it_is_not_inside),
+	UNIT_TEST(spans_have_nearest_rank_percentiles),
+	UNIT_TEST(names_of_all_threads_are_one_row),
+	UNIT_TEST(what_an_edge_cut_has_a_time_but_no_duration),
+	UNIT_TEST(steps_that_were_cut_are_not_slow_or_fast),
+	UNIT_TEST(times_are_clipped_to_the_window_that_is_looked_at),
+	UNIT_TEST(an_edge_between_spans_cuts_none),
+	UNIT_TEST(rows_are_sorted_as_asked),
+	UNIT_TEST(kernels_are_a_list_of_their_own),
+	UNIT_TEST(derived_lines_are_in_the_totals_alone),
+	UNIT_TEST(steps_have_percentiles_and_the_slowest),
+	UNIT_TEST(counters_have_range_mean_and_last),
+	UNIT_TEST(the_mean_of_a_rate_times_the_time_is_the_total),
+	UNIT_TEST(a_counter_on_two_tracks_has_the_mean_of_both),
+	UNIT_TEST(samples_that_are_no_numbers_count_as_none),
+	UNIT_TEST(totals_are_those_of_the_trace_model),
+	UNIT_TEST(async_spans_and_flows_are_summed_by_name),
+	UNIT_TEST(gaps_are_where_nothing_is_open),
+	UNIT_TEST(a_thread_of_a_stock_server_is_known_from_its_first_event_to_its_last),
+	UNIT_TEST(a_stock_recording_is_as_long_as_was_asked),
+	UNIT_LOOP(else_it_is_as_long_as_its_events_reach, 3),
+	UNIT_LOOP(what_was_missing_at_the_begin_is_not_idle, 2),
+	UNIT_TEST(programs_of_a_run_are_measured_each_in_its_own_recording),
+	UNIT_LOOP(a_machine_is_told_once, 3),
+	UNIT_TEST(only_the_longest_gaps_are_kept),
+	UNIT_TEST(names_that_are_left_out_still_count_in_self_times_and_totals),
+	UNIT_TEST(kernels_are_wanted_by_the_names_that_they_had),
+	UNIT_TEST(only_the_time_that_is_asked_for_is_looked_at),
+	UNIT_TEST(a_recorder_is_looked_at_since_it_is_complete),
+	UNIT_TEST(a_recorder_is_looked_at_as_a_whole_if_asked),
+	UNIT_TEST(a_time_that_is_asked_for_counts),
+	UNIT_TEST(what_is_never_complete_is_looked_at_as_a_whole),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, digest_fixture_open, digest_fixture_close);
-	tcase_add_test(tests, self_time_excludes_direct_children_only);
-	tcase_add_test(tests, self_time_of_recursion_adds_up_to_the_outermost);
-	tcase_add_test(tests, what_ends_behind_it_is_not_inside);
-	tcase_add_test(tests, spans_have_nearest_rank_percentiles);
-	tcase_add_test(tests, names_of_all_threads_are_one_row);
-	tcase_add_test(tests, what_an_edge_cut_has_a_time_but_no_duration);
-	tcase_add_test(tests, steps_that_were_cut_are_not_slow_or_fast);
-	tcase_add_test(tests, times_are_clipped_to_the_window_that_is_looked_at);
-	tcase_add_test(tests, an_edge_between_spans_cuts_none);
-	tcase_add_test(tests, rows_are_sorted_as_asked);
-	tcase_add_test(tests, kernels_are_a_list_of_their_own);
-	tcase_add_test(tests, derived_lines_are_in_the_totals_alone);
-	tcase_add_test(tests, steps_have_percentiles_and_the_slowest);
-	tcase_add_test(tests, counters_have_range_mean_and_last);
-	tcase_add_test(tests, the_mean_of_a_rate_times_the_time_is_the_total);
-	tcase_add_test(tests, a_counter_on_two_tracks_has_the_mean_of_both);
-	tcase_add_test(tests, samples_that_are_no_numbers_count_as_none);
-	tcase_add_test(tests, totals_are_those_of_the_trace_model);
-	tcase_add_test(tests, async_spans_and_flows_are_summed_by_name);
-	tcase_add_test(tests, gaps_are_where_nothing_is_open);
-	tcase_add_test(tests, a_thread_of_a_stock_server_is_known_from_its_first_event_to_its_last);
-	tcase_add_test(tests, a_stock_recording_is_as_long_as_was_asked);
-	tcase_add_loop_test(tests, else_it_is_as_long_as_its_events_reach, 0, 3);
-	tcase_add_loop_test(tests, what_was_missing_at_the_begin_is_not_idle, 0, 2);
-	tcase_add_test(tests, programs_of_a_run_are_measured_each_in_its_own_recording);
-	tcase_add_loop_test(tests, a_machine_is_told_once, 0, 3);
-	tcase_add_test(tests, only_the_longest_gaps_are_kept);
-	tcase_add_test(tests, names_that_are_left_out_still_count_in_self_times_and_totals);
-	tcase_add_test(tests, kernels_are_wanted_by_the_names_that_they_had);
-	tcase_add_test(tests, only_the_time_that_is_asked_for_is_looked_at);
-	tcase_add_test(tests, a_recorder_is_looked_at_since_it_is_complete);
-	tcase_add_test(tests, a_recorder_is_looked_at_as_a_whole_if_asked);
-	tcase_add_test(tests, a_time_that_is_asked_for_counts);
-	tcase_add_test(tests, what_is_never_complete_is_looked_at_as_a_whole);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN(
+	"digest", .set_up = digest_fixture_open, .tear_down = digest_fixture_close, .tests = tests)

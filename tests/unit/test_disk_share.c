@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "daemon/pipeline/assembly/spool.h"
+#include "tests/unit/unit.h"
 
 static struct spool *open_spool(struct disk_share *share)
 {
@@ -56,16 +57,10 @@ START_TEST(leaves_half_of_the_disk)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("disk_share");
-	TCase *tests = tcase_create("disk_share");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(takes_what_it_was_given),
+	UNIT_TEST(leaves_half_of_the_disk),
+	{NULL},
+};
 
-	tcase_add_test(tests, takes_what_it_was_given);
-	tcase_add_test(tests, leaves_half_of_the_disk);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("disk_share", .tests = tests)

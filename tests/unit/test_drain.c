@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tests/unit/drain_fixture.h"
+#include "tests/unit/unit.h"
 
 static void add_samples(uint32_t *next, uint32_t n)
 {
@@ -299,27 +300,19 @@ START_TEST(gives_rings_of_dead_threads_to_new_ones)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("drain");
-	TCase *tcase = tcase_create("drain");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(copies_everything_across_the_wrap),
+	UNIT_TEST(leaves_out_records_of_other_captures),
+	UNIT_TEST(counts_what_the_capture_has_no_memory_for),
+	UNIT_TEST(takes_over_losses_and_name),
+	UNIT_TEST(knows_between_which_looks_records_were_lost),
+	UNIT_TEST(very_many_gaps_become_fewer),
+	UNIT_TEST(counts_only_this_captures_threads_without_ring),
+	UNIT_TEST(takes_what_a_thread_wrote_before_its_end),
+	UNIT_TEST(frees_rings_of_dead_threads_before_a_capture),
+	UNIT_TEST(leaves_a_ring_that_was_just_claimed),
+	UNIT_TEST(gives_rings_of_dead_threads_to_new_ones),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, drained_setup, drained_teardown);
-	tcase_add_test(tcase, copies_everything_across_the_wrap);
-	tcase_add_test(tcase, leaves_out_records_of_other_captures);
-	tcase_add_test(tcase, counts_what_the_capture_has_no_memory_for);
-	tcase_add_test(tcase, takes_over_losses_and_name);
-	tcase_add_test(tcase, knows_between_which_looks_records_were_lost);
-	tcase_add_test(tcase, very_many_gaps_become_fewer);
-	tcase_add_test(tcase, counts_only_this_captures_threads_without_ring);
-	tcase_add_test(tcase, takes_what_a_thread_wrote_before_its_end);
-	tcase_add_test(tcase, frees_rings_of_dead_threads_before_a_capture);
-	tcase_add_test(tcase, leaves_a_ring_that_was_just_claimed);
-	tcase_add_test(tcase, gives_rings_of_dead_threads_to_new_ones);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("drain", .set_up = drained_setup, .tear_down = drained_teardown, .tests = tests)

@@ -6,6 +6,7 @@
 #include <proftap/proftap.h>
 
 #include "tests/unit/drain_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct drain older;
 static struct drain newer;
@@ -154,22 +155,14 @@ START_TEST(the_log_of_a_thread_that_ended_goes_with_its_part)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("drain_cut");
-	TCase *tcase = tcase_create("drain_cut");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(each_record_is_in_one_part_and_the_drain_goes_on),
+	UNIT_TEST(a_thread_without_news_is_not_in_a_part),
+	UNIT_TEST(joined_parts_are_the_whole_with_the_newest_open_spans),
+	UNIT_TEST(a_span_that_went_with_a_part_is_not_open),
+	UNIT_TEST(losses_are_told_once),
+	UNIT_TEST(the_log_of_a_thread_that_ended_goes_with_its_part),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, each_record_is_in_one_part_and_the_drain_goes_on);
-	tcase_add_test(tcase, a_thread_without_news_is_not_in_a_part);
-	tcase_add_test(tcase, joined_parts_are_the_whole_with_the_newest_open_spans);
-	tcase_add_test(tcase, a_span_that_went_with_a_part_is_not_open);
-	tcase_add_test(tcase, losses_are_told_once);
-	tcase_add_test(tcase, the_log_of_a_thread_that_ended_goes_with_its_part);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("drain_cut", .set_up = setup, .tear_down = teardown, .tests = tests)

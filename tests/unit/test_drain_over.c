@@ -13,6 +13,7 @@
 #include "daemon/target/ring_copy.h"
 #include "tests/unit/drain_fixture.h"
 #include "tests/unit/entry_fixture.h"
+#include "tests/unit/unit.h"
 
 #define MAX_SLOTS (1 + RECORD_MAX_EXTRA)
 
@@ -292,26 +293,18 @@ START_TEST(leaves_out_what_there_is_no_memory_for)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("drain_over");
-	TCase *tcase = tcase_create("drain over a recorder");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(copies_what_comes_after_its_begin),
+	UNIT_TEST(leaves_out_what_comes_before_its_begin),
+	UNIT_TEST(begins_at_any_position),
+	UNIT_TEST(counts_what_was_overwritten_before_it_came),
+	UNIT_LOOP(counts_what_is_overwritten_while_it_copies, 2),
+	UNIT_TEST(knows_what_overwrote_all_that_it_copied),
+	UNIT_TEST(goes_on_when_the_mode_changes),
+	UNIT_TEST(tells_only_the_losses_of_its_own_time),
+	UNIT_TEST(leaves_out_what_there_is_no_memory_for),
+	UNIT_TEST(counts_the_entries_of_a_thread_that_has_no_log),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, drained_teardown);
-	tcase_add_test(tcase, copies_what_comes_after_its_begin);
-	tcase_add_test(tcase, leaves_out_what_comes_before_its_begin);
-	tcase_add_test(tcase, begins_at_any_position);
-	tcase_add_test(tcase, counts_what_was_overwritten_before_it_came);
-	tcase_add_loop_test(tcase, counts_what_is_overwritten_while_it_copies, 0, 2);
-	tcase_add_test(tcase, knows_what_overwrote_all_that_it_copied);
-	tcase_add_test(tcase, goes_on_when_the_mode_changes);
-	tcase_add_test(tcase, tells_only_the_losses_of_its_own_time);
-	tcase_add_test(tcase, leaves_out_what_there_is_no_memory_for);
-	tcase_add_test(tcase, counts_the_entries_of_a_thread_that_has_no_log);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("drain_over", .set_up = setup, .tear_down = drained_teardown, .tests = tests)

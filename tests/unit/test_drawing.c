@@ -12,6 +12,7 @@
 
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 #include "tests/unit/view_fixture.h"
 
 static const struct view_options options_of_view = {.align = VIEW_ALIGN_EPOCH};
@@ -451,34 +452,27 @@ START_TEST(what_cannot_be_written_is_said)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("drawing");
-	TCase *tests = tcase_create("drawing");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(spans_are_as_deep_as_others_are_around_them),
+	UNIT_TEST(those_that_overlap_lie_below_each_other),
+	UNIT_TEST(a_thread_that_two_servers_saw_is_one_track),
+	UNIT_TEST(steps_are_there_however_deep),
+	UNIT_TEST(of_very_deep_ones_the_depth_is_counted_no_further),
+	UNIT_TEST(of_more_than_are_wanted_the_longest_are_kept),
+	UNIT_TEST(it_is_the_same_of_those_that_grow_or_shrink),
+	UNIT_TEST(of_equals_the_first_are_kept),
+	UNIT_TEST(names_are_told_once),
+	UNIT_TEST(tracks_say_whose_they_are),
+	UNIT_TEST(what_no_lane_has_is_left_out),
+	UNIT_TEST(flows_are_arrows_from_span_to_span),
+	UNIT_TEST(of_many_flows_whole_ones_are_left_out),
+	UNIT_TEST(counters_have_their_samples),
+	UNIT_TEST(of_a_window_the_samples_around_it_are_there_too),
+	UNIT_TEST(of_many_samples_every_second_is_left_out),
+	UNIT_TEST(time_is_the_views),
+	UNIT_TEST(a_trace_that_tells_no_epoch_has_none),
+	UNIT_TEST(what_cannot_be_written_is_said),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, spans_are_as_deep_as_others_are_around_them);
-	tcase_add_test(tests, those_that_overlap_lie_below_each_other);
-	tcase_add_test(tests, a_thread_that_two_servers_saw_is_one_track);
-	tcase_add_test(tests, steps_are_there_however_deep);
-	tcase_add_test(tests, of_very_deep_ones_the_depth_is_counted_no_further);
-	tcase_add_test(tests, of_more_than_are_wanted_the_longest_are_kept);
-	tcase_add_test(tests, it_is_the_same_of_those_that_grow_or_shrink);
-	tcase_add_test(tests, of_equals_the_first_are_kept);
-	tcase_add_test(tests, names_are_told_once);
-	tcase_add_test(tests, tracks_say_whose_they_are);
-	tcase_add_test(tests, what_no_lane_has_is_left_out);
-	tcase_add_test(tests, flows_are_arrows_from_span_to_span);
-	tcase_add_test(tests, of_many_flows_whole_ones_are_left_out);
-	tcase_add_test(tests, counters_have_their_samples);
-	tcase_add_test(tests, of_a_window_the_samples_around_it_are_there_too);
-	tcase_add_test(tests, of_many_samples_every_second_is_left_out);
-	tcase_add_test(tests, time_is_the_views);
-	tcase_add_test(tests, a_trace_that_tells_no_epoch_has_none);
-	tcase_add_test(tests, what_cannot_be_written_is_said);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("drawing", .set_up = set_up, .tear_down = tear_down, .tests = tests)

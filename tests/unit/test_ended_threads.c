@@ -19,6 +19,7 @@
 #include "daemon/pipeline/drain/thread_log.h"
 #include "daemon/pipeline/drain/thread_window.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct ended_pool pool;
 static struct ended_threads ended;
@@ -373,33 +374,25 @@ START_TEST(threads_that_live_are_no_reason_to_look_again_soon)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("ended_threads");
-	TCase *tcase = tcase_create("kept");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(all_of_a_short_life_is_kept),
+	UNIT_TEST(what_it_left_open_ends_when_it_was_seen_to_be_gone),
+	UNIT_TEST(it_did_not_outlive_its_process),
+	UNIT_TEST(a_life_that_filled_its_ring_says_what_it_overwrote),
+	UNIT_TEST(beyond_the_bound_the_first_goes_and_is_counted),
+	UNIT_TEST(the_last_one_stays_however_large_it_is),
+	UNIT_TEST(what_nobody_asked_for_is_left_out_and_is_no_loss),
+	UNIT_TEST(a_thread_of_an_earlier_recording_is_none),
+	UNIT_TEST(of_a_process_that_is_let_go_nothing_is_counted_any_more),
+	UNIT_TEST(rings_that_become_free_are_few_only_when_few_were_free_before),
+	UNIT_TEST(threads_that_live_are_no_reason_to_look_again_soon),
+	UNIT_TEST(what_a_snapshot_has_no_room_for_is_counted),
+	UNIT_TEST(a_ring_is_copied_out_as_far_as_there_is_memory),
+	UNIT_TEST(what_there_is_no_memory_for_is_counted),
+	UNIT_TEST(an_outcome_that_is_no_failure_is_not_counted),
+	UNIT_TEST(a_ring_that_makes_no_sense_is_counted),
+	UNIT_TEST(what_is_dropped_of_one_process_is_counted_and_the_others_stays),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, all_of_a_short_life_is_kept);
-	tcase_add_test(tcase, what_it_left_open_ends_when_it_was_seen_to_be_gone);
-	tcase_add_test(tcase, it_did_not_outlive_its_process);
-	tcase_add_test(tcase, a_life_that_filled_its_ring_says_what_it_overwrote);
-	tcase_add_test(tcase, beyond_the_bound_the_first_goes_and_is_counted);
-	tcase_add_test(tcase, the_last_one_stays_however_large_it_is);
-	tcase_add_test(tcase, what_nobody_asked_for_is_left_out_and_is_no_loss);
-	tcase_add_test(tcase, a_thread_of_an_earlier_recording_is_none);
-	tcase_add_test(tcase, of_a_process_that_is_let_go_nothing_is_counted_any_more);
-	tcase_add_test(tcase, rings_that_become_free_are_few_only_when_few_were_free_before);
-	tcase_add_test(tcase, threads_that_live_are_no_reason_to_look_again_soon);
-	tcase_add_test(tcase, what_a_snapshot_has_no_room_for_is_counted);
-	tcase_add_test(tcase, a_ring_is_copied_out_as_far_as_there_is_memory);
-	tcase_add_test(tcase, what_there_is_no_memory_for_is_counted);
-	tcase_add_test(tcase, an_outcome_that_is_no_failure_is_not_counted);
-	tcase_add_test(tcase, a_ring_that_makes_no_sense_is_counted);
-	tcase_add_test(tcase, what_is_dropped_of_one_process_is_counted_and_the_others_stays);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("ended_threads", .set_up = setup, .tear_down = teardown, .tests = tests)

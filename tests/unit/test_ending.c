@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "daemon/kernel/departure.h"
+#include "tests/unit/unit.h"
 
 START_TEST(reads_the_last_field)
 {
@@ -238,25 +239,18 @@ START_TEST(a_status_of_0_is_known_when_its_parent_has_asked)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("ending");
-	TCase *tcase = tcase_create("ending");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(reads_the_last_field),
+	UNIT_TEST(says_it_in_words),
+	UNIT_TEST(knows_of_a_zombie),
+	UNIT_TEST(knows_of_one_whose_parent_has_asked),
+	UNIT_TEST(knows_nothing_of_one_that_lives),
+	UNIT_TEST(a_status_of_0_is_known_of_a_zombie),
+	UNIT_LOOP(another_status_is_not_0, 2),
+	UNIT_TEST(a_0_of_another_user_is_not_trusted),
+	UNIT_TEST(a_0_of_one_with_capabilities_is_not_trusted),
+	UNIT_TEST(a_status_of_0_is_known_when_its_parent_has_asked),
+	{NULL},
+};
 
-	tcase_add_test(tcase, reads_the_last_field);
-	tcase_add_test(tcase, says_it_in_words);
-	tcase_add_test(tcase, knows_of_a_zombie);
-	tcase_add_test(tcase, knows_of_one_whose_parent_has_asked);
-	tcase_add_test(tcase, knows_nothing_of_one_that_lives);
-	tcase_add_test(tcase, a_status_of_0_is_known_of_a_zombie);
-	tcase_add_loop_test(tcase, another_status_is_not_0, 0, 2);
-	tcase_add_test(tcase, a_0_of_another_user_is_not_trusted);
-	tcase_add_test(tcase, a_0_of_one_with_capabilities_is_not_trusted);
-	tcase_add_test(tcase, a_status_of_0_is_known_when_its_parent_has_asked);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("ending", .tests = tests)

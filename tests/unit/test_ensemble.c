@@ -13,6 +13,7 @@
 #include "daemon/pipeline/assembly/delivery.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 #include "trace/xspace/xspace.h"
 
@@ -198,19 +199,12 @@ START_TEST(stock_servers_get_none_when_it_is_refused)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("ensemble");
-	TCase *tests = tcase_create("ensemble");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(each_trace_gets_what_the_machine_used),
+	UNIT_TEST(what_there_is_no_room_for_is_said),
+	UNIT_TEST(who_wants_none_takes_no_room),
+	UNIT_LOOP(stock_servers_get_none_when_it_is_refused, 9),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, each_trace_gets_what_the_machine_used);
-	tcase_add_test(tests, what_there_is_no_room_for_is_said);
-	tcase_add_test(tests, who_wants_none_takes_no_room);
-	tcase_add_loop_test(tests, stock_servers_get_none_when_it_is_refused, 0, 9);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("ensemble", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 START_TEST(reads_a_variable)
 {
 	setenv("PROFTAP_LOG", "debug", 1);
@@ -45,19 +47,12 @@ START_TEST(describes_every_variable_once)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("env");
-	TCase *tcase = tcase_create("env");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(reads_a_variable),
+	UNIT_TEST(takes_empty_as_unset),
+	UNIT_TEST(keeps_paths_from_set_uid_programs),
+	UNIT_TEST(describes_every_variable_once),
+	{NULL},
+};
 
-	tcase_add_test(tcase, reads_a_variable);
-	tcase_add_test(tcase, takes_empty_as_unset);
-	tcase_add_test(tcase, keeps_paths_from_set_uid_programs);
-	tcase_add_test(tcase, describes_every_variable_once);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("env", .tests = tests)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 
 /* In the order of their ends, named by the place that they come to. */
@@ -55,16 +56,9 @@ START_TEST(come_in_the_order_of_their_starts)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("events");
-	SRunner *runner = srunner_create(suite);
-	TCase *tests = tcase_create("events");
+static const struct unit_test tests[] = {
+	UNIT_LOOP(come_in_the_order_of_their_starts, sizeof cases / sizeof *cases),
+	{NULL},
+};
 
-	tcase_add_loop_test(
-		tests, come_in_the_order_of_their_starts, 0, sizeof cases / sizeof cases[0]);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("events", .tests = tests)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static struct failures failures;
 
 static void set_up(void)
@@ -65,19 +67,12 @@ START_TEST(one_that_has_no_room_is_one_more)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("failures");
-	TCase *tests = tcase_create("failures");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(names_each),
+	UNIT_TEST(says_how_many_are_left_out),
+	UNIT_TEST(a_short_one_does_not_jump_the_queue),
+	UNIT_TEST(one_that_has_no_room_is_one_more),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, NULL);
-	tcase_add_test(tests, names_each);
-	tcase_add_test(tests, says_how_many_are_left_out);
-	tcase_add_test(tests, a_short_one_does_not_jump_the_queue);
-	tcase_add_test(tests, one_that_has_no_room_is_one_more);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("failures", .set_up = set_up, .tests = tests)

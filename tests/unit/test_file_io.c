@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
+
 #define N_BYTES 10000
 
 static FILE *file;
@@ -117,19 +119,12 @@ START_TEST(moves_up_over_itself)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("file_io");
-	TCase *tests = tcase_create("file_io");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(writes_and_reads_all),
+	UNIT_TEST(says_why_not_all_was_written),
+	UNIT_TEST(a_file_that_ends_before_is_an_error),
+	UNIT_TEST(moves_up_over_itself),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, writes_and_reads_all);
-	tcase_add_test(tests, says_why_not_all_was_written);
-	tcase_add_test(tests, a_file_that_ends_before_is_an_error);
-	tcase_add_test(tests, moves_up_over_itself);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("file_io", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -7,6 +7,7 @@
 
 #include "daemon/pipeline/devices/device_plane.h"
 #include "daemon/pipeline/nvml/gpu_samples.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 
 #define START_NS 1000
@@ -180,21 +181,14 @@ START_TEST(nothing_is_made_of_nothing)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("gpu_lines");
-	TCase *tests = tcase_create("gpu_lines");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(the_uuid_says_whose_plane_it_is),
+	UNIT_TEST(without_one_the_devices_of_the_program_have_planes),
+	UNIT_TEST(else_all_devices_that_answered_have),
+	UNIT_TEST(the_recording_is_what_is_shown),
+	UNIT_TEST(means_begin_with_their_time),
+	UNIT_TEST(nothing_is_made_of_nothing),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, the_uuid_says_whose_plane_it_is);
-	tcase_add_test(tests, without_one_the_devices_of_the_program_have_planes);
-	tcase_add_test(tests, else_all_devices_that_answered_have);
-	tcase_add_test(tests, the_recording_is_what_is_shown);
-	tcase_add_test(tests, means_begin_with_their_time);
-	tcase_add_test(tests, nothing_is_made_of_nothing);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("gpu_lines", .set_up = set_up, .tear_down = tear_down, .tests = tests)

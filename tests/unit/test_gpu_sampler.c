@@ -16,6 +16,7 @@
 #include "daemon/pipeline/nvml/gpu_samples.h"
 #include "tests/unit/fake_nvml.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define PATIENCE_MS 8000
 
@@ -297,26 +298,18 @@ START_TEST(captures_in_a_row_leave_nothing)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("gpu_sampler");
-	TCase *tests = tcase_create("gpu_sampler");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(devices_are_sampled),
+	UNIT_TEST(hardware_counters_are_means_of_a_while),
+	UNIT_TEST(devices_of_the_program_are_marked),
+	UNIT_TEST(a_lost_device_has_no_samples),
+	UNIT_TEST(an_older_driver_tells_less),
+	UNIT_TEST(without_a_driver_nothing_is_loaded),
+	UNIT_TEST(what_cannot_be_asked_is_said),
+	UNIT_TEST(one_that_hangs_holds_nobody_up),
+	UNIT_TEST(silence_is_said),
+	UNIT_TEST(captures_in_a_row_leave_nothing),
+	{NULL},
+};
 
-	tcase_set_timeout(tests, 60);
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, devices_are_sampled);
-	tcase_add_test(tests, hardware_counters_are_means_of_a_while);
-	tcase_add_test(tests, devices_of_the_program_are_marked);
-	tcase_add_test(tests, a_lost_device_has_no_samples);
-	tcase_add_test(tests, an_older_driver_tells_less);
-	tcase_add_test(tests, without_a_driver_nothing_is_loaded);
-	tcase_add_test(tests, what_cannot_be_asked_is_said);
-	tcase_add_test(tests, one_that_hangs_holds_nobody_up);
-	tcase_add_test(tests, silence_is_said);
-	tcase_add_test(tests, captures_in_a_row_leave_nothing);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("gpu_sampler", .set_up = set_up, .tear_down = tear_down, .timeout_s = 60, .tests = tests)

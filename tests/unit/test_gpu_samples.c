@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "tests/unit/unit.h"
 
 static struct gpu_samples samples;
 static struct gpu_samples part;
@@ -107,19 +108,12 @@ START_TEST(what_is_not_known_is_in_no_mean)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("gpu_samples");
-	TCase *tests = tcase_create("gpu_samples");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_part_ends_where_the_next_begins),
+	UNIT_TEST(a_part_begins_with_the_last_sample_before_it),
+	UNIT_TEST(long_recordings_keep_the_means),
+	UNIT_TEST(what_is_not_known_is_in_no_mean),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, a_part_ends_where_the_next_begins);
-	tcase_add_test(tests, a_part_begins_with_the_last_sample_before_it);
-	tcase_add_test(tests, long_recordings_keep_the_means);
-	tcase_add_test(tests, what_is_not_known_is_in_no_mean);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("gpu_samples", .set_up = set_up, .tear_down = tear_down, .tests = tests)

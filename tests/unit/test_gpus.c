@@ -11,6 +11,7 @@
 #include "tests/unit/fake_nvml.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"
+#include "tests/unit/unit.h"
 
 #define get machine_fixture_get
 #define PATIENCE_MS 8000
@@ -126,21 +127,15 @@ START_TEST(a_driver_that_hangs_holds_nobody_up)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("gpus");
-	TCase *tests = tcase_create("gpus");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(gpus_are_read),
+	UNIT_TEST(models_are_told),
+	UNIT_TEST(what_a_device_or_the_library_does_not_tell_is_unknown),
+	UNIT_TEST(a_lost_device_keeps_its_number),
+	UNIT_TEST(no_library_and_no_driver_are_no_harm),
+	UNIT_TEST(a_driver_that_hangs_holds_nobody_up),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, machine_fixture_set_up, machine_fixture_tear_down);
-	tcase_add_test(tests, gpus_are_read);
-	tcase_add_test(tests, models_are_told);
-	tcase_add_test(tests, what_a_device_or_the_library_does_not_tell_is_unknown);
-	tcase_add_test(tests, a_lost_device_keeps_its_number);
-	tcase_add_test(tests, no_library_and_no_driver_are_no_harm);
-	tcase_add_test(tests, a_driver_that_hangs_holds_nobody_up);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("gpus", .set_up = machine_fixture_set_up, .tear_down = machine_fixture_tear_down,
+	.tests = tests)

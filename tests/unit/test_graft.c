@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "tests/unit/graft_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 #include "trace/xspace/xspace.h"
 
@@ -217,24 +218,16 @@ START_TEST(refuses_what_is_no_trace)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("graft");
-	TCase *tcase = tcase_create("graft");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(moves_events_by_the_difference_of_the_starts),
+	UNIT_TEST(spans_without_length_stay_spans),
+	UNIT_TEST(leaves_later_events_where_they_are),
+	UNIT_TEST(cuts_what_began_before_the_parents_start),
+	UNIT_TEST(keeps_the_rest_of_an_event_whose_times_change),
+	UNIT_TEST(writes_long_lines_anew),
+	UNIT_TEST(names_planes_per_process),
+	UNIT_TEST(refuses_what_is_no_trace),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, moves_events_by_the_difference_of_the_starts);
-	tcase_add_test(tcase, spans_without_length_stay_spans);
-	tcase_add_test(tcase, leaves_later_events_where_they_are);
-	tcase_add_test(tcase, cuts_what_began_before_the_parents_start);
-	tcase_add_test(tcase, keeps_the_rest_of_an_event_whose_times_change);
-	tcase_add_test(tcase, writes_long_lines_anew);
-	tcase_add_test(tcase, names_planes_per_process);
-	tcase_add_test(tcase, refuses_what_is_no_trace);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("graft", .set_up = setup, .tear_down = teardown, .tests = tests)

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 #include "tests/unit/view_fixture.h"
 #include "trace/model/space.h"
 
@@ -159,22 +160,14 @@ START_TEST(what_is_no_attribute_is_refused)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("grouping");
-	TCase *tcase = tcase_create("grouping");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(by_default_all_is_as_it_was_recorded),
+	UNIT_TEST(names_can_be_rows),
+	UNIT_TEST(neurons_names_mean_the_same),
+	UNIT_TEST(made_up_ids_are_different),
+	UNIT_TEST(whose_a_track_is_stays_known),
+	UNIT_TEST(what_is_no_attribute_is_refused),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, by_default_all_is_as_it_was_recorded);
-	tcase_add_test(tcase, names_can_be_rows);
-	tcase_add_test(tcase, neurons_names_mean_the_same);
-	tcase_add_test(tcase, made_up_ids_are_different);
-	tcase_add_test(tcase, whose_a_track_is_stays_known);
-	tcase_add_test(tcase, what_is_no_attribute_is_refused);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("grouping", .set_up = set_up, .tear_down = tear_down, .tests = tests)

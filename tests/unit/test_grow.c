@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "tests/unit/unit.h"
 
 START_TEST(keeps_what_it_holds)
 {
@@ -88,19 +89,13 @@ START_TEST(too_many_are_refused)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("grow");
-	TCase *tests = tcase_create("grow");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(keeps_what_it_holds),
+	UNIT_TEST(grows_seldom),
+	UNIT_TEST(has_room_for_many_at_once),
+	UNIT_TEST(enough_is_left_alone),
+	UNIT_TEST(too_many_are_refused),
+	{NULL},
+};
 
-	tcase_add_test(tests, keeps_what_it_holds);
-	tcase_add_test(tests, grows_seldom);
-	tcase_add_test(tests, has_room_for_many_at_once);
-	tcase_add_test(tests, enough_is_left_alone);
-	tcase_add_test(tests, too_many_are_refused);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("grow", .tests = tests)

@@ -19,6 +19,7 @@
 #include "lib/record/site.h"
 #include "lib/record/strings.h"
 #include "lib/record/thread.h"
+#include "tests/unit/unit.h"
 
 /* Also in a program that never started a server: nothing else wipes the page here. */
 START_TEST(forked_children_find_no_lock_taken)
@@ -141,19 +142,12 @@ START_TEST(entering_a_capture_leaves_errno_alone)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("guest");
-	TCase *tcase = tcase_create("page");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(forked_children_find_no_lock_taken),
+	UNIT_TEST(sites_keep_no_id_of_a_server_that_was_replaced),
+	UNIT_TEST(a_late_thread_enters_nothing_of_the_next_server),
+	UNIT_TEST(entering_a_capture_leaves_errno_alone),
+	{NULL},
+};
 
-	tcase_add_test(tcase, forked_children_find_no_lock_taken);
-	tcase_add_test(tcase, sites_keep_no_id_of_a_server_that_was_replaced);
-	tcase_add_test(tcase, a_late_thread_enters_nothing_of_the_next_server);
-	tcase_add_test(tcase, entering_a_capture_leaves_errno_alone);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("guest", .tests = tests)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 static void expect(uint64_t bytes)
 {
@@ -142,26 +143,18 @@ START_TEST(a_reading_is_kept_for_one)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("headroom");
-	TCase *tcase = tcase_create("headroom");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(knows_nothing_of_an_empty_machine),
+	UNIT_TEST(takes_what_the_machine_has),
+	UNIT_TEST(reads_the_cgroup_of_version_2),
+	UNIT_TEST(takes_the_least_of_all_groups_above),
+	UNIT_TEST(reads_the_root_group_of_a_container),
+	UNIT_TEST(reads_the_cgroup_of_version_1),
+	UNIT_TEST(files_are_no_usage),
+	UNIT_TEST(never_less_than_nothing_is_used),
+	UNIT_TEST(has_nothing_left_over_the_limit),
+	UNIT_TEST(a_reading_is_kept_for_one),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, fake_root_make, fake_root_remove);
-	tcase_add_test(tcase, knows_nothing_of_an_empty_machine);
-	tcase_add_test(tcase, takes_what_the_machine_has);
-	tcase_add_test(tcase, reads_the_cgroup_of_version_2);
-	tcase_add_test(tcase, takes_the_least_of_all_groups_above);
-	tcase_add_test(tcase, reads_the_root_group_of_a_container);
-	tcase_add_test(tcase, reads_the_cgroup_of_version_1);
-	tcase_add_test(tcase, files_are_no_usage);
-	tcase_add_test(tcase, never_less_than_nothing_is_used);
-	tcase_add_test(tcase, has_nothing_left_over_the_limit);
-	tcase_add_test(tcase, a_reading_is_kept_for_one);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("headroom", .set_up = fake_root_make, .tear_down = fake_root_remove, .tests = tests)

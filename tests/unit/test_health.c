@@ -11,6 +11,7 @@
 #include "daemon/serve/calls/service.h"
 #include "daemon/serve/session/session.h"
 #include "tests/unit/rpc_fixture.h"
+#include "tests/unit/unit.h"
 
 #define CHECK_PATH "/t.Health/Check"
 #define WATCH_PATH "/t.Health/Watch"
@@ -151,20 +152,13 @@ START_TEST(who_goes_makes_room)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("health");
-	TCase *tests = tcase_create("health");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(says_whether_there_is_a_program),
+	UNIT_TEST(who_watches_hears_of_the_end),
+	UNIT_TEST(who_watches_too_late_hears_of_it_too),
+	UNIT_TEST(who_goes_makes_room),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, rpc_fixture_close);
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, says_whether_there_is_a_program);
-	tcase_add_test(tests, who_watches_hears_of_the_end);
-	tcase_add_test(tests, who_watches_too_late_hears_of_it_too);
-	tcase_add_test(tests, who_goes_makes_room);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN(
+	"health", .set_up = set_up, .tear_down = rpc_fixture_close, .timeout_s = 60, .tests = tests)

@@ -13,6 +13,7 @@
 #include "daemon/kernel/socket_file.h"
 #include "daemon/target/target.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define BEGIN_NS (77 * NS_PER_S)
 #define END_NS (BEGIN_NS + 300 * NS_PER_S)
@@ -165,25 +166,17 @@ START_TEST(without_a_mark_it_is_held)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("hold");
-	TCase *tcase = tcase_create("hold");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(five_minutes),
+	UNIT_TEST(as_long_as_there_is_a_way),
+	UNIT_TEST(looks_are_ever_more_seldom_until_the_end),
+	UNIT_TEST(the_first_look_is_soon),
+	UNIT_TEST(of_one_name_the_last_four_are_held),
+	UNIT_TEST(of_all_the_last_sixteen_are_held),
+	UNIT_TEST(a_hold_that_has_lost_its_place_is_over),
+	UNIT_TEST(its_mark_goes_with_it_and_no_others),
+	UNIT_TEST(without_a_mark_it_is_held),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, five_minutes);
-	tcase_add_test(tcase, as_long_as_there_is_a_way);
-	tcase_add_test(tcase, looks_are_ever_more_seldom_until_the_end);
-	tcase_add_test(tcase, the_first_look_is_soon);
-	tcase_add_test(tcase, of_one_name_the_last_four_are_held);
-	tcase_add_test(tcase, of_all_the_last_sixteen_are_held);
-	tcase_add_test(tcase, a_hold_that_has_lost_its_place_is_over);
-	tcase_add_test(tcase, its_mark_goes_with_it_and_no_others);
-	tcase_add_test(tcase, without_a_mark_it_is_held);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("hold", .set_up = set_up, .tear_down = tear_down, .tests = tests)

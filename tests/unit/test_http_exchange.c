@@ -10,6 +10,7 @@
 
 #include "http/router.h"
 #include "tests/unit/http_fixture.h"
+#include "tests/unit/unit.h"
 
 #define MAX_BODY 10
 #define MAX_WAITING (256 << 10)
@@ -430,33 +431,26 @@ START_TEST(strangers_stay_out)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("http_exchange");
-	TCase *all = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(what_was_asked_is_known),
+	UNIT_TEST(bodies_are_taken_up_to_their_bound),
+	UNIT_TEST(a_huge_body_is_not_read),
+	UNIT_TEST(a_body_must_come_in_time),
+	UNIT_TEST(a_handler_that_says_nothing_is_an_error),
+	UNIT_TEST(methods_and_paths_are_rows),
+	UNIT_TEST(an_answer_may_come_later),
+	UNIT_TEST(an_answer_that_comes_too_late_is_given_up),
+	UNIT_TEST(at_the_end_what_was_deferred_is_given_up),
+	UNIT_TEST(a_stream_goes_on),
+	UNIT_TEST(a_listener_that_goes_is_noticed),
+	UNIT_TEST(who_leaves_in_the_middle_is_forgotten),
+	UNIT_TEST(what_waits_for_a_slow_listener_is_bounded),
+	UNIT_TEST(who_listens_in_sips_is_let_go),
+	UNIT_TEST(who_says_nothing_makes_room),
+	UNIT_TEST(one_user_does_not_push_out_others),
+	UNIT_TEST(who_is_served_is_not_pushed_out),
+	UNIT_TEST(strangers_stay_out),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(all, set_up, http_fixture_tear_down);
-	tcase_add_test(all, what_was_asked_is_known);
-	tcase_add_test(all, bodies_are_taken_up_to_their_bound);
-	tcase_add_test(all, a_huge_body_is_not_read);
-	tcase_add_test(all, a_body_must_come_in_time);
-	tcase_add_test(all, a_handler_that_says_nothing_is_an_error);
-	tcase_add_test(all, methods_and_paths_are_rows);
-	tcase_add_test(all, an_answer_may_come_later);
-	tcase_add_test(all, an_answer_that_comes_too_late_is_given_up);
-	tcase_add_test(all, at_the_end_what_was_deferred_is_given_up);
-	tcase_add_test(all, a_stream_goes_on);
-	tcase_add_test(all, a_listener_that_goes_is_noticed);
-	tcase_add_test(all, who_leaves_in_the_middle_is_forgotten);
-	tcase_add_test(all, what_waits_for_a_slow_listener_is_bounded);
-	tcase_add_test(all, who_listens_in_sips_is_let_go);
-	tcase_add_test(all, who_says_nothing_makes_room);
-	tcase_add_test(all, one_user_does_not_push_out_others);
-	tcase_add_test(all, who_is_served_is_not_pushed_out);
-	tcase_add_test(all, strangers_stay_out);
-	suite_add_tcase(suite, all);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("http_exchange", .set_up = set_up, .tear_down = http_fixture_tear_down, .tests = tests)

@@ -8,6 +8,7 @@
 
 #include "http/router.h"
 #include "tests/unit/http_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct http_guard guard;
 static uid_t uid;
@@ -221,24 +222,17 @@ START_TEST(of_many_users_the_oldest_go)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("http_guard");
-	TCase *all = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(loopback_has_names),
+	UNIT_TEST(other_names_of_loopback_are_refused),
+	UNIT_TEST(pages_of_others_are_refused),
+	UNIT_TEST(a_proxy_that_is_named_passes_its_pages),
+	UNIT_TEST(what_the_browser_says_of_them_counts),
+	UNIT_TEST(what_writes_needs_a_token),
+	UNIT_TEST(a_token_is_its_users),
+	UNIT_TEST(tokens_are_bounded),
+	UNIT_TEST(of_many_users_the_oldest_go),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(all, set_up, http_fixture_tear_down);
-	tcase_add_test(all, loopback_has_names);
-	tcase_add_test(all, other_names_of_loopback_are_refused);
-	tcase_add_test(all, pages_of_others_are_refused);
-	tcase_add_test(all, a_proxy_that_is_named_passes_its_pages);
-	tcase_add_test(all, what_the_browser_says_of_them_counts);
-	tcase_add_test(all, what_writes_needs_a_token);
-	tcase_add_test(all, a_token_is_its_users);
-	tcase_add_test(all, tokens_are_bounded);
-	tcase_add_test(all, of_many_users_the_oldest_go);
-	suite_add_tcase(suite, all);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("http_guard", .set_up = set_up, .tear_down = http_fixture_tear_down, .tests = tests)

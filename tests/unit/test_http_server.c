@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/unit/http_fixture.h"
+#include "tests/unit/unit.h"
 
 /* All of it is the kernel's at once; and more than the kernel takes. */
 #define SMALL 1000
@@ -125,20 +126,14 @@ START_TEST(who_has_it_and_asks_nothing_more_is_let_go)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("http_server");
-	TCase *time = tcase_create("time");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(who_never_asks_is_let_go),
+	UNIT_TEST(who_asks_letter_by_letter_is_let_go),
+	UNIT_TEST(who_does_not_take_a_large_file_is_let_go),
+	UNIT_TEST(who_takes_a_large_file_in_sips_is_let_go),
+	UNIT_TEST(who_has_it_and_asks_nothing_more_is_let_go),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(time, http_fixture_set_up, http_fixture_tear_down);
-	tcase_add_test(time, who_never_asks_is_let_go);
-	tcase_add_test(time, who_asks_letter_by_letter_is_let_go);
-	tcase_add_test(time, who_does_not_take_a_large_file_is_let_go);
-	tcase_add_test(time, who_takes_a_large_file_in_sips_is_let_go);
-	tcase_add_test(time, who_has_it_and_asks_nothing_more_is_let_go);
-	suite_add_tcase(suite, time);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("http_server", .set_up = http_fixture_set_up, .tear_down = http_fixture_tear_down,
+	.tests = tests)

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static struct http_url url;
 
 /* "a|b?k=v&l=" of what was found. */
@@ -91,18 +93,12 @@ START_TEST(there_are_bounds)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("http_url");
-	TCase *all = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(paths_have_parts),
+	UNIT_TEST(queries_have_pairs),
+	UNIT_TEST(what_leads_elsewhere_is_none),
+	UNIT_TEST(there_are_bounds),
+	{NULL},
+};
 
-	tcase_add_test(all, paths_have_parts);
-	tcase_add_test(all, queries_have_pairs);
-	tcase_add_test(all, what_leads_elsewhere_is_none);
-	tcase_add_test(all, there_are_bounds);
-	suite_add_tcase(suite, all);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("http_url", .tests = tests)

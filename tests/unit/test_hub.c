@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static struct hub hub;
 static unsigned n_woken;
 
@@ -124,21 +126,14 @@ START_TEST(without_memory_nothing_is_told)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("hub");
-	TCase *tests = tcase_create("hub");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(tells_events_in_order),
+	UNIT_TEST(says_when_events_are_gone),
+	UNIT_TEST(a_number_that_was_not_yet_is_stale),
+	UNIT_TEST(what_is_forgotten_is_stale_for_all),
+	UNIT_TEST(who_comes_back_goes_on_behind_his_last_event),
+	UNIT_TEST(without_memory_nothing_is_told),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, tells_events_in_order);
-	tcase_add_test(tests, says_when_events_are_gone);
-	tcase_add_test(tests, a_number_that_was_not_yet_is_stale);
-	tcase_add_test(tests, what_is_forgotten_is_stale_for_all);
-	tcase_add_test(tests, who_comes_back_goes_on_behind_his_last_event);
-	tcase_add_test(tests, without_memory_nothing_is_told);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("hub", .set_up = set_up, .tear_down = tear_down, .tests = tests)

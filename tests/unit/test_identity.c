@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define PID 42
 #define NOBODY 65534
@@ -132,21 +133,14 @@ START_TEST(who_is_not_root_stays_who_it_is)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("identity");
-	TCase *tests = tcase_create("identity");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(has_a_user_a_group_and_groups),
+	UNIT_TEST(between_two_it_is_nobody),
+	UNIT_TEST(more_groups_than_there_is_room_for),
+	UNIT_TEST(what_is_gone_or_cut_is_nobody),
+	UNIT_TEST(root_becomes_another_for_good),
+	UNIT_TEST(who_is_not_root_stays_who_it_is),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, fake_root_make, fake_root_remove);
-	tcase_add_test(tests, has_a_user_a_group_and_groups);
-	tcase_add_test(tests, between_two_it_is_nobody);
-	tcase_add_test(tests, more_groups_than_there_is_room_for);
-	tcase_add_test(tests, what_is_gone_or_cut_is_nobody);
-	tcase_add_test(tests, root_becomes_another_for_good);
-	tcase_add_test(tests, who_is_not_root_stays_who_it_is);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("identity", .set_up = fake_root_make, .tear_down = fake_root_remove, .tests = tests)

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
+
 #define PATIENCE_S 10
 
 static int memfd;
@@ -90,18 +92,11 @@ static void tear_down(void)
 	waitpid(pid, NULL, 0);
 }
 
-int main(void)
-{
-	Suite *suite = suite_create("image");
-	TCase *tests = tcase_create("image");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(one_that_has_it_mapped_is_itself),
+	UNIT_TEST(exec_makes_it_another),
+	UNIT_TEST(one_that_has_ended_is_not_another),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, one_that_has_it_mapped_is_itself);
-	tcase_add_test(tests, exec_makes_it_another);
-	tcase_add_test(tests, one_that_has_ended_is_not_another);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("image", .set_up = set_up, .tear_down = tear_down, .tests = tests)

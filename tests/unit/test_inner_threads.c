@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define N_ROUNDS 20
 #define N_ENDING 100
@@ -161,21 +162,14 @@ START_TEST(who_lives_is_never_taken_for_dead_while_others_end)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("inner_threads");
-	TCase *tests = tcase_create("inner_threads");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(knows_who_lives),
+	UNIT_TEST(several_that_ended_are_known_at_the_next_look),
+	UNIT_TEST(one_that_came_later_is_found),
+	UNIT_TEST(rests_between_looks_and_takes_nobody_for_dead_meanwhile),
+	UNIT_TEST(who_has_no_id_or_cannot_be_looked_at_lives),
+	UNIT_LOOP(who_lives_is_never_taken_for_dead_while_others_end, N_ROUNDS),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, knows_who_lives);
-	tcase_add_test(tests, several_that_ended_are_known_at_the_next_look);
-	tcase_add_test(tests, one_that_came_later_is_found);
-	tcase_add_test(tests, rests_between_looks_and_takes_nobody_for_dead_meanwhile);
-	tcase_add_test(tests, who_has_no_id_or_cannot_be_looked_at_lives);
-	tcase_add_loop_test(tests, who_lives_is_never_taken_for_dead_while_others_end, 0, N_ROUNDS);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("inner_threads", .set_up = set_up, .tear_down = tear_down, .tests = tests)

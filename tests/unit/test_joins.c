@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "daemon/target/family.h"
 #include "tests/unit/join_fixture.h"
+#include "tests/unit/unit.h"
 
 static int sockets[2]; /* ours, the child's */
 static struct join_request good;
@@ -157,23 +158,16 @@ START_TEST(refuses_a_layout_that_does_not_fit)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("joins");
-	TCase *tests = tcase_create("joins");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(takes_a_good_one),
+	UNIT_TEST(refuses_a_wrong_secret),
+	UNIT_TEST(refuses_none_or_several_descriptors),
+	UNIT_TEST(refuses_another_size_or_version),
+	UNIT_TEST(waits_for_what_has_not_come),
+	UNIT_TEST(keeps_a_sealed_arena_and_gives_it_back),
+	UNIT_TEST(refuses_an_arena_that_could_shrink),
+	UNIT_TEST(refuses_a_layout_that_does_not_fit),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, open_sockets, close_sockets);
-	tcase_add_test(tests, takes_a_good_one);
-	tcase_add_test(tests, refuses_a_wrong_secret);
-	tcase_add_test(tests, refuses_none_or_several_descriptors);
-	tcase_add_test(tests, refuses_another_size_or_version);
-	tcase_add_test(tests, waits_for_what_has_not_come);
-	tcase_add_test(tests, keeps_a_sealed_arena_and_gives_it_back);
-	tcase_add_test(tests, refuses_an_arena_that_could_shrink);
-	tcase_add_test(tests, refuses_a_layout_that_does_not_fit);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("joins", .set_up = open_sockets, .tear_down = close_sockets, .tests = tests)

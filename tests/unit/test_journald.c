@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "tests/unit/unit.h"
 
 static char path[64];
 static int journal;
@@ -96,19 +97,12 @@ START_TEST(only_the_stream_that_is_meant_is_the_journals)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("journald");
-	TCase *cases = tcase_create("journald");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(fields_are_lines),
+	UNIT_TEST(too_long_a_message_is_refused_whole),
+	UNIT_TEST(nobody_there_is_an_error),
+	UNIT_TEST(only_the_stream_that_is_meant_is_the_journals),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(cases, set_up, tear_down);
-	tcase_add_test(cases, fields_are_lines);
-	tcase_add_test(cases, too_long_a_message_is_refused_whole);
-	tcase_add_test(cases, nobody_there_is_an_error);
-	tcase_add_test(cases, only_the_stream_that_is_meant_is_the_journals);
-	suite_add_tcase(suite, cases);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("journald", .set_up = set_up, .tear_down = tear_down, .tests = tests)

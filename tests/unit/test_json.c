@@ -5,6 +5,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/unit/unit.h"
+
 static struct json json;
 static char *written;
 static size_t n_written;
@@ -92,21 +94,14 @@ START_TEST(text_is_utf8_or_a_question_mark)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("json");
-	TCase *tests = tcase_create("json");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(commas_stand_between_members_only),
+	UNIT_TEST(numbers_are_whole),
+	UNIT_TEST(what_is_no_number_is_null),
+	UNIT_TEST(controls_are_escaped_by_code_point),
+	UNIT_TEST(an_empty_text_may_be_one_that_nobody_knows),
+	UNIT_TEST(text_is_utf8_or_a_question_mark),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, commas_stand_between_members_only);
-	tcase_add_test(tests, numbers_are_whole);
-	tcase_add_test(tests, what_is_no_number_is_null);
-	tcase_add_test(tests, controls_are_escaped_by_code_point);
-	tcase_add_test(tests, an_empty_text_may_be_one_that_nobody_knows);
-	tcase_add_test(tests, text_is_utf8_or_a_question_mark);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("json", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -3,6 +3,8 @@
 
 #include <check.h>
 
+#include "tests/unit/unit.h"
+
 struct key {
 	uint64_t a;
 	uint64_t b;
@@ -44,17 +46,10 @@ START_TEST(keeps_many_apart)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("keys");
-	TCase *tcase = tcase_create("keys");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(numbers_in_order_of_first_use),
+	UNIT_TEST(keeps_many_apart),
+	{NULL},
+};
 
-	tcase_add_test(tcase, numbers_in_order_of_first_use);
-	tcase_add_test(tcase, keeps_many_apart);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("keys", .tests = tests)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "daemon/pipeline/devices/purse.h"
+#include "tests/unit/unit.h"
 
 static struct launches launches;
 static struct launch_stack stack;
@@ -257,25 +258,17 @@ START_TEST(finds_those_of_all_threads)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("launches");
-	TCase *tcase = tcase_create("launches");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(finds_the_outermost_span),
+	UNIT_TEST(does_not_count_steps),
+	UNIT_TEST(knows_calls_in_calls),
+	UNIT_TEST(has_the_outermost_that_is_there),
+	UNIT_TEST(tells_calls_of_one_number_apart_by_time),
+	UNIT_TEST(follows_nodes_to_where_they_were_made),
+	UNIT_TEST(keeps_within_its_memory),
+	UNIT_LOOP(is_right_of_any_tree, 20),
+	UNIT_LOOP(finds_those_of_all_threads, 5),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, finds_the_outermost_span);
-	tcase_add_test(tcase, does_not_count_steps);
-	tcase_add_test(tcase, knows_calls_in_calls);
-	tcase_add_test(tcase, has_the_outermost_that_is_there);
-	tcase_add_test(tcase, tells_calls_of_one_number_apart_by_time);
-	tcase_add_test(tcase, follows_nodes_to_where_they_were_made);
-	tcase_add_test(tcase, keeps_within_its_memory);
-	tcase_add_loop_test(tcase, is_right_of_any_tree, 0, 20);
-	tcase_add_loop_test(tcase, finds_those_of_all_threads, 0, 5);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("launches", .set_up = setup, .tear_down = teardown, .tests = tests)

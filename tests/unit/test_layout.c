@@ -10,6 +10,7 @@
 
 #include "lib/wire/arena.h"
 #include "lib/wire/device.h"
+#include "tests/unit/unit.h"
 
 #define NUMBER 8u
 #define SUM UINT32_C(0x3f338a61)
@@ -198,15 +199,9 @@ START_TEST(a_layout_has_one_number)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("layout");
-	TCase *tests = tcase_create("layout");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_layout_has_one_number),
+	{NULL},
+};
 
-	tcase_add_test(tests, a_layout_has_one_number);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("layout", .tests = tests)

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "lib/wire/arena.h"
+#include "tests/unit/unit.h"
 
 /* As libc calls it on newer architectures. */
 #ifndef SYS_readlink
@@ -156,22 +157,15 @@ START_TEST(nobody_is_killed_in_place_of_a_server_that_is_gone)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("life");
-	TCase *tcase = tcase_create("life");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(knows_zombies_from_the_living),
+	UNIT_TEST(one_without_a_pid_here_is_not_gone),
+	UNIT_TEST(needs_not_read_memory),
+	UNIT_TEST(needs_no_proc),
+	UNIT_TEST(knows_by_the_robust_word_that_a_pid_is_anothers),
+	UNIT_TEST(an_end_is_said_at_once_where_memory_may_not_be_read),
+	UNIT_TEST(nobody_is_killed_in_place_of_a_server_that_is_gone),
+	{NULL},
+};
 
-	tcase_add_test(tcase, knows_zombies_from_the_living);
-	tcase_add_test(tcase, one_without_a_pid_here_is_not_gone);
-	tcase_add_test(tcase, needs_not_read_memory);
-	tcase_add_test(tcase, needs_no_proc);
-	tcase_add_test(tcase, knows_by_the_robust_word_that_a_pid_is_anothers);
-	tcase_add_test(tcase, an_end_is_said_at_once_where_memory_may_not_be_read);
-	tcase_add_test(tcase, nobody_is_killed_in_place_of_a_server_that_is_gone);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("life", .tests = tests)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static void expect(const char *text, size_t width, const char *lines)
 {
 	char *printed = NULL;
@@ -41,17 +43,11 @@ START_TEST(columns_are_characters)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("line break");
-	TCase *tests = tcase_create("line break");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(lines_end_at_blanks),
+	UNIT_TEST(long_words_stand_over_the_end),
+	UNIT_TEST(columns_are_characters),
+	{NULL},
+};
 
-	tcase_add_test(tests, lines_end_at_blanks);
-	tcase_add_test(tests, long_words_stand_over_the_end);
-	tcase_add_test(tests, columns_are_characters);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("line break", .tests = tests)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define FORKED 0x400040u
 #define EXECED 0x400000u
@@ -113,22 +114,15 @@ START_TEST(counts_real_ones)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("lineage");
-	TCase *tests = tcase_create("lineage");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(knows_the_parent_whatever_the_name),
+	UNIT_TEST(descends_over_generations),
+	UNIT_TEST(ends_where_parents_form_a_ring),
+	UNIT_TEST(counts_forks_and_their_forks),
+	UNIT_TEST(asks_threads_for_their_children),
+	UNIT_TEST(looks_at_all_when_a_thread_does_not_say),
+	UNIT_TEST(counts_real_ones),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, fake_root_make, fake_root_remove);
-	tcase_add_test(tests, knows_the_parent_whatever_the_name);
-	tcase_add_test(tests, descends_over_generations);
-	tcase_add_test(tests, ends_where_parents_form_a_ring);
-	tcase_add_test(tests, counts_forks_and_their_forks);
-	tcase_add_test(tests, asks_threads_for_their_children);
-	tcase_add_test(tests, looks_at_all_when_a_thread_does_not_say);
-	tcase_add_test(tests, counts_real_ones);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("lineage", .set_up = fake_root_make, .tear_down = fake_root_remove, .tests = tests)

@@ -4,6 +4,8 @@
 
 #include <check.h>
 
+#include "tests/unit/unit.h"
+
 START_TEST(local_names_are_known)
 {
 	static const char *const local[] = {
@@ -18,15 +20,9 @@ START_TEST(local_names_are_known)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("local name");
-	TCase *tests = tcase_create("local name");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(local_names_are_known),
+	{NULL},
+};
 
-	tcase_add_test(tests, local_names_are_known);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("local name", .tests = tests)

@@ -15,6 +15,7 @@
 #include "daemon/serve/session/session_request.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct diag d;
 static struct session_request *request;
@@ -157,23 +158,16 @@ START_TEST(an_empty_trace_leaves_nothing)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("local_trace");
-	TCase *tests = tcase_create("local_trace");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(takes_a_request_once),
+	UNIT_TEST(does_not_take_what_was_taken_back),
+	UNIT_TEST(texts_without_an_end_are_cut),
+	UNIT_TEST(a_relative_directory_is_refused),
+	UNIT_TEST(names_stay_in_their_directory),
+	UNIT_TEST(an_unknown_key_is_named_with_the_nearest),
+	UNIT_TEST(a_trace_beside_a_capture_is_refused),
+	UNIT_TEST(an_empty_trace_leaves_nothing),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, takes_a_request_once);
-	tcase_add_test(tests, does_not_take_what_was_taken_back);
-	tcase_add_test(tests, texts_without_an_end_are_cut);
-	tcase_add_test(tests, a_relative_directory_is_refused);
-	tcase_add_test(tests, names_stay_in_their_directory);
-	tcase_add_test(tests, an_unknown_key_is_named_with_the_nearest);
-	tcase_add_test(tests, a_trace_beside_a_capture_is_refused);
-	tcase_add_test(tests, an_empty_trace_leaves_nothing);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("local_trace", .set_up = set_up, .tear_down = tear_down, .tests = tests)

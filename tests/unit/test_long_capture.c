@@ -17,6 +17,7 @@
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/lap_fixture.h"
 #include "tests/unit/players.h"
+#include "tests/unit/unit.h"
 
 /* Between two visits here: the server's come each 10 ms at least. */
 #define VISIT_TICKS (LAP >> 5)
@@ -257,24 +258,16 @@ START_TEST(one_that_stood_still_for_less_dates_all)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("long_capture");
-	TCase *tests = tcase_create("long captures");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_LOOP(a_capture_dates_all_that_it_has, N_IDLE),
+	UNIT_LOOP(a_capture_over_a_recorder_dates_all_that_it_has, N_IDLE),
+	UNIT_LOOP(what_is_spooled_is_dated, N_IDLE),
+	UNIT_LOOP(each_part_of_a_session_is_dated, N_IDLE),
+	UNIT_LOOP(what_cannot_be_dated_is_counted, 2),
+	UNIT_TEST(what_cannot_be_dated_at_the_end_is_counted),
+	UNIT_TEST(what_cannot_be_dated_at_a_cut_is_counted),
+	UNIT_TEST(one_that_stood_still_for_less_dates_all),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, lap_setup, NULL);
-	tcase_set_timeout(tests, 30);
-	tcase_add_loop_test(tests, a_capture_dates_all_that_it_has, 0, N_IDLE);
-	tcase_add_loop_test(tests, a_capture_over_a_recorder_dates_all_that_it_has, 0, N_IDLE);
-	tcase_add_loop_test(tests, what_is_spooled_is_dated, 0, N_IDLE);
-	tcase_add_loop_test(tests, each_part_of_a_session_is_dated, 0, N_IDLE);
-	tcase_add_loop_test(tests, what_cannot_be_dated_is_counted, 0, 2);
-	tcase_add_test(tests, what_cannot_be_dated_at_the_end_is_counted);
-	tcase_add_test(tests, what_cannot_be_dated_at_a_cut_is_counted);
-	tcase_add_test(tests, one_that_stood_still_for_less_dates_all);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("long_capture", .set_up = lap_setup, .timeout_s = 30, .tests = tests)

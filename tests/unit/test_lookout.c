@@ -15,6 +15,7 @@
 #include "daemon/pipeline/recording/recorder.h"
 #include "daemon/pipeline/recording/source.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct lookout lookout;
 static struct recorder recorder;
@@ -92,17 +93,10 @@ START_TEST(a_recorder_that_is_turned_on_again_says_it_again)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("lookout");
-	SRunner *runner = srunner_create(suite);
-	TCase *tests = tcase_create("outrun");
+static const struct unit_test tests[] = {
+	UNIT_TEST(what_was_overwritten_before_a_look_is_said_once),
+	UNIT_TEST(a_recorder_that_is_turned_on_again_says_it_again),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, what_was_overwritten_before_a_look_is_said_once);
-	tcase_add_test(tests, a_recorder_that_is_turned_on_again_says_it_again);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("lookout", .set_up = set_up, .tear_down = tear_down, .tests = tests)

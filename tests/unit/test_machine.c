@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"
+#include "tests/unit/unit.h"
 
 #define get machine_fixture_get
 #define sample machine_fixture_sample
@@ -323,31 +324,24 @@ START_TEST(the_real_files_of_this_machine_can_be_read)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("machine");
-	TCase *tests = tcase_create("machine");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(processors_are_told_in_shares),
+	UNIT_TEST(iowait_that_goes_back_is_none),
+	UNIT_TEST(cores_come_and_go),
+	UNIT_TEST(memory_is_what_is_not_available),
+	UNIT_TEST(pressure_is_a_share_of_time),
+	UNIT_TEST(disks_are_devices),
+	UNIT_TEST(counters_that_wrap_or_begin_anew_say_nothing_once),
+	UNIT_TEST(an_interface_that_comes_back_begins_at_0),
+	UNIT_TEST(neural_processors_tell_how_long_they_were_busy),
+	UNIT_TEST(nothing_to_read_is_nothing_to_tell),
+	UNIT_LOOP(damaged_files_are_left_out, sizeof contents / sizeof *contents),
+	UNIT_TEST(numbers_that_do_not_fit_are_no_harm),
+	UNIT_TEST(names_are_made_printable_and_cut),
+	UNIT_TEST(more_things_than_there_is_room_for_are_left_out),
+	UNIT_TEST(the_real_files_of_this_machine_can_be_read),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, machine_fixture_set_up, machine_fixture_tear_down);
-	tcase_add_test(tests, processors_are_told_in_shares);
-	tcase_add_test(tests, iowait_that_goes_back_is_none);
-	tcase_add_test(tests, cores_come_and_go);
-	tcase_add_test(tests, memory_is_what_is_not_available);
-	tcase_add_test(tests, pressure_is_a_share_of_time);
-	tcase_add_test(tests, disks_are_devices);
-	tcase_add_test(tests, counters_that_wrap_or_begin_anew_say_nothing_once);
-	tcase_add_test(tests, an_interface_that_comes_back_begins_at_0);
-	tcase_add_test(tests, neural_processors_tell_how_long_they_were_busy);
-	tcase_add_test(tests, nothing_to_read_is_nothing_to_tell);
-	tcase_add_loop_test(
-		tests, damaged_files_are_left_out, 0, sizeof contents / sizeof *contents);
-	tcase_add_test(tests, numbers_that_do_not_fit_are_no_harm);
-	tcase_add_test(tests, names_are_made_printable_and_cut);
-	tcase_add_test(tests, more_things_than_there_is_room_for_are_left_out);
-	tcase_add_test(tests, the_real_files_of_this_machine_can_be_read);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("machine", .set_up = machine_fixture_set_up, .tear_down = machine_fixture_tear_down,
+	.tests = tests)

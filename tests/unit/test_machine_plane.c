@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 
 static struct plane *plane;
@@ -272,25 +273,18 @@ START_TEST(without_samples_there_are_no_lines)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("machine plane");
-	TCase *tests = tcase_create("machine plane");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_capture_has_a_sample_at_each_end),
+	UNIT_TEST(a_short_capture_has_both),
+	UNIT_TEST(what_is_not_known_yet_is_not_made_up),
+	UNIT_TEST(only_what_moves_is_shown_of_several),
+	UNIT_TEST(programs_are_shown_where_they_are_wanted),
+	UNIT_TEST(what_was_used_since_the_last_sample_is_looked_up),
+	UNIT_TEST(a_rate_is_of_a_quarter_of_a_second_at_least),
+	UNIT_TEST(a_counter_that_went_back_is_no_base),
+	UNIT_TEST(what_was_looked_up_leaves_no_trace),
+	UNIT_TEST(without_samples_there_are_no_lines),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, machine_fixture_set_up, tear_down);
-	tcase_add_test(tests, a_capture_has_a_sample_at_each_end);
-	tcase_add_test(tests, a_short_capture_has_both);
-	tcase_add_test(tests, what_is_not_known_yet_is_not_made_up);
-	tcase_add_test(tests, only_what_moves_is_shown_of_several);
-	tcase_add_test(tests, programs_are_shown_where_they_are_wanted);
-	tcase_add_test(tests, what_was_used_since_the_last_sample_is_looked_up);
-	tcase_add_test(tests, a_rate_is_of_a_quarter_of_a_second_at_least);
-	tcase_add_test(tests, a_counter_that_went_back_is_no_base);
-	tcase_add_test(tests, what_was_looked_up_leaves_no_trace);
-	tcase_add_test(tests, without_samples_there_are_no_lines);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("machine plane", .set_up = machine_fixture_set_up, .tear_down = tear_down, .tests = tests)

@@ -15,6 +15,7 @@
 #include "daemon/pipeline/usage/pss.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"
+#include "tests/unit/unit.h"
 
 #define get machine_fixture_get
 #define sample machine_fixture_sample
@@ -330,26 +331,20 @@ START_TEST(shares_of_memory_are_read_on_demand)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("machine processes");
-	TCase *tests = tcase_create("machine processes");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_program_is_measured),
+	UNIT_TEST(switches_are_summed_up_over_threads),
+	UNIT_TEST(switches_of_many_are_read_in_turn),
+	UNIT_TEST(a_number_that_another_program_has_now_is_another_thing),
+	UNIT_TEST(programs_come_and_go),
+	UNIT_TEST(more_programs_than_are_measured_are_no_harm),
+	UNIT_TEST(a_real_program_is_as_the_kernel_says),
+	UNIT_TEST(ten_minutes_are_kept),
+	UNIT_TEST(what_has_gone_is_forgotten_after_that),
+	UNIT_TEST(any_thread_may_read),
+	UNIT_TEST(shares_of_memory_are_read_on_demand),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, machine_fixture_set_up, machine_fixture_tear_down);
-	tcase_add_test(tests, a_program_is_measured);
-	tcase_add_test(tests, switches_are_summed_up_over_threads);
-	tcase_add_test(tests, switches_of_many_are_read_in_turn);
-	tcase_add_test(tests, a_number_that_another_program_has_now_is_another_thing);
-	tcase_add_test(tests, programs_come_and_go);
-	tcase_add_test(tests, more_programs_than_are_measured_are_no_harm);
-	tcase_add_test(tests, a_real_program_is_as_the_kernel_says);
-	tcase_add_test(tests, ten_minutes_are_kept);
-	tcase_add_test(tests, what_has_gone_is_forgotten_after_that);
-	tcase_add_test(tests, any_thread_may_read);
-	tcase_add_test(tests, shares_of_memory_are_read_on_demand);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("machine processes", .set_up = machine_fixture_set_up,
+	.tear_down = machine_fixture_tear_down, .tests = tests)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define PID 42
 #define CUDA_LINE \
@@ -107,21 +108,14 @@ START_TEST(finds_what_the_kernel_says_of_this_process)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("mapped");
-	TCase *tests = tcase_create("mapped");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(finds_a_library_by_how_its_name_begins),
+	UNIT_TEST(does_not_take_another_one_for_it),
+	UNIT_TEST(finds_a_name_that_lies_across_two_pieces),
+	UNIT_TEST(reads_no_more_at_a_time_than_it_is_told),
+	UNIT_TEST(says_that_a_process_is_gone),
+	UNIT_TEST(finds_what_the_kernel_says_of_this_process),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, finds_a_library_by_how_its_name_begins);
-	tcase_add_test(tests, does_not_take_another_one_for_it);
-	tcase_add_test(tests, finds_a_name_that_lies_across_two_pieces);
-	tcase_add_test(tests, reads_no_more_at_a_time_than_it_is_told);
-	tcase_add_test(tests, says_that_a_process_is_gone);
-	tcase_add_test(tests, finds_what_the_kernel_says_of_this_process);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("mapped", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "proftap/v1/profiler.pb-c.h"
+#include "tests/unit/unit.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 static char text[256];
@@ -80,18 +81,12 @@ START_TEST(what_has_no_room_is_cut)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("message_text");
-	TCase *cases = tcase_create("message_text");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(what_is_set_is_told_by_its_name),
+	UNIT_TEST(an_entry_is_told_by_its_key),
+	UNIT_TEST(lists_are_told_one_by_one),
+	UNIT_TEST(what_has_no_room_is_cut),
+	{NULL},
+};
 
-	tcase_add_test(cases, what_is_set_is_told_by_its_name);
-	tcase_add_test(cases, an_entry_is_told_by_its_key);
-	tcase_add_test(cases, lists_are_told_one_by_one);
-	tcase_add_test(cases, what_has_no_room_is_cut);
-	suite_add_tcase(suite, cases);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("message_text", .tests = tests)

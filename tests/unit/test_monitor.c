@@ -17,6 +17,7 @@
 #include "daemon/target/family.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/rpc_fixture.h"
+#include "tests/unit/unit.h"
 
 #define PATH "/t.Monitor/Monitor"
 /* MonitorRequest: duration_ms 1, monitoring_level 1. */
@@ -100,18 +101,10 @@ START_TEST(answers_when_somebody_else_records)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("monitor");
-	TCase *tests = tcase_create("monitor");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(answers_when_its_recording_was_over_at_once),
+	UNIT_TEST(answers_when_somebody_else_records),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, answers_when_its_recording_was_over_at_once);
-	tcase_add_test(tests, answers_when_somebody_else_records);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("monitor", .set_up = set_up, .tear_down = tear_down, .timeout_s = 60, .tests = tests)

@@ -4,6 +4,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static struct monitor_sample parse(const char *text)
 {
 	struct monitor_sample s;
@@ -103,20 +105,13 @@ START_TEST(a_line_has_what_is_known)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("monitor_text");
-	TCase *tcase = tcase_create("monitor_text");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(reads_what_the_server_says),
+	UNIT_TEST(a_name_may_look_like_what_follows_it),
+	UNIT_TEST(what_is_not_said_is_not_known),
+	UNIT_TEST(what_nobody_can_count_with_is_not_known),
+	UNIT_TEST(a_line_has_what_is_known),
+	{NULL},
+};
 
-	tcase_add_test(tcase, reads_what_the_server_says);
-	tcase_add_test(tcase, a_name_may_look_like_what_follows_it);
-	tcase_add_test(tcase, what_is_not_said_is_not_known);
-	tcase_add_test(tcase, what_nobody_can_count_with_is_not_known);
-	tcase_add_test(tcase, a_line_has_what_is_known);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("monitor_text", .tests = tests)

@@ -11,6 +11,7 @@
 #include "daemon/pipeline/usage/usage.h"
 #include "daemon/serve/calls/step_times.h"
 #include "daemon/target/target.h"
+#include "tests/unit/unit.h"
 
 static struct target target;
 static char *text;
@@ -82,16 +83,10 @@ START_TEST(one_and_several)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("monitor_words");
-	TCase *tests = tcase_create("monitor_words");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(names_are_made_printable),
+	UNIT_TEST(one_and_several),
+	{NULL},
+};
 
-	tcase_add_test(tests, names_are_made_printable);
-	tcase_add_test(tests, one_and_several);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("monitor_words", .tests = tests)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static uint32_t intern(struct names *names, const char *text)
 {
 	return names_intern(names, text, strlen(text));
@@ -122,21 +124,14 @@ START_TEST(chosen_names_do_not_meet)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("names");
-	TCase *tcase = tcase_create("names");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(numbers_in_order_of_first_use),
+	UNIT_TEST(takes_only_the_given_bytes_and_stops_at_nul),
+	UNIT_TEST(keeps_many_apart),
+	UNIT_TEST(finds_without_adding),
+	UNIT_TEST(is_empty_out_of_range),
+	UNIT_TEST(chosen_names_do_not_meet),
+	{NULL},
+};
 
-	tcase_add_test(tcase, numbers_in_order_of_first_use);
-	tcase_add_test(tcase, takes_only_the_given_bytes_and_stops_at_nul);
-	tcase_add_test(tcase, keeps_many_apart);
-	tcase_add_test(tcase, finds_without_adding);
-	tcase_add_test(tcase, is_empty_out_of_range);
-	tcase_add_test(tcase, chosen_names_do_not_meet);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("names", .tests = tests)

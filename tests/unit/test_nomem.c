@@ -13,6 +13,7 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "tests/unit/failing.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
@@ -176,18 +177,10 @@ START_TEST(sorts_without_memory)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("nomem");
-	TCase *tcase = tcase_create("nomem");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(every_allocation_may_fail),
+	UNIT_TEST(sorts_without_memory),
+	{NULL},
+};
 
-	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, every_allocation_may_fail);
-	tcase_add_test(tcase, sorts_without_memory);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("nomem", .timeout_s = 60, .tests = tests)

@@ -8,6 +8,7 @@
 #include "lib/inject/nvtx/schema.h"
 #include "lib/inject/nvtx/vocabulary.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 #define ENTRY(a_type, a_name)                      \
 	{                                          \
@@ -372,34 +373,27 @@ START_TEST(numbers_of_types_without_a_schema_are_as_many_as_fit)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("nvtx_payload");
-	TCase *tcase = tcase_create("nvtx_payload");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(fields_lie_where_c_puts_them),
+	UNIT_TEST(no_field_is_aligned_to_more_than_the_program_says),
+	UNIT_TEST(offsets_may_be_said),
+	UNIT_TEST(small_floats_are_read),
+	UNIT_TEST(a_struct_within_is_its_fields),
+	UNIT_TEST(lists_are_texts),
+	UNIT_TEST(less_than_none_is_none),
+	UNIT_TEST(what_is_not_there_is_not_read),
+	UNIT_TEST(a_long_list_is_cut),
+	UNIT_TEST(what_is_hidden_is_left_out),
+	UNIT_TEST(what_follows_an_open_end_cannot_be_read),
+	UNIT_TEST(a_type_that_nobody_knows_cannot_be_read),
+	UNIT_TEST(a_list_is_counted_by_a_number),
+	UNIT_TEST(a_list_is_not_counted_by_itself),
+	UNIT_TEST(what_there_are_no_slots_for_is_counted),
+	UNIT_TEST(a_schema_has_the_id_that_the_program_gives_it),
+	UNIT_TEST(a_schema_that_lacks_something_is_refused),
+	UNIT_TEST(texts_of_types_without_a_schema_are_read),
+	UNIT_TEST(numbers_of_types_without_a_schema_are_as_many_as_fit),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, fixture_close);
-	tcase_add_test(tcase, fields_lie_where_c_puts_them);
-	tcase_add_test(tcase, no_field_is_aligned_to_more_than_the_program_says);
-	tcase_add_test(tcase, offsets_may_be_said);
-	tcase_add_test(tcase, small_floats_are_read);
-	tcase_add_test(tcase, a_struct_within_is_its_fields);
-	tcase_add_test(tcase, lists_are_texts);
-	tcase_add_test(tcase, less_than_none_is_none);
-	tcase_add_test(tcase, what_is_not_there_is_not_read);
-	tcase_add_test(tcase, a_long_list_is_cut);
-	tcase_add_test(tcase, what_is_hidden_is_left_out);
-	tcase_add_test(tcase, what_follows_an_open_end_cannot_be_read);
-	tcase_add_test(tcase, a_type_that_nobody_knows_cannot_be_read);
-	tcase_add_test(tcase, a_list_is_counted_by_a_number);
-	tcase_add_test(tcase, a_list_is_not_counted_by_itself);
-	tcase_add_test(tcase, what_there_are_no_slots_for_is_counted);
-	tcase_add_test(tcase, a_schema_has_the_id_that_the_program_gives_it);
-	tcase_add_test(tcase, a_schema_that_lacks_something_is_refused);
-	tcase_add_test(tcase, texts_of_types_without_a_schema_are_read);
-	tcase_add_test(tcase, numbers_of_types_without_a_schema_are_as_many_as_fit);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("nvtx_payload", .set_up = setup, .tear_down = fixture_close, .tests = tests)

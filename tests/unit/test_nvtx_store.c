@@ -8,6 +8,7 @@
 
 #include "lib/inject/nvtx/vocabulary.h"
 #include "lib/inject/nvtx/wide.h"
+#include "tests/unit/unit.h"
 
 #define N_THREADS 8
 #define N_ITEMS 2000
@@ -148,20 +149,14 @@ START_TEST(wide_texts_become_utf8)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("nvtx_store");
-	TCase *tcase = tcase_create("nvtx_store");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(threads_find_what_one_of_them_has_put_there),
+	UNIT_TEST(a_place_leads_back),
+	UNIT_TEST(there_is_an_end_to_it),
+	UNIT_TEST(a_string_belongs_to_its_domain),
+	UNIT_TEST(a_category_is_called_what_it_was_called_last),
+	UNIT_TEST(wide_texts_become_utf8),
+	{NULL},
+};
 
-	tcase_add_test(tcase, threads_find_what_one_of_them_has_put_there);
-	tcase_add_test(tcase, a_place_leads_back);
-	tcase_add_test(tcase, there_is_an_end_to_it);
-	tcase_add_test(tcase, a_string_belongs_to_its_domain);
-	tcase_add_test(tcase, a_category_is_called_what_it_was_called_last);
-	tcase_add_test(tcase, wide_texts_become_utf8);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("nvtx_store", .tests = tests)

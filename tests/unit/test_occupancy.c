@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tests/unit/unit.h"
+
 /* As the driver tells them. */
 #define DEVICE(major, minor, cores, threads, blocks, optin, shared, reserved)              \
 	{                                                                                  \
@@ -158,22 +160,14 @@ START_TEST(survives_any_numbers)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("occupancy");
-	TCase *tcase = tcase_create("occupancy");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_LOOP(says_what_the_vendors_calculator_says, sizeof rows / sizeof *rows),
+	UNIT_TEST(counts_all_threads_of_a_block),
+	UNIT_TEST(knows_nothing_of_an_unknown_device),
+	UNIT_TEST(takes_a_newer_device_for_the_newest),
+	UNIT_TEST(cannot_run_a_block_that_is_too_large),
+	UNIT_TEST(survives_any_numbers),
+	{NULL},
+};
 
-	tcase_add_loop_test(
-		tcase, says_what_the_vendors_calculator_says, 0, sizeof rows / sizeof *rows);
-	tcase_add_test(tcase, counts_all_threads_of_a_block);
-	tcase_add_test(tcase, knows_nothing_of_an_unknown_device);
-	tcase_add_test(tcase, takes_a_newer_device_for_the_newest);
-	tcase_add_test(tcase, cannot_run_a_block_that_is_too_large);
-	tcase_add_test(tcase, survives_any_numbers);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("occupancy", .tests = tests)

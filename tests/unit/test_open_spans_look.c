@@ -13,6 +13,7 @@
 #include "daemon/kernel/thread_list.h"
 #include "daemon/target/open_stack.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct listed_thread self;
 static struct open_spans spans;
@@ -194,23 +195,15 @@ START_TEST(a_stack_that_changes_is_whole_or_marked)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("open spans, looked at");
-	TCase *tcase = tcase_create("a look");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(arguments_and_ages_of_what_is_open),
+	UNIT_TEST(a_thread_that_is_not_in_this_recording_has_none),
+	UNIT_TEST(a_depth_that_cannot_be_is_none),
+	UNIT_TEST(a_torn_entry_is_marked),
+	UNIT_TEST(a_frame_with_too_many_slots_is_left_out),
+	UNIT_LOOP(survives_noise, 8),
+	UNIT_TEST(a_stack_that_changes_is_whole_or_marked),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, arguments_and_ages_of_what_is_open);
-	tcase_add_test(tcase, a_thread_that_is_not_in_this_recording_has_none);
-	tcase_add_test(tcase, a_depth_that_cannot_be_is_none);
-	tcase_add_test(tcase, a_torn_entry_is_marked);
-	tcase_add_test(tcase, a_frame_with_too_many_slots_is_left_out);
-	tcase_add_loop_test(tcase, survives_noise, 0, 8);
-	tcase_add_test(tcase, a_stack_that_changes_is_whole_or_marked);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("open spans, looked at", .set_up = setup, .tear_down = teardown, .tests = tests)

@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "base/trigger.h"
 #include "daemon/pipeline/recording/recorder_options.h"
+#include "tests/unit/unit.h"
 
 static struct profile_options options;
 
@@ -494,39 +495,31 @@ START_TEST(has_every_key_once)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("options");
-	TCase *tcase = tcase_create("options");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(begins_with_the_defaults),
+	UNIT_TEST(sets_every_field),
+	UNIT_TEST(a_recorder_has_few_options),
+	UNIT_TEST(triggers_have_a_form),
+	UNIT_TEST(triggers_are_read),
+	UNIT_TEST(a_program_writes_a_recorders_options),
+	UNIT_TEST(help_is_of_one_use),
+	UNIT_TEST(keeps_map_values_with_their_types),
+	UNIT_TEST(lets_the_last_value_win),
+	UNIT_TEST(names_key_value_and_range_of_bad_values),
+	UNIT_TEST(names_the_nearest_key_of_unknown_ones),
+	UNIT_TEST(refuses_what_is_not_key_and_value),
+	UNIT_TEST(passes_unknown_plain_keys_through_with_a_warning),
+	UNIT_TEST(names_the_key_that_an_unknown_one_is_near_to),
+	UNIT_TEST(says_that_there_is_no_tpu),
+	UNIT_TEST(has_the_keys_of_jax),
+	UNIT_TEST(numbers_may_count_as_others),
+	UNIT_TEST(says_what_has_no_effect),
+	UNIT_TEST(words_are_of_a_list),
+	UNIT_TEST(names_each_key_that_is_misspelled),
+	UNIT_TEST(takes_wire_values_of_the_right_type_only),
+	UNIT_TEST(other_servers_answer_for_themselves),
+	UNIT_TEST(has_every_key_once),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, begins_with_the_defaults);
-	tcase_add_test(tcase, sets_every_field);
-	tcase_add_test(tcase, a_recorder_has_few_options);
-	tcase_add_test(tcase, triggers_have_a_form);
-	tcase_add_test(tcase, triggers_are_read);
-	tcase_add_test(tcase, a_program_writes_a_recorders_options);
-	tcase_add_test(tcase, help_is_of_one_use);
-	tcase_add_test(tcase, keeps_map_values_with_their_types);
-	tcase_add_test(tcase, lets_the_last_value_win);
-	tcase_add_test(tcase, names_key_value_and_range_of_bad_values);
-	tcase_add_test(tcase, names_the_nearest_key_of_unknown_ones);
-	tcase_add_test(tcase, refuses_what_is_not_key_and_value);
-	tcase_add_test(tcase, passes_unknown_plain_keys_through_with_a_warning);
-	tcase_add_test(tcase, names_the_key_that_an_unknown_one_is_near_to);
-	tcase_add_test(tcase, says_that_there_is_no_tpu);
-	tcase_add_test(tcase, has_the_keys_of_jax);
-	tcase_add_test(tcase, numbers_may_count_as_others);
-	tcase_add_test(tcase, says_what_has_no_effect);
-	tcase_add_test(tcase, words_are_of_a_list);
-	tcase_add_test(tcase, names_each_key_that_is_misspelled);
-	tcase_add_test(tcase, takes_wire_values_of_the_right_type_only);
-	tcase_add_test(tcase, other_servers_answer_for_themselves);
-	tcase_add_test(tcase, has_every_key_once);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("options", .set_up = setup, .tear_down = teardown, .tests = tests)

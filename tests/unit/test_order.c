@@ -6,6 +6,7 @@
 
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct thread_log *thread_log;
 static uint32_t span_id;
@@ -201,24 +202,16 @@ START_TEST(keeps_siblings_of_no_length_in_order)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("order");
-	TCase *tcase = tcase_create("order");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_LOOP(orders_random_trees, 20),
+	UNIT_LOOP(orders_random_trees_with_losses, 20),
+	UNIT_LOOP(orders_what_does_not_nest, 10),
+	UNIT_TEST(puts_parents_before_children_of_the_same_time),
+	UNIT_TEST(puts_an_instant_behind_the_parent_that_began_with_it),
+	UNIT_TEST(puts_an_instant_at_the_end_behind_the_span),
+	UNIT_TEST(puts_parents_before_children_of_no_length),
+	UNIT_TEST(keeps_siblings_of_no_length_in_order),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, log_close);
-	tcase_add_loop_test(tcase, orders_random_trees, 0, 20);
-	tcase_add_loop_test(tcase, orders_random_trees_with_losses, 0, 20);
-	tcase_add_loop_test(tcase, orders_what_does_not_nest, 0, 10);
-	tcase_add_test(tcase, puts_parents_before_children_of_the_same_time);
-	tcase_add_test(tcase, puts_an_instant_behind_the_parent_that_began_with_it);
-	tcase_add_test(tcase, puts_an_instant_at_the_end_behind_the_span);
-	tcase_add_test(tcase, puts_parents_before_children_of_no_length);
-	tcase_add_test(tcase, keeps_siblings_of_no_length_in_order);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("order", .set_up = setup, .tear_down = log_close, .tests = tests)

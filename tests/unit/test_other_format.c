@@ -5,6 +5,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static const char *find(const char *data, size_t n)
 {
 	const char *found = other_format_find((const uint8_t *)data, n);
@@ -64,18 +66,12 @@ START_TEST(spaces_are_let_through)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("other_format");
-	TCase *tests = tcase_create("other_format");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(packets_of_perfetto_are_known),
+	UNIT_TEST(profiles_of_pprof_are_known),
+	UNIT_TEST(fields_that_no_xspace_has_are_told),
+	UNIT_TEST(spaces_are_let_through),
+	{NULL},
+};
 
-	tcase_add_test(tests, packets_of_perfetto_are_known);
-	tcase_add_test(tests, profiles_of_pprof_are_known);
-	tcase_add_test(tests, fields_that_no_xspace_has_are_told);
-	tcase_add_test(tests, spaces_are_let_through);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("other_format", .tests = tests)

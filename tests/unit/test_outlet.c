@@ -13,6 +13,7 @@
 #include "daemon/pipeline/drain/drain.h"
 #include "lib/wire/device.h"
 #include "tests/unit/drain_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct outlet outlet;
 static int error;
@@ -210,24 +211,17 @@ START_TEST(what_is_behind_the_last_byte_is_zero)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("outlet");
-	TCase *tests = tcase_create("outlet");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(entries_are_taken_out_whatever_is_recorded),
+	UNIT_TEST(nobody_takes_them_who_does_not_know_of_it),
+	UNIT_LOOP(waits_for_room_and_loses_nothing, 2),
+	UNIT_LOOP(gives_up_when_nobody_wants_it, 2),
+	UNIT_TEST(sleeps_for_longer_while_nobody_comes),
+	UNIT_TEST(writes_nothing_once_nobody_wants_it),
+	UNIT_TEST(says_that_there_is_no_ring),
+	UNIT_TEST(an_entry_may_have_all_its_slots),
+	UNIT_TEST(what_is_behind_the_last_byte_is_zero),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, setup, drained_teardown);
-	tcase_add_test(tests, entries_are_taken_out_whatever_is_recorded);
-	tcase_add_test(tests, nobody_takes_them_who_does_not_know_of_it);
-	tcase_add_loop_test(tests, waits_for_room_and_loses_nothing, 0, 2);
-	tcase_add_loop_test(tests, gives_up_when_nobody_wants_it, 0, 2);
-	tcase_add_test(tests, sleeps_for_longer_while_nobody_comes);
-	tcase_add_test(tests, writes_nothing_once_nobody_wants_it);
-	tcase_add_test(tests, says_that_there_is_no_ring);
-	tcase_add_test(tests, an_entry_may_have_all_its_slots);
-	tcase_add_test(tests, what_is_behind_the_last_byte_is_zero);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("outlet", .set_up = setup, .tear_down = drained_teardown, .tests = tests)

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/xspace/totals.h"
 #include "trace/xspace/xspace.h"
 
@@ -181,22 +182,14 @@ START_TEST(ends_when_it_is_told_to)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("outline");
-	TCase *tcase = tcase_create("outline");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(counts_what_the_whole_trace_counts),
+	UNIT_TEST(keeps_names_and_facts_and_no_events),
+	UNIT_LOOP(tells_how_long_the_recording_was, 2),
+	UNIT_TEST(texts_of_events_are_not_kept),
+	UNIT_TEST(refuses_what_does_not_decode),
+	UNIT_TEST(ends_when_it_is_told_to),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, counts_what_the_whole_trace_counts);
-	tcase_add_test(tcase, keeps_names_and_facts_and_no_events);
-	tcase_add_loop_test(tcase, tells_how_long_the_recording_was, 0, 2);
-	tcase_add_test(tcase, texts_of_events_are_not_kept);
-	tcase_add_test(tcase, refuses_what_does_not_decode);
-	tcase_add_test(tcase, ends_when_it_is_told_to);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("outline", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 static void expect(const char *uids, uid_t expected)
 {
@@ -41,20 +42,11 @@ START_TEST(what_is_gone_changes_nothing)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("owner");
-	TCase *tc = tcase_create("owner");
-	SRunner *sr = srunner_create(s);
-	int failed;
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_process_of_one_user_is_theirs),
+	UNIT_TEST(a_process_between_users_belongs_to_root),
+	UNIT_TEST(what_is_gone_changes_nothing),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tc, fake_root_make, fake_root_remove);
-	tcase_add_test(tc, a_process_of_one_user_is_theirs);
-	tcase_add_test(tc, a_process_between_users_belongs_to_root);
-	tcase_add_test(tc, what_is_gone_changes_nothing);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("owner", .set_up = fake_root_make, .tear_down = fake_root_remove, .tests = tests)

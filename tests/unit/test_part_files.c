@@ -10,6 +10,7 @@
 
 #include "client/capture/capture.h"
 #include "client/capture/part.h"
+#include "tests/unit/unit.h"
 
 static char dir[] = "/tmp/proftap-unit-XXXXXX";
 static const struct address address = {.text = "127.0.0.1:1"};
@@ -45,16 +46,9 @@ START_TEST(a_file_that_xprof_cannot_read_is_remarked_on)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("part_files");
-	TCase *tcase = tcase_create("part_files");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_file_that_xprof_cannot_read_is_remarked_on),
+	{NULL},
+};
 
-	tcase_add_test(tcase, a_file_that_xprof_cannot_read_is_remarked_on);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("part_files", .tests = tests)

@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "daemon/kernel/peer_table.h"
+#include "tests/unit/unit.h"
 
 #define SOMEBODY 65534
 
@@ -246,25 +247,18 @@ START_TEST(knows_its_own_network_namespace)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("peer");
-	TCase *tcase = tcase_create("peer");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(knows_the_user_by_ipv4),
+	UNIT_TEST(knows_the_user_by_ipv6),
+	UNIT_TEST(knows_the_user_by_mapped_addresses),
+	UNIT_TEST(knows_another_user),
+	UNIT_TEST(knows_its_own_network_namespace),
+	UNIT_TEST(does_not_trust_a_socket_that_was_closed),
+	UNIT_TEST(does_not_trust_a_socket_that_was_reset),
+	UNIT_TEST(does_not_trust_a_socket_without_an_owner),
+	UNIT_LOOP(does_not_take_a_socket_that_vanished_for_a_remote_one, 4),
+	UNIT_TEST(refuses_what_is_no_connection),
+	{NULL},
+};
 
-	tcase_add_test(tcase, knows_the_user_by_ipv4);
-	tcase_add_test(tcase, knows_the_user_by_ipv6);
-	tcase_add_test(tcase, knows_the_user_by_mapped_addresses);
-	tcase_add_test(tcase, knows_another_user);
-	tcase_add_test(tcase, knows_its_own_network_namespace);
-	tcase_add_test(tcase, does_not_trust_a_socket_that_was_closed);
-	tcase_add_test(tcase, does_not_trust_a_socket_that_was_reset);
-	tcase_add_test(tcase, does_not_trust_a_socket_without_an_owner);
-	tcase_add_loop_test(tcase, does_not_take_a_socket_that_vanished_for_a_remote_one, 0, 4);
-	tcase_add_test(tcase, refuses_what_is_no_connection);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("peer", .tests = tests)

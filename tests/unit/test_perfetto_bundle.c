@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "tests/unit/unit.h"
 #include "trace/codec/perfetto_packet.h"
 #include "trace/codec/sink.h"
 
@@ -70,17 +71,10 @@ START_TEST(an_event_that_is_too_large_is_told)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("perfetto_bundle");
-	TCase *large = tcase_create("large");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(room_of_a_large_event_is_not_kept),
+	UNIT_TEST(an_event_that_is_too_large_is_told),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(large, set_up, tear_down);
-	tcase_add_test(large, room_of_a_large_event_is_not_kept);
-	tcase_add_test(large, an_event_that_is_too_large_is_told);
-	suite_add_tcase(suite, large);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("perfetto_bundle", .set_up = set_up, .tear_down = tear_down, .tests = tests)

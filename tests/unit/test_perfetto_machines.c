@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/unit/unit.h"
 #include "trace/read/view.h"
 
 #define MANY 500000
@@ -58,16 +59,10 @@ START_TEST(processes_may_be_many)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("perfetto_machines");
-	TCase *choice = tcase_create("choice");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(namesakes_share_the_first_machine_without_their_pids),
+	UNIT_TEST(processes_may_be_many),
+	{NULL},
+};
 
-	tcase_add_test(choice, namesakes_share_the_first_machine_without_their_pids);
-	tcase_add_test(choice, processes_may_be_many);
-	suite_add_tcase(suite, choice);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("perfetto_machines", .tests = tests)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 #include "tests/unit/view_fixture.h"
 #include "trace/codec/perfetto.h"
 #include "trace/codec/perfetto_bundle.h"
@@ -86,17 +87,10 @@ START_TEST(depth_costs_nothing)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("perfetto_rows");
-	TCase *depth = tcase_create("depth");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(spans_go_to_the_uppermost_row_with_room),
+	UNIT_TEST(depth_costs_nothing),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(depth, set_up, tear_down);
-	tcase_add_test(depth, spans_go_to_the_uppermost_row_with_room);
-	tcase_add_test(depth, depth_costs_nothing);
-	suite_add_tcase(suite, depth);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("perfetto_rows", .set_up = set_up, .tear_down = tear_down, .tests = tests)

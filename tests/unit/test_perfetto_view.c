@@ -11,6 +11,7 @@
 #include "client/view/conversion.h"
 #include "client/view/perfetto_link.h"
 #include "client/view/trace_server.h"
+#include "tests/unit/unit.h"
 #include "trace/codec/codec.h"
 #include "trace/read/view.h"
 
@@ -97,17 +98,11 @@ START_TEST(twenty_million_events_are_served_and_no_more)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("perfetto_view");
-	TCase *size = tcase_create("size");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(one_gib_is_served),
+	UNIT_TEST(more_is_not_and_trace_processor_is_named),
+	UNIT_TEST(twenty_million_events_are_served_and_no_more),
+	{NULL},
+};
 
-	tcase_add_test(size, one_gib_is_served);
-	tcase_add_test(size, more_is_not_and_trace_processor_is_named);
-	tcase_add_test(size, twenty_million_events_are_served_and_no_more);
-	suite_add_tcase(suite, size);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("perfetto_view", .tests = tests)

@@ -4,6 +4,8 @@
 
 #include <check.h>
 
+#include "tests/unit/unit.h"
+
 #define ID "3f2a9c1b4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8"
 #define POD "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 
@@ -30,15 +32,9 @@ START_TEST(what_is_known_is_said)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("place");
-	TCase *tests = tcase_create("place");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_LOOP(what_is_known_is_said, sizeof rows / sizeof *rows),
+	{NULL},
+};
 
-	tcase_add_loop_test(tests, what_is_known_is_said, 0, (int)(sizeof rows / sizeof *rows));
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("place", .tests = tests)

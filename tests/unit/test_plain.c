@@ -10,6 +10,7 @@
 #include "daemon/target/entry.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
+#include "tests/unit/unit.h"
 
 #define N_RECORDS 2000
 /* The capture's records count from here on; its own begin earlier: a session's that was cut. */
@@ -162,19 +163,11 @@ START_TEST(leaves_names_that_are_new)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("plain");
-	TCase *tcase = tcase_create("plain");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_LOOP(says_what_the_long_way_says, 20),
+	UNIT_TEST(takes_all_in_the_end),
+	UNIT_TEST(leaves_names_that_are_new),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, says_what_the_long_way_says, 0, 20);
-	tcase_add_test(tcase, takes_all_in_the_end);
-	tcase_add_test(tcase, leaves_names_that_are_new);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("plain", .set_up = setup, .tear_down = teardown, .tests = tests)

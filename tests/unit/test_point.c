@@ -7,6 +7,7 @@
 
 #include "lib/wire/ring.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct ring *ring;
 
@@ -184,21 +185,13 @@ START_TEST(counts_marks_that_find_the_ring_full)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("point");
-	TCase *tcase = tcase_create("point");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(writes_a_mark_with_its_id),
+	UNIT_TEST(writes_and_evaluates_nothing_when_off),
+	UNIT_TEST(puts_the_number_behind_a_run_time_name),
+	UNIT_TEST(nests_the_spans_of_functions),
+	UNIT_TEST(counts_marks_that_find_the_ring_full),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, fixture_close);
-	tcase_add_test(tcase, writes_a_mark_with_its_id);
-	tcase_add_test(tcase, writes_and_evaluates_nothing_when_off);
-	tcase_add_test(tcase, puts_the_number_behind_a_run_time_name);
-	tcase_add_test(tcase, nests_the_spans_of_functions);
-	tcase_add_test(tcase, counts_marks_that_find_the_ring_full);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("point", .set_up = setup, .tear_down = fixture_close, .tests = tests)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "tests/unit/unit.h"
 
 static void expect(const char *text, const char *clean)
 {
@@ -138,23 +139,17 @@ START_TEST(errors_are_one_clean_line)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("printable");
-	TCase *tests = tcase_create("printable");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(keeps_what_can_be_read),
+	UNIT_TEST(replaces_control_characters),
+	UNIT_TEST(replaces_what_reorders_the_line),
+	UNIT_TEST(replaces_bytes_of_no_character),
+	UNIT_TEST(marks_what_is_cut),
+	UNIT_TEST(writes_numbers_as_printf_does),
+	UNIT_TEST(keeps_the_widths_of_words),
+	UNIT_TEST(tells_the_length_of_a_character),
+	UNIT_TEST(errors_are_one_clean_line),
+	{NULL},
+};
 
-	tcase_add_test(tests, keeps_what_can_be_read);
-	tcase_add_test(tests, replaces_control_characters);
-	tcase_add_test(tests, replaces_what_reorders_the_line);
-	tcase_add_test(tests, replaces_bytes_of_no_character);
-	tcase_add_test(tests, marks_what_is_cut);
-	tcase_add_test(tests, writes_numbers_as_printf_does);
-	tcase_add_test(tests, keeps_the_widths_of_words);
-	tcase_add_test(tests, tells_the_length_of_a_character);
-	tcase_add_test(tests, errors_are_one_clean_line);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("printable", .tests = tests)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define STAT_TAIL                                                                          \
 	" S 1 4242 4242 0 -1 4194560 1500 7 3 9 250 50 1 2 20 0 12 0 8812 104857600 2560 " \
@@ -127,21 +128,14 @@ START_TEST(reads_a_file_up_to_the_buffer)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("proc_file");
-	TCase *tests = tcase_create("proc_file");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(resident_pages_are_those_that_the_kernel_counts),
+	UNIT_TEST(reads_stat_whatever_the_name),
+	UNIT_TEST(refuses_what_is_no_stat),
+	UNIT_TEST(reads_io),
+	UNIT_TEST(reads_schedstat),
+	UNIT_TEST(reads_a_file_up_to_the_buffer),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, fake_root_make, fake_root_remove);
-	tcase_add_test(tests, resident_pages_are_those_that_the_kernel_counts);
-	tcase_add_test(tests, reads_stat_whatever_the_name);
-	tcase_add_test(tests, refuses_what_is_no_stat);
-	tcase_add_test(tests, reads_io);
-	tcase_add_test(tests, reads_schedstat);
-	tcase_add_test(tests, reads_a_file_up_to_the_buffer);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("proc_file", .set_up = fake_root_make, .tear_down = fake_root_remove, .tests = tests)

@@ -9,6 +9,7 @@
 
 #include "lib/collect/outlet.h"
 #include "tests/unit/drain_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct recall recall;
 static struct outlet outlet;
@@ -172,22 +173,15 @@ START_TEST(it_is_said_again_once_each_time_that_it_is_asked_for)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("recall");
-	TCase *tests = tcase_create("recall");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(devices_and_streams_are_said_as_they_were_said_last),
+	UNIT_TEST(of_a_collectors_clock_the_first_pair_and_the_last_are),
+	UNIT_TEST(two_collectors_devices_or_contexts_are_two),
+	UNIT_TEST(what_happened_is_not),
+	UNIT_TEST(more_streams_than_there_is_room_for_are_left_out),
+	UNIT_TEST(the_next_capture_knows_nothing_of_it),
+	UNIT_TEST(it_is_said_again_once_each_time_that_it_is_asked_for),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, setup, drained_teardown);
-	tcase_add_test(tests, devices_and_streams_are_said_as_they_were_said_last);
-	tcase_add_test(tests, of_a_collectors_clock_the_first_pair_and_the_last_are);
-	tcase_add_test(tests, two_collectors_devices_or_contexts_are_two);
-	tcase_add_test(tests, what_happened_is_not);
-	tcase_add_test(tests, more_streams_than_there_is_room_for_are_left_out);
-	tcase_add_test(tests, the_next_capture_knows_nothing_of_it);
-	tcase_add_test(tests, it_is_said_again_once_each_time_that_it_is_asked_for);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("recall", .set_up = setup, .tear_down = drained_teardown, .tests = tests)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "tests/unit/unit.h"
 #include "trace/json.h"
 #include "trace/model/space.h"
 
@@ -127,22 +128,15 @@ static void tear_down(void)
 	space = space_free(space);
 }
 
-int main(void)
-{
-	Suite *suite = suite_create("recorder_facts");
-	SRunner *runner = srunner_create(suite);
-	TCase *tests = tcase_create("facts");
+static const struct unit_test tests[] = {
+	UNIT_TEST(other_traces_have_none),
+	UNIT_TEST(says_that_all_is_there),
+	UNIT_TEST(says_how_far_all_reach),
+	UNIT_TEST(says_how_far_memory_reached),
+	UNIT_TEST(says_that_all_that_was_asked_for_is_there),
+	UNIT_TEST(names_no_length_when_only_ended_threads_lost_some),
+	UNIT_TEST(scripts_get_numbers),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, other_traces_have_none);
-	tcase_add_test(tests, says_that_all_is_there);
-	tcase_add_test(tests, says_how_far_all_reach);
-	tcase_add_test(tests, says_how_far_memory_reached);
-	tcase_add_test(tests, says_that_all_that_was_asked_for_is_there);
-	tcase_add_test(tests, names_no_length_when_only_ended_threads_lost_some);
-	tcase_add_test(tests, scripts_get_numbers);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("recorder_facts", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -20,6 +20,7 @@
 #include "daemon/serve/session/repository.h"
 #include "daemon/target/rights.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static char root[64];
 static struct repository repository;
@@ -233,23 +234,16 @@ static void tear_down(void)
 	fixture_close();
 }
 
-int main(void)
-{
-	Suite *suite = suite_create("recorder_run");
-	TCase *tests = tcase_create("rights");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_program_that_lives_is_asked),
+	UNIT_TEST(a_place_that_cannot_be_used_is_known_at_once),
+	UNIT_TEST(a_run_that_was_not_written_is_trouble_until_one_is),
+	UNIT_TEST(of_one_that_lives_and_has_given_them_up_nothing_is_written),
+	UNIT_LOOP(of_a_dead_one_the_last_look_counts, 2),
+	UNIT_TEST(a_look_in_the_middle_of_its_death_does_not),
+	UNIT_TEST(nor_does_one_right_before_it_is_written),
+	UNIT_LOOP(what_it_had_given_up_before_it_does_not_get_back, 2),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, a_program_that_lives_is_asked);
-	tcase_add_test(tests, a_place_that_cannot_be_used_is_known_at_once);
-	tcase_add_test(tests, a_run_that_was_not_written_is_trouble_until_one_is);
-	tcase_add_test(tests, of_one_that_lives_and_has_given_them_up_nothing_is_written);
-	tcase_add_loop_test(tests, of_a_dead_one_the_last_look_counts, 0, 2);
-	tcase_add_test(tests, a_look_in_the_middle_of_its_death_does_not);
-	tcase_add_test(tests, nor_does_one_right_before_it_is_written);
-	tcase_add_loop_test(tests, what_it_had_given_up_before_it_does_not_get_back, 0, 2);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("recorder_run", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "lib/control/recorder_settings.h"
+#include "tests/unit/unit.h"
 
 static struct ptap_server_options o;
 static struct recorder_text text;
@@ -99,20 +100,14 @@ START_TEST(options_have_a_bound)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("recorder_settings");
-	SRunner *runner = srunner_create(suite);
-	TCase *tests = tcase_create("find");
+static const struct unit_test tests[] = {
+	UNIT_TEST(is_off_unless_somebody_asks),
+	UNIT_TEST(the_program_asks),
+	UNIT_TEST(the_environment_asks),
+	UNIT_TEST(the_environment_comes_last),
+	UNIT_TEST(says_what_the_variable_must_be),
+	UNIT_TEST(options_have_a_bound),
+	{NULL},
+};
 
-	tcase_add_test(tests, is_off_unless_somebody_asks);
-	tcase_add_test(tests, the_program_asks);
-	tcase_add_test(tests, the_environment_asks);
-	tcase_add_test(tests, the_environment_comes_last);
-	tcase_add_test(tests, says_what_the_variable_must_be);
-	tcase_add_test(tests, options_have_a_bound);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("recorder_settings", .tests = tests)

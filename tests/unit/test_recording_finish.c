@@ -16,6 +16,7 @@
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/lap_fixture.h"
 #include "tests/unit/players.h"
+#include "tests/unit/unit.h"
 
 #define WINDOW_BYTES (16u << 10)
 #define MAX_BYTES (UINT64_C(64) << 20)
@@ -105,19 +106,11 @@ START_TEST(a_program_that_is_gone_is_looked_after_later)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("recording_finish");
-	TCase *tests = tcase_create("recording_finish");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_flight_recorder_is_looked_after),
+	UNIT_TEST(without_one_there_is_nothing_to_look_after),
+	UNIT_TEST(a_program_that_is_gone_is_looked_after_later),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, lap_setup, NULL);
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, a_flight_recorder_is_looked_after);
-	tcase_add_test(tests, without_one_there_is_nothing_to_look_after);
-	tcase_add_test(tests, a_program_that_is_gone_is_looked_after_later);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("recording_finish", .set_up = lap_setup, .timeout_s = 60, .tests = tests)

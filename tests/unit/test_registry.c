@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "daemon/serve/calls/descendants.h"
+#include "tests/unit/unit.h"
 #include "tests/unit/unix_listen.h"
 
 static struct registry registry;
@@ -170,23 +171,15 @@ START_TEST(is_full_some_time)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("registry");
-	TCase *tcase = tcase_create("registry");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_notice_arrives_as_it_was_sent),
+	UNIT_TEST(keeps_who_answers),
+	UNIT_TEST(has_each_server_once),
+	UNIT_TEST(forgets_a_process_that_has_ended),
+	UNIT_TEST(a_number_of_another_namespace_hides_nobody),
+	UNIT_TEST(takes_no_other_descriptor_for_a_process),
+	UNIT_TEST(is_full_some_time),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, a_notice_arrives_as_it_was_sent);
-	tcase_add_test(tcase, keeps_who_answers);
-	tcase_add_test(tcase, has_each_server_once);
-	tcase_add_test(tcase, forgets_a_process_that_has_ended);
-	tcase_add_test(tcase, a_number_of_another_namespace_hides_nobody);
-	tcase_add_test(tcase, takes_no_other_descriptor_for_a_process);
-	tcase_add_test(tcase, is_full_some_time);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("registry", .set_up = setup, .tear_down = teardown, .tests = tests)

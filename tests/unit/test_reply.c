@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static char got[256];
 static size_t n_got;
 
@@ -176,23 +178,16 @@ START_TEST(stops_when_writing_fails)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("reply");
-	TCase *tcase = tcase_create("reply");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(reads_xspace),
+	UNIT_TEST(joins_xspace_that_comes_in_parts),
+	UNIT_TEST(reads_empty_trace),
+	UNIT_TEST(reads_the_tool_data_called_xplane_pb),
+	UNIT_TEST(counts_the_first_kind_only),
+	UNIT_TEST(skips_unknown_fields),
+	UNIT_TEST(refuses_broken_bytes),
+	UNIT_TEST(stops_when_writing_fails),
+	{NULL},
+};
 
-	tcase_add_test(tcase, reads_xspace);
-	tcase_add_test(tcase, joins_xspace_that_comes_in_parts);
-	tcase_add_test(tcase, reads_empty_trace);
-	tcase_add_test(tcase, reads_the_tool_data_called_xplane_pb);
-	tcase_add_test(tcase, counts_the_first_kind_only);
-	tcase_add_test(tcase, skips_unknown_fields);
-	tcase_add_test(tcase, refuses_broken_bytes);
-	tcase_add_test(tcase, stops_when_writing_fails);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("reply", .tests = tests)

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "tests/unit/digest_fixture.h"
+#include "tests/unit/unit.h"
 
 #define LONG_LOSS "ptap_lost_in_a_ring_whose_name_is_longer_than_sixty_four_bytes_and_is_not_cut"
 
@@ -481,36 +482,28 @@ START_TEST(a_full_device_is_an_error)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("report");
-	TCase *tcase = tcase_create("report");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(names_are_cut_to_the_top),
+	UNIT_TEST(a_thread_that_two_servers_saw_is_one_row),
+	UNIT_TEST(each_source_of_a_thread_is_told_in_json),
+	UNIT_TEST(text_has_all_parts),
+	UNIT_TEST(slow_steps_are_told),
+	UNIT_TEST(what_ran_meanwhile_has_one_unit),
+	UNIT_TEST(json_has_the_slow_ones_that_text_has),
+	UNIT_TEST(async_spans_and_flows_are_summed_by_name),
+	UNIT_TEST(spans_that_were_cut_are_told_apart),
+	UNIT_TEST(good_ends_are_one_line),
+	UNIT_TEST(durations_carry_over_to_the_next_unit),
+	UNIT_TEST(wide_pages_have_more_columns),
+	UNIT_TEST(names_are_cut_where_the_page_ends),
+	UNIT_TEST(names_are_whole_where_there_is_no_width),
+	UNIT_TEST(colors_are_only_where_they_are_wanted),
+	UNIT_TEST(json_escapes_and_has_stable_keys),
+	UNIT_TEST(json_tells_of_a_recorder),
+	UNIT_TEST(csv_has_a_row_for_each_name),
+	UNIT_TEST(csv_has_the_percentiles_of_json),
+	UNIT_TEST(a_full_device_is_an_error),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, names_are_cut_to_the_top);
-	tcase_add_test(tcase, a_thread_that_two_servers_saw_is_one_row);
-	tcase_add_test(tcase, each_source_of_a_thread_is_told_in_json);
-	tcase_add_test(tcase, text_has_all_parts);
-	tcase_add_test(tcase, slow_steps_are_told);
-	tcase_add_test(tcase, what_ran_meanwhile_has_one_unit);
-	tcase_add_test(tcase, json_has_the_slow_ones_that_text_has);
-	tcase_add_test(tcase, async_spans_and_flows_are_summed_by_name);
-	tcase_add_test(tcase, spans_that_were_cut_are_told_apart);
-	tcase_add_test(tcase, good_ends_are_one_line);
-	tcase_add_test(tcase, durations_carry_over_to_the_next_unit);
-	tcase_add_test(tcase, wide_pages_have_more_columns);
-	tcase_add_test(tcase, names_are_cut_where_the_page_ends);
-	tcase_add_test(tcase, names_are_whole_where_there_is_no_width);
-	tcase_add_test(tcase, colors_are_only_where_they_are_wanted);
-	tcase_add_test(tcase, json_escapes_and_has_stable_keys);
-	tcase_add_test(tcase, json_tells_of_a_recorder);
-	tcase_add_test(tcase, csv_has_a_row_for_each_name);
-	tcase_add_test(tcase, csv_has_the_percentiles_of_json);
-	tcase_add_test(tcase, a_full_device_is_an_error);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("report", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/serve/session/session_request.h"
+#include "tests/unit/unit.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 typedef Tensorflow__ProfileOptions Options;
@@ -74,17 +75,10 @@ START_TEST(warns_of_very_many_together)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("request");
-	TCase *tcase = tcase_create("request");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(warns_of_each_option_that_is_ignored),
+	UNIT_TEST(warns_of_very_many_together),
+	{NULL},
+};
 
-	tcase_add_test(tcase, warns_of_each_option_that_is_ignored);
-	tcase_add_test(tcase, warns_of_very_many_together);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("request", .tests = tests)

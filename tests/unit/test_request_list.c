@@ -12,6 +12,7 @@
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/serve/session/session_request.h"
+#include "tests/unit/unit.h"
 
 /* What was told to whom, in the order in which it was. */
 static struct {
@@ -145,22 +146,14 @@ START_TEST(gives_those_that_never_began_a_trace_that_says_so)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("request_list");
-	TCase *tcase = tcase_create("request_list");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(one_comes_at_the_end_while_there_is_room),
+	UNIT_TEST(picks_in_order_and_leaves_the_others_in_order),
+	UNIT_TEST(picks_by_name_and_by_call),
+	UNIT_TEST(takes_one_out_of_the_middle),
+	UNIT_TEST(tells_each_once_and_in_order),
+	UNIT_TEST(gives_those_that_never_began_a_trace_that_says_so),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, one_comes_at_the_end_while_there_is_room);
-	tcase_add_test(tcase, picks_in_order_and_leaves_the_others_in_order);
-	tcase_add_test(tcase, picks_by_name_and_by_call);
-	tcase_add_test(tcase, takes_one_out_of_the_middle);
-	tcase_add_test(tcase, tells_each_once_and_in_order);
-	tcase_add_test(tcase, gives_those_that_never_began_a_trace_that_says_so);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("request_list", .set_up = setup, .tests = tests)

@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 static struct diag d;
 
@@ -163,24 +164,17 @@ START_TEST(this_process_has_the_rights_of_this_process)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("rights");
-	TCase *tests = tcase_create("rights");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(the_same_rights_are_enough),
+	UNIT_TEST(fewer_rights_are_not),
+	UNIT_TEST(what_cannot_be_read_is_not),
+	UNIT_TEST(another_root_directory_is_not),
+	UNIT_LOOP(another_namespace_is_not, 2),
+	UNIT_TEST(a_stranger_has_the_same_if_all_can_be_seen),
+	UNIT_LOOP(what_cannot_be_seen_of_a_stranger_is_another, (int)N_PLACES),
+	UNIT_TEST(a_stranger_with_a_filter_is_another),
+	UNIT_TEST(this_process_has_the_rights_of_this_process),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, fake_root_remove);
-	tcase_add_test(tests, the_same_rights_are_enough);
-	tcase_add_test(tests, fewer_rights_are_not);
-	tcase_add_test(tests, what_cannot_be_read_is_not);
-	tcase_add_test(tests, another_root_directory_is_not);
-	tcase_add_loop_test(tests, another_namespace_is_not, 0, 2);
-	tcase_add_test(tests, a_stranger_has_the_same_if_all_can_be_seen);
-	tcase_add_loop_test(tests, what_cannot_be_seen_of_a_stranger_is_another, 0, (int)N_PLACES);
-	tcase_add_test(tests, a_stranger_with_a_filter_is_another);
-	tcase_add_test(tests, this_process_has_the_rights_of_this_process);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("rights", .set_up = set_up, .tear_down = fake_root_remove, .tests = tests)

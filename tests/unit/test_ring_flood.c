@@ -17,6 +17,7 @@
 #include "tests/unit/drain_fixture.h"
 #include "tests/unit/entry_fixture.h"
 #include "tests/unit/picture_fixture.h"
+#include "tests/unit/unit.h"
 
 #define N_WRITERS 3
 #define FLOOD_NS (400 * NS_PER_MS)
@@ -342,20 +343,12 @@ START_TEST(a_capture_over_a_flood_knows_where_it_began)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("ring_flood");
-	TCase *tcase = tcase_create("flood");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_LOOP(no_picture_has_a_torn_entry, 3),
+	UNIT_LOOP(each_picture_has_every_span_of_its_instant_once, 2),
+	UNIT_LOOP(a_capture_meanwhile_counts_what_it_did_not_get, 2),
+	UNIT_TEST(a_capture_over_a_flood_knows_where_it_began),
+	{NULL},
+};
 
-	tcase_add_loop_test(tcase, no_picture_has_a_torn_entry, 0, 3);
-	tcase_add_loop_test(tcase, each_picture_has_every_span_of_its_instant_once, 0, 2);
-	tcase_add_loop_test(tcase, a_capture_meanwhile_counts_what_it_did_not_get, 0, 2);
-	tcase_add_test(tcase, a_capture_over_a_flood_knows_where_it_began);
-	tcase_set_timeout(tcase, 60);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("ring_flood", .timeout_s = 60, .tests = tests)

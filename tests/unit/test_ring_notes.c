@@ -17,6 +17,7 @@
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/lap_fixture.h"
 #include "tests/unit/players.h"
+#include "tests/unit/unit.h"
 
 /* Between two tends here: the server's come each second. */
 #define TEND_TICKS (LAP >> 5)
@@ -301,26 +302,18 @@ START_TEST(a_capture_has_nothing_that_began_before)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("ring_notes");
-	TCase *tests = tcase_create("ring notes");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_LOOP(a_snapshot_dates_what_idle_threads_wrote, N_IDLE),
+	UNIT_LOOP(a_span_may_be_longer_than_a_lap, N_IDLE),
+	UNIT_LOOP(what_an_ended_thread_wrote_keeps_its_time, N_IDLE),
+	UNIT_TEST(what_cannot_be_dated_is_counted),
+	UNIT_TEST(a_thread_that_writes_seldom_has_a_bound),
+	UNIT_TEST(a_thread_that_overwrites_has_all_that_is_there),
+	UNIT_LOOP(what_is_older_than_the_recorder_is_not_in_it, N_IDLE),
+	UNIT_LOOP(a_new_thread_needs_no_note, N_IDLE),
+	UNIT_LOOP(a_large_snapshot_is_dated_too, N_IDLE),
+	UNIT_LOOP(a_capture_has_nothing_that_began_before, N_IDLE),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, setup, NULL);
-	tcase_set_timeout(tests, 30);
-	tcase_add_loop_test(tests, a_snapshot_dates_what_idle_threads_wrote, 0, N_IDLE);
-	tcase_add_loop_test(tests, a_span_may_be_longer_than_a_lap, 0, N_IDLE);
-	tcase_add_loop_test(tests, what_an_ended_thread_wrote_keeps_its_time, 0, N_IDLE);
-	tcase_add_test(tests, what_cannot_be_dated_is_counted);
-	tcase_add_test(tests, a_thread_that_writes_seldom_has_a_bound);
-	tcase_add_test(tests, a_thread_that_overwrites_has_all_that_is_there);
-	tcase_add_loop_test(tests, what_is_older_than_the_recorder_is_not_in_it, 0, N_IDLE);
-	tcase_add_loop_test(tests, a_new_thread_needs_no_note, 0, N_IDLE);
-	tcase_add_loop_test(tests, a_large_snapshot_is_dated_too, 0, N_IDLE);
-	tcase_add_loop_test(tests, a_capture_has_nothing_that_began_before, 0, N_IDLE);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("ring_notes", .set_up = setup, .timeout_s = 30, .tests = tests)

@@ -17,6 +17,7 @@
 #include "base/chunks.h"
 #include "rpc/message.h"
 #include "tests/unit/rpc_fixture.h"
+#include "tests/unit/unit.h"
 
 /* Answers each message with itself; "end" ends the call. */
 static void handle_talk(struct rpc_call *call, const uint8_t *request, size_t n, void *context)
@@ -283,24 +284,17 @@ START_TEST(cancel_while_none_waits_ends_the_call)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("rpc_bidi");
-	TCase *tests = tcase_create("rpc_bidi");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(each_message_is_answered),
+	UNIT_TEST(messages_that_came_at_once_are_answered_in_order),
+	UNIT_TEST(handler_may_end_it),
+	UNIT_TEST(client_without_a_message_is_ok),
+	UNIT_TEST(each_message_is_bounded),
+	UNIT_TEST(another_thread_may_answer),
+	UNIT_TEST(cancel_while_a_message_waits_is_told),
+	UNIT_TEST(cancel_while_none_waits_ends_the_call),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_set_timeout(tests, 3 * PATIENCE_MS / 1000);
-	tcase_add_test(tests, each_message_is_answered);
-	tcase_add_test(tests, messages_that_came_at_once_are_answered_in_order);
-	tcase_add_test(tests, handler_may_end_it);
-	tcase_add_test(tests, client_without_a_message_is_ok);
-	tcase_add_test(tests, each_message_is_bounded);
-	tcase_add_test(tests, another_thread_may_answer);
-	tcase_add_test(tests, cancel_while_a_message_waits_is_told);
-	tcase_add_test(tests, cancel_while_none_waits_ends_the_call);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("rpc_bidi", .set_up = set_up, .tear_down = tear_down, .timeout_s = 3 * PATIENCE_MS / 1000,
+	.tests = tests)

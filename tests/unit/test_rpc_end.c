@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "tests/unit/rpc_fixture.h"
+#include "tests/unit/unit.h"
 
 static void on_cancel_tell(struct rpc_call *call, void *context)
 {
@@ -157,24 +158,17 @@ START_TEST(stop_waits_for_the_owner_of_a_call)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("rpc_end");
-	TCase *tests = tcase_create("rpc_end");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(cancel_is_told_within_100_ms),
+	UNIT_TEST(lost_connection_is_a_cancel),
+	UNIT_TEST(late_answer_after_cancel_does_no_harm),
+	UNIT_TEST(answered_call_is_not_cancelled),
+	UNIT_TEST(deadline_passes_on_both_sides),
+	UNIT_TEST(no_deadline_is_the_largest),
+	UNIT_TEST(stop_cancels_a_call_in_flight),
+	UNIT_TEST(stop_waits_for_the_owner_of_a_call),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, rpc_fixture_close);
-	tcase_set_timeout(tests, 3 * PATIENCE_MS / 1000);
-	tcase_add_test(tests, cancel_is_told_within_100_ms);
-	tcase_add_test(tests, lost_connection_is_a_cancel);
-	tcase_add_test(tests, late_answer_after_cancel_does_no_harm);
-	tcase_add_test(tests, answered_call_is_not_cancelled);
-	tcase_add_test(tests, deadline_passes_on_both_sides);
-	tcase_add_test(tests, no_deadline_is_the_largest);
-	tcase_add_test(tests, stop_cancels_a_call_in_flight);
-	tcase_add_test(tests, stop_waits_for_the_owner_of_a_call);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("rpc_end", .set_up = set_up, .tear_down = rpc_fixture_close,
+	.timeout_s = 3 * PATIENCE_MS / 1000, .tests = tests)

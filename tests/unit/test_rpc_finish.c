@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "rpc/client.h"
 #include "rpc/server.h"
+#include "tests/unit/unit.h"
 
 #define PATIENCE_MS 20000
 #define ANSWER_BYTES (8u << 20)
@@ -186,19 +187,12 @@ START_TEST(idle_peer_does_not_hold_it_up)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("rpc_finish");
-	SRunner *runner = srunner_create(suite);
-	TCase *tests = tcase_create("finish");
+static const struct unit_test tests[] = {
+	UNIT_TEST(late_reader_gets_the_whole_answer),
+	UNIT_TEST(slow_reader_gets_the_whole_answer),
+	UNIT_TEST(reader_that_never_reads_is_left_after_the_grace),
+	UNIT_TEST(idle_peer_does_not_hold_it_up),
+	{NULL},
+};
 
-	tcase_set_timeout(tests, 2 * PATIENCE_MS / 1000);
-	tcase_add_test(tests, late_reader_gets_the_whole_answer);
-	tcase_add_test(tests, slow_reader_gets_the_whole_answer);
-	tcase_add_test(tests, reader_that_never_reads_is_left_after_the_grace);
-	tcase_add_test(tests, idle_peer_does_not_hold_it_up);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("rpc_finish", .timeout_s = 2 * PATIENCE_MS / 1000, .tests = tests)

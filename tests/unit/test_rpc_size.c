@@ -8,6 +8,7 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "tests/unit/rpc_fixture.h"
+#include "tests/unit/unit.h"
 
 #define LARGE_BYTES (40u << 20)
 
@@ -157,23 +158,16 @@ START_TEST(half_encoded_reply_is_never_sent)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("rpc_size");
-	TCase *tests = tcase_create("rpc_size");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(request_above_the_methods_limit_is_refused),
+	UNIT_TEST(request_above_4_mib_is_refused),
+	UNIT_TEST(large_reply_arrives_whole),
+	UNIT_TEST(reading_stops_when_the_reader_says_so),
+	UNIT_TEST(reply_above_the_callers_limit_is_refused),
+	UNIT_TEST(reply_above_2_gib_is_refused_with_its_size),
+	UNIT_TEST(half_encoded_reply_is_never_sent),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, rpc_fixture_close);
-	tcase_set_timeout(tests, 3 * PATIENCE_MS / 1000);
-	tcase_add_test(tests, request_above_the_methods_limit_is_refused);
-	tcase_add_test(tests, request_above_4_mib_is_refused);
-	tcase_add_test(tests, large_reply_arrives_whole);
-	tcase_add_test(tests, reading_stops_when_the_reader_says_so);
-	tcase_add_test(tests, reply_above_the_callers_limit_is_refused);
-	tcase_add_test(tests, reply_above_2_gib_is_refused_with_its_size);
-	tcase_add_test(tests, half_encoded_reply_is_never_sent);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("rpc_size", .set_up = set_up, .tear_down = rpc_fixture_close,
+	.timeout_s = 3 * PATIENCE_MS / 1000, .tests = tests)

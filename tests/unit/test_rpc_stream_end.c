@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "tests/unit/rpc_fixture.h"
 #include "tests/unit/stream_fixture.h"
+#include "tests/unit/unit.h"
 
 #ifdef __SANITIZE_THREAD__
 #define N_STREAMS 100 /* each takes 20 ms and more there */
@@ -325,28 +326,21 @@ START_TEST(many_streams_leave_nothing_behind)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("rpc_stream_end");
-	TCase *tests = tcase_create("rpc_stream_end");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(cancel_before_the_first_message),
+	UNIT_TEST(cancel_wakes_a_writer_that_waits),
+	UNIT_TEST(cancel_after_a_part_was_read),
+	UNIT_TEST(cancel_after_the_last_message),
+	UNIT_TEST(lost_connection_wakes_a_writer),
+	UNIT_TEST(deadline_wakes_a_writer),
+	UNIT_TEST(stop_of_the_server_wakes_a_writer),
+	UNIT_TEST(end_of_the_process_waits_only_its_grace),
+	UNIT_TEST(writer_gives_up_a_reader_that_takes_nothing),
+	UNIT_TEST(finished_stream_is_read_to_its_end_later),
+	UNIT_TEST(client_may_leave_a_finished_stream),
+	UNIT_TEST(many_streams_leave_nothing_behind),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, rpc_fixture_close);
-	tcase_set_timeout(tests, 3 * PATIENCE_MS / 1000);
-	tcase_add_test(tests, cancel_before_the_first_message);
-	tcase_add_test(tests, cancel_wakes_a_writer_that_waits);
-	tcase_add_test(tests, cancel_after_a_part_was_read);
-	tcase_add_test(tests, cancel_after_the_last_message);
-	tcase_add_test(tests, lost_connection_wakes_a_writer);
-	tcase_add_test(tests, deadline_wakes_a_writer);
-	tcase_add_test(tests, stop_of_the_server_wakes_a_writer);
-	tcase_add_test(tests, end_of_the_process_waits_only_its_grace);
-	tcase_add_test(tests, writer_gives_up_a_reader_that_takes_nothing);
-	tcase_add_test(tests, finished_stream_is_read_to_its_end_later);
-	tcase_add_test(tests, client_may_leave_a_finished_stream);
-	tcase_add_test(tests, many_streams_leave_nothing_behind);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("rpc_stream_end", .set_up = set_up, .tear_down = rpc_fixture_close,
+	.timeout_s = 3 * PATIENCE_MS / 1000, .tests = tests)

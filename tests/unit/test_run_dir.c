@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "tests/unit/unit.h"
 
 #define NOW 1700000000 /* 2023-11-14 22:13:20 UTC */
 #define STAMP "2023_11_14_22_13_20"
@@ -252,26 +253,18 @@ START_TEST(leaves_the_umask_alone)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("run_dir");
-	TCase *tcase = tcase_create("run_dir");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(leaves_the_umask_alone),
+	UNIT_TEST(publishes_where_xprof_looks),
+	UNIT_TEST(gives_a_second_run_of_the_same_second_a_suffix),
+	UNIT_TEST(joins_a_named_run_and_never_overwrites),
+	UNIT_TEST(finds_an_existing_file_beforehand),
+	UNIT_TEST(leaves_nothing_behind_when_not_published),
+	UNIT_TEST(keeps_what_was_there_when_not_published),
+	UNIT_TEST(fails_before_recording_when_the_place_is_bad),
+	UNIT_TEST(makes_safe_file_names),
+	UNIT_TEST(refuses_bad_run_names),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, leaves_the_umask_alone);
-	tcase_add_test(tcase, publishes_where_xprof_looks);
-	tcase_add_test(tcase, gives_a_second_run_of_the_same_second_a_suffix);
-	tcase_add_test(tcase, joins_a_named_run_and_never_overwrites);
-	tcase_add_test(tcase, finds_an_existing_file_beforehand);
-	tcase_add_test(tcase, leaves_nothing_behind_when_not_published);
-	tcase_add_test(tcase, keeps_what_was_there_when_not_published);
-	tcase_add_test(tcase, fails_before_recording_when_the_place_is_bad);
-	tcase_add_test(tcase, makes_safe_file_names);
-	tcase_add_test(tcase, refuses_bad_run_names);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("run_dir", .set_up = setup, .tear_down = teardown, .tests = tests)

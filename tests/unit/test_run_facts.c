@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "daemon/host/web/json_text.h"
+#include "tests/unit/unit.h"
 
 static const char report[] =
 	"{\"start_unix_ns\": 1700000000123456789, \"duration_ns\": 500250000, \"names\": [{\"name\": \"x\"}],"
@@ -198,23 +199,16 @@ START_TEST(the_oldest_makes_room)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("run_facts");
-	TCase *tests = tcase_create("run_facts");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(they_are_those_of_the_report),
+	UNIT_TEST(before_it_is_read_nothing_is_known),
+	UNIT_TEST(other_files_are_not_known),
+	UNIT_TEST(why_it_cannot_be_read_is_known),
+	UNIT_TEST(a_report_that_is_none_is_said),
+	UNIT_TEST(what_is_of_another_type_is_not_known),
+	UNIT_TEST(texts_are_not_too_many),
+	UNIT_TEST(the_oldest_makes_room),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, they_are_those_of_the_report);
-	tcase_add_test(tests, before_it_is_read_nothing_is_known);
-	tcase_add_test(tests, other_files_are_not_known);
-	tcase_add_test(tests, why_it_cannot_be_read_is_known);
-	tcase_add_test(tests, a_report_that_is_none_is_said);
-	tcase_add_test(tests, what_is_of_another_type_is_not_known);
-	tcase_add_test(tests, texts_are_not_too_many);
-	tcase_add_test(tests, the_oldest_makes_room);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("run_facts", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/wire/arena.h"
+#include "tests/unit/unit.h"
 
 static struct arena_collect collect;
 static struct said said;
@@ -84,19 +85,12 @@ START_TEST(what_does_not_fit_is_counted)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("said");
-	TCase *tests = tcase_create("said");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(each_is_a_line_with_who_says_it),
+	UNIT_TEST(the_same_is_said_once),
+	UNIT_TEST(a_long_one_is_cut),
+	UNIT_TEST(what_does_not_fit_is_counted),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, NULL);
-	tcase_add_test(tests, each_is_a_line_with_who_says_it);
-	tcase_add_test(tests, the_same_is_said_once);
-	tcase_add_test(tests, a_long_one_is_cut);
-	tcase_add_test(tests, what_does_not_fit_is_counted);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("said", .set_up = set_up, .tests = tests)

@@ -4,6 +4,8 @@
 
 #include <check.h>
 
+#include "tests/unit/unit.h"
+
 static struct sample a;
 static struct sample b;
 
@@ -141,23 +143,16 @@ START_TEST(buckets_are_split_with_values)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("sample");
-	TCase *tests = tcase_create("sample");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(few_are_exact),
+	UNIT_TEST(many_are_right_within_a_256th),
+	UNIT_TEST(the_smallest_and_the_largest_have_buckets),
+	UNIT_TEST(taking_moves_all),
+	UNIT_TEST(a_split_leaves_that_share_above),
+	UNIT_TEST(a_split_lies_between_equal_values),
+	UNIT_TEST(what_is_all_equal_is_not_split),
+	UNIT_TEST(buckets_are_split_with_values),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, few_are_exact);
-	tcase_add_test(tests, many_are_right_within_a_256th);
-	tcase_add_test(tests, the_smallest_and_the_largest_have_buckets);
-	tcase_add_test(tests, taking_moves_all);
-	tcase_add_test(tests, a_split_leaves_that_share_above);
-	tcase_add_test(tests, a_split_lies_between_equal_values);
-	tcase_add_test(tests, what_is_all_equal_is_not_split);
-	tcase_add_test(tests, buckets_are_split_with_values);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("sample", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 #include "tests/unit/view_fixture.h"
 #include "trace/model/names.h"
 #include "trace/model/space.h"
@@ -322,31 +323,23 @@ START_TEST(a_megabyte_of_brackets_is_truncated_at_once)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("selection");
-	TCase *tcase = tcase_create("selection");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(times_have_units),
+	UNIT_TEST(what_is_no_time_is_refused),
+	UNIT_TEST(iterations_are_numbers_and_ranges),
+	UNIT_TEST(what_is_no_iteration_is_refused),
+	UNIT_TEST(what_is_no_pattern_is_refused),
+	UNIT_TEST(names_are_matched_and_excluded),
+	UNIT_TEST(what_ends_at_from_is_in_and_what_begins_at_to_is_not),
+	UNIT_TEST(tracks_are_chosen_by_name_or_id),
+	UNIT_TEST(devices_and_hosts_can_be_apart),
+	UNIT_TEST(what_begins_in_wanted_steps_is_left),
+	UNIT_TEST(windows_of_several_threads_are_one),
+	UNIT_TEST(who_rewinds_counts_anew),
+	UNIT_TEST(without_steps_kernels_are_counted),
+	UNIT_TEST(kernels_are_truncated),
+	UNIT_TEST(a_megabyte_of_brackets_is_truncated_at_once),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, times_have_units);
-	tcase_add_test(tcase, what_is_no_time_is_refused);
-	tcase_add_test(tcase, iterations_are_numbers_and_ranges);
-	tcase_add_test(tcase, what_is_no_iteration_is_refused);
-	tcase_add_test(tcase, what_is_no_pattern_is_refused);
-	tcase_add_test(tcase, names_are_matched_and_excluded);
-	tcase_add_test(tcase, what_ends_at_from_is_in_and_what_begins_at_to_is_not);
-	tcase_add_test(tcase, tracks_are_chosen_by_name_or_id);
-	tcase_add_test(tcase, devices_and_hosts_can_be_apart);
-	tcase_add_test(tcase, what_begins_in_wanted_steps_is_left);
-	tcase_add_test(tcase, windows_of_several_threads_are_one);
-	tcase_add_test(tcase, who_rewinds_counts_anew);
-	tcase_add_test(tcase, without_steps_kernels_are_counted);
-	tcase_add_test(tcase, kernels_are_truncated);
-	tcase_add_test(tcase, a_megabyte_of_brackets_is_truncated_at_once);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("selection", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -14,6 +14,7 @@
 
 #include "lib/wire/arena.h"
 #include "tests/unit/join_fixture.h"
+#include "tests/unit/unit.h"
 
 #define ALL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -208,23 +209,16 @@ START_TEST(answers_who_waits)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("serve_request");
-	TCase *tests = tcase_create("serve_request");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(takes_an_arena_and_a_listener),
+	UNIT_TEST(takes_an_arena_alone),
+	UNIT_TEST(refuses_what_is_no_arena),
+	UNIT_TEST(refuses_what_is_no_listener),
+	UNIT_TEST(refuses_none_or_many_descriptors),
+	UNIT_TEST(refuses_another_size_or_word),
+	UNIT_TEST(waits_for_what_has_not_come),
+	UNIT_TEST(answers_who_waits),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, takes_an_arena_and_a_listener);
-	tcase_add_test(tests, takes_an_arena_alone);
-	tcase_add_test(tests, refuses_what_is_no_arena);
-	tcase_add_test(tests, refuses_what_is_no_listener);
-	tcase_add_test(tests, refuses_none_or_many_descriptors);
-	tcase_add_test(tests, refuses_another_size_or_word);
-	tcase_add_test(tests, waits_for_what_has_not_come);
-	tcase_add_test(tests, answers_who_waits);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("serve_request", .set_up = set_up, .tear_down = tear_down, .tests = tests)

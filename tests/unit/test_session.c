@@ -12,6 +12,7 @@
 #include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct family family;
 static struct session session;
@@ -121,20 +122,12 @@ START_TEST(tells_all_of_the_programs_end)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("session");
-	TCase *tcase = tcase_create("session");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(does_not_wait_for_a_worker_at_work),
+	UNIT_TEST(wakes_a_worker_that_was_about_to_sleep),
+	UNIT_TEST(a_client_that_goes_ends_its_own_capture_only),
+	UNIT_TEST(tells_all_of_the_programs_end),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, does_not_wait_for_a_worker_at_work);
-	tcase_add_test(tcase, wakes_a_worker_that_was_about_to_sleep);
-	tcase_add_test(tcase, a_client_that_goes_ends_its_own_capture_only);
-	tcase_add_test(tcase, tells_all_of_the_programs_end);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("session", .set_up = setup, .tear_down = teardown, .tests = tests)

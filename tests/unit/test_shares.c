@@ -9,6 +9,7 @@
 #include "daemon/pipeline/drain/ring_reach.h"
 #include "daemon/pipeline/drain/thread_log.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct shares shares;
 
@@ -89,20 +90,13 @@ static void tear_down(void)
 	shares_deinit(&shares);
 }
 
-int main(void)
-{
-	Suite *suite = suite_create("shares");
-	TCase *tests = tcase_create("shares");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(nobody_is_cut_where_all_fit),
+	UNIT_TEST(those_that_want_little_leave_the_rest_to_the_others),
+	UNIT_TEST(there_is_always_something),
+	UNIT_TEST(spans_that_are_open_take_some_of_it),
+	UNIT_LOOP(of_a_ring_what_ended_lately_is_wanted, 36),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, NULL, tear_down);
-	tcase_add_test(tests, nobody_is_cut_where_all_fit);
-	tcase_add_test(tests, those_that_want_little_leave_the_rest_to_the_others);
-	tcase_add_test(tests, there_is_always_something);
-	tcase_add_test(tests, spans_that_are_open_take_some_of_it);
-	tcase_add_loop_test(tests, of_a_ring_what_ended_lately_is_wanted, 0, 36);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("shares", .tear_down = tear_down, .tests = tests)

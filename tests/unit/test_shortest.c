@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 #define N_RANDOM 50000
 
 static uint64_t seed = 1;
@@ -85,17 +87,11 @@ START_TEST(numbers_at_powers)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("shortest");
-	TCase *tests = tcase_create("shortest");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(numbers_at_the_edges),
+	UNIT_TEST(numbers_of_every_kind),
+	UNIT_TEST(numbers_at_powers),
+	{NULL},
+};
 
-	tcase_add_test(tests, numbers_at_the_edges);
-	tcase_add_test(tests, numbers_of_every_kind);
-	tcase_add_test(tests, numbers_at_powers);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("shortest", .tests = tests)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "tests/unit/unit.h"
 #include "trace/codec/arg_json.h"
 #include "trace/read/cursor.h"
 
@@ -327,30 +328,23 @@ START_TEST(viewers_get_what_is_too_wide_for_them_as_a_text)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("sink");
-	TCase *tests = tcase_create("sink");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(keeps_what_comes_into_memory),
+	UNIT_TEST(bytes_come_out_in_order),
+	UNIT_TEST(gzip_unpacks_to_the_same),
+	UNIT_TEST(an_error_stays),
+	UNIT_TEST(integers_have_all_their_digits),
+	UNIT_TEST(microseconds_have_three_decimals),
+	UNIT_TEST(doubles_read_back_as_they_were),
+	UNIT_TEST(json_escapes_what_it_must),
+	UNIT_TEST(broken_characters_are_replaced_one_by_one),
+	UNIT_TEST(plain_text_has_the_length_that_was_said),
+	UNIT_TEST(a_stream_leads_into_it),
+	UNIT_TEST(a_stream_fails_with_it),
+	UNIT_TEST(csv_quotes_only_where_it_must),
+	UNIT_TEST(arguments_are_values_of_their_type),
+	UNIT_TEST(viewers_get_what_is_too_wide_for_them_as_a_text),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, keeps_what_comes_into_memory);
-	tcase_add_test(tests, bytes_come_out_in_order);
-	tcase_add_test(tests, gzip_unpacks_to_the_same);
-	tcase_add_test(tests, an_error_stays);
-	tcase_add_test(tests, integers_have_all_their_digits);
-	tcase_add_test(tests, microseconds_have_three_decimals);
-	tcase_add_test(tests, doubles_read_back_as_they_were);
-	tcase_add_test(tests, json_escapes_what_it_must);
-	tcase_add_test(tests, broken_characters_are_replaced_one_by_one);
-	tcase_add_test(tests, plain_text_has_the_length_that_was_said);
-	tcase_add_test(tests, a_stream_leads_into_it);
-	tcase_add_test(tests, a_stream_fails_with_it);
-	tcase_add_test(tests, csv_quotes_only_where_it_must);
-	tcase_add_test(tests, arguments_are_values_of_their_type);
-	tcase_add_test(tests, viewers_get_what_is_too_wide_for_them_as_a_text);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("sink", .set_up = set_up, .tear_down = tear_down, .tests = tests)

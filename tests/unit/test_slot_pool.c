@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/wire/record.h"
+#include "tests/unit/unit.h"
 
 #define MIB_SLOTS ((1u << 20) / SLOT_BYTES)
 
@@ -83,19 +84,11 @@ START_TEST(keeps_so_many_rooms_at_most)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("slot_pool");
-	TCase *tcase = tcase_create("slot_pool");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(gives_back_what_came_last),
+	UNIT_TEST(keeps_8_mib_at_most),
+	UNIT_TEST(keeps_so_many_rooms_at_most),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, gives_back_what_came_last);
-	tcase_add_test(tcase, keeps_8_mib_at_most);
-	tcase_add_test(tcase, keeps_so_many_rooms_at_most);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("slot_pool", .set_up = setup, .tear_down = teardown, .tests = tests)

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "tests/unit/digest_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/report/cpu_shares.h"
 
 #define US INT64_C(1000)
@@ -507,33 +508,26 @@ START_TEST(what_cannot_be_told_apart_is_not_known)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("slow");
-	TCase *tests = tcase_create("slow");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(what_grew_is_found_down_to_its_cause),
+	UNIT_TEST(few_slow_ones_are_found),
+	UNIT_TEST(of_very_many_equal_ones_some_are_typical),
+	UNIT_TEST(without_a_tail_nothing_is_slow),
+	UNIT_TEST(of_a_wide_spread_the_slowest_hundredth_is_taken),
+	UNIT_TEST(a_main_loop_is_no_request),
+	UNIT_TEST(few_are_no_requests),
+	UNIT_TEST(steps_are_compared_and_what_was_cut_is_not),
+	UNIT_TEST(more_calls_are_counted),
+	UNIT_TEST(what_ran_elsewhere_is_found),
+	UNIT_TEST(async_spans_are_compared_with_all_threads),
+	UNIT_TEST(where_a_flow_came_from_that_was_waited_for),
+	UNIT_TEST(without_flows_nobody_is_said_to_have_woken_it),
+	UNIT_TEST(a_flow_that_comes_no_later_is_not_told),
+	UNIT_TEST(async_spans_are_taken_apart_by_their_id),
+	UNIT_TEST(waits_are_known_by_processor_time),
+	UNIT_TEST(without_samples_nothing_is_said_of_waits),
+	UNIT_TEST(what_cannot_be_told_apart_is_not_known),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, what_grew_is_found_down_to_its_cause);
-	tcase_add_test(tests, few_slow_ones_are_found);
-	tcase_add_test(tests, of_very_many_equal_ones_some_are_typical);
-	tcase_add_test(tests, without_a_tail_nothing_is_slow);
-	tcase_add_test(tests, of_a_wide_spread_the_slowest_hundredth_is_taken);
-	tcase_add_test(tests, a_main_loop_is_no_request);
-	tcase_add_test(tests, few_are_no_requests);
-	tcase_add_test(tests, steps_are_compared_and_what_was_cut_is_not);
-	tcase_add_test(tests, more_calls_are_counted);
-	tcase_add_test(tests, what_ran_elsewhere_is_found);
-	tcase_add_test(tests, async_spans_are_compared_with_all_threads);
-	tcase_add_test(tests, where_a_flow_came_from_that_was_waited_for);
-	tcase_add_test(tests, without_flows_nobody_is_said_to_have_woken_it);
-	tcase_add_test(tests, a_flow_that_comes_no_later_is_not_told);
-	tcase_add_test(tests, async_spans_are_taken_apart_by_their_id);
-	tcase_add_test(tests, waits_are_known_by_processor_time);
-	tcase_add_test(tests, without_samples_nothing_is_said_of_waits);
-	tcase_add_test(tests, what_cannot_be_told_apart_is_not_known);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("slow", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -19,6 +19,7 @@
 #include "base/futex.h"
 #include "lib/record/guest.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 #define GUEST_TID 4242u
 #define PATIENCE_NS (10 * NS_PER_S)
@@ -303,30 +304,23 @@ START_TEST(a_run_that_could_not_be_written_is_told_with_the_next)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("snapshot_request");
-	SRunner *runner = srunner_create(suite);
-	TCase *tests = tcase_create("ask");
+static const struct unit_test tests[] = {
+	UNIT_TEST(hands_the_reason_over),
+	UNIT_TEST(a_run_that_could_not_be_written_is_told_with_the_next),
+	UNIT_TEST(needs_no_reason),
+	UNIT_TEST(cuts_a_long_reason),
+	UNIT_TEST(one_at_a_time),
+	UNIT_TEST(a_filling_has_its_time),
+	UNIT_TEST(each_filling_has_another_text),
+	UNIT_TEST(one_that_was_killed_in_the_middle_keeps_nobody_out),
+	UNIT_TEST(one_that_was_stopped_in_the_middle_spoils_nothing),
+	UNIT_TEST(a_text_that_cannot_be_read_leaves_nothing),
+	UNIT_TEST(says_that_no_recorder_runs),
+	UNIT_TEST(says_so_where_no_server_runs),
+	UNIT_TEST(says_that_there_is_no_directory),
+	UNIT_TEST(wakes_the_server),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, fixture_close);
-	tcase_set_timeout(tests, 30);
-	tcase_add_test(tests, hands_the_reason_over);
-	tcase_add_test(tests, a_run_that_could_not_be_written_is_told_with_the_next);
-	tcase_add_test(tests, needs_no_reason);
-	tcase_add_test(tests, cuts_a_long_reason);
-	tcase_add_test(tests, one_at_a_time);
-	tcase_add_test(tests, a_filling_has_its_time);
-	tcase_add_test(tests, each_filling_has_another_text);
-	tcase_add_test(tests, one_that_was_killed_in_the_middle_keeps_nobody_out);
-	tcase_add_test(tests, one_that_was_stopped_in_the_middle_spoils_nothing);
-	tcase_add_test(tests, a_text_that_cannot_be_read_leaves_nothing);
-	tcase_add_test(tests, says_that_no_recorder_runs);
-	tcase_add_test(tests, says_so_where_no_server_runs);
-	tcase_add_test(tests, says_that_there_is_no_directory);
-	tcase_add_test(tests, wakes_the_server);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("snapshot_request", .set_up = set_up, .tear_down = fixture_close, .timeout_s = 30,
+	.tests = tests)

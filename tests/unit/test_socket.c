@@ -12,6 +12,7 @@
 
 #include "base/diag.h"
 #include "rpc/client.h"
+#include "tests/unit/unit.h"
 
 static int open_tcp(void)
 {
@@ -74,17 +75,11 @@ START_TEST(a_quiet_peer_of_a_server_may_lose_three_probes)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("socket");
-	TCase *tests = tcase_create("socket");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(every_connection_is_kept_alive_and_private),
+	UNIT_TEST(a_client_waits_as_long_as_keep_alive),
+	UNIT_TEST(a_quiet_peer_of_a_server_may_lose_three_probes),
+	{NULL},
+};
 
-	tcase_add_test(tests, every_connection_is_kept_alive_and_private);
-	tcase_add_test(tests, a_client_waits_as_long_as_keep_alive);
-	tcase_add_test(tests, a_quiet_peer_of_a_server_may_lose_three_probes);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("socket", .tests = tests)

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
 #include "tests/unit/unix_listen.h"
 
 static char dir[64];
@@ -91,20 +92,12 @@ START_TEST(a_port_is_none)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("socket_file");
-	TCase *tcase = tcase_create("socket_file");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(goes_and_is_remembered),
+	UNIT_TEST(is_removed_once),
+	UNIT_TEST(a_later_servers_stays),
+	UNIT_TEST(a_port_is_none),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, goes_and_is_remembered);
-	tcase_add_test(tcase, is_removed_once);
-	tcase_add_test(tcase, a_later_servers_stays);
-	tcase_add_test(tcase, a_port_is_none);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("socket_file", .set_up = setup, .tear_down = teardown, .tests = tests)

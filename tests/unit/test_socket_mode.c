@@ -13,6 +13,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
+
 static char dir[64];
 static char path[80];
 static char victim[80];
@@ -85,19 +87,11 @@ START_TEST(a_file_is_not_one)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("socket_mode");
-	TCase *tests = tcase_create("socket_mode");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(is_what_was_asked_for),
+	UNIT_LOOP(what_leads_to_another_socket_is_not_it, sizeof ways / sizeof *ways),
+	UNIT_TEST(a_file_is_not_one),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, is_what_was_asked_for);
-	tcase_add_loop_test(
-		tests, what_leads_to_another_socket_is_not_it, 0, sizeof ways / sizeof ways[0]);
-	tcase_add_test(tests, a_file_is_not_one);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("socket_mode", .set_up = setup, .tear_down = teardown, .tests = tests)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static struct space *space;
 static struct plane *plane;
 
@@ -143,22 +145,14 @@ START_TEST(plane_stats_are_one_of_a_name)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("space");
-	TCase *tcase = tcase_create("space");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(planes_do_not_move_and_are_found),
+	UNIT_TEST(keeps_each_warning_once),
+	UNIT_TEST(lines_keep_their_events),
+	UNIT_TEST(sorts_by_start_then_longest_and_keeps_equals_in_order),
+	UNIT_TEST(an_event_has_its_own_stats_only),
+	UNIT_TEST(plane_stats_are_one_of_a_name),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, planes_do_not_move_and_are_found);
-	tcase_add_test(tcase, keeps_each_warning_once);
-	tcase_add_test(tcase, lines_keep_their_events);
-	tcase_add_test(tcase, sorts_by_start_then_longest_and_keeps_equals_in_order);
-	tcase_add_test(tcase, an_event_has_its_own_stats_only);
-	tcase_add_test(tcase, plane_stats_are_one_of_a_name);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("space", .set_up = set_up, .tear_down = tear_down, .tests = tests)

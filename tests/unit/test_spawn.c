@@ -23,6 +23,7 @@
 #include "lib/spawn/find.h"
 #include "lib/wire/arena.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 static char program[PATH_MAX];
 
@@ -316,27 +317,19 @@ START_TEST(says_where_a_start_failed)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("spawn");
-	TCase *tcase = tcase_create("spawn");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(takes_the_server_that_is_asked_for),
+	UNIT_TEST(refuses_a_server_that_is_none),
+	UNIT_TEST(does_not_overrun_a_short_buffer),
+	UNIT_TEST(finds_a_server_without_being_told),
+	UNIT_TEST(keeps_from_the_server_what_would_change_it),
+	UNIT_TEST(listens_on_loopback_unless_told_otherwise),
+	UNIT_TEST(refuses_addresses_that_others_can_reach),
+	UNIT_TEST(refuses_addresses_that_are_not_numbers),
+	UNIT_TEST(takes_the_brackets_of_ipv6_off),
+	UNIT_TEST(leaves_only_the_arena_in_the_host),
+	UNIT_TEST(says_where_a_start_failed),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, fake_root_remove);
-	tcase_add_test(tcase, takes_the_server_that_is_asked_for);
-	tcase_add_test(tcase, refuses_a_server_that_is_none);
-	tcase_add_test(tcase, does_not_overrun_a_short_buffer);
-	tcase_add_test(tcase, finds_a_server_without_being_told);
-	tcase_add_test(tcase, keeps_from_the_server_what_would_change_it);
-	tcase_add_test(tcase, listens_on_loopback_unless_told_otherwise);
-	tcase_add_test(tcase, refuses_addresses_that_others_can_reach);
-	tcase_add_test(tcase, refuses_addresses_that_are_not_numbers);
-	tcase_add_test(tcase, takes_the_brackets_of_ipv6_off);
-	tcase_add_test(tcase, leaves_only_the_arena_in_the_host);
-	tcase_add_test(tcase, says_where_a_start_failed);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("spawn", .set_up = setup, .tear_down = fake_root_remove, .tests = tests)

@@ -12,6 +12,7 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/xspace/totals.h"
 #include "trace/xspace/xspace.h"
 
@@ -277,24 +278,16 @@ START_TEST(times_of_lines_are_added)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("split");
-	TCase *tcase = tcase_create("split");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(every_event_is_in_one_part),
+	UNIT_TEST(parts_follow_each_other_in_time),
+	UNIT_TEST(every_part_has_what_is_said_of_the_whole),
+	UNIT_TEST(bursts_are_cut_where_they_are),
+	UNIT_TEST(what_cannot_be_cut_is_refused),
+	UNIT_TEST(more_than_256_are_refused),
+	UNIT_TEST(ends_when_it_is_told_to),
+	UNIT_TEST(times_of_lines_are_added),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, every_event_is_in_one_part);
-	tcase_add_test(tcase, parts_follow_each_other_in_time);
-	tcase_add_test(tcase, every_part_has_what_is_said_of_the_whole);
-	tcase_add_test(tcase, bursts_are_cut_where_they_are);
-	tcase_add_test(tcase, what_cannot_be_cut_is_refused);
-	tcase_add_test(tcase, more_than_256_are_refused);
-	tcase_add_test(tcase, ends_when_it_is_told_to);
-	tcase_add_test(tcase, times_of_lines_are_added);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("split", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -18,6 +18,7 @@
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/spool_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 
 static uint64_t count_events(const struct space *space)
@@ -298,25 +299,18 @@ START_TEST(a_directory_in_memory_is_the_last_choice)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("spool_limits");
-	TCase *tests = tcase_create("spool_limits");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(what_a_client_cannot_take_is_left_out),
+	UNIT_TEST(a_disk_that_fails_ends_it),
+	UNIT_TEST(memory_that_is_full_ends_it),
+	UNIT_LOOP(a_spool_has_its_size, 2),
+	UNIT_TEST(memory_takes_what_lies_in_its_room),
+	UNIT_TEST(new_names_beyond_the_share_are_left_out_and_their_spans_are_not),
+	UNIT_TEST(values_beyond_the_share_leave_with_their_events),
+	UNIT_TEST(a_bad_directory_is_said),
+	UNIT_TEST(a_directory_in_memory_is_the_last_choice),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, spooled_open, spooled_close);
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, what_a_client_cannot_take_is_left_out);
-	tcase_add_test(tests, a_disk_that_fails_ends_it);
-	tcase_add_test(tests, memory_that_is_full_ends_it);
-	tcase_add_loop_test(tests, a_spool_has_its_size, 0, 2);
-	tcase_add_test(tests, memory_takes_what_lies_in_its_room);
-	tcase_add_test(tests, new_names_beyond_the_share_are_left_out_and_their_spans_are_not);
-	tcase_add_test(tests, values_beyond_the_share_leave_with_their_events);
-	tcase_add_test(tests, a_bad_directory_is_said);
-	tcase_add_test(tests, a_directory_in_memory_is_the_last_choice);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("spool_limits", .set_up = spooled_open, .tear_down = spooled_close, .timeout_s = 60,
+	.tests = tests)

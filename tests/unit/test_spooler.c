@@ -19,6 +19,7 @@
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/spool_fixture.h"
+#include "tests/unit/unit.h"
 
 #define N_SLOTS 150000u
 
@@ -163,19 +164,11 @@ START_TEST(used_room_is_what_nobody_reads)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("spooler");
-	SRunner *runner = srunner_create(suite);
-	TCase *tests = tcase_create("spooler");
+static const struct unit_test tests[] = {
+	UNIT_LOOP(writes_what_is_assembled_as_a_whole, 6),
+	UNIT_TEST(ends_in_the_middle),
+	UNIT_TEST(used_room_is_what_nobody_reads),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, log_open, log_close);
-	tcase_set_timeout(tests, 60);
-	tcase_add_loop_test(tests, writes_what_is_assembled_as_a_whole, 0, 6);
-	tcase_add_test(tests, ends_in_the_middle);
-	tcase_add_test(tests, used_room_is_what_nobody_reads);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("spooler", .set_up = log_open, .tear_down = log_close, .timeout_s = 60, .tests = tests)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 #include "tests/unit/view_fixture.h"
 #include "trace/codec/span_reader.h"
 
@@ -82,17 +83,10 @@ START_TEST(small_tracks_are_cheap_after_a_large_one)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("stack_tree");
-	TCase *tracks = tcase_create("tracks");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(same_stacks_are_one),
+	UNIT_TEST(small_tracks_are_cheap_after_a_large_one),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tracks, set_up, tear_down);
-	tcase_add_test(tracks, same_stacks_are_one);
-	tcase_add_test(tracks, small_tracks_are_cheap_after_a_large_one);
-	suite_add_tcase(suite, tracks);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("stack_tree", .set_up = set_up, .tear_down = tear_down, .tests = tests)

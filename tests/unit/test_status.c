@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static struct status parse(const char *text)
 {
 	struct status s;
@@ -154,22 +156,16 @@ START_TEST(a_flood_is_cut)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("status");
-	TCase *tests = tcase_create("status");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(what_is_said_is_understood),
+	UNIT_TEST(a_sentence_is_told_with_what_is_to_be_done),
+	UNIT_TEST(memory_is_told_where_it_was_asked_for),
+	UNIT_TEST(the_longest_fits),
+	UNIT_TEST(unknown_keys_are_for_later_versions),
+	UNIT_TEST(texts_are_made_printable_and_cut),
+	UNIT_TEST(what_is_no_status_is_refused),
+	UNIT_TEST(a_flood_is_cut),
+	{NULL},
+};
 
-	tcase_add_test(tests, what_is_said_is_understood);
-	tcase_add_test(tests, a_sentence_is_told_with_what_is_to_be_done);
-	tcase_add_test(tests, memory_is_told_where_it_was_asked_for);
-	tcase_add_test(tests, the_longest_fits);
-	tcase_add_test(tests, unknown_keys_are_for_later_versions);
-	tcase_add_test(tests, texts_are_made_printable_and_cut);
-	tcase_add_test(tests, what_is_no_status_is_refused);
-	tcase_add_test(tests, a_flood_is_cut);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("status", .tests = tests)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 static struct step_median m;
 
 static void setup(void)
@@ -55,17 +57,10 @@ START_TEST(is_that_of_the_last_ones)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("step_median");
-	SRunner *runner = srunner_create(suite);
-	TCase *tests = tcase_create("median");
+static const struct unit_test tests[] = {
+	UNIT_TEST(is_that_of_few),
+	UNIT_TEST(is_that_of_the_last_ones),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, setup, NULL);
-	tcase_add_test(tests, is_that_of_few);
-	tcase_add_test(tests, is_that_of_the_last_ones);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("step_median", .set_up = setup, .tests = tests)

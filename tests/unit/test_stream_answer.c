@@ -8,6 +8,7 @@
 
 #include <xxhash.h>
 
+#include "tests/unit/unit.h"
 #include "trace/xspace/pbwire.h"
 
 static char got[64];
@@ -156,21 +157,14 @@ START_TEST(passes_on_the_writers_error)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("stream_answer");
-	TCase *tcase = tcase_create("stream_answer");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(hands_on_chunks_in_order),
+	UNIT_TEST(compares_with_the_trailer),
+	UNIT_TEST(refuses_what_is_out_of_order),
+	UNIT_TEST(refuses_more_than_was_announced),
+	UNIT_TEST(refuses_what_is_malformed),
+	UNIT_TEST(passes_on_the_writers_error),
+	{NULL},
+};
 
-	tcase_add_test(tcase, hands_on_chunks_in_order);
-	tcase_add_test(tcase, compares_with_the_trailer);
-	tcase_add_test(tcase, refuses_what_is_out_of_order);
-	tcase_add_test(tcase, refuses_more_than_was_announced);
-	tcase_add_test(tcase, refuses_what_is_malformed);
-	tcase_add_test(tcase, passes_on_the_writers_error);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("stream_answer", .tests = tests)

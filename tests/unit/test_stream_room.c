@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/chunks.h"
+#include "tests/unit/unit.h"
 
 #define N_MESSAGES 9
 
@@ -55,16 +56,10 @@ START_TEST(what_is_lent_outlives_the_stream)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("stream_room");
-	TCase *tests = tcase_create("stream_room");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(lends_what_came_back),
+	UNIT_TEST(what_is_lent_outlives_the_stream),
+	{NULL},
+};
 
-	tcase_add_test(tests, lends_what_came_back);
-	tcase_add_test(tests, what_is_lent_outlives_the_stream);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("stream_room", .tests = tests)

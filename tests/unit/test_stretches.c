@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "tests/unit/unit.h"
+
 #define N_KEYS 65536
 #define LIMIT_NS 1000
 
@@ -300,30 +302,22 @@ START_TEST(false_alarms_are_as_rare_as_promised)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("stretches");
-	TCase *tests = tcase_create("stretches");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(there_are_never_more_than_the_most),
+	UNIT_TEST(few_spans_have_a_stretch_each),
+	UNIT_TEST(means_are_tested_by_welch),
+	UNIT_TEST(shares_are_tested_by_fisher),
+	UNIT_TEST(a_tail_is_found_where_it_goes_on),
+	UNIT_TEST(one_slow_moment_is_chance),
+	UNIT_TEST(a_slow_fifth_is_seen_in_wider_stretches),
+	UNIT_TEST(a_longest_span_alone_is_chance),
+	UNIT_TEST(more_spans_have_a_longer_one),
+	UNIT_TEST(few_durations_tell_nothing),
+	UNIT_TEST(a_steady_loop_is_counted_well),
+	UNIT_TEST(bursts_are_counted_with_care),
+	UNIT_TEST(few_and_many_are_counted),
+	UNIT_LOOP(false_alarms_are_as_rare_as_promised, 5),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, there_are_never_more_than_the_most);
-	tcase_add_test(tests, few_spans_have_a_stretch_each);
-	tcase_add_test(tests, means_are_tested_by_welch);
-	tcase_add_test(tests, shares_are_tested_by_fisher);
-	tcase_add_test(tests, a_tail_is_found_where_it_goes_on);
-	tcase_add_test(tests, one_slow_moment_is_chance);
-	tcase_add_test(tests, a_slow_fifth_is_seen_in_wider_stretches);
-	tcase_add_test(tests, a_longest_span_alone_is_chance);
-	tcase_add_test(tests, more_spans_have_a_longer_one);
-	tcase_add_test(tests, few_durations_tell_nothing);
-	tcase_add_test(tests, a_steady_loop_is_counted_well);
-	tcase_add_test(tests, bursts_are_counted_with_care);
-	tcase_add_test(tests, few_and_many_are_counted);
-	tcase_add_loop_test(tests, false_alarms_are_as_rare_as_promised, 0, 5);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("stretches", .set_up = set_up, .tear_down = tear_down, .timeout_s = 60, .tests = tests)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 #define N_THREADS 4
 #define N_TEXTS 500
@@ -244,25 +245,17 @@ START_TEST(says_that_the_table_is_full_and_goes_on)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("strings");
-	TCase *tcase = tcase_create("strings");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(touches_no_page_that_cannot_be_had),
+	UNIT_TEST(asks_for_memory_once_for_each_page),
+	UNIT_TEST(makes_up_for_those_that_had_none),
+	UNIT_TEST(registers_a_place_once),
+	UNIT_TEST(keeps_ids_in_later_captures),
+	UNIT_TEST(cuts_long_names),
+	UNIT_TEST(keeps_texts_of_concurrent_threads_whole),
+	UNIT_TEST(lets_threads_register_the_same_place),
+	UNIT_TEST(says_that_the_table_is_full_and_goes_on),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, fixture_open, fixture_close);
-	tcase_add_test(tcase, touches_no_page_that_cannot_be_had);
-	tcase_add_test(tcase, asks_for_memory_once_for_each_page);
-	tcase_add_test(tcase, makes_up_for_those_that_had_none);
-	tcase_add_test(tcase, registers_a_place_once);
-	tcase_add_test(tcase, keeps_ids_in_later_captures);
-	tcase_add_test(tcase, cuts_long_names);
-	tcase_add_test(tcase, keeps_texts_of_concurrent_threads_whole);
-	tcase_add_test(tcase, lets_threads_register_the_same_place);
-	tcase_add_test(tcase, says_that_the_table_is_full_and_goes_on);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("strings", .set_up = fixture_open, .tear_down = fixture_close, .tests = tests)

@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "client/target/targets.h"
+#include "tests/unit/unit.h"
 
 /* |expected|: the words with a blank between. */
 static void expect_words(struct target_words *w, const char *typed, const char *expected)
@@ -174,23 +175,16 @@ START_TEST(tells_each_pid_of_a_name_once_and_marks_what_has_no_room)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("target_words");
-	TCase *tcase = tcase_create("target_words");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(splits_at_commas),
+	UNIT_TEST(expands_ranges),
+	UNIT_TEST(keeps_zeros_in_front),
+	UNIT_TEST(leaves_addresses_alone),
+	UNIT_TEST(refuses_bad_ranges),
+	UNIT_TEST(refuses_too_many),
+	UNIT_TEST(reads_files),
+	UNIT_TEST(tells_each_pid_of_a_name_once_and_marks_what_has_no_room),
+	{NULL},
+};
 
-	tcase_add_test(tcase, splits_at_commas);
-	tcase_add_test(tcase, expands_ranges);
-	tcase_add_test(tcase, keeps_zeros_in_front);
-	tcase_add_test(tcase, leaves_addresses_alone);
-	tcase_add_test(tcase, refuses_bad_ranges);
-	tcase_add_test(tcase, refuses_too_many);
-	tcase_add_test(tcase, reads_files);
-	tcase_add_test(tcase, tells_each_pid_of_a_name_once_and_marks_what_has_no_room);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("target_words", .tests = tests)

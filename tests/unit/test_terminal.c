@@ -4,6 +4,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/unit/unit.h"
+
 static void expect(void (*write)(const char *, FILE *), const char *text, const char *shown)
 {
 	char *got = NULL;
@@ -46,17 +48,11 @@ START_TEST(other_words_are_quoted)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("terminal");
-	TCase *tests = tcase_create("terminal");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(text_is_clean),
+	UNIT_TEST(ordinary_words_stand_as_they_are),
+	UNIT_TEST(other_words_are_quoted),
+	{NULL},
+};
 
-	tcase_add_test(tests, text_is_clean);
-	tcase_add_test(tests, ordinary_words_stand_as_they_are);
-	tcase_add_test(tests, other_words_are_quoted);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("terminal", .tests = tests)

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static void setup(void)
 {
@@ -346,26 +347,18 @@ START_TEST(survives_a_storm_of_signals)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("thread");
-	TCase *tcase = tcase_create("thread");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(gives_each_thread_its_own_ring),
+	UNIT_TEST(counts_records_of_threads_without_a_ring),
+	UNIT_TEST(looks_for_a_ring_again_in_the_next_capture),
+	UNIT_TEST(names_rings_after_their_threads),
+	UNIT_TEST(says_its_handle),
+	UNIT_TEST(records_nothing_in_a_forked_child),
+	UNIT_TEST(ends_no_span_of_its_parent_in_a_child),
+	UNIT_TEST(drops_what_interrupts_an_annotation),
+	UNIT_TEST(counts_what_interrupts_the_way_to_the_ring),
+	UNIT_TEST(survives_a_storm_of_signals),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, fixture_close);
-	tcase_add_test(tcase, gives_each_thread_its_own_ring);
-	tcase_add_test(tcase, counts_records_of_threads_without_a_ring);
-	tcase_add_test(tcase, looks_for_a_ring_again_in_the_next_capture);
-	tcase_add_test(tcase, names_rings_after_their_threads);
-	tcase_add_test(tcase, says_its_handle);
-	tcase_add_test(tcase, records_nothing_in_a_forked_child);
-	tcase_add_test(tcase, ends_no_span_of_its_parent_in_a_child);
-	tcase_add_test(tcase, drops_what_interrupts_an_annotation);
-	tcase_add_test(tcase, counts_what_interrupts_the_way_to_the_ring);
-	tcase_add_test(tcase, survives_a_storm_of_signals);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("thread", .set_up = setup, .tear_down = fixture_close, .tests = tests)

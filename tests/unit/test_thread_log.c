@@ -8,6 +8,7 @@
 #include "daemon/pipeline/drain/drain.h"
 #include "daemon/pipeline/drain/drain_cut.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 #define BEGIN (UINT64_C(7) << 50)
 
@@ -131,19 +132,12 @@ START_TEST(those_that_are_given_away_take_theirs_along)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("thread_log");
-	TCase *tests = tcase_create("thread_log");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(each_era_has_its_slots),
+	UNIT_TEST(slots_that_are_forgotten_have_none),
+	UNIT_TEST(joined_parts_have_the_eras_of_the_whole),
+	UNIT_TEST(those_that_are_given_away_take_theirs_along),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, each_era_has_its_slots);
-	tcase_add_test(tests, slots_that_are_forgotten_have_none);
-	tcase_add_test(tests, joined_parts_have_the_eras_of_the_whole);
-	tcase_add_test(tests, those_that_are_given_away_take_theirs_along);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("thread_log", .set_up = setup, .tear_down = teardown, .tests = tests)

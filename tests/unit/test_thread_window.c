@@ -8,6 +8,7 @@
 
 #include "daemon/pipeline/drain/thread_log.h"
 #include "lib/wire/record.h"
+#include "tests/unit/unit.h"
 
 #define N_SLOTS 200u
 #define EARLIEST UINT64_C(1000)
@@ -111,18 +112,12 @@ START_TEST(is_never_later_than_said)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("thread_window");
-	TCase *tests = tcase_create("thread_window");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_LOOP(finds_the_first_start, 20),
+	UNIT_LOOP(finds_it_without_eras, 20),
+	UNIT_TEST(passes_over_what_nobody_knows_the_time_of),
+	UNIT_TEST(is_never_later_than_said),
+	{NULL},
+};
 
-	tcase_add_loop_test(tests, finds_the_first_start, 0, 20);
-	tcase_add_loop_test(tests, finds_it_without_eras, 0, 20);
-	tcase_add_test(tests, passes_over_what_nobody_knows_the_time_of);
-	tcase_add_test(tests, is_never_later_than_said);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("thread_window", .tests = tests)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define OFFSETS "/proc/7/timens_offsets"
 
@@ -61,20 +62,13 @@ START_TEST(this_process_is_known_by_no_number)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("time namespaces");
-	TCase *tests = tcase_create("time namespaces");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_LOOP(reads_what_the_kernel_writes, sizeof rows / sizeof *rows),
+	UNIT_TEST(knows_nothing_of_who_is_not_there),
+	UNIT_TEST(offsets_of_children_to_come_are_not_its_own),
+	UNIT_TEST(this_process_is_known_by_no_number),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, fake_root_make, fake_root_remove);
-	tcase_add_loop_test(
-		tests, reads_what_the_kernel_writes, 0, (int)(sizeof rows / sizeof *rows));
-	tcase_add_test(tests, knows_nothing_of_who_is_not_there);
-	tcase_add_test(tests, offsets_of_children_to_come_are_not_its_own);
-	tcase_add_test(tests, this_process_is_known_by_no_number);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN(
+	"time namespaces", .set_up = fake_root_make, .tear_down = fake_root_remove, .tests = tests)

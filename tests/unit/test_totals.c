@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 
 START_TEST(totals_tell_spans_from_counters)
 {
@@ -60,17 +61,10 @@ START_TEST(totals_tell_async_spans_from_threads)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("totals");
-	TCase *tests = tcase_create("totals");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(totals_tell_spans_from_counters),
+	UNIT_TEST(totals_tell_async_spans_from_threads),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, space_fixture_open, space_fixture_close);
-	tcase_add_test(tests, totals_tell_spans_from_counters);
-	tcase_add_test(tests, totals_tell_async_spans_from_threads);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("totals", .set_up = space_fixture_open, .tear_down = space_fixture_close, .tests = tests)

@@ -5,6 +5,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/unit/unit.h"
+
 #define MAX_STREAMS 512
 /* Of one part each; twice as many are there while it passes them on. */
 #define MAX_BYTES_OF_64 (14u << 20)
@@ -54,17 +56,11 @@ START_TEST(for_other_words_they_are_small)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("trace_part");
-	TCase *tests = tcase_create("trace_part");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(without_a_daemon_they_are_large),
+	UNIT_TEST(of_few_streams_they_are_large_of_many_small),
+	UNIT_TEST(for_other_words_they_are_small),
+	{NULL},
+};
 
-	tcase_add_test(tests, without_a_daemon_they_are_large);
-	tcase_add_test(tests, of_few_streams_they_are_large_of_many_small);
-	tcase_add_test(tests, for_other_words_they_are_small);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("trace_part", .tests = tests)

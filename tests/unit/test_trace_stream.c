@@ -15,6 +15,7 @@
 #include "proftap/v1/profiler.pb-c.h"
 #include "tests/unit/rpc_fixture.h"
 #include "tests/unit/stream_fixture.h"
+#include "tests/unit/unit.h"
 
 #define INTERVAL_MS 50
 #define XSPACE_BYTES (5u << 20)
@@ -287,25 +288,18 @@ START_TEST(those_for_later_have_places_of_their_own)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("trace_stream");
-	TCase *tests = tcase_create("trace_stream");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(tells_each_phase),
+	UNIT_TEST(outcome_may_come_before_the_start),
+	UNIT_TEST(each_failure_has_its_status),
+	UNIT_TEST(trace_that_cannot_be_read_is_not_whole),
+	UNIT_TEST(reader_that_stands_still_is_given_up),
+	UNIT_TEST(client_that_leaves_ends_its_delivery),
+	UNIT_TEST(abandoned_stream_leaves_the_call_alone),
+	UNIT_TEST(so_many_and_no_more),
+	UNIT_TEST(those_for_later_have_places_of_their_own),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, rpc_fixture_close);
-	tcase_set_timeout(tests, 3 * PATIENCE_MS / 1000);
-	tcase_add_test(tests, tells_each_phase);
-	tcase_add_test(tests, outcome_may_come_before_the_start);
-	tcase_add_test(tests, each_failure_has_its_status);
-	tcase_add_test(tests, trace_that_cannot_be_read_is_not_whole);
-	tcase_add_test(tests, reader_that_stands_still_is_given_up);
-	tcase_add_test(tests, client_that_leaves_ends_its_delivery);
-	tcase_add_test(tests, abandoned_stream_leaves_the_call_alone);
-	tcase_add_test(tests, so_many_and_no_more);
-	tcase_add_test(tests, those_for_later_have_places_of_their_own);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("trace_stream", .set_up = set_up, .tear_down = rpc_fixture_close,
+	.timeout_s = 3 * PATIENCE_MS / 1000, .tests = tests)

@@ -15,6 +15,7 @@
 #include "lib/record/emit.h"
 #include "tests/unit/entry_fixture.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 #define US UINT64_C(1000)
 
@@ -380,30 +381,23 @@ START_TEST(there_is_a_bound_for_their_number)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("triggers");
-	SRunner *runner = srunner_create(suite);
-	TCase *tests = tcase_create("triggers");
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_span_fires_beyond_its_bound),
+	UNIT_TEST(bounds_are_in_time_and_not_in_ticks),
+	UNIT_TEST(names_at_run_time_are_compared_too),
+	UNIT_TEST(a_span_may_take_an_hour),
+	UNIT_TEST(a_step_fires_beyond_its_multiple),
+	UNIT_TEST(counters_fire_on_their_side_of_a_bound),
+	UNIT_TEST(one_in_an_interval_for_all_of_them),
+	UNIT_TEST(each_trigger_is_counted_apart),
+	UNIT_TEST(what_waits_is_not_written_over),
+	UNIT_TEST(sees_what_was_not_overwritten),
+	UNIT_TEST(a_full_ring_is_looked_at_in_pieces_that_miss_nothing),
+	UNIT_TEST(what_was_there_before_is_of_no_interest),
+	UNIT_TEST(other_recordings_are_of_no_interest),
+	UNIT_TEST(the_last_of_a_thread_is_seen_before_its_ring_is_free),
+	UNIT_TEST(there_is_a_bound_for_their_number),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, a_span_fires_beyond_its_bound);
-	tcase_add_test(tests, bounds_are_in_time_and_not_in_ticks);
-	tcase_add_test(tests, names_at_run_time_are_compared_too);
-	tcase_add_test(tests, a_span_may_take_an_hour);
-	tcase_add_test(tests, a_step_fires_beyond_its_multiple);
-	tcase_add_test(tests, counters_fire_on_their_side_of_a_bound);
-	tcase_add_test(tests, one_in_an_interval_for_all_of_them);
-	tcase_add_test(tests, each_trigger_is_counted_apart);
-	tcase_add_test(tests, what_waits_is_not_written_over);
-	tcase_add_test(tests, sees_what_was_not_overwritten);
-	tcase_add_test(tests, a_full_ring_is_looked_at_in_pieces_that_miss_nothing);
-	tcase_add_test(tests, what_was_there_before_is_of_no_interest);
-	tcase_add_test(tests, other_recordings_are_of_no_interest);
-	tcase_add_test(tests, the_last_of_a_thread_is_seen_before_its_ring_is_free);
-	tcase_add_test(tests, there_is_a_bound_for_their_number);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("triggers", .set_up = setup, .tear_down = teardown, .tests = tests)

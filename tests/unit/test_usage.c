@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "daemon/pipeline/assembly/usage_lines.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 
 /* Above any pid that a kernel gives: it has no CPU clock, so that of the fake files counts. */
@@ -336,28 +337,21 @@ START_TEST(the_real_proc_of_this_process_can_be_read)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("usage");
-	TCase *tests = tcase_create("usage");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(rates_stand_at_the_start_of_their_time_and_at_the_end),
+	UNIT_TEST(the_last_sample_of_a_family_replaces_one_just_before),
+	UNIT_TEST(threads_are_told_apart_and_summed_up),
+	UNIT_TEST(a_thread_that_comes_later_or_takes_a_number_over_begins_at_0),
+	UNIT_TEST(without_counts_of_the_scheduler_ticks_serve),
+	UNIT_TEST(nothing_to_read_is_nothing_to_show),
+	UNIT_TEST(damaged_files_are_left_out),
+	UNIT_TEST(the_memory_of_a_process_whose_first_thread_ended_is_not_0),
+	UNIT_TEST(a_total_that_goes_back_is_no_use),
+	UNIT_TEST(a_long_capture_keeps_a_bounded_number_of_samples),
+	UNIT_TEST(many_processes_share_the_memory),
+	UNIT_TEST(only_the_busiest_threads_are_shown),
+	UNIT_TEST(the_real_proc_of_this_process_can_be_read),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, rates_stand_at_the_start_of_their_time_and_at_the_end);
-	tcase_add_test(tests, the_last_sample_of_a_family_replaces_one_just_before);
-	tcase_add_test(tests, threads_are_told_apart_and_summed_up);
-	tcase_add_test(tests, a_thread_that_comes_later_or_takes_a_number_over_begins_at_0);
-	tcase_add_test(tests, without_counts_of_the_scheduler_ticks_serve);
-	tcase_add_test(tests, nothing_to_read_is_nothing_to_show);
-	tcase_add_test(tests, damaged_files_are_left_out);
-	tcase_add_test(tests, the_memory_of_a_process_whose_first_thread_ended_is_not_0);
-	tcase_add_test(tests, a_total_that_goes_back_is_no_use);
-	tcase_add_test(tests, a_long_capture_keeps_a_bounded_number_of_samples);
-	tcase_add_test(tests, many_processes_share_the_memory);
-	tcase_add_test(tests, only_the_busiest_threads_are_shown);
-	tcase_add_test(tests, the_real_proc_of_this_process_can_be_read);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("usage", .set_up = set_up, .tear_down = tear_down, .tests = tests)

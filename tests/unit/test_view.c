@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 #include "tests/unit/view_fixture.h"
 #include "trace/read/archive.h"
 
@@ -408,32 +409,24 @@ START_TEST(files_that_are_none_are_refused)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("view");
-	TCase *tcase = tcase_create("view");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(planes_of_a_pid_are_one_process),
+	UNIT_TEST(devices_count_over_all_hosts),
+	UNIT_TEST(what_stands_beside_a_device_is_its),
+	UNIT_TEST(lines_with_reserved_ids_are_derived),
+	UNIT_TEST(of_a_tpu_only_operations_are_not_derived),
+	UNIT_TEST(two_archives_of_one_pid_are_two_processes),
+	UNIT_TEST(a_thread_that_two_servers_saw_is_one_row),
+	UNIT_TEST(ids_tell_of_threads_of_their_own_plane),
+	UNIT_LOOP(threads_are_one_only_where_the_ids_say_so, 7),
+	UNIT_TEST(ids_that_are_none_are_made_up),
+	UNIT_TEST(lines_are_of_four_kinds),
+	UNIT_TEST(archives_lie_where_their_clocks_say),
+	UNIT_TEST(starts_can_be_laid_over_each_other),
+	UNIT_TEST(an_archive_without_a_clock_is_noted),
+	UNIT_TEST(a_file_that_is_cut_is_refused_with_the_place),
+	UNIT_TEST(files_that_are_none_are_refused),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, planes_of_a_pid_are_one_process);
-	tcase_add_test(tcase, devices_count_over_all_hosts);
-	tcase_add_test(tcase, what_stands_beside_a_device_is_its);
-	tcase_add_test(tcase, lines_with_reserved_ids_are_derived);
-	tcase_add_test(tcase, of_a_tpu_only_operations_are_not_derived);
-	tcase_add_test(tcase, two_archives_of_one_pid_are_two_processes);
-	tcase_add_test(tcase, a_thread_that_two_servers_saw_is_one_row);
-	tcase_add_test(tcase, ids_tell_of_threads_of_their_own_plane);
-	tcase_add_loop_test(tcase, threads_are_one_only_where_the_ids_say_so, 0, 7);
-	tcase_add_test(tcase, ids_that_are_none_are_made_up);
-	tcase_add_test(tcase, lines_are_of_four_kinds);
-	tcase_add_test(tcase, archives_lie_where_their_clocks_say);
-	tcase_add_test(tcase, starts_can_be_laid_over_each_other);
-	tcase_add_test(tcase, an_archive_without_a_clock_is_noted);
-	tcase_add_test(tcase, a_file_that_is_cut_is_refused_with_the_place);
-	tcase_add_test(tcase, files_that_are_none_are_refused);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("view", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
+
 #include <jansson.h>
 
 #define API "/api/v1/"
@@ -127,19 +129,12 @@ START_TEST(writes_say_the_token)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("web_routes");
-	TCase *tests = tcase_create("web_routes");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(each_route_is_in_the_document),
+	UNIT_TEST(all_of_the_document_has_routes),
+	UNIT_TEST(bodies_are_where_they_are_said),
+	UNIT_TEST(writes_say_the_token),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, read_document, forget_document);
-	tcase_add_test(tests, each_route_is_in_the_document);
-	tcase_add_test(tests, all_of_the_document_has_routes);
-	tcase_add_test(tests, bodies_are_where_they_are_said);
-	tcase_add_test(tests, writes_say_the_token);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("web_routes", .set_up = read_document, .tear_down = forget_document, .tests = tests)

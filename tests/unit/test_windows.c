@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/log_fixture.h"
+#include "tests/unit/unit.h"
 
 /* Of a thread that overwrote |n_overwritten|, and kept what ended in the last half millisecond. */
 static struct thread_log *add_thread(int32_t tid, const char *name, uint64_t n_overwritten)
@@ -171,26 +172,19 @@ START_TEST(a_session_is_complete_since_its_oldest_records_went)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("windows");
-	SRunner *runner = srunner_create(suite);
-	TCase *tests = tcase_create("text");
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_line_for_each_thread),
+	UNIT_TEST(a_name_cannot_begin_a_line),
+	UNIT_TEST(those_that_live_come_first),
+	UNIT_TEST(more_than_fit_are_counted),
+	UNIT_TEST(the_shortest_of_those_that_lost_something_is_said),
+	UNIT_TEST(what_memory_was_too_short_for_makes_it_short_too),
+	UNIT_TEST(it_is_complete_since_the_last_thread_is),
+	UNIT_TEST(it_is_complete_since_the_last_thread_was_dropped),
+	UNIT_TEST(it_is_complete_at_its_end_where_nothing_was_kept),
+	UNIT_TEST(where_nothing_was_overwritten_all_of_it_is_complete),
+	UNIT_TEST(a_session_is_complete_since_its_oldest_records_went),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, log_open, log_close);
-	tcase_add_test(tests, a_line_for_each_thread);
-	tcase_add_test(tests, a_name_cannot_begin_a_line);
-	tcase_add_test(tests, those_that_live_come_first);
-	tcase_add_test(tests, more_than_fit_are_counted);
-	tcase_add_test(tests, the_shortest_of_those_that_lost_something_is_said);
-	tcase_add_test(tests, what_memory_was_too_short_for_makes_it_short_too);
-	tcase_add_test(tests, it_is_complete_since_the_last_thread_is);
-	tcase_add_test(tests, it_is_complete_since_the_last_thread_was_dropped);
-	tcase_add_test(tests, it_is_complete_at_its_end_where_nothing_was_kept);
-	tcase_add_test(tests, where_nothing_was_overwritten_all_of_it_is_complete);
-	tcase_add_test(tests, a_session_is_complete_since_its_oldest_records_went);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("windows", .set_up = log_open, .tear_down = log_close, .tests = tests)

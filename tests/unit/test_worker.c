@@ -18,6 +18,7 @@
 #include "daemon/target/family.h"
 #include "daemon/target/rights.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 #define KEPT_NS (10 * NS_PER_S)
 
@@ -142,17 +143,10 @@ START_TEST(rings_of_a_recorder_that_was_on_within_one_look_are_given_back)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("worker");
-	TCase *tests = tcase_create("worker");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(who_has_recorded_nothing_sleeps_for_good),
+	UNIT_TEST(rings_of_a_recorder_that_was_on_within_one_look_are_given_back),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, who_has_recorded_nothing_sleeps_for_good);
-	tcase_add_test(tests, rings_of_a_recorder_that_was_on_within_one_look_are_given_back);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("worker", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file_io.h"
+#include "tests/unit/unit.h"
 
 /* Beyond what is written at once, several times around. */
 #define N_BYTES (10u << 20)
@@ -73,17 +74,10 @@ START_TEST(an_error_is_told_and_stays)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("write_behind");
-	SRunner *runner = srunner_create(suite);
-	TCase *tests = tcase_create("write_behind");
+static const struct unit_test tests[] = {
+	UNIT_LOOP(the_file_is_what_was_written, sizeof cases / sizeof *cases),
+	UNIT_LOOP(an_error_is_told_and_stays, sizeof cases / sizeof *cases),
+	{NULL},
+};
 
-	tcase_set_timeout(tests, 60);
-	tcase_add_loop_test(tests, the_file_is_what_was_written, 0, sizeof cases / sizeof cases[0]);
-	tcase_add_loop_test(tests, an_error_is_told_and_stays, 0, sizeof cases / sizeof cases[0]);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("write_behind", .timeout_s = 60, .tests = tests)

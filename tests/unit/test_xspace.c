@@ -9,6 +9,7 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "base/utf8.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 #include "trace/xspace/pbwire.h"
 
@@ -401,30 +402,23 @@ START_TEST(lengths_are_right_across_chunks)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("xspace");
-	TCase *tcase = tcase_create("xspace");
-	SRunner *runner;
+static const struct unit_test tests[] = {
+	UNIT_TEST(varints_have_the_promised_size),
+	UNIT_TEST(wide_varints_are_varints),
+	UNIT_TEST(padded_lengths_read_as_lengths),
+	UNIT_TEST(utf8_is_what_the_rfc_says),
+	UNIT_TEST(metadata_may_come_last),
+	UNIT_TEST(ids_may_be_sparse_negative_or_unknown),
+	UNIT_TEST(line_timestamps_are_added_and_ends_rounded_alike),
+	UNIT_TEST(times_beyond_the_range_are_held_at_its_ends),
+	UNIT_TEST(events_are_sorted),
+	UNIT_TEST(aggregated_events_are_counted_in_a_warning),
+	UNIT_TEST(every_member_of_a_stat_is_read),
+	UNIT_TEST(unknown_fields_are_skipped),
+	UNIT_TEST(bad_bytes_are_named_with_their_offset),
+	UNIT_TEST(no_bytes_are_an_empty_space),
+	UNIT_TEST(lengths_are_right_across_chunks),
+	{NULL},
+};
 
-	tcase_add_test(tcase, varints_have_the_promised_size);
-	tcase_add_test(tcase, wide_varints_are_varints);
-	tcase_add_test(tcase, padded_lengths_read_as_lengths);
-	tcase_add_test(tcase, utf8_is_what_the_rfc_says);
-	tcase_add_test(tcase, metadata_may_come_last);
-	tcase_add_test(tcase, ids_may_be_sparse_negative_or_unknown);
-	tcase_add_test(tcase, line_timestamps_are_added_and_ends_rounded_alike);
-	tcase_add_test(tcase, times_beyond_the_range_are_held_at_its_ends);
-	tcase_add_test(tcase, events_are_sorted);
-	tcase_add_test(tcase, aggregated_events_are_counted_in_a_warning);
-	tcase_add_test(tcase, every_member_of_a_stat_is_read);
-	tcase_add_test(tcase, unknown_fields_are_skipped);
-	tcase_add_test(tcase, bad_bytes_are_named_with_their_offset);
-	tcase_add_test(tcase, no_bytes_are_an_empty_space);
-	tcase_add_test(tcase, lengths_are_right_across_chunks);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("xspace", .tests = tests)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The main function of a unit test: a table of its tests, which run with the library check, each in a process of its own.
+ *
+ *	static const struct unit_test tests[] = {
+ *		UNIT_TEST(drops_when_full),
+ *		UNIT_LOOP(reads_each_row, sizeof rows / sizeof *rows),
+ *		{NULL},
+ *	};
+ *
+ *	UNIT_MAIN("ring", .set_up = set_up, .tear_down = tear_down, .tests = tests)
+ */
+#ifndef TESTS_UNIT_UNIT_H
+#define TESTS_UNIT_UNIT_H
+
+#include <check.h>
+#include <stddef.h>
+
+struct unit_test {
+	const TTest *const *test; /* NULL ends the table */
+	int n; /* The test runs so many times; its _i counts from 0. */
+};
+
+struct unit {
+	const char *name;
+	void (*set_up)(void); /* runs before each test, in its process; NULL ok */
+	void (*tear_down)(void); /* runs after each test that passed; NULL ok */
+	double timeout_s; /* 0: the default of check */
+	const struct unit_test *tests;
+};
+
+#define UNIT_TEST(test) UNIT_LOOP(test, 1)
+#define UNIT_LOOP(test, n) \
+	{                  \
+		&test, n   \
+	}
+
+static inline void unit_run(const struct unit *unit)
+{
+	Suite *suite = suite_create(unit->name);
+	TCase *tcase = tcase_create(unit->name);
+	SRunner *runner = srunner_create(suite);
+
+	if (unit->set_up || unit->tear_down)
+		tcase_add_checked_fixture(tcase, unit->set_up, unit->tear_down);
+	if (unit->timeout_s > 0)
+		tcase_set_timeout(tcase, unit->timeout_s);
+	for (const struct unit_test *t = unit->tests; t->test; t++)
+		tcase_add_loop_test(tcase, *t->test, 0, t->n);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+}
+
+#define UNIT_MAIN(suite, ...)                                               \
+	int main(void)                                                      \
+	{                                                                   \
+		unit_run(&(const struct unit){.name = suite, __VA_ARGS__}); \
+		return 0;                                                   \
+	}
+
+#endif
