@@ -6,6 +6,9 @@ CONFIGURE_FLAGS ?=
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
 
+# A new test is a new file: automake and configure follow when the list of them changes.
+$(shell tests/lists)
+
 .PHONY: all bench bench-large bench-peers check check-aarch64 check-asan check-format check-tsan clean demo fuzz
 .PHONY: interop interop-large nightly
 .NOTPARALLEL:

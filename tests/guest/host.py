@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from checks import SLOWNESS, Failure, wait_in_time  # noqa: E402
 from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd,  # noqa: E402

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "integration"))
+sys.path.insert(0, str(HERE.parent / "support"))
 
 from fixture import (SANITIZERS, check, contains, equal, find_proftapd, run, test,  # noqa: E402
                      wait_until)

@@ -8,13 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 from fixture import (NOBODY, check, equal, find_proftapd, is_alive, need_readable_tree, need_root, read_fds,
                      read_status, run, test, wait_until)
-from processes import await_rounds, count_connections, find_children
+from processes import SUPPORT, await_rounds, count_connections, find_children
 
-INTRUDER = Path(__file__).parent / "intruder.py"
+INTRUDER = SUPPORT / "intruder.py"
 HEAD_BYTES = 16384
 SECRET_AT = 40
 GROWTH_KIB = 32 << 10

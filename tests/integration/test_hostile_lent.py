@@ -13,9 +13,9 @@ from fixture import (NOBODY, check, equal, find_proftapds, is_alive, need_no_san
 from hosts import Host, registry_path, runtime
 from lent import check_served, enter_root, find_lent, find_starter, refused, sandboxed
 from manager import Manager
-from processes import Process, find_children
+from processes import SUPPORT, Process, find_children
 
-APPELLANT = Path(__file__).parent / "appellant.py"
+APPELLANT = SUPPORT / "appellant.py"
 NO_EXEC = ("execve", "execveat")
 OTHER = 65533
 FILES = "this program's server was started by the host daemon, has other rights or other files than the program"

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The host daemon's page in Chromium for everybody: on small and large screens, in the dark, for ears; soon there, and no larger after a day."""
 import re
-from pathlib import Path
 
 from fixture import check, equal, run, test
+from processes import SUPPORT
 from visit import SCREENS, Visit, check_width, settle, start_pipeline
 
-HERE = Path(__file__).parent
 
 # On a loaded machine, too, something happens in that.
 RUN_MS = 500
@@ -133,7 +132,7 @@ def all_text_can_be_read_by_day_and_by_night(t):
     add_long_names(visit)
     check_width(page, "long names on a laptop")
     page.shoot("laptop-long")
-    script = (HERE / "contrast.js").read_text()
+    script = (SUPPORT / "contrast.js").read_text()
     for is_dark in (False, True):
         page.prefer_dark(is_dark)
         bright = sum(map(int, page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g)")))

@@ -6,16 +6,14 @@ import os
 import re
 import signal
 import subprocess
-from pathlib import Path
 
 from checks import contains
 from fixture import check, equal, run, test
 from hosts import runtime, start_target
-from processes import PROFTAP, halt
+from processes import PROFTAP, SUPPORT, halt
 from recorded import record
 from visit import SCREENS, Visit, check_width, settle
 
-HERE = Path(__file__).parent
 BUTTON = "#program-list [data-action=open-spans]"
 # Looks of the dialog at its program so far.
 LOOKS = "performance.getEntriesByType('resource').filter(({name}) => name.endsWith('/open_spans')).length"
@@ -256,7 +254,7 @@ def it_can_be_read_by_day_and_by_night_on_every_screen(t):
             page.prefer_dark(is_dark)
             settle(page)
             check_width(page, f"open spans: {name}")
-            equal(page.evaluate((HERE / "contrast.js").read_text())["faint"], [], f"texts that are hard to read: {name}")
+            equal(page.evaluate((SUPPORT / "contrast.js").read_text())["faint"], [], f"texts that are hard to read: {name}")
             page.shoot(f"{name}-open-spans-{'dark' if is_dark else 'light'}", whole=False)
     page.check_quiet()
 

@@ -15,7 +15,7 @@ import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "integration"))
+sys.path.insert(0, str(HERE.parent / "support"))
 
 from checks import contains  # noqa: E402
 from fixture import NOBODY, SESSION, check, equal, is_alive, read_status, run, test, wait_until  # noqa: E402

@@ -20,6 +20,7 @@ from trace_file import Trace
 
 TOP_SRC = Path(os.environ.get("top_srcdir", Path(__file__).resolve().parents[2]))
 TOP_BUILD = Path(os.environ.get("top_builddir", TOP_SRC / "build"))
+SUPPORT = Path(__file__).resolve().parent
 PROFTAP = TOP_BUILD / "client" / "proftap"
 PROFTAPD = TOP_BUILD / "daemon" / "proftapd"
 LIBRARY = TOP_BUILD / "lib" / ".libs" / "libproftap.so.1"
