@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Nanoseconds of an NVTX call, while nobody records and recording, beside spans of proftap's own in the same rounds. The program's NVTX
- * is that of tests/integration/nvtx_client.h: NVTX_INJECTION64_PATH must name the library.
+ * is that of tests/programs/nvtx_client.h: NVTX_INJECTION64_PATH must name the library.
  *
  * usage: bench_nvtx
  *
@@ -17,7 +17,7 @@
 
 #include "tests/bench/loops.h"
 #include "tests/bench/samples.h"
-#include "tests/integration/nvtx_client.h"
+#include "tests/programs/nvtx_client.h"
 
 #define ROUNDS 61
 #define BATCH 2000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What devices cost the server, with a collector of a device that there is not (tests/integration/fake_collector.c)."""
+"""What devices cost the server, with a collector of a device that there is not (tests/programs/fake_collector.c)."""
 import contextlib
 import glob
 import os
@@ -16,7 +16,7 @@ from trace_file import load_schemas, read_stats, schema
 N_KERNELS = 1000000
 N_RUNS = 3
 N_SHAPES = 50
-COLLECTOR = os.path.join(BUILD, "tests", "integration", "fake_collector.so")
+COLLECTOR = os.path.join(BUILD, "tests", "programs", "fake_collector.so")
 TICKS_S = os.sysconf("SC_CLK_TCK")
 
 

@@ -9,7 +9,7 @@ from fixture import SANITIZERS, SESSION, Skip, check, equal, run, test
 from processes import TOP_BUILD, Target
 
 LENGTH_S = int(os.environ.get("PROFTAP_CLOCK_S", "2"))
-PROGRAM = TOP_BUILD / "tests" / "integration" / "clock"
+PROGRAM = TOP_BUILD / "tests" / "programs" / "clock"
 MAX_ERROR_NS = 1000
 # The pairs of a thread that was interrupted between its two readings say little.
 NARROW_NS = 2000

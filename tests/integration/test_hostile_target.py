@@ -8,7 +8,7 @@ import time
 from fixture import SANITIZERS, Case, check, contains, equal, read_status, run, test
 from processes import PROFTAPD, TOP_BUILD, Process
 
-HOSTILE = TOP_BUILD / "tests" / "integration" / "hostile"
+HOSTILE = TOP_BUILD / "tests" / "programs" / "hostile"
 # How long a test goes on; the figures are for a machine that is on its own.
 SECONDS = float(os.environ.get("HOSTILE_SECONDS", 3))
 MAX_BYTES = 8 << 20

@@ -11,7 +11,7 @@ from processes import LIBRARY, TOP_BUILD, is_recording
 from running import finish, make_environment, need_preload, obey, record, start
 from trace_file import Trace
 
-NVTX_TARGET = TOP_BUILD / "tests" / "integration" / "nvtx_target"
+NVTX_TARGET = TOP_BUILD / "tests" / "programs" / "nvtx_target"
 # Which a make interop points to the same program, built with NVIDIA's headers.
 NVTX_TARGET = os.environ.get("NVTX_TARGET", NVTX_TARGET)
 

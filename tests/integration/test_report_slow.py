@@ -9,7 +9,7 @@ from fixture import check, contains, equal, run, test
 from processes import PROFTAP, PROFTAPD, TOP_BUILD, Process
 from reports import make_training
 
-SERVICE = TOP_BUILD / "tests" / "integration" / "service"
+SERVICE = TOP_BUILD / "tests" / "programs" / "service"
 
 
 def report(path, *words):

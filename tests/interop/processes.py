@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).parent
 PROFTAP = BUILD / "client/proftap"
 PIPELINE = BUILD / "docs/examples/pipeline"
 PREFORK = BUILD / "docs/examples/prefork"
-TARGET = BUILD / "tests/integration/target"
+TARGET = BUILD / "tests/programs/target"
 PATIENCE_S = 60
 
 
@@ -88,7 +88,7 @@ def make_files(directory, n_files, n_bytes):
 
 
 class Target:
-    """tests/integration/target, which follows its forked children; one command, one answer."""
+    """tests/programs/target, which follows its forked children; one command, one answer."""
 
     def __init__(self, *options):
         """Of its command "start"; none: any port, and the library's defaults."""

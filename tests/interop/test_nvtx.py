@@ -93,7 +93,7 @@ def test_the_real_headers_give_what_ours_give():
     with folder() as work:
         program = work / "nvtx_target"
         run(*shlex.split(os.environ.get("CC", "cc")), "-std=gnu11", "-D_GNU_SOURCE", "-DNVTX_HEADERS", f"-I{HEADERS}",
-            f"-I{SOURCE}", "-O1", "-pthread", "-o", program, SOURCE / "tests/integration/nvtx_target.c", "-ldl")
+            f"-I{SOURCE}", "-O1", "-pthread", "-o", program, SOURCE / "tests/programs/nvtx_target.c", "-ldl")
         done = run("/usr/bin/python3", SOURCE / "tests/integration/test_nvtx.py",
                    env={**os.environ, "NVTX_TARGET": str(program)}, check=False)
     assert done.returncode == 0 and "not ok" not in done.stdout, done.stdout[-4000:]

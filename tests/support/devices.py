@@ -4,7 +4,7 @@ from checks import equal, wait_until
 from fixture import SANITIZERS
 from processes import TOP_BUILD
 
-COLLECTOR = TOP_BUILD / "tests" / "integration" / "fake_collector.so"
+COLLECTOR = TOP_BUILD / "tests" / "programs" / "fake_collector.so"
 # Any library will do, by its name.
 LIBRARY = TOP_BUILD / "tests" / "unit" / "fake_cuda.so"
 THREAD = "ptap-collect"

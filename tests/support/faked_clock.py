@@ -11,7 +11,7 @@ import time
 from fixture import check, need_no_sanitizer
 from processes import PROFTAPD, TOP_BUILD
 
-LIBRARY = TOP_BUILD / "tests" / "integration" / "faked_clock.so"
+LIBRARY = TOP_BUILD / "tests" / "programs" / "faked_clock.so"
 
 
 class FakedClock:

@@ -18,7 +18,7 @@ SLACK_KIB = 24 << 10
 # Threads of gRPC's that come and go.
 SLACK_THREADS = 3
 
-BRIEF = TOP_BUILD / "tests" / "integration" / "brief"
+BRIEF = TOP_BUILD / "tests" / "programs" / "brief"
 
 
 def start_short_lives(t, n, per_second):

@@ -24,7 +24,7 @@ SUPPORT = Path(__file__).resolve().parent
 PROFTAP = TOP_BUILD / "client" / "proftap"
 PROFTAPD = TOP_BUILD / "daemon" / "proftapd"
 LIBRARY = TOP_BUILD / "lib" / ".libs" / "libproftap.so.1"
-TARGET = TOP_BUILD / "tests" / "integration" / "target"
+TARGET = TOP_BUILD / "tests" / "programs" / "target"
 
 
 def read_status(pid, task=None):
@@ -204,7 +204,7 @@ class Process:
 
 
 class Target(Process):
-    """tests/integration/target: one command, one answer."""
+    """tests/programs/target: one command, one answer."""
 
     def __init__(self, env=None, program=TARGET, prefix=(), user=None):
         super().__init__("target", [*prefix, program], {"PROFTAPD": str(PROFTAPD), **(env or {})},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forked children; see prefork.h. */
-#include "tests/integration/prefork.h"
+#include "tests/programs/prefork.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@
 
 #include <proftap/proftap.h>
 
-#include "tests/integration/ending.h"
+#include "tests/programs/ending.h"
 
 #define LIFE_S 60
 #define PAUSE_US 1000

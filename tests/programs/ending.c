@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a recorded program ends; see ending.h. */
-#include "tests/integration/ending.h"
+#include "tests/programs/ending.h"
 
 #include <errno.h>
 #include <pthread.h>

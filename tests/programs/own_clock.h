@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A target whose clock is not the machine's. */
-#ifndef TESTS_INTEGRATION_OWN_CLOCK_H
-#define TESTS_INTEGRATION_OWN_CLOCK_H
+#ifndef TESTS_PROGRAMS_OWN_CLOCK_H
+#define TESTS_PROGRAMS_OWN_CLOCK_H
 
 /* Forbids itself the processor's counter, before a server is started: its clock is CLOCK_MONOTONIC then. Says 0 or a negative errno. */
 void own_clock_forbid_counter(char *arguments);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands of the target that use the device of fake_collector.h, or map a library. */
-#ifndef TESTS_INTEGRATION_DEVICE_USE_H
-#define TESTS_INTEGRATION_DEVICE_USE_H
+#ifndef TESTS_PROGRAMS_DEVICE_USE_H
+#define TESTS_PROGRAMS_DEVICE_USE_H
 
 /* PATH: maps that library, and says "0", or why not. */
 void device_use_load(char *arguments);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A forked child of a target. */
-#ifndef TESTS_INTEGRATION_OFFSPRING_H
-#define TESTS_INTEGRATION_OFFSPRING_H
+#ifndef TESTS_PROGRAMS_OFFSPRING_H
+#define TESTS_PROGRAMS_OFFSPRING_H
 
 /*
  * COUNT: the child annotates so many times, tells "CHILD PORT ENABLED", then starts a server of its own,

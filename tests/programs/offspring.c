@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a child of a recorded program does; see offspring.h. */
-#include "tests/integration/offspring.h"
+#include "tests/programs/offspring.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Annotations without an end; see pulse.h. */
-#include "tests/integration/pulse.h"
+#include "tests/programs/pulse.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 #include <proftap/proftap.h>
 
-#include "tests/integration/workload.h"
+#include "tests/programs/workload.h"
 
 #define PAUSE_US 100
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a target emits, in numbers that the tests choose. Each call answers with one line. */
-#ifndef TESTS_INTEGRATION_WORKLOAD_H
-#define TESTS_INTEGRATION_WORKLOAD_H
+#ifndef TESTS_PROGRAMS_WORKLOAD_H
+#define TESTS_PROGRAMS_WORKLOAD_H
 
 #include <stdint.h>
 #include <time.h>

@@ -4,8 +4,8 @@
  * tables of function pointers that are filled at the first call, by the library that NVTX_INJECTION64_PATH names, or by nobody.
  * `make interop` builds the same program with the real headers (NVTX_HEADERS), and must find the same in its trace.
  */
-#ifndef TESTS_INTEGRATION_NVTX_CLIENT_H
-#define TESTS_INTEGRATION_NVTX_CLIENT_H
+#ifndef TESTS_PROGRAMS_NVTX_CLIENT_H
+#define TESTS_PROGRAMS_NVTX_CLIENT_H
 
 #ifdef NVTX_HEADERS
 

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/integration/nvtx_client.h"
+#include "tests/programs/nvtx_client.h"
 
 #define LIFE_S 300
 #define MAX_THREADS 64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Confining itself; see sandbox.h. */
-#include "tests/integration/sandbox.h"
+#include "tests/programs/sandbox.h"
 
 #include <errno.h>
 #include <linux/filter.h>

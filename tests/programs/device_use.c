@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Using a device that there is not; see device_use.h. */
-#include "tests/integration/device_use.h"
+#include "tests/programs/device_use.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 #include <proftap/proftap.h>
 
-#include "tests/integration/fake_collector.h"
+#include "tests/programs/fake_collector.h"
 
 #define DURATION_NS 1000
 

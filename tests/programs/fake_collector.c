@@ -27,7 +27,7 @@
  *
  * What happens is appended to $FAKE_COLLECTOR.log, a line a step.
  */
-#include "tests/integration/fake_collector.h"
+#include "tests/programs/fake_collector.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A target that confines itself. */
-#ifndef TESTS_INTEGRATION_SANDBOX_H
-#define TESTS_INTEGRATION_SANDBOX_H
+#ifndef TESTS_PROGRAMS_SANDBOX_H
+#define TESTS_PROGRAMS_SANDBOX_H
 
 /*
  * errno|thread|process CALL...: forbids this process these system calls (rows in sandbox.c), by an error or by death.

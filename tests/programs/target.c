@@ -21,15 +21,15 @@
 
 #include <proftap/proftap.h>
 
-#include "tests/integration/confine.h"
-#include "tests/integration/device_use.h"
-#include "tests/integration/ending.h"
-#include "tests/integration/offspring.h"
-#include "tests/integration/own_clock.h"
-#include "tests/integration/prefork.h"
-#include "tests/integration/pulse.h"
-#include "tests/integration/sandbox.h"
-#include "tests/integration/workload.h"
+#include "tests/programs/confine.h"
+#include "tests/programs/device_use.h"
+#include "tests/programs/ending.h"
+#include "tests/programs/offspring.h"
+#include "tests/programs/own_clock.h"
+#include "tests/programs/prefork.h"
+#include "tests/programs/pulse.h"
+#include "tests/programs/sandbox.h"
+#include "tests/programs/workload.h"
 
 /* No test may take longer: a target that was forgotten ends by itself. */
 #define LIFE_S 300

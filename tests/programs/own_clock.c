@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Another clock than the machine's; see own_clock.h. */
-#include "tests/integration/own_clock.h"
+#include "tests/programs/own_clock.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forked children of a target that are confined, or do odd things, before their first annotation. */
-#ifndef TESTS_INTEGRATION_CONFINE_H
-#define TESTS_INTEGRATION_CONFINE_H
+#ifndef TESTS_PROGRAMS_CONFINE_H
+#define TESTS_PROGRAMS_CONFINE_H
 
 /*
  * KIND [DIR]: forks a child that is confined so (a row in confine.c) and makes its first annotation. It says "PID" then,

@@ -3,8 +3,8 @@
  * A device that there is not, and its collector (<proftap/collector.h>) in one shared object: the program finds these with
  * dlsym() and "uses the device"; the collector records that, and what a script says. See fake_collector.c.
  */
-#ifndef TESTS_INTEGRATION_FAKE_COLLECTOR_H
-#define TESTS_INTEGRATION_FAKE_COLLECTOR_H
+#ifndef TESTS_PROGRAMS_FAKE_COLLECTOR_H
+#define TESTS_PROGRAMS_FAKE_COLLECTOR_H
 
 #include <stdint.h>
 

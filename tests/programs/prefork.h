@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forked children of a target that may be followed. */
-#ifndef TESTS_INTEGRATION_PREFORK_H
-#define TESTS_INTEGRATION_PREFORK_H
+#ifndef TESTS_PROGRAMS_PREFORK_H
+#define TESTS_PROGRAMS_PREFORK_H
 
 /*
  * KIND: forks a child of that kind and answers with its pid (with that of its child for "nested"). Each lives

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Children in confinement; see confine.h. */
-#include "tests/integration/confine.h"
+#include "tests/programs/confine.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -19,7 +19,7 @@
 
 #include <proftap/proftap.h>
 
-#include "tests/integration/prefork.h"
+#include "tests/programs/prefork.h"
 
 #define LIFE_S 60
 #define NOBODY 65534

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Annotations in known numbers; see workload.h. */
-#include "tests/integration/workload.h"
+#include "tests/programs/workload.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ways in which a program ends by itself. */
-#ifndef TESTS_INTEGRATION_ENDING_H
-#define TESTS_INTEGRATION_ENDING_H
+#ifndef TESTS_PROGRAMS_ENDING_H
+#define TESTS_PROGRAMS_ENDING_H
 
 /* Both with a span open, and without a core file. */
 void ending_crash(char *arguments);
