@@ -10,6 +10,7 @@
 #include "client/process/exit.h"
 #include "tests/unit/doctor_fixture.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define yes doctor_expect_yes
 #define no doctor_expect_no
@@ -416,40 +417,40 @@ START_TEST(its_container_is_given_gpus_or_not)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("doctor_gpu");
-	TCase *machine = tcase_create("machine");
-	TCase *program = tcase_create("program");
-	SRunner *runner;
+static const struct unit_test machine_tests[] = {
+	UNIT_TEST(the_driver_is_loaded_or_not),
+	UNIT_LOOP(a_library_of_the_driver_is_there_or_not, sizeof libraries / sizeof *libraries),
+	UNIT_TEST(cupti_is_found_or_not),
+	UNIT_TEST(counters_are_open_or_not),
+	UNIT_TEST(device_nodes_are_given_or_not),
+	UNIT_TEST(a_container_is_given_gpus_or_not),
+	UNIT_TEST(modes_are_told_or_not),
+	UNIT_TEST(modes_are_asked_of_the_library),
+	UNIT_TEST(the_plug_in_is_there_or_not),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(machine, doctor_fixture_make, doctor_fixture_remove);
-	tcase_add_test(machine, the_driver_is_loaded_or_not);
-	tcase_add_loop_test(machine, a_library_of_the_driver_is_there_or_not, 0,
-		sizeof libraries / sizeof libraries[0]);
-	tcase_add_test(machine, cupti_is_found_or_not);
-	tcase_add_test(machine, counters_are_open_or_not);
-	tcase_add_test(machine, device_nodes_are_given_or_not);
-	tcase_add_test(machine, a_container_is_given_gpus_or_not);
-	tcase_add_test(machine, modes_are_told_or_not);
-	tcase_add_test(machine, modes_are_asked_of_the_library);
-	tcase_add_test(machine, the_plug_in_is_there_or_not);
-	suite_add_tcase(suite, machine);
-	tcase_add_checked_fixture(program, doctor_fixture_make, doctor_fixture_remove);
-	tcase_add_test(program, a_program_without_cuda_is_asked_for_nothing);
-	tcase_add_test(program, its_cuda_is_told);
-	tcase_add_test(program, the_cupti_that_it_has_loaded_counts);
-	tcase_add_test(program, cupti_is_looked_for_beside_its_cuda);
-	tcase_add_test(program, cupti_is_not_found);
-	tcase_add_test(program, a_newer_cupti_than_the_driver_is_no_use);
-	tcase_add_test(program, a_container_has_other_files);
-	tcase_add_test(program, its_plug_in_is_there_or_not);
-	tcase_add_test(program, what_its_last_recording_said_is_told);
-	tcase_add_test(program, counters_need_its_rights);
-	tcase_add_test(program, its_container_is_given_gpus_or_not);
-	suite_add_tcase(suite, program);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+static const struct unit_test program_tests[] = {
+	UNIT_TEST(a_program_without_cuda_is_asked_for_nothing),
+	UNIT_TEST(its_cuda_is_told),
+	UNIT_TEST(the_cupti_that_it_has_loaded_counts),
+	UNIT_TEST(cupti_is_looked_for_beside_its_cuda),
+	UNIT_TEST(cupti_is_not_found),
+	UNIT_TEST(a_newer_cupti_than_the_driver_is_no_use),
+	UNIT_TEST(a_container_has_other_files),
+	UNIT_TEST(its_plug_in_is_there_or_not),
+	UNIT_TEST(what_its_last_recording_said_is_told),
+	UNIT_TEST(counters_need_its_rights),
+	UNIT_TEST(its_container_is_given_gpus_or_not),
+	{NULL},
+};
+
+static const struct unit cases[] = {
+	{"machine", .set_up = doctor_fixture_make, .tear_down = doctor_fixture_remove,
+		.tests = machine_tests},
+	{"program", .set_up = doctor_fixture_make, .tear_down = doctor_fixture_remove,
+		.tests = program_tests},
+	{NULL},
+};
+
+UNIT_MAIN_OF("doctor_gpu", cases)

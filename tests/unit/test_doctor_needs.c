@@ -14,6 +14,7 @@
 #include "client/doctor/port.h"
 #include "tests/unit/doctor_fixture.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define yes doctor_expect_yes
 #define no doctor_expect_no
@@ -370,36 +371,31 @@ START_TEST(a_registry_is_there_or_not)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("doctor_needs");
-	TCase *tests = tcase_create("needs");
-	SRunner *runner = srunner_create(suite);
-
-	tcase_add_checked_fixture(tests, doctor_fixture_make, doctor_fixture_remove);
-	tcase_add_test(tests, proc_is_mounted_or_not);
-	tcase_add_test(tests, calls_that_are_missing_differ_from_calls_that_are_forbidden);
-	tcase_add_test(tests, loopback_is_up_or_not);
-	tcase_add_test(tests, owners_of_sockets_are_told_or_not);
+static const struct unit_test tests[] = {
+	UNIT_TEST(proc_is_mounted_or_not),
+	UNIT_TEST(calls_that_are_missing_differ_from_calls_that_are_forbidden),
+	UNIT_TEST(loopback_is_up_or_not),
+	UNIT_TEST(owners_of_sockets_are_told_or_not),
 #if defined(__x86_64__)
-	tcase_add_test(tests, the_counter_is_used_where_the_kernel_trusts_it);
-	tcase_add_test(tests, a_virtual_clock_needs_a_constant_counter);
+#if defined(__x86_64__)
+	UNIT_TEST(the_counter_is_used_where_the_kernel_trusts_it),
+	UNIT_TEST(a_virtual_clock_needs_a_constant_counter),
 #endif
-	tcase_add_test(tests, proftapd_is_of_this_version_or_not);
-	tcase_add_test(tests, libproftap_is_of_this_version_or_not);
-	tcase_add_test(tests, the_first_place_for_sockets_counts);
-	tcase_add_test(tests, no_place_for_sockets_is_left);
-	tcase_add_test(tests, the_log_directory_can_be_written_or_not);
-	tcase_add_loop_test(
-		tests, a_limit_is_high_enough_or_not, 0, sizeof limits / sizeof limits[0]);
-	tcase_add_test(tests, units_are_as_systemd_says);
-	tcase_add_test(tests, ports_are_ours_or_not);
-	tcase_add_test(tests, whose_port_it_is_is_told);
-	tcase_add_test(tests, a_port_of_the_unit_is_found);
-	tcase_add_test(tests, the_ports_of_who_has_the_registry_are_found);
-	tcase_add_test(tests, a_registry_is_there_or_not);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+#endif
+	UNIT_TEST(proftapd_is_of_this_version_or_not),
+	UNIT_TEST(libproftap_is_of_this_version_or_not),
+	UNIT_TEST(the_first_place_for_sockets_counts),
+	UNIT_TEST(no_place_for_sockets_is_left),
+	UNIT_TEST(the_log_directory_can_be_written_or_not),
+	UNIT_LOOP(a_limit_is_high_enough_or_not, sizeof limits / sizeof *limits),
+	UNIT_TEST(units_are_as_systemd_says),
+	UNIT_TEST(ports_are_ours_or_not),
+	UNIT_TEST(whose_port_it_is_is_told),
+	UNIT_TEST(a_port_of_the_unit_is_found),
+	UNIT_TEST(the_ports_of_who_has_the_registry_are_found),
+	UNIT_TEST(a_registry_is_there_or_not),
+	{NULL},
+};
+
+UNIT_MAIN("doctor_needs", .set_up = doctor_fixture_make, .tear_down = doctor_fixture_remove,
+	.tests = tests)

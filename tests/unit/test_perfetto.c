@@ -8,6 +8,7 @@
 
 #include "tests/unit/perfetto_fixture.h"
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 #include "tests/unit/view_fixture.h"
 #include "trace/codec/perfetto_ends.h"
 #include "trace/codec/perfetto_unit.h"
@@ -529,56 +530,62 @@ START_TEST(threads_do_not_show)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("perfetto");
-	TCase *facts = tcase_create("facts");
-	TCase *spans = tcase_create("spans");
-	TCase *args = tcase_create("args");
-	TCase *counters = tcase_create("counters");
-	TCase *bundles = tcase_create("bundles");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test facts_tests[] = {
+	UNIT_TEST(clocks_come_first),
+	UNIT_TEST(tracks_are_described_before_events),
+	UNIT_TEST(loss_comes_last),
+	UNIT_TEST(archives_of_one_pid_are_machines),
+	UNIT_TEST(archives_of_a_host_are_one_machine),
+	UNIT_TEST(groups_are_labelled_with_their_programs),
+	UNIT_TEST(labels_of_a_large_group_are_cut),
+	UNIT_TEST(times_before_the_beginning_are_moved),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(facts, set_up, tear_down);
-	tcase_add_test(facts, clocks_come_first);
-	tcase_add_test(facts, tracks_are_described_before_events);
-	tcase_add_test(facts, loss_comes_last);
-	tcase_add_test(facts, archives_of_one_pid_are_machines);
-	tcase_add_test(facts, archives_of_a_host_are_one_machine);
-	tcase_add_test(facts, groups_are_labelled_with_their_programs);
-	tcase_add_test(facts, labels_of_a_large_group_are_cut);
-	tcase_add_test(facts, times_before_the_beginning_are_moved);
-	tcase_add_checked_fixture(spans, set_up, tear_down);
-	tcase_add_test(spans, names_are_told_once);
-	tcase_add_test(spans, each_track_has_its_own_names);
-	tcase_add_test(spans, overlapping_spans_get_rows);
-	tcase_add_test(spans, streams_and_async_spans_are_no_threads);
-	tcase_add_test(spans, unfinished_spans_stay_open);
-	tcase_add_test(spans, unfinished_spans_in_finished_ones_end);
-	tcase_add_test(spans, deep_spans_get_rows);
-	tcase_add_test(spans, steps_have_a_category);
-	tcase_add_test(spans, flows_are_not_ended);
-	tcase_add_test(spans, ends_come_in_order);
-	tcase_add_checked_fixture(args, set_up, tear_down);
-	tcase_add_test(args, int_is_int);
-	tcase_add_test(args, uint_is_uint);
-	tcase_add_test(args, double_is_double);
-	tcase_add_test(args, text_is_text);
-	tcase_add_test(args, bytes_are_base64);
-	tcase_add_test(args, long_texts_are_whole);
-	tcase_add_checked_fixture(counters, set_up, tear_down);
-	tcase_add_test(counters, counters_have_tracks_and_units);
-	tcase_add_test(counters, samples_without_a_number_are_counted);
-	tcase_add_loop_test(counters, unit_is_the_last_word, 0, sizeof units / sizeof units[0]);
-	tcase_add_checked_fixture(bundles, set_up, tear_down);
-	tcase_add_test(bundles, bundles_hold_the_packets);
-	tcase_add_test(bundles, threads_do_not_show);
-	suite_add_tcase(suite, facts);
-	suite_add_tcase(suite, spans);
-	suite_add_tcase(suite, args);
-	suite_add_tcase(suite, counters);
-	suite_add_tcase(suite, bundles);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+static const struct unit_test spans_tests[] = {
+	UNIT_TEST(names_are_told_once),
+	UNIT_TEST(each_track_has_its_own_names),
+	UNIT_TEST(overlapping_spans_get_rows),
+	UNIT_TEST(streams_and_async_spans_are_no_threads),
+	UNIT_TEST(unfinished_spans_stay_open),
+	UNIT_TEST(unfinished_spans_in_finished_ones_end),
+	UNIT_TEST(deep_spans_get_rows),
+	UNIT_TEST(steps_have_a_category),
+	UNIT_TEST(flows_are_not_ended),
+	UNIT_TEST(ends_come_in_order),
+	{NULL},
+};
+
+static const struct unit_test args_tests[] = {
+	UNIT_TEST(int_is_int),
+	UNIT_TEST(uint_is_uint),
+	UNIT_TEST(double_is_double),
+	UNIT_TEST(text_is_text),
+	UNIT_TEST(bytes_are_base64),
+	UNIT_TEST(long_texts_are_whole),
+	{NULL},
+};
+
+static const struct unit_test counters_tests[] = {
+	UNIT_TEST(counters_have_tracks_and_units),
+	UNIT_TEST(samples_without_a_number_are_counted),
+	UNIT_LOOP(unit_is_the_last_word, sizeof units / sizeof *units),
+	{NULL},
+};
+
+static const struct unit_test bundles_tests[] = {
+	UNIT_TEST(bundles_hold_the_packets),
+	UNIT_TEST(threads_do_not_show),
+	{NULL},
+};
+
+static const struct unit cases[] = {
+	{"facts", .set_up = set_up, .tear_down = tear_down, .tests = facts_tests},
+	{"spans", .set_up = set_up, .tear_down = tear_down, .tests = spans_tests},
+	{"args", .set_up = set_up, .tear_down = tear_down, .tests = args_tests},
+	{"counters", .set_up = set_up, .tear_down = tear_down, .tests = counters_tests},
+	{"bundles", .set_up = set_up, .tear_down = tear_down, .tests = bundles_tests},
+	{NULL},
+};
+
+UNIT_MAIN_OF("perfetto", cases)

@@ -16,6 +16,7 @@
 #include "tests/unit/entry_fixture.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/picture_fixture.h"
+#include "tests/unit/unit.h"
 
 #define MAX_SLOTS (1 + RECORD_MAX_EXTRA)
 
@@ -483,35 +484,34 @@ START_TEST(survives_noise)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("ring_picture");
-	TCase *tcase = tcase_create("alone");
-	TCase *meanwhile = tcase_create("meanwhile");
-	SRunner *runner;
+static const struct unit_test tcase_tests[] = {
+	UNIT_TEST(shows_what_there_is_before_anything_is_overwritten),
+	UNIT_RANGE(keeps_whole_entries_at_every_position, 1, MAX_SLOTS + 1),
+	UNIT_TEST(keeps_whole_entries_of_all_lengths),
+	UNIT_TEST(keeps_the_newest_that_there_is_memory_for),
+	UNIT_LOOP(keeps_whole_entries_in_larger_rings, 8),
+	UNIT_LOOP(shows_nothing_of_recordings_before, 2),
+	UNIT_LOOP(keeps_whole_entries_when_the_mode_changes, 2),
+	UNIT_TEST(overwrites_at_the_next_limit_and_stops_there),
+	UNIT_LOOP(has_a_span_that_ends_at_a_boundary_once, 8),
+	UNIT_TEST(shows_the_same_to_each_look),
+	UNIT_LOOP(does_not_trust_what_it_was_told_before, 2),
+	UNIT_LOOP(survives_noise, 4),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, shows_what_there_is_before_anything_is_overwritten);
-	tcase_add_loop_test(tcase, keeps_whole_entries_at_every_position, 1, MAX_SLOTS + 1);
-	tcase_add_test(tcase, keeps_whole_entries_of_all_lengths);
-	tcase_add_test(tcase, keeps_the_newest_that_there_is_memory_for);
-	tcase_add_loop_test(tcase, keeps_whole_entries_in_larger_rings, 0, 8);
-	tcase_add_loop_test(tcase, shows_nothing_of_recordings_before, 0, 2);
-	tcase_add_loop_test(tcase, keeps_whole_entries_when_the_mode_changes, 0, 2);
-	tcase_add_test(tcase, overwrites_at_the_next_limit_and_stops_there);
-	tcase_add_loop_test(tcase, has_a_span_that_ends_at_a_boundary_once, 0, 8);
-	tcase_add_test(tcase, shows_the_same_to_each_look);
-	tcase_add_loop_test(tcase, does_not_trust_what_it_was_told_before, 0, 2);
-	tcase_add_loop_test(tcase, survives_noise, 0, 4);
-	suite_add_tcase(suite, tcase);
-	tcase_add_checked_fixture(meanwhile, setup, teardown);
-	tcase_add_loop_test(meanwhile, throws_away_what_was_overwritten_meanwhile, 0, 2);
-	tcase_add_test(meanwhile, counts_all_when_nothing_is_left);
-	tcase_add_loop_test(meanwhile, has_a_span_that_ends_meanwhile_once, 0,
-		sizeof looks_at_three / sizeof looks_at_three[0]);
-	suite_add_tcase(suite, meanwhile);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+static const struct unit_test meanwhile_tests[] = {
+	UNIT_LOOP(throws_away_what_was_overwritten_meanwhile, 2),
+	UNIT_TEST(counts_all_when_nothing_is_left),
+	UNIT_LOOP(has_a_span_that_ends_meanwhile_once,
+		sizeof looks_at_three / sizeof *looks_at_three),
+	{NULL},
+};
+
+static const struct unit cases[] = {
+	{"alone", .set_up = setup, .tear_down = teardown, .tests = tcase_tests},
+	{"meanwhile", .set_up = setup, .tear_down = teardown, .tests = meanwhile_tests},
+	{NULL},
+};
+
+UNIT_MAIN_OF("ring_picture", cases)

@@ -20,6 +20,7 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "rpc/server.h"
+#include "tests/unit/unit.h"
 
 static struct rpc_server *server;
 static _Atomic int n_handled; /* written by the server's thread before it answers */
@@ -264,24 +265,16 @@ START_TEST(bad_descriptor_is_an_error_with_words)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("rpc_hostile");
-	TCase *tests = tcase_create("hostile");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(compressed_request_is_refused_unread),
+	UNIT_TEST(call_without_a_message_is_invalid),
+	UNIT_TEST(huge_request_does_not_fill_the_memory),
+	UNIT_TEST(other_protocols_are_hung_up_on),
+	UNIT_TEST(connection_that_says_nothing_does_not_hold_up_the_stop),
+	UNIT_TEST(connection_that_is_gone_already_does_no_harm),
+	UNIT_TEST(bad_descriptor_is_an_error_with_words),
+	{NULL},
+};
 
-	/* gRPC lives in the test's own process: check forks before the fixture. */
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, compressed_request_is_refused_unread);
-	tcase_add_test(tests, call_without_a_message_is_invalid);
-	tcase_add_test(tests, huge_request_does_not_fill_the_memory);
-	tcase_add_test(tests, other_protocols_are_hung_up_on);
-	tcase_add_test(tests, connection_that_says_nothing_does_not_hold_up_the_stop);
-	tcase_add_test(tests, connection_that_is_gone_already_does_no_harm);
-	tcase_add_test(tests, bad_descriptor_is_an_error_with_words);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+/* gRPC lives in the test's own process, so check must fork before the fixture starts it. */
+UNIT_MAIN("rpc_hostile", .set_up = set_up, .tear_down = tear_down, .timeout_s = 60, .tests = tests)

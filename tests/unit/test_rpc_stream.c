@@ -9,6 +9,7 @@
 #include "base/chunks.h"
 #include "tests/unit/rpc_fixture.h"
 #include "tests/unit/stream_fixture.h"
+#include "tests/unit/unit.h"
 
 #define N_CHANNELS 24
 #define LONG_STREAM 1024u /* MiB */
@@ -239,28 +240,23 @@ START_TEST(long_stream_needs_little_memory)
 END_TEST
 #endif
 
-int main(void)
-{
-	Suite *suite = suite_create("rpc_stream");
-	TCase *tests = tcase_create("rpc_stream");
-	SRunner *runner = srunner_create(suite);
-
-	tcase_add_checked_fixture(tests, set_up, rpc_fixture_close);
-	tcase_set_timeout(tests, 3 * PATIENCE_MS / 1000);
-	tcase_add_test(tests, whole_stream_arrives_in_order);
-	tcase_add_test(tests, stream_may_be_empty);
-	tcase_add_test(tests, status_comes_after_the_messages);
-	tcase_add_test(tests, failed_stream_has_no_message);
-	tcase_add_test(tests, message_above_the_readers_limit_is_refused);
-	tcase_add_test(tests, wait_drops_the_messages);
-	tcase_add_test(tests, slow_reader_holds_only_the_writer);
-	tcase_add_test(tests, answer_stays_with_its_server_until_it_is_asked_for);
-	tcase_add_test(tests, streams_of_many_servers_are_read_by_one_thread);
+static const struct unit_test tests[] = {
+	UNIT_TEST(whole_stream_arrives_in_order),
+	UNIT_TEST(stream_may_be_empty),
+	UNIT_TEST(status_comes_after_the_messages),
+	UNIT_TEST(failed_stream_has_no_message),
+	UNIT_TEST(message_above_the_readers_limit_is_refused),
+	UNIT_TEST(wait_drops_the_messages),
+	UNIT_TEST(slow_reader_holds_only_the_writer),
+	UNIT_TEST(answer_stays_with_its_server_until_it_is_asked_for),
+	UNIT_TEST(streams_of_many_servers_are_read_by_one_thread),
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-	tcase_add_test(tests, long_stream_needs_little_memory);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	UNIT_TEST(long_stream_needs_little_memory),
 #endif
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+#endif
+	{NULL},
+};
+
+UNIT_MAIN("rpc_stream", .set_up = set_up, .tear_down = rpc_fixture_close,
+	.timeout_s = 3 * PATIENCE_MS / 1000, .tests = tests)

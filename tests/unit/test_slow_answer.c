@@ -18,6 +18,7 @@
 #include "client/target/address.h"
 #include "rpc/client.h"
 #include "rpc/server.h"
+#include "tests/unit/unit.h"
 
 #define CHUNK_BYTES (1u << 20)
 #define N_CHUNKS 2
@@ -235,20 +236,11 @@ START_TEST(a_limit_that_the_user_gave_stays)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("slow_answer");
-	TCase *tests = tcase_create("slow_answer");
-	SRunner *runner = srunner_create(suite);
-	int n_failed;
+static const struct unit_test tests[] = {
+	UNIT_LOOP(our_own_limit_moves_with_the_bytes, 2),
+	UNIT_LOOP(an_answer_that_stops_is_given_up, 2),
+	UNIT_LOOP(a_limit_that_the_user_gave_stays, 2),
+	{NULL},
+};
 
-	tcase_set_timeout(tests, 2 * PATIENCE_MS / 1000);
-	tcase_add_loop_test(tests, our_own_limit_moves_with_the_bytes, 0, 2);
-	tcase_add_loop_test(tests, an_answer_that_stops_is_given_up, 0, 2);
-	tcase_add_loop_test(tests, a_limit_that_the_user_gave_stays, 0, 2);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	n_failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return n_failed != 0;
-}
+UNIT_MAIN("slow_answer", .timeout_s = 2 * PATIENCE_MS / 1000, .tests = tests)

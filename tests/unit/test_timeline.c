@@ -9,6 +9,7 @@
 #include "base/ticks.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/timeline_fixture.h"
+#include "tests/unit/unit.h"
 
 START_TEST(converts_exactly_between_pairs)
 {
@@ -252,36 +253,39 @@ START_TEST(a_recording_of_days_keeps_the_newer_pairs_close)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("timeline");
-	TCase *tcase = tcase_create("conversion");
-	TCase *choice = tcase_create("choice of the clock");
-	SRunner *runner;
+static const struct unit_test tcase_tests[] = {
+	UNIT_TEST(converts_exactly_between_pairs),
+	UNIT_TEST(follows_a_slewed_clock),
+	UNIT_TEST(extrapolates_beyond_both_ends),
+	UNIT_TEST(ignores_pairs_that_do_not_advance),
+	UNIT_TEST(uses_a_pair_added_after_a_conversion),
+	UNIT_TEST(never_runs_backwards),
+	UNIT_TEST(a_capture_of_hours_stays_small_and_right_all_over),
+	UNIT_TEST(a_recording_of_days_keeps_the_newer_pairs_close),
+	UNIT_TEST(takes_nanoseconds_as_they_are),
+	UNIT_TEST(takes_nanoseconds_of_another_clock),
+	UNIT_TEST(reads_the_programs_clock),
+	UNIT_TEST(reads_both_clocks),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, timeline_fixture_open, timeline_fixture_close);
-	tcase_add_test(tcase, converts_exactly_between_pairs);
-	tcase_add_test(tcase, follows_a_slewed_clock);
-	tcase_add_test(tcase, extrapolates_beyond_both_ends);
-	tcase_add_test(tcase, ignores_pairs_that_do_not_advance);
-	tcase_add_test(tcase, uses_a_pair_added_after_a_conversion);
-	tcase_add_test(tcase, never_runs_backwards);
-	tcase_add_test(tcase, a_capture_of_hours_stays_small_and_right_all_over);
-	tcase_add_test(tcase, a_recording_of_days_keeps_the_newer_pairs_close);
-	tcase_add_test(tcase, takes_nanoseconds_as_they_are);
-	tcase_add_test(tcase, takes_nanoseconds_of_another_clock);
-	tcase_add_test(tcase, reads_the_programs_clock);
-	tcase_add_test(tcase, reads_both_clocks);
-	suite_add_tcase(suite, tcase);
-	tcase_add_checked_fixture(choice, fake_root_make, fake_root_remove);
+static const struct unit_test choice_tests[] = {
 #if defined(__x86_64__)
-	tcase_add_test(choice, trusts_ticks_that_the_kernel_uses);
-	tcase_add_test(choice, trusts_virtual_clocks_only_over_an_invariant_counter);
-	tcase_add_test(choice, trusts_no_ticks_of_an_unknown_machine);
+#if defined(__x86_64__)
+	UNIT_TEST(trusts_ticks_that_the_kernel_uses),
+	UNIT_TEST(trusts_virtual_clocks_only_over_an_invariant_counter),
+	UNIT_TEST(trusts_no_ticks_of_an_unknown_machine),
 #endif
-	suite_add_tcase(suite, choice);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+#endif
+	{NULL},
+};
+
+static const struct unit cases[] = {
+	{"conversion", .set_up = timeline_fixture_open, .tear_down = timeline_fixture_close,
+		.tests = tcase_tests},
+	{"choice of the clock", .set_up = fake_root_make, .tear_down = fake_root_remove,
+		.tests = choice_tests},
+	{NULL},
+};
+
+UNIT_MAIN_OF("timeline", cases)

@@ -18,7 +18,8 @@
 
 struct unit_test {
 	const TTest *const *test; /* NULL ends the table */
-	int n; /* The test runs so many times; its _i counts from 0. */
+	int end; /* The test runs for each _i from |first| to before |end|. */
+	int first;
 };
 
 struct unit {
@@ -30,33 +31,52 @@ struct unit {
 };
 
 #define UNIT_TEST(test) UNIT_LOOP(test, 1)
-#define UNIT_LOOP(test, n) \
-	{                  \
-		&test, n   \
+#define UNIT_LOOP(test, n) UNIT_RANGE(test, 0, n)
+#define UNIT_RANGE(test, first, end) \
+	{                            \
+		&test, end, first    \
 	}
 
-static inline void unit_run(const struct unit *unit)
+static inline TCase *unit_make_case(const struct unit *unit)
 {
-	Suite *suite = suite_create(unit->name);
 	TCase *tcase = tcase_create(unit->name);
-	SRunner *runner = srunner_create(suite);
 
 	if (unit->set_up || unit->tear_down)
 		tcase_add_checked_fixture(tcase, unit->set_up, unit->tear_down);
 	if (unit->timeout_s > 0)
 		tcase_set_timeout(tcase, unit->timeout_s);
 	for (const struct unit_test *t = unit->tests; t->test; t++)
-		tcase_add_loop_test(tcase, *t->test, 0, t->n);
-	suite_add_tcase(suite, tcase);
+		tcase_add_loop_test(tcase, *t->test, t->first, t->end);
+	return tcase;
+}
+
+/* |units| ends with one that has no name. */
+static inline void unit_run(const char *name, const struct unit *units)
+{
+	Suite *suite = suite_create(name);
+	SRunner *runner = srunner_create(suite);
+
+	for (; units->name; units++)
+		suite_add_tcase(suite, unit_make_case(units));
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
 }
 
-#define UNIT_MAIN(suite, ...)                                               \
-	int main(void)                                                      \
-	{                                                                   \
-		unit_run(&(const struct unit){.name = suite, __VA_ARGS__}); \
-		return 0;                                                   \
+#define UNIT_MAIN(suite, ...)                                                       \
+	int main(void)                                                              \
+	{                                                                           \
+		const struct unit units[] = {{.name = suite, __VA_ARGS__}, {NULL}}; \
+                                                                                    \
+		unit_run(suite, units);                                             \
+		return 0;                                                           \
+	}
+
+/* For tests with several fixtures: |units| is a table that ends with {NULL}. */
+#define UNIT_MAIN_OF(suite, units)      \
+	int main(void)                  \
+	{                               \
+		unit_run(suite, units); \
+		return 0;               \
 	}
 
 #endif
