@@ -7,7 +7,7 @@ import socket
 import time
 
 from cgroup import MemoryCgroup
-from fixture import SANITIZERS, check, contains, equal, find_proftapd, run, test, wait_until
+from fixture import SANITIZERS, check, contains, equal, find_proftapd, need_no_tsan, run, test, wait_until
 from numbered import check_numbers, numbers_in
 from processes import read_status
 from profiler import Profiler
@@ -142,6 +142,7 @@ def leave_registry(t):
 @test
 def one_that_shares_its_memory_with_its_server_leaves_them_too(t):
     """As in a container."""
+    need_no_tsan("makes the server larger than the limit")
     cgroup = MemoryCgroup(t)
     cgroup.limit(64 << 20)
     leave_registry(t)
