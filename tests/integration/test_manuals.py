@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of the manuals and of README.md, run as they are printed: in network and mount namespaces of this test's own, where port 9999 is
-free and no other program is in the list. Each block is in one of the tables below: a block that is new, or no longer there, is a failure."""
+"""The examples of the manuals, of README.md and of docs/guide.md, run as they are printed: in network and mount namespaces of this test's own, where
+port 9999 is free and no other program is in the list. Each block is in one of the tables below: a block that is new, or no longer there, is a failure."""
 import ctypes
 import fcntl
 import os
@@ -18,6 +18,7 @@ from processes import LIBRARY, PROFTAP, PROFTAPD, TOP_BUILD, TOP_SRC, Process, i
 from trace_file import Trace, find_traces
 
 MANUALS = TOP_SRC / "docs" / "man"
+MARKDOWN = (TOP_SRC / "README.md", TOP_SRC / "docs" / "guide.md")
 ESCAPES = {"\\(dq": '"', "\\(aq": "'", "\\-": "-", "\\e": "\\", "\\(+-": "±", "\\&": "", "\\fR": "", "\\fP": ""}
 CLONE_NEWNS, CLONE_NEWNET, MS_REC, MS_PRIVATE = 0x20000, 0x40000000, 0x4000, 1 << 18
 
@@ -46,14 +47,14 @@ def blocks_of_manual(path):
             yield text[1:-1] if text[0] == '"' and text[-1] == '"' else text
 
 
-def blocks_of_readme():
-    return re.findall(r"^```\w*\n(.*?)\n```$", (TOP_SRC / "README.md").read_text(), re.M | re.S)
+def blocks_of_markdown(path):
+    return re.findall(r"^```\w*\n(.*?)\n```$", path.read_text(), re.M | re.S)
 
 
 def all_blocks():
     """[(document, block)]"""
     found = [(path.name, block) for path in sorted(MANUALS.glob("proftap*.[1-8]")) for block in blocks_of_manual(path)]
-    return found + [("README.md", block) for block in blocks_of_readme()]
+    return found + [(path.name, block) for path in MARKDOWN for block in blocks_of_markdown(path)]
 
 
 # --- where they run ---------------------------------------------------------------------------
@@ -485,9 +486,8 @@ def tells_of_a_slow_request(place, block):
 
 
 def records_what_came_before(place, block):
-    """./train is the program above; the last command is for one that runs already, without a recorder."""
-    source = next(b for b in blocks_of_readme() if b.startswith("#include") and "PTAP_SPAN_ARGS" in b)
-    place.build(source, "train")
+    """./train is the program of README.md; the last command is for one that runs already, without a recorder."""
+    place.build(find_block("README.md", "PTAP_SPAN_ARGS"), "train")
     first, second, third = [line.partition("#")[0].strip() for line in commands(block)]
     background = place.start(*shlex.split(first.removesuffix(" &")))
     place.await_port(9999)
@@ -582,25 +582,25 @@ BLOCKS = (
     ("proftapd.8", "journalctl", "systemd; tests/systemd"),
     ("proftapd.8", "systemd-sysusers", "systemd; tests/systemd"),
     ("README.md", "make demo", "it builds all anew; the CI runs it"),
-    ("README.md", "pipeline --port 9999", is_two_terminals),
-    ("README.md", "pipeline --seconds 2", runs_once),
-    ("README.md", "proftap report logs", sees_it),
-    ("README.md", "-t speedscope", converts),
-    ("README.md", "proftap monitor", holds_a_session),
-    ("README.md", "node[01-16]", "other machines; tests/integration/test_many.py, test_ssh.py"),
-    ("README.md", "proftap list localhost", asks_a_host_daemon),
-    ("README.md", "proftapd --host --log_dir logs", asks_the_page),
-    ("README.md", "proftap doctor train", examines),
-    ("README.md", "as ever", captures_for_gpus),
-    ("README.md", "make install", "tests/install/test_install.py"),
-    ("README.md", "systemctl enable", "systemd; tests/systemd"),
     ("README.md", "PTAP_SPAN_ARGS", trains),
-    ("README.md", "ptap_trace_start", traces_itself),
-    ("README.md", "the program above", records_what_came_before),
-    ("README.md", "ptap_trigger_span=decode", watches),
-    ("README.md", "state: ended", outlives_the_program),
-    ("README.md", "ptap_snapshot(", tells_of_a_slow_request),
     ("README.md", "one ring per thread", "a picture"),
+    ("guide.md", "pipeline --port 9999", is_two_terminals),
+    ("guide.md", "pipeline --seconds 2", runs_once),
+    ("guide.md", "proftap report logs", sees_it),
+    ("guide.md", "-t speedscope", converts),
+    ("guide.md", "make install", "tests/install/test_install.py"),
+    ("guide.md", "ptap_trace_start", traces_itself),
+    ("guide.md", "proftap monitor", holds_a_session),
+    ("guide.md", "the README's program", records_what_came_before),
+    ("guide.md", "ptap_trigger_span=decode", watches),
+    ("guide.md", "ptap_snapshot(", tells_of_a_slow_request),
+    ("guide.md", "state: ended", outlives_the_program),
+    ("guide.md", "node[01-16]", "other machines; tests/integration/test_many.py, test_ssh.py"),
+    ("guide.md", "proftap list localhost", asks_a_host_daemon),
+    ("guide.md", "systemctl enable", "systemd; tests/systemd"),
+    ("guide.md", "proftapd --host --log_dir logs", asks_the_page),
+    ("guide.md", "no option is needed", captures_for_gpus),
+    ("guide.md", "proftap doctor train", examines),
 )
 
 
