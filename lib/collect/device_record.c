@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of collectors; see device_record.h. What is asserted here is what makes a copy of bytes enough. */
+/*
+ * Records of collectors; see device_record.h. These assertions ensure that a copy of the bytes is
+ * enough.
+ */
 #include "lib/collect/device_record.h"
 
 #include <string.h>
@@ -7,9 +10,10 @@
 #define SAME(ours, theirs, text) _Static_assert((int)(ours) == (int)(theirs), text)
 #define SAME_PLACE(ours, theirs, field)                                                \
 	_Static_assert(offsetof(struct ours, field) == offsetof(struct theirs, field), \
-		"both headers have it at the same place")
-#define SAME_SIZE(ours, theirs) \
-	_Static_assert(sizeof(struct ours) == sizeof(struct theirs), "both headers have the same")
+		"both headers have the field at the same offset")
+#define SAME_SIZE(ours, theirs)                                      \
+	_Static_assert(sizeof(struct ours) == sizeof(struct theirs), \
+		"both headers give the struct the same size")
 
 SAME_SIZE(device_kernel, ptap_device_kernel);
 SAME_PLACE(device_kernel, ptap_device_kernel, grid);
@@ -83,12 +87,12 @@ SAME_PLACE(device_lost, ptap_device_lost, n);
 SAME_PLACE(device_lost, ptap_device_lost, reason);
 SAME_PLACE(device_lost, ptap_device_lost, kind);
 
-/* The record begins with its size and its name, which an entry has elsewhere. */
+/* The record begins with its size and its name; an entry has those elsewhere. */
 #define RECORD_HEAD_BYTES offsetof(struct ptap_device_record, kind)
 #define SAME_FIELD(field)                                                          \
 	_Static_assert(offsetof(struct device_entry, field) + RECORD_HEAD_BYTES == \
 			       offsetof(struct ptap_device_record, field),         \
-		"an entry is what follows of the record")
+		"an entry is the rest of the record")
 
 SAME_FIELD(kind);
 SAME_FIELD(device);
@@ -99,7 +103,7 @@ SAME_FIELD(start_ns);
 SAME_FIELD(end_ns);
 SAME_FIELD(of);
 _Static_assert(sizeof(struct device_entry) + RECORD_HEAD_BYTES == sizeof(struct ptap_device_record),
-	"nothing is behind it");
+	"no field follows");
 
 SAME(DEVICE_KERNEL, PTAP_DEVICE_KERNEL, "kinds");
 SAME(DEVICE_COPY, PTAP_DEVICE_COPY, "kinds");
@@ -130,7 +134,7 @@ SAME(DEVICE_MEMORY_TAKEN, PTAP_MEMORY_TAKEN, "operations");
 SAME(DEVICE_MEMORY_GIVEN_BACK, PTAP_MEMORY_GIVEN_BACK, "operations");
 SAME(LAUNCH_IS_GRAPH, PTAP_CALL_IS_GRAPH_LAUNCH, "flags of calls");
 
-/* As much of the payload as an old plug-in has is there; the rest is zero. */
+/* An old plug-in's payload may be shorter; the rest is zero. */
 uint32_t device_record_read(const struct ptap_device_record *record, struct device_entry *entry)
 {
 	uint32_t n = device_entry_bytes(record->kind);

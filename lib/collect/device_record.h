@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A collector's record as it lies in a ring: <proftap/collector.h> on the one side, lib/wire/device.h on the other. */
+/*
+ * Converts a collector's record (<proftap/collector.h>) to the form that it has in a ring
+ * (lib/wire/device.h).
+ */
 #ifndef COLLECT_DEVICE_RECORD_H
 #define COLLECT_DEVICE_RECORD_H
 
@@ -9,8 +12,8 @@
 #include "lib/wire/device.h"
 
 /*
- * Fills |entry| with what |record| says, of which an older plug-in may have fewer bytes. Returns how many bytes of it there
- * are; 0: it makes no sense.
+ * Fills |entry| from |record|, which is shorter if the plug-in is older. Returns the entry's length
+ * in bytes; 0: the record is invalid.
  */
 uint32_t device_record_read(const struct ptap_device_record *record, struct device_entry *entry);
 

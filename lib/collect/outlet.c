@@ -13,10 +13,13 @@
 #include "lib/record/segment.h"
 #include "lib/wire/arena.h"
 
-/* While it is full: the server, which is never far, has taken it out by then. If not, it may be stopped. */
+/*
+ * The first pause while the ring is full: the server, which reads often, has usually emptied it by
+ * then. If not, it may be stopped, and the pauses grow.
+ */
 #define PAUSE_NS (NS_PER_MS / 5)
 #define LONGEST_PAUSE_NS (50 * NS_PER_MS)
-/* Of the time that it has waited so far. */
+/* A pause is this fraction of the time waited so far. */
 #define PAUSE_SHARE 8
 
 int outlet_open(struct outlet *o, struct arena *arena)
@@ -38,13 +41,13 @@ int outlet_open(struct outlet *o, struct arena *arena)
 	return 0;
 }
 
-int outlet_is_closed(struct arena *arena)
+bool outlet_is_closed(struct arena *arena)
 {
 	return atomic_load(&arena->collect.is_cancelled) ||
 	       !(atomic_load(&arena->owner) & ARENA_TID_MASK);
 }
 
-static uint64_t find_end(const struct ring *ring)
+static uint64_t find_free_end(const struct ring *ring)
 {
 	return atomic_load_explicit(&ring->tail, memory_order_acquire) + ring->slot_mask + 1;
 }
@@ -62,13 +65,16 @@ static void pause_since(const struct outlet *o, int64_t since_ns)
 	futex_wait_until(state, atomic_load(state), now_ns + pause_ns);
 }
 
-/* Returns the first position that cannot be had, behind |n| slots at |head|; 0: nobody reads any more. */
+/*
+ * Waits until |n| slots are free at |head|. Returns the first position that is not free; 0: the
+ * outlet is closed.
+ */
 static uint64_t wait_for_room(const struct outlet *o, uint64_t head, uint32_t n)
 {
 	int64_t since_ns = 0;
 	uint64_t end;
 
-	while ((end = find_end(o->ring)) < head + n) {
+	while ((end = find_free_end(o->ring)) < head + n) {
 		if (outlet_is_closed(o->arena))
 			return 0;
 		since_ns = since_ns ? since_ns : monotonic_ns_by_call();
@@ -77,7 +83,7 @@ static uint64_t wait_for_room(const struct outlet *o, uint64_t head, uint32_t n)
 	return end;
 }
 
-static void put(
+static void put_entry(
 	struct outlet *o, uint64_t head, uint32_t name, const struct slot *extra, uint32_t n)
 {
 	struct ring *ring = o->ring;
@@ -108,7 +114,7 @@ int outlet_put(struct outlet *o, uint32_t name, const void *bytes, uint32_t n)
 		segment_begin(o->ring, head, 1 + n_extra, end);
 	memset(extra, 0, n_extra * sizeof *extra);
 	memcpy(extra, bytes, n);
-	put(o, head, name & STRING_ID_MASK ? name & STRING_ID_MASK : STRING_ID_LOST, extra,
+	put_entry(o, head, name & STRING_ID_MASK ? name & STRING_ID_MASK : STRING_ID_LOST, extra,
 		n_extra);
 	return 0;
 }

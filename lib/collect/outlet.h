@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ring that collectors write to: a thread's like any other, but of no recording (RING_WORD_DEVICES), and its writer waits
- * for room instead of losing what there is none for. The server finds it by its number.
+ * The ring that collectors write to. It differs from a thread's ring in two ways: it belongs to no
+ * recording (RING_WORD_DEVICES), and a full ring makes its writer wait instead of dropping records.
+ * The server finds it by its number.
  *
- * Threads: that of the collectors.
+ * Threads: the collectors' thread.
  */
 #ifndef COLLECT_OUTLET_H
 #define COLLECT_OUTLET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -15,17 +17,23 @@ struct ring;
 
 struct outlet {
 	struct arena *arena;
-	struct ring *ring; /* NULL: there is none */
-	int may_read_clock; /* else entries have no time, which nobody needs */
+	struct ring *ring; /* NULL: not open */
+	int may_read_clock; /* if not, entries have no time; their records have their own */
 };
 
-/* Takes a ring of |arena| and says so there. 0, or -EAGAIN: there is none to have. */
+/* Takes a ring of |arena| and writes its number there. 0, or -EAGAIN: no ring is free. */
 int outlet_open(struct outlet *o, struct arena *arena);
 
-/* Nobody reads any more: the capture is not wanted, or the server is gone. Any thread. */
-int outlet_is_closed(struct arena *arena);
+/*
+ * Whether the ring has no reader any more: the capture was cancelled, or the server is gone. Any
+ * thread.
+ */
+bool outlet_is_closed(struct arena *arena);
 
-/* An entry of the kind RECORD_DEVICE with |n| bytes, at most 31 slots. 0, or -ECANCELED: nobody reads any more. */
+/*
+ * Writes an entry of the kind RECORD_DEVICE with |n| bytes, at most 31 slots. 0, or -ECANCELED: the
+ * outlet is closed.
+ */
 int outlet_put(struct outlet *o, uint32_t name, const void *bytes, uint32_t n);
 
 #endif

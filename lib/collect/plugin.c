@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "base/env.h"
 
-static struct plugin known[] = {
+static struct plugin known_plugins[] = {
 	{
 		.name = "cuda",
 		.library = "libcuda.so",
@@ -22,12 +22,12 @@ static struct plugin known[] = {
 	},
 };
 
-/* Of PROFTAP_COLLECTOR; written once, before any server could ask. */
-static struct plugin named[PLUGINS_MAX_NAMED];
-static unsigned n_named;
-static unsigned n_left_out;
+/* The plug-ins that PROFTAP_COLLECTOR names; written once, before any server could request them. */
+static struct plugin named_plugins[PLUGINS_MAX_NAMED];
+static unsigned n_named_plugins;
+static unsigned n_left_out_plugins;
 
-/* --- which there are ----------------------------------------------------------------------- */
+/* --- the plug-ins that exist ------------------------------------------------------------------ */
 
 static const char *find_base(const char *path)
 {
@@ -36,46 +36,46 @@ static const char *find_base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A path that is too long is opened in vain, and that is said. */
-static void add_named(const char *path, size_t n)
+/* A path that is too long is cut; opening it fails, and that is reported. */
+static void add_named_plugin(const char *path, size_t n)
 {
-	struct plugin *p = &named[n_named];
+	struct plugin *p = &named_plugins[n_named_plugins];
 
 	if (!n)
 		return;
-	if (n_named == PLUGINS_MAX_NAMED) {
-		n_left_out++;
+	if (n_named_plugins == PLUGINS_MAX_NAMED) {
+		n_left_out_plugins++;
 		return;
 	}
 	snprintf(p->path, sizeof p->path, "%.*s", (int)n, path);
 	snprintf(p->name, sizeof p->name, "%s", find_base(p->path));
-	n_named++;
+	n_named_plugins++;
 }
 
-int plugins_note(void)
+bool plugins_note(void)
 {
-	const char *paths = n_named ? NULL : env_get(ENV_PROFTAP_COLLECTOR);
+	const char *paths = n_named_plugins ? NULL : env_get(ENV_PROFTAP_COLLECTOR);
 
 	while (paths && *paths) {
 		size_t n = strcspn(paths, ":");
 
-		add_named(paths, n);
+		add_named_plugin(paths, n);
 		paths += n + (paths[n] == ':');
 	}
-	return n_named > 0;
+	return n_named_plugins > 0;
 }
 
 unsigned plugins_count_left_out(void)
 {
-	return n_left_out;
+	return n_left_out_plugins;
 }
 
 struct plugin *plugins_get(unsigned i)
 {
-	if (i < n_named)
-		return &named[i];
-	i -= n_named;
-	return i < sizeof known / sizeof *known ? &known[i] : NULL;
+	if (i < n_named_plugins)
+		return &named_plugins[i];
+	i -= n_named_plugins;
+	return i < sizeof known_plugins / sizeof *known_plugins ? &known_plugins[i] : NULL;
 }
 
 /* --- whether one is wanted ----------------------------------------------------------------- */
@@ -88,40 +88,40 @@ static int is_library(struct dl_phdr_info *info, size_t size, void *name)
 	return info->dlpi_name && strncmp(find_base(info->dlpi_name), begins, strlen(begins)) == 0;
 }
 
-int plugin_is_wanted(const struct plugin *p)
+bool plugin_is_wanted(const struct plugin *p)
 {
 	return !p->library || dl_iterate_phdr(is_library, (void *)(size_t)p->library);
 }
 
 /* --- opening it ---------------------------------------------------------------------------- */
 
-/* |folder|/[proftap/]file; 0: there is none. */
-static int is_there(struct plugin *p, const char *folder, size_t n, const char *below)
+/* Sets p->path to |folder|/|below| and the file's name; returns whether that file is readable. */
+static bool has_file(struct plugin *p, const char *folder, size_t n, const char *below)
 {
 	int size = snprintf(p->path, sizeof p->path, "%.*s/%s%s", (int)n, folder, below, p->file);
 
 	return size < (int)sizeof p->path && access(p->path, R_OK) == 0;
 }
 
-static int is_beside_library(struct plugin *p)
+static bool is_beside_library(struct plugin *p)
 {
 	const char *const below[] = {"", "proftap/", p->built_in};
 	Dl_info info;
 	size_t n;
 
 	if (!dladdr((void *)(size_t)&plugins_get, &info) || info.dli_fname[0] != '/')
-		return 0;
+		return false;
 	n = (size_t)(strrchr(info.dli_fname, '/') - info.dli_fname);
 	for (size_t i = 0; i < sizeof below / sizeof below[0]; i++)
-		if (is_there(p, info.dli_fname, n, below[i]))
-			return 1;
-	return 0;
+		if (has_file(p, info.dli_fname, n, below[i]))
+			return true;
+	return false;
 }
 
-static int find(struct plugin *p, struct diag *d)
+static int find_plugin_file(struct plugin *p, struct diag *d)
 {
 	if (!p->file || is_beside_library(p) ||
-		is_there(p, PTAP_PLUGIN_DIR, strlen(PTAP_PLUGIN_DIR), ""))
+		has_file(p, PTAP_PLUGIN_DIR, strlen(PTAP_PLUGIN_DIR), ""))
 		return 0;
 	return diag_set(d, -ENOENT,
 		"%s was not found beside libproftap or in %s; install it, or use the libproftap of an "
@@ -129,13 +129,13 @@ static int find(struct plugin *p, struct diag *d)
 		p->file, PTAP_PLUGIN_DIR);
 }
 
-static int is_complete(const struct ptap_collector *c)
+static bool is_complete(const struct ptap_collector *c)
 {
 	return c->size >= offsetof(struct ptap_collector, close) + sizeof c->close && c->name &&
 	       c->probe && c->start && c->stop;
 }
 
-static int check(const struct plugin *p, const struct ptap_collector *c, struct diag *d)
+static int check_collector(const struct plugin *p, const struct ptap_collector *c, struct diag *d)
 {
 	if (!c || c->abi != PTAP_COLLECTOR_ABI)
 		return diag_set(d, -EPROTO,
@@ -150,7 +150,7 @@ static int check(const struct plugin *p, const struct ptap_collector *c, struct 
 	return 0;
 }
 
-static int load(struct plugin *p, const struct ptap_collector **out, struct diag *d)
+static int load_plugin_file(struct plugin *p, const struct ptap_collector **out, struct diag *d)
 {
 	const struct ptap_collector *(*get)(uint32_t abi);
 	void *so;
@@ -168,10 +168,10 @@ static int load(struct plugin *p, const struct ptap_collector **out, struct diag
 			"%s is not a collector: it has no " PTAP_COLLECTOR_SYMBOL "()", p->path);
 	memcpy(&get, &symbol, sizeof get);
 	*out = get(PTAP_COLLECTOR_ABI);
-	return check(p, *out, d);
+	return check_collector(p, *out, d);
 }
 
-/* What it knows is of the process that it was opened in. */
+/* A plug-in's state belongs to the process that opened it. */
 static int check_process(const struct plugin *p, struct diag *d)
 {
 	if (p->opened_in == getpid() || p->collector->flags & PTAP_COLLECTOR_FORK_SAFE)
@@ -187,9 +187,9 @@ int plugin_open(struct plugin *p, struct diag *d)
 
 	if (p->collector)
 		return check_process(p, d);
-	r = find(p, d);
+	r = find_plugin_file(p, d);
 	if (!r)
-		r = load(p, &collector, d);
+		r = load_plugin_file(p, &collector, d);
 	if (r)
 		return r;
 	snprintf(p->name, sizeof p->name, "%s", collector->name);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The collectors that there are: those that PROFTAP_COLLECTOR names, and the known ones, each for a library that the program
- * may have mapped. A plug-in is opened once in a process and never closed.
+ * The plug-ins that exist: those that PROFTAP_COLLECTOR names, and the known ones, each for a
+ * library that the program may have mapped. A plug-in is opened once in a process and never closed.
  *
- * Threads: that of the collectors, but for plugins_note().
+ * Threads: the collectors' thread, but for plugins_note().
  */
 #ifndef COLLECT_PLUGIN_H
 #define COLLECT_PLUGIN_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct diag;
@@ -16,36 +17,51 @@ struct ptap_collector;
 
 #define PLUGIN_NAME_BYTES 32
 #define PLUGINS_MAX_NAMED 7u
-#define PLUGINS_MAX (PLUGINS_MAX_NAMED + 1) /* the server knows of so many clocks, too */
+#define PLUGINS_MAX (PLUGINS_MAX_NAMED + 1) /* the server has this number of clocks, too */
 
 struct plugin {
 	char name
-		[PLUGIN_NAME_BYTES]; /* as people know it: "cuda", or the file's; its own once it is open */
+		/*
+		 * The name for people: "cuda", or the file's; the collector's own once it is open.
+		 */
+		[PLUGIN_NAME_BYTES];
 	const char *
-		library; /* how the name of the library begins that it is for; NULL: it is for none */
+		/*
+		 * The beginning of the name of the library that it records; NULL: it needs no
+		 * library.
+		 */
+		library;
 	const char
-		*file; /* of a known one: looked for beside libproftap and where it is installed */
-	const char *built_in; /* where the build tree has it, from libproftap's folder */
-	char path[PATH_MAX]; /* where it is; "" before it was looked for */
-	const struct ptap_collector *collector; /* NULL: it is not open */
-	pid_t opened_in; /* the process */
+		/*
+		 * The file of a known plug-in, searched beside libproftap and in the installation's
+		 * folder.
+		 */
+		*file;
+	const char *built_in; /* its place in the build tree, relative to libproftap's folder */
+	char path[PATH_MAX]; /* "" before the search */
+	const struct ptap_collector *collector; /* NULL: not open */
+	pid_t opened_in; /* the process that opened it */
 };
 
 /*
- * Reads PROFTAP_COLLECTOR, the first time that a server is started, where the environment may be read: on the thread that
- * starts it, under the guest's lock. 1: there are collectors that are for no library.
+ * Reads PROFTAP_COLLECTOR when a server is started for the first time, on the thread that starts it
+ * and under the guest's lock: the environment may be read there. Returns whether it names plug-ins,
+ * which need no library.
  */
-int plugins_note(void);
+bool plugins_note(void);
 
-/* Those of PROFTAP_COLLECTOR first, at most PLUGINS_MAX; NULL behind the last one. Lasts as long as the process. */
+/*
+ * Returns the plug-ins of PROFTAP_COLLECTOR first, then the known ones, at most PLUGINS_MAX; NULL
+ * behind the last one. The struct lives as long as the process.
+ */
 struct plugin *plugins_get(unsigned i);
-/* How many it names beyond PLUGINS_MAX_NAMED. */
+/* The number of plug-ins that PROFTAP_COLLECTOR names beyond PLUGINS_MAX_NAMED. */
 unsigned plugins_count_left_out(void);
 
-/* Whether what it is for is there: the library is mapped. */
-int plugin_is_wanted(const struct plugin *p);
+/* Whether the plug-in's library is mapped. */
+bool plugin_is_wanted(const struct plugin *p);
 
-/* Opens it, if that was not done before. 0 or a negative errno, with |d|. */
+/* Opens the plug-in, if it is not open yet. 0 or a negative errno, with |d|. */
 int plugin_open(struct plugin *p, struct diag *d);
 
 #endif

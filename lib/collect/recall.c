@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said again; see recall.h. */
+/* Records that are repeated; see recall.h. */
 #include "lib/collect/recall.h"
 
 #include <string.h>
@@ -14,14 +14,14 @@ void recall_forget(struct recall *r)
 	memset(r->n_anchors, 0, sizeof r->n_anchors);
 }
 
-/* Of the same device, or stream. */
-static int is_of_same(const struct device_entry *a, const struct device_entry *b)
+/* Whether both describe the same device or stream. */
+static bool describe_the_same(const struct device_entry *a, const struct device_entry *b)
 {
 	return a->kind == b->kind && a->collector == b->collector && a->device == b->device &&
 	       (a->kind == DEVICE_INFO || (a->context == b->context && a->stream == b->stream));
 }
 
-static struct recalled *find_anchor(struct recall *r, unsigned collector)
+static struct recalled *find_anchor_place(struct recall *r, unsigned collector)
 {
 	unsigned *n = &r->n_anchors[collector];
 
@@ -30,13 +30,13 @@ static struct recalled *find_anchor(struct recall *r, unsigned collector)
 	return &r->anchors[collector][*n - 1];
 }
 
-/* Where it goes; NULL: there is no room. */
+/* Returns the place to keep |entry| in; NULL: no room is left. */
 static struct recalled *find_place(struct recall *r, const struct device_entry *entry)
 {
 	if (entry->kind == DEVICE_ANCHOR)
-		return find_anchor(r, entry->collector);
+		return find_anchor_place(r, entry->collector);
 	for (unsigned i = 0; i < r->n; i++)
-		if (is_of_same(&r->things[i].entry, entry))
+		if (describe_the_same(&r->things[i].entry, entry))
 			return &r->things[i];
 	return r->n < RECALL_MAX ? &r->things[r->n++] : NULL;
 }
@@ -54,7 +54,7 @@ void recall_note(
 		*place = (struct recalled){name, n_bytes, *entry};
 }
 
-static int write_all(const struct recalled *r, unsigned n, struct outlet *o)
+static int write_recalled(const struct recalled *r, unsigned n, struct outlet *o)
 {
 	int error = 0;
 
@@ -65,10 +65,10 @@ static int write_all(const struct recalled *r, unsigned n, struct outlet *o)
 
 int recall_write(const struct recall *r, struct outlet *o)
 {
-	int error = write_all(r->things, r->n, o);
+	int error = write_recalled(r->things, r->n, o);
 
 	for (unsigned i = 0; i < PLUGINS_MAX && !error; i++)
-		error = write_all(r->anchors[i], r->n_anchors[i], o);
+		error = write_recalled(r->anchors[i], r->n_anchors[i], o);
 	return error;
 }
 

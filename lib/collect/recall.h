@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a capture's collectors have said of things (devices, streams, their clock), to be said again: a session is handed over in
- * parts, and its oldest records go, but no part is understood without these.
+ * Keeps the records in which a capture's collectors describe devices, streams and their clock, and
+ * writes them again on request: a session is handed over in parts, and its oldest records go, but
+ * every part needs these to be understood.
  *
- * Threads: that of the collectors.
+ * Threads: the collectors' thread.
  */
 #ifndef COLLECT_RECALL_H
 #define COLLECT_RECALL_H
@@ -15,7 +16,7 @@
 
 struct outlet;
 
-/* Further streams are not said again: they keep their numbers, and lose their names. */
+/* Further streams are not repeated: they keep their numbers, and lose their names. */
 #define RECALL_MAX 512u
 
 struct recalled {
@@ -24,23 +25,28 @@ struct recalled {
 	struct device_entry entry;
 };
 
-/* Much of it is never touched. */
+/* Most of this struct is never touched. */
 struct recall {
-	uint32_t heeded; /* the arena's |repeat| that was */
+	uint32_t heeded; /* the arena's |repeat| of the last repetition */
 	unsigned n;
 	struct recalled things[RECALL_MAX];
-	/* Of each collector the first one, and the last: it has a clock of its own. */
+	/* The first and the last anchor of each collector, because each has a clock of its own. */
 	unsigned n_anchors[PLUGINS_MAX];
 	struct recalled anchors[PLUGINS_MAX][2];
 };
 
 void recall_forget(struct recall *r);
-/* What is of no kind that is kept is not. |n_bytes| of |entry| are what is written. */
+/*
+ * Keeps |entry| if it is of a kind that is repeated. |n_bytes| bytes of |entry| are written later.
+ */
 void recall_note(
 	struct recall *r, uint32_t name, const struct device_entry *entry, uint32_t n_bytes);
-/* Writes all of it. As outlet_put(). */
+/* Writes all kept records. Returns as outlet_put(). */
 int recall_write(const struct recall *r, struct outlet *o);
-/* The same where the server has handed over, or given up, what is needed for what comes (the arena's |repeat|). */
+/*
+ * Writes them if the server has requested it (the arena's |repeat|): it has handed over or dropped
+ * records that the next ones need.
+ */
 void recall_heed(struct recall *r, struct outlet *o);
 
 #endif

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one capture's collectors share: who asks for them, where their records and sentences go. */
+/* The state that one capture's collectors share, and the functions that they can call. */
 #ifndef COLLECT_RUN_H
 #define COLLECT_RUN_H
+
+#include <proftap/collector.h>
+#include <stdbool.h>
 
 #include "base/clock.h"
 #include "lib/collect/outlet.h"
 #include "lib/collect/recall.h"
-#include "lib/collect/said.h"
+#include "lib/collect/warnings.h"
 #include "lib/wire/arena.h"
 
-/* From the end that is asked for until a collector should be back; the server itself waits for two seconds. */
+/*
+ * The time from the requested end until a collector should have returned; the server itself waits
+ * for two seconds.
+ */
 #define COLLECT_STOP_NS (1500 * NS_PER_MS)
 
 struct plugin;
@@ -17,23 +23,35 @@ struct plugin;
 struct collect_run {
 	struct arena *arena;
 	struct outlet outlet;
-	struct said said;
-	const struct plugin *plugin; /* whose step it is; NULL: nobody's */
-	unsigned collector; /* its number */
+	struct collect_warnings warnings;
+	const struct plugin *plugin; /* the plug-in whose step runs; NULL: none */
+	unsigned collector; /* its index */
 	struct recall *recall;
-	uint32_t handed_on; /* the arena's |hand_on| that was heeded */
-	uint64_t n_losses; /* records of losses that this one has emitted */
+	uint32_t handed_on; /* the last |hand_on| of the arena that was answered */
+	uint64_t n_losses; /* records of losses that the collectors have emitted */
 	const struct plugin
-		*exclusive; /* the one that records and bears no other of its kind beside it */
+		/*
+		 * The recording collector that allows no other exclusive one beside it; NULL: none.
+		 */
+		*exclusive;
 	char options[sizeof((struct arena_collect *)0)->options +
-		     1]; /* lines, each terminated; an empty one ends them */
+		     1]; /* Lines, each terminated; an empty one ends them. */
 };
 
-static inline int collect_run_is_over(const struct collect_run *run)
+static inline bool collect_run_is_over(const struct collect_run *run)
 {
 	uint32_t state = atomic_load(&run->arena->collect.state);
 
 	return state != ARENA_COLLECT_TAKEN && state != ARENA_COLLECT_RUNNING;
 }
+
+/* The functions that libproftap offers to plug-ins. */
+extern const struct ptap_collector_services collector_services;
+
+/*
+ * From here on the services serve |run|, which is filled; NULL: no run. One run at a time. Called on
+ * the collectors' thread.
+ */
+void services_serve(struct collect_run *run);
 
 #endif

@@ -2,18 +2,20 @@
 /*
  * The control thread; see control.h.
  *
- * |owner| holds the server thread's tid, robustly: the kernel clears it when that thread is gone. The
- * server flips bit 30 with each command so that the word changes; the kernel uses the same bit for
- * FUTEX_OWNER_DIED, which is why only a zero tid means death. Read |owner| before |command|: a command
- * that comes in between has flipped the bit, and the wait returns at once.
+ * The server thread holds |owner| with its tid, as a robust word: the kernel clears it when that
+ * thread is gone. The server flips bit 30 with each command so that the word changes; the kernel
+ * uses the same bit for FUTEX_OWNER_DIED, which is why only a zero tid means death. |owner| must be
+ * read before |command|: a command that comes in between has flipped the bit, and the wait returns
+ * at once.
  *
- * |guest| is the same the other way: this thread holds it, and a server thread waits on it.
+ * |guest| works the other way round: this thread holds it, and a server thread waits on it.
  */
 #include "lib/control/control.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,7 +32,10 @@
 
 #define CONTROL_STACK_BYTES (64u << 10)
 
-/* The robust list lies in private memory: in the arena, a peer could steer the kernel's writes. */
+/*
+ * The robust list lies in private memory: in the arena, another process could steer the kernel's
+ * writes.
+ */
 static struct {
 	struct robust_list_head head;
 	struct robust_list node;
@@ -75,7 +80,7 @@ static uint32_t choose_new_word(struct guest *guest, struct arena *arena)
 	return guest_next_word(0);
 }
 
-/* When ptap_enabled() may say yes, by |arg| of ARENA_OP_START; 0: at once. */
+/* The time from which ptap_enabled() may return true, by |arg| of ARENA_OP_START; 0: at once. */
 static int64_t find_early_end(uint32_t arg)
 {
 	uint32_t early_us = arg >> ARENA_START_EARLY_SHIFT;
@@ -83,7 +88,10 @@ static int64_t find_early_end(uint32_t arg)
 	return early_us ? monotonic_ns_by_call() + early_us * INT64_C(1000) : 0;
 }
 
-/* |arg|: as ARENA_OP_START. Another level alone is no new recording: what is open stays. */
+/*
+ * |arg| is that of ARENA_OP_START. A new level alone does not begin a new recording: open spans
+ * stay open.
+ */
 static void start_recording(struct guest *guest, struct arena *arena, uint32_t arg)
 {
 	uint32_t word = atomic_load(&guest->word);
@@ -98,7 +106,10 @@ static void start_recording(struct guest *guest, struct arena *arena, uint32_t a
 	atomic_store(&arena->recording_since_ns, monotonic_ns_by_call());
 }
 
-/* Sets |*early_end_ns| to when guest_page.level.is_early is to be 0 again; 0: it is. */
+/*
+ * Sets |*early_end_ns| to the time at which guest_page.level.is_early becomes 0 again; 0 if it is 0
+ * already.
+ */
 static void do_command(struct guest *guest, struct arena *arena, int64_t *early_end_ns)
 {
 	uint32_t arg = atomic_load(&arena->arg);
@@ -123,8 +134,8 @@ static void do_command(struct guest *guest, struct arena *arena, int64_t *early_
 	}
 }
 
-/* Serves commands until the server dies (1) or the host stops it (0). */
-static int serve(struct guest *guest, struct arena *arena)
+/* Serves commands. Returns true when the server has died, false when the host stops the thread. */
+static bool serve_commands(struct guest *guest, struct arena *arena)
 {
 	int64_t early_end_ns = 0;
 	uint32_t seen = 0;
@@ -134,7 +145,7 @@ static int serve(struct guest *guest, struct arena *arena)
 		uint32_t command = atomic_load(&arena->command);
 
 		if (atomic_load(&guest->quit))
-			return 0;
+			return false;
 		if (command != seen) {
 			do_command(guest, arena, &early_end_ns);
 			seen = command;
@@ -143,7 +154,7 @@ static int serve(struct guest *guest, struct arena *arena)
 			continue;
 		}
 		if (server_has_left(owner))
-			return 1;
+			return true;
 		if (early_end_ns && monotonic_ns_by_call() >= early_end_ns) {
 			atomic_store(&guest_page.level.is_early, 0);
 			early_end_ns = 0;
@@ -152,16 +163,17 @@ static int serve(struct guest *guest, struct arena *arena)
 	}
 }
 
-/* The host may have locked all its memory; locked pages are not given back. */
-static void give_back(char *from, size_t n)
+/* Unlocks first: the host may have locked all its memory, and locked pages cannot be freed. */
+static void free_pages(char *from, size_t n)
 {
 	munlock(from, n);
 	madvise(from, n, MADV_REMOVE);
 }
 
 /*
- * The server is gone: give the rings' memory back. The mapping stays, since a thread may still be in the
- * middle of a record; so do the heads (4 KiB each), for the same thread must find its ring's size there.
+ * Frees the rings' memory after the server's end. The mapping stays, since a thread may still be in
+ * the middle of a record; so do the heads (4 KiB each), because that thread reads its ring's size
+ * there.
  */
 static void free_ring_pages(struct arena *arena)
 {
@@ -172,7 +184,7 @@ static void free_ring_pages(struct arena *arena)
 		char *ring = (char *)arena_ring(arena, i, ring_bytes);
 
 		if (i < ready || atomic_load(&arena->ring_state[i]) == RING_USED)
-			give_back(ring + RING_PAGE_BYTES, RING_FRAMES_BYTES + ring_bytes);
+			free_pages(ring + RING_PAGE_BYTES, RING_FRAMES_BYTES + ring_bytes);
 	}
 }
 
@@ -181,10 +193,13 @@ static void *control_main(void *unused)
 	struct guest *guest = guest_get();
 	struct arena *arena = guest->arena;
 
-	/* Naming it from outside would open a file: a descriptor in the host's table. */
+	/*
+	 * pthread_setname_np() from another thread would open a file: a descriptor in the host's
+	 * table.
+	 */
 	prctl(PR_SET_NAME, "ptap-control");
 	hold_guest_word(arena);
-	if (serve(guest, arena)) {
+	if (serve_commands(guest, arena)) {
 		atomic_store(&guest->word, 0);
 		atomic_store(&guest->is_serving, 0);
 		free_ring_pages(arena);
@@ -194,7 +209,7 @@ static void *control_main(void *unused)
 	return unused;
 }
 
-static int create_thread(struct guest *guest, size_t stack_bytes)
+static int create_control_thread(struct guest *guest, size_t stack_bytes)
 {
 	pthread_attr_t attr;
 	int r;
@@ -216,15 +231,15 @@ int control_start(void)
 
 	atomic_store(&guest->quit, 0);
 	/*
-	 * The thread inherits the mask: none of the host's signals lands in it. Libc leaves out those of its own:
-	 * setuid() waits until every thread has answered one.
+	 * The thread inherits the mask, so none of the host's signals lands in it. Libc leaves its
+	 * own signals unblocked: setuid() waits until every thread has answered one.
 	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = create_thread(guest, CONTROL_STACK_BYTES);
-	/* A host with much thread-local storage needs more than that. */
+	r = create_control_thread(guest, CONTROL_STACK_BYTES);
+	/* A host with much thread-local storage needs a larger stack. */
 	if (r)
-		r = create_thread(guest, 0);
+		r = create_control_thread(guest, 0);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r)
 		return r;
@@ -241,7 +256,7 @@ void control_stop(void)
 		return;
 	atomic_store(&guest->word, 0);
 	atomic_store(&guest->quit, 1);
-	/* It may be between looking at |quit| and sleeping: change the word too. */
+	/* The thread may be between its check of |quit| and its sleep: the word must change too. */
 	atomic_fetch_xor(&arena->owner, ARENA_TOGGLE);
 	futex_wake(&arena->owner, 1);
 	pthread_join(guest->control_thread, NULL);

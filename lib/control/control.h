@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library's one thread. It sleeps on one futex word of the arena, does what the server commands,
- * and learns of the server's death in the same place. Idle it never wakes.
+ * The library's one thread. It sleeps on one futex word of the arena, does the server's commands,
+ * and learns of the server's death from the same word. While idle it never wakes.
  */
 #ifndef LIB_CONTROL_H
 #define LIB_CONTROL_H

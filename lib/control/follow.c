@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Following forks; see follow.h. The guest page is wiped in a child: what the child needs to know lies in
- * private memory here, and in the arena of the process that started the server, which the child has
- * inherited and never writes to but for the counter of failures.
+ * Following forks; see follow.h. The guest page is wiped in a child. So the facts that the child
+ * needs lie in private memory here, and in the arena of the process that started the server. The
+ * child has inherited that arena and writes nothing there but the counters of failures.
  */
 #define PTAP_IMPL_BUILDING
 #include "lib/control/follow.h"
@@ -10,32 +10,34 @@
 #include <errno.h>
 #include <proftap/proftap.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/futex.h"
-#include "lib/control/arena_head.h"
-#include "lib/control/arena_rings.h"
+#include "lib/control/arena.h"
 #include "lib/control/cancel.h"
 #include "lib/control/control.h"
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"
 #include "lib/spawn/join.h"
-#include "lib/spawn/pid_space.h"
 
-/* Of the process that started the server; survives fork. NULL: nobody follows. Written under the guest's lock. */
+/*
+ * The arena of the process that started the server; it survives fork. NULL: children do not follow.
+ * Written under the guest's lock.
+ */
 static struct arena *_Atomic ancestor;
-/* And its server. */
+/* The server of |ancestor|. */
 static int32_t server_pid;
 static uid_t server_uid;
 
-static int is_server_alive(void)
+static bool is_server_alive(void)
 {
 	return (atomic_load(&ancestor->owner) & ARENA_TID_MASK) != 0;
 }
 
-/* In the child, before fork() returns there. */
+/* Runs in the child, before fork() returns there. */
 static void mark_child(void)
 {
 	struct guest *guest = guest_get();
@@ -46,16 +48,16 @@ static void mark_child(void)
 	atomic_store(&guest->word, GUEST_WORD_FOLLOW);
 }
 
-static unsigned choose_patience_ms(void)
+static unsigned choose_timeout_ms(void)
 {
-	int has_been_in_vain =
+	bool has_timed_out =
 		atomic_load(&ancestor->join_error) == -ETIMEDOUT &&
 		atomic_load(&ancestor->join_error_heard) == atomic_load(&ancestor->n_joins_heard);
 
-	return has_been_in_vain ? JOIN_SHORT_TIMEOUT_MS : JOIN_TIMEOUT_MS;
+	return has_timed_out ? JOIN_SHORT_TIMEOUT_MS : JOIN_TIMEOUT_MS;
 }
 
-static void fill_request(struct join *j, uint32_t n_rings)
+static void fill_join(struct join *j, uint32_t n_rings)
 {
 	const struct ptap_server_options o = {.name = ancestor->name};
 	struct arena *last = arena_get_last();
@@ -74,31 +76,34 @@ static void fill_request(struct join *j, uint32_t n_rings)
 	j->request.magic = JOIN_MAGIC;
 	j->request.version = JOIN_VERSION;
 	j->request.pid = getpid();
-	j->patience_ms = choose_patience_ms();
+	j->patience_ms = choose_timeout_ms();
 	j->n_heard = &ancestor->n_joins_heard;
 	j->n_heard_before = atomic_load(j->n_heard);
 	j->n_waits = 0;
 	memcpy(j->request.secret, ancestor->join_secret, sizeof j->request.secret);
 }
 
-/* Less address space than the limits promise: with half the rings it may fit. */
-static int introduce(struct join *j)
+/* Joins. The address space may be smaller than the limits promise: then half the rings may fit. */
+static int join_with_rings_that_fit(struct join *j)
 {
 	uint32_t n_rings = arena_count_rings(ancestor->ring_bytes);
 	int r;
 
-	/* The server takes no more than it has seen in the program. */
+	/* The server accepts no more rings than the ancestor's arena has. */
 	if (n_rings > ancestor->n_rings)
 		n_rings = ancestor->n_rings;
 	do {
-		fill_request(j, n_rings);
+		fill_join(j, n_rings);
 		r = join_run(j);
 		n_rings /= 2;
 	} while (r == -ENOMEM && n_rings);
 	return r;
 }
 
-/* The annotation that joins is part of the capture that runs: its start comes before the server's hello. */
+/*
+ * The annotation that joins belongs to the running capture: its start comes before the server's
+ * hello.
+ */
 static void wait_for_start(struct arena *arena, unsigned patience_ms)
 {
 	int64_t give_up = monotonic_ns_by_call() + patience_ms * NS_PER_MS;
@@ -111,14 +116,14 @@ static void wait_for_start(struct arena *arena, unsigned patience_ms)
 		futex_wait_until(&arena->ack, ack, give_up);
 }
 
-static int start_guest(const struct join *j)
+static int start_joined_guest(const struct join *j)
 {
 	struct guest *guest = guest_get();
 	struct arena *arena = j->spawn.arena;
 	int r = arena_open_head(arena);
 
 	guest->arena = arena;
-	/* From here on the word is the control thread's. */
+	/* From here on the control thread owns the word. */
 	atomic_store(&guest->word, 0);
 	if (r == 0)
 		r = control_start();
@@ -131,7 +136,7 @@ static int start_guest(const struct join *j)
 	return 0;
 }
 
-static int join(void)
+static int join_server(void)
 {
 	struct join *j;
 	int r;
@@ -139,16 +144,19 @@ static int join(void)
 	if (!pid_space_is_shared_with_children())
 		return -EOPNOTSUPP;
 	j = join_new();
-	r = j ? introduce(j) : -ENOMEM;
+	r = j ? join_with_rings_that_fit(j) : -ENOMEM;
 	if (r == 0)
-		r = start_guest(j);
+		r = start_joined_guest(j);
 	if (r == 0 && j->answer.is_recording)
 		wait_for_start(j->spawn.arena, j->patience_ms);
 	join_free(j);
 	return r;
 }
 
-/* Any thread, in the middle of an annotation. Once in a process: what failed is not tried again. */
+/*
+ * Runs on any thread, in the middle of an annotation. Once in a process: a join that failed is not
+ * tried again.
+ */
 static void join_once(void)
 {
 	_uncancelled_ int cancel_state = cancel_disable();
@@ -156,11 +164,11 @@ static void join_once(void)
 	int saved = errno;
 	int r;
 
-	/* A child of vfork() in this memory: what it would join with ends with its exec. */
+	/* A child of vfork() shares this memory, and its join would end with its exec. */
 	if (getpid() != guest->followed_pid || !lock_try(&guest->lock))
 		return;
 	if (atomic_load(&guest->word) == GUEST_WORD_FOLLOW) {
-		r = join();
+		r = join_server();
 		if (r) {
 			atomic_store(&guest->word, 0);
 			atomic_store(
@@ -175,14 +183,14 @@ static void join_once(void)
 
 void follow_begin(struct arena *arena)
 {
-	static int is_registered;
+	static bool is_registered;
 
 	if (!(arena->flags & ARENA_FOLLOW_FORK) || !arena->join_name[0])
 		return;
 	guest_join = join_once;
-	/* Without the handler children read 0, as if nobody had asked. */
+	/* Without the handler children read the level 0 and do not follow. */
 	if (!is_registered && pthread_atfork(NULL, NULL, mark_child) == 0)
-		is_registered = 1;
+		is_registered = true;
 	server_pid = guest_get()->server_pid;
 	server_uid = geteuid();
 	ancestor = arena;
@@ -191,7 +199,7 @@ void follow_begin(struct arena *arena)
 const struct arena *follow_get_ancestor(void)
 {
 	struct guest *guest = guest_get();
-	int is_followed =
+	bool is_followed =
 		atomic_load(&guest->word) == GUEST_WORD_FOLLOW || guest->has_control_thread;
 
 	return ancestor && guest->followed_pid == getpid() && is_followed && is_server_alive()
@@ -202,7 +210,7 @@ const struct arena *follow_get_ancestor(void)
 struct arena *follow_find_ancestor(void)
 {
 	struct arena *arena = atomic_load(&ancestor);
-	int is_alive = arena && (atomic_load(&arena->owner) & ARENA_TID_MASK);
+	bool is_alive = arena && (atomic_load(&arena->owner) & ARENA_TID_MASK);
 
 	return is_alive && guest_get()->followed_pid == getpid() ? arena : NULL;
 }

@@ -1,31 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Meeting a server; see handshake.h. */
+/* From an arena that a server has to one that serves; see handshake.h. */
 #define PTAP_IMPL_BUILDING
 #include "lib/control/handshake.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
-#include "lib/control/arena_head.h"
-#include "lib/control/arena_rings.h"
+#include "base/futex.h"
+#include "lib/control/arena.h"
 #include "lib/control/control.h"
 #include "lib/control/follow.h"
-#include "lib/control/hello.h"
 #include "lib/control/launch.h"
 #include "lib/control/life.h"
 #include "lib/record/guest.h"
 #include "lib/spawn/spawn.h"
+#include "lib/wire/arena.h"
+
+#define HELLO_TIMEOUT_NS (10 * NS_PER_S)
+#define CLOSE_TIMEOUT_NS (2 * NS_PER_S)
+/* Most servers answer within this time, and then no check for their life is needed. */
+#define LOOK_INTERVAL_NS (50 * NS_PER_MS)
+
+/* Waits until the word differs from |hello|, for one interval at most, and returns it. */
+static uint32_t wait_while_hello_is(struct arena *arena, uint32_t hello)
+{
+	futex_wait_until(&arena->hello, hello, monotonic_ns_by_call() + LOOK_INTERVAL_NS);
+	return atomic_load(&arena->hello);
+}
+
+/* The server refused. -EINVAL means that an option is wrong. */
+static int fail_refused(const struct arena *arena, struct diag *d)
+{
+	if (atomic_load(&arena->hello_error) == -EINVAL)
+		return diag_set(d, -EINVAL, "%.500s", arena->message);
+	return diag_set(d, -ECHILD, "proftapd: %.480s", arena->message);
+}
 
 /*
- * No thread has a ring there, since no capture starts before the hello: they are unmapped. The head and the
- * strings stay reserved: a thread that is late in an annotation of an earlier server's capture may look there.
+ * Waits until the server |pid| (0: unknown) serves, 10 s at most. Its hello is the only proof that
+ * it lives: a sandbox may have killed it at exec. 0, HANDSHAKE_NO_SERVER, or a negative errno with
+ * |d|.
  */
-static void drop_server(struct spawn *s)
+static int wait_for_hello(struct arena *arena, int32_t pid, struct diag *d)
+{
+	int64_t give_up = monotonic_ns_by_call() + HELLO_TIMEOUT_NS;
+	uint32_t hello;
+
+	while ((hello = wait_while_hello_is(arena, ARENA_HELLO_NONE)) == ARENA_HELLO_NONE) {
+		if (server_is_gone(arena, pid)) {
+			diag_set(d, -ECHILD, "%.500s", arena->message);
+			return HANDSHAKE_NO_SERVER;
+		}
+		if (monotonic_ns_by_call() > give_up)
+			return diag_set(d, -ETIMEDOUT, "proftapd: no answer within 10 s");
+	}
+	return hello == ARENA_HELLO_FAILED ? fail_refused(arena, d) : 0;
+}
+
+void handshake_wait_for_close(struct arena *arena, int32_t pid)
+{
+	int64_t give_up = monotonic_ns_by_call() + CLOSE_TIMEOUT_NS;
+
+	while (wait_while_hello_is(arena, ARENA_HELLO_READY) == ARENA_HELLO_READY &&
+		monotonic_ns_by_call() < give_up && !server_is_gone(arena, pid))
+		;
+}
+
+/*
+ * No thread has a ring there, since no capture starts before the hello: the rings are unmapped. The
+ * head and the strings stay reserved: a late thread in an annotation of an earlier server's capture
+ * may read there.
+ */
+static void drop_failed_server(struct spawn *s)
 {
 	char *arena = (char *)s->arena;
 
-	/* If it is gone its pid may be another process's. */
+	/* After its end the pid may belong to another process. */
 	if (s->pid > 0 && !process_is_gone(s->pid))
 		kill(s->pid, SIGKILL);
 	control_stop();
@@ -33,14 +86,17 @@ static void drop_server(struct spawn *s)
 	madvise(arena, arena_rings_offset(), MADV_REMOVE);
 }
 
-/* |guest| has what others may ask for. */
+/* Fills the arena, and the server's fields of |guest|. */
 static int fill_arena(const struct launch *l, struct diag *d)
 {
 	const struct spawn *s = l->spawn;
 	struct guest *guest = guest_get();
 	int r;
 
-	/* Before the strings are copied: what is registered in the old arena from here on nobody keeps (site.c). */
+	/*
+	 * The exchange comes before the copy of the strings: strings that are registered in the old
+	 * arena from here on are not kept (lib/record/site.c).
+	 */
 	atomic_exchange(&guest->arena, s->arena);
 	r = arena_fill(s, &l->o, l->n_rings, l->ring_bytes);
 	if (r)
@@ -69,7 +125,9 @@ static void begin_service(struct arena *arena)
 	arena_rings_note(arena);
 	follow_begin(arena);
 	atomic_store(&guest->is_serving, 1);
-	/* It may have died since its hello, and the control thread have said so before. */
+	/*
+	 * The server may have died since its hello, and the control thread may have noticed before.
+	 */
 	if (!(atomic_load(&arena->owner) & ARENA_TID_MASK))
 		atomic_store(&guest->is_serving, 0);
 }
@@ -82,10 +140,10 @@ int handshake_make(const struct launch *l, struct diag *d)
 	if (!r)
 		r = start_control(d);
 	if (!r)
-		r = hello_wait(s->arena, s->pid, d);
+		r = wait_for_hello(s->arena, s->pid, d);
 	if (r)
-		drop_server(s);
+		drop_failed_server(s);
 	else
 		begin_service(s->arena);
-	return r == HELLO_NEVER ? HANDSHAKE_NO_SERVER : r;
+	return r;
 }

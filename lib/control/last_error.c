@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One text per thread, without thread-local storage (half a KiB in each of the host's threads) and
- * without a destructor in the host: the last 16 threads that failed have a slot. The lock lies in the guest
- * page, so that a child never inherits it taken.
+ * without a destructor in the host: each of the last 16 threads that failed has a slot. The lock
+ * lies in the guest page, so that a child never inherits it locked.
  */
 #define PTAP_IMPL_BUILDING
 #include "lib/control/last_error.h"
@@ -20,13 +20,13 @@
 static struct {
 	long tid;
 	char text[sizeof((struct diag *)0)->text];
-} slots[N_SLOTS];
-static unsigned next_slot;
+} error_slots[N_SLOTS];
+static unsigned next_error_slot;
 
-static int find_slot(long tid)
+static int find_error_slot(long tid)
 {
 	for (int i = 0; i < N_SLOTS; i++)
-		if (slots[i].tid == tid)
+		if (error_slots[i].tid == tid)
 			return i;
 	return -1;
 }
@@ -37,11 +37,11 @@ int last_error_set(const struct diag *d)
 	int i;
 
 	guest_lock(&guest_get()->error_lock);
-	i = find_slot(tid);
+	i = find_error_slot(tid);
 	if (i < 0)
-		i = (int)(next_slot++ % N_SLOTS);
-	slots[i].tid = tid;
-	memcpy(slots[i].text, d->text, sizeof slots[i].text);
+		i = (int)(next_error_slot++ % N_SLOTS);
+	error_slots[i].tid = tid;
+	memcpy(error_slots[i].text, d->text, sizeof error_slots[i].text);
 	lock_release(&guest_get()->error_lock);
 	return d->code;
 }
@@ -51,9 +51,9 @@ const char *ptap_last_error(void)
 	int i;
 
 	guest_lock(&guest_get()->error_lock);
-	i = find_slot(syscall(SYS_gettid));
+	i = find_error_slot(syscall(SYS_gettid));
 	lock_release(&guest_get()->error_lock);
-	return i < 0 ? "" : slots[i].text;
+	return i < 0 ? "" : error_slots[i].text;
 }
 
 const char *ptap_error_text(int error)

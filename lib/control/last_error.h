@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sentence behind ptap_last_error(). */
+/* The message that ptap_last_error() returns. */
 #ifndef LIB_LAST_ERROR_H
 #define LIB_LAST_ERROR_H
 

@@ -1,25 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From options to a server that has said hello; see launch.h. */
+/*
+ * From options to a server that serves: one of this process's own (docs/internals/spawn.md), else
+ * one that a host daemon lends (docs/internals/host.md).
+ */
 #define PTAP_IMPL_BUILDING
 #include "lib/control/launch.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "lib/control/arena_head.h"
-#include "lib/control/lent_server.h"
-#include "lib/control/own_server.h"
+#include "base/env.h"
+#include "base/runtime_dir.h"
+#include "lib/control/arena.h"
+#include "lib/control/handshake.h"
 #include "lib/control/parent.h"
-#include "lib/spawn/pid_space.h"
+#include "lib/spawn/host_request.h"
 #include "lib/spawn/spawn.h"
 
-/* A program that execs itself may be here before its old server has closed the port. */
+/* A program that execs itself may start again before its old server has closed the port. */
 #define REBIND_TIMEOUT_NS (200 * NS_PER_MS)
 
-/* Less address space, or memory to lock (mlockall), than the limits promise: with half the rings it may fit. */
-static int may_fit_smaller(const struct launch *l)
+/*
+ * The address space, or the memory to lock (mlockall), may be smaller than the limits promise: then
+ * half the rings may fit.
+ */
+static bool may_fit_smaller(const struct launch *l)
 {
 	const struct spawn *s = l->spawn;
 
@@ -27,7 +39,11 @@ static int may_fit_smaller(const struct launch *l)
 	       l->n_rings > 1;
 }
 
-int launch_until_it_fits(struct launch *l, int (*make)(void *context), void *context)
+/*
+ * Runs |make|, which makes listener and arena of l->spawn, until these fit: with fewer rings, and again
+ * when a port in use may have become free. Returns the last result of |make|.
+ */
+static int launch_until_it_fits(struct launch *l, int (*make)(void *context), void *context)
 {
 	int64_t give_up = monotonic_ns_by_call() + REBIND_TIMEOUT_NS;
 	int r;
@@ -44,7 +60,190 @@ int launch_until_it_fits(struct launch *l, int (*make)(void *context), void *con
 	}
 }
 
-/* Whatever is cloned here would be PID 1 of that namespace, and take it down with its own end. */
+/* --- a server of this process ----------------------------------------------------------------- */
+
+/*
+ * Nothing can be executed here, or this process may not have the server as a child; |d| says why, and
+ * d->code is a negative errno.
+ */
+#define OWN_SERVER_IMPOSSIBLE 1
+
+static int check_adoption(struct diag *d)
+{
+	int subreaper = 0;
+
+	prctl(PR_GET_CHILD_SUBREAPER, &subreaper, 0, 0, 0);
+	if (getpid() != 1 && !subreaper)
+		return 0;
+	diag_set(d, -EOPNOTSUPP,
+		"proftap server: this process is %s and would inherit the server as a child; "
+		"start the program under an init (docker run --init, tini)",
+		getpid() == 1 ? "PID 1 of its namespace" : "a child subreaper");
+	return OWN_SERVER_IMPOSSIBLE;
+}
+
+/* A wrong path in the environment is an error that the user must correct. */
+static int find_own_program(char *path, size_t size, struct diag *d)
+{
+	int r = spawn_find_server(path, size, d);
+
+	return r && !env_get(ENV_PROFTAPD) ? OWN_SERVER_IMPOSSIBLE : r;
+}
+
+static int make_own_server(void *context)
+{
+	return spawn_run(context);
+}
+
+static int spawn_own_server(struct launch *l, const char *path, struct diag *d)
+{
+	struct spawn *s = l->spawn;
+	char role[] = "--attached";
+	char pid[16];
+	char *argv[] = {(char *)"proftapd", role, pid, NULL};
+	char **envp = spawn_clean_environment();
+	int r;
+
+	if (!envp)
+		return diag_set(d, -ENOMEM, "proftapd: out of memory");
+	snprintf(pid, sizeof pid, "%d", (int)getpid());
+	s->path = path;
+	s->argv = argv;
+	s->envp = envp;
+	launch_until_it_fits(l, make_own_server, s);
+	free(envp);
+	r = s->error ? spawn_explain(s, path, &l->o, d) : 0;
+	return r && s->stage == SPAWN_EXEC ? OWN_SERVER_IMPOSSIBLE : r;
+}
+
+static int explain_own_end(struct diag *d)
+{
+	struct diag said = *d;
+
+	diag_set(d, -ECHILD,
+		"proftapd: ended before it was ready%s%.300s; is executing it forbidden here (seccomp, "
+		"AppArmor)? Start the server before the sandbox",
+		said.text[0] ? ": " : "", said.text);
+	return OWN_SERVER_IMPOSSIBLE;
+}
+
+static int start_own_server(struct launch *l, struct diag *d)
+{
+	char path[PATH_MAX];
+	int r = check_adoption(d);
+
+	if (!r)
+		r = find_own_program(path, sizeof path, d);
+	if (!r)
+		r = spawn_own_server(l, path, d);
+	if (r)
+		return r;
+	r = handshake_make(l, d);
+	return r == HANDSHAKE_NO_SERVER ? explain_own_end(d) : r;
+}
+
+/* --- a server that a host daemon lends -------------------------------------------------------- */
+
+_Static_assert(
+	HOST_REQUEST_MAX_PLACES >= RUNTIME_DIR_PLACES, "every runtime directory has a place");
+
+/*
+ * The same places in which servers look for a daemon to register with
+ * (daemon/serve/children/announcer.c).
+ */
+static void find_registries(struct host_request *q)
+{
+	char dir[RUNTIME_DIR_MAX_BYTES];
+
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++) {
+		struct sockaddr_un *place = &q->places[q->n_places];
+
+		if (runtime_dir_get(i, dir) || runtime_dir_check(dir, geteuid()))
+			continue;
+		place->sun_family = AF_UNIX;
+		if ((size_t)snprintf(place->sun_path, sizeof place->sun_path,
+			    "%s/" RUNTIME_DIR_REGISTRY, dir) < sizeof place->sun_path)
+			q->n_places++;
+	}
+}
+
+static int make_lent_server(void *context)
+{
+	return host_request_run(context);
+}
+
+/* The reason for a refusal by a daemon or by its server. */
+static const char *describe_refusal(int error, char words[ERRNO_WORDS_BYTES])
+{
+	switch (error) {
+	case -EPERM:
+		return "it is another user's, and may not serve this one's programs";
+	case -ESRCH:
+		return "it does not see this process (another pid namespace, or a /proc that hides it)";
+	case -EUSERS:
+		return "it serves as many programs as it may";
+	case -EPROTO:
+		return "it does not understand the request; install the same version of both";
+	case -EXDEV:
+		return "this process is between two users or groups";
+	default:
+		return errno_write_words(words, error);
+	}
+}
+
+/* |d| already says why this process cannot start a server of its own. */
+static int explain_lent_failure(const struct host_request *q, struct diag *d)
+{
+	struct diag own = *d;
+	char words[ERRNO_WORDS_BYTES];
+
+	switch (q->result) {
+	case HOST_REQUEST_UNTRUSTED:
+		return diag_set(d, own.code,
+			"%.350s; the host daemon that is seen here is another user's", own.text);
+	case HOST_REQUEST_NO_ANSWER:
+		return diag_set(d, own.code, "%.350s; the host daemon cannot be asked: %s",
+			own.text,
+			q->error == -ECHILD ? "that is forbidden here, too (seccomp?)"
+					    : errno_write_words(words, q->error));
+	case HOST_REQUEST_REFUSED:
+		return diag_set(d, own.code, "%.350s; the host daemon refused to serve it: %s",
+			own.text, describe_refusal(q->error, words));
+	case HOST_REQUEST_SERVED:
+	case HOST_REQUEST_NO_ARENA:
+	case HOST_REQUEST_NO_DAEMON:
+		break;
+	}
+	return diag_set(d, own.code, "%.450s, or start proftapd --host", own.text);
+}
+
+static int explain_lent_end(struct diag *d)
+{
+	struct diag said = *d;
+
+	return diag_set(d, -ECHILD,
+		"the host daemon's server ended before it was ready%s%.300s; its journal may have more",
+		said.text[0] ? ": " : "", said.text);
+}
+
+static int start_lent_server(struct launch *l, struct diag *d)
+{
+	struct host_request q = {.spawn = l->spawn, .result = HOST_REQUEST_NO_DAEMON};
+	int r;
+
+	find_registries(&q);
+	r = q.n_places ? launch_until_it_fits(l, make_lent_server, &q) : -ENOENT;
+	if (r && q.result == HOST_REQUEST_NO_ARENA)
+		return spawn_explain(l->spawn, NULL, &l->o, d);
+	if (r)
+		return explain_lent_failure(&q, d);
+	r = handshake_make(l, d);
+	return r == HANDSHAKE_NO_SERVER ? explain_lent_end(d) : r;
+}
+
+/* --- either ----------------------------------------------------------------------------------- */
+
+/* A clone would be PID 1 of that namespace, and end the namespace with its own end. */
 static int check_pid_space(struct diag *d)
 {
 	if (pid_space_is_shared_with_children())
@@ -54,8 +253,8 @@ static int check_pid_space(struct diag *d)
 		"becomes PID 1 there; start the server before that, or in the child");
 }
 
-static int settle(
-	struct launch *l, const struct ptap_server_options *o, int is_private, struct diag *d)
+static int settle_options(
+	struct launch *l, const struct ptap_server_options *o, bool is_private, struct diag *d)
 {
 	int r = check_pid_space(d);
 
@@ -69,25 +268,25 @@ static int settle(
 	return r ? r : listen_address_parse(&l->o, l->spawn, d);
 }
 
-static int start(struct launch *l, struct diag *d)
+static int start_server(struct launch *l, struct diag *d)
 {
-	int r = own_server_start(l, d);
+	int r = start_own_server(l, d);
 
-	return r == OWN_SERVER_IMPOSSIBLE ? lent_server_start(l, d) : r;
+	return r == OWN_SERVER_IMPOSSIBLE ? start_lent_server(l, d) : r;
 }
 
-int launch_server(const struct ptap_server_options *o, int is_private, struct diag *d)
+int launch_server(const struct ptap_server_options *o, bool is_private, struct diag *d)
 {
-	/* Before there is a thread of ours. */
-	int may_announce = parent_may_be_announced();
+	/* This must be asked before the library has a thread. */
+	bool may_announce = parent_may_be_announced();
 	struct launch l = {.spawn = spawn_new()};
 	int r;
 
 	if (!l.spawn)
 		return diag_set(d, -ENOMEM, "proftap: out of memory");
-	r = settle(&l, o, is_private, d);
+	r = settle_options(&l, o, is_private, d);
 	if (!r)
-		r = start(&l, d);
+		r = start_server(&l, d);
 	if (!r && may_announce)
 		parent_announce(l.spawn->arena);
 	spawn_free(l.spawn);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launching a server: what it is asked for, and the ways to one. */
+/* Starting a server: from the options to one that serves. */
 #ifndef LIB_LAUNCH_H
 #define LIB_LAUNCH_H
 
 #include <proftap/proftap.h>
+#include <stdbool.h>
 
 #include "lib/control/recorder_settings.h"
 #include "lib/spawn/address.h"
@@ -11,26 +12,20 @@
 struct diag;
 struct spawn;
 
-/* A server that is asked for; both ways to one (own_server.h, lent_server.h) begin with this. */
+/* A server that is to be started. */
 struct launch {
-	struct ptap_server_options o; /* settled: without what is in the two texts */
+	struct ptap_server_options o; /* settled: it points into the two texts below */
 	struct recorder_text recorder;
 	char address[LISTEN_ADDRESS_BYTES];
 	uint32_t ring_bytes;
-	uint32_t n_rings; /* fewer once they did not fit */
+	uint32_t n_rings; /* halved each time that the arena did not fit */
 	struct spawn *spawn;
 };
 
 /*
- * Runs |make|, which makes listener and arena of l->spawn, until these fit: with fewer rings, and when a port in use has
- * become free. What it returned last.
+ * Starts a server as |o| asks, or with |is_private| one without a listener. Under the guest's lock,
+ * while no server serves. 0 or a negative errno with |d|.
  */
-int launch_until_it_fits(struct launch *l, int (*make)(void *context), void *context);
-
-/*
- * Starts a server as |o| asks, or with |is_private| one that nobody can connect to. Under the guest's lock,
- * while nothing serves. 0 or a negative errno with |d|.
- */
-int launch_server(const struct ptap_server_options *o, int is_private, struct diag *d);
+int launch_server(const struct ptap_server_options *o, bool is_private, struct diag *d);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server's life; see life.h. It is not our child, so nobody tells us of its end but its robust word, and that
- * only once it holds it: it may have been killed at exec. So it is asked in several ways, of which a sandbox permits
- * some. What a program seldom does itself, and a sandbox may kill it for, comes last.
+ * The server's life; see life.h. The server is not a child of this process, so no wait() reports
+ * its end. Its robust word does, but only once the server holds it: a sandbox may have killed it at
+ * exec. So there are several checks, of which a sandbox permits some. Calls that a program seldom
+ * makes itself, and for which a sandbox may kill it, come last.
  */
 #include "lib/control/life.h"
 
@@ -16,42 +17,45 @@
 
 #include "lib/wire/arena.h"
 
-int server_has_left(uint32_t owner)
+bool server_has_left(uint32_t owner)
 {
 	return !(owner & ARENA_TID_MASK) && owner & ARENA_WAITERS;
 }
 
-/* Not that of another pid namespace. */
-static int proc_is_ours(void)
+/* Returns whether /proc shows this process's own pid namespace. */
+static bool proc_is_ours(void)
 {
 	char pid[16] = "";
 
 	return readlink("/proc/self", pid, sizeof pid - 1) > 0 && atoi(pid) == getpid();
 }
 
-enum answer {
-	LIVES,
-	GONE,
-	UNKNOWN,
+enum life_answer {
+	LIFE_LIVES,
+	LIFE_GONE,
+	LIFE_UNKNOWN,
 };
 
-/* A zombie, which kill() finds, is in /proc, and its program is not. */
-static enum answer ask_proc(int32_t pid)
+/* kill() finds a zombie. /proc has it too, but without its program. */
+static enum life_answer ask_proc(int32_t pid)
 {
 	char path[32];
 	char program;
 	int n = snprintf(path, sizeof path, "/proc/%d", (int)pid);
 
 	if (!proc_is_ours() || access(path, F_OK))
-		return UNKNOWN;
+		return LIFE_UNKNOWN;
 	strcpy(path + n, "/exe");
 	if (readlink(path, &program, 1) >= 0)
-		return LIVES;
-	return errno == ENOENT ? GONE : UNKNOWN;
+		return LIFE_LIVES;
+	return errno == ENOENT ? LIFE_GONE : LIFE_UNKNOWN;
 }
 
-/* A zombie has no memory to read from. A living process answers EFAULT or, out of reach, EPERM. */
-static int has_no_memory(int32_t pid)
+/*
+ * A zombie has no memory to read from: ESRCH. A living process answers EFAULT or, out of reach,
+ * EPERM.
+ */
+static bool has_no_memory(int32_t pid)
 {
 	char byte;
 	struct iovec to = {&byte, 1};
@@ -60,20 +64,20 @@ static int has_no_memory(int32_t pid)
 	return process_vm_readv(pid, &to, 1, &from, 1, 0) < 0 && errno == ESRCH;
 }
 
-int process_is_gone(int32_t pid)
+bool process_is_gone(int32_t pid)
 {
-	enum answer answer;
+	enum life_answer answer;
 
-	/* To kill() that would be this process's group. */
+	/* kill() would take 0 for this process's group. */
 	if (!pid)
-		return 0;
+		return false;
 	if (kill(pid, 0) && errno == ESRCH)
-		return 1;
+		return true;
 	answer = ask_proc(pid);
-	return answer == UNKNOWN ? has_no_memory(pid) : answer == GONE;
+	return answer == LIFE_UNKNOWN ? has_no_memory(pid) : answer == LIFE_GONE;
 }
 
-int server_is_gone(const struct arena *arena, int32_t pid)
+bool server_is_gone(const struct arena *arena, int32_t pid)
 {
 	return server_has_left(atomic_load(&arena->owner)) || process_is_gone(pid);
 }

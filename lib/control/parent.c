@@ -2,9 +2,10 @@
 /*
  * Children learn of their parent's server by the environment; see parent.h.
  *
- * setenv() races with every getenv() of other threads, and libc has no lock that both take. So the variable is set only
- * where there is no other thread. It is not taken back when the server stops: once our control thread has been there,
- * libc never again says that there is one thread. What it names is gone then, and nobody answers there.
+ * setenv() races with every getenv() of other threads, and libc has no lock that both take. So the
+ * variable is set only while there is no other thread. It is not removed when the server stops:
+ * after the control thread has existed, libc never again says that there is one thread. The socket
+ * that it names is gone then, and does not answer.
  */
 #include "lib/control/parent.h"
 
@@ -19,7 +20,10 @@
 #include "base/env.h"
 #include "lib/wire/arena.h"
 
-/* What this process has set itself, and what was there before. A forked child is somebody else. Under the guest's lock. */
+/*
+ * The value that this process has set, and the value before. A forked child is another process,
+ * hence |pid|. Under the guest's lock.
+ */
 static struct {
 	pid_t pid;
 	char own[ARENA_SOCKET_BYTES];
@@ -32,18 +36,18 @@ void parent_describe(struct arena *head)
 
 	if (value && announced.pid == getpid() && strcmp(value, announced.own) == 0)
 		value = announced.before;
-	/* What does not fit is no socket. */
+	/* A value that is too long is not a socket. */
 	if (value && strlen(value) < sizeof head->parent)
 		strcpy(head->parent, value);
 }
 
-int parent_may_be_announced(void)
+bool parent_may_be_announced(void)
 {
 	return __libc_single_threaded;
 }
 
-/* A handler of the program's could look there, too. */
-static void set(const char *value)
+/* Signals are blocked because a handler of the program could read the environment. */
+static void set_parent_variable(const char *value)
 {
 	sigset_t all;
 	sigset_t before;
@@ -63,5 +67,5 @@ void parent_announce(struct arena *arena)
 		arena->own_socket);
 	memcpy(announced.before, arena->parent, sizeof announced.before);
 	announced.before[sizeof announced.before - 1] = '\0';
-	set(announced.own);
+	set_parent_variable(announced.own);
 }

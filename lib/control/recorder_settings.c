@@ -12,7 +12,7 @@
 
 #define VARIABLE env_table[ENV_PROFTAP_RECORDER].name
 
-static int append(
+static int append_recorder_options(
 	struct recorder_text *text, const char *options, const char *whose, struct diag *d)
 {
 	size_t n = strlen(text->lines);
@@ -30,8 +30,9 @@ static int append(
 	return 0;
 }
 
-/* "1", "0", or options. */
-static int take_variable(struct ptap_server_options *o, struct recorder_text *text, struct diag *d)
+/* Reads PROFTAP_RECORDER: "1", "0", or options. */
+static int read_recorder_variable(
+	struct ptap_server_options *o, struct recorder_text *text, struct diag *d)
 {
 	const char *value = env_get(ENV_PROFTAP_RECORDER);
 
@@ -43,7 +44,7 @@ static int take_variable(struct ptap_server_options *o, struct recorder_text *te
 	if (!strchr(value, '='))
 		return diag_set(d, -EINVAL,
 			"%s: bad value \"%.64s\": must be 1, 0 or KEY=VALUE,...", VARIABLE, value);
-	return append(text, value, VARIABLE, d);
+	return append_recorder_options(text, value, VARIABLE, d);
 }
 
 int recorder_settings_find(
@@ -52,9 +53,9 @@ int recorder_settings_find(
 	int r;
 
 	text->lines[0] = '\0';
-	r = append(text, o->recorder_options, ".recorder_options", d);
+	r = append_recorder_options(text, o->recorder_options, ".recorder_options", d);
 	if (!r)
-		r = take_variable(o, text, d);
+		r = read_recorder_variable(o, text, d);
 	o->recorder_options = text->lines;
 	return r;
 }

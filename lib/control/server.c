@@ -10,11 +10,11 @@
 #include "base/diag.h"
 #include "base/env.h"
 #include "base/local_path.h"
-#include "lib/control/arena_rings.h"
+#include "lib/control/arena.h"
 #include "lib/control/cancel.h"
 #include "lib/control/control.h"
 #include "lib/control/follow.h"
-#include "lib/control/hello.h"
+#include "lib/control/handshake.h"
 #include "lib/control/last_error.h"
 #include "lib/control/launch.h"
 #include "lib/inject/preload.h"
@@ -30,7 +30,7 @@ static int fail_already(const struct guest *guest, struct diag *d)
 		(int)sizeof guest->arena->address - 1, guest->arena->address);
 }
 
-static int start_locked(const struct ptap_server_options *o, int is_private, struct diag *d)
+static int start_server_locked(const struct ptap_server_options *o, bool is_private, struct diag *d)
 {
 	struct guest *guest = guest_get();
 	int r;
@@ -38,12 +38,15 @@ static int start_locked(const struct ptap_server_options *o, int is_private, str
 	if (atomic_load(&guest->is_serving) && !guest->has_listener)
 		return diag_set(d, -EBUSY,
 			"proftap server: the program records a trace of itself; ptap_trace_stop() first");
-	/* At the place that the environment named, which is where people look for it. */
+	/* The preloaded server listens where the environment said, and users look for it there. */
 	if (atomic_load(&guest->is_serving) && !is_private && preload_claim())
 		return 0;
 	if (atomic_load(&guest->is_serving))
 		return fail_already(guest, d);
-	/* One that ended because its server died, or that serves an ancestor's server. */
+	/*
+	 * The control thread and the rings may be left from a server that died, or from an
+	 * ancestor's server.
+	 */
 	control_stop();
 	arena_rings_shed(guest->arena);
 	follow_end();
@@ -61,15 +64,15 @@ int server_start_private(struct diag *d)
 {
 	const struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
 
-	return start_locked(&o, 1, d);
+	return start_server_locked(&o, true, d);
 }
 
-int server_is_disabled(void)
+bool server_is_disabled(void)
 {
 	return env_is_on(ENV_PROFTAP_DISABLE);
 }
 
-/* What the kernel may answer beyond the list of <proftap/error.h>. */
+/* The kernel may return errnos that <proftap/error.h> does not list. */
 int server_to_public(int r)
 {
 	switch (r) {
@@ -105,10 +108,13 @@ int ptap_server_start_with(const struct ptap_server_options *options)
 			"ptap_server_start_with: no options; use PTAP_SERVER_OPTIONS_INIT");
 		return last_error_set(&d);
 	}
-	/* A program built with an older or a newer header: what both know. */
+	/*
+	 * The program may have been built with an older or a newer header: copy the fields that
+	 * both know.
+	 */
 	memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
 	guest_lock(&guest_get()->lock);
-	r = start_locked(&o, 0, &d);
+	r = start_server_locked(&o, false, &d);
 	lock_release(&guest_get()->lock);
 	d.code = server_to_public(r);
 	return r ? last_error_set(&d) : 0;
@@ -136,7 +142,7 @@ void server_stop(void)
 	if (atomic_exchange(&guest->is_serving, 0)) {
 		follow_end();
 		control_stop();
-		hello_wait_for_close(guest->arena, guest->server_pid);
+		handshake_wait_for_close(guest->arena, guest->server_pid);
 	}
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ptap_snapshot(): a request in the arena, which the server turns into a run in its log directory. The words are in
- * lib/wire/arena.h; what is left of a request the server clears when it turns a recorder on. No lock of the library is taken:
- * who holds one may wait for a disk.
+ * ptap_snapshot(): a request in the arena, which the server turns into a run in its log directory.
+ * The words are in lib/wire/arena.h. The server clears an unfinished request when it turns a
+ * recorder on. No lock of the library is taken: the lock's holder may wait for a disk.
  */
 #define PTAP_IMPL_BUILDING
 #include <errno.h>
@@ -21,12 +21,12 @@
 #include "lib/control/server.h"
 #include "lib/record/guest.h"
 
-/* A server that is at work, and not asleep, looks before it sleeps again. */
+/* A server that is busy, and not asleep, looks at the request before it sleeps again. */
 #define WAKE_TIMEOUT_NS (2 * NS_PER_MS)
 #define WAKE_INTERVAL_US 20
 
-/* Whose server records this process; NULL: none. */
-static struct arena *find_arena(void)
+/* The arena whose server records this process; NULL: none. */
+static struct arena *find_recording_arena(void)
 {
 	struct guest *guest = guest_get();
 
@@ -34,7 +34,7 @@ static struct arena *find_arena(void)
 					       : follow_find_ancestor();
 }
 
-static int check(const struct arena *arena, struct diag *d)
+static int check_snapshot(const struct arena *arena, struct diag *d)
 {
 	if (!arena || !atomic_load(&arena->recorder_is_on))
 		return diag_set(d, -ENODATA,
@@ -45,8 +45,8 @@ static int check(const struct arena *arena, struct diag *d)
 	return 0;
 }
 
-/* Of the run before, or when the recorder was turned on. */
-static int tell_trouble(const struct arena *arena, int trouble, struct diag *d)
+/* Reports an error of the run before, or of turning the recorder on. */
+static int report_trouble(const struct arena *arena, int trouble, struct diag *d)
 {
 	return diag_set(d, trouble < 0 ? trouble : -EIO,
 		"ptap_snapshot: the server could not write to %s when it last tried (its journal has "
@@ -54,7 +54,7 @@ static int tell_trouble(const struct arena *arena, int trouble, struct diag *d)
 		arena->log_dir);
 }
 
-/* It sleeps on the word |guest|: a wake-up that comes just before it does so is missed. */
+/* The server sleeps on the word |guest|: a wake-up that comes just before it sleeps is missed. */
 static void wake_server(struct arena *arena, uint32_t asked)
 {
 	int64_t give_up = monotonic_ns_by_call() + WAKE_TIMEOUT_NS;
@@ -64,11 +64,14 @@ static void wake_server(struct arena *arena, uint32_t asked)
 		usleep(WAKE_INTERVAL_US);
 }
 
-/* The word with which the calling thread fills. 0: somebody else does, or what he asked for is not done. */
-static uint32_t begin(struct arena_snapshot *snapshot)
+/*
+ * Begins to fill a request and returns its word. 0: another thread fills one, or the server has not
+ * finished the one before.
+ */
+static uint32_t begin_snapshot(struct arena_snapshot *snapshot)
 {
 	uint32_t word = atomic_load(&snapshot->word);
-	/* Behind it: it is not in the future then. */
+	/* The clock is read after the word, so that the word is not in the future. */
 	uint64_t now_ms = (uint64_t)(monotonic_ns_by_call() / NS_PER_MS);
 	uint32_t filling = arena_snapshot_fill(word, now_ms);
 
@@ -78,11 +81,14 @@ static uint32_t begin(struct arena_snapshot *snapshot)
 	return atomic_compare_exchange_strong(&snapshot->word, &word, filling) ? filling : 0;
 }
 
-/* |why| is not the caller's memory: that may be unreadable, and this is not to end in the middle. */
-static int ask(struct arena *arena, const char *why, struct diag *d)
+/*
+ * |why| must not be the caller's memory: that may be unreadable, and this must not end in the
+ * middle.
+ */
+static int ask_for_snapshot(struct arena *arena, const char *why, struct diag *d)
 {
 	struct arena_snapshot *snapshot = &arena->snapshot;
-	uint32_t word = begin(snapshot);
+	uint32_t word = begin_snapshot(snapshot);
 	uint32_t asked = arena_snapshot_next(word, ARENA_SNAPSHOT_ASKED);
 
 	if (word)
@@ -106,13 +112,13 @@ int ptap_snapshot(const char *why)
 	if (server_is_disabled())
 		return 0;
 	utf8_fit(text, sizeof text, why ? why : "");
-	arena = find_arena();
-	r = check(arena, &d);
+	arena = find_recording_arena();
+	r = check_snapshot(arena, &d);
 	if (!r)
 		trouble = atomic_load(&arena->snapshot.trouble);
 	if (!r)
-		r = ask(arena, text, &d);
+		r = ask_for_snapshot(arena, text, &d);
 	if (!r && trouble)
-		r = tell_trouble(arena, trouble, &d);
+		r = report_trouble(arena, trouble, &d);
 	return r ? last_error_set(&d) : 0;
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <proftap/proftap.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
@@ -15,7 +16,7 @@
 #include "base/diag.h"
 #include "lib/spawn/spawn.h"
 
-static int is_loopback(const struct sockaddr_storage *a)
+static bool is_loopback(const struct sockaddr_storage *a)
 {
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)a;
@@ -25,7 +26,10 @@ static int is_loopback(const struct sockaddr_storage *a)
 	return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-/* The server has another working directory, and is to remove the path at its end. */
+/*
+ * The path must be absolute: the server has another working directory, and removes the path at its
+ * end.
+ */
 static int parse_path(const struct ptap_server_options *options, const char *path, struct spawn *s,
 	struct diag *d)
 {

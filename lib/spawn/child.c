@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between clone and exec; see child.h. The child shares the target's memory, so the arena that it maps
- * appears there; it has a descriptor table of its own, so nothing that it opens does.
+ * Between clone and exec; see child.h. The child shares the target's memory, so the arena that it
+ * maps appears there; it has a descriptor table of its own, so the descriptors that it opens do
+ * not.
  */
 #include "lib/spawn/child.h"
 
@@ -13,8 +14,8 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
-#include "lib/spawn/limits.h"
 #include "lib/spawn/rawsys.h"
 #include "lib/spawn/socket_file.h"
 #include "lib/spawn/spawn.h"
@@ -27,7 +28,7 @@
 #define CLOSE_RANGE_CLOEXEC 4U
 #endif
 
-static SPAWN_RAW int fail(struct spawn *s, enum spawn_stage stage, long error)
+static SPAWN_RAW int fail_at(struct spawn *s, enum spawn_stage stage, long error)
 {
 	s->stage = stage;
 	s->error = (int)error;
@@ -41,7 +42,7 @@ static SPAWN_RAW long make_listener(struct spawn *s)
 	long fd = raw3(SYS_socket, family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
-		return fail(s, SPAWN_SOCKET, fd);
+		return fail_at(s, SPAWN_SOCKET, fd);
 	/* Not SO_REUSEPORT: two servers would share the port in silence. */
 	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
 	s->listener = (int32_t)fd;
@@ -50,14 +51,17 @@ static SPAWN_RAW long make_listener(struct spawn *s)
 
 static SPAWN_RAW long listen_on(struct spawn *s)
 {
-	/* Not over what was asked for: this may be tried again. Of an IPv6 address the first part. */
+	/*
+	 * |s->address| stays as requested, because the call may be repeated. An IPv6 address is cut
+	 * after its first part, which holds the port.
+	 */
 	struct sockaddr_in bound;
 	socklen_t n = sizeof bound;
 	long r;
 
 	if (s->address.ss_family == AF_UNIX) {
 		r = socket_file_bind(s);
-		return r < 0 ? fail(s, SPAWN_BIND, r) : 0;
+		return r < 0 ? fail_at(s, SPAWN_BIND, r) : 0;
 	}
 	r = raw3(SYS_bind, s->listener, &s->address, s->address_bytes);
 	if (r == 0)
@@ -65,7 +69,7 @@ static SPAWN_RAW long listen_on(struct spawn *s)
 	if (r == 0)
 		r = raw3(SYS_getsockname, s->listener, &bound, &n);
 	if (r < 0)
-		return fail(s, SPAWN_BIND, r);
+		return fail_at(s, SPAWN_BIND, r);
 	/* sin_port and sin6_port lie at the same place. */
 	s->port = __builtin_bswap16(bound.sin_port);
 	return 0;
@@ -76,15 +80,60 @@ static SPAWN_RAW long make_memfd(void)
 	unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 	long fd = raw2(SYS_memfd_create, "proftap", flags | MFD_NOEXEC_SEAL);
 
-	/* Before Linux 6.3. */
+	/* Linux before 6.3 does not know MFD_NOEXEC_SEAL. */
 	if (fd == -EINVAL)
 		fd = raw2(SYS_memfd_create, "proftap", flags);
 	return fd;
 }
 
+/* bytes, of an arena with one ring, which is never too large */
+#define SMALL_BYTES (4u << 20)
+/* The smallest page size: at worst the code sees more free address space than there is. */
+#define PAGE_BYTES 4096u
+
+static SPAWN_RAW uint64_t read_limit(int resource)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	raw4(SYS_prlimit64, 0, resource, NULL, &limit);
+	return limit.rlim_cur;
+}
+
 /*
- * Reserved without access and unlocked: mlockall() by the host would otherwise fill it at once. Not
- * sealed against future writes: that would also forbid freeing the pages when the server dies.
+ * Bytes of the used address space, from the first number of /proc/self/statm (pages). 0 where there
+ * is no /proc.
+ */
+static SPAWN_RAW uint64_t read_used_bytes(void)
+{
+	char text[32];
+	long fd = raw4(SYS_openat, AT_FDCWD, "/proc/self/statm", O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? 0 : raw3(SYS_read, fd, text, sizeof text);
+	uint64_t pages = 0;
+
+	for (long i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+		pages = pages * 10 + (uint64_t)(text[i] - '0');
+	if (fd >= 0)
+		raw1(SYS_close, fd);
+	return pages * PAGE_BYTES;
+}
+
+static SPAWN_RAW int check_limits(uint64_t bytes)
+{
+	uint64_t space = read_limit(RLIMIT_AS);
+	uint64_t used;
+
+	if (read_limit(RLIMIT_FSIZE) < bytes)
+		return -EFBIG;
+	if (space == RLIM_INFINITY || bytes <= SMALL_BYTES)
+		return 0;
+	used = read_used_bytes();
+	return used > space || bytes > (space - used) / 4 ? -ENOMEM : 0;
+}
+
+/*
+ * The arena is reserved without access and unlocked: mlockall() by the host would otherwise fill it
+ * at once. It is not sealed against future writes: that would also forbid freeing the pages when
+ * the server dies.
  */
 static SPAWN_RAW long map_arena(struct spawn *s)
 {
@@ -105,16 +154,16 @@ SPAWN_RAW int child_make_arena(struct spawn *s)
 	long r;
 
 	if (fd < 0)
-		return fail(s, SPAWN_ARENA, fd);
+		return fail_at(s, SPAWN_ARENA, fd);
 	s->memfd = (int32_t)fd;
-	r = limits_check(s->arena_bytes);
+	r = check_limits(s->arena_bytes);
 	if (r == 0)
 		r = raw2(SYS_ftruncate, fd, s->arena_bytes);
 	if (r == 0)
 		r = raw3(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	if (r == 0)
 		r = map_arena(s);
-	return r < 0 ? fail(s, SPAWN_ARENA, r) : 0;
+	return r < 0 ? fail_at(s, SPAWN_ARENA, r) : 0;
 }
 
 SPAWN_RAW int child_make_descriptors(struct spawn *s)
@@ -130,11 +179,11 @@ SPAWN_RAW int child_make_descriptors(struct spawn *s)
 	return (int)r;
 }
 
-SPAWN_RAW void child_mark_descriptors(int from, int close_now)
+SPAWN_RAW void child_mark_descriptors(int from, bool close_now)
 {
 	long r = raw3(SYS_close_range, from, ~0U, close_now ? 0 : CLOSE_RANGE_CLOEXEC);
 
-	/* Before Linux 5.9 or 5.11: one by one, as far as a table usually goes. */
+	/* Linux before 5.9 or 5.11: one by one, up to the usual size of a table. */
 	if (r != -ENOSYS && r != -EINVAL)
 		return;
 	for (int fd = from; fd < 4096; fd++) {
@@ -145,7 +194,10 @@ SPAWN_RAW void child_mark_descriptors(int from, int close_now)
 	}
 }
 
-/* Above those that the server finds, and not onto |keep|. Over one of the host's: its table may be full. */
+/*
+ * Moves a descriptor above those that the server finds, and not onto |keep|. It may replace one of
+ * the host's, because the host's table may be full.
+ */
 static SPAWN_RAW long move_up(long fd, long keep)
 {
 	long above = SPAWN_FD_ARENA + 1;
@@ -153,7 +205,10 @@ static SPAWN_RAW long move_up(long fd, long keep)
 	return fd >= above ? fd : raw3(SYS_dup3, fd, keep == above ? above + 1 : above, O_CLOEXEC);
 }
 
-/* To 3 and 4, by way of two places above, so that neither overwrites the other. */
+/*
+ * Places listener and arena at 3 and 4, by way of two places above, so that neither overwrites the
+ * other.
+ */
 static SPAWN_RAW long place_descriptors(struct spawn *s)
 {
 	long listener = s->address_bytes ? move_up(s->listener, s->memfd) : 0;
@@ -162,26 +217,32 @@ static SPAWN_RAW long place_descriptors(struct spawn *s)
 
 	if (listener < 0 || memfd < 0)
 		return listener < 0 ? listener : memfd;
-	/* Without a listener its number is free: what the host had there closes with exec. */
+	/*
+	 * Without a listener its number stays unused: a descriptor that the host had there closes
+	 * with exec.
+	 */
 	if (s->address_bytes)
 		raw3(SYS_dup3, listener, SPAWN_FD_LISTENER, 0);
 	raw3(SYS_dup3, memfd, SPAWN_FD_ARENA, 0);
-	/* Makes room for one more. */
+	/* The close makes room for one more descriptor. */
 	raw1(SYS_close, memfd);
 	null = raw4(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
-	/* In a chroot without /dev the server's 0 to 2 are copies of the arena: open, and useless. */
+	/*
+	 * In a chroot without /dev, the server's 0 to 2 are copies of the arena: open, and useless.
+	 */
 	for (int fd = 0; fd < 3; fd++)
 		raw3(SYS_dup3, null >= 0 ? null : SPAWN_FD_ARENA, fd, 0);
-	/* Of a host that has closed its own, it may be one of those three. */
+	/* If the host has closed 0 to 2, the new descriptor may be one of them. */
 	if (null > 2)
 		raw1(SYS_close, null);
 	return 0;
 }
 
 /*
- * Every disposition to default while all signals are blocked: after the mask is emptied below, a handler
- * of the host would run here, on the host's memory. Ignored first: that drops what was sent to the host's
- * process group before setsid(), which would now kill the server.
+ * Sets every signal's disposition to default while all signals are blocked: after the mask is
+ * emptied below, a handler of the host would run here, on the host's memory. It ignores each signal
+ * first: that drops signals sent to the host's process group before setsid(), which would now kill
+ * the server.
  */
 static SPAWN_RAW void reset_signals(void)
 {
@@ -213,9 +274,12 @@ SPAWN_RAW void child_exec(struct spawn *s)
 		raw0(SYS_setsid);
 		raw1(SYS_chdir, "/");
 		reset_signals();
-		/* Forbidden by the host for itself; the server cannot tell the time without. */
+		/*
+		 * The host may have forbidden itself to read the time stamp counter; the server
+		 * cannot tell the time without it.
+		 */
 		raw5(SYS_prctl, PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
 		r = raw3(SYS_execve, s->path, s->argv, s->envp);
 	}
-	fail(s, SPAWN_EXEC, r);
+	fail_at(s, SPAWN_EXEC, r);
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Joining; see join.h. As with the server's start, all descriptors are made in a clone that shares the
- * memory and not the descriptor table: the host's table is never touched. The clone waits for the
- * server's answer, so that the server finds its parent, the process that joins, in /proc.
+ * Joining; see join.h. As with the server's start, all descriptors are made in a clone that shares
+ * the memory and not the descriptor table: the host's table is never touched. The clone waits for
+ * the server's answer, so that the server finds its parent, the process that joins, in /proc.
  *
- * Everybody can read the socket's name in /proc/net/unix, and take it when the server has ended. Who gets the arena
- * can make this process write where he likes: so it goes to the server only.
+ * Everybody can read the socket's name in /proc/net/unix, and bind it after the server has ended.
+ * The receiver of the arena can make this process write to addresses of its choice. So the arena
+ * goes to the server only.
  */
 #include "lib/spawn/join.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -34,7 +36,7 @@ struct join *join_free(struct join *j)
 	return NULL;
 }
 
-/* Through the descriptor: nothing of the new arena is accessible yet. */
+/* Writes through the descriptor, because the mapping of the new arena has no access yet. */
 static SPAWN_RAW long write_head(struct join *j)
 {
 	long n = raw4(SYS_pwrite64, j->spawn.memfd, &j->head, ARENA_BASE_BYTES, 0);
@@ -45,24 +47,30 @@ static SPAWN_RAW long write_head(struct join *j)
 	return n == (long)j->strings_bytes ? 0 : n < 0 ? n : -ENOSPC;
 }
 
-/* A process of another pid namespace, which has no pid here, is known by its user. Dead, its pid is anybody's. */
-static SPAWN_RAW int is_the_server(const struct join *j, long fd)
+/*
+ * Checks the peer by its pid, or by its user if it is in another pid namespace and has no pid here.
+ * After the server's death its pid may belong to any process, so the server must also live.
+ */
+static SPAWN_RAW bool is_the_server(const struct join *j, long fd)
 {
 	struct ucred peer;
 	socklen_t n = sizeof peer;
 
 	if (raw5(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &peer, &n))
-		return 0;
+		return false;
 	if (peer.pid ? peer.pid != j->server_pid : peer.uid != j->server_uid)
-		return 0;
+		return false;
 	return (atomic_load(j->server_owner) & ARENA_TID_MASK) != 0;
 }
 
-/* A wait has passed: whether the server answered others meanwhile, and the next wait may bring the answer. */
-static SPAWN_RAW int shall_wait_on(struct join *j)
+/*
+ * Called after each timeout. True if the server answered others meanwhile, so that the next wait
+ * may bring the answer.
+ */
+static SPAWN_RAW bool shall_wait_on(struct join *j)
 {
 	uint32_t n_heard = atomic_load(j->n_heard);
-	int has_moved = n_heard != j->n_heard_before;
+	bool has_moved = n_heard != j->n_heard_before;
 
 	j->n_heard_before = n_heard;
 	return has_moved && ++j->n_waits < JOIN_MAX_WAITS;
@@ -132,7 +140,10 @@ static SPAWN_RAW long read_answer(struct join *j, long fd)
 		n = raw6(SYS_recvfrom, fd, (long)&j->answer, sizeof j->answer, 0, 0, 0);
 	while (n == -EAGAIN && shall_wait_on(j));
 
-	/* A server that has not read the request has answered and closed; that comes first, and once. */
+	/*
+	 * A server that answered and closed without reading the request causes one ECONNRESET
+	 * first; the answer comes with the next read.
+	 */
 	if (n == -ECONNRESET)
 		n = raw6(SYS_recvfrom, fd, (long)&j->answer, sizeof j->answer, 0, 0, 0);
 	if (n < 0)
@@ -140,7 +151,7 @@ static SPAWN_RAW long read_answer(struct join *j, long fd)
 	return n == (long)sizeof j->answer ? j->answer.result : -EPROTO;
 }
 
-static SPAWN_RAW long introduce(struct join *j)
+static SPAWN_RAW long introduce_arena(struct join *j)
 {
 	long r = write_head(j);
 	long fd;
@@ -157,25 +168,25 @@ static SPAWN_RAW long introduce(struct join *j)
 	return r;
 }
 
-static SPAWN_RAW long make_arena_and_introduce(struct join *j)
+static SPAWN_RAW long make_and_introduce_arena(struct join *j)
 {
 	long r = child_make_arena(&j->spawn);
 
-	return r < 0 ? r : introduce(j);
+	return r < 0 ? r : introduce_arena(j);
 }
 
-static SPAWN_RAW void run(void *p, int is_apart)
+static SPAWN_RAW void run_join(void *p, bool is_apart)
 {
 	struct join *j = p;
-	long r = make_arena_and_introduce(j);
+	long r = make_and_introduce_arena(j);
 
-	/* The host's table is full: in this copy of it, nothing is needed. */
+	/* The host's descriptor table is full. This copy of it needs none of its descriptors. */
 	if (r == -EMFILE && is_apart) {
 		if (j->spawn.arena)
 			raw2(SYS_munmap, j->spawn.arena, j->spawn.arena_bytes);
 		j->spawn.arena = NULL;
-		child_mark_descriptors(0, 1);
-		r = make_arena_and_introduce(j);
+		child_mark_descriptors(0, true);
+		r = make_and_introduce_arena(j);
 	}
 	if (j->spawn.memfd >= 0)
 		raw1(SYS_close, j->spawn.memfd);
@@ -187,9 +198,9 @@ int join_run(struct join *j)
 	int r;
 
 	j->spawn.memfd = -1;
-	/* Stays when the clone is killed: by a sandbox that forbids what it does. */
+	/* This error stays if a sandbox kills the clone for a forbidden call. */
 	j->error = -ECHILD;
-	r = spawn_run_apart(run, j);
+	r = spawn_run_apart(run_join, j);
 
 	if (r)
 		j->error = r;

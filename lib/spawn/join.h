@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A forked child's new arena, and how it is made known to the server: see docs/internals/follow_fork.md. */
+/*
+ * A forked child's new arena, and its introduction to the server: see
+ * docs/internals/follow_fork.md.
+ */
 #ifndef SPAWN_JOIN_H
 #define SPAWN_JOIN_H
 
@@ -9,33 +12,37 @@
 #include "lib/wire/arena.h"
 #include "lib/wire/join.h"
 
-/* What is asked for, and what came of it. Lies in shared memory, as struct spawn does. */
+/* A request to join, and its result. It lies in shared memory, as struct spawn does. */
 struct join {
-	/* asked */
-	struct spawn spawn; /* arena_bytes */
-	struct arena head; /* what the new arena begins with */
-	const char *strings; /* and the string table */
+	/* request */
+	struct spawn spawn; /* only arena_bytes is set */
+	struct arena head; /* the first bytes of the new arena */
+	const char *strings; /* the string table */
 	uint32_t strings_bytes;
-	char name[JOIN_NAME_BYTES]; /* of the server's socket */
-	int32_t server_pid; /* whose it is, as the process that started it sees it */
+	char name[JOIN_NAME_BYTES]; /* of the server's abstract socket */
+	int32_t server_pid; /* in the namespace of the process that started it */
 	uint32_t server_uid;
-	const _Atomic uint32_t *server_owner; /* no thread's id once that has ended */
+	/* The server's robust word: its thread id, or none after that thread has ended. */
+	const _Atomic uint32_t *server_owner;
 	struct join_request request;
-	unsigned patience_ms; /* at each step, while the server answers nobody */
-	const _Atomic uint32_t *n_heard; /* how many it has answered */
-	/* while it waits */
-	uint32_t n_heard_before; /* at the end of the last wait */
-	unsigned n_waits; /* that have passed without an answer */
-	/* answered; spawn.arena is the new arena, without access */
+	unsigned patience_ms; /* of each wait, if the server answers nobody meanwhile */
+	const _Atomic uint32_t *n_heard; /* joins that the server has answered */
+	/* state of the waits */
+	uint32_t n_heard_before; /* |*n_heard| at the end of the last wait */
+	unsigned n_waits; /* waits that passed without an answer */
+	/* result; spawn.arena is the new arena, without access */
 	struct join_answer answer;
 	int error; /* 0 or negative errno */
 };
 
-/* A zeroed request, or NULL. */
+/* A zeroed request in shared memory, or NULL. */
 struct join *join_new(void);
 struct join *join_free(struct join *j); /* NULL ok; returns NULL; the arena stays */
 
-/* Makes the arena and sends it. 0 or the negative errno that is also in |error|; then there is no arena. */
+/*
+ * Makes the arena and sends it. 0 or the negative errno that is also in |error|; then no arena is
+ * left.
+ */
 int join_run(struct join *j);
 
 #endif

@@ -55,9 +55,9 @@ static inline long raw6(long nr, long a, long b, long c, long d, long e, long f)
 #define raw5(nr, a, b, c, d, e) raw6(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
 
 /*
- * Blocks all signals, libc's internal ones too, which sigprocmask() leaves out; but for SIGSYS, which stays as
- * it is: a sandbox may answer clone with it, and its handler turns that into an error. Blocked it would
- * kill the host. What is cloned then blocks all.
+ * Blocks all signals, including libc's internal ones, which sigprocmask() leaves out. SIGSYS stays
+ * as it is: a sandbox may answer clone with it, and its handler turns that into an error; blocked,
+ * it would kill the host. The clone then blocks all signals.
  */
 static inline void raw_block_signals(uint64_t *before)
 {

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Paths to listen on; see socket_file.h. A socket on which nobody listens refuses connections, and so does one that is
- * bound and not listening yet: two servers that start at once would both take the other's for a dead one's. The lock on
- * the directory keeps them apart; it leaves no file behind.
- */
+/* Paths to listen on; see socket_file.h. */
 #include "lib/spawn/socket_file.h"
 
 #include <errno.h>
@@ -17,14 +13,82 @@
 
 #include "lib/spawn/child.h"
 #include "lib/spawn/rawsys.h"
-#include "lib/spawn/socket_mode.h"
 #include "lib/spawn/spawn.h"
 
-/* A start takes microseconds; anybody may hold such a lock for ever. */
+/* --- modes of sockets ------------------------------------------------------------------------- */
+
+/*
+ * The same number on all architectures; since Linux 6.6. It is used only where there is no /proc,
+ * because old sandboxes kill a process that makes an unknown call.
+ */
+#define SYS_FCHMODAT2 452
+#define MODE_BITS 07777
+
+/* 0: the file can be the socket that was bound. */
+static SPAWN_RAW long check_bound_socket(long fd, struct statx *st)
+{
+	long uid = raw0(SYS_geteuid);
+	long r = raw5(SYS_statx, fd, "", AT_EMPTY_PATH,
+		STATX_TYPE | STATX_MODE | STATX_UID | STATX_NLINK, st);
+
+	if (r < 0)
+		return r;
+	return (st->stx_mode & S_IFMT) == S_IFSOCK && st->stx_nlink == 1 &&
+			       (!uid || st->stx_uid == (uint32_t)uid)
+		       ? 0
+		       : -EEXIST;
+}
+
+static SPAWN_RAW void append_number(char *to, long number)
+{
+	char digits[24];
+	int n = 0;
+
+	do
+		digits[n++] = (char)('0' + number % 10);
+	while (number /= 10);
+	while (n)
+		*to++ = digits[--n];
+	*to = '\0';
+}
+
+static SPAWN_RAW long change_mode(long fd, uint32_t mode)
+{
+	char path[48] = "/proc/self/fd/";
+	long r;
+
+	append_number(path + sizeof "/proc/self/fd/" - 1, fd);
+	r = raw3(SYS_fchmodat, AT_FDCWD, path, mode);
+	return r == -ENOENT ? raw4(SYS_FCHMODAT2, fd, "", mode, AT_EMPTY_PATH) : r;
+}
+
+/*
+ * chmod() of a path follows links, fchmod() of a socket does not reach its name, and the kernel accepts
+ * neither for a descriptor with O_PATH before Linux 6.6. The descriptor's path under /proc leads to
+ * nothing else.
+ */
+SPAWN_RAW long socket_file_set_mode(const char *path, uint32_t mode)
+{
+	struct statx st;
+	long fd = raw4(SYS_openat, AT_FDCWD, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+	long r = fd < 0 ? fd : check_bound_socket(fd, &st);
+
+	if (r == 0 && (st.stx_mode & MODE_BITS) != mode)
+		r = change_mode(fd, mode);
+	if (fd >= 0)
+		raw1(SYS_close, fd);
+	return r;
+}
+
+/* --- binding ---------------------------------------------------------------------------------- */
+
+/*
+ * A start takes microseconds. The tries are limited because anybody may hold such a lock for ever.
+ */
 #define LOCK_TRIES 100
 #define LOCK_PAUSE_NS 5000000
 
-/* Up to the last slash. */
+/* Copies |path| up to its last slash. */
 static SPAWN_RAW void copy_directory(const char *path, char *out, size_t size)
 {
 	size_t n = 0;
@@ -37,7 +101,12 @@ static SPAWN_RAW void copy_directory(const char *path, char *out, size_t size)
 	out[n] = '\0';
 }
 
-/* The lock's descriptor, or negative: then there is none, and a start at the same moment may go wrong. */
+/*
+ * A socket without a listener refuses connections, and so does one that is bound and not listening
+ * yet: two servers that start at once would both take the other's socket for a dead one. The lock
+ * on the directory keeps them apart and leaves no file behind. Returns its descriptor, or a
+ * negative errno: then there is no lock, and two simultaneous starts may collide.
+ */
 static SPAWN_RAW long lock_directory(const char *path)
 {
 	const struct timespec pause = {0, LOCK_PAUSE_NS};
@@ -56,7 +125,7 @@ static SPAWN_RAW long lock_directory(const char *path)
 	return fd;
 }
 
-/* 0: a socket of ours on which nobody listens. */
+/* 0: the path is a socket of this user without a listener. */
 static SPAWN_RAW long check_stale(const struct spawn *s, const char *path)
 {
 	struct statx st;
@@ -77,8 +146,8 @@ static SPAWN_RAW long check_stale(const struct spawn *s, const char *path)
 }
 
 /*
- * The name gets the mode that the socket has, but for what the umask takes away: not even for a moment may more people
- * connect than are to. Between bind and listen nobody can: the rest is in time.
+ * The name gets the socket's mode, less the umask, so that at no moment more users can connect than
+ * allowed. Between bind and listen nobody can connect: the rest of the mode comes in time.
  */
 static SPAWN_RAW long bind_and_listen(struct spawn *s, const char *path)
 {
@@ -94,7 +163,7 @@ static SPAWN_RAW long bind_and_listen(struct spawn *s, const char *path)
 			r = raw3(SYS_bind, s->listener, &s->address, s->address_bytes);
 	}
 	if (r == 0)
-		r = socket_mode_set(path, s->socket_mode);
+		r = socket_file_set_mode(path, s->socket_mode);
 	return r ? r : raw2(SYS_listen, s->listener, 1024);
 }
 

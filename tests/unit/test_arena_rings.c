@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of an arena's rings when its server has ended: those that no thread took go, for good. */
 #define PTAP_IMPL_BUILDING
-#include "lib/control/arena_rings.h"
+#include "lib/control/arena.h"
 
 #include <check.h>
 #include <errno.h>

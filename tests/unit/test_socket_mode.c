@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mode of a socket in the file system: set whatever the umask is, and never that of something else. */
-#include "lib/spawn/socket_mode.h"
+#include "lib/spawn/socket_file.h"
 
 #include <check.h>
 #include <errno.h>
@@ -55,11 +55,11 @@ static void teardown(void)
 START_TEST(is_what_was_asked_for)
 {
 	bind_there(path);
-	ck_assert_int_eq(socket_mode_set(path, 0600), 0);
+	ck_assert_int_eq(socket_file_set_mode(path, 0600), 0);
 	expect_mode(path, 0600);
-	ck_assert_int_eq(socket_mode_set(path, 0666), 0);
+	ck_assert_int_eq(socket_file_set_mode(path, 0666), 0);
 	expect_mode(path, 0666);
-	ck_assert_int_eq(socket_mode_set(path, 0666), 0);
+	ck_assert_int_eq(socket_file_set_mode(path, 0666), 0);
 }
 END_TEST
 
@@ -71,7 +71,7 @@ START_TEST(what_leads_to_another_socket_is_not_it)
 	bind_there(victim);
 	ck_assert_int_eq(chmod(victim, 0600), 0);
 	ck_assert_int_eq(ways[_i](victim, path), 0);
-	ck_assert_int_eq(socket_mode_set(path, 0666), -EEXIST);
+	ck_assert_int_eq(socket_file_set_mode(path, 0666), -EEXIST);
 	expect_mode(victim, 0600);
 }
 END_TEST
@@ -80,10 +80,10 @@ START_TEST(a_file_is_not_one)
 {
 	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0640));
 	ck_assert_int_eq(chmod(path, 0640), 0);
-	ck_assert_int_eq(socket_mode_set(path, 0666), -EEXIST);
+	ck_assert_int_eq(socket_file_set_mode(path, 0666), -EEXIST);
 	expect_mode(path, 0640);
 	unlink(path);
-	ck_assert_int_eq(socket_mode_set(path, 0600), -ENOENT);
+	ck_assert_int_eq(socket_file_set_mode(path, 0600), -ENOENT);
 }
 END_TEST
 

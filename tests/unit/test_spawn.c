@@ -20,7 +20,6 @@
 
 #include "base/diag.h"
 #include "lib/spawn/address.h"
-#include "lib/spawn/find.h"
 #include "lib/wire/arena.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/unit.h"
@@ -42,7 +41,7 @@ static void expect_found(const char *asked)
 	char path[PATH_MAX] = "";
 
 	setenv("PROFTAPD", asked, 1);
-	ck_assert_msg(find_proftapd(path, sizeof path, &d) == 0, "%s", d.text);
+	ck_assert_msg(spawn_find_server(path, sizeof path, &d) == 0, "%s", d.text);
 	ck_assert_str_eq(path, program);
 }
 
@@ -64,7 +63,7 @@ static void expect_refused(const char *asked)
 	char path[PATH_MAX] = "";
 
 	setenv("PROFTAPD", asked, 1);
-	ck_assert_msg(find_proftapd(path, sizeof path, &d) == -ENOENT, "%s", asked);
+	ck_assert_msg(spawn_find_server(path, sizeof path, &d) == -ENOENT, "%s", asked);
 	ck_assert_msg(strstr(d.text, "PROFTAPD=") && strstr(d.text, asked), "said: %s", d.text);
 }
 
@@ -84,7 +83,7 @@ START_TEST(does_not_overrun_a_short_buffer)
 	char path[16] = "";
 
 	setenv("PROFTAPD", program, 1);
-	ck_assert_int_lt(find_proftapd(path, 8, &d), 0);
+	ck_assert_int_lt(spawn_find_server(path, 8, &d), 0);
 	ck_assert_str_eq(path + 8, "");
 }
 END_TEST
@@ -98,7 +97,7 @@ START_TEST(finds_a_server_without_being_told)
 	unsetenv("PROFTAPD");
 	snprintf(places, sizeof places, "relative::/nowhere:%s/bin", fake_root);
 	setenv("PATH", places, 1);
-	ck_assert_msg(find_proftapd(path, sizeof path, &d) == 0, "%s", d.text);
+	ck_assert_msg(spawn_find_server(path, sizeof path, &d) == 0, "%s", d.text);
 	ck_assert_int_eq(path[0], '/');
 	ck_assert_int_eq(access(path, X_OK), 0);
 }
@@ -130,7 +129,7 @@ START_TEST(keeps_from_the_server_what_would_change_it)
 	}
 	given[n] = NULL;
 	environ = given;
-	clean = clean_environment();
+	clean = spawn_clean_environment();
 	environ = before;
 	ck_assert_ptr_nonnull(clean);
 	for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sentences of collectors, in the room that there is for them. */
-#include "lib/collect/said.h"
+#include "lib/collect/warnings.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 #include "tests/unit/unit.h"
 
 static struct arena_collect collect;
-static struct said said;
+static struct collect_warnings warnings;
 
 static void set_up(void)
 {
 	memset(&collect, 0, sizeof collect);
-	said = (struct said){.to = &collect};
+	warnings = (struct collect_warnings){.to = &collect};
 }
 
 /* The text so far, terminated. */
@@ -33,10 +33,10 @@ static const char *text(void)
 
 START_TEST(each_is_a_line_with_who_says_it)
 {
-	said_add(&said, "cuda", "no driver");
-	said_add(&said, NULL, "no thread");
-	said_add(&said, "cuda", "");
-	said_add(&said, "cuda", "two\nlines");
+	collect_warn(&warnings, "cuda", "no driver");
+	collect_warn(&warnings, NULL, "no thread");
+	collect_warn(&warnings, "cuda", "");
+	collect_warn(&warnings, "cuda", "two\nlines");
 	ck_assert_str_eq(text(), "cuda: no driver\nno thread\ncuda: two lines\n");
 }
 END_TEST
@@ -44,9 +44,9 @@ END_TEST
 START_TEST(the_same_is_said_once)
 {
 	for (int i = 0; i < 100; i++) {
-		said_add(&said, "cuda", "no");
-		said_add(&said, "cuda", "no driver");
-		said_add(&said, NULL, "no");
+		collect_warn(&warnings, "cuda", "no");
+		collect_warn(&warnings, "cuda", "no driver");
+		collect_warn(&warnings, NULL, "no");
 	}
 	ck_assert_str_eq(text(), "cuda: no\ncuda: no driver\nno\n");
 }
@@ -58,7 +58,7 @@ START_TEST(a_long_one_is_cut)
 
 	memset(sentence, 'x', 4095);
 	sentence[4095] = '\0';
-	said_add(&said, "cuda", sentence);
+	collect_warn(&warnings, "cuda", sentence);
 	ck_assert_uint_lt(strlen(text()), 1200);
 	ck_assert_int_eq(text()[strlen(text()) - 1], '\n');
 	free(sentence);
@@ -75,11 +75,11 @@ START_TEST(what_does_not_fit_is_counted)
 			sprintf(sentence,
 				"this is a sentence of fifty-six bytes, the one numbered %02d", i),
 			58);
-		said_add(&said, "cuda", sentence + 2);
+		collect_warn(&warnings, "cuda", sentence + 2);
 	}
 	ck_assert_ptr_nonnull(strstr(text(), "\nsentences that there was no room for: 69\n"));
 	/* Not even one that would. */
-	said_add(&said, NULL, "x");
+	collect_warn(&warnings, NULL, "x");
 	ck_assert_ptr_nonnull(strstr(text(), "\nsentences that there was no room for: 70\n"));
 	ck_assert_ptr_null(strstr(text(), "\nsentences that there was no room for: 69\n"));
 }
@@ -93,4 +93,4 @@ static const struct unit_test tests[] = {
 	{NULL},
 };
 
-UNIT_MAIN("said", .set_up = set_up, .tests = tests)
+UNIT_MAIN("warnings", .set_up = set_up, .tests = tests)

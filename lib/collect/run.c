@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libproftap does for a collector; see services.h and <proftap/collector.h>. */
-#include "lib/collect/services.h"
+/* The functions that libproftap offers to a plug-in; see run.h and <proftap/collector.h>. */
+#include "lib/collect/run.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -9,16 +9,15 @@
 #include "base/clock.h"
 #include "lib/collect/device_record.h"
 #include "lib/collect/plugin.h"
-#include "lib/collect/run.h"
 #include "lib/record/device_call.h"
 #include "lib/record/guest.h"
 #include "lib/record/strings.h"
 
-/* The rest of the table of names is for those of the program's own annotations. */
+/* bytes; the rest of the string table is for the names of the program's own annotations */
 #define MAX_STRINGS_BYTES (ARENA_STRINGS_BYTES / 4 * 3)
 
 static struct collect_run *run;
-/* Of what runs; others' threads ask. It stays mapped for good. */
+/* The arena of |run|, for other threads. It stays mapped for good. */
 static struct arena *_Atomic arena_of_run;
 
 void services_serve(struct collect_run *next)
@@ -29,7 +28,7 @@ void services_serve(struct collect_run *next)
 
 /* --- on the collectors' thread ------------------------------------------------------------- */
 
-static const char *get_option(const char *key)
+static const char *service_get_option(const char *key)
 {
 	size_t n = strlen(key);
 
@@ -41,7 +40,7 @@ static const char *get_option(const char *key)
 	return NULL;
 }
 
-static int emit(const struct ptap_device_record *record)
+static int service_emit(const struct ptap_device_record *record)
 {
 	struct device_entry entry;
 	uint32_t n = device_record_read(record, &entry);
@@ -52,13 +51,13 @@ static int emit(const struct ptap_device_record *record)
 		return -EINVAL;
 	entry.collector = (uint8_t)run->collector;
 	run->n_losses += entry.kind == DEVICE_LOSS;
-	/* A part may be cut in the middle of a poll, and the next one soon. */
+	/* The server may cut a part in the middle of a poll, and the next one soon after. */
 	recall_heed(run->recall, &run->outlet);
 	recall_note(run->recall, record->name, &entry, n);
 	return outlet_put(&run->outlet, record->name, &entry, n);
 }
 
-/* An entry's head, and in place of the rest what an entry can hold. */
+/* Writes an entry whose head is followed by bytes of the XSpace instead of the other fields. */
 static int emit_piece(const uint8_t *bytes, uint32_t n)
 {
 	uint8_t piece[RECORD_MAX_EXTRA * SLOT_BYTES];
@@ -71,7 +70,7 @@ static int emit_piece(const uint8_t *bytes, uint32_t n)
 		&run->outlet, 0, piece, (uint32_t)offsetof(struct device_entry, start_ns) + n);
 }
 
-static int emit_xspace(const void *bytes, size_t n)
+static int service_emit_xspace(const void *bytes, size_t n)
 {
 	const uint8_t *at = bytes;
 	int r = run ? 0 : -ECANCELED;
@@ -86,16 +85,19 @@ static int emit_xspace(const void *bytes, size_t n)
 	return r;
 }
 
-static void warn(const char *sentence)
+static void service_warn(const char *sentence)
 {
 	if (run)
-		said_add(&run->said, run->plugin ? run->plugin->name : NULL, sentence);
+		collect_warn(&run->warnings, run->plugin ? run->plugin->name : NULL, sentence);
 }
 
 /* --- on any thread ------------------------------------------------------------------------- */
 
-/* As a site's name (lib/record/site.c): an id that was made while the server was replaced means another text by now. */
-static uint32_t intern(const char *text)
+/*
+ * As with a site's name (lib/record/site.c), an id that was made while the server was replaced
+ * means another text by now.
+ */
+static uint32_t service_intern(const char *text)
 {
 	struct arena *arena = atomic_load(&guest_get()->arena);
 	uint32_t id;
@@ -109,8 +111,8 @@ static uint32_t intern(const char *text)
 	return id;
 }
 
-static uint64_t call_begin(uint32_t name, uint64_t correlation, uint16_t device, uint32_t context,
-	unsigned flags, uint32_t graph)
+static uint64_t service_call_begin(uint32_t name, uint64_t correlation, uint16_t device,
+	uint32_t context, unsigned flags, uint32_t graph)
 {
 	const struct device_call call = {
 		.name = name,
@@ -122,7 +124,7 @@ static uint64_t call_begin(uint32_t name, uint64_t correlation, uint16_t device,
 	return device_call_begin(&call);
 }
 
-static int is_cancelled(void)
+static int service_is_cancelled(void)
 {
 	struct arena *arena = atomic_load(&arena_of_run);
 
@@ -131,14 +133,14 @@ static int is_cancelled(void)
 
 const struct ptap_collector_services collector_services = {
 	.size = sizeof collector_services,
-	.get_option = get_option,
-	.intern = intern,
-	.emit = emit,
-	.emit_xspace = emit_xspace,
-	.warn = warn,
-	.call_begin = call_begin,
+	.get_option = service_get_option,
+	.intern = service_intern,
+	.emit = service_emit,
+	.emit_xspace = service_emit_xspace,
+	.warn = service_warn,
+	.call_begin = service_call_begin,
 	.call_end = device_call_end,
 	.note_node = device_call_note_node,
 	.monotonic_ns = monotonic_ns_by_call,
-	.is_cancelled = is_cancelled,
+	.is_cancelled = service_is_cancelled,
 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A new arena's size and first pages; see arena_head.h. */
+/* This process's arenas; see arena.h. */
 #define PTAP_IMPL_BUILDING
-#include "lib/control/arena_head.h"
+#include "lib/control/arena.h"
 
 #include <errno.h>
 #include <proftap/proftap.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,8 +22,8 @@
 #include "lib/wire/arena.h"
 
 /*
- * The arena whose string ids the program's sites hold. It outlives stop and fork (the mapping stays),
- * so that a new arena can begin with the same strings. Under the guest's lock.
+ * The arena whose string ids the program's call sites hold. It outlives stop and fork (the mapping
+ * stays), so that a new arena can begin with the same strings. The guest's lock protects it.
  */
 static struct arena *last_arena;
 
@@ -52,7 +53,7 @@ uint32_t arena_count_rings(uint32_t ring_bytes)
 	return n;
 }
 
-static uint16_t log_level(void)
+static uint16_t read_log_level(void)
 {
 	static const char *const names[] = {"error", "warn", "info", "debug"};
 	const char *asked = env_get(ENV_PROFTAP_LOG);
@@ -63,7 +64,7 @@ static uint16_t log_level(void)
 	return 1;
 }
 
-static int copy_strings(struct arena *arena)
+static int copy_last_strings(struct arena *arena)
 {
 	uint32_t used = last_arena ? atomic_load(&last_arena->strings_used) : 8;
 	int r = map_populate(arena_strings(arena), used);
@@ -93,7 +94,7 @@ int arena_open_head(struct arena *arena)
 	return map_populate(arena, ARENA_BASE_BYTES);
 }
 
-static uint32_t flags_of(const struct ptap_server_options *o)
+static uint32_t choose_arena_flags(const struct ptap_server_options *o)
 {
 	return (guest_may_read_ticks() ? ARENA_TICKS_ALLOWED : 0) |
 	       (o->any_local_user ? ARENA_ANY_LOCAL_USER : 0) |
@@ -101,8 +102,11 @@ static uint32_t flags_of(const struct ptap_server_options *o)
 	       (o->recorder ? ARENA_RECORDER : 0) | (plugins_note() ? ARENA_COLLECTS : 0);
 }
 
-/* The server has another working directory. What does not fit is none. */
-static void set_log_dir(struct arena *head, const char *log_dir)
+/*
+ * The path must be absolute: the server has another working directory. A path that is too long is
+ * left out.
+ */
+static void set_arena_log_dir(struct arena *head, const char *log_dir)
 {
 	char here[sizeof head->log_dir] = "";
 	int n = 0;
@@ -119,17 +123,17 @@ void arena_describe(struct arena *head, const struct spawn *s, const struct ptap
 {
 	head->version_low = ARENA_VERSION_LOW;
 	head->version_high = ARENA_VERSION_HIGH;
-	head->flags = flags_of(o);
+	head->flags = choose_arena_flags(o);
 	head->n_rings = n_rings;
 	head->ring_bytes = ring_bytes;
 	head->size_bytes = s->arena_bytes;
 	head->pid = getpid();
 	head->port = s->port;
-	head->log_level = log_level();
+	head->log_level = read_log_level();
 	head->max_capture_bytes = o->max_capture_bytes;
 	utf8_fit(head->name, sizeof head->name, o->name);
 	snprintf(head->address, sizeof head->address, "%s", o->address ? o->address : "127.0.0.1");
-	set_log_dir(head, o->log_dir);
+	set_arena_log_dir(head, o->log_dir);
 	snprintf(head->recorder_options, sizeof head->recorder_options, "%s",
 		o->recorder_options ? o->recorder_options : "");
 	head->magic = ARENA_MAGIC;
@@ -147,5 +151,48 @@ int arena_fill(const struct spawn *s, const struct ptap_server_options *o, uint3
 		named.name = program_invocation_short_name;
 	arena_describe(s->arena, s, &named, n_rings, ring_bytes);
 	parent_describe(s->arena);
-	return copy_strings(s->arena);
+	return copy_last_strings(s->arena);
+}
+
+/*
+ * The last arena with all its rings. In a forked child this is still the parent's arena, which
+ * differs from the one that the child passes to arena_rings_shed().
+ */
+static struct {
+	struct arena *arena;
+	uint32_t n_rings;
+	uint32_t ring_bytes;
+} mapped;
+
+void arena_rings_note(struct arena *arena)
+{
+	mapped.arena = arena;
+	mapped.n_rings = arena->n_rings;
+	mapped.ring_bytes = arena->ring_bytes;
+}
+
+/*
+ * Returns whether no thread has the ring |i|. A late thread either finds it bad or has taken it:
+ * find_ring() in lib/record/thread.c.
+ */
+static bool mark_ring_bad(struct arena *arena, uint32_t i)
+{
+	uint8_t state = RING_FREE;
+
+	return atomic_compare_exchange_strong(&arena->ring_state[i], &state, RING_BAD) ||
+	       state == RING_BAD;
+}
+
+void arena_rings_shed(struct arena *arena)
+{
+	uint32_t n = mapped.n_rings;
+
+	if (!arena || arena != mapped.arena)
+		return;
+	while (n && mark_ring_bad(arena, n - 1))
+		n--;
+	if (n < mapped.n_rings)
+		munmap(arena_ring(arena, n, mapped.ring_bytes),
+			(mapped.n_rings - n) * ring_stride_bytes(mapped.ring_bytes));
+	mapped.arena = NULL;
 }
