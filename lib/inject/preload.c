@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PROFTAP_SERVER=[ADDRESS:]PORT, the way of proftap run into an unchanged program; see preload.h. Without the
- * variable this is one getenv(). Nothing here may stop the program: what goes wrong is one line on its standard
- * error.
+ * PROFTAP_SERVER=[ADDRESS:]PORT, by which proftap run starts a server in an unchanged program; see
+ * preload.h. Without the variable all this is one getenv(). Nothing here may stop the program: a
+ * failure is one line on its standard error.
  *
- * PROFTAP_SERVER_PID is the process that is meant. Its children inherit all the variables, and do nothing, unless
- * PROFTAP_FOLLOW says that each is to have a server, too; exec keeps the pid, and so starts one again.
+ * PROFTAP_SERVER_PID names the process that the variables are for. Its children inherit them, and
+ * do nothing, unless PROFTAP_FOLLOW gives each a server, too; exec keeps the pid, and so starts a
+ * server again.
  */
 #define PTAP_IMPL_BUILDING
 #include "lib/inject/preload.h"
@@ -28,28 +29,31 @@
 
 #define LONGEST_WAIT_NS (5 * NS_PER_S)
 /*
- * The parent's recording looks for new children all the time; where it is over, a child would wait
- * in vain.
+ * The parent's recording looks for new children all the time; after its end, a child would wait in
+ * vain.
  */
 #define LONGEST_WAIT_OF_CHILD_NS NS_PER_S
 #define LOOK_US 200
 
-struct place {
-	char address[128]; /* "": the default */
+struct server_place {
+	char address[128]; /* "": the default address */
 	uint16_t port;
 };
 
-/* Whose server was started here; 0: nobody's, or the program has claimed it. A forked child is somebody else. */
-static _Atomic int started_for;
+/*
+ * The pid of the process whose server was started here; 0: none, or the program has claimed it. A
+ * forked child has another pid.
+ */
+static _Atomic int server_pid;
 
-int preload_claim(void)
+bool preload_claim(void)
 {
 	int mine = getpid();
 
-	return atomic_compare_exchange_strong(&started_for, &mine, 0);
+	return atomic_compare_exchange_strong(&server_pid, &mine, 0);
 }
 
-/* To a pipe that nobody reads any more it would be a signal, which ends the program. */
+/* Blocks SIGPIPE: the signal of a pipe without a reader would end the program. */
 static void write_to_stderr(const char *text, size_t n)
 {
 	const struct timespec at_once = {0, 0};
@@ -67,7 +71,7 @@ static void write_to_stderr(const char *text, size_t n)
 }
 
 /* One write, so that the lines of several processes do not mix. */
-static void say(const char *text, const char *reason)
+static void print_failure(const char *text, const char *reason)
 {
 	char line[640];
 	int n = snprintf(line, sizeof line, "proftap: %s%s\n", text, reason);
@@ -86,12 +90,15 @@ static int parse_port(const char *text, uint16_t *port)
 	return 0;
 }
 
-/* PORT, ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH; whether the address is one, starting the server will tell. */
-static int parse(const char *text, struct place *out)
+/*
+ * Parses PORT, ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH. The start of the server checks the
+ * address itself.
+ */
+static int parse_place(const char *text, struct server_place *out)
 {
 	const char *colon = strrchr(text, ':');
 	size_t n = colon ? (size_t)(colon - text) : 0;
-	int is_bracketed = n > 2 && text[0] == '[' && text[n - 1] == ']';
+	bool is_bracketed = n > 2 && text[0] == '[' && text[n - 1] == ']';
 
 	memset(out, 0, sizeof *out);
 	if (strncmp(text, "unix:", 5) == 0)
@@ -111,15 +118,15 @@ static int parse(const char *text, struct place *out)
 	return parse_port(colon + 1, &out->port);
 }
 
-/* Which process the variables were set for. */
-static int is_meant(void)
+/* Whether the variables are for this process. */
+static bool is_for_this_process(void)
 {
 	const char *pid = env_get(ENV_PROFTAP_SERVER_PID);
 
 	return !pid || atoi(pid) == getpid();
 }
 
-static int start(const struct place *place)
+static int start_server(const struct server_place *place)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
 	int r;
@@ -129,27 +136,33 @@ static int start(const struct place *place)
 	o.port = place->port;
 	o.log_dir = env_get(ENV_PROFTAP_LOG_DIR);
 	r = ptap_server_start_with(&o);
-	/* The program was faster. */
+	/* The program has started a server itself before. */
 	if (r == PTAP_ERR_ALREADY)
 		return -1;
 	if (r) {
-		say(ptap_last_error(), "; the program runs without a profiler server");
+		print_failure(ptap_last_error(), "; the program runs without a profiler server");
 		return -1;
 	}
 	if (env_is_on(ENV_PROFTAP_DISABLE))
 		return -1;
-	atomic_store(&started_for, getpid());
+	atomic_store(&server_pid, getpid());
 	return 0;
 }
 
-/* A server on a path that has died is waited for in vain, until the time is over. */
-static int may_serve(const struct place *place)
+/*
+ * A server on a path has no port, so its death is not noticed here; the wait then lasts until its
+ * end.
+ */
+static bool may_serve(const struct server_place *place)
 {
 	return ptap_server_port() || strncmp(place->address, "unix:", 5) == 0;
 }
 
-/* A capture of host_tracer_level 0 leaves the word as it is: its server says that it has begun. */
-static int is_recorded(void)
+/*
+ * A capture of host_tracer_level 0 leaves the word as it is; recording_since_ns shows that it has
+ * begun.
+ */
+static bool is_recorded(void)
 {
 	struct guest *guest = guest_get();
 	struct arena *arena = atomic_load(&guest->arena);
@@ -158,14 +171,15 @@ static int is_recorded(void)
 }
 
 /*
- * Until the first capture records, so that it misses nothing. The variable holds when that is of no use any more:
- * CLOCK_MONOTONIC in milliseconds.
+ * Waits until the first capture records, so that it misses nothing. The variable holds the end of
+ * the wait: CLOCK_MONOTONIC in milliseconds.
  */
-static void wait_for_recording(const struct place *place)
+static void wait_for_recording(const struct server_place *place)
 {
 	const char *until_ms = env_get(ENV_PROFTAP_WAIT);
 	int64_t now_ns = monotonic_ns_by_call();
-	int64_t end_ns = now_ns + (is_meant() ? LONGEST_WAIT_NS : LONGEST_WAIT_OF_CHILD_NS);
+	int64_t end_ns =
+		now_ns + (is_for_this_process() ? LONGEST_WAIT_NS : LONGEST_WAIT_OF_CHILD_NS);
 	int64_t asked_ms = until_ms ? strtoll(until_ms, NULL, 10) : 0;
 
 	if (asked_ms < end_ns / NS_PER_MS)
@@ -176,10 +190,11 @@ static void wait_for_recording(const struct place *place)
 }
 
 /*
- * The loader has put it into the program before that began. Who opens it later (CUDA, in cuInit()) holds the loader's lock over
- * our constructor, and perhaps others; collectors, which the recording waits for, need them.
+ * Whether the loader mapped this library before the program began. A later opener (CUDA, in
+ * cuInit()) holds the loader's lock over this constructor, and perhaps others; collectors, which
+ * the recording waits for, need them.
  */
-static int is_preloaded(void)
+static bool is_preloaded(void)
 {
 	const char *preloads = secure_getenv("LD_PRELOAD");
 	Dl_info own;
@@ -188,38 +203,39 @@ static int is_preloaded(void)
 	       strstr(preloads, own.dli_fname);
 }
 
-/* Whoever started this program's ancestor records all that it starts. */
-static int is_tree_recorded(void)
+/* Whether the starter of this program's ancestor records all its descendants. */
+static bool is_tree_recorded(void)
 {
 	const char *follow = env_get(ENV_PROFTAP_FOLLOW);
 
 	return follow && strcmp(follow, ENV_FOLLOW_RECORDED) == 0;
 }
 
-static void start_from_environment(const char *asked, int may_wait)
+static void start_from_environment(const char *asked, bool may_wait)
 {
-	struct place place;
+	struct server_place place;
 
-	if (parse(asked, &place)) {
-		say("PROFTAP_SERVER: must be PORT, ADDRESS:PORT or [ADDRESS]:PORT with a port from 0 to "
-		    "65535, or unix:PATH",
+	if (parse_place(asked, &place)) {
+		print_failure(
+			"PROFTAP_SERVER: must be PORT, ADDRESS:PORT or [ADDRESS]:PORT with a port from 0 to "
+			"65535, or unix:PATH",
 			"; the program runs without a profiler server");
 		return;
 	}
-	if (is_meant()) {
-		if (start(&place) == 0 && may_wait)
+	if (is_for_this_process()) {
+		if (start_server(&place) == 0 && may_wait)
 			wait_for_recording(&place);
 	} else if (env_is_on(ENV_PROFTAP_FOLLOW)) {
-		/* What was asked for is its parent's. */
+		/* The address in the variables is that of the parent's server. */
 		memset(&place, 0, sizeof place);
-		if (start(&place) == 0 && may_wait && is_tree_recorded())
+		if (start_server(&place) == 0 && may_wait && is_tree_recorded())
 			wait_for_recording(&place);
 	}
 }
 
-static void start_once(int may_wait)
+static void start_once(bool may_wait)
 {
-	static _Atomic int tried_for; /* the process; a forked child is another one */
+	static _Atomic int tried_for; /* the pid; a forked child has another one */
 	const char *asked = env_get(ENV_PROFTAP_SERVER);
 	int mine = getpid();
 
@@ -229,10 +245,16 @@ static void start_once(int may_wait)
 
 void preload_start(void)
 {
-	start_once(0);
+	start_once(false);
 }
 
-__attribute__((constructor)) static void begin(void)
+int InitializeInjection(void)
+{
+	preload_start();
+	return 1;
+}
+
+__attribute__((constructor)) static void start_at_load(void)
 {
 	start_once(is_preloaded());
 }

@@ -1,19 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that the environment asked for, started when libproftap is loaded (LD_PRELOAD), or CUDA is initialised. */
+/*
+ * A server that the environment asks for. It is started when libproftap is loaded (LD_PRELOAD), or when
+ * CUDA is initialised (CUDA_INJECTION64_PATH).
+ */
 #ifndef INJECT_PRELOAD_H
 #define INJECT_PRELOAD_H
 
-/*
- * The program now asks for a server itself: returns 1, once, when the one that runs was started by the environment
- * of this process, so that a program that knows nothing of that does not fail. Any thread.
- */
-int preload_claim(void);
+#include <proftap/proftap.h>
+#include <stdbool.h>
 
 /*
- * Starts the server that the environment asks for, unless that was tried before in this process. Nothing that goes wrong is
- * more than a line on standard error. It does not wait to be recorded (PROFTAP_WAIT), as libproftap does when it is preloaded: the
- * caller may hold locks that a collector needs. Any thread.
+ * The program now asks for a server itself. Returns true, once, if the environment of this process
+ * started the running server, so that a program that does not know of it does not fail. Any thread.
+ */
+bool preload_claim(void);
+
+/*
+ * Starts the server that the environment asks for, unless that was tried before in this process. A
+ * failure is a line on standard error and nothing more. It does not wait for a recording (PROFTAP_WAIT),
+ * as libproftap does when it is preloaded: the caller may hold locks that a collector needs. Any thread.
  */
 void preload_start(void);
+
+/*
+ * The CUDA driver calls this in a program that initialises CUDA, once it has loaded the library that
+ * CUDA_INJECTION64_PATH names. Starts the server that the environment asks for, as the preload does, if
+ * that has not been tried yet in this process: in one that set the variables itself after it began, or
+ * one forked from a program whose children get servers, too. Makes no CUDA calls. Always returns 1.
+ */
+PTAP_API int InitializeInjection(void);
 
 #endif

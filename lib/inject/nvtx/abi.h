@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The binary interface between a program with NVTX annotations and a tool, as NVIDIA's documentation states it: declarations of
- * our own. Each module of a program that was built with NVTX 3 headers has tables of function pointers, one slot an NVTX
- * call; at its first call it loads the library that NVTX_INJECTION64_PATH names and hands it a function by which the
- * tables are had. What a tool leaves empty costs the program a load and a branch.
+ * The binary interface between a program with NVTX annotations and a tool, as NVIDIA's
+ * documentation states it, in declarations of our own. Each module of a program that was built with
+ * NVTX 3 headers has tables of function pointers, with one slot for each NVTX call. At its first
+ * call it loads the library that NVTX_INJECTION64_PATH names and hands it a function that returns
+ * the tables. An empty slot costs the program a load and a branch.
  *
- * libnvToolsExt.so, the library of NVTX 2, does the same once a process.
+ * libnvToolsExt.so, the library of NVTX 2, does the same once in a process.
  */
 #ifndef INJECT_NVTX_ABI_H
 #define INJECT_NVTX_ABI_H
@@ -25,7 +26,10 @@ typedef void nvtx_function(void);
 
 struct nvtx_callbacks {
 	size_t size;
-	/* 0: there is no such module. Of |n| slots the first is not used; each is the address of a function pointer. */
+	/*
+	 * Returns 0 if there is no such module. The first of |n| slots is not used; each is the
+	 * address of a function pointer.
+	 */
 	int (*get_module)(int module, nvtx_function ****slots, unsigned *n);
 };
 
@@ -81,7 +85,7 @@ enum nvtx_core2_slot {
 	NVTX_CORE2_SLOTS
 };
 
-/* What a push or a pop answers that keeps no count of levels. */
+/* The result of a push or a pop that keeps no count of levels. */
 #define NVTX_NO_LEVELS (-2)
 
 enum nvtx_color_type {
@@ -98,7 +102,7 @@ enum nvtx_payload_type {
 	NVTX_PAYLOAD_I32 = 5,
 	NVTX_PAYLOAD_F32 = 6,
 };
-/* |payload| is the address of an array of struct nvtx_payload, |n_payloads| long; payload_abi.h. */
+/* |payload| is the address of an array of |n_payloads| struct nvtx_payload; see payload_abi.h. */
 #define NVTX_PAYLOAD_EXTENDED ((int32_t)0xdfbd0009)
 
 enum nvtx_message_type {
@@ -108,7 +112,7 @@ enum nvtx_message_type {
 	NVTX_MESSAGE_REGISTERED = 3,
 };
 
-/* Of an event. What |size| does not cover is not there. */
+/* The attributes of an event. Fields beyond |size| do not exist. */
 struct nvtx_attributes {
 	uint16_t version;
 	uint16_t size;
@@ -136,6 +140,6 @@ struct nvtx_attributes {
 _Static_assert(sizeof(void *) != 8 || (offsetof(struct nvtx_attributes, payload) == 24 &&
 					      offsetof(struct nvtx_attributes, message) == 40 &&
 					      sizeof(struct nvtx_attributes) == 48),
-	"as programs have it");
+	"the layout matches the programs'");
 
 #endif

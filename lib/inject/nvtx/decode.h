@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Extended payloads of an event: each field of a known layout is an argument, an array is one as text ("[1, 2, 3]"); of bytes that
- * nobody can read it is said how many there are (`payload_bytes`).
+ * Extended payloads of an event: each field of a known layout becomes an argument, an array becomes
+ * one as text ("[1, 2, 3]"). Unreadable bytes are reported by their number (`payload_bytes`).
  */
 #ifndef INJECT_NVTX_DECODE_H
 #define INJECT_NVTX_DECODE_H
@@ -9,15 +9,15 @@
 struct nvtx_domain;
 struct nvtx_event;
 struct nvtx_payload;
-struct writer;
+struct nvtx_writer;
 
-/* Of one event no more are read. */
+/* Further payloads of an event are ignored. */
 #define DECODE_MAX_PAYLOADS 32
 
-/* The name of |e|, where its payloads have one. */
+/* Sets the name of |e|, if one of its payloads carries it. */
 void decode_message(struct nvtx_event *e);
 
-void decode_payload(
-	struct writer *w, const struct nvtx_domain *domain, const struct nvtx_payload *payload);
+void decode_payload(struct nvtx_writer *w, const struct nvtx_domain *domain,
+	const struct nvtx_payload *payload);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events; see event.h. */
+/* Events: their names and arguments, and their way into rings; see event.h. */
 #define PTAP_IMPL_BUILDING
 #include "lib/inject/nvtx/event.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "lib/inject/nvtx/abi.h"
@@ -11,24 +13,25 @@
 #include "lib/inject/nvtx/vocabulary.h"
 #include "lib/inject/nvtx/wide.h"
 #include "lib/inject/nvtx/writer.h"
+#include "lib/record/range.h"
 
-static void init(struct nvtx_event *e, const struct nvtx_domain *domain)
+static void init_event(struct nvtx_event *e, const struct nvtx_domain *domain)
 {
 	memset(e, 0, offsetof(struct nvtx_event, narrow));
 	e->domain = domain;
 	e->text = "";
 }
 
-/* --- what a program gives ------------------------------------------------------------------ */
+/* --- the program's data ----------------------------------------------------------------------- */
 
 void nvtx_event_from_text(struct nvtx_event *e, const struct nvtx_domain *domain, const char *text)
 {
-	init(e, domain);
+	init_event(e, domain);
 	if (text)
 		e->text = text;
 }
 
-static void set_wide(struct nvtx_event *e, const wchar_t *text)
+static void set_wide_text(struct nvtx_event *e, const wchar_t *text)
 {
 	if (!text)
 		return;
@@ -39,11 +42,11 @@ static void set_wide(struct nvtx_event *e, const wchar_t *text)
 void nvtx_event_from_wide(
 	struct nvtx_event *e, const struct nvtx_domain *domain, const wchar_t *text)
 {
-	init(e, domain);
-	set_wide(e, text);
+	init_event(e, domain);
+	set_wide_text(e, text);
 }
 
-static void set_message(struct nvtx_event *e, const struct nvtx_attributes *attributes)
+static void set_event_message(struct nvtx_event *e, const struct nvtx_attributes *attributes)
 {
 	switch (attributes->message_type) {
 	case NVTX_MESSAGE_CHARS:
@@ -51,7 +54,7 @@ static void set_message(struct nvtx_event *e, const struct nvtx_attributes *attr
 			e->text = attributes->message.chars;
 		break;
 	case NVTX_MESSAGE_WIDE:
-		set_wide(e, attributes->message.wide);
+		set_wide_text(e, attributes->message.wide);
 		break;
 	case NVTX_MESSAGE_REGISTERED:
 		e->string = attributes->message.registered;
@@ -64,12 +67,12 @@ static void set_message(struct nvtx_event *e, const struct nvtx_attributes *attr
 void nvtx_event_from_attributes(struct nvtx_event *e, const struct nvtx_domain *domain,
 	const struct nvtx_attributes *attributes)
 {
-	init(e, domain);
-	/* Of versions that have less there is none. */
+	init_event(e, domain);
+	/* No version has fewer attributes. */
 	if (!attributes || attributes->size < sizeof *attributes)
 		return;
 	e->attributes = attributes;
-	set_message(e, attributes);
+	set_event_message(e, attributes);
 	if (attributes->payload_type == NVTX_PAYLOAD_EXTENDED && attributes->n_payloads > 0) {
 		e->payloads = (const struct nvtx_payload *)(uintptr_t)attributes->payload.u64;
 		e->n_payloads = e->payloads ? (size_t)attributes->n_payloads : 0;
@@ -80,7 +83,7 @@ void nvtx_event_from_attributes(struct nvtx_event *e, const struct nvtx_domain *
 void nvtx_event_from_payloads(struct nvtx_event *e, const struct nvtx_domain *domain,
 	const struct nvtx_payload *payloads, size_t n)
 {
-	init(e, domain);
+	init_event(e, domain);
 	e->payloads = payloads;
 	e->n_payloads = payloads ? n : 0;
 	decode_message(e);
@@ -88,7 +91,7 @@ void nvtx_event_from_payloads(struct nvtx_event *e, const struct nvtx_domain *do
 
 /* --- arguments ----------------------------------------------------------------------------- */
 
-static void write_category(struct writer *w, const struct nvtx_event *e)
+static void write_category(struct nvtx_writer *w, const struct nvtx_event *e)
 {
 	static uint32_t key;
 	uint32_t number = e->attributes->category;
@@ -103,7 +106,7 @@ static void write_category(struct writer *w, const struct nvtx_event *e)
 		writer_number(w, writer_key(&key, "category"), SLOT_U64, number);
 }
 
-static void write_payload(struct writer *w, const struct nvtx_attributes *attributes)
+static void write_payload(struct nvtx_writer *w, const struct nvtx_attributes *attributes)
 {
 	static uint32_t kept_key;
 	uint32_t key;
@@ -135,7 +138,7 @@ static void write_payload(struct writer *w, const struct nvtx_attributes *attrib
 	}
 }
 
-static char *put_hex(char *to, uint32_t byte)
+static char *append_hex(char *to, uint32_t byte)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -144,7 +147,7 @@ static char *put_hex(char *to, uint32_t byte)
 	return to + 2;
 }
 
-static void write_color(struct writer *w, const struct nvtx_attributes *attributes)
+static void write_color(struct nvtx_writer *w, const struct nvtx_attributes *attributes)
 {
 	static uint32_t key;
 	uint32_t argb = attributes->color;
@@ -154,21 +157,22 @@ static void write_color(struct writer *w, const struct nvtx_attributes *attribut
 
 	if (attributes->color_type != NVTX_COLOR_ARGB)
 		return;
-	end = put_hex(end, argb >> 16);
-	end = put_hex(end, argb >> 8);
-	end = put_hex(end, argb);
-	/* Python's nvtx has colors without one. */
+	end = append_hex(end, argb >> 16);
+	end = append_hex(end, argb >> 8);
+	end = append_hex(end, argb);
+	/* Python's nvtx sets colors without alpha. */
 	if (alpha && alpha != 0xff)
-		end = put_hex(end, alpha);
+		end = append_hex(end, alpha);
 	*end = '\0';
 	writer_text(w, writer_key(&key, "color"), text);
 }
 
-static uint32_t fill(struct ring *ring, struct slot *slots, uint32_t room, const void *context)
+static uint32_t write_event_args(
+	struct ring *ring, struct slot *slots, uint32_t room, const void *context)
 {
 	static uint32_t message_key;
 	const struct nvtx_event *e = context;
-	struct writer w = {ring, slots, room, 0};
+	struct nvtx_writer w = {ring, slots, room, 0};
 
 	if (e->range_id)
 		writer_number(&w, 0, SLOT_U64, e->range_id);
@@ -186,8 +190,8 @@ static uint32_t fill(struct ring *ring, struct slot *slots, uint32_t room, const
 
 /* --- names --------------------------------------------------------------------------------- */
 
-/* The message, with its domain before it. */
-static const char *compose(struct nvtx_event *e)
+/* The message, with its domain in front. */
+static const char *compose_name(struct nvtx_event *e)
 {
 	size_t n_prefix = e->domain->n_prefix;
 	size_t n;
@@ -206,12 +210,81 @@ static const char *compose(struct nvtx_event *e)
 struct range_what nvtx_event_describe(struct nvtx_event *e)
 {
 	struct range_what what = {
-		.name = e->string ? e->string->name : compose(e),
+		.name = e->string ? e->string->name : compose_name(e),
 		.id = e->string ? &e->string->id : NULL,
 		.context = e,
 	};
 
 	if (e->attributes || e->n_payloads || e->range_id)
-		what.fill = fill;
+		what.fill = write_event_args;
 	return what;
+}
+
+/* --- recording -------------------------------------------------------------------------------- */
+
+/*
+ * A range's number consists of the count of ranges that were started before it, and the place of
+ * its name in the store.
+ */
+#define PLACE_BITS 24
+#define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
+
+void nvtx_push(struct nvtx_event *e, uint32_t word)
+{
+	struct range_what what = nvtx_event_describe(e);
+
+	range_push(e->domain->owner, word, &what);
+}
+
+void nvtx_pop(const struct nvtx_domain *domain, uint32_t word)
+{
+	range_pop(domain->owner, word);
+}
+
+void nvtx_mark(struct nvtx_event *e, uint32_t word)
+{
+	struct range_what what = nvtx_event_describe(e);
+
+	range_point(word, RECORD_INSTANT, &what);
+}
+
+static _Atomic uint64_t n_ranges_started;
+
+uint64_t nvtx_start(struct nvtx_event *e)
+{
+	uint32_t word = nvtx_get_word();
+	struct range_what what;
+
+	if (!e->string)
+		e->string = nvtx_string_get_passing(e->domain, e->text);
+	e->range_id = (atomic_fetch_add_explicit(&n_ranges_started, 1, memory_order_relaxed) + 1)
+			      << PLACE_BITS |
+		      e->string->place;
+	if (word) {
+		what = nvtx_event_describe(e);
+		range_point(word, RECORD_ASYNC_BEGIN, &what);
+	}
+	return e->range_id;
+}
+
+/* A program may end a range that it never started. */
+static bool was_started(uint64_t range_id)
+{
+	uint64_t number = range_id >> PLACE_BITS;
+
+	return number && number <= atomic_load_explicit(&n_ranges_started, memory_order_relaxed);
+}
+
+void nvtx_end(uint64_t range_id, uint32_t word)
+{
+	struct nvtx_event e = {
+		.string = nvtx_string_at((uint32_t)(range_id & PLACE_MASK)),
+		.range_id = range_id,
+	};
+	struct range_what what;
+
+	if (!e.string || !was_started(range_id))
+		return;
+	what = nvtx_event_describe(&e);
+	range_point(word, RECORD_ASYNC_END, &what);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVTX's payload extension: what enters by InitializeInjectionNvtxExtension(). Other extensions (counters, memory, deferred events)
- * are left as without a tool.
+ * NVTX's payload extension, which enters by InitializeInjectionNvtxExtension(). Other extensions
+ * (counters, memory, deferred events) work as without a tool.
  */
 #define PTAP_IMPL_BUILDING
 #include <string.h>
 
-#include "lib/inject/nvtx/annotate.h"
 #include "lib/inject/nvtx/event.h"
-#include "lib/inject/nvtx/mode.h"
 #include "lib/inject/nvtx/nvtx.h"
 #include "lib/inject/nvtx/payload_abi.h"
 #include "lib/inject/nvtx/schema.h"
@@ -26,7 +24,7 @@ static uint64_t register_enum(void *domain, const struct nvtx_enum_attributes *a
 	return nvtx_enumeration_register(nvtx_domain_of(domain), attributes);
 }
 
-static void mark(void *domain, const struct nvtx_payload *payloads, size_t n)
+static void mark_payloads(void *domain, const struct nvtx_payload *payloads, size_t n)
 {
 	uint32_t word = nvtx_get_word();
 	struct nvtx_event e;
@@ -37,7 +35,7 @@ static void mark(void *domain, const struct nvtx_payload *payloads, size_t n)
 	}
 }
 
-static int push(void *domain, const struct nvtx_payload *payloads, size_t n)
+static int push_payloads(void *domain, const struct nvtx_payload *payloads, size_t n)
 {
 	uint32_t word = nvtx_get_word();
 	struct nvtx_event e;
@@ -49,7 +47,10 @@ static int push(void *domain, const struct nvtx_payload *payloads, size_t n)
 	return NVTX_NO_LEVELS;
 }
 
-/* What comes at the end of a range is an instant there, so that its fields are not lost; the span has those of its begin. */
+/*
+ * Payloads at the end of a range become an instant there, so that their fields are not lost; the
+ * span has the fields of its begin.
+ */
 static void mark_end(void *domain, const struct nvtx_payload *payloads, size_t n, uint32_t word)
 {
 	struct nvtx_event e;
@@ -62,7 +63,7 @@ static void mark_end(void *domain, const struct nvtx_payload *payloads, size_t n
 	nvtx_mark(&e, word);
 }
 
-static int pop(void *domain, const struct nvtx_payload *payloads, size_t n)
+static int pop_payloads(void *domain, const struct nvtx_payload *payloads, size_t n)
 {
 	uint32_t word = nvtx_get_word();
 
@@ -73,7 +74,7 @@ static int pop(void *domain, const struct nvtx_payload *payloads, size_t n)
 	return NVTX_NO_LEVELS;
 }
 
-static uint64_t start(void *domain, const struct nvtx_payload *payloads, size_t n)
+static uint64_t start_payloads(void *domain, const struct nvtx_payload *payloads, size_t n)
 {
 	struct nvtx_event e;
 
@@ -81,7 +82,8 @@ static uint64_t start(void *domain, const struct nvtx_payload *payloads, size_t 
 	return nvtx_start(&e);
 }
 
-static void end(void *domain, uint64_t range_id, const struct nvtx_payload *payloads, size_t n)
+static void end_payloads(
+	void *domain, uint64_t range_id, const struct nvtx_payload *payloads, size_t n)
 {
 	uint32_t word = nvtx_get_word();
 
@@ -91,8 +93,10 @@ static void end(void *domain, uint64_t range_id, const struct nvtx_payload *payl
 	}
 }
 
-/* A program may look once, and annotate for good or never: it may be recorded at any time. */
-static uint8_t is_enabled(void *domain)
+/*
+ * Always true: a program may ask once and keep the answer, and a recording may begin at any time.
+ */
+static uint8_t is_domain_enabled(void *domain)
 {
 	(void)domain;
 	return 1;
@@ -100,15 +104,15 @@ static uint8_t is_enabled(void *domain)
 
 #define SLOT(function) ((intptr_t)(function))
 
-static const intptr_t handlers[NVTX_PAYLOAD_SLOTS] = {
+static const intptr_t payload_handlers[NVTX_PAYLOAD_SLOTS] = {
 	[NVTX_PAYLOAD_SCHEMA_REGISTER] = SLOT(register_schema),
 	[NVTX_PAYLOAD_ENUM_REGISTER] = SLOT(register_enum),
-	[NVTX_PAYLOAD_MARK] = SLOT(mark),
-	[NVTX_PAYLOAD_RANGE_PUSH] = SLOT(push),
-	[NVTX_PAYLOAD_RANGE_POP] = SLOT(pop),
-	[NVTX_PAYLOAD_RANGE_START] = SLOT(start),
-	[NVTX_PAYLOAD_RANGE_END] = SLOT(end),
-	[NVTX_PAYLOAD_DOMAIN_IS_ENABLED] = SLOT(is_enabled),
+	[NVTX_PAYLOAD_MARK] = SLOT(mark_payloads),
+	[NVTX_PAYLOAD_RANGE_PUSH] = SLOT(push_payloads),
+	[NVTX_PAYLOAD_RANGE_POP] = SLOT(pop_payloads),
+	[NVTX_PAYLOAD_RANGE_START] = SLOT(start_payloads),
+	[NVTX_PAYLOAD_RANGE_END] = SLOT(end_payloads),
+	[NVTX_PAYLOAD_DOMAIN_IS_ENABLED] = SLOT(is_domain_enabled),
 };
 
 int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
@@ -122,6 +126,6 @@ int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
 		return 1;
 	segment = &extension->segments[0];
 	for (size_t i = 0; i < NVTX_PAYLOAD_SLOTS && i < segment->n_slots; i++)
-		segment->slots[i] = handlers[i];
+		segment->slots[i] = payload_handlers[i];
 	return 1;
 }

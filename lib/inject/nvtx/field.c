@@ -11,7 +11,7 @@
 static const struct {
 	uint8_t kind;
 	uint8_t width;
-} types[NVTX_TYPES] = {
+} field_types[NVTX_TYPES] = {
 	[NVTX_TYPE_CHAR] = {FIELD_TEXT, sizeof(char)},
 	[NVTX_TYPE_UCHAR] = {FIELD_UNSIGNED, sizeof(char)},
 	[NVTX_TYPE_SHORT] = {FIELD_SIGNED, sizeof(short)},
@@ -63,20 +63,22 @@ static const struct {
 	[NVTX_TYPE_REGISTERED_STRING] = {FIELD_REGISTERED, sizeof(void *)},
 };
 
-int field_from_type(struct field *f, uint64_t type)
+bool field_from_type(struct field *f, uint64_t type)
 {
-	if (type >= NVTX_TYPES || !types[type].kind)
-		return 0;
-	f->kind = types[type].kind;
-	f->width = types[type].width;
+	if (type >= NVTX_TYPES || !field_types[type].kind)
+		return false;
+	f->kind = field_types[type].kind;
+	f->width = field_types[type].width;
 	f->extent = FIELD_ONE;
-	return 1;
+	return true;
 }
 
-/* --- where the elements are ---------------------------------------------------------------- */
+/*
+ * --- finding elements --------------------------------------------------------------------------
+ */
 
-/* What the field that counts says. Less than none is none. False: it says nothing. */
-static int find_count(const struct field *f, const struct field_source *source, size_t *n)
+/* Reads the count from the field that counts; a negative one is 0. False: it cannot be read. */
+static bool find_count(const struct field *f, const struct field_source *source, size_t *n)
 {
 	const struct field *counting = source->schema ? &source->schema->fields[f->n] : NULL;
 	const char *at;
@@ -84,18 +86,19 @@ static int find_count(const struct field *f, const struct field_source *source, 
 	uint64_t bits;
 
 	if (!counting || !field_find(counting, source, &at, &one))
-		return 0;
+		return false;
 	bits = field_get(counting, at);
 	*n = counting->kind == FIELD_SIGNED && (int64_t)bits < 0 ? 0 : (size_t)bits;
-	return 1;
+	return true;
 }
 
-int field_find(const struct field *f, const struct field_source *source, const char **at, size_t *n)
+bool field_find(
+	const struct field *f, const struct field_source *source, const char **at, size_t *n)
 {
 	size_t left;
 
 	if (f->offset > source->n)
-		return 0;
+		return false;
 	left = (source->n - f->offset) / f->width;
 	*at = source->bytes + f->offset;
 	switch (f->extent) {
@@ -107,7 +110,7 @@ int field_find(const struct field *f, const struct field_source *source, const c
 		break;
 	case FIELD_COUNTED:
 		if (!find_count(f, source, n))
-			return 0;
+			return false;
 		break;
 	default:
 		*n = left;
@@ -123,7 +126,7 @@ static uint64_t get_integer(const struct field *f, const char *at)
 	uint64_t bits = 0;
 	unsigned unused = 64 - 8u * f->width;
 
-	/* The lower bytes come first on every machine that we run on. */
+	/* All supported machines are little-endian. */
 	memcpy(&bits, at, f->width);
 	if (f->kind == FIELD_SIGNED)
 		return (uint64_t)((int64_t)(bits << unused) >> unused);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The binary interface of NVTX's payload extension, beside abi.h: data of any layout with an event, and what a program
- * says of layouts. Extensions have a module each, with slots of their own.
+ * The binary interface of NVTX's payload extension, beside abi.h: events with data of any layout,
+ * and the registration of layouts. Each extension has a module with slots of its own.
  */
 #ifndef INJECT_NVTX_PAYLOAD_ABI_H
 #define INJECT_NVTX_PAYLOAD_ABI_H
@@ -12,7 +12,7 @@
 struct nvtx_segment {
 	size_t id;
 	size_t n_slots;
-	intptr_t *slots; /* addresses of functions; 0: nothing yet */
+	intptr_t *slots; /* addresses of functions; 0: empty */
 };
 
 struct nvtx_extension {
@@ -27,7 +27,7 @@ struct nvtx_extension {
 };
 
 #define NVTX_EXTENSION_PAYLOAD 2u
-/* Layouts are as below from this version of it on. */
+/* The layouts below hold from this version of the extension on. */
 #define NVTX_PAYLOAD_COMPATIBILITY 0x0103u
 
 enum nvtx_payload_slot {
@@ -43,16 +43,16 @@ enum nvtx_payload_slot {
 };
 
 struct nvtx_payload {
-	uint64_t schema; /* of a type below, of a schema, or one of the two below */
-	size_t size; /* bytes; SIZE_MAX: of a text, up to its zero */
+	uint64_t schema; /* a type, the id of a schema, or one of the two values below */
+	size_t size; /* bytes; SIZE_MAX: a text up to its zero */
 	const void *bytes;
 };
 
 #define NVTX_SCHEMA_REFERENCED 1022u /* other payloads of the event point into it */
 #define NVTX_SCHEMA_RAW 1023u
-/* What is less is a type, or one of these. */
+/* Ids of schemas begin here; smaller numbers are types or the two values above. */
 #define NVTX_SCHEMA_FIRST (UINT64_C(1) << 24)
-/* What is less the program has chosen itself. */
+/* Ids that the tool gives begin here; the program has chosen smaller ones itself. */
 #define NVTX_SCHEMA_FIRST_GIVEN (UINT64_C(1) << 32)
 
 enum nvtx_type {
@@ -110,23 +110,25 @@ enum nvtx_type {
 
 enum nvtx_entry_flags {
 	NVTX_ENTRY_POINTER = 1 << 1,
-	NVTX_ENTRY_OFFSET = 3 << 2, /* from the payload's beginning, or from here */
+	/* the mask of offsets: from the payload's beginning, or from here */
+	NVTX_ENTRY_OFFSET = 3 << 2,
 	NVTX_ENTRY_ARRAY_FIXED = 1 << 4,
 	NVTX_ENTRY_ARRAY_TO_ZERO = 2 << 4,
 	NVTX_ENTRY_ARRAY_COUNTED = 3 << 4, /* by the entry |detail| */
 	NVTX_ENTRY_ARRAY = 7 << 4,
 	NVTX_ENTRY_HIDDEN = 1 << 9,
 	NVTX_ENTRY_MESSAGE = 1 << 10,
-	NVTX_ENTRY_ROLE = 3 << 10, /* of which a message is one */
+	NVTX_ENTRY_ROLE = 3 << 10, /* the mask of roles; a message is one of them */
 };
 
 struct nvtx_entry {
 	uint64_t flags;
-	uint64_t type; /* enum nvtx_type, or a schema or an enum that was registered before */
+	uint64_t type; /* enum nvtx_type, or a registered schema or enumeration */
 	const char *name;
 	const char *description;
-	uint64_t detail; /* elements, characters, or the entry that counts them */
-	uint64_t offset; /* 0, but in the first one: behind the one before, as C aligns it */
+	uint64_t detail; /* number of elements or characters, or the entry that counts them */
+	/* 0, except in the first entry: behind the entry before, aligned as in C */
+	uint64_t offset;
 	const void *semantics;
 	const void *reserved;
 };
@@ -136,7 +138,7 @@ enum nvtx_schema_type {
 	NVTX_SCHEMA_DYNAMIC = 2,
 };
 
-/* Which fields a program has set. */
+/* Bits for the fields that a program has set. */
 enum nvtx_schema_has {
 	NVTX_SCHEMA_HAS_TYPE = 1 << 2,
 	NVTX_SCHEMA_HAS_ENTRIES = 1 << 4,
@@ -153,8 +155,8 @@ struct nvtx_schema_attributes {
 	uint64_t flags;
 	const struct nvtx_entry *entries;
 	size_t n_entries;
-	size_t size; /* of static ones, bytes */
-	size_t alignment; /* no field is aligned to more; 0: as C has it */
+	size_t size; /* bytes, of a static schema */
+	size_t alignment; /* the largest alignment of a field; 0: as in C */
 	uint64_t id;
 	void *extension;
 };
@@ -177,7 +179,7 @@ struct nvtx_enum_attributes {
 	const char *name;
 	const struct nvtx_enum_value *values;
 	size_t n_values;
-	size_t size; /* of a value, bytes */
+	size_t size; /* bytes, of a value */
 	uint64_t id;
 	void *extension;
 };
@@ -187,6 +189,6 @@ _Static_assert(sizeof(void *) != 8 ||
 			       sizeof(struct nvtx_schema_attributes) == 80 &&
 			       sizeof(struct nvtx_enum_attributes) == 56 &&
 			       sizeof(struct nvtx_extension) == 40),
-	"as programs have it");
+	"the layout matches the programs'");
 
 #endif

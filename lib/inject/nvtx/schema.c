@@ -1,43 +1,151 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program's schema into fields with offsets; see schema.h. A struct within another one becomes its fields, "outer.inner", or
- * "outer" if it has one only; so an event is decoded by one loop.
+ * Registered layouts; see schema.h. A struct within another one becomes its fields, "outer.inner",
+ * or "outer" if it has only one field; so one loop decodes an event.
  */
 #include "lib/inject/nvtx/schema.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/inject/nvtx/layout.h"
 #include "lib/inject/nvtx/payload_abi.h"
 #include "lib/inject/nvtx/vocabulary.h"
 
+/* --- layouts by their ids --------------------------------------------------------------------- */
+
+static struct shelf layouts = SHELF_INIT(256);
+
+struct layout_key {
+	const struct nvtx_domain *domain;
+	uint64_t id;
+};
+
+static int is_layout(const struct shelf_item *item, const void *key)
+{
+	const struct nvtx_layout *layout = (const struct nvtx_layout *)item;
+	const struct layout_key *k = key;
+
+	return layout->domain == k->domain && layout->id == k->id;
+}
+
+static uint64_t hash_key(const struct layout_key *key)
+{
+	return shelf_hash((uintptr_t)key->domain, &key->id, sizeof key->id);
+}
+
+struct nvtx_layout *nvtx_layout_find(const struct nvtx_domain *domain, uint64_t id)
+{
+	struct layout_key key = {domain, id};
+
+	return (struct nvtx_layout *)shelf_find(&layouts, hash_key(&key), is_layout, &key);
+}
+
+struct nvtx_schema *nvtx_schema_find(const struct nvtx_domain *domain, uint64_t id)
+{
+	struct nvtx_layout *layout = nvtx_layout_find(domain, id);
+
+	return layout && !layout->is_enumeration ? (struct nvtx_schema *)layout : NULL;
+}
+
+/*
+ * Registers |layout|, which is complete, by |id|, or by an id that it gets. Returns the id, or 0: another
+ * layout has it.
+ */
+static uint64_t add_layout(
+	struct nvtx_layout *layout, const struct nvtx_domain *domain, bool has_id, uint64_t id)
+{
+	struct layout_key key = {
+		domain, has_id && id ? id : NVTX_SCHEMA_FIRST_GIVEN + store_get_place(layout)};
+
+	layout->domain = domain;
+	layout->id = key.id;
+	if (key.id < NVTX_SCHEMA_FIRST)
+		return 0;
+	return shelf_add(&layouts, &layout->item, hash_key(&key), is_layout, &key) == &layout->item
+		       ? key.id
+		       : 0;
+}
+
+/* Copies |name| for good; NULL: no memory. */
+static const char *keep_name(const char *name)
+{
+	size_t n = strnlen(name, VOCABULARY_MAX_BYTES);
+	char *kept = store_take(n + 1);
+
+	if (kept)
+		memcpy(kept, name, n);
+	return kept;
+}
+
+/* --- enumerations -------------------------------------------------------------------------- */
+
+#define ENUM_NEEDED (NVTX_ENUM_HAS_ENTRIES | NVTX_ENUM_HAS_N_ENTRIES | NVTX_ENUM_HAS_SIZE)
+
+uint64_t nvtx_enumeration_register(
+	const struct nvtx_domain *domain, const struct nvtx_enum_attributes *attributes)
+{
+	struct nvtx_enumeration *e;
+
+	if (!attributes || (attributes->has & ENUM_NEEDED) != ENUM_NEEDED || !attributes->values ||
+		!attributes->size || attributes->size > sizeof(uint64_t) ||
+		attributes->n_values > STORE_MAX_PIECE / sizeof e->values[0])
+		return 0;
+	e = store_take(sizeof *e + attributes->n_values * sizeof e->values[0]);
+	if (!e)
+		return 0;
+	e->layout.is_enumeration = 1;
+	e->width = (uint32_t)attributes->size;
+	for (size_t i = 0; i < attributes->n_values; i++) {
+		const struct nvtx_enum_value *value = &attributes->values[i];
+
+		e->values[i].name = value->name ? keep_name(value->name) : NULL;
+		e->values[i].value = value->value;
+	}
+	e->n_values = (uint32_t)attributes->n_values;
+	return add_layout(
+		&e->layout, domain, (attributes->has & NVTX_ENUM_HAS_ID) != 0, attributes->id);
+}
+
+const char *nvtx_enumeration_get(const struct nvtx_enumeration *e, uint64_t value)
+{
+	uint64_t mask = e->width < 8 ? (UINT64_C(1) << e->width * 8) - 1 : UINT64_MAX;
+
+	for (uint32_t i = 0; i < e->n_values; i++)
+		if ((e->values[i].value & mask) == (value & mask))
+			return e->values[i].name;
+	return NULL;
+}
+
+/* --- schemas ---------------------------------------------------------------------------------- */
+
 #define NOT_A_FIELD UINT32_MAX
 
-/* A schema in the making. */
-struct plan {
+/* A schema under construction. */
+struct schema_plan {
 	const struct nvtx_domain *domain;
 	const struct nvtx_schema_attributes *attributes;
 	struct field fields[SCHEMA_MAX_FIELDS];
-	uint32_t field_of[SCHEMA_MAX_FIELDS]; /* of an entry that is one field */
+	uint32_t field_of[SCHEMA_MAX_FIELDS]; /* the field of each entry that is one field */
 	uint32_t n_fields;
 	uint32_t message;
-	uint64_t cursor; /* where the next one begins, if nothing is said of that */
+	uint64_t cursor; /* the offset of the next field, unless its entry has one */
 	uint32_t alignment;
-	int has_open_end; /* nothing can follow */
+	bool has_open_end; /* its last field has no fixed size: no field can follow */
 };
 
-/* A field, or more of a struct, without names. */
-struct piece {
+/* An entry's content without names: a field, or the fields of a struct. */
+struct schema_piece {
 	struct field field;
-	const struct nvtx_schema *within; /* NULL: it is |field| */
-	uint64_t size; /* 0: as long as it likes */
+	const struct nvtx_schema *within; /* the struct; NULL: it is |field| */
+	uint64_t size; /* bytes; 0: varies */
 	uint32_t alignment;
 };
 
-/* --- what an entry is ---------------------------------------------------------------------- */
+/*
+ * --- the content of an entry --------------------------------------------------------------------
+ */
 
-static int set_layout(struct piece *piece, const struct nvtx_layout *layout)
+static int set_layout(struct schema_piece *piece, const struct nvtx_layout *layout)
 {
 	const struct nvtx_schema *schema = (const struct nvtx_schema *)layout;
 
@@ -57,7 +165,7 @@ static int set_layout(struct piece *piece, const struct nvtx_layout *layout)
 	return schema->n_fields && schema->size;
 }
 
-static int is_string(uint64_t type)
+static bool is_string_type(uint64_t type)
 {
 	return type >= NVTX_TYPE_CSTRING && type <= NVTX_TYPE_CSTRING_UTF32;
 }
@@ -69,7 +177,8 @@ static void point_to_text(struct field *f)
 	f->width = sizeof(char *);
 }
 
-static int set_array(const struct plan *plan, struct field *f, const struct nvtx_entry *entry)
+static int set_array(
+	const struct schema_plan *plan, struct field *f, const struct nvtx_entry *entry)
 {
 	const struct field *counting;
 
@@ -95,8 +204,9 @@ static int set_array(const struct plan *plan, struct field *f, const struct nvtx
 	}
 }
 
-/* False: it cannot be read. */
-static int set_extent(const struct plan *plan, struct piece *piece, const struct nvtx_entry *entry)
+/* False: the entry cannot be read. */
+static int set_extent(
+	const struct schema_plan *plan, struct schema_piece *piece, const struct nvtx_entry *entry)
 {
 	struct field *f = &piece->field;
 	int is_array = (entry->flags & NVTX_ENTRY_ARRAY) != 0;
@@ -105,13 +215,13 @@ static int set_extent(const struct plan *plan, struct piece *piece, const struct
 		return 0;
 	if (entry->flags & NVTX_ENTRY_POINTER) {
 		piece->within = NULL;
-		if (is_string(entry->type))
+		if (is_string_type(entry->type))
 			point_to_text(f);
 		else
 			*f = (struct field){.kind = FIELD_ADDRESS, .width = sizeof(void *)};
 		return 1;
 	}
-	if (is_string(entry->type) && !is_array) {
+	if (is_string_type(entry->type) && !is_array) {
 		f->extent = FIELD_FIXED;
 		f->n = (uint32_t)entry->detail;
 		if (!entry->detail) {
@@ -123,7 +233,7 @@ static int set_extent(const struct plan *plan, struct piece *piece, const struct
 	return !is_array || (!piece->within && f->extent == FIELD_ONE && set_array(plan, f, entry));
 }
 
-static void measure(struct piece *piece)
+static void measure_piece(struct schema_piece *piece)
 {
 	const struct field *f = &piece->field;
 
@@ -139,7 +249,8 @@ static void measure(struct piece *piece)
 	}
 }
 
-static int make_piece(const struct plan *plan, const struct nvtx_entry *entry, struct piece *piece)
+static int make_piece(
+	const struct schema_plan *plan, const struct nvtx_entry *entry, struct schema_piece *piece)
 {
 	memset(piece, 0, sizeof *piece);
 	if (!field_from_type(&piece->field, entry->type) &&
@@ -149,15 +260,17 @@ static int make_piece(const struct plan *plan, const struct nvtx_entry *entry, s
 		return 0;
 	piece->field.key = 0;
 	piece->field.is_hidden = (entry->flags & NVTX_ENTRY_HIDDEN) != 0;
-	measure(piece);
+	measure_piece(piece);
 	return 1;
 }
 
-/* --- where it goes ------------------------------------------------------------------------- */
+/*
+ * --- the place of an entry ----------------------------------------------------------------------
+ */
 
-/* False: nobody can say where. */
-static int place(
-	struct plan *plan, const struct nvtx_entry *entry, int is_first, struct piece *piece)
+/* False: its offset is unknown. */
+static int place_piece(struct schema_plan *plan, const struct nvtx_entry *entry, int is_first,
+	struct schema_piece *piece)
 {
 	uint64_t alignment = piece->alignment;
 	uint64_t cap =
@@ -181,36 +294,36 @@ static int place(
 	return 1;
 }
 
-/* What nobody has named is the payload, or a part of it. */
-static const char *name_entry(const struct plan *plan, size_t i)
+/* An entry without a name is called "payload", or "payload.N" if there are others. */
+static const char *name_entry(const struct schema_plan *plan, size_t i)
 {
 	const char *name = plan->attributes->entries[i].name;
-	char made[32];
+	char made[VOCABULARY_MAX_BYTES + 1];
 
 	if (name && name[0])
-		return nvtx_layout_keep_name(name);
+		return keep_name(name);
 	if (plan->attributes->n_entries == 1)
 		return "payload";
 	snprintf(made, sizeof made, "payload.%zu", i);
-	return nvtx_layout_keep_name(made);
+	return keep_name(made);
 }
 
-static const char *join(const char *outer, const char *inner)
+static const char *join_names(const char *outer, const char *inner)
 {
 	char name[2 * VOCABULARY_MAX_BYTES + 2];
 
 	snprintf(name, sizeof name, "%s.%s", outer, inner);
-	return nvtx_layout_keep_name(name);
+	return keep_name(name);
 }
 
-static int add_field(struct plan *plan, const struct field *f)
+static int add_field(struct schema_plan *plan, const struct field *f)
 {
 	if (plan->n_fields < SCHEMA_MAX_FIELDS)
 		plan->fields[plan->n_fields++] = *f;
 	return f->name != NULL;
 }
 
-static int add_within(struct plan *plan, const struct piece *piece, const char *name)
+static int add_within(struct schema_plan *plan, const struct schema_piece *piece, const char *name)
 {
 	const struct nvtx_schema *within = piece->within;
 	uint32_t first = plan->n_fields;
@@ -221,7 +334,7 @@ static int add_within(struct plan *plan, const struct piece *piece, const char *
 		f.offset += piece->field.offset;
 		f.key = 0;
 		f.is_hidden |= piece->field.is_hidden;
-		f.name = within->n_fields > 1 ? join(name, f.name) : name;
+		f.name = within->n_fields > 1 ? join_names(name, f.name) : name;
 		if (f.extent == FIELD_COUNTED)
 			f.n += first;
 		if (!add_field(plan, &f))
@@ -230,13 +343,13 @@ static int add_within(struct plan *plan, const struct piece *piece, const char *
 	return 1;
 }
 
-static int add_entry(struct plan *plan, size_t i)
+static int add_entry(struct schema_plan *plan, size_t i)
 {
 	const struct nvtx_entry *entry = &plan->attributes->entries[i];
 	const char *name = name_entry(plan, i);
-	struct piece piece;
+	struct schema_piece piece;
 
-	if (!name || !make_piece(plan, entry, &piece) || !place(plan, entry, i == 0, &piece))
+	if (!name || !make_piece(plan, entry, &piece) || !place_piece(plan, entry, i == 0, &piece))
 		return 0;
 	if (piece.within)
 		return add_within(plan, &piece, name);
@@ -248,12 +361,14 @@ static int add_entry(struct plan *plan, size_t i)
 	return add_field(plan, &piece.field);
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/*
+ * --- the schema ---------------------------------------------------------------------------------
+ */
 
 #define SCHEMA_NEEDED (NVTX_SCHEMA_HAS_TYPE | NVTX_SCHEMA_HAS_ENTRIES | NVTX_SCHEMA_HAS_N_ENTRIES)
 
-/* One that cannot be read has no fields. */
-static void make_plan(struct plan *plan)
+/* A schema that cannot be read has no fields. */
+static void make_plan(struct schema_plan *plan)
 {
 	const struct nvtx_schema_attributes *a = plan->attributes;
 	int is_readable = a->type == NVTX_SCHEMA_STATIC || a->type == NVTX_SCHEMA_DYNAMIC;
@@ -267,7 +382,7 @@ static void make_plan(struct plan *plan)
 		plan->message = 0;
 }
 
-static uint32_t find_size(const struct plan *plan)
+static uint32_t find_schema_size(const struct schema_plan *plan)
 {
 	const struct nvtx_schema_attributes *a = plan->attributes;
 	uint32_t alignment = plan->alignment ? plan->alignment : 1;
@@ -282,7 +397,7 @@ static uint32_t find_size(const struct plan *plan)
 uint64_t nvtx_schema_register(
 	const struct nvtx_domain *domain, const struct nvtx_schema_attributes *attributes)
 {
-	struct plan plan = {.domain = domain, .attributes = attributes, .alignment = 1};
+	struct schema_plan plan = {.domain = domain, .attributes = attributes, .alignment = 1};
 	struct nvtx_schema *schema;
 
 	if (!attributes || (attributes->has & SCHEMA_NEEDED) != SCHEMA_NEEDED ||
@@ -292,11 +407,11 @@ uint64_t nvtx_schema_register(
 	schema = store_take(sizeof *schema + plan.n_fields * sizeof schema->fields[0]);
 	if (!schema)
 		return 0;
-	schema->size = find_size(&plan);
+	schema->size = find_schema_size(&plan);
 	schema->alignment = plan.alignment;
 	schema->n_fields = plan.n_fields;
 	schema->message = plan.message;
 	memcpy(schema->fields, plan.fields, plan.n_fields * sizeof plan.fields[0]);
-	return nvtx_layout_add(&schema->layout, domain, (attributes->has & NVTX_SCHEMA_HAS_ID) != 0,
+	return add_layout(&schema->layout, domain, (attributes->has & NVTX_SCHEMA_HAS_ID) != 0,
 		attributes->id);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layouts that a program has registered: structs with their fields, and enumerations. What is read of a schema are structs as C
- * has them, of numbers, texts, enumerations, other such structs, and arrays of numbers; the last field may be as long as it
- * likes. Of the rest (unions, offsets into other payloads) it is only said how many bytes came.
+ * Layouts that a program has registered: structs with their fields, and enumerations. A readable
+ * schema is a struct as in C, of numbers, texts, enumerations, other such structs, and arrays of
+ * numbers; its last field may have any length. Of other payloads (unions, offsets into other
+ * payloads) only the number of bytes is recorded.
  *
  * Threads: any.
  */
@@ -19,10 +20,10 @@ struct nvtx_domain;
 struct nvtx_enum_attributes;
 struct nvtx_schema_attributes;
 
-/* Fields beyond that are not read. */
+/* Further fields are ignored. */
 #define SCHEMA_MAX_FIELDS 64u
 
-/* What a schema and an enumeration begin with: their ids are of one kind. */
+/* The head of a schema and of an enumeration: they share one space of ids. */
 struct nvtx_layout {
 	struct shelf_item item;
 	const struct nvtx_domain *domain;
@@ -32,9 +33,9 @@ struct nvtx_layout {
 
 struct nvtx_schema {
 	struct nvtx_layout layout;
-	uint32_t size; /* bytes; 0: it varies */
+	uint32_t size; /* bytes; 0: varies */
 	uint32_t alignment;
-	uint32_t n_fields; /* 0: it cannot be read */
+	uint32_t n_fields; /* 0: the schema cannot be read */
 	uint32_t message; /* the field with the event's name, from 1 on; 0: none */
 	struct field fields[];
 };
@@ -49,13 +50,13 @@ struct nvtx_enumeration {
 	} values[];
 };
 
-/* The id, or 0: it makes no sense, or there is no room for it. */
+/* Both return the id, or 0: the attributes are invalid, or no memory is left. */
 uint64_t nvtx_schema_register(
 	const struct nvtx_domain *domain, const struct nvtx_schema_attributes *attributes);
 uint64_t nvtx_enumeration_register(
 	const struct nvtx_domain *domain, const struct nvtx_enum_attributes *attributes);
 
-/* NULL: there is none. Lifetime: the process's. */
+/* Both return NULL for an unknown id. Lifetime: the process's. */
 struct nvtx_layout *nvtx_layout_find(const struct nvtx_domain *domain, uint64_t id);
 struct nvtx_schema *nvtx_schema_find(const struct nvtx_domain *domain, uint64_t id);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory by chunks, each mapped when somebody first takes of it; see store.h. Places are taken in one atomic step, so that two
- * threads never have the same; what remains of a chunk that is too small for the next piece is lost.
+ * Memory in chunks, each mapped at its first use; see store.h. Each piece is taken in one atomic
+ * step, so that two threads never have the same; the rest of a chunk is lost if the next piece does
+ * not fit there.
  */
 #include "lib/inject/nvtx/store.h"
 
@@ -13,9 +14,9 @@
 #define N_CHUNKS (STORE_MAX_BYTES / CHUNK_BYTES)
 
 static char *_Atomic chunks[N_CHUNKS];
-static _Atomic uint32_t used = 8; /* no place is 0 */
+static _Atomic uint32_t used_bytes = 8; /* begins above 0, so that no place is 0 */
 
-/* The chunk |i|, mapped by now, or NULL. */
+/* Returns the chunk |i|, mapped if it was not; NULL: no memory. */
 static char *open_chunk(uint32_t i)
 {
 	char *chunk = atomic_load_explicit(&chunks[i], memory_order_acquire);
@@ -38,7 +39,7 @@ static char *open_chunk(uint32_t i)
 void *store_take(size_t n)
 {
 	uint32_t need = (uint32_t)(n + 7) & ~7u;
-	uint32_t before = atomic_load(&used);
+	uint32_t before = atomic_load(&used_bytes);
 	uint32_t at;
 	char *chunk;
 
@@ -50,7 +51,7 @@ void *store_take(size_t n)
 			at = (at / CHUNK_BYTES + 1) * CHUNK_BYTES;
 		if (at > STORE_MAX_BYTES - need)
 			return NULL;
-	} while (!atomic_compare_exchange_weak(&used, &before, at + need));
+	} while (!atomic_compare_exchange_weak(&used_bytes, &before, at + need));
 	chunk = open_chunk(at / CHUNK_BYTES);
 	return chunk ? chunk + at % CHUNK_BYTES : NULL;
 }
@@ -72,7 +73,7 @@ void *store_find(uint32_t place, size_t n)
 	uint64_t at = (uint64_t)place * 8;
 	char *chunk;
 
-	if (!place || at + n > atomic_load(&used) || at % CHUNK_BYTES + n > CHUNK_BYTES)
+	if (!place || at + n > atomic_load(&used_bytes) || at % CHUNK_BYTES + n > CHUNK_BYTES)
 		return NULL;
 	chunk = atomic_load_explicit(&chunks[at / CHUNK_BYTES], memory_order_acquire);
 	return chunk ? chunk + at % CHUNK_BYTES : NULL;
@@ -80,8 +81,8 @@ void *store_find(uint32_t place, size_t n)
 
 /* --- shelves ------------------------------------------------------------------------------- */
 
-/* From |item| on, up to |end|. */
-static struct shelf_item *search(struct shelf_item *item, const struct shelf_item *end,
+/* Searches from |item| up to |end|. */
+static struct shelf_item *search_row(struct shelf_item *item, const struct shelf_item *end,
 	uint64_t hash, shelf_compare *compare, const void *key)
 {
 	for (; item != end; item = item->next)
@@ -95,13 +96,13 @@ struct shelf_item *shelf_find(
 {
 	struct shelf_item *_Atomic *rows = atomic_load_explicit(&shelf->rows, memory_order_acquire);
 
-	return rows ? search(atomic_load_explicit(
-				     &rows[hash % shelf->n_rows], memory_order_acquire),
+	return rows ? search_row(atomic_load_explicit(
+					 &rows[hash % shelf->n_rows], memory_order_acquire),
 			      NULL, hash, compare, key)
 		    : NULL;
 }
 
-static struct shelf_item *_Atomic *open_rows(struct shelf *shelf)
+static struct shelf_item *_Atomic *open_shelf_rows(struct shelf *shelf)
 {
 	struct shelf_item *_Atomic *rows = atomic_load_explicit(&shelf->rows, memory_order_acquire);
 	struct shelf_item *_Atomic *taken;
@@ -117,7 +118,7 @@ static struct shelf_item *_Atomic *open_rows(struct shelf *shelf)
 struct shelf_item *shelf_add(struct shelf *shelf, struct shelf_item *item, uint64_t hash,
 	shelf_compare *compare, const void *key)
 {
-	struct shelf_item *_Atomic *row = open_rows(shelf);
+	struct shelf_item *_Atomic *row = open_shelf_rows(shelf);
 	struct shelf_item *first;
 	struct shelf_item *seen = NULL;
 
@@ -127,7 +128,7 @@ struct shelf_item *shelf_add(struct shelf *shelf, struct shelf_item *item, uint6
 	first = atomic_load_explicit(row, memory_order_acquire);
 	item->hash = hash;
 	do {
-		struct shelf_item *other = search(first, seen, hash, compare, key);
+		struct shelf_item *other = search_row(first, seen, hash, compare, key);
 
 		if (other)
 			return other;

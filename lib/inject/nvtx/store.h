@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What programs register with NVTX for good: memory that is only ever taken, and shelves to find things in it again.
+ * Memory for the program's NVTX registrations, which is never freed, and shelves (hash tables) to
+ * find them again.
  *
- * No locks: a child that is forked in the middle of a registration can go on registering. No malloc(): a program's own may
- * be annotated.
+ * There are no locks: a child that is forked in the middle of a registration can go on registering.
+ * There is no malloc(): a program's own may be annotated.
  */
 #ifndef INJECT_NVTX_STORE_H
 #define INJECT_NVTX_STORE_H
@@ -12,17 +13,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of all that is kept. */
+/* bytes, of the whole store */
 #define STORE_MAX_BYTES (16u << 20)
-/* One thing is no larger. */
+/* bytes, of one piece */
 #define STORE_MAX_PIECE (128u << 10)
 
-/* Zeroed memory for |n| bytes, 8-byte aligned, or NULL: there is no more. Lifetime: the process's. Threads: any. */
+/*
+ * Returns |n| zeroed bytes, 8-byte aligned, or NULL: the store is full. Lifetime: the process's.
+ * Threads: any.
+ */
 void *store_take(size_t n);
 
-/* A number for what begins at |p|, more than 0 and less than 2^21. */
+/* The number of the piece that begins at |p|: more than 0 and less than 2^21. */
 uint32_t store_get_place(const void *p);
-/* What is there, if |n| bytes of the store are, else NULL. |place| may be any number. */
+/*
+ * The piece with that number, if the store has |n| bytes there, else NULL. |place| may be any
+ * number.
+ */
 void *store_find(uint32_t place, size_t n);
 
 /* --- shelves ------------------------------------------------------------------------------- */
@@ -32,32 +39,32 @@ struct shelf_item {
 	uint64_t hash;
 };
 
-/* SHELF_INIT is the empty state. */
+/* A hash table without removal. SHELF_INIT is the empty state. */
 struct shelf {
 	struct shelf_item *_Atomic *_Atomic rows; /* NULL until something is added */
 	uint32_t n_rows;
 };
 
-/* For about |n| things. */
+/* A shelf for about |n| items. */
 #define SHELF_INIT(n)          \
 	{                      \
 		.n_rows = (n), \
 	}
 
-/* Whether |item| is what |key| says. */
+/* Whether |item| has the key |key|. */
 typedef int shelf_compare(const struct shelf_item *item, const void *key);
 
-/* NULL: not there. Threads: any. */
+/* Returns NULL if there is no such item. Threads: any. */
 struct shelf_item *shelf_find(
 	const struct shelf *shelf, uint64_t hash, shelf_compare *compare, const void *key);
 /*
- * Puts |item| there, unless another one is that is what |key| says: returns the one that is there. NULL: there is no
- * more memory.
+ * Adds |item|, unless another item has the key. Returns the item that the shelf then has; NULL: no
+ * memory.
  */
 struct shelf_item *shelf_add(struct shelf *shelf, struct shelf_item *item, uint64_t hash,
 	shelf_compare *compare, const void *key);
 
-/* A hash of |n| bytes, going on from |hash|; 0 to begin with. */
+/* A hash of |n| bytes, continued from |hash|; 0 to begin with. */
 uint64_t shelf_hash(uint64_t hash, const void *bytes, size_t n);
 
 #endif

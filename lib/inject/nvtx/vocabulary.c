@@ -3,9 +3,10 @@
 #include "lib/inject/nvtx/vocabulary.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
-/* Texts that nobody has registered may all be different, as "request 4711" is. */
+/* bytes, of texts that are not registered; these may all differ, as in "request 4711" */
 #define MAX_PASSING_BYTES (1u << 20)
 
 static struct shelf domains = SHELF_INIT(256);
@@ -23,7 +24,7 @@ static const struct nvtx_domain *domain_from(const struct shelf_item *item)
 	return (const struct nvtx_domain *)item;
 }
 
-/* |key|: its prefix. */
+/* |key| is the domain's prefix. */
 static int is_domain(const struct shelf_item *item, const void *key)
 {
 	return strcmp(domain_from(item)->prefix, key) == 0;
@@ -82,7 +83,7 @@ static const struct nvtx_string *string_from(const struct shelf_item *item)
 	return (const struct nvtx_string *)item;
 }
 
-static int is_string(const struct shelf_item *item, const void *key)
+static int is_same_string(const struct shelf_item *item, const void *key)
 {
 	const struct nvtx_string *string = string_from(item);
 	const struct string_key *k = key;
@@ -105,18 +106,18 @@ static struct nvtx_string *make_string(const struct string_key *key)
 	return string;
 }
 
-/* |left|: how many bytes such texts may still take; NULL: as many as there are. */
-static int take(_Atomic uint32_t *left, uint32_t n)
+/* Takes |n| bytes from the budget |left|; NULL: there is no limit. False: too few are left. */
+static bool take_budget(_Atomic uint32_t *left, uint32_t n)
 {
 	uint32_t before = left ? atomic_load_explicit(left, memory_order_relaxed) : 0;
 
 	if (!left)
-		return 1;
+		return true;
 	do {
 		if (before < n)
-			return 0;
+			return false;
 	} while (!atomic_compare_exchange_weak(left, &before, before - n));
-	return 1;
+	return true;
 }
 
 static struct nvtx_string *get_string(
@@ -124,17 +125,17 @@ static struct nvtx_string *get_string(
 {
 	struct string_key key = {domain, text, (uint32_t)strnlen(text, VOCABULARY_MAX_BYTES)};
 	uint64_t hash = shelf_hash((uintptr_t)domain, text, key.n);
-	struct shelf_item *item = shelf_find(&strings, hash, is_string, &key);
+	struct shelf_item *item = shelf_find(&strings, hash, is_same_string, &key);
 	struct nvtx_string *string;
 
 	if (item)
 		return (struct nvtx_string *)item;
-	if (!take(left, key.n))
+	if (!take_budget(left, key.n))
 		return &no_room;
 	string = make_string(&key);
 	if (!string)
 		return &no_room;
-	item = shelf_add(&strings, &string->item, hash, is_string, &key);
+	item = shelf_add(&strings, &string->item, hash, is_same_string, &key);
 	return item ? (struct nvtx_string *)item : &no_room;
 }
 
@@ -207,7 +208,7 @@ void nvtx_category_set(const struct nvtx_domain *domain, uint32_t number, const 
 {
 	struct category_key key = {domain, number};
 	struct category *category = find_category(&key);
-	/* Names are few: one that is named anew has its texts among the strings. */
+	/* A new name for a category joins the strings: there are few names. */
 	const struct nvtx_string *string = nvtx_string_get(domain, name);
 
 	if (!category)

@@ -2,6 +2,7 @@
 /* Wide characters; see wide.h. */
 #include "lib/inject/nvtx/wide.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define REPLACEMENT 0xfffdu
@@ -23,12 +24,12 @@ static uint32_t get_unit(const char *text, size_t width, size_t i)
 	}
 }
 
-static int is_surrogate(uint32_t point)
+static bool is_surrogate(uint32_t point)
 {
 	return point >= 0xd800 && point <= 0xdfff;
 }
 
-/* The character at |*i|, which becomes the place behind it. 0: the end. */
+/* Returns the character at |*i| and advances |*i| behind it. 0: the end. */
 static uint32_t next_point(const char *text, size_t width, size_t n, size_t *i)
 {
 	uint32_t point = *i < n ? get_unit(text, width, *i) : 0;
@@ -45,8 +46,8 @@ static uint32_t next_point(const char *text, size_t width, size_t n, size_t *i)
 	return is_surrogate(point) || point > 0x10ffff ? REPLACEMENT : point;
 }
 
-/* Returns how many bytes of |to| it takes, at most 4. */
-static size_t encode(char to[4], uint32_t point)
+/* Writes |point| as UTF-8. Returns the number of bytes, at most 4. */
+static size_t encode_utf8(char to[4], uint32_t point)
 {
 	size_t n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
 	static const uint8_t first[] = {0, 0, 0xc0, 0xe0, 0xf0};
@@ -57,8 +58,8 @@ static size_t encode(char to[4], uint32_t point)
 	return n;
 }
 
-/* Of bytes: whatever they are, a reader of the trace looks at that. */
-static size_t copy(char *to, size_t size, const char *text, size_t n)
+/* Copies bytes unchecked: the reader of the trace checks them. */
+static size_t copy_bytes(char *to, size_t size, const char *text, size_t n)
 {
 	n = strnlen(text, n < size - 1 ? n : size - 1);
 	memcpy(to, text, n);
@@ -75,9 +76,9 @@ size_t wide_to_utf8(char *to, size_t size, const void *text, size_t width, size_
 	size_t n_bytes;
 
 	if (width == 1)
-		return copy(to, size, text, n);
+		return copy_bytes(to, size, text, n);
 	while ((point = next_point(text, width, n, &i)) != 0) {
-		n_bytes = encode(bytes, point);
+		n_bytes = encode_utf8(bytes, point);
 		if (n_written + n_bytes >= size)
 			break;
 		memcpy(to + n_written, bytes, n_bytes);

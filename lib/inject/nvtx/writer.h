@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing an annotation's arguments into slots. What there is no room for is left out, and counted. */
+/* Writes an annotation's arguments into slots. Arguments without room are left out, and counted. */
 #ifndef INJECT_NVTX_WRITER_H
 #define INJECT_NVTX_WRITER_H
 
@@ -10,14 +10,14 @@
 #include "lib/record/emit.h"
 #include "lib/record/site.h"
 
-struct writer {
+struct nvtx_writer {
 	struct ring *ring;
 	struct slot *slots;
-	uint32_t room; /* slots in all */
-	uint32_t n; /* slots written */
+	uint32_t room; /* slots */
+	uint32_t n; /* slots written so far */
 };
 
-/* The id of |text|, which is always the same with |kept|. */
+/* The string id of |text|. |kept| is always used with the same text. */
 static inline uint32_t writer_key(uint32_t *kept, const char *text)
 {
 	uint32_t id = __atomic_load_n(kept, __ATOMIC_ACQUIRE);
@@ -25,7 +25,8 @@ static inline uint32_t writer_key(uint32_t *kept, const char *text)
 	return unlikely(!id) ? site_register(kept, text) : id;
 }
 
-static inline void writer_number(struct writer *w, uint32_t key, enum slot_type type, uint64_t bits)
+static inline void writer_number(
+	struct nvtx_writer *w, uint32_t key, enum slot_type type, uint64_t bits)
 {
 	if (unlikely(w->n == w->room)) {
 		count_loss(w->ring, LOSS_CUT);
@@ -34,7 +35,7 @@ static inline void writer_number(struct writer *w, uint32_t key, enum slot_type 
 	w->slots[w->n++] = (struct slot){{slot_word0(key, type, 0), bits}};
 }
 
-static inline void writer_f64(struct writer *w, uint32_t key, double value)
+static inline void writer_f64(struct nvtx_writer *w, uint32_t key, double value)
 {
 	uint64_t bits;
 
@@ -42,7 +43,7 @@ static inline void writer_f64(struct writer *w, uint32_t key, double value)
 	writer_number(w, key, SLOT_F64, bits);
 }
 
-static inline void writer_text(struct writer *w, uint32_t key, const char *text)
+static inline void writer_text(struct nvtx_writer *w, uint32_t key, const char *text)
 {
 	w->n += args_write_text(w->ring, w->slots + w->n, w->room - w->n, key, text);
 }
