@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments into slots; see args.h. */
+/* Writes arguments into slots; see args.h. */
 #define PTAP_IMPL_BUILDING
 #include "lib/record/args.h"
 
@@ -10,10 +10,10 @@
 #include "lib/record/emit.h"
 #include "lib/record/site.h"
 
-/* A run-time name takes at most 1 + 16 slots. */
+/* bytes; such a run-time name takes 1 + 16 slots */
 #define NAME_MAX_BYTES 255u
 
-static uint32_t write_text(struct ring *ring, struct slot *slots, uint32_t room, uint32_t key,
+static uint32_t write_cut_text(struct ring *ring, struct slot *slots, uint32_t room, uint32_t key,
 	enum slot_type type, const char *text, uint32_t max_bytes)
 {
 	uint32_t fits = room ? 8u + (room - 1u) * SLOT_BYTES : 0;
@@ -45,16 +45,17 @@ static uint32_t write_text(struct ring *ring, struct slot *slots, uint32_t room,
 uint32_t args_write_text(
 	struct ring *ring, struct slot *slots, uint32_t room, uint32_t key, const char *text)
 {
-	return write_text(ring, slots, room, key, SLOT_TEXT, text, RECORD_MAX_EXTRA * SLOT_BYTES);
+	return write_cut_text(
+		ring, slots, room, key, SLOT_TEXT, text, RECORD_MAX_EXTRA * SLOT_BYTES);
 }
 
 uint32_t args_write_name(struct ring *ring, struct slot *slots, const char *name)
 {
-	return write_text(
+	return write_cut_text(
 		ring, slots, RECORD_MAX_EXTRA, 0, SLOT_NAME, name ? name : "", NAME_MAX_BYTES);
 }
 
-static uint32_t key_id(struct ptap_impl_site *site, unsigned i, const char *key)
+static uint32_t get_key_id(struct ptap_impl_site *site, unsigned i, const char *key)
 {
 	uint32_t id = __atomic_load_n(&site->arg_ids[i], __ATOMIC_ACQUIRE);
 
@@ -70,10 +71,13 @@ uint32_t args_write(struct ring *ring, struct slot *slots, struct ptap_impl_site
 		count_loss(ring, LOSS_CUT);
 		n_args = PTAP_IMPL_MAX_ARGS;
 	}
-	/* The caller drops what stops in the middle. */
+	/* If the word changes the caller drops the entry, so the loop may stop early. */
 	for (unsigned i = 0; i < n_args && word_is_current(thread_self.word); i++) {
-		uint32_t key = key_id(site, i, args[i].key);
-		/* Every argument after this one keeps a slot, so that a long text cuts only itself. */
+		uint32_t key = get_key_id(site, i, args[i].key);
+		/*
+		 * One slot stays free for each later argument, so that a long text cuts only
+		 * itself.
+		 */
 		uint32_t room = RECORD_MAX_EXTRA - n - (n_args - 1u - i);
 
 		if (args[i].type == PTAP_IMPL_STR)

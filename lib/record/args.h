@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turning a call's arguments into slots of a frame. */
+/* Writes a call's arguments into slots of a frame. */
 #ifndef RECORD_ARGS_H
 #define RECORD_ARGS_H
 
@@ -15,7 +15,7 @@ _Static_assert((int)PTAP_IMPL_I64 == SLOT_I64 && (int)PTAP_IMPL_U64 == SLOT_U64 
 		       (int)PTAP_IMPL_PTR == SLOT_POINTER,
 	"the header's types are the wire's");
 
-/* The slot of an argument that is not a text. */
+/* Makes the slot of an argument that is not a text. */
 static inline struct slot args_number(uint32_t key, const struct ptap_impl_arg *arg)
 {
 	uint64_t bits = sizeof(void *) < sizeof(uint64_t) && arg->type == PTAP_IMPL_PTR
@@ -25,11 +25,14 @@ static inline struct slot args_number(uint32_t key, const struct ptap_impl_arg *
 	return (struct slot){{slot_word0(key, (enum slot_type)arg->type, 0), bits}};
 }
 
-/* Both return the number of slots written, at most RECORD_MAX_EXTRA; what was cut is counted. */
+/* Both return the number of slots written, at most RECORD_MAX_EXTRA. Cut arguments are counted. */
 uint32_t args_write(struct ring *ring, struct slot *slots, struct ptap_impl_site *site,
 	const struct ptap_impl_arg *args, unsigned n_args);
 uint32_t args_write_name(struct ring *ring, struct slot *slots, const char *name);
-/* One argument that is a text, in |room| slots, which may be none. NULL is "(null)". The same. */
+/*
+ * Writes one text into at most |room| slots, which may be 0. NULL is written as "(null)". Returns
+ * as above.
+ */
 uint32_t args_write_text(
 	struct ring *ring, struct slot *slots, uint32_t room, uint32_t key, const char *text);
 

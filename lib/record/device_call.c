@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls into a device's library; see device_call.h, and short_way.h for what is done here without a function call. */
+/*
+ * Calls into a device's library; see device_call.h, and fast_path.h for what runs here without a
+ * function call.
+ */
 #define PTAP_IMPL_BUILDING
 #include "lib/record/device_call.h"
 
 #include <proftap/proftap.h>
 
-#include "lib/record/long_way.h"
+#include "lib/record/fast_path.h"
 #include "lib/record/open_span.h"
-#include "lib/record/short_way.h"
+#include "lib/record/slow_path.h"
 #include "lib/wire/device.h"
 
-/* The word of what is recorded, or 0. A child that is to be followed joins by its annotations, not by what its parent traced. */
+/*
+ * The word of the running recording, or 0. In a forked child that follows, 0, too: such a child
+ * joins at an annotation, not at a call that its parent's collector traces.
+ */
 static hot uint32_t recording_word(void)
 {
 	uint32_t word = atomic_load_explicit(&guest_get()->word, memory_order_relaxed);
@@ -18,17 +24,18 @@ static hot uint32_t recording_word(void)
 	return word & 3u && likely(word != GUEST_WORD_FOLLOW) ? word : 0;
 }
 
-static hot uint32_t name_id(const struct device_call *call)
+static hot uint32_t get_name_id(const struct device_call *call)
 {
 	return likely(call->name) ? call->name & STRING_ID_MASK : STRING_ID_LOST;
 }
 
-static hot uint64_t make_token(uint32_t word, uint32_t depth)
+static hot uint64_t make_call_token(uint32_t word, uint32_t depth)
 {
 	return (uint64_t)word << 32 | (depth + 1);
 }
 
-static hot void fill_frame(struct ring_frame *frame, uint32_t depth, const struct device_call *call)
+static hot void fill_call_frame(
+	struct ring_frame *frame, uint32_t depth, const struct device_call *call)
 {
 	uint32_t n = launch_flags(call->where) & LAUNCH_IS_GRAPH ? 3 : 2;
 
@@ -39,22 +46,22 @@ static hot void fill_frame(struct ring_frame *frame, uint32_t depth, const struc
 	frame_finish(frame, RECORD_LAUNCH, depth, n);
 }
 
-static cold uint64_t begin_slowly(const struct device_call *call, uint32_t word)
+static cold uint64_t begin_call_slowly(const struct device_call *call, uint32_t word)
 {
 	uint32_t depth;
 	struct ring *ring = open_span_begin(&word, &depth);
 
 	if (!ring)
 		return 0;
-	fill_frame(ring_frame(ring, depth), depth, call);
+	fill_call_frame(ring_frame(ring, depth), depth, call);
 	return open_span_finish(
-		       ring, word, depth, RECORD_LAUNCH | RING_OPEN_HAS_FRAME, name_id(call))
-		       ? make_token(word, depth)
+		       ring, word, depth, RECORD_LAUNCH | RING_OPEN_HAS_FRAME, get_name_id(call))
+		       ? make_call_token(word, depth)
 		       : 0;
 }
 
-/* The capture ended, or this is a child of fork() now. */
-static cold uint64_t drop_begin(void)
+/* The capture has ended, or this is a child of fork() now. */
+static cold uint64_t drop_call(void)
 {
 	ring_end();
 	return 0;
@@ -69,30 +76,33 @@ uint64_t device_call_begin(const struct device_call *call)
 	if (!word)
 		return 0;
 	if (!thread_take(self, word))
-		return begin_slowly(call, word);
+		return begin_call_slowly(call, word);
 	depth = ring_get_depth(self->ring);
 	if (unlikely(depth >= RECORD_MAX_DEPTH)) {
 		thread_give_back(self, word);
-		return begin_slowly(call, word);
+		return begin_call_slowly(call, word);
 	}
 	ring_fence_open();
-	fill_frame(ring_frame(self->ring, depth), depth, call);
+	fill_call_frame(ring_frame(self->ring, depth), depth, call);
 	if (unlikely(!ring_open_span(self->ring, word, depth,
-		    name_id(call) | (uint32_t)(RECORD_LAUNCH | RING_OPEN_HAS_FRAME) << 24,
+		    get_name_id(call) | (uint32_t)(RECORD_LAUNCH | RING_OPEN_HAS_FRAME) << 24,
 		    ticks_read())))
-		return drop_begin();
+		return drop_call();
 	thread_give_back(self, word);
-	return make_token(word, depth);
+	return make_call_token(word, depth);
 }
 
-/* Whether it is this thread's: nobody knows it by the token, but at its place there would be something else. */
-static hot int is_open(const struct thread *self, uint32_t word, uint32_t depth)
+/*
+ * Whether the call is this thread's and still open. The token alone does not tell; but another
+ * entry at its depth would have another kind.
+ */
+static hot bool is_call_open(const struct thread *self, uint32_t word, uint32_t depth)
 {
 	uint64_t what;
 
 	if (unlikely(!self->ring || depth >= RECORD_MAX_DEPTH ||
 		     !ring_is_same_recording(self->word, word)))
-		return 0;
+		return false;
 	what = atomic_load_explicit(&self->ring->open[depth].what, memory_order_relaxed);
 	return ((what >> 24) & 255u) == (RECORD_LAUNCH | RING_OPEN_HAS_FRAME);
 }
@@ -102,7 +112,7 @@ void device_call_end(uint64_t token)
 	uint32_t word = (uint32_t)(token >> 32);
 	uint32_t depth = (uint32_t)token - 1;
 
-	if (token && is_open(&thread_self, word, depth))
+	if (token && is_call_open(&thread_self, word, depth))
 		ptap_impl_end((struct ptap_impl_token){thread_self.ring, word, depth});
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing entries into the calling thread's ring: the hot path's inside. */
+/* Writes entries into the calling thread's ring: the inside of the hot path. */
 #ifndef RECORD_EMIT_H
 #define RECORD_EMIT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,42 +40,50 @@ static inline void count_loss(struct ring *ring, enum ring_loss reason)
 	count_losses(ring, reason, 1);
 }
 
-/* In a signal handler, which another one may interrupt: the count must be exact there, too. */
+/*
+ * Called in a signal handler, which another one may interrupt: the count must be exact there, too.
+ */
 static inline void count_reentry(struct ring *ring)
 {
 	atomic_fetch_add_explicit(&ring->lost[LOSS_REENTRY], 1, memory_order_relaxed);
 }
 
-/* Keeps handlers out of this annotation, which begins. False: it must take the long way. */
-static inline int thread_take(struct thread *self, uint32_t word)
+/*
+ * Takes the guard, which keeps signal handlers out of this annotation. False: the annotation must
+ * take the slow path.
+ */
+static inline bool thread_take(struct thread *self, uint32_t word)
 {
 	if (unlikely(self->idle != word))
-		return 0;
+		return false;
 	self->idle = 0;
 	signal_fence();
-	return 1;
+	return true;
 }
 
-/* It is over. */
+/* Frees the guard at the end of the annotation. */
 static inline void thread_give_back(struct thread *self, uint32_t idle_word)
 {
 	signal_fence();
 	self->idle = idle_word;
 }
 
-/* The same on the long way. False is counted. */
-static inline int ring_take(struct thread *self, struct ring *ring)
+/* Takes the guard on the slow path. False: the guard was taken, and the loss is counted. */
+static inline bool ring_take(struct thread *self, struct ring *ring)
 {
 	if (unlikely(!self->idle)) {
 		count_reentry(ring);
-		return 0;
+		return false;
 	}
 	self->idle = 0;
 	signal_fence();
-	return 1;
+	return true;
 }
 
-/* The ring with the guard taken, or NULL. Sets |word| to the one that is recorded. */
+/*
+ * Enters the recording |*word| if needed. Returns the ring with the guard taken, or NULL. Sets
+ * |*word| to the recorded word.
+ */
 static inline struct ring *ring_begin_at(uint32_t *word)
 {
 	struct thread *self = &thread_self;
@@ -94,22 +103,23 @@ static inline struct ring *ring_begin(uint32_t word)
 	return ring_begin_at(&word);
 }
 
-/* The annotation is over, that took the calling thread's ring. */
+/* Frees the guard of the calling thread's ring at the end of an annotation. */
 void ring_end(void);
 
 /*
- * Whether |word| is still recorded, in this process: to be asked right before anything is stored that the server reads. A
- * signal handler that interrupted the annotation may have forked. Its child returns into the annotation, too, and the
- * ring is its parent's; but in a child the word is another one (MADV_WIPEONFORK). Or it was the first in the next capture,
- * and the ring is that one's.
+ * Whether |word| is still recorded in this process. The caller asks right before it stores anything
+ * that the server reads. A signal handler that interrupted the annotation may have forked: its
+ * child returns into the annotation, too, and the ring is its parent's; but in a child the word is
+ * different (MADV_WIPEONFORK). Or the handler may have been the first annotation of the next
+ * capture: then the ring belongs to that one.
  */
-static inline int word_is_current(uint32_t word)
+static inline bool word_is_current(uint32_t word)
 {
 	uint32_t now;
 
 	signal_fence();
 	now = atomic_load_explicit(&guest_get()->word, memory_order_relaxed);
-	/* Or at another level. */
+	/* The same recording may run at another level. */
 	return likely(now == word) || ring_is_same_recording(now, word);
 }
 
@@ -118,7 +128,7 @@ static inline uint32_t ring_get_depth(struct ring *ring)
 	return atomic_load_explicit(&ring->depth, memory_order_relaxed);
 }
 
-/* Of a point, in what is open now. */
+/* The depth of a point, within the spans that are open now. */
 static inline uint32_t ring_get_point_depth(struct ring *ring)
 {
 	uint32_t depth = ring_get_depth(ring);
@@ -132,33 +142,34 @@ static inline uint64_t ring_get_head(struct ring *ring)
 }
 
 /*
- * Opens a span at |depth|. The frame, if |what| says that there is one, was written behind ring_fence_open(). False as of
- * ring_append().
+ * Opens a span at |depth|. Its frame, if |what| has RING_OPEN_HAS_FRAME, was written behind
+ * ring_fence_open(). Returns as ring_append().
  */
-static inline int ring_open_span(
+static inline bool ring_open_span(
 	struct ring *ring, uint32_t word, uint32_t depth, uint32_t what, uint64_t start)
 {
 	struct ring_open *open = &ring->open[depth];
 
 	if (unlikely(!word_is_current(word)))
-		return 0;
+		return false;
 	atomic_store_explicit(&open->start, start, memory_order_relaxed);
-	/* Release: the frame and the start, for a reader that sees this before |depth|. */
+	/* Release: a reader that sees this before |depth| sees the frame and the start. */
 	atomic_store_explicit(&open->what, what | ring_get_head(ring) << 32, memory_order_release);
 	atomic_store_explicit(&ring->depth, depth + 1, memory_order_release);
-	return 1;
+	return true;
 }
 
 /*
- * The end of the span that was open there before comes before what follows: an entry and a frame are overwritten when their
- * record and |depth| can be seen. Partner: the acquire fence in is_still_open(), daemon/target/open_stack.c. Nothing on x86.
+ * Orders the end of the span that was open at the same depth before the stores that follow: an
+ * entry and a frame are overwritten only when their record and |depth| are visible. Partner: the
+ * acquire fence in is_still_open(), daemon/target/open_stack.c. No instruction on x86.
  */
 static inline void ring_fence_open(void)
 {
 	fence_release();
 }
 
-/* The frame of a span of |kind| at |depth| has |n| slots, and no owner. */
+/* Completes the frame of a span of |kind| at |depth| with |n| slots and without an owner. */
 static inline void frame_finish(
 	struct ring_frame *frame, enum record_kind kind, uint32_t depth, uint32_t n)
 {
@@ -168,67 +179,74 @@ static inline void frame_finish(
 }
 
 /*
- * |n| spans that are open, from |depth| on, end without a record. They are counted by the time that they are not open any
- * more, and not before, whenever who looks comes: the entry says both. False as of ring_append(). Guard held.
+ * Ends |n| open spans from |depth| on without a record. They are counted exactly when they are no
+ * longer open, at whatever moment the reader looks: the open entry carries both facts. Returns as
+ * ring_append(). Guard held.
  */
-static inline int ring_drop_spans(
+static inline bool ring_drop_spans(
 	struct ring *ring, uint32_t word, uint32_t depth, enum ring_loss reason, uint64_t n)
 {
 	uint64_t after = atomic_load_explicit(&ring->lost[reason], memory_order_relaxed) + n;
 
 	if (unlikely(!word_is_current(word)))
-		return 0;
+		return false;
 	atomic_store_explicit(&ring->open[depth].what,
 		(uint64_t)reason | (uint64_t)RING_OPEN_DROPPED << 24 | after << 32,
 		memory_order_release);
 	atomic_store_explicit(&ring->lost[reason], after, memory_order_release);
-	return 1;
+	return true;
 }
 
-/* Whether |n| more slots can be had behind the limit: as segment_find_end(), in fewer instructions. */
-static inline int ring_has_room_behind(const struct ring *ring, uint64_t head, uint32_t n)
+/*
+ * Whether |n| more slots are free behind the limit: as segment_find_end(), in fewer instructions.
+ */
+static inline bool ring_has_room_behind(const struct ring *ring, uint64_t head, uint32_t n)
 {
 	uint64_t tail;
 
 	if (atomic_load_explicit(&guest_get()->overwrites, memory_order_relaxed))
-		return 1;
+		return true;
 	tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	return (int64_t)(head - tail) <= (int64_t)ring->slot_mask - ((int64_t)n - 1);
 }
 
-/* The same of a point, whose loss is counted. */
-static inline int ring_find_room(struct ring *ring, uint32_t n)
+/* The same for a point; a missing slot is counted as a loss. */
+static inline bool ring_find_room(struct ring *ring, uint32_t n)
 {
 	if (ring_has_room_behind(ring, ring_get_head(ring), n))
-		return 1;
+		return true;
 	count_loss(ring, LOSS_FULL);
-	return 0;
+	return false;
 }
 
-static inline int ring_has_room(struct ring *ring, uint64_t head, uint64_t n)
+static inline bool ring_has_room(struct ring *ring, uint64_t head, uint64_t n)
 {
 	return likely(head + n <= ring->limit);
 }
 
 /*
- * The entry at |head| is complete, with its |n_extra| slots. Guard held. False: |word| is not current, and nothing may be
- * stored any more.
+ * Publishes the complete entry at |head| with its |n_extra| slots. Guard held. False: |word| is not
+ * current, and nothing may be stored any more.
  */
-static inline int ring_publish(struct ring *ring, uint32_t word, uint64_t head, uint64_t n_extra)
+static inline bool ring_publish(struct ring *ring, uint32_t word, uint64_t head, uint64_t n_extra)
 {
 	/*
-	 * As late as can be: an old head over a newer one would lose all that is between. The slots that a child wrote
-	 * are those that its parent wrote next, and has long been rid of.
+	 * This check comes as late as possible: an old head stored over a newer one would lose all
+	 * entries between them. The slots that a child has written by then do no harm: its parent
+	 * has written the same slots next.
 	 */
 	if (unlikely(!word_is_current(word)))
-		return 0;
+		return false;
 	ring->n_other += n_extra;
 	atomic_store_explicit(&ring->head, head + 1 + n_extra, memory_order_release);
-	return 1;
+	return true;
 }
 
-/* Writes an entry at |head|, where there is room: the record, then |n_extra| slots. As ring_publish(). */
-static inline int ring_append(struct ring *ring, uint32_t word, uint64_t head, uint64_t word0,
+/*
+ * Writes an entry at |head|, where there is room: the record, then |n_extra| slots. Returns as
+ * ring_publish().
+ */
+static inline bool ring_append(struct ring *ring, uint32_t word, uint64_t head, uint64_t word0,
 	uint64_t word1, const struct slot *extra, uint32_t n_extra)
 {
 	struct slot *data = ring_data(ring);
@@ -240,9 +258,10 @@ static inline int ring_append(struct ring *ring, uint32_t word, uint64_t head, u
 }
 
 /*
- * Writes an entry: the record, then |n_extra| slots; a full ring counts it. Guard held. False as of ring_append().
+ * Writes an entry: the record, then |n_extra| slots; a full ring counts it as lost. Guard held.
+ * Returns as ring_append().
  */
-static inline int ring_emit(struct ring *ring, uint32_t word, uint64_t word0, uint64_t word1,
+static inline bool ring_emit(struct ring *ring, uint32_t word, uint64_t word0, uint64_t word1,
 	const struct slot *extra, uint32_t n_extra)
 {
 	uint64_t head = ring_get_head(ring);

@@ -17,8 +17,9 @@
 #endif
 
 /*
- * Protected: the library always uses its own copy, and a program that would need a copy of it (a COPY
- * relocation) is refused by the linker instead of silently reading a page that never changes.
+ * Protected: the library always uses its own copy. The linker refuses a program that would need a
+ * copy of the page (a COPY relocation), which would otherwise silently read a page that never
+ * changes.
  */
 __attribute__((visibility("protected"), aligned(PAGE_ALIGN))) union guest_page ptap_impl_level_page;
 extern __attribute__((
@@ -27,7 +28,7 @@ extern __attribute__((
 /* Keeps other data off the page when pages are larger than the union. */
 _Static_assert(sizeof(union guest_page) == 4096, "one small page");
 
-/* Survives fork, on purpose. */
+/* It survives fork on purpose; see guest_next_word(). */
 static uint32_t last_capture;
 
 void (*guest_join)(void);
@@ -35,19 +36,22 @@ void (*guest_join)(void);
 uint32_t guest_next_word(uint32_t level)
 {
 	last_capture++;
-	/* Neither "not recording" nor GUEST_WORD_FOLLOW, of whose number RING_WORD_DEVICES is, too. */
+	/*
+	 * The number must give neither "not recording" nor GUEST_WORD_FOLLOW; RING_WORD_DEVICES has
+	 * the number of the latter.
+	 */
 	if (last_capture >= GUEST_WORD_FOLLOW >> 2)
 		last_capture = 1;
 	return last_capture << 2 | (level & 3u);
 }
 
-int guest_may_read_ticks(void)
+bool guest_may_read_ticks(void)
 {
 #ifdef PR_GET_TSC
 	int mode = 0;
 
 	if (prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
-		return 0;
+		return false;
 #endif
 	return TICKS_ARE_READABLE;
 }
@@ -71,7 +75,7 @@ int guest_wipe_on_fork(void)
 
 void guest_lock(_Atomic uint32_t *lock)
 {
-	/* Where the kernel cannot, the start says so. */
+	/* If the kernel cannot do this, the server's start reports it. */
 	guest_wipe_on_fork();
 	lock_take(lock);
 }

@@ -8,35 +8,48 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "lib/wire/arena.h"
 
 struct guest {
-	_Atomic uint32_t word; /* capture number × 4 + level; read by every annotation; first */
+	/* capture number × 4 + level; read by every annotation; must be first */
+	_Atomic uint32_t word;
 	_Atomic uint32_t lock; /* serialises start and stop; see lock.h */
-	_Atomic uint32_t error_lock; /* of the texts in last_error.c */
-	/* NULL: no server was started in this process. Other threads read it: load it once, the sizes are in its head. */
+	_Atomic uint32_t error_lock; /* protects the texts in last_error.c */
+	/*
+	 * NULL: no server was started in this process. Other threads read it: load it once, and
+	 * take the sizes from its head.
+	 */
 	struct arena *_Atomic arena;
 	_Atomic uint32_t
-		clock; /* enum arena_clock or GUEST_CLOCK_BY_CALL; written before |word| is published */
-	/* A full ring drops its oldest entries, not the newest. Looked at when a thread enters and where a segment begins. */
+		/* enum arena_clock or GUEST_CLOCK_BY_CALL; written before |word| is published */
+		clock;
+	/*
+	 * A full ring drops its oldest entries, not the newest. Read when a thread enters, and at
+	 * the begin of a segment.
+	 */
 	_Atomic uint32_t overwrites;
 	_Atomic uint32_t is_serving; /* between the server's hello and its end */
 	_Atomic uint32_t quit; /* the control thread shall end; under lock */
 	int32_t server_pid;
-	_Atomic uint16_t port; /* 0: none, or it listens on a path */
-	_Atomic uint8_t has_listener; /* somebody can connect */
-	uint8_t has_control_thread; /* and it was not joined yet; under lock */
+	_Atomic uint16_t port; /* 0: no server, or it listens on a path */
+	_Atomic uint8_t has_listener; /* the server has a listener */
+	uint8_t has_control_thread; /* a control thread exists and was not joined yet; under lock */
 	pthread_t control_thread;
-	_Atomic uint32_t collect_lock; /* of the collectors' thread: one at a time; see lock.h */
-	int32_t followed_pid; /* of the child that has GUEST_WORD_FOLLOW, or joined */
-	struct arena *trace; /* that holds the request of ptap_trace_start(); under lock */
+	/* held by the collectors' thread, one at a time; see lock.h */
+	_Atomic uint32_t collect_lock;
+	int32_t followed_pid; /* pid of the child that has GUEST_WORD_FOLLOW, or joined */
+	struct arena *trace; /* holds the request of ptap_trace_start(); under lock */
 	int32_t trace_pid; /* the server that records it */
 };
 
-/* What the header declares: the word, and at its end whether a recording that runs is still before its agreed start. */
+/*
+ * The page as the public header declares it: the word, and at the end whether a running recording
+ * is still before its agreed start.
+ */
 struct guest_level {
 	_Atomic uint32_t word;
 	uint32_t between[1022];
@@ -52,7 +65,7 @@ _Static_assert(sizeof(struct guest) <= offsetof(struct guest_level, is_early),
 	"both have room in the page");
 
 extern union guest_page ptap_impl_level_page;
-/* The same, by a name that is hidden: no address is made before it is read. */
+/* The same page by a hidden name, which saves the code that computes the address. */
 extern __attribute__((visibility("hidden"))) union guest_page guest_page;
 
 static inline struct guest *guest_get(void)
@@ -61,41 +74,48 @@ static inline struct guest *guest_get(void)
 }
 
 /*
- * In a forked child that shall join its ancestor's server: no capture's word. Every annotation takes the slow
- * path, and the first one joins.
+ * The word in a forked child that is to join its ancestor's server; no capture has it. Every
+ * annotation takes the slow path, and the first one joins.
  */
 #define GUEST_WORD_FOLLOW 0xffffffffu
 
 /*
- * Joins: afterwards the word is 0 or a capture's, but for a thread that comes while another one is at it.
- * Private memory, so that a child has it; set before any child can have GUEST_WORD_FOLLOW.
+ * Joins the ancestor's server. Afterwards the word is 0 or a capture's, unless another thread is
+ * still joining. The pointer lies in private memory, so that a child has it; it is set before any
+ * child can have GUEST_WORD_FOLLOW.
  */
 extern void (*guest_join)(void);
 
 /*
- * The word of the next capture at |level|: never one that this process or one it was forked from has
- * used, because a thread's state outlives fork. Called by the control thread only.
+ * The word of the next capture at |level|: never one that this process or an ancestor has used,
+ * because a thread's state outlives fork. Only the control thread calls this.
  */
 uint32_t guest_next_word(uint32_t level);
 
-/* Of |guest->clock|, beside enum arena_clock: CLOCK_MONOTONIC by the system call, see base/clock.h. */
+/*
+ * A value of |guest->clock| beside enum arena_clock: CLOCK_MONOTONIC by the system call, see
+ * base/clock.h.
+ */
 #define GUEST_CLOCK_BY_CALL 16u
 
-/* Whether the calling thread may: a thread can have forbidden itself the processor's counter. */
-int guest_may_read_ticks(void);
+/*
+ * Whether the calling thread may read the processor's counter; a thread can have forbidden that to
+ * itself.
+ */
+bool guest_may_read_ticks(void);
 
 /* The clock of a capture for which the server chose |clock|. */
 uint32_t guest_choose_clock(uint32_t clock);
 
-/* The time where the counter is not used. */
+/* Reads the clock of a capture that does not use the counter. */
 uint64_t guest_read_clock(uint32_t clock);
 
-/* Asks the kernel to zero the page in children; again is harmless. 0 or a negative errno. */
+/* Asks the kernel to zero the page in children; it may be called again. 0 or a negative errno. */
 int guest_wipe_on_fork(void);
 
 /*
- * Takes a lock of the page, and asks for that before: a child that another thread forks meanwhile must not find
- * it taken, also in a program that never started a server.
+ * Takes a lock of the page, after guest_wipe_on_fork(): a child that another thread forks meanwhile
+ * must not find it taken, even in a program that never started a server.
  */
 void guest_lock(_Atomic uint32_t *lock);
 

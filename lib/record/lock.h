@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A lock that lies in the guest page: a child forked while another thread held it finds it free.
- */
+/* A lock in the guest page: a child that was forked while another thread held it finds it free. */
 #ifndef RECORD_LOCK_H
 #define RECORD_LOCK_H
+
+#include <stdbool.h>
 
 #include "base/futex.h"
 
@@ -17,8 +17,8 @@ static inline void lock_take(_Atomic uint32_t *lock)
 	}
 }
 
-/* 1 when it was free. */
-static inline int lock_try(_Atomic uint32_t *lock)
+/* Returns whether the lock was free and is now taken. */
+static inline bool lock_try(_Atomic uint32_t *lock)
 {
 	uint32_t expected = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening pages; see map.h. */
+/* Opens and populates pages; see map.h. */
 #include "lib/record/map.h"
 
 #include <errno.h>
@@ -14,7 +14,10 @@ int map_populate(const void *from, size_t n)
 	int result = 0;
 	uintptr_t start = (uintptr_t)from & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
 
-	/* Before Linux 5.14 (EINVAL) they come when touched; rings that are ready the server has allocated. */
+	/*
+	 * Linux before 5.14 (EINVAL) allocates the pages when they are touched; the server has
+	 * allocated rings that are ready.
+	 */
 	if (madvise((void *)start, (uintptr_t)from + n - start, MADV_POPULATE_WRITE) &&
 		errno != EINVAL)
 		result = errno == EFAULT ? -ENOMEM : -errno;

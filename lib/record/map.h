@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making pages of the arena usable in the target. It is reserved without access, so that mlockall()
- * by the host does not fill it; what is opened is populated before anybody writes to it, so that
- * missing memory is an error here and not a SIGBUS in the host.
+ * Makes pages of the arena usable in the target. The arena is reserved without access, so that
+ * mlockall() by the host does not fill it. Opened pages are populated before they are written, so
+ * that missing memory is an error here and not a SIGBUS in the host.
  */
 #ifndef RECORD_MAP_H
 #define RECORD_MAP_H
@@ -12,10 +12,16 @@
 
 struct ring;
 
-/* 0 or a negative errno. Leaves errno alone. Threads: any, also in a signal handler. */
+/*
+ * Opens and populates a ring. 0 or a negative errno. Keeps errno. Threads: any, also in a signal
+ * handler.
+ */
 int map_ring(struct ring *ring, uint32_t ring_bytes);
 
-/* The same for the pages of |n| bytes at |from| that are accessible already: only their memory. */
+/*
+ * Populates the pages of |n| bytes at |from|, which are accessible already. Otherwise as
+ * map_ring().
+ */
 int map_populate(const void *from, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a span, the long way. */
+/* Opens a span on the slow path. */
 #ifndef RECORD_OPEN_SPAN_H
 #define RECORD_OPEN_SPAN_H
 
@@ -7,7 +7,7 @@
 
 #include "lib/record/emit.h"
 
-/* As ring_begin_at(), with room for one more open span, at *depth; NULL is counted. */
+/* As ring_begin_at(), with room for one more open span, at |*depth|. NULL: the loss is counted. */
 static inline struct ring *open_span_begin(uint32_t *word, uint32_t *depth)
 {
 	struct ring *ring = ring_begin_at(word);
@@ -25,15 +25,15 @@ static inline struct ring *open_span_begin(uint32_t *word, uint32_t *depth)
 }
 
 /*
- * Puts it on the stack, its frame (if |kind| says so) being complete, and frees the guard. False: the recording is over, or
- * this is a forked child.
+ * Puts the span on the stack and frees the guard. Its frame, if |kind| has one, must be complete.
+ * False: the recording is over, or this is a forked child.
  */
-static inline int open_span_finish(
+static inline bool open_span_finish(
 	struct ring *ring, uint32_t word, uint32_t depth, unsigned kind, uint32_t id)
 {
-	int is_current = ring_open_span(ring, word, depth, id | (uint32_t)kind << 24, now_ticks());
+	bool is_current = ring_open_span(ring, word, depth, id | (uint32_t)kind << 24, now_ticks());
 
-	/* Also of a ring that is not current: a child may be the one that took it. */
+	/* The guard is freed even if the ring is not current: a child may have taken it. */
 	ring_end();
 	return is_current;
 }

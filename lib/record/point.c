@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annotations without a duration, the long way (the short one: short_point.c): instants, counters, and the marks that the server joins to flows and
- * async spans. Which marks belong together is found
+ * Annotations without a duration on the slow path (fast_point.c has the fast one): instants,
+ * counters, and the marks that the server joins to flows and async spans. The marks are matched
  * when the capture is assembled, so that begin and end may come from different threads.
  */
 #define PTAP_IMPL_BUILDING
@@ -9,8 +9,8 @@
 
 #include "lib/record/args.h"
 #include "lib/record/emit.h"
-#include "lib/record/long_way.h"
 #include "lib/record/site.h"
+#include "lib/record/slow_path.h"
 
 _Static_assert((int)PTAP_IMPL_ASYNC_BEGIN == RECORD_ASYNC_BEGIN &&
 		       (int)PTAP_IMPL_ASYNC_END == RECORD_ASYNC_END &&
@@ -49,7 +49,6 @@ void ptap_impl_instant_dyn(const char *name, uint32_t word)
 	ring_end();
 }
 
-/* A point with a number. */
 void point_number(struct ptap_impl_site *site, uint32_t word, enum record_kind kind,
 	enum slot_type type, uint64_t bits)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranges; see range.h. Each has a frame, also without arguments: the frame says whose it is. Whether an entry of the open stack
- * has one is in the entry, so what an earlier span left in a frame is not taken for an owner.
+ * Ranges; see range.h. Each has a frame, even without arguments, since the frame holds the owner.
+ * The entry of the open stack says whether it has a frame, so the rest of an earlier span in a
+ * frame is not taken for an owner.
  */
 #define PTAP_IMPL_BUILDING
 #include "lib/record/range.h"
@@ -9,12 +10,15 @@
 #include <string.h>
 
 #include "lib/record/args.h"
-#include "lib/record/long_way.h"
 #include "lib/record/open_span.h"
 #include "lib/record/site.h"
+#include "lib/record/slow_path.h"
 
-/* Its id, and the slots: those of the name, if it is copied, then the arguments. Returns how many. */
-static uint32_t write(
+/*
+ * Sets |*id| and writes the slots: the name, if it is copied, then the arguments. Returns the
+ * number of slots.
+ */
+static uint32_t write_range(
 	struct ring *ring, struct slot *slots, const struct range_what *what, uint32_t *id)
 {
 	uint32_t n = 0;
@@ -43,7 +47,7 @@ void range_push(uint32_t owner, uint32_t word, const struct range_what *what)
 		return;
 	}
 	frame = ring_frame(ring, depth);
-	frame_finish(frame, RECORD_SPAN, depth, write(ring, frame->slots, what, &id));
+	frame_finish(frame, RECORD_SPAN, depth, write_range(ring, frame->slots, what, &id));
 	frame->owner = owner;
 	open_span_finish(ring, word, depth, RECORD_SPAN | RING_OPEN_HAS_FRAME, id);
 }
@@ -57,40 +61,40 @@ void range_point(uint32_t word, enum record_kind kind, const struct range_what *
 
 	if (!ring)
 		return;
-	n = write(ring, slots, what, &id);
+	n = write_range(ring, slots, what, &id);
 	point_emit(ring, word, kind, id, slots, n);
 	ring_end();
 }
 
 /* --- ends ---------------------------------------------------------------------------------- */
 
-/* 0: nobody's. */
-static uint32_t get_owner(struct ring *ring, uint32_t depth)
+/* Returns the owner of the span at |depth|; 0: none. */
+static uint32_t get_range_owner(struct ring *ring, uint32_t depth)
 {
 	uint64_t what = atomic_load_explicit(&ring->open[depth].what, memory_order_relaxed);
 
 	return what & (uint64_t)RING_OPEN_HAS_FRAME << 24 ? ring_frame(ring, depth)->owner : 0;
 }
 
-/* The depth of |owner|'s innermost range, or |depth|: it has none. */
-static uint32_t find(struct ring *ring, uint32_t owner, uint32_t depth)
+/* Returns the depth of |owner|'s innermost range below |depth|, or |depth| if it has none. */
+static uint32_t find_innermost_range(struct ring *ring, uint32_t owner, uint32_t depth)
 {
 	for (uint32_t i = depth; i-- > 0;)
-		if (get_owner(ring, i) == owner)
+		if (get_range_owner(ring, i) == owner)
 			return i;
 	return depth;
 }
 
-static int are_ranges(struct ring *ring, uint32_t from, uint32_t to)
+static bool are_ranges(struct ring *ring, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++)
-		if (!get_owner(ring, i))
-			return 0;
-	return 1;
+		if (!get_range_owner(ring, i))
+			return false;
+	return true;
 }
 
-/* Whether the last of |n| slots is |slot|. */
-static int ends_with(const struct slot *slots, uint32_t n, const struct slot *slot)
+/* Whether |slot| is the last of |n| slots. */
+static bool ends_with(const struct slot *slots, uint32_t n, const struct slot *slot)
 {
 	return n && memcmp(&slots[n - 1], slot, sizeof *slot) == 0;
 }
@@ -109,8 +113,8 @@ static uint32_t add_continued(struct slot *slots, uint32_t n)
 	return n;
 }
 
-/* The range that was open at |depth|, and has ended there, goes on one level lower. */
-static int reopen(struct ring *ring, uint32_t word, uint32_t depth, uint32_t what)
+/* Reopens the range that has ended at |depth| one level lower. */
+static bool reopen_range(struct ring *ring, uint32_t word, uint32_t depth, uint32_t what)
 {
 	struct ring_frame *from = ring_frame(ring, depth);
 	struct ring_frame *to = ring_frame(ring, depth - 1);
@@ -123,20 +127,23 @@ static int reopen(struct ring *ring, uint32_t word, uint32_t depth, uint32_t wha
 	return ring_open_span(ring, word, depth - 1, what, now_ticks());
 }
 
-/* Guard held. */
+/* Ends the range at |depth| below other ranges, which begin again. Guard held. */
 static void end_beneath(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_open)
 {
 	uint32_t whats[RECORD_MAX_DEPTH];
-	int is_current = 1;
+	bool is_current = true;
 
-	/* A pop that finds the ring full writes there that the span was dropped. */
+	/*
+	 * They are read first, because a pop that finds the ring full overwrites them with its
+	 * loss.
+	 */
 	for (uint32_t i = depth + 1; i < n_open; i++)
 		whats[i] =
 			(uint32_t)atomic_load_explicit(&ring->open[i].what, memory_order_relaxed);
 	for (uint32_t i = n_open; i-- > depth && is_current;)
 		is_current = span_pop(ring, word, i, i + 1);
 	for (uint32_t i = depth + 1; i < n_open && is_current; i++)
-		is_current = reopen(ring, word, i, whats[i]);
+		is_current = reopen_range(ring, word, i, whats[i]);
 }
 
 static __attribute__((noinline)) void pop_beneath(
@@ -157,7 +164,7 @@ void range_pop(uint32_t owner, uint32_t word)
 	uint32_t n_open;
 	uint32_t depth;
 
-	/* The thread has not entered this recording: nothing is open. */
+	/* The thread has not entered this recording, so it has no open range. */
 	if (unlikely(self->word != word && !ring_is_same_recording(self->word, word)))
 		return;
 	if (unlikely(self->n_unopened)) {
@@ -165,7 +172,7 @@ void range_pop(uint32_t owner, uint32_t word)
 		return;
 	}
 	n_open = ring_get_depth(ring);
-	depth = find(ring, owner, n_open);
+	depth = find_innermost_range(ring, owner, n_open);
 	if (unlikely(depth + 1 < n_open))
 		pop_beneath(ring, word, depth, n_open);
 	else if (depth < n_open)

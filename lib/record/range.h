@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranges: spans that are begun and ended by their owner's number, where there is no token: an NVTX domain's. Each owner has
- * a stack of its own on each thread. Mostly what ends is the innermost span; where other ranges are still open above it, these
- * end with it and begin again at once, with the argument |continued|, because a thread's spans nest. A span of
- * somebody else above it is dropped and counted, as ever.
+ * Ranges are spans that begin and end by their owner's number, where there is no token: those of an
+ * NVTX domain. Each owner has a stack of its own on each thread. Usually the innermost span ends.
+ * If other ranges are still open above it, these end with it and begin again at once, with the
+ * argument |continued|, because a thread's spans nest. A span of another kind above it is dropped
+ * and counted.
  *
- * An end that finds no span of its owner does nothing: its begin was before the recording.
+ * An end without a span of its owner does nothing: its begin was before the recording.
  *
  * Threads: any; also in a signal handler, as all annotations.
  */
@@ -18,24 +19,31 @@
 
 struct ring;
 
-/* Writes the arguments into |slots|, of which there are |room|. Returns how many. Called with the guard taken. */
+/*
+ * Writes the arguments into |slots|, which has |room| of them. Returns the number of slots. Called
+ * with the guard taken.
+ */
 typedef uint32_t range_fill(
 	struct ring *ring, struct slot *slots, uint32_t room, const void *context);
 
-/* What is recorded of a range or a point. */
+/* The data to record for a range or a point. */
 struct range_what {
 	const char *name;
 	uint32_t *
-		id; /* is kept here when |name| never changes, 0 at first; NULL: |name| is copied each time */
+		/*
+		 * The id of |name| is kept here if the name never changes, 0 at first; NULL: |name|
+		 * is copied each time.
+		 */
+		id;
 	range_fill *fill; /* NULL: no arguments */
-	const void *context; /* of |fill| */
+	const void *context; /* the argument of |fill| */
 };
 
-/* |owner|: not 0. */
+/* |owner| must not be 0. */
 void range_push(uint32_t owner, uint32_t word, const struct range_what *what);
 void range_pop(uint32_t owner, uint32_t word);
 
-/* An entry without duration. Of a kind that has a number that is the first argument. */
+/* Writes an entry without duration. If its kind has a number, that is the first argument. */
 void range_point(uint32_t word, enum record_kind kind, const struct range_what *what);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking a ring; see ring_claim.h. */
+/* Takes a ring; see ring_claim.h. */
 #include "lib/record/ring_claim.h"
 
 #include <pthread.h>
@@ -12,13 +12,15 @@
 #include "lib/record/segment.h"
 #include "lib/wire/arena.h"
 
-int ring_arena_is_ours(const struct arena *arena)
+bool ring_arena_is_ours(const struct arena *arena)
 {
 	signal_fence();
 	return atomic_load_explicit(&guest_get()->arena, memory_order_relaxed) == arena;
 }
 
-/* A ring whose pages were mapped at arm, or that this thread maps now. NULL: no memory for it. */
+/*
+ * Returns the ring, whose pages were mapped in advance or are mapped now. NULL: no memory for it.
+ */
 static struct ring *open_ring(struct arena *arena, uint32_t i)
 {
 	uint32_t ring_bytes = arena->ring_bytes;

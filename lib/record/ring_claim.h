@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ring's way from free to a thread's, and into a recording. */
+/* Takes a free ring for a thread, and enters it into a recording. */
 #ifndef RECORD_RING_CLAIM_H
 #define RECORD_RING_CLAIM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/wire/ring.h"
@@ -10,16 +11,17 @@
 struct arena;
 
 /*
- * Whether |arena| is this process's. A signal handler that interrupted an annotation may have forked: its child comes
- * back into it, and must not touch what is its parent's. In a child the page was wiped, or the arena is its own.
+ * Whether |arena| is this process's. A signal handler that interrupted an annotation may have
+ * forked: its child comes back into the annotation and must not touch its parent's ring. In a child
+ * the guest page was wiped, or the arena is its own.
  */
-int ring_arena_is_ours(const struct arena *arena);
+bool ring_arena_is_ours(const struct arena *arena);
 
-/* A free ring, with memory, for the calling thread: NULL, there is none to have. */
+/* Takes a free ring, with memory, for the calling thread. NULL: none is left. */
 struct ring *ring_claim(struct arena *arena);
-/* Says whose it is: the calling thread's, which is called |name|. Nothing in an arena that is not ours. */
+/* Writes the calling thread's identity and its |name| to the ring, unless the arena is not ours. */
 void ring_identify(struct ring *ring, const struct arena *arena, const char name[RING_NAME_BYTES]);
-/* What is written from here on is of the recording |word|. */
+/* Entries that are written from here on belong to the recording |word|. */
 void ring_enter(struct ring *ring, uint32_t word);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The next slots of a ring; see segment.h. */
+/* Frees the next slots of a ring; see segment.h. */
 #include "lib/record/segment.h"
 
 #include "base/fence.h"
@@ -9,18 +9,22 @@ static void raise_limit(struct ring *ring, uint64_t limit)
 {
 	__atomic_store_n(&ring->limit, limit, __ATOMIC_RELAXED);
 	/*
-	 * Before anything below it is overwritten. Partner: the acquire fence in ring_copy_finish()
-	 * (daemon/target/ring_copy.c), behind which the reader loads it.
+	 * The new limit is visible before any slot below it is overwritten. Partner: the acquire
+	 * fence in ring_copy_finish() (daemon/target/ring_copy.c), behind which the reader loads
+	 * the limit.
 	 */
 	fence_release();
 }
 
-/* The entry crosses |boundary| unless it begins there: then the first one of the segment is the next. */
+/*
+ * Marks the first entry of the segment at |boundary|. The entry at |head| crosses the boundary
+ * unless it begins there; then the next entry is the first one.
+ */
 static void store_mark(struct ring *ring, uint64_t boundary, uint64_t head, uint32_t n)
 {
 	struct ring_mark *mark = ring_mark(ring, boundary, ring->slot_mask + 1);
 	uint64_t ordinal = head - ring->n_other;
-	int crosses = head != boundary;
+	bool crosses = head != boundary;
 
 	atomic_store_explicit(&mark->position, crosses ? head + n : head, memory_order_relaxed);
 	atomic_store_explicit(
@@ -42,21 +46,21 @@ void segment_enter(struct ring *ring, uint32_t word, uint64_t head, uint32_t n)
 {
 	uint64_t end = segment_find_end(ring);
 
-	/* An old limit over a newer one would give free what is being read. */
+	/* An old limit stored over a newer one would free slots that are being read. */
 	if (!word_is_current(word))
 		return;
-	/* Only if the mode has changed since the entry was found to fit. */
+	/* This happens only if the mode has changed since the check that the entry fits. */
 	if (end < head + n)
 		end = head + n;
 	segment_begin(ring, head, n, end);
 }
 
-int segment_drop(struct ring *ring, uint32_t word, uint64_t word0)
+bool segment_drop(struct ring *ring, uint32_t word, uint64_t word0)
 {
 	if (record_is_span(record_kind(word0)))
 		return ring_drop_spans(ring, word, record_depth(word0), LOSS_FULL, 1);
 	count_loss(ring, LOSS_FULL);
-	return 1;
+	return true;
 }
 
 void segment_reset(struct ring *ring)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registering a place in the source; see site.h. */
+/* Registers a call site's name; see site.h. */
 #define PTAP_IMPL_BUILDING
 #include <proftap/proftap.h>
 
@@ -9,14 +9,15 @@
 
 uint32_t site_register(uint32_t *kept, const char *text)
 {
-	/* Where the record goes, whatever server runs by now. */
+	/* The arena that the record goes to, even if another server runs by now. */
 	struct arena *arena = thread_self.arena;
 	uint32_t id = strings_append(arena, text);
 
 	/*
-	 * Else the server was replaced in between: nobody reads that record, and the id means another text now. Written
-	 * to, not read: the exchange of connect_server() (lib/control/launch.c), which copies the strings after it, comes before
-	 * this, or sees the text.
+	 * Otherwise the server was replaced in between: nothing reads that record, and the id means
+	 * another text now. This is a write, not a read: the exchange in fill_arena()
+	 * (lib/control/handshake.c), which copies the strings after it, comes either before this,
+	 * or sees the text.
 	 */
 	if (atomic_compare_exchange_strong(&guest_get()->arena, &arena, arena))
 		__atomic_store_n(kept, id, __ATOMIC_RELEASE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The string id of a place in the source: its name is copied at its first recording. */
+/* The string id of a call site: its name is copied at its first recording. */
 #ifndef RECORD_SITE_H
 #define RECORD_SITE_H
 
@@ -13,8 +13,8 @@ struct ptap_impl_site;
 uint32_t site_register(uint32_t *kept, const char *text);
 
 /*
- * The ids belong to one arena. A program that stops its server and starts another gets a new arena with
- * the old table's text copied over (lib/control/arena_head.c), so that ids stay right.
+ * The ids belong to one arena. A program that stops its server and starts another gets a new arena
+ * with a copy of the old string table (lib/control/arena.c), so that ids stay valid.
  */
 static inline uint32_t site_id(struct ptap_impl_site *site)
 {

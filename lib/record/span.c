@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The spans' way into the ring: the long one, which does everything. Most take the same in short_span.c.
+ * Spans on the slow path, which does everything; fast_span.c handles most spans.
  *
  * Begin puts {start, name} on the thread's open-span stack in the arena; end writes one record and
- * takes it off. The token on the caller's stack holds the depth before begin, and end stores exactly
- * that: whatever a longjmp, a fiber or a vfork child left above it is dropped, counted. A guard is held over
- * all of begin and all of end, so a signal handler that annotates in between loses its own span, counted,
- * and corrupts nothing. End does nothing when the capture is no longer the one begin saw: at stop the span
- * stays on the open stack and is reported from there. Nor does it in another thread, whose ring that is not: a
- * coroutine or an object that has moved leaves its span open, and that is counted, too.
+ * takes the span off. The token on the caller's stack holds the depth before begin, and end stores
+ * exactly that: spans that a longjmp, a fiber or a vfork child left above it are dropped and
+ * counted. A guard is held over all of begin and all of end, so a signal handler that annotates in
+ * between loses its own span, counted, and corrupts nothing. End does nothing when the capture is
+ * no longer the one of begin: at stop the span stays on the open stack and is reported from there.
+ * End does nothing in another thread either, because the ring is not that thread's: a coroutine or
+ * an object that has moved leaves its span open, and that is counted, too.
  */
 #define PTAP_IMPL_BUILDING
 #include <proftap/proftap.h>
 
 #include "lib/record/args.h"
 #include "lib/record/emit.h"
-#include "lib/record/long_way.h"
 #include "lib/record/open_span.h"
 #include "lib/record/site.h"
+#include "lib/record/slow_path.h"
 
 static const struct ptap_impl_token no_token;
 
-/* As open_span_finish(). */
+/* Returns the token of open_span_finish()'s span. */
 static inline struct ptap_impl_token push(
 	struct ring *ring, uint32_t word, uint32_t depth, unsigned kind, uint32_t id)
 {
@@ -124,8 +125,11 @@ static uint64_t long_duration(struct slot *slots, uint32_t *n_slots, uint64_t du
 	return RECORD_DURATION_MASK;
 }
 
-/* As ring_emit(): the span at |depth| with the slots of its frame, or with a duration too long for a record. */
-static __attribute__((noinline)) int emit_with_slots(struct ring *ring, uint32_t word,
+/*
+ * Writes the span at |depth| with the slots of its frame, or with a duration too long for a record.
+ * Returns as ring_emit().
+ */
+static __attribute__((noinline)) bool emit_with_slots(struct ring *ring, uint32_t word,
 	uint32_t depth, uint64_t start, uint64_t what, uint64_t duration)
 {
 	struct ring_frame *frame = ring_frame(ring, depth);
@@ -141,13 +145,13 @@ static __attribute__((noinline)) int emit_with_slots(struct ring *ring, uint32_t
 		record_word1(duration, (uint32_t)what & STRING_ID_MASK), frame->slots, n);
 }
 
-int span_pop(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_open)
+bool span_pop(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_open)
 {
 	struct ring_open *open = &ring->open[depth];
 	uint64_t start = atomic_load_explicit(&open->start, memory_order_relaxed);
 	uint64_t what = atomic_load_explicit(&open->what, memory_order_relaxed);
 	uint64_t duration = now_ticks() - start;
-	int is_current = 1;
+	bool is_current = true;
 
 	/* A clock that steps back across cores must not wrap around. */
 	if (unlikely((int64_t)duration < 0))
@@ -156,7 +160,7 @@ int span_pop(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_open)
 		is_current =
 			ring_drop_spans(ring, word, depth + 1, LOSS_LEFT_OPEN, n_open - depth - 1);
 	if (unlikely(!is_current))
-		return 0;
+		return false;
 	if (unlikely((what & (uint64_t)RING_OPEN_HAS_FRAME << 24) ||
 		     duration >= RECORD_DURATION_MASK))
 		is_current = emit_with_slots(ring, word, depth, start, what, duration);
@@ -164,12 +168,15 @@ int span_pop(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_open)
 		is_current = ring_emit(ring, word, record_word0(start, RECORD_SPAN, depth, 0),
 			record_word1(duration, (uint32_t)what & STRING_ID_MASK), NULL, 0);
 	if (unlikely(!is_current))
-		return 0;
+		return false;
 	atomic_store_explicit(&ring->depth, depth, memory_order_release);
-	return 1;
+	return true;
 }
 
-/* In the ring of the thread that ends it. The span stays on the other one's stack. */
+/*
+ * Counts the end in the ring of the thread that ends the span. The span stays on the other thread's
+ * stack.
+ */
 static __attribute__((noinline)) void count_foreign_end(uint32_t word)
 {
 	struct ring *ring = ring_begin(word);
@@ -212,7 +219,7 @@ static inline void end_top(struct thread *self, uint32_t word)
 		ptap_impl_end((struct ptap_impl_token){self->ring, word, depth - 1});
 }
 
-/* The thread has not entered this capture, or it has, at another level. */
+/* The thread has not entered this capture, or has entered it at another level. */
 static __attribute__((noinline, cold)) void end_top_elsewhere(uint32_t word)
 {
 	if (ring_is_same_recording(thread_self.word, word))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The string table; see strings.h. Space is taken in one atomic step, so two threads never write
- * to the same bytes; a thread that dies in between, or gets no memory, leaves a hole that no record refers to.
+ * The string table; see strings.h. Space is taken in one atomic step, so two threads never write to
+ * the same bytes. A thread that dies in between, or gets no memory, leaves a hole that no record
+ * refers to.
  */
 #include "lib/record/strings.h"
 
@@ -16,10 +17,11 @@
 #define PAGE_BYTES 4096u
 
 /*
- * Memory for what is before |end|: a page at a time, so that most names cost no system call. Whoever is first in a page need
- * not be the first that gets as far as this, so it is had from where there surely is some.
+ * Populates the table up to |end|, a page at a time, so that most names cost no system call. The
+ * thread with the first text in a page need not be the first to get here, so the range begins at
+ * |strings_ready|, below which there is memory.
  */
-static int make_ready(struct arena *arena, uint32_t end)
+static int populate_strings(struct arena *arena, uint32_t end)
 {
 	uint32_t ready = atomic_load_explicit(&arena->strings_ready, memory_order_relaxed);
 	uint32_t wanted = (end + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
@@ -53,7 +55,7 @@ uint32_t strings_append(struct arena *arena, const char *text)
 			return STRING_ID_LOST;
 	} while (!atomic_compare_exchange_weak_explicit(
 		&arena->strings_used, &at, at + need, memory_order_relaxed, memory_order_relaxed));
-	if (make_ready(arena, at + need))
+	if (populate_strings(arena, at + need))
 		return STRING_ID_LOST;
 	to = arena_strings(arena) + at;
 	memcpy(to + sizeof n, text, n_kept);

@@ -8,12 +8,13 @@
 
 struct arena;
 
-/* Longer names are cut here. */
+/* bytes; longer names are cut */
 #define STRING_MAX_BYTES 1023u
 
 /*
- * Copies |text| into the table and returns its id; STRING_ID_LOST when the table is full, or there is no memory. The text is
- * whole before the id is returned. Threads: any, also in a signal handler.
+ * Copies |text| into the table and returns its id; STRING_ID_LOST when the table is full, or there
+ * is no memory. The text is complete before the id is returned. Threads: any, also in a signal
+ * handler.
  */
 uint32_t strings_append(struct arena *arena, const char *text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread's way to its ring; see thread.h. */
+/* Gives a thread its ring; see thread.h. */
 #include "lib/record/thread.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 __thread struct thread thread_self __attribute__((tls_model("initial-exec")));
 
-static void identify(const struct thread *self, struct arena *arena, struct ring *ring)
+static void identify_ring(const struct thread *self, struct arena *arena, struct ring *ring)
 {
 	char name[RING_NAME_BYTES] = "";
 
@@ -26,21 +26,21 @@ static void identify(const struct thread *self, struct arena *arena, struct ring
 	ring_identify(ring, arena, name);
 }
 
-/* A thread that has forbidden itself the clock of this capture would be killed by its own annotation. */
-static int may_record(const struct guest *guest)
+/* A thread that has forbidden itself this capture's clock would be killed by its own annotation. */
+static bool may_record(const struct guest *guest)
 {
 	return atomic_load_explicit(&guest->clock, memory_order_relaxed) != ARENA_CLOCK_TICKS ||
 	       guest_may_read_ticks();
 }
 
-/* In the clock that is the short way's. */
-static int has_short_way(void)
+/* The fast path needs the counter as its clock. */
+static bool has_fast_path(void)
 {
 	return TICKS_ARE_READABLE &&
 	       atomic_load_explicit(&guest_get()->clock, memory_order_relaxed) == ARENA_CLOCK_TICKS;
 }
 
-/* The first annotation of a forked child, or one that comes while another thread is at that. */
+/* The first annotation of a forked child, or one that comes while another thread joins. */
 static struct ring *enter_followed(struct thread *self)
 {
 	uint32_t word;
@@ -51,9 +51,10 @@ static struct ring *enter_followed(struct thread *self)
 }
 
 /*
- * The arena of the capture |word|, or NULL when it is over. The acquires are the partner of the control thread's
- * release: what was written before the word was published (clock, rings) is seen from here on. The arena changes
- * only while nothing is recorded: between two looks that find the same capture's word it is that one's.
+ * The arena of the capture |word|, or NULL when it is over. The acquires are the partner of the
+ * control thread's release: data written before the word was published (clock, rings) is seen from
+ * here on. The arena changes only while nothing is recorded: an arena read between two loads of the
+ * same capture's word belongs to that capture.
  */
 static struct arena *find_arena(struct guest *guest, uint32_t word)
 {
@@ -67,7 +68,7 @@ static struct arena *find_arena(struct guest *guest, uint32_t word)
 	return arena;
 }
 
-/* NULL: none to have. */
+/* Returns NULL if no ring is left. */
 static struct ring *take_ring(struct thread *self, struct arena *arena, uint32_t word)
 {
 	if (self->arena != arena)
@@ -76,14 +77,17 @@ static struct ring *take_ring(struct thread *self, struct arena *arena, uint32_t
 		self->ring = may_record(guest_get()) ? ring_claim(arena) : NULL;
 		self->arena = arena;
 		if (self->ring)
-			identify(self, arena, self->ring);
+			identify_ring(self, arena, self->ring);
 	}
 	if (!self->ring || !ring_arena_is_ours(arena))
 		return NULL;
 	ring_enter(self->ring, word);
 	self->n_unopened = 0;
-	/* A handler that comes before the word enters nothing; behind it, it needs the way. */
-	self->takes_long_way = !has_short_way();
+	/*
+	 * A handler that comes before the word is stored enters nothing; a later one needs
+	 * |takes_slow_path|.
+	 */
+	self->takes_slow_path = !has_fast_path();
 	signal_fence();
 	self->word = word;
 	signal_fence();
@@ -91,7 +95,10 @@ static struct ring *take_ring(struct thread *self, struct arena *arena, uint32_t
 	return self->ring;
 }
 
-/* The capture that this thread is in has another level now. What it does in a handler is none of its own. */
+/*
+ * This thread's capture has another level now. A handler that interrupts an annotation must not
+ * change its state.
+ */
 static struct ring *change_level(struct thread *self, uint32_t word)
 {
 	if (self->idle) {
@@ -116,8 +123,8 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 	if (!arena)
 		return NULL;
 	/*
-	 * A handler that interrupts this, in the same thread, finds no ring yet; none either after its siglongjmp. Nor does
-	 * a thread look again in the same capture that got none.
+	 * A handler that interrupts this in the same thread finds no ring yet; after its siglongjmp
+	 * there is none either. A thread that got no ring does not try again in the same capture.
 	 */
 	if (self->entering != word) {
 		self->entering = word;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread knows of its ring. */
+/* A thread's state: its ring, and the capture that it has entered. */
 #ifndef RECORD_THREAD_H
 #define RECORD_THREAD_H
 
@@ -8,36 +8,44 @@
 #include "lib/wire/ring.h"
 
 struct thread {
-	struct ring *ring; /* valid only while |word| is the current one */
+	struct ring *ring; /* valid only while |word| is current */
 	/*
-	 * thread_get_idle_word(), or 0 while an annotation is at work: the guard against signal handlers that annotate, too. An
-	 * annotation of a capture whose word this is may take the short way.
+	 * thread_get_idle_word(), or 0 during an annotation: the guard against signal handlers that
+	 * annotate, too. An annotation of a capture with this word may take the fast path.
 	 */
 	uint32_t idle;
 	uint32_t
-		word; /* the capture this thread has entered, at the level that it saw last; 0: none */
+		/*
+		 * The capture that this thread has entered, at the level that it saw last; 0: none.
+		 */
+		word;
 	volatile uint32_t
-		entering; /* the capture that it is about to enter, or in which it got no ring; 0: none */
-	uint32_t takes_long_way : 1; /* in another clock than the counter */
+		/* The capture that it is about to enter, or in which it got no ring; 0: none. */
+		entering;
+	uint32_t takes_slow_path : 1; /* the clock is not the counter */
 	uint32_t
-		n_unopened : 31; /* PTAP_BEGINs that were dropped: as many PTAP_ENDs close nothing */
-	struct arena *arena; /* the one |ring| lies in */
-	char name[RING_NAME_BYTES]; /* set by ptap_thread_name, "" if not */
+		/* PTAP_BEGINs that were dropped: the same number of PTAP_ENDs closes nothing. */
+		n_unopened : 31;
+	struct arena *arena; /* the arena of |ring| */
+	char name[RING_NAME_BYTES]; /* set by ptap_thread_name(); "": not set */
 };
 
-/* What |idle| is between annotations. */
+/* The value of |idle| between annotations. */
 static inline uint32_t thread_get_idle_word(const struct thread *self)
 {
-	return self->takes_long_way ? ~self->word : self->word;
+	return self->takes_slow_path ? ~self->word : self->word;
 }
 
-/* Initial-exec: one instruction; the few bytes fit into the static TLS that dlopen keeps spare. */
+/*
+ * Initial-exec: an access takes one instruction; the few bytes fit into the static TLS that dlopen
+ * keeps spare.
+ */
 extern __thread struct thread thread_self __attribute__((tls_model("initial-exec")));
 
 /*
- * Makes the thread part of the capture |word|: finds or maps its ring and resets it. Returns the ring,
- * or NULL when there is none to have (counted). Slow: once per thread and capture. In a forked child that
- * joins, |self->word| is another word afterwards: that of the capture that runs.
+ * Enters the thread into the capture |word|: takes or maps its ring and resets it. Returns the
+ * ring, or NULL when none is left (counted). Slow, but once per thread and capture. In a forked
+ * child that joins, |self->word| is another word afterwards: that of the running capture.
  */
 struct ring *thread_enter(struct thread *self, uint32_t word);
 

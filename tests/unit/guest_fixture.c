@@ -79,7 +79,7 @@ uint32_t fixture_start(uint32_t level)
 	return word;
 }
 
-void fixture_take_long_way(void)
+void fixture_take_slow_path(void)
 {
 	clock_of_next = ARENA_CLOCK_MONOTONIC;
 }
@@ -168,15 +168,15 @@ const char *fixture_name_of(const struct slot *slot)
 void fixture_run_both_ways(const char *name, void (*add_tests)(TCase *tcase))
 {
 	Suite *suite = suite_create(name);
-	TCase *short_way = tcase_create("short way");
-	TCase *long_way = tcase_create("long way");
+	TCase *fast_path = tcase_create("fast path");
+	TCase *slow_path = tcase_create("slow path");
 	SRunner *runner = srunner_create(suite);
 
-	add_tests(short_way);
-	suite_add_tcase(suite, short_way);
-	tcase_add_checked_fixture(long_way, fixture_take_long_way, NULL);
-	add_tests(long_way);
-	suite_add_tcase(suite, long_way);
+	add_tests(fast_path);
+	suite_add_tcase(suite, fast_path);
+	tcase_add_checked_fixture(slow_path, fixture_take_slow_path, NULL);
+	add_tests(slow_path);
+	suite_add_tcase(suite, slow_path);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
 }

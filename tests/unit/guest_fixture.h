@@ -37,10 +37,10 @@ void fixture_open_sized(uint32_t n_rings, uint32_t ring_bytes);
 /* A new capture at |level|: publishes its word and returns it. */
 uint32_t fixture_start(uint32_t level);
 /*
- * Before it is opened: annotations take the long way (lib/record/long_way.h), since the clock is CLOCK_MONOTONIC. Without
+ * Before it is opened: annotations take the slow path (lib/record/slow_path.h), since the clock is CLOCK_MONOTONIC. Without
  * it they take the short one.
  */
-void fixture_take_long_way(void);
+void fixture_take_slow_path(void);
 /* The time by the clock of the captures. */
 uint64_t fixture_now(void);
 /* Full rings overwrite their oldest entries from here on, or do not. */
@@ -70,7 +70,7 @@ uint64_t fixture_start_of(const struct slot *slot);
 uint64_t fixture_duration_of(const struct slot *slot);
 const char *fixture_name_of(const struct slot *slot);
 
-/* A suite with what |add_tests| adds in two cases: all of it on the short way, and again on the long one. */
+/* A suite with what |add_tests| adds in two cases: all of it on the fast path, and again on the slow one. */
 void fixture_run_both_ways(const char *name, void (*add_tests)(TCase *tcase));
 
 #endif

@@ -81,7 +81,7 @@ static void start(void)
 
 void lap_setup(void)
 {
-	fixture_take_long_way();
+	fixture_take_slow_path();
 	fixture_open();
 	start();
 	played.now = START;
@@ -92,7 +92,7 @@ void lap_setup(void)
 void lap_reopen_sized(uint32_t ring_bytes)
 {
 	fixture_close();
-	fixture_take_long_way();
+	fixture_take_slow_path();
 	fixture_open_sized(N_PLAYERS, ring_bytes);
 	start();
 }

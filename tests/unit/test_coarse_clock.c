@@ -119,7 +119,7 @@ static void start_anew(void)
 
 static void setup(void)
 {
-	fixture_take_long_way();
+	fixture_take_slow_path();
 	drained_setup();
 }
 

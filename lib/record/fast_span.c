@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spans, the short way: short_way.h. The long one: span.c. */
+/* Spans on the fast path (fast_path.h); span.c has the slow one. */
 #define PTAP_IMPL_BUILDING
 #include <proftap/proftap.h>
 
 #include "lib/record/args.h"
-#include "lib/record/long_way.h"
-#include "lib/record/short_way.h"
+#include "lib/record/fast_path.h"
+#include "lib/record/slow_path.h"
 
-/* The capture ended, or this is a child of fork() now. */
+/* The capture has ended, or this is a child of fork() now. */
 static cold struct ptap_impl_token drop_begin(void)
 {
 	ring_end();
 	return (struct ptap_impl_token){NULL, 0, 0};
 }
 
-/* Begin. */
-
-/* |what|: the name's id and the kind. */
+/* |what| is the name's id and the kind. */
 static hot struct ptap_impl_token push(
 	struct thread *self, struct ring *ring, uint32_t word, uint32_t depth, uint32_t what)
 {
@@ -44,28 +42,28 @@ struct ptap_impl_token ptap_impl_begin(struct ptap_impl_site *site, uint32_t wor
 	return push(self, ring, word, depth, id | RECORD_SPAN << 24);
 }
 
-/* The slot of argument |i|. False: it is no number, or has a key that is not known yet. */
-static hot int write_number(struct slot *slots, const struct ptap_impl_site *site,
+/* Writes the slot of argument |i|. False: it is not a number, or its key has no id yet. */
+static hot bool write_number(struct slot *slots, const struct ptap_impl_site *site,
 	const struct ptap_impl_arg *args, unsigned i)
 {
 	uint32_t key = known_id(&site->arg_ids[i]);
 
 	if (unlikely(!key || args[i].type == PTAP_IMPL_STR))
-		return 0;
+		return false;
 	slots[i] = args_number(key, &args[i]);
-	return 1;
+	return true;
 }
 
-/* Of all, without a loop, whose pointers would need as many registers more. */
-static hot int write_numbers(struct slot *slots, const struct ptap_impl_site *site,
+/* Writes all arguments, without a loop, whose pointers would need more registers. */
+static hot bool write_numbers(struct slot *slots, const struct ptap_impl_site *site,
 	const struct ptap_impl_arg *args, unsigned n_args)
 {
 #define WRITE(i)                                                     \
 	do {                                                         \
 		if (n_args == (i))                                   \
-			return 1;                                    \
+			return true;                                 \
 		if (unlikely(!write_number(slots, site, args, (i)))) \
-			return 0;                                    \
+			return false;                                \
 	} while (0)
 	WRITE(0);
 	WRITE(1);
@@ -76,7 +74,7 @@ static hot int write_numbers(struct slot *slots, const struct ptap_impl_site *si
 	WRITE(6);
 	WRITE(7);
 #undef WRITE
-	return 1;
+	return true;
 }
 
 struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site, uint32_t word,
@@ -97,7 +95,10 @@ struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site, uint32_
 	frame_finish(frame, RECORD_SPAN, depth, n_args);
 	if (unlikely(!write_numbers(frame->slots, site, args, n_args)))
 		goto slow;
-	/* What follows is loaded again, so that it needs no registers before. */
+	/*
+	 * The fence makes the following values load again, so that they need no registers before
+	 * it.
+	 */
 	signal_fence();
 	return push(self, self->ring, word, ring_get_depth(self->ring),
 		known_id(&site->id) | (uint32_t)(RECORD_SPAN | RING_OPEN_HAS_FRAME) << 24);
@@ -106,16 +107,14 @@ slow:
 	return span_begin_args(site, word, args, n_args);
 }
 
-/* End. */
-
-/* Frees what was taken and begins anew on the long way. */
+/* Frees the guard and begins anew on the slow path. */
 static cold void end_slowly(struct ptap_impl_token token)
 {
 	ring_end();
 	span_end(token);
 }
 
-/* The ring is at its limit, and there is room behind that, or none. */
+/* The ring is at its limit; there may be room behind it. */
 static __attribute__((noinline)) void end_at_limit(struct ptap_impl_token token)
 {
 	struct ring *ring = token.ring;
@@ -132,7 +131,7 @@ static __attribute__((noinline)) void end_at_limit(struct ptap_impl_token token)
 	thread_give_back(&thread_self, token.word);
 }
 
-/* The entry at |head| is complete. */
+/* Publishes the complete entry at |head|. */
 static hot void finish_end(
 	struct ring *ring, uint32_t word, uint64_t depth, uint64_t head, uint64_t n_extra)
 {
@@ -144,7 +143,7 @@ static hot void finish_end(
 	thread_give_back(&thread_self, word);
 }
 
-/* Of a span with a frame, whose ring was taken. */
+/* Ends a span with a frame. Guard held. */
 static __attribute__((noinline)) void end_with_frame(
 	struct ring *ring, uint32_t word, uint64_t depth, uint64_t what)
 {
@@ -159,13 +158,13 @@ static __attribute__((noinline)) void end_with_frame(
 		end_slowly((struct ptap_impl_token){ring, word, (uint32_t)depth});
 		return;
 	}
-	slot = short_slot(ring, head);
+	slot = fast_slot(ring, head);
 	*slot = (struct slot){{frame->word0 | (start & RECORD_START_MASK),
 		record_word1(duration, (uint32_t)what & STRING_ID_MASK)}};
 	for (uint64_t i = 0; i < n; i++)
 		slot[1 + i] = frame->slots[i];
-	short_fetch_ahead(slot);
-	/* Loaded again, so that it needs no register. */
+	fast_fetch_ahead(slot);
+	/* The fence makes the head load again, so that it needs no register. */
 	signal_fence();
 	finish_end(ring, word, depth, ring_get_head(ring), n);
 }
@@ -184,7 +183,7 @@ void ptap_impl_end(struct ptap_impl_token token)
 		span_end(token);
 		return;
 	}
-	/* Something was left open above it. */
+	/* Another span was left open above it. */
 	if (unlikely(ring_get_depth(ring) != depth + 1)) {
 		end_slowly(token);
 		return;
@@ -197,7 +196,7 @@ void ptap_impl_end(struct ptap_impl_token token)
 	start = atomic_load_explicit(&ring->open[depth].start, memory_order_relaxed);
 	head = ring_get_head(ring);
 	duration = ticks_read() - start;
-	/* Or negative: a clock that steps back across cores. */
+	/* This is also true of a negative duration: a clock that steps back across cores. */
 	if (unlikely(duration >= RECORD_DURATION_MASK)) {
 		end_slowly(token);
 		return;
@@ -206,9 +205,9 @@ void ptap_impl_end(struct ptap_impl_token token)
 		end_at_limit(token);
 		return;
 	}
-	slot = short_slot(ring, head);
+	slot = fast_slot(ring, head);
 	*slot = (struct slot){{record_word0(start, RECORD_SPAN, (unsigned)depth, 0),
 		record_word1(duration, (uint32_t)what & STRING_ID_MASK)}};
-	short_fetch_ahead(slot);
+	fast_fetch_ahead(slot);
 	finish_end(ring, token.word, depth, head, 0);
 }

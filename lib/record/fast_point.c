@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Annotations without a duration, the short way: short_way.h. The long one: point.c. */
+/* Annotations without a duration on the fast path (fast_path.h); point.c has the slow one. */
 #define PTAP_IMPL_BUILDING
 #include <proftap/proftap.h>
 
-#include "lib/record/long_way.h"
-#include "lib/record/short_way.h"
+#include "lib/record/fast_path.h"
+#include "lib/record/slow_path.h"
 
 /*
- * A point with |number|, unless that is NULL, whose ring was taken. False: it is at its limit, or deeper than a record says,
- * and still taken.
+ * Writes a point, with |number| unless that is NULL, into the ring with the guard taken. False: the
+ * ring is at its limit, or the depth is too large for a record; the guard is still taken.
  */
-static hot int put_point(struct thread *self, uint32_t id, uint32_t word, enum record_kind kind,
+static hot bool put_point(struct thread *self, uint32_t id, uint32_t word, enum record_kind kind,
 	const struct slot *number)
 {
 	struct ring *ring = self->ring;
@@ -21,24 +21,27 @@ static hot int put_point(struct thread *self, uint32_t id, uint32_t word, enum r
 	struct slot *slot;
 
 	if (!ring_has_room(ring, head, 1 + n_extra) || unlikely(depth >= RECORD_MAX_DEPTH))
-		return 0;
-	slot = short_slot(ring, head);
+		return false;
+	slot = fast_slot(ring, head);
 	slot[0] = (struct slot){{record_word0(now, kind, depth, n_extra), record_word1(0, id)}};
 	if (number) {
 		slot[1] = *number;
-		short_fetch_ahead(slot);
+		fast_fetch_ahead(slot);
 	}
 	if (unlikely(!ring_publish(ring, word, head, n_extra)))
 		ring_end();
 	else
 		thread_give_back(self, word);
-	return 1;
+	return true;
 }
 
-/* Whether a point of |n| slots finds room on the long way; else it is counted. Gives back what was taken with |word|. */
-static inline int find_room(uint32_t word, uint32_t n)
+/*
+ * Whether a point of |n| slots has room on the slow path; if not, it is counted as lost. Frees the
+ * guard that was taken with |word|.
+ */
+static inline bool find_room(uint32_t word, uint32_t n)
 {
-	int has_room = ring_find_room(thread_self.ring, n);
+	bool has_room = ring_find_room(thread_self.ring, n);
 
 	thread_give_back(&thread_self, word);
 	return has_room;
