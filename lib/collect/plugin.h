@@ -20,23 +20,14 @@ struct ptap_collector;
 #define PLUGINS_MAX (PLUGINS_MAX_NAMED + 1) /* the server has this number of clocks, too */
 
 struct plugin {
-	char name
-		/*
-		 * The name for people: "cuda", or the file's; the collector's own once it is open.
-		 */
-		[PLUGIN_NAME_BYTES];
-	const char *
-		/*
-		 * The beginning of the name of the library that it records; NULL: it needs no
-		 * library.
-		 */
-		library;
-	const char
-		/*
-		 * The file of a known plug-in, searched beside libproftap and in the installation's
-		 * folder.
-		 */
-		*file;
+	/* The name for people: "cuda", or the file's; the collector's own once it is open. */
+	char name [PLUGIN_NAME_BYTES];
+	/* The beginning of the name of the library that it records; NULL: it needs no library. */
+	const char *library;
+	/*
+	 * The file of a known plug-in, searched beside libproftap and in the installation's folder.
+	 */
+	const char *file;
 	const char *built_in; /* its place in the build tree, relative to libproftap's folder */
 	char path[PATH_MAX]; /* "" before the search */
 	const struct ptap_collector *collector; /* NULL: not open */

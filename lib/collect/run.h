@@ -29,11 +29,8 @@ struct collect_run {
 	struct recall *recall;
 	uint32_t handed_on; /* the last |hand_on| of the arena that was answered */
 	uint64_t n_losses; /* records of losses that the collectors have emitted */
-	const struct plugin
-		/*
-		 * The recording collector that allows no other exclusive one beside it; NULL: none.
-		 */
-		*exclusive;
+	/* The recording collector that allows no other exclusive one beside it; NULL: none. */
+	const struct plugin *exclusive;
 	char options[sizeof((struct arena_collect *)0)->options +
 		     1]; /* Lines, each terminated; an empty one ends them. */
 };

@@ -24,9 +24,8 @@ struct guest {
 	 * take the sizes from its head.
 	 */
 	struct arena *_Atomic arena;
-	_Atomic uint32_t
-		/* enum arena_clock or GUEST_CLOCK_BY_CALL; written before |word| is published */
-		clock;
+	/* enum arena_clock or GUEST_CLOCK_BY_CALL; written before |word| is published */
+	_Atomic uint32_t clock;
 	/*
 	 * A full ring drops its oldest entries, not the newest. Read when a thread enters, and at
 	 * the begin of a segment.

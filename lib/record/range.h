@@ -29,12 +29,11 @@ typedef uint32_t range_fill(
 /* The data to record for a range or a point. */
 struct range_what {
 	const char *name;
-	uint32_t *
-		/*
-		 * The id of |name| is kept here if the name never changes, 0 at first; NULL: |name|
-		 * is copied each time.
-		 */
-		id;
+	/*
+	 * The id of |name| is kept here if the name never changes, 0 at first; NULL: |name| is
+	 * copied each time.
+	 */
+	uint32_t *id;
 	range_fill *fill; /* NULL: no arguments */
 	const void *context; /* the argument of |fill| */
 };

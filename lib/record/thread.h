@@ -14,18 +14,13 @@ struct thread {
 	 * annotate, too. An annotation of a capture with this word may take the fast path.
 	 */
 	uint32_t idle;
-	uint32_t
-		/*
-		 * The capture that this thread has entered, at the level that it saw last; 0: none.
-		 */
-		word;
-	volatile uint32_t
-		/* The capture that it is about to enter, or in which it got no ring; 0: none. */
-		entering;
+	/* The capture that this thread has entered, at the level that it saw last; 0: none. */
+	uint32_t word;
+	/* The capture that it is about to enter, or in which it got no ring; 0: none. */
+	volatile uint32_t entering;
 	uint32_t takes_slow_path : 1; /* the clock is not the counter */
-	uint32_t
-		/* PTAP_BEGINs that were dropped: the same number of PTAP_ENDs closes nothing. */
-		n_unopened : 31;
+	/* PTAP_BEGINs that were dropped: the same number of PTAP_ENDs closes nothing. */
+	uint32_t n_unopened : 31;
 	struct arena *arena; /* the arena of |ring| */
 	char name[RING_NAME_BYTES]; /* set by ptap_thread_name(); "": not set */
 };

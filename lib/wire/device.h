@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a collector's records are in a ring. The public header has the same structs (<proftap/collector.h>; lib/collect/ asserts
- * it), which say what the fields mean.
+ * A collector's records in a ring. The public header has the same structs (<proftap/collector.h>;
+ * lib/collect/ asserts it) and explains the fields.
  *
- *   RECORD_DEVICE   record slot: when it was written, no duration, the name's id (STRING_ID_LOST: none); then a struct
- *                   device_entry, as many bytes of it as its kind has (device_entry_bytes()), up to whole slots
- *   RECORD_LAUNCH   a span of the thread that called the device's library: record slot, then two slots: SLOT_U64 with
- *                   the correlation, SLOT_U64 with launch_where(); behind a graph's launch, SLOT_U64 with its number
- *   RECORD_NODE     a point: SLOT_U64 with a graph's node, SLOT_U64 with the one it was made from, or 0
+ *   RECORD_DEVICE   record slot: the time of writing, no duration, the name's id (STRING_ID_LOST: none);
+ *                   then a struct device_entry, cut after the bytes of its kind (device_entry_bytes())
+ *                   and filled up to whole slots
+ *   RECORD_LAUNCH   a span of the thread that called the device's library: record slot, then two slots:
+ *                   SLOT_U64 with the correlation, SLOT_U64 with launch_where(); for a graph's launch a
+ *                   third, SLOT_U64 with its number
+ *   RECORD_NODE     a point: SLOT_U64 with a graph's node, SLOT_U64 with the node that it was made from,
+ *                   or 0
  */
 #ifndef WIRE_DEVICE_H
 #define WIRE_DEVICE_H
@@ -30,8 +33,11 @@ enum device_kind {
 	DEVICE_STREAM = 10,
 	DEVICE_ANCHOR = 11,
 	DEVICE_LOSS = 12,
-	DEVICE_XSPACE =
-		13, /* |correlation| bytes of it, at most DEVICE_MAX_BLOB, from |start_ns| on in place of the rest */
+	/*
+	 * A piece of an XSpace: |correlation| bytes, at most DEVICE_MAX_BLOB, from |start_ns| on
+	 * instead of the later fields.
+	 */
+	DEVICE_XSPACE = 13,
 	DEVICE_KINDS
 };
 
@@ -46,7 +52,7 @@ enum device_loss {
 	DEVICE_LOSSES
 };
 
-/* Of those in the public header the ones that the server looks for. */
+/* The values of the public header that the server uses. */
 enum device_direction {
 	DEVICE_DIRECTION_P2P = 4,
 };
@@ -143,12 +149,13 @@ struct device_stream {
 struct device_lost {
 	uint64_t n;
 	uint32_t reason; /* enum device_loss */
-	uint32_t kind; /* enum device_kind; 0: of any */
+	uint32_t kind; /* enum device_kind; 0: any */
 };
 
 struct device_entry {
 	uint8_t kind; /* enum device_kind */
-	uint8_t collector; /* which of the process's, from 0: its clock and its devices' ordinals are its own */
+	/* The index of the collector, from 0: its clock and its devices' ordinals are its own. */
+	uint8_t collector;
 	uint16_t device;
 	uint32_t context;
 	uint64_t stream;
@@ -170,7 +177,7 @@ struct device_entry {
 };
 
 #define DEVICE_HEAD_BYTES ((uint32_t)offsetof(struct device_entry, of))
-/* From |start_ns| on, in RECORD_MAX_EXTRA slots. */
+/* bytes, from |start_ns| on, in RECORD_MAX_EXTRA slots */
 #define DEVICE_MAX_BLOB \
 	(RECORD_MAX_EXTRA * SLOT_BYTES - (uint32_t)offsetof(struct device_entry, start_ns))
 
@@ -179,7 +186,7 @@ _Static_assert(sizeof(struct device_kernel) == 40, "a kernel is five slots");
 _Static_assert(
 	sizeof(struct device_entry) <= RECORD_MAX_EXTRA * SLOT_BYTES, "all fit into one entry");
 
-/* How many bytes of a struct device_entry one of |kind| has; 0: there is none such, or it is a DEVICE_XSPACE. */
+/* The number of bytes of a struct device_entry of |kind|; 0: unknown kind, or DEVICE_XSPACE. */
 static inline uint32_t device_entry_bytes(unsigned kind)
 {
 	static const uint8_t payload[DEVICE_KINDS] = {
@@ -198,7 +205,7 @@ static inline uint32_t device_entry_bytes(unsigned kind)
 	return kind && kind < DEVICE_XSPACE ? DEVICE_HEAD_BYTES + payload[kind] : 0;
 }
 
-/* The second slot of a launch. */
+/* Flags in the second slot of a launch. */
 enum launch_flags {
 	LAUNCH_IS_GRAPH = 1, /* a third slot has the graph's number */
 };

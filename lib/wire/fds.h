@@ -5,7 +5,10 @@
 
 #define SPAWN_FD_LISTENER 3 /* bound, listening, non-blocking */
 #define SPAWN_FD_ARENA 4 /* the sealed memfd */
-/* And of one that a host daemon started: where its program waits for the answer (serve.h). */
+/*
+ * In a server that a host daemon started: the socket on which its program waits for the answer
+ * (serve.h).
+ */
 #define SPAWN_FD_ANSWER 5
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a forked child joins its ancestor's server (docs/internals/follow_fork.md): one message each way on
- * an abstract SOCK_SEQPACKET socket, whose name and secret are in the arena that the child inherited. The
- * request brings one descriptor, the child's own sealed arena, its head filled.
+ * A forked child joins its ancestor's server (docs/internals/follow_fork.md) with one message each
+ * way on an abstract SOCK_SEQPACKET socket, whose name and secret are in the arena that the child
+ * inherited. The request brings one descriptor, the child's own sealed arena with a filled head.
  */
 #ifndef WIRE_JOIN_H
 #define WIRE_JOIN_H
@@ -11,29 +11,31 @@
 
 #define JOIN_MAGIC 0x6a617431u /* "1taj" in memory */
 #define JOIN_VERSION 1u
-#define JOIN_NAME_BYTES 40 /* with its end; the socket's name is a zero byte and then this text */
+/* with the terminator; the socket's name is a zero byte and then this text */
+#define JOIN_NAME_BYTES 40
 #define JOIN_SECRET_BYTES 16
 /*
- * How long a child waits, in the middle of its first annotation, while the server answers nobody. A server that is gone is
- * known at once, so this is for one that lives and does not get to it: on a loaded machine that takes seconds. After one child
- * has waited in vain, and as long as the server has answered no other one since, children wait for less: with a stopped server
- * a prefork program must not pay the long time for each child. While the server answers others a child waits on.
+ * The timeout of a child, in the middle of its first annotation, while the server answers nobody. A
+ * dead server is detected at once, so this is for a live but slow one: on a loaded machine that
+ * takes seconds. After one child has timed out, and as long as the server has answered no other one
+ * since, children wait for the short time: with a stopped server a prefork program must not pay the
+ * long time for each child. While the server answers others a child waits on.
  */
 #define JOIN_TIMEOUT_MS 5000
 #define JOIN_SHORT_TIMEOUT_MS 1000
-/* So many waits at most, however many others are answered meanwhile. */
+/* The limit on waits, even if the server keeps answering others. */
 #define JOIN_MAX_WAITS 12
 
 struct join_request {
 	uint32_t magic;
 	uint32_t version;
-	int32_t pid; /* as the child sees it: another one in another pid namespace */
+	int32_t pid; /* in the child's pid namespace */
 	uint8_t secret[JOIN_SECRET_BYTES];
 };
 
 struct join_answer {
 	int32_t result; /* 0 or a negative errno */
-	uint32_t is_recording; /* 1: its start comes before its hello */
+	uint32_t is_recording; /* 1: a recording runs; its start comes before the hello */
 };
 
 #endif

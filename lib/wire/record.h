@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lies in a ring: 16-byte slots. An entry is one record slot, followed by |n_extra| slots with its
- * name (run-time names) and arguments. Zero is not a valid record, slot or string id, so memory that
- * was never written, or was punched out, is never mistaken for data.
+ * A ring holds 16-byte slots. An entry is one record slot, followed by |n_extra| slots with its name
+ * (run-time names) and arguments. Zero is not a valid record, slot or string id, so memory that was
+ * never written, or was punched out, is never mistaken for data.
  *
  *   record  word 0:  start ticks (48 bits) | kind (4) | depth (7) | n_extra (5)
  *           word 1:  duration ticks (40 bits) | string id of the name (24 bits)
@@ -30,11 +30,11 @@
 /* The string table was full when this place was first recorded. */
 #define STRING_ID_LOST (STRING_ID_MASK - 1)
 
-/* The number of a kind that has one is its first extra slot, or the one behind its run-time name. */
+/* If a kind has a number, that is its first extra slot, or the one behind its run-time name. */
 enum record_kind {
 	RECORD_NONE = 0,
 	RECORD_SPAN = 1,
-	RECORD_STEP = 2, /* a span with a number: the step's */
+	RECORD_STEP = 2, /* a span; its number is the step */
 	RECORD_INSTANT = 3, /* duration 0 */
 	RECORD_COUNTER = 4, /* duration 0; its number is the value */
 	/* Duration 0; the number is the id (SLOT_U64). */
@@ -42,7 +42,7 @@ enum record_kind {
 	RECORD_ASYNC_END = 6,
 	RECORD_FLOW_OUT = 7,
 	RECORD_FLOW_IN = 8,
-	/* Of collectors; device.h */
+	/* written by collectors; see device.h */
 	RECORD_DEVICE = 9,
 	RECORD_LAUNCH = 10,
 	RECORD_NODE = 11,
@@ -56,8 +56,8 @@ enum slot_type {
 	SLOT_F64 = 3,
 	SLOT_TEXT = 4,
 	SLOT_POINTER = 5,
-	SLOT_NAME = 6, /* a text: the entry's name */
-	SLOT_DURATION = 7, /* ticks, when they do not fit into the record */
+	SLOT_NAME = 6, /* a text with the entry's name */
+	SLOT_DURATION = 7, /* ticks, if the duration does not fit into the record */
 	SLOT_TYPES
 };
 
@@ -71,7 +71,7 @@ static inline uint64_t record_word0(
 	uint64_t rest = (uint64_t)kind | (uint64_t)depth << 4 | (uint64_t)n_extra << 11;
 	uint64_t rotated = start_ticks << 16 | rest;
 
-	/* A rotation, which takes the start's upper bits off as well: cheaper than a mask. */
+	/* The rotation also drops the start's upper bits: cheaper than a mask. */
 	return rotated >> 16 | rotated << 48;
 }
 
@@ -105,7 +105,7 @@ static inline unsigned slot_type(uint64_t word0)
 	return (unsigned)(word0 >> 24) & 255u;
 }
 
-/* Whether it has a begin and an end, and is on the stack of open ones between the two. */
+/* Whether the kind has a begin and an end, and is on the stack of open spans between them. */
 static inline int record_is_span(unsigned kind)
 {
 	return kind == RECORD_SPAN || kind == RECORD_STEP || kind == RECORD_LAUNCH;
@@ -116,7 +116,7 @@ static inline int slot_is_text(unsigned type)
 	return type == SLOT_TEXT || type == SLOT_NAME;
 }
 
-/* How many slots a text of |n| bytes takes, its own included. */
+/* The number of slots for a text of |n| bytes, its first one included. */
 static inline unsigned slot_count_for_text(uint32_t n)
 {
 	return n <= 8 ? 1u : 1u + (n - 8u + SLOT_BYTES - 1u) / SLOT_BYTES;

@@ -26,46 +26,50 @@
 
 #include "lib/wire/record.h"
 
-/* Their boundaries are the positions that are multiples of the data's size / RING_SEGMENTS. */
+/* Segments begin at the multiples of the data's size / RING_SEGMENTS. */
 #define RING_SEGMENTS 16u
 
-/* Kept in the arena's head, so that nobody touches a ring's pages to learn that it is free. */
+/* Kept in the arena's head, so that no page of a ring is touched to learn that it is free. */
 enum ring_state {
 	RING_FREE = 0,
 	RING_USED = 1, /* claimed by the thread |tid| */
-	RING_BAD = 2, /* its memory could not be had */
+	RING_BAD = 2, /* no memory for it */
 };
 
-/* Why a record was not written. */
+/* The reason why a record was not written. */
 enum ring_loss {
 	LOSS_FULL, /* the ring was full */
 	LOSS_REENTRY, /* a signal handler interrupted an annotation */
 	LOSS_DEPTH, /* more than RECORD_MAX_DEPTH spans open */
-	LOSS_CUT, /* not lost: a text or argument was cut */
-	LOSS_LEFT_OPEN, /* the span around it ended first */
-	LOSS_FOREIGN_END, /* not lost, but never ended: another thread began it */
+	LOSS_CUT, /* no loss: a text or argument was cut */
+	LOSS_LEFT_OPEN, /* the enclosing span ended first */
+	LOSS_FOREIGN_END, /* no loss, but the span never ends: another thread began it */
 	LOSS_KINDS
 };
 
 struct ring_open {
 	_Atomic uint64_t start; /* ticks */
-	_Atomic uint64_t
-		what; /* string id (24 bits) | kind (8) | the low 32 bits of the head when it began */
+	/* string id (24 bits) | kind (8) | low 32 bits of the head at its begin */
+	_Atomic uint64_t what;
 };
 
 /* Set in the kind of an open span whose frame holds slots. */
 #define RING_OPEN_HAS_FRAME 0x80u
 /*
- * In the kind of an entry: this span and those above end without a record. Instead of the name it has the enum ring_loss they
- * are counted by, instead of the head what that count is with them, be it stored already or not.
+ * Set in the kind of an open entry: this span and those above end without a record. The entry then
+ * has the enum ring_loss of the loss instead of the name, and the new value of that counter instead
+ * of the head, stored already or not.
  */
 #define RING_OPEN_DROPPED 0x40u
 
 struct ring_frame {
 	_Atomic uint32_t n_slots;
-	uint32_t
-		owner; /* the thread's: who ends the span, if that is not who has its token; lib/record/range.h */
-	uint64_t word0; /* the thread's: of its record, but for the start */
+	/*
+	 * private to the thread: the owner that ends the span, if it has no token; see
+	 * lib/record/range.h
+	 */
+	uint32_t owner;
+	uint64_t word0; /* private to the thread: word 0 of its record, but for the start */
 	struct slot slots[RECORD_MAX_EXTRA];
 };
 
@@ -74,35 +78,37 @@ struct ring_frame {
 /* The first entry that begins in a segment. */
 struct ring_mark {
 	_Atomic uint64_t position;
-	_Atomic uint64_t ordinal; /* entries that the thread wrote before it, since |first| */
+	/* number of entries that the thread wrote before it, since |first| */
+	_Atomic uint64_t ordinal;
 };
 
 struct ring {
-	/* line 0: the writer's */
-	_Alignas(64) _Atomic uint64_t head; /* slots ever written */
+	/* line 0: written by the thread */
+	_Alignas(64) _Atomic uint64_t head; /* number of slots ever written */
 	/*
-	 * No position from here on was ever written. Plain, since its writer reads it for each entry; others use
-	 * ring_get_limit().
+	 * No position from here on was ever written. It is not atomic, since the writer reads it
+	 * for each entry; others use ring_get_limit().
 	 */
 	uint64_t limit;
 	_Atomic uint32_t depth; /* open spans */
-	_Atomic uint32_t word; /* the capture these records belong to */
-	uint32_t slot_mask; /* how many slots of data, less one; the server does not trust it */
-	uint64_t
-		n_other; /* slots below |head| that begin no entry of this recording; the thread's */
+	_Atomic uint32_t word; /* the capture that these records belong to */
+	uint32_t slot_mask; /* number of data slots less one; the server does not trust it */
+	/*
+	 * number of slots below |head| that begin no entry of this recording; private to the thread
+	 */
+	uint64_t n_other;
 	_Atomic uint64_t first; /* the head when the thread entered this recording */
-	/* line 1: the reader's */
+	/* line 1: written by the reader */
 	_Alignas(64) _Atomic uint64_t tail;
 	/* line 2: identity and losses */
 	_Alignas(64) _Atomic int32_t tid;
-	_Atomic uint32_t name_at; /* which of |names| it is */
-	char names
-		[2]
-		[RING_NAME_BYTES]; /* of the thread, terminated: the one it has, and room for another one */
-	_Atomic uint64_t lost[LOSS_KINDS]; /* in this capture */
-	_Atomic uint64_t handle; /* of the thread, pthread_self(); 0: not known */
+	_Atomic uint32_t name_at; /* index of the current name in |names| */
+	char names[2]
+		  [RING_NAME_BYTES]; /* the thread's name, terminated, and room for the next one */
+	_Atomic uint64_t lost[LOSS_KINDS]; /* losses in this capture */
+	_Atomic uint64_t handle; /* the thread's pthread_self(); 0: unknown */
 	_Alignas(64) struct ring_open open[RECORD_MAX_DEPTH];
-	/* of each segment, by the boundary it begins at; see ring_mark() */
+	/* one for each segment, by its first boundary; see ring_mark() */
 	_Alignas(64) struct ring_mark marks[RING_SEGMENTS];
 };
 
@@ -132,13 +138,16 @@ static inline uint64_t ring_get_limit(const struct ring *r)
 	return __atomic_load_n(&r->limit, __ATOMIC_RELAXED);
 }
 
-/* Of the segment that begins at |boundary|, or began there laps ago, in a ring of |n_slots|. */
+/*
+ * The mark of the segment that begins at |boundary|, or began there laps ago, in a ring of
+ * |n_slots|.
+ */
 static inline struct ring_mark *ring_mark(struct ring *r, uint64_t boundary, uint32_t n_slots)
 {
 	return &r->marks[(boundary & (n_slots - 1)) / (n_slots / RING_SEGMENTS)];
 }
 
-/* The first boundary at |position| or behind it. */
+/* The first boundary at or after |position|. */
 static inline uint64_t ring_next_boundary(uint64_t position, uint32_t n_slots)
 {
 	uint64_t segment = n_slots / RING_SEGMENTS;
@@ -147,18 +156,19 @@ static inline uint64_t ring_next_boundary(uint64_t position, uint32_t n_slots)
 }
 
 /*
- * The |word| of the collectors' ring, which is no recording's: who asks for them (arena_collect.ring) takes what is in it, from
- * before the recording until behind its end, and nobody else does. Its writer waits for |tail| also while full rings overwrite.
+ * The |word| of the collectors' ring, which belongs to no recording. The capture that requests
+ * devices (arena_collect.ring) reads it alone, from before the recording until after its end. Its
+ * writer waits for |tail| even while full rings overwrite.
  */
 #define RING_WORD_DEVICES 0xfffffffcu
 
-/* Whether two words are of one recording, at whatever levels. */
+/* Whether two words belong to one recording, at any levels. */
 static inline int ring_is_same_recording(uint32_t a, uint32_t b)
 {
 	return (a ^ b) < 4;
 }
 
-/* The writer's. A thread that dies in the middle of it has the name it had. */
+/* For the writer. A thread that dies in the middle of this keeps its old name. */
 static inline void ring_set_name(struct ring *r, const char name[RING_NAME_BYTES])
 {
 	uint32_t at = (atomic_load_explicit(&r->name_at, memory_order_relaxed) & 1u) ^ 1u;
@@ -167,7 +177,7 @@ static inline void ring_set_name(struct ring *r, const char name[RING_NAME_BYTES
 	atomic_store_explicit(&r->name_at, at, memory_order_release);
 }
 
-/* Of a ring that nobody vouches for it may be unterminated. */
+/* The name in an untrusted ring may be unterminated. */
 static inline const char *ring_get_name(const struct ring *r)
 {
 	return r->names[atomic_load_explicit(&r->name_at, memory_order_acquire) & 1u];

@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proftap/collector.h: what a plug-in is that brings records of devices (GPUs, other accelerators) into a capture.
+ * proftap/collector.h: the interface of a plug-in that brings records of devices (GPUs, other
+ * accelerators) into a capture.
  *
- * A collector is a shared object with one function, ptap_collector_get(). libproftap opens it inside the program when a capture
- * wants devices (device_tracer_level 1) and the program uses what the collector is for; it never closes it. Everything
- * but what is marked "any thread" happens on one thread of the library's own, |ptap-collect|, with all signals
- * blocked, in this order, as often as there are captures:
+ * A collector is a shared object with one function, ptap_collector_get(). libproftap opens it inside the
+ * program when a capture wants devices (device_tracer_level 1) and the program uses the collector's
+ * device; it never closes it. Except for functions that are marked "any thread", everything runs on one
+ * thread of the library's own, |ptap-collect|, with all signals blocked, in this order, once a capture:
  *
- *	probe                       whether it can work here; no side effects
- *	open                        options; everything that can fail for a reason that a person can mend
+ *	probe                       checks whether it can work here; no side effects
+ *	open                        reads options; does everything that can fail for a reason that a person
+ *	                            can mend
  *	arm                         early work: allocates, registers; nothing is recorded yet
- *	start                       records, from here on; emits an anchor
- *	poll, again and again       hands on what is complete, so that a crash loses little
- *	flush, between polls        the same before a part of a recording is cut off, at once, however dear
- *	stop                        records no more; emits an anchor; back by its deadline
+ *	start                       records from here on; emits an anchor
+ *	poll, again and again       hands on complete records, so that a crash loses little
+ *	flush, between polls        the same, just before a part of a recording is cut off, at any cost
+ *	stop                        records no more; emits an anchor; returns by its deadline
  *	drain                       hands on the rest
- *	stats                       what was lost, for which reason
- *	close                       gives back what open and arm took
+ *	stats                       tells the losses and their reasons
+ *	close                       frees what open and arm allocated
  *
- * A step that fails ends the collector's part of the capture (stop, drain, stats and close are called where start succeeded, and
- * close alone where open did; drain also behind a stop that failed); the program's own spans still arrive, and the reason is a
- * warning of the trace. Who does not come back from a step costs the capture two seconds, and no other capture in this process
- * has devices until it comes back.
+ * A step that fails ends the collector's part of the capture: stop, drain, stats and close are called if
+ * start succeeded, and close alone if open did; drain is also called after a stop that failed. The
+ * program's own spans still arrive, and the reason is a warning of the trace. A collector that does not
+ * return from a step costs the capture two seconds, and no other capture in this process has devices
+ * until it returns.
  *
- * Records go into a ring of the memory that the program shares with its server, as the program's own spans do: what was emitted
- * survives the program's crash. The server joins them: a record that has the |correlation| of a call (call_begin) belongs to it,
- * and to the spans around it.
+ * Records go into a ring of the memory that the program shares with its server, as the program's own
+ * spans do: emitted records survive the program's crash. The server joins them: a record with the
+ * |correlation| of a call (call_begin) belongs to that call, and to the spans around it.
  *
  * Sizes: each struct that crosses the boundary begins with its size, and is only ever appended to.
  */
@@ -39,34 +42,38 @@
 extern "C" {
 #endif
 
-/* Raised when an older plug-in would not work any more. */
+/* Raised when an older plug-in would no longer work. */
 #define PTAP_COLLECTOR_ABI 1u
 
-/* Of struct ptap_collector. */
+/* Flags of struct ptap_collector. */
 enum ptap_collector_flags {
 	PTAP_COLLECTOR_LATE_ATTACH = 1, /* can begin at any time in the program's life */
 	PTAP_COLLECTOR_EARLY = 2, /* must be opened before the program uses its device */
-	PTAP_COLLECTOR_EXCLUSIVE = 4, /* there can be one such user in a process */
-	PTAP_COLLECTOR_PRIVILEGED = 8, /* some of it needs more rights than the program may have */
+	PTAP_COLLECTOR_EXCLUSIVE = 4, /* a process can have only one such collector */
+	PTAP_COLLECTOR_PRIVILEGED = 8, /* parts of it need more rights than the program may have */
 	PTAP_COLLECTOR_COUNTERS = 16, /* emits PTAP_DEVICE_COUNTER */
 	PTAP_COLLECTOR_XSPACE = 32, /* emits PTAP_DEVICE_XSPACE instead of records */
 	PTAP_COLLECTOR_FORK_SAFE = 64, /* a forked child may use it */
 };
 
 enum ptap_device_kind {
-	PTAP_DEVICE_KERNEL =
-		1, /* what a device executed; |name| as the vendor has it, mangled or not */
+	/* A kernel that a device executed; |name| is the vendor's, mangled or not. */
+	PTAP_DEVICE_KERNEL = 1,
 	PTAP_DEVICE_COPY = 2,
 	PTAP_DEVICE_SET = 3, /* memory was filled */
-	PTAP_DEVICE_SYNC = 4, /* the host waited for |stream|, UINT64_MAX: all of the context */
-	PTAP_DEVICE_OVERHEAD = 5, /* of the vendor's tracing; |name| says which */
-	PTAP_DEVICE_MEMORY = 6, /* device memory was taken or given back, at |start_ns| */
-	PTAP_DEVICE_GRAPH = 7, /* a graph of such, as a whole */
-	PTAP_DEVICE_COUNTER = 8, /* a sample of |name| over [start, end] */
-	/* What is known of things, in any order. */
-	PTAP_DEVICE_INFO = 9, /* of |device|; |name|: its own */
-	PTAP_DEVICE_STREAM = 10, /* of |stream|; |name|: what the program calls it, 0: nothing */
-	/* The collector's clock at one moment (|start_ns|) and CLOCK_MONOTONIC (|end_ns|); at start, stop, and when it likes. */
+	PTAP_DEVICE_SYNC = 4, /* the host waited for |stream|; UINT64_MAX: the whole context */
+	PTAP_DEVICE_OVERHEAD = 5, /* overhead of the vendor's tracing; |name| is its kind */
+	PTAP_DEVICE_MEMORY = 6, /* device memory was allocated or freed at |start_ns| */
+	PTAP_DEVICE_GRAPH = 7, /* a graph of kernels and copies, as a whole */
+	PTAP_DEVICE_COUNTER = 8, /* a sample of the counter |name| over [start, end] */
+	/* Descriptions, in any order. */
+	PTAP_DEVICE_INFO = 9, /* describes |device|, with its |name| */
+	/* describes |stream|; |name|: the program's name for it, 0: none */
+	PTAP_DEVICE_STREAM = 10,
+	/*
+	 * The collector's clock (|start_ns|) and CLOCK_MONOTONIC (|end_ns|) at one moment; at
+	 * start, at stop, and at any other time.
+	 */
 	PTAP_DEVICE_ANCHOR = 11,
 	PTAP_DEVICE_LOSS = 12, /* records that are missing */
 	PTAP_DEVICE_XSPACE = 13, /* bytes of a serialised XSpace: emit_xspace() */
@@ -103,22 +110,23 @@ enum ptap_device_memory_op {
 };
 
 enum ptap_device_loss {
-	PTAP_DEVICE_LOSS_DROPPED = 1, /* the vendor's library had no buffer for them */
-	PTAP_DEVICE_LOSS_INCOMPLETE = 2, /* the end was not known when recording ended */
+	PTAP_DEVICE_LOSS_DROPPED = 1, /* the vendor's library had no buffer for the records */
+	PTAP_DEVICE_LOSS_INCOMPLETE = 2, /* the end was unknown when the recording ended */
 	PTAP_DEVICE_LOSS_CALLS = 3, /* calls beyond gpu_max_callback_api_events */
-	PTAP_DEVICE_LOSS_RECORDS = 4, /* beyond gpu_max_activity_api_events, or no memory */
-	PTAP_DEVICE_LOSS_INVALID = 5, /* made no sense */
-	PTAP_DEVICE_LOSS_ANNOTATIONS = 6, /* beyond gpu_max_annotation_strings */
-	PTAP_DEVICE_LOSS_NAMES = 7, /* intern() had no room: the records are there, without names */
+	/* records beyond gpu_max_activity_api_events, or without memory */
+	PTAP_DEVICE_LOSS_RECORDS = 4,
+	PTAP_DEVICE_LOSS_INVALID = 5, /* invalid records */
+	PTAP_DEVICE_LOSS_ANNOTATIONS = 6, /* annotations beyond gpu_max_annotation_strings */
+	PTAP_DEVICE_LOSS_NAMES = 7, /* intern() had no room: the records exist, but without names */
 };
 
 struct ptap_device_kernel {
 	uint32_t grid[3];
 	uint16_t block[3];
-	uint16_t registers; /* a thread's */
-	uint32_t static_shared; /* bytes a block */
-	uint32_t dynamic_shared; /* bytes a block */
-	uint32_t graph; /* 0: it was launched by itself */
+	uint16_t registers; /* per thread */
+	uint32_t static_shared; /* bytes per block */
+	uint32_t dynamic_shared; /* bytes per block */
+	uint32_t graph; /* 0: it was not launched by a graph */
 	uint64_t graph_node;
 };
 
@@ -126,7 +134,7 @@ struct ptap_device_copied {
 	uint64_t bytes;
 	uint64_t graph_node;
 	uint32_t graph;
-	uint16_t from_device; /* of P2P */
+	uint16_t from_device; /* only P2P */
 	uint16_t to_device;
 	uint8_t direction; /* enum ptap_device_copy */
 	uint8_t from; /* enum ptap_device_memory */
@@ -165,7 +173,7 @@ struct ptap_device_graph {
 
 struct ptap_device_info {
 	uint64_t memory_bytes;
-	uint64_t memory_bandwidth; /* bytes/s; 0: unknown, as below */
+	uint64_t memory_bandwidth; /* bytes/s; 0: unknown, as in the fields below */
 	uint32_t core_count; /* multiprocessors */
 	uint32_t clock_khz;
 	uint16_t compute_major;
@@ -180,10 +188,10 @@ struct ptap_device_info {
 	uint32_t shared_per_block_optin;
 	uint32_t shared_per_core;
 	uint32_t reserved_shared_per_block;
-	uint32_t driver_version; /* as the vendor counts: CUDA 13.0 is 13000 */
-	uint32_t library_version; /* of the collector's library: CUPTI's number */
-	uint8_t uuid
-		[16]; /* all zero: unknown. By it devices of several processes are known to be one */
+	uint32_t driver_version; /* the vendor's number: CUDA 13.0 is 13000 */
+	uint32_t library_version; /* the number of the collector's library, CUPTI's for example */
+	/* All zero: unknown. It identifies a device across processes. */
+	uint8_t uuid[16];
 	uint32_t vendor; /* PCI's number: 0x10de is NVIDIA, 0x1002 AMD; 0: unknown */
 };
 
@@ -195,7 +203,7 @@ struct ptap_device_stream {
 struct ptap_device_lost {
 	uint64_t n;
 	uint32_t reason; /* enum ptap_device_loss */
-	uint32_t kind; /* enum ptap_device_kind; 0: of any */
+	uint32_t kind; /* enum ptap_device_kind; 0: any */
 };
 
 struct ptap_device_record {
@@ -206,8 +214,8 @@ struct ptap_device_record {
 	uint16_t device; /* ordinal in this process, 0 to 255 */
 	uint32_t context;
 	uint64_t stream; /* the vendor's number */
-	uint64_t correlation; /* of the call that it belongs to; 0: none */
-	uint64_t start_ns; /* in the collector's clock, whatever it counts from */
+	uint64_t correlation; /* the call that it belongs to; 0: none */
+	uint64_t start_ns; /* in the collector's clock, with any epoch */
 	uint64_t end_ns; /* not before the start; equal: an instant */
 	union {
 		struct ptap_device_kernel kernel;
@@ -224,61 +232,79 @@ struct ptap_device_record {
 };
 
 enum ptap_call_flags {
-	PTAP_CALL_IS_GRAPH_LAUNCH = 1, /* of the graph |graph| */
+	PTAP_CALL_IS_GRAPH_LAUNCH = 1, /* the call launches the graph |graph| */
 };
 
-/* What libproftap does for a collector. Valid from open to close, but for calls that are under way. */
+/*
+ * The functions that libproftap offers to a collector. They are valid from open to close, and for
+ * calls that are still under way.
+ */
 struct ptap_collector_services {
 	size_t size;
-	/* The value of an option of the capture (`proftap capture -o KEY=VALUE`), as written there, or NULL. The collector's thread. */
+	/*
+	 * Returns the value of an option of the capture (`proftap capture -o KEY=VALUE`), as
+	 * written there, or NULL. Collector's thread.
+	 */
 	const char *(*get_option)(const char *key);
 	/*
-	 * The number that |text| (at most 1023 bytes, more is cut) has in this process's traces for good; 0 when there is no room for
-	 * it: of the 1 MiB that a process has for names a quarter is kept for its own. It is not looked for: who has it twice keeps
-	 * it. Any thread.
+	 * Returns the number that |text| (at most 1023 bytes, longer ones are cut) has in this
+	 * process's traces for good; 0 when there is no room: of the 1 MiB for names a quarter is
+	 * kept for the program's own. An equal text is not searched for: the caller keeps the
+	 * number. Any thread.
 	 */
 	uint32_t (*intern)(const char *text);
 	/*
-	 * Writes one. Waits while the ring is full and the server reads it. 0, or -ECANCELED: nobody reads any more, give up; or
-	 * -EINVAL: it is of no kind that there is, or too short. What else makes no sense (a device or an end that there cannot be) the
-	 * server counts, and says. The collector's thread.
+	 * Writes one record. Waits while the ring is full and the server reads it. 0, or
+	 * -ECANCELED: there is no reader any more, give up; or -EINVAL: the kind is unknown, or the
+	 * record is too short. The server counts and reports other invalid records (an impossible
+	 * device or end). Collector's thread.
 	 */
 	int (*emit)(const struct ptap_device_record *record);
-	int (*emit_xspace)(const void *bytes, size_t n); /* the next |n| of it; the same */
-	/* A sentence for the trace's warnings and the client; "gpu: " is put before it. The collector's thread. */
+	/* writes the next |n| bytes; otherwise as emit */
+	int (*emit_xspace)(const void *bytes, size_t n);
+	/*
+	 * Adds a warning to the trace, which the client shows; "gpu: " is put before it.
+	 * Collector's thread.
+	 */
 	void (*warn)(const char *sentence);
 	/*
-	 * A call into the device's library, on the thread that makes it, as a span of that thread: |name| of intern(). Any thread, as
-	 * cheap as a span. The answer goes to call_end(); 0: it is not recorded.
+	 * Begins a call into the device's library, on the thread that makes it, as a span of that
+	 * thread: |name| is from intern(). Any thread, as cheap as a span. The result goes to
+	 * call_end(); 0: the call is not recorded.
 	 */
 	uint64_t (*call_begin)(uint32_t name, uint64_t correlation, uint16_t device,
 		uint32_t context, unsigned flags, uint32_t graph);
 	void (*call_end)(uint64_t call);
 	/*
-	 * The calling thread makes a node of a graph, or one is made from |original| (0: from nothing): what is executed as |node|
-	 * later belongs to the spans that are open here. Any thread.
+	 * The calling thread makes a node of a graph, from |original| or from nothing (0): a later
+	 * execution of |node| belongs to the spans that are open here. Any thread.
 	 */
 	void (*note_node)(uint64_t node, uint64_t original);
 	int64_t (*monotonic_ns)(void); /* CLOCK_MONOTONIC; any thread */
-	/* Raised: the capture is not wanted any more. Any thread. */
+	/* Nonzero: the capture is no longer wanted. Any thread. */
 	int (*is_cancelled)(void);
 };
 
 struct ptap_collector_stats {
 	size_t size;
-	uint64_t n_records; /* emitted */
+	uint64_t n_records; /* records emitted */
 	uint64_t n_calls;
-	uint64_t n_dropped; /* for whatever reason, each of which was emitted as PTAP_DEVICE_LOSS */
-	uint64_t buffer_bytes; /* memory that it took at most */
+	/* records lost for any reason; each reason was emitted as PTAP_DEVICE_LOSS */
+	uint64_t n_dropped;
+	uint64_t buffer_bytes; /* the largest amount of memory in use */
 };
 
 #define PTAP_COLLECTOR_WHY_BYTES 1024u
 
 /*
- * All return 0 or a negative errno, then with a sentence in |why| (PTAP_COLLECTOR_WHY_BYTES): what was tried, on what, what to do.
- * Beyond these, -EAGAIN from probe() means "not yet": the program has not begun to use its device; it is asked again, each 100 ms,
- * and what it has said is said when the capture ends before it could begin, unless that is "".
- * NULL stands for a step that there is nothing to do in, but for probe, start and stop.
+ * All steps return 0 or a negative errno; with an error |why| (PTAP_COLLECTOR_WHY_BYTES) holds a
+ * sentence: what was tried, on what, what to do.
+ *
+ * -EAGAIN from probe() means "not yet": the program has not begun to use its device. probe() is
+ * called again every 100 ms; its last sentence becomes a warning if the capture ends before the
+ * collector could begin, unless it is "".
+ *
+ * NULL means that there is nothing to do in a step; probe, start and stop are required.
  */
 struct ptap_collector {
 	uint32_t abi; /* PTAP_COLLECTOR_ABI */
@@ -295,13 +321,17 @@ struct ptap_collector {
 	void (*stats)(void *state, struct ptap_collector_stats *stats);
 	void (*close)(void *state);
 	/*
-	 * What is complete is handed on now, so that it is in the same part of a session as the calls that it belongs to. Parts wait
-	 * for it, 200 ms at most; what comes later is in the next one. NULL, or beyond |size|: poll() is called instead.
+	 * Hands on all complete records now, so that they are in the same part of a session as the
+	 * calls that they belong to. A part waits for it, 200 ms at most; later records are in the
+	 * next part. NULL, or beyond |size|: poll() is called instead.
 	 */
 	int (*flush)(void *state, char *why);
 };
 
-/* The one symbol of a plug-in. |abi|: the library's. NULL: it cannot work with that. Any thread, no side effects. */
+/*
+ * The one symbol of a plug-in. |abi| is the library's version. NULL: the plug-in cannot work with
+ * it. Any thread, no side effects.
+ */
 const struct ptap_collector *ptap_collector_get(uint32_t abi);
 #define PTAP_COLLECTOR_SYMBOL "ptap_collector_get"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proftap/error.h: what a call of libproftap can answer.
+ * proftap/error.h: the results of libproftap's calls.
  *
- * Calls return 0 or one of these negative values. Where an errno says the same thing, the value is
- * its negative, so that `strerror(-r)` works too. The sentence for a person, with the port or path in
- * it, is ptap_last_error() of <proftap/proftap.h>.
+ * Calls return 0 or one of these negative values. Where an errno has the same meaning, the value is
+ * its negative, so that `strerror(-r)` works too. ptap_last_error() of <proftap/proftap.h> has the
+ * sentence for a person, with the port or path in it.
  */
 #ifndef PROFTAP_ERROR_H
 #define PROFTAP_ERROR_H

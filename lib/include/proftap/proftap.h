@@ -17,20 +17,22 @@
  * place is recorded. The _DYN forms take any string and copy it each time (up to 255 bytes; more is
  * cut, and the cuts are counted).
  *
- * Cost while nobody records: one relaxed load and a branch; arguments are not evaluated. While
+ * Cost while nothing is recorded: one relaxed load and a branch; arguments are not evaluated. While
  * recording: one clock read at each end, a store into the thread's own ring in shared memory. No lock,
  * no malloc, no system call (but for each thread's first span, which maps its ring, and once for 4 KiB of
- * names that are new). A full ring drops the new record and counts it.
+ * new names). A full ring drops the new record and counts it.
  *
  * Threads: everything here may be called from any thread. The annotations may also be used in a
  * signal handler: one that interrupts another annotation of its thread is dropped and counted.
  * After fork() the child is not recorded, unless |follow_fork| asks for it, and may start a server of its
- * own. One that a signal handler forks within an annotation, and that returns into it, drops it; but for a signal
- * within the few instructions that store it, where records of the parent may be lost, uncounted. A child that ends
- * or execs in the handler does no harm. A span belongs to the thread that begins it, and ends before the one around it. What longjmp leaves open
- * is dropped and counted when the span around it ends, and so is the inner one of two coroutines that interleave.
- * An end in another thread (a coroutine or a fiber that was resumed there) ends nothing and is counted; the span
- * stays open. Work that moves from thread to thread, or interleaves, is an async span: PTAP_ASYNC_BEGIN.
+ * own. A child that a signal handler forks within an annotation, and that returns into the annotation,
+ * drops it. If the signal comes within the few instructions that store the annotation, records of the
+ * parent may be lost, uncounted. A child that ends or execs in the handler does no harm. A span belongs
+ * to the thread that begins it, and ends before the one around it. A span that longjmp leaves open is
+ * dropped and counted when the span around it ends, and so is the inner one of two coroutines that
+ * interleave. An end in another thread (a coroutine or a fiber that was resumed there) ends nothing and
+ * is counted; the span stays open. Work that moves from thread to thread, or interleaves, is an async
+ * span: PTAP_ASYNC_BEGIN.
  *
  * -DPTAP_DISABLE turns every annotation into nothing; the server calls remain.
  */
@@ -50,7 +52,7 @@ extern "C" {
 
 /* ---- The server ------------------------------------------------------------------------------ */
 
-/* How a server is started. Zero in a field means its default; fields are only ever appended. */
+/* The options of a server. Zero in a field means its default; fields are only ever appended. */
 struct ptap_server_options {
 	size_t size; /* sizeof(struct ptap_server_options); PTAP_SERVER_OPTIONS_INIT fills it */
 	/* Numeric IPv4 or IPv6 address ("::1", "[::1]"), "localhost", or "unix:PATH", mode 0600; NULL: 127.0.0.1 */
@@ -58,20 +60,24 @@ struct ptap_server_options {
 	uint16_t port; /* 0: any free one; see ptap_server_port() */
 	const char *name; /* shown to people; NULL: the program's name */
 	/*
-	 * The only directory that clients may have the server read and write runs in; made when needed. With one, clients
-	 * may have it ask other servers, too: proftapd(8).
+	 * The only directory that the server reads and writes runs in for clients; it is made when
+	 * needed. With one, clients may also have the server ask other servers: proftapd(8).
 	 */
 	const char *log_dir; /* NULL: none; at most 1,023 bytes; ptap_trace_start() takes its own */
 	uint32_t ring_bytes; /* per thread; rounded up to a power of two, 64 KiB–64 MiB; 0: 1 MiB */
-	/* Of a capture or snapshot, memory and file in the server; 0: 1 GiB, or a quarter of the memory that is left then. */
+	/*
+	 * The limit of a capture or snapshot, memory and file in the server; 0: 1 GiB, or a quarter
+	 * of the memory that is left then.
+	 */
 	uint64_t max_capture_bytes;
-	int any_local_user; /* nonzero: also other users of this machine may connect */
+	int any_local_user; /* nonzero: other users of this machine may connect, too */
 	int insecure; /* nonzero: allows an address that is not loopback, without encryption */
 	int follow_fork; /* nonzero: forked children that annotate are recorded too; see below */
-	int recorder; /* nonzero: a flight recorder, from the start on; see ptap_snapshot() */
+	int recorder; /* nonzero: runs a flight recorder, from the start on; see ptap_snapshot() */
 	/*
-	 * Of the recorder, also of one that the environment asks for: "KEY=VALUE", separated by commas or line ends, at most
-	 * 511 bytes; the keys of `proftap start --recorder -o`. Those of triggers need |log_dir|. NULL: the defaults.
+	 * Options of the recorder, also of one that the environment asks for: "KEY=VALUE",
+	 * separated by commas or line ends, at most 511 bytes; the keys of `proftap start
+	 * --recorder -o`. The keys of triggers need |log_dir|. NULL: the defaults.
 	 */
 	const char *recorder_options;
 };
@@ -96,12 +102,12 @@ struct ptap_server_options {
  * the port answers. The server is a process of its own (proftapd); in this process there is one more
  * thread, asleep, and no descriptor.
  * In a program that has no other thread yet, PROFTAP_PARENT=unix:PATH is in the environment afterwards, for the servers of
- * the programs that it starts: they tell this one of themselves (see proftap.h(3)). It stays there after a stop.
- * Where the environment started one at load time (PROFTAP_SERVER, proftap run), the first call returns 0 and leaves
- * it at its own port.
+ * the programs that it starts: they register with this one (see proftap.h(3)). It stays there after a stop.
+ * If the environment started a server at load time (PROFTAP_SERVER, proftap run), the first call returns 0
+ * and leaves that server at its own port.
  * Errors: PTAP_ERR_ADDRINUSE at once when the port is taken; PTAP_ERR_ALREADY for a second start;
- * PTAP_ERR_NOENT when proftapd cannot be found; others as in <proftap/error.h>. The sentence with the
- * details is ptap_last_error().
+ * PTAP_ERR_NOENT when proftapd cannot be found; others as in <proftap/error.h>. ptap_last_error() has
+ * the details.
  * Threads: any; calls are serialised inside. Not from a signal handler.
  * Since: 0.1
  */
@@ -109,8 +115,9 @@ PTAP_API int ptap_server_start(uint16_t port);
 
 /*
  * The same with options. |options| and its strings are only read during the call.
- * On "unix:PATH" (at most 107 bytes, made absolute) there is no port, and ptap_server_port() is 0. What a dead server of
- * the same user left at the path is replaced, the socket of one that lives never; the path goes with the server.
+ * On "unix:PATH" (at most 107 bytes, made absolute) there is no port, and ptap_server_port() is 0. The
+ * socket of a dead server of the same user is replaced, that of a living one never; the server removes
+ * the path at its end.
  * Errors: also PTAP_ERR_INVAL for an address that is not numeric, or not loopback without |insecure|.
  * Since: 0.1
  */
@@ -120,8 +127,8 @@ PTAP_API int ptap_server_start_with(const struct ptap_server_options *options);
 PTAP_API int ptap_server_port(void);
 
 /*
- * Stops the server; 0 also when there is none. A capture that runs ends early: its client gets what
- * was recorded, with a warning. The port is free when this returns.
+ * Stops the server; 0 also when there is none. A running capture ends early: its client gets the data
+ * so far, with a warning. The port is free when this returns.
  * Threads: any. Not from a signal handler.
  * Since: 0.1
  */
@@ -132,20 +139,20 @@ PTAP_API int ptap_server_stop(void);
 /* One key of JAX's advanced_configuration, e.g. {"ptap_usage_interval_ms", "20"}. */
 struct ptap_profile_option {
 	const char *key;
-	const char *value; /* as after `proftap capture -o KEY=` */
+	const char *value; /* as in `proftap capture -o KEY=VALUE` */
 };
 
 /*
- * What a trace records: the names of `proftap capture -o`. Start from PTAP_PROFILE_OPTIONS_INIT: a level of
- * zero means "none". Fields are only ever appended.
+ * The options of a trace, with the names of `proftap capture -o`. Start from
+ * PTAP_PROFILE_OPTIONS_INIT: a level of zero means "none". Fields are only ever appended.
  */
 struct ptap_profile_options {
 	size_t size; /* sizeof(struct ptap_profile_options); the INIT fills it */
 	int host_tracer_level; /* 0 none, 1 user, 2 and info (INIT), 3 and verbose annotations */
 	int device_tracer_level; /* 0 or 1 (INIT): GPUs */
 	int python_tracer_level; /* 0 (INIT) or 1 */
-	uint64_t duration_ms; /* it ends by itself after that; 0: at ptap_trace_stop() */
-	uint64_t delay_ms; /* it begins so much later */
+	uint64_t duration_ms; /* it ends by itself after this time; 0: at ptap_trace_stop() */
+	uint64_t delay_ms; /* it begins this much later */
 	uint64_t start_timestamp_ns; /* it begins at this Unix time; 0 or past: now */
 	const char *session_id; /* the run's name: letters, digits, _ and -; NULL: the time */
 	const struct ptap_profile_option *advanced_configuration; /* NULL: none */
@@ -160,10 +167,10 @@ struct ptap_profile_options {
 
 /*
  * Records this program until ptap_trace_stop(), into <log_dir>/plugins/profile/<run>/<host>.xplane.pb. A
- * relative |log_dir| counts from the working directory of this moment. No server need be running: one that
- * nobody can connect to is started for the trace. When this returns 0 annotations are recorded (or will be,
- * after a delay) and the directories are made. |options| may be NULL for the defaults; strings are only
- * read during the call. When the program ends without a stop, what was recorded until then is written.
+ * relative |log_dir| counts from the current working directory. No server need be running: one without a
+ * listener is started for the trace. When this returns 0 annotations are recorded (or will be, after a
+ * delay) and the directories are made. |options| may be NULL for the defaults; strings are only read
+ * during the call. When the program ends without a stop, the trace is written up to its end.
  * Errors: PTAP_ERR_BUSY at once while a client records this program, and in a child that |follow_fork| makes part of
  * its ancestor's recordings (start it there; or ptap_server_start() here first, which takes the child out of them);
  * PTAP_ERR_ALREADY for a second start;
@@ -189,15 +196,18 @@ PTAP_API int ptap_trace_stop(void);
 
 /*
  * With |recorder| (or PROFTAP_RECORDER=1 in the environment, or after `proftap start TARGET --recorder`) annotations are
- * recorded all the time, into the same rings: the newest stay, |ring_bytes| of each thread, the oldest are overwritten.
- * `proftap snapshot TARGET` writes what there is, and this call has the server write it into its |log_dir|, as a run with
- * |why| (at most 127 bytes; NULL: none) as its reason: what happened before now. The recording goes on.
- * Returns 0 when the server was told, within some microseconds, 2 ms at most; it never waits for the disk. When the
- * file could not be written the next call says so, and the server's journal why. In a forked child that |follow_fork| makes part of its ancestor's
- * recordings it asks the ancestor's server.
+ * recorded all the time, into the same rings: the newest stay, |ring_bytes| of each thread, the oldest are
+ * overwritten. `proftap snapshot TARGET` writes the content of the rings. This call has the server write
+ * it into its |log_dir|, as a run with |why| (at most 127 bytes; NULL: none) as its reason. The recording
+ * goes on.
+ * Returns 0 when the server has the request, within some microseconds, 2 ms at most; it never waits for
+ * the disk. When the file could not be written the next call says so, and the server's journal has the
+ * reason. In a forked child that |follow_fork| makes part of its ancestor's recordings it asks the
+ * ancestor's server.
  * Errors: PTAP_ERR_NODATA when no recorder runs; PTAP_ERR_NOTSUP when the server has no |log_dir|; PTAP_ERR_BUSY while
- * the snapshot before is being written: then this one is not made. PTAP_ERR_ACCES, _NOSPC, _NOMEM or _IO when the
- * one before could not be written, or |log_dir| not when the recorder was turned on: this one is tried all the same.
+ * an earlier snapshot is being written: then this one is not made. PTAP_ERR_ACCES, _NOSPC, _NOMEM or _IO when
+ * the one before could not be written, or |log_dir| could not when the recorder was turned on: this one is
+ * tried all the same.
  * Threads: any. Not from a signal handler.
  * Since: 0.1
  */
@@ -212,27 +222,29 @@ PTAP_API const char *ptap_last_error(void);
 /* The text of |error| from the list in <proftap/error.h>. Static. */
 PTAP_API const char *ptap_error_text(int error);
 
-/* "0.1.0": the library's version at run time. Static. */
+/* The library's version at run time, "0.1.0" for example. Static. */
 PTAP_API const char *ptap_version(void);
 
 /*
- * Names the calling thread in traces (31 bytes; "…" is at the end of one that was cut). The thread's name in the system stays as
- * it is. |name| is copied.
+ * Names the calling thread in traces (31 bytes; a cut name ends with "…"). The thread's name in the
+ * system stays as it is. |name| is copied.
  */
 PTAP_API void ptap_thread_name(const char *name);
 
 /* ---- Annotations as functions, for languages that cannot use the macros ---------------------- */
 
 /*
- * Each looks first whether anything is being recorded, and returns at once if not. Names are copied at
- * each call, up to 255 bytes (one that is cut ends with "…", and is counted); NULL is "". They cost a call more than the
- * macros below, which C and C++ should use, and -DPTAP_DISABLE does not remove them. ptap_enabled(level)
- * is there as a function, too.
+ * Each checks first whether anything is being recorded, and returns at once if not. Names are
+ * copied at each call, up to 255 bytes (a cut one ends with "…", and is counted); NULL is "". They
+ * cost a call more than the macros below, which C and C++ should use, and -DPTAP_DISABLE does not
+ * remove them. ptap_enabled(level) is there as a function, too.
+ *
  * Threads: any, also in a signal handler, like the macros of the same names.
+ *
  * Since: 0.1
  */
 
-/* A span of this thread, until its ptap_end(), which closes the innermost one that is open. */
+/* A span of this thread, until its ptap_end(), which closes the innermost open one. */
 PTAP_API void ptap_begin_dyn(const char *name);
 /* The same as a step, with its number. */
 PTAP_API void ptap_begin_step_dyn(const char *name, int64_t number);
@@ -250,14 +262,17 @@ PTAP_API void ptap_async_end_dyn(const char *name, uint64_t id);
 
 #define PTAP_IMPL_MAX_ARGS 8
 
-/* One place in the source. Zeroed but for the name; the ids are filled at its first recording. */
+/* A call site. Zeroed but for the name; the ids are filled at its first recording. */
 struct ptap_impl_site {
 	uint32_t id;
 	uint32_t arg_ids[PTAP_IMPL_MAX_ARGS];
 	const char *name;
 };
 
-/* What begin hands to end: the ring, the capture it belongs to, and the depth before it. */
+/*
+ * The state that begin hands to end: the ring, the capture that it belongs to, and the depth before
+ * it.
+ */
 struct ptap_impl_token {
 	void *ring;
 	uint32_t word;
@@ -284,7 +299,7 @@ struct ptap_impl_arg {
 	} value;
 };
 
-/* As in a record's kind. */
+/* The values of a record's kind. */
 enum ptap_impl_mark_kind {
 	PTAP_IMPL_ASYNC_BEGIN = 5,
 	PTAP_IMPL_ASYNC_END,
@@ -318,8 +333,9 @@ PTAP_API int ptap_enabled(int level);
 
 #if !defined(PTAP_IMPL_BUILDING) && !defined(PTAP_DISABLE)
 /*
- * Capture number × 4 + level, or 0. In the library's own page, read through one hidden pointer per
- * module: an exported pointer would be copied into a PIE executable and miss every change.
+ * Capture number × 4 + level, or 0. It lies in the library's own page, read through one hidden
+ * pointer per module: an exported pointer would be copied into a PIE executable and miss every
+ * change.
  */
 extern const uint32_t ptap_impl_level_page[1024];
 __attribute__((weak, visibility("hidden"))) const uint32_t *ptap_impl_level = ptap_impl_level_page;
@@ -336,23 +352,23 @@ static inline uint32_t ptap_impl_word(void)
 	return __atomic_load_n(ptap_impl_level, __ATOMIC_RELAXED);
 }
 
-/* One below 1 would be reached while nobody records, too, and there is no ring then. */
+/* A level below 1 would be reached while nothing is recorded, too, and there is no ring then. */
 static inline int ptap_impl_at_least_1(int level)
 {
 	return level > 1 ? level : 1;
 }
 
 /*
- * Nonzero while spans of |level| (1–3) are recorded: what begins then is in the trace. Costs what an
- * annotation costs when off.
+ * Nonzero while spans of |level| (1–3) are recorded: a span that begins then is in the trace. Costs
+ * as much as a disabled annotation.
  */
 static inline int ptap_enabled(int level)
 {
 	if (__builtin_expect((int)(ptap_impl_word() & 3u) < ptap_impl_at_least_1(level), 1))
 		return 0;
 	/*
-	 * Threads record some milliseconds before a start that was agreed upon. The word is loaded again to acquire what was
-	 * written before it; -fsanitize=thread has no fences.
+	 * Threads record some milliseconds before the agreed start. The word is loaded again to
+	 * acquire the data that was written before it; -fsanitize=thread has no fences.
 	 */
 	(void)__atomic_load_n(ptap_impl_level, __ATOMIC_ACQUIRE);
 	return !__atomic_load_n(ptap_impl_level + 1023, __ATOMIC_RELAXED);
@@ -485,12 +501,15 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 
 /* A span until the end of the block, in one thread. Use it as a statement in a block of its own scope. */
 #define PTAP_SPAN(name) PTAP_IMPL_SPAN(__COUNTER__, 1, name)
-/* With a level: 1 user (below: the same), 2 info, 3 verbose. Recorded when the capture's host_tracer_level >= level. */
+/*
+ * With a level: 1 user (lower levels: the same), 2 info, 3 verbose. Recorded when the capture's
+ * host_tracer_level >= level.
+ */
 #define PTAP_SPAN_LEVEL(level, name) \
 	PTAP_IMPL_SPAN(__COUNTER__, ptap_impl_at_least_1((int)(level)), name)
 /* The name is any string, copied now. */
 #define PTAP_SPAN_DYN(name) PTAP_IMPL_SPAN_DYN(__COUNTER__, name)
-/* With up to 8 arguments, copied now: about 450 bytes in all; what does not fit is cut and counted. */
+/* With up to 8 arguments, copied now: about 450 bytes in all; longer ones are cut and counted. */
 #define PTAP_SPAN_ARGS(name, ...) PTAP_IMPL_SPAN_ARGS(__COUNTER__, name, __VA_ARGS__)
 
 /* Arguments of PTAP_SPAN_ARGS. The key is a literal; a NULL string is written as "(null)". */
@@ -500,7 +519,7 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 #define PTAP_S(key, value) ptap_impl_arg_s("" key "", value)
 #define PTAP_P(key, value) ptap_impl_arg_p("" key "", value)
 
-/* An explicit pair: PTAP_END closes the innermost open span of this thread, whoever began it. */
+/* An explicit pair: PTAP_END closes the innermost open span of this thread, wherever it began. */
 #define PTAP_BEGIN(name) PTAP_IMPL_ONCE(name, (ptap_impl_open(ptap_impl_s, ptap_impl_w), 0))
 #define PTAP_BEGIN_DYN(name) PTAP_IMPL_DYN((ptap_impl_open_dyn(name, ptap_impl_w), 0))
 #define PTAP_END() PTAP_IMPL_DYN((ptap_impl_end_top(ptap_impl_w), 0))
@@ -515,10 +534,10 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 #define PTAP_INSTANT_DYN(name) PTAP_IMPL_DYN((ptap_impl_instant_dyn(name, ptap_impl_w), 0))
 
 /*
- * A flow: an arrow from PTAP_FLOW_OUT to each later PTAP_FLOW_IN of the same name and id, in any thread,
- * and in any process that the same capture records. Both are points in time; put them inside of the
- * spans that the arrow shall leave and enter. |id|: uint64_t, unique among the flows of that name that
- * are under way, such as a sequence number or the address of the job that is handed over.
+ * A flow: an arrow from PTAP_FLOW_OUT to each later PTAP_FLOW_IN of the same name and id, in any
+ * thread, and in any process that the same capture records. Both are points in time; put them
+ * inside of the spans that the arrow leaves and enters. |id|: uint64_t, unique among the open flows
+ * of that name, such as a sequence number or the address of the job that is handed over.
  */
 #define PTAP_FLOW_OUT(name, id) PTAP_IMPL_MARK(PTAP_IMPL_FLOW_OUT, name, id)
 #define PTAP_FLOW_IN(name, id) PTAP_IMPL_MARK(PTAP_IMPL_FLOW_IN, name, id)
@@ -526,12 +545,12 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 #define PTAP_FLOW_IN_DYN(name, id) PTAP_IMPL_MARK_DYN(PTAP_IMPL_FLOW_IN, name, id)
 
 /*
- * An async span: from PTAP_ASYNC_BEGIN to PTAP_ASYNC_END of the same name and id, in the same thread or
- * in another one of this process; it need not nest with anything. It is shown on lines of its own, named
- * |name|, with the stat `id`. Open at the end of the capture: cut there, with the stat `unfinished`.
- * Begun before the capture: from its start, with the stat `started_before`. Two of the same name and id
- * at once: an end belongs to the latest begin. Where a flight recorder has overwritten one end of it, the
- * other end is only counted.
+ * An async span: from PTAP_ASYNC_BEGIN to PTAP_ASYNC_END of the same name and id, in the same
+ * thread or in another one of this process; it need not nest with anything. It is shown on lines of
+ * its own, named |name|, with the stat `id`. If it is open at the end of the capture it is cut
+ * there, with the stat `unfinished`. If it began before the capture it is shown from the capture's
+ * start, with the stat `started_before`. If two have the same name and id at once, an end belongs
+ * to the latest begin. If a flight recorder has overwritten one end, the other end is only counted.
  */
 #define PTAP_ASYNC_BEGIN(name, id) PTAP_IMPL_MARK(PTAP_IMPL_ASYNC_BEGIN, name, id)
 #define PTAP_ASYNC_END(name, id) PTAP_IMPL_MARK(PTAP_IMPL_ASYNC_END, name, id)
@@ -576,7 +595,8 @@ static inline void ptap_impl_counter(struct ptap_impl_site *s, uint32_t w, T v)
 #elif defined(PTAP_DISABLE)
 
 /*
- * Nothing is evaluated, and nothing that is only traced becomes "unused". Casts as above: sizeof takes no bit-field.
+ * No argument is evaluated, and a variable that is only traced does not become "unused". The casts
+ * are the same as above: sizeof takes no bit-field.
  */
 int ptap_impl_ignore(int first, ...); /* never defined, never called */
 #define ptap_enabled(level) ((int)(sizeof((int)(level)) * 0))

@@ -10,7 +10,7 @@
  * C++11 and up; nothing throws, and nothing but the headers of proftap is needed. Where a name is a
  * literal the macros (PTAP_SPAN("decode") and the rest) are faster: they copy it once, not each time.
  *
- * Cost while nobody records: one load and a branch. -DPTAP_DISABLE turns all but the server into
+ * Cost while nothing is recorded: one load and a branch. -DPTAP_DISABLE turns all but the server into
  * nothing.
  */
 #ifndef PROFTAP_PROFTAP_HPP
@@ -22,8 +22,8 @@ namespace ptap
 {
 
 /*
- * A server for this process, from its constructor to its destructor. When one was running already, or
- * none could be started, it owns none and its destructor does nothing.
+ * A server for this process, from its constructor to its destructor. If one is running already, or
+ * none could be started, the object owns none and its destructor does nothing.
  */
 class server
 {
@@ -44,12 +44,12 @@ class server
 	server(const server &) = delete;
 	server &operator=(const server &) = delete;
 
-	/* Whether it was started by this object, and not stopped by it since. */
+	/* Whether this object started the server and has not stopped it since. */
 	explicit operator bool() const noexcept
 	{
 		return owns_;
 	}
-	/* 0, or the enum ptap_error with which it was not started; the sentence is ptap_last_error(). */
+	/* 0, or the enum ptap_error of the failed start; ptap_last_error() has the sentence. */
 	int error() const noexcept
 	{
 		return error_;
@@ -59,7 +59,7 @@ class server
 	{
 		return ptap_server_port();
 	}
-	/* Before the end of its life; 0 also when there is nothing to stop. */
+	/* Stops the server before the destructor does; 0 also when there is nothing to stop. */
 	int stop() noexcept
 	{
 		const bool owned = owns_;
@@ -82,9 +82,10 @@ inline void thread_name(const char *name) noexcept
 #if !defined(PTAP_DISABLE)
 
 /*
- * A span of this thread until the end of its life. |name| is any string, copied now. It must be destroyed in the
- * thread that made it, and before the spans around it: else it is not recorded, which is counted. For one that
- * lives in a coroutine, or in an object that other threads destroy, there is async_span.
+ * A span of this thread until its destructor. |name| is any string, copied now. It must be
+ * destroyed in the thread that made it, and before the spans around it: otherwise it is not
+ * recorded, which is counted. Use async_span in a coroutine, or in an object that another thread
+ * destroys.
  */
 class span
 {
@@ -108,9 +109,9 @@ class span
 };
 
 /*
- * An async span: from its constructor to its destructor or end(), whichever thread that is in. Move it to
- * where the work goes on. |name| is not copied: a literal, or a string that lives as long. |id|: unique
- * among those of that name that are open.
+ * An async span: from its constructor to its destructor or end(), in whichever thread. Move it to
+ * where the work goes on. |name| is not copied: use a literal, or a string that lives as long.
+ * |id|: unique among the open ones of that name.
  */
 class async_span
 {
@@ -141,7 +142,7 @@ class async_span
 		end();
 	}
 
-	/* Ends it now; nothing when it has ended, or was moved away. */
+	/* Ends it now; does nothing if it has ended, or was moved away. */
 	void end() noexcept
 	{
 		if (name_)
@@ -155,8 +156,9 @@ class async_span
 };
 
 /*
- * A counter: assigning a number takes a sample. |name| is copied once, at the first sample of each object:
- * make it static, or as long-lived as the program. Until then it must be there: a literal.
+ * A counter: assigning a number takes a sample. |name| is copied once, at the first sample of each
+ * object: make the object static, or as long-lived as the program, and the name a literal, which
+ * must exist until then.
  */
 class counter
 {

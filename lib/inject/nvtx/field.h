@@ -38,12 +38,11 @@ struct field {
 	const char *name;
 	const struct nvtx_enumeration *values; /* only FIELD_ENUM */
 	uint32_t offset;
-	uint32_t
-		/*
-		 * The number of elements, or the field that counts them; for FIELD_TEXT_POINTER the
-		 * bytes of a character.
-		 */
-		n;
+	/*
+	 * The number of elements, or the field that counts them; for FIELD_TEXT_POINTER the bytes
+	 * of a character.
+	 */
+	uint32_t n;
 	uint32_t key; /* the string id of |name| once it was written */
 	uint8_t kind; /* enum field_kind */
 	uint8_t extent; /* enum field_extent */

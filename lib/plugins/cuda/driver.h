@@ -11,8 +11,8 @@
 
 enum driver_result {
 	DRIVER_OK = 0,
-	DRIVER_NOT_INITIALIZED =
-		3, /* by this process, which may not have begun yet, or is a child */
+	/* by this process, which may not have begun yet, or is a child */
+	DRIVER_NOT_INITIALIZED = 3,
 	DRIVER_DEINITIALIZED = 4, /* the process ends */
 	DRIVER_STUB_LIBRARY = 34, /* for linking, not for running */
 	DRIVER_NO_DEVICE = 100,

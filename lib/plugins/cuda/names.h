@@ -23,8 +23,8 @@ struct names {
 	size_t n_slots; /* a power of two */
 	size_t n_used;
 	size_t text_bytes;
-	uint64_t
-		n_lost[PTAP_DEVICE_KINDS]; /* in this capture: records whose names have no number */
+	/* in this capture: records whose names have no number */
+	uint64_t n_lost[PTAP_DEVICE_KINDS];
 	struct name *recent[1024]; /* found last, by pointer */
 };
 

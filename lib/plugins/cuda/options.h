@@ -28,8 +28,8 @@ struct options {
 	enum options_detach detach; /* ptap_cuda_detach */
 	uint32_t buffer_mb; /* in all */
 	uint32_t settle_ms; /* for what runs at the end */
-	const char
-		*counters; /* gpu_pm_sample_counters, or NULL; valid as long as the services are */
+	/* gpu_pm_sample_counters, or NULL; valid as long as the services are */
+	const char *counters;
 	uint64_t counter_interval_ns;
 	uint64_t counter_buffer_bytes; /* a device's */
 };
