@@ -31,7 +31,7 @@
 #define N_AT_EACH_END 100
 
 static const struct fake *fake;
-static struct session session;
+static struct cuda_session session;
 static uint64_t n_emitted;
 static uint32_t n_names;
 
@@ -153,11 +153,11 @@ static void begin(enum state state)
 		begin_fake();
 	if (state == OFF || state == FAKE)
 		return;
-	check_step(session_open(&session, &services, why), why);
-	check_step(session_arm(&session, why), why);
+	check_step(cuda_session_open(&session, &services, why), why);
+	check_step(cuda_session_arm(&session, why), why);
 	if (state == ARMED)
 		return;
-	check_step(session_start(&session, why), why);
+	check_step(cuda_session_start(&session, why), why);
 	if (state == CALLBACKS)
 		kinds_disable(&session.kinds, &session.cupti, 1);
 	if (state == ACTIVITY)
@@ -172,9 +172,9 @@ static void end(enum state state)
 		end_fake();
 	if (state == OFF || state == FAKE)
 		return;
-	check_step(session_stop(&session, monotonic_ns() + INT64_C(1500000000), why), why);
-	check_step(session_drain(&session, why), why);
-	session_close(&session);
+	check_step(cuda_session_stop(&session, monotonic_ns() + INT64_C(1500000000), why), why);
+	check_step(cuda_session_drain(&session, why), why);
+	cuda_session_close(&session);
 }
 
 static void launch(int n)
@@ -365,7 +365,7 @@ static void reset(void)
 	fake->reset();
 	fake->set(FAKE_POISONS_NAMES, 0);
 	fake->set(FAKE_CHECKS_ZEROES, 0);
-	check_step(gate_check(&session.driver, &session.gate, why), why);
+	check_step(driver_check(&session.driver, &session.gate, why), why);
 }
 
 START_TEST(prints_figures)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/plugins/cuda/gate.h"
+#include "lib/plugins/cuda/driver.h"
 #include "tests/cuda/host.h"
 #include "tests/cuda/libraries.h"
 

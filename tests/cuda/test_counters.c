@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/plugins/cuda/pm_list.h"
+#include "lib/plugins/cuda/pm_plan.h"
 #include "tests/cuda/host.h"
 
 START_TEST(samples_are_counters)

@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "lib/plugins/cuda/pm_cupti.h"
-#include "lib/plugins/cuda/pm_list.h"
 #include "lib/plugins/cuda/pm_plan.h"
 
 static void left_out(void *context, const char *metric, const char *why)

@@ -7,9 +7,12 @@
 
 #include "lib/plugins/cuda/pool.h"
 
-/* A capture that may use more than those before makes another pool; how often that can be. */
+/*
+ * A capture that may use more memory than those before makes another pool; this is the limit on
+ * pools.
+ */
 #define MAX_POOLS 8u
-/* Where a request cannot be refused. */
+/* Small buffers, for versions of CUPTI that crash when a request is refused. */
 #define SMALL_BYTES (16u << 10)
 #define N_SMALL 1024u
 
@@ -18,22 +21,23 @@ static struct {
 	_Atomic uint32_t n_large;
 	struct pool small;
 	_Atomic uint32_t has_small;
-	_Alignas(8) uint8_t last[SMALL_BYTES]; /* written by several at a time, read by nobody */
-	_Atomic uint32_t limit; /* how many large ones may be in use */
+	/* written by several threads at a time, never read */
+	_Alignas(8) uint8_t last[SMALL_BYTES];
+	_Atomic uint32_t limit; /* the number of large buffers that may be in use */
 	_Atomic int may_refuse;
-	_Atomic int is_wanted; /* what is filled */
+	_Atomic int is_wanted; /* a capture wants filled buffers */
 	_Atomic uint64_t lost_bytes;
-} all;
+} buffers;
 
 static int for_each_pool(int (*act)(struct pool *p, void *context), void *context)
 {
-	uint32_t n = atomic_load_explicit(&all.n_large, memory_order_acquire);
+	uint32_t n = atomic_load_explicit(&buffers.n_large, memory_order_acquire);
 	int r = 0;
 
 	for (uint32_t i = 0; i < n && !r; i++)
-		r = act(&all.large[i], context);
-	if (!r && atomic_load_explicit(&all.has_small, memory_order_acquire))
-		r = act(&all.small, context);
+		r = act(&buffers.large[i], context);
+	if (!r && atomic_load_explicit(&buffers.has_small, memory_order_acquire))
+		r = act(&buffers.small, context);
 	return r;
 }
 
@@ -41,31 +45,32 @@ static uint32_t count_large(void)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < atomic_load(&all.n_large); i++)
-		n += all.large[i].n_buffers;
+	for (uint32_t i = 0; i < atomic_load(&buffers.n_large); i++)
+		n += buffers.large[i].n_buffers;
 	return n;
 }
 
-/* Less than was asked for is enough, if it is anything. */
+/* Fewer buffers than requested are enough, if there is at least one. */
 static int open_large(uint32_t megabytes)
 {
-	uint32_t n_pools = atomic_load(&all.n_large);
+	uint32_t n_pools = atomic_load(&buffers.n_large);
 	uint32_t n = count_large();
 
 	if (n >= megabytes || n_pools == MAX_POOLS)
 		return 0;
-	if (pool_init(&all.large[n_pools], megabytes - n, BUFFERS_BYTES))
+	if (pool_init(&buffers.large[n_pools], megabytes - n, BUFFERS_BYTES))
 		return n ? 0 : -ENOMEM;
-	atomic_store_explicit(&all.n_large, n_pools + 1, memory_order_release);
+	atomic_store_explicit(&buffers.n_large, n_pools + 1, memory_order_release);
 	return 0;
 }
 
 static int open_small(void)
 {
-	int r = atomic_load(&all.has_small) ? 0 : pool_init(&all.small, N_SMALL, SMALL_BYTES);
+	int r = atomic_load(&buffers.has_small) ? 0
+						: pool_init(&buffers.small, N_SMALL, SMALL_BYTES);
 
 	if (!r)
-		atomic_store_explicit(&all.has_small, 1, memory_order_release);
+		atomic_store_explicit(&buffers.has_small, 1, memory_order_release);
 	return r;
 }
 
@@ -75,12 +80,12 @@ int buffers_open(uint32_t megabytes, int may_refuse)
 
 	if (!r && !may_refuse)
 		r = open_small();
-	atomic_store(&all.limit, megabytes);
-	atomic_store(&all.may_refuse, may_refuse);
+	atomic_store(&buffers.limit, megabytes);
+	atomic_store(&buffers.may_refuse, may_refuse);
 	return r;
 }
 
-static int throw_away(struct pool *p, void *context)
+static int discard_filled(struct pool *p, void *context)
 {
 	uint32_t number = pool_take_filled(p);
 
@@ -94,7 +99,7 @@ static int throw_away(struct pool *p, void *context)
 	return 0;
 }
 
-static int begin_counting(struct pool *p, void *context)
+static int reset_most_used(struct pool *p, void *context)
 {
 	(void)context;
 	atomic_store(&p->most_used, atomic_load(&p->n_used));
@@ -103,13 +108,13 @@ static int begin_counting(struct pool *p, void *context)
 
 void buffers_begin(void)
 {
-	for_each_pool(throw_away, NULL);
-	for_each_pool(begin_counting, NULL);
-	atomic_store(&all.lost_bytes, 0);
-	atomic_store(&all.is_wanted, 1);
+	for_each_pool(discard_filled, NULL);
+	for_each_pool(reset_most_used, NULL);
+	atomic_store(&buffers.lost_bytes, 0);
+	atomic_store(&buffers.is_wanted, 1);
 }
 
-static int trim(struct pool *p, void *context)
+static int trim_pool(struct pool *p, void *context)
 {
 	(void)context;
 	pool_trim(p);
@@ -118,19 +123,19 @@ static int trim(struct pool *p, void *context)
 
 void buffers_end(void)
 {
-	atomic_store(&all.is_wanted, 0);
-	for_each_pool(throw_away, NULL);
-	for_each_pool(trim, NULL);
+	atomic_store(&buffers.is_wanted, 0);
+	for_each_pool(discard_filled, NULL);
+	for_each_pool(trim_pool, NULL);
 }
 
-struct reader {
+struct buffer_reader {
 	int (*read)(void *context, uint8_t *buffer, size_t n_bytes);
 	void *context;
 };
 
 static int read_pool(struct pool *p, void *context)
 {
-	const struct reader *reader = context;
+	const struct buffer_reader *reader = context;
 	uint32_t number = pool_take_filled(p);
 	int r = 0;
 
@@ -148,12 +153,12 @@ static int read_pool(struct pool *p, void *context)
 
 int buffers_read(int (*read)(void *context, uint8_t *buffer, size_t n_bytes), void *context)
 {
-	struct reader reader = {read, context};
+	struct buffer_reader reader = {read, context};
 
 	return for_each_pool(read_pool, &reader);
 }
 
-static int add_bytes(struct pool *p, void *context)
+static int add_pool_bytes(struct pool *p, void *context)
 {
 	uint64_t *bytes = context;
 
@@ -164,23 +169,23 @@ static int add_bytes(struct pool *p, void *context)
 void buffers_get_counts(struct buffers_counts *out)
 {
 	*out = (struct buffers_counts){
-		.lost_bytes = atomic_load(&all.lost_bytes),
+		.lost_bytes = atomic_load(&buffers.lost_bytes),
 	};
-	for_each_pool(add_bytes, &out->most_bytes);
+	for_each_pool(add_pool_bytes, &out->most_bytes);
 }
 
-static uint8_t *take_large(void)
+static uint8_t *take_large_buffer(void)
 {
-	uint32_t n = atomic_load_explicit(&all.n_large, memory_order_acquire);
+	uint32_t n = atomic_load_explicit(&buffers.n_large, memory_order_acquire);
 	uint32_t n_used = 0;
 	uint8_t *buffer = NULL;
 
 	for (uint32_t i = 0; i < n; i++)
-		n_used += atomic_load_explicit(&all.large[i].n_used, memory_order_relaxed);
-	if (n_used >= atomic_load_explicit(&all.limit, memory_order_relaxed))
+		n_used += atomic_load_explicit(&buffers.large[i].n_used, memory_order_relaxed);
+	if (n_used >= atomic_load_explicit(&buffers.limit, memory_order_relaxed))
 		return NULL;
 	for (uint32_t i = 0; i < n && !buffer; i++)
-		buffer = pool_take(&all.large[i]);
+		buffer = pool_take(&buffers.large[i]);
 	return buffer;
 }
 
@@ -188,32 +193,32 @@ void buffers_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
 	*max_records = 0;
 	*bytes = BUFFERS_BYTES;
-	*buffer = take_large();
+	*buffer = take_large_buffer();
 	if (*buffer)
 		return;
 	*bytes = 0;
-	if (atomic_load_explicit(&all.may_refuse, memory_order_relaxed))
+	if (atomic_load_explicit(&buffers.may_refuse, memory_order_relaxed))
 		return;
 	*bytes = SMALL_BYTES;
-	if (atomic_load_explicit(&all.has_small, memory_order_acquire))
-		*buffer = pool_take(&all.small);
+	if (atomic_load_explicit(&buffers.has_small, memory_order_acquire))
+		*buffer = pool_take(&buffers.small);
 	if (!*buffer)
-		*buffer = all.last;
+		*buffer = buffers.last;
 }
 
-struct filled {
+struct filled_buffer {
 	uint8_t *buffer;
 	size_t n_bytes;
 };
 
-/* 1 when it was this pool's. */
-static int put(struct pool *p, void *context)
+/* Returns 1 if the buffer belongs to this pool. */
+static int put_buffer(struct pool *p, void *context)
 {
-	const struct filled *f = context;
+	const struct filled_buffer *f = context;
 
 	if (!pool_owns(p, f->buffer))
 		return 0;
-	if (atomic_load(&all.is_wanted))
+	if (atomic_load(&buffers.is_wanted))
 		pool_put_filled(p, f->buffer, f->n_bytes);
 	else
 		pool_put_back(p, f->buffer);
@@ -223,16 +228,16 @@ static int put(struct pool *p, void *context)
 void buffers_complete(
 	void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes)
 {
-	struct filled filled = {buffer, valid_bytes};
+	struct filled_buffer filled = {buffer, valid_bytes};
 
 	(void)context;
 	(void)stream;
 	(void)bytes;
-	if (!for_each_pool(put, &filled) && buffer == all.last)
-		atomic_fetch_add_explicit(&all.lost_bytes, valid_bytes, memory_order_relaxed);
+	if (!for_each_pool(put_buffer, &filled) && buffer == buffers.last)
+		atomic_fetch_add_explicit(&buffers.lost_bytes, valid_bytes, memory_order_relaxed);
 }
 
-static int reset(struct pool *p, void *context)
+static int reset_pool(struct pool *p, void *context)
 {
 	(void)context;
 	pool_reset(p);
@@ -241,6 +246,6 @@ static int reset(struct pool *p, void *context)
 
 void buffers_reset(void)
 {
-	atomic_store(&all.is_wanted, 0);
-	for_each_pool(reset, NULL);
+	atomic_store(&buffers.is_wanted, 0);
+	for_each_pool(reset_pool, NULL);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The buffers that CUPTI fills with records: handed out on the program's threads, inside its CUDA calls, and taken back on whatever
- * thread CUPTI likes. Both without a lock, and both at any time: CUPTI asks for buffers and brings them back when no capture runs any
- * more, too. They are CUPTI's as long as the process lives.
+ * The buffers that CUPTI fills with records. They are handed out on the program's threads, inside
+ * its CUDA calls, and come back on any thread of CUPTI's. Both happen without a lock and at any
+ * time, even when no capture runs. CUPTI owns them as long as the process lives.
  *
- * When none is left a request is refused, and CUPTI counts the records that it drops. Before CUDA 12.9 it crashes instead; there it
- * is given small buffers besides, and when they are all out, too, always the same one, whose content is lost.
+ * When no buffer is left a request is refused, and CUPTI counts the records that it drops. CUPTI
+ * before CUDA 12.9 crashes instead. That one gets small buffers in addition, and after those always
+ * the same one, whose content is lost.
  */
 #ifndef PLUGINS_CUDA_BUFFERS_H
 #define PLUGINS_CUDA_BUFFERS_H
@@ -16,21 +17,26 @@
 #define BUFFERS_BYTES (1u << 20)
 
 struct buffers_counts {
-	uint64_t most_bytes; /* that were in use at the same time */
-	uint64_t lost_bytes; /* of records that were in no buffer of their own */
+	uint64_t most_bytes; /* the most bytes in use at the same time */
+	uint64_t lost_bytes; /* bytes of records in the shared last buffer */
 };
 
-/* Makes them, or as many more as this capture may use. 0, or -ENOMEM: there is not one. */
+/*
+ * Makes the buffers, or as many more as this capture may use. 0, or -ENOMEM: there is not even one.
+ */
 int buffers_open(uint32_t megabytes, int may_refuse);
 
-/* From here on what is filled is kept until it is taken; what was before is thrown away. */
+/* From here on filled buffers are kept until they are read; earlier ones are discarded. */
 void buffers_begin(void);
 void buffers_end(void);
 
-/* Takes what was filled, and calls |read| with each, oldest first; a number other than 0 ends it, and is returned: the rest is thrown away. */
+/*
+ * Calls |read| with each filled buffer, oldest first. A result other than 0 ends this and is
+ * returned; the other buffers are discarded.
+ */
 int buffers_read(int (*read)(void *context, uint8_t *buffer, size_t n_bytes), void *context);
 
-/* Since buffers_begin(). */
+/* The counts since buffers_begin(). */
 void buffers_get_counts(struct buffers_counts *out);
 
 /* For cuptiActivityRegisterCallbacks(). */
@@ -38,7 +44,7 @@ void buffers_request(uint8_t **buffer, size_t *bytes, size_t *max_records);
 void buffers_complete(
 	void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes);
 
-/* In a forked child. */
+/* Called in a forked child. */
 void buffers_reset(void);
 
 #endif

@@ -11,19 +11,19 @@
 #include "lib/plugins/cuda/synchronizer.h"
 
 enum call_class {
-	ON_REQUEST, /* recorded if all are */
+	ON_REQUEST, /* recorded if all calls are wanted */
 	ALWAYS,
-	GRAPH_LAUNCH, /* and always */
-	NEVER, /* some programs make more of them than of all others together */
+	GRAPH_LAUNCH, /* a graph's launch, always recorded */
+	NEVER, /* never recorded: some programs make more of them than of all others */
 };
 
-static const uint32_t domains[CALLS_APIS] = {CUPTI_DRIVER_API, CUPTI_RUNTIME_API};
+static const uint32_t api_domains[CALLS_APIS] = {CUPTI_DRIVER_API, CUPTI_RUNTIME_API};
 
-/* By how their names begin, the first that fits. */
+/* Calls by the beginning of their names; the first match counts. */
 static const struct {
 	const char *beginning;
 	enum call_class class;
-} rows[] = {
+} call_rows[] = {
 	{"cuGraphLaunch", GRAPH_LAUNCH},
 	{"cuLaunch", ALWAYS},
 	{"cuMemcpy", ALWAYS},
@@ -63,13 +63,13 @@ static const struct {
 
 static enum call_class classify(const char *name)
 {
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (strncmp(name, rows[i].beginning, strlen(rows[i].beginning)) == 0)
-			return rows[i].class;
+	for (size_t i = 0; i < sizeof call_rows / sizeof call_rows[0]; i++)
+		if (strncmp(name, call_rows[i].beginning, strlen(call_rows[i].beginning)) == 0)
+			return call_rows[i].class;
 	return ON_REQUEST;
 }
 
-static void choose(struct calls_api *api, const struct cupti *cupti, uint32_t domain)
+static void choose_api_calls(struct calls_api *api, const struct cupti *cupti, uint32_t domain)
 {
 	const char *name = NULL;
 
@@ -84,28 +84,29 @@ void calls_choose(struct calls *c, const struct cupti *cupti)
 {
 	c->cupti = cupti;
 	for (uint32_t i = 0; i < CALLS_APIS; i++)
-		choose(&c->apis[i], cupti, domains[i]);
+		choose_api_calls(&c->apis[i], cupti, api_domains[i]);
 }
 
-static void set(const struct calls *c, void *subscriber, uint32_t enable, int is_all)
+static void set_calls(const struct calls *c, void *subscriber, uint32_t enable, bool is_all)
 {
 	for (uint32_t i = 0; i < CALLS_APIS; i++)
 		for (uint32_t function = 0; function < c->apis[i].n_functions; function++) {
 			enum call_class class = c->apis[i].classes[function];
 
 			if (class != NEVER && (is_all || class != ON_REQUEST))
-				c->cupti->enable_callback(enable, subscriber, domains[i], function);
+				c->cupti->enable_callback(
+					enable, subscriber, api_domains[i], function);
 		}
 }
 
-void calls_enable(const struct calls *c, void *subscriber, int is_all)
+void calls_enable(const struct calls *c, void *subscriber, bool is_all)
 {
-	set(c, subscriber, 1, is_all);
+	set_calls(c, subscriber, 1, is_all);
 }
 
-void calls_disable(const struct calls *c, void *subscriber, int is_all)
+void calls_disable(const struct calls *c, void *subscriber, bool is_all)
 {
-	set(c, subscriber, 0, is_all);
+	set_calls(c, subscriber, 0, is_all);
 }
 
 void calls_begin(struct calls *c, const struct calls_wish *wish,
@@ -125,7 +126,7 @@ void calls_end(struct calls *c)
 	atomic_store(&c->services, NULL);
 }
 
-static uint32_t find_device(struct calls *c, const struct cupti_call *call)
+static uint32_t find_call_device(struct calls *c, const struct cupti_call *call)
 {
 	uint32_t device = contexts_find(c->contexts, call->context_id);
 
@@ -137,8 +138,8 @@ static uint32_t find_device(struct calls *c, const struct cupti_call *call)
 	return device;
 }
 
-/* That of which records have told has not been met by its handle. */
-static void meet(struct calls *c, const struct cupti_call *call)
+/* A context that is known from records only has not been met by its handle yet. */
+static void note_met_context(struct calls *c, const struct cupti_call *call)
 {
 	if (contexts_is_met(c->contexts, call->context_id) || !call->context)
 		return;
@@ -146,9 +147,10 @@ static void meet(struct calls *c, const struct cupti_call *call)
 	synchronizer_note(c->synchronizer, call->context);
 }
 
-/* Two threads may both ask for it; then it has two numbers. */
-static uint32_t find_name(struct calls_api *api, const struct ptap_collector_services *services,
-	uint32_t function, const struct cupti_call *call)
+/* Two threads may both intern the name; then it has two numbers. */
+static uint32_t find_call_name(struct calls_api *api,
+	const struct ptap_collector_services *services, uint32_t function,
+	const struct cupti_call *call)
 {
 	uint32_t name = atomic_load_explicit(&api->names[function], memory_order_relaxed);
 
@@ -159,8 +161,11 @@ static uint32_t find_name(struct calls_api *api, const struct ptap_collector_ser
 	return name;
 }
 
-/* The graph that it launches; 0: none, or it cannot be known. The executable graph is the first parameter of all that do. */
-static uint32_t find_graph(const struct calls *c, const struct cupti_call *call)
+/*
+ * The graph that the call launches; 0: none, or unknown. The executable graph is the first
+ * parameter of all such calls.
+ */
+static uint32_t find_launched_graph(const struct calls *c, const struct cupti_call *call)
 {
 	uint32_t graph = 0;
 
@@ -173,7 +178,7 @@ static uint32_t find_graph(const struct calls *c, const struct cupti_call *call)
 static void note_launch(struct calls *c, const struct ptap_collector_services *services,
 	uint32_t correlation, uint32_t graph)
 {
-	struct launches *launches = atomic_load_explicit(&c->launches, memory_order_relaxed);
+	struct cuda_launches *launches = atomic_load_explicit(&c->launches, memory_order_relaxed);
 	int64_t now_ns = launches ? services->monotonic_ns() : 0;
 
 	if (launches)
@@ -181,36 +186,43 @@ static void note_launch(struct calls *c, const struct ptap_collector_services *s
 			(uint64_t)(now_ns + atomic_load(&c->cupti_offset_ns)));
 }
 
-static int is_one_too_many(struct calls *c)
+static bool is_beyond_limit(struct calls *c)
 {
 	return atomic_fetch_add_explicit(&c->n, 1, memory_order_relaxed) >=
 	       atomic_load_explicit(&c->max, memory_order_relaxed);
 }
 
-static void enter(struct calls *c, const struct ptap_collector_services *services, uint32_t api,
-	uint32_t function, const struct cupti_call *call)
+static void enter_call(struct calls *c, const struct ptap_collector_services *services,
+	uint32_t api, uint32_t function, const struct cupti_call *call)
 {
-	uint32_t device = find_device(c, call);
-	uint32_t graph = c->apis[api].classes[function] == GRAPH_LAUNCH ? find_graph(c, call) : 0;
-	/* That of the runtime has the same as the one of the driver in it, which the work is joined with. */
-	uint32_t correlation = domains[api] == CUPTI_DRIVER_API ? call->correlation : 0;
+	uint32_t device = find_call_device(c, call);
+	uint32_t graph =
+		c->apis[api].classes[function] == GRAPH_LAUNCH ? find_launched_graph(c, call) : 0;
+	/*
+	 * A call of the runtime has the same correlation as the driver call in it, which the work
+	 * is joined with.
+	 */
+	uint32_t correlation = api_domains[api] == CUPTI_DRIVER_API ? call->correlation : 0;
 
 	*call->slot = 0;
-	meet(c, call);
+	note_met_context(c, call);
 	if (graph)
 		note_launch(c, services, correlation, graph);
 	if (device >= atomic_load_explicit(&c->n_devices, memory_order_relaxed) ||
-		is_one_too_many(c))
+		is_beyond_limit(c))
 		return;
-	*call->slot = services->call_begin(find_name(&c->apis[api], services, function, call),
+	*call->slot = services->call_begin(find_call_name(&c->apis[api], services, function, call),
 		correlation, (uint16_t)device, call->context_id,
 		graph ? PTAP_CALL_IS_GRAPH_LAUNCH : 0, graph);
 }
 
-/* Also behind calls_end(): the program's spans may still be recorded, and would be inside of it. */
-static void leave(struct calls *c, const struct cupti_call *call)
+/*
+ * This also runs after calls_end(): the program's spans may still be recorded, and would be inside
+ * of this one.
+ */
+static void leave_call(struct calls *c, const struct cupti_call *call)
 {
-	/* 0: it was entered before the recording, or is not recorded. */
+	/* 0: the call began before the recording, or is not recorded. */
 	uint64_t begun = *call->slot;
 	const struct ptap_collector_services *services = atomic_load(&c->enders);
 
@@ -228,9 +240,9 @@ void calls_note(struct calls *c, uint32_t domain, uint32_t function, const struc
 	if (function >= c->apis[api].n_functions || !call->slot)
 		return;
 	if (call->site == CUPTI_EXIT)
-		leave(c, call);
+		leave_call(c, call);
 	else if (call->site == CUPTI_ENTER && services)
-		enter(c, services, api, function, call);
+		enter_call(c, services, api, function, call);
 }
 
 uint64_t calls_count_recorded(const struct calls *c)

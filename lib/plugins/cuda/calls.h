@@ -1,72 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls into CUDA, as spans of the threads that make them. By default those into the driver that give a device work or wait for it:
- * calls of the runtime come down to these. Which they are is told by their names (a table in calls.c), so that what a new version
- * adds is among them.
+ * Records calls into CUDA as spans of the threads that make them: by default the calls into the
+ * driver that give a device work or wait for it, which calls of the runtime lead to. They are
+ * recognised by their names (a table in calls.c), so that new versions' calls are included.
  */
 #ifndef PLUGINS_CUDA_CALLS_H
 #define PLUGINS_CUDA_CALLS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct contexts;
 struct cupti;
 struct cupti_call;
-struct launches;
+struct cuda_launches;
 struct synchronizer;
 struct ptap_collector_services;
 
-/* CUPTI 13.5 has 877 of the driver. */
+/* CUPTI 13.5 has 877 calls of the driver. */
 #define CALLS_MAX 2048u
 
-/* Those of the driver, and of the runtime. */
+/* The driver's calls, and the runtime's. */
 #define CALLS_APIS 2u
 
 struct calls_api {
-	uint32_t n_functions; /* numbers below this are functions */
-	uint8_t classes[CALLS_MAX]; /* of each */
-	_Atomic uint32_t names[CALLS_MAX]; /* of each; 0: not used yet */
+	uint32_t n_functions; /* numbers below this are valid */
+	uint8_t classes[CALLS_MAX]; /* of each function */
+	_Atomic uint32_t names[CALLS_MAX]; /* of each function; 0: not used yet */
 };
 
-/* What a capture wants of them. */
+/* A capture's wishes for calls. */
 struct calls_wish {
 	uint64_t max;
-	uint32_t n_devices; /* the first ones */
-	struct launches *launches; /* NULL: nobody needs them */
-	int64_t cupti_offset_ns; /* its clock less CLOCK_MONOTONIC, for them */
+	uint32_t n_devices; /* the first devices */
+	struct cuda_launches *launches; /* NULL: not needed */
+	int64_t cupti_offset_ns; /* CUPTI's clock minus CLOCK_MONOTONIC, for the launches */
 };
 
-/* A callback of the last capture may still be under way when the next one begins. */
+/*
+ * The fields are atomic because a callback of the last capture may still run when the next one
+ * begins.
+ */
 struct calls {
 	const struct cupti *cupti;
 	struct contexts *contexts;
-	struct synchronizer *synchronizer; /* learns of their contexts */
+	struct synchronizer *synchronizer; /* is told the contexts of the calls */
 	_Atomic(const struct ptap_collector_services *) services; /* NULL: nothing is recorded */
 	_Atomic(const struct ptap_collector_services *)
-		enders; /* the last ones: what they began is ended */
+		enders; /* the last services; they end the calls that they began */
 	_Atomic uint64_t max;
 	_Atomic uint32_t n_devices;
-	_Atomic(struct launches *) launches;
+	_Atomic(struct cuda_launches *) launches;
 	_Atomic int64_t cupti_offset_ns;
-	_Atomic uint64_t n; /* more than |max| were not recorded */
+	_Atomic uint64_t n; /* number of calls; those beyond |max| were not recorded */
 	struct calls_api apis[CALLS_APIS];
 };
 
-/* Looks through the functions of |cupti|, once. */
+/* Classifies the functions of |cupti|, once. */
 void calls_choose(struct calls *c, const struct cupti *cupti);
 
-/* Calls |subscriber|'s callback with them from now on: with all, or with those that are recorded by default. */
-void calls_enable(const struct calls *c, void *subscriber, int is_all);
-void calls_disable(const struct calls *c, void *subscriber, int is_all);
+/*
+ * From now on |subscriber|'s callback is called for all calls, or for those that are recorded by
+ * default.
+ */
+void calls_enable(const struct calls *c, void *subscriber, bool is_all);
+void calls_disable(const struct calls *c, void *subscriber, bool is_all);
 
-/* From now on they are recorded, by whatever thread they come. */
+/* From now on calls of all threads are recorded. */
 void calls_begin(struct calls *c, const struct calls_wish *wish,
 	const struct ptap_collector_services *services);
-/* No more. A callback that is under way still uses the services, and what was begun is ended. */
+/*
+ * From now on calls are not recorded. A callback that is under way still uses the services, and
+ * open calls are still ended.
+ */
 void calls_end(struct calls *c);
 
-/* A callback of |domain| (enum cupti_domain). Any thread. */
+/* Handles a callback of |domain| (enum cupti_domain). Any thread. */
 void calls_note(struct calls *c, uint32_t domain, uint32_t function, const struct cupti_call *call);
 
 uint64_t calls_count_recorded(const struct calls *c);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which device a context is of, by CUPTI's number for it, and whether it has made a call. Any thread, without a lock: callbacks ask it with each call. It remembers
- * the newest of 1024; who is not remembered is asked for again.
+ * Maps CUPTI's number of a context to its device, and remembers whether the context has made a
+ * call. Any thread, without a lock: callbacks look it up with each call. It keeps the newest 1024;
+ * others are looked up again in CUPTI.
  */
 #ifndef PLUGINS_CUDA_CONTEXTS_H
 #define PLUGINS_CUDA_CONTEXTS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CONTEXTS_KEPT 1024u
@@ -14,7 +16,8 @@
 
 struct contexts {
 	_Atomic uint64_t kept[CONTEXTS_KEPT]; /* context << 32 | device + 1; 0: none */
-	_Atomic uint32_t met[CONTEXTS_KEPT]; /* context + 1 that has made a call; 0: none */
+	/* number + 1 of a context that has made a call; 0: none */
+	_Atomic uint32_t met[CONTEXTS_KEPT];
 };
 
 static inline void contexts_clear(struct contexts *c)
@@ -25,7 +28,7 @@ static inline void contexts_clear(struct contexts *c)
 	}
 }
 
-static inline int contexts_is_met(const struct contexts *c, uint32_t context)
+static inline bool contexts_is_met(const struct contexts *c, uint32_t context)
 {
 	return atomic_load_explicit(&c->met[context % CONTEXTS_KEPT], memory_order_relaxed) ==
 	       context + 1;
@@ -42,7 +45,7 @@ static inline void contexts_note(struct contexts *c, uint32_t context, uint32_t 
 		(uint64_t)context << 32 | (uint64_t)(device + 1), memory_order_relaxed);
 }
 
-/* Its device, or CONTEXTS_UNKNOWN. */
+/* The context's device, or CONTEXTS_UNKNOWN. */
 static inline uint32_t contexts_find(const struct contexts *c, uint32_t context)
 {
 	uint64_t kept =

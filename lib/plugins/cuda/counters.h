@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The counters of all devices of a capture, if it wants any. Whatever fails is a warning: the rest is recorded. */
+/*
+ * The counters of all devices of a capture, if it wants any. A failure is only a warning: the rest
+ * is recorded.
+ */
 #ifndef PLUGINS_CUDA_COUNTERS_H
 #define PLUGINS_CUDA_COUNTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/plugins/cuda/pm_cupti.h"
@@ -13,24 +17,27 @@ struct pm_sampler;
 struct records;
 struct result_context;
 
-struct counters {
+struct cuda_counters {
 	struct pm_cupti cupti;
 	struct pm_sampler *samplers;
 	int n;
 	uint64_t n_gaps;
 };
 
-/* |library|: CUPTI's handle. The first |n_devices|. */
-void counters_open(struct counters *c, void *library, int n_devices, const struct driver *driver,
-	const struct options *options, const struct result_context *context,
-	struct records *records);
+/* Opens the counters of the first |n_devices|. |library| is CUPTI's handle. */
+void counters_open(struct cuda_counters *c, void *library, int n_devices,
+	const struct driver *driver, const struct options *options,
+	const struct result_context *context, struct records *records);
 void counters_start(
-	struct counters *c, const struct result_context *context, struct records *records);
-/* 0, or what emit() answers. A device of which no more can be read is said, and not asked again. */
+	struct cuda_counters *c, const struct result_context *context, struct records *records);
+/* Returns 0, or the result of emit(). A device that fails gets a warning, and is not read again. */
 int counters_read(
-	struct counters *c, const struct result_context *context, struct records *records);
-void counters_stop(struct counters *c);
-/* Behind CUPTI's last flush: on some versions it ends all of CUPTI. |is_dead|: it has ended itself. */
-void counters_close(struct counters *c, int is_dead);
+	struct cuda_counters *c, const struct result_context *context, struct records *records);
+void counters_stop(struct cuda_counters *c);
+/*
+ * Called after CUPTI's last flush: on some versions it ends all of CUPTI. |is_dead|: CUPTI has
+ * ended itself.
+ */
+void counters_close(struct cuda_counters *c, bool is_dead);
 
 #endif

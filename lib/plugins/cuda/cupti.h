@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUPTI, NVIDIA's tracing library, as far as a collector needs it: its functions, found by name, and its numbers. Declared here
- * from its documents, for its own headers may not be passed on; tests/interop holds this against them. What its records are is
- * in record_layout.h, what its counters need in pm_cupti.h.
+ * The part of CUPTI, NVIDIA's tracing library, that the collector uses: its functions, found by
+ * name, and its numbers. They are declared here from NVIDIA's documents, because its headers may
+ * not be passed on; tests/interop compares both. record_layout.h has its records, pm_cupti.h its
+ * counters.
  */
 #ifndef PLUGINS_CUDA_CUPTI_H
 #define PLUGINS_CUDA_CUPTI_H
@@ -15,7 +16,7 @@ enum cupti_result {
 	CUPTI_INVALID_PARAMETER = 1,
 	CUPTI_INVALID_OPERATION = 7,
 	CUPTI_OUT_OF_MEMORY = 8,
-	CUPTI_MAX_LIMIT_REACHED = 12, /* the end of a buffer */
+	CUPTI_MAX_LIMIT_REACHED = 12, /* also: the end of a buffer */
 	CUPTI_NOT_COMPATIBLE = 14,
 	CUPTI_NOT_INITIALIZED = 15,
 	CUPTI_INVALID_METRIC_NAME = 17,
@@ -35,7 +36,7 @@ enum cupti_result {
 	CUPTI_UNKNOWN = 999,
 };
 
-/* Whose callbacks. */
+/* The domains of callbacks. */
 enum cupti_domain {
 	CUPTI_DRIVER_API = 1,
 	CUPTI_RUNTIME_API = 2,
@@ -55,10 +56,10 @@ enum cupti_resource_callback {
 };
 
 enum cupti_state_callback {
-	CUPTI_FATAL_ERROR = 1, /* it has ended itself */
+	CUPTI_FATAL_ERROR = 1, /* CUPTI has ended itself */
 };
 
-/* What is recorded. */
+/* The kinds of activity. */
 enum cupti_kind {
 	CUPTI_MEMCPY = 1,
 	CUPTI_MEMSET = 2,
@@ -77,7 +78,7 @@ enum cupti_kind {
 
 enum cupti_attribute {
 	CUPTI_DEVICE_BUFFER_POOL_LIMIT = 2, /* size_t */
-	CUPTI_ZEROED_OUT_ACTIVITY_BUFFER = 5, /* uint8_t: those that it is given are zero */
+	CUPTI_ZEROED_OUT_ACTIVITY_BUFFER = 5, /* uint8_t: the buffers that CUPTI gets are zeroed */
 };
 
 enum cupti_thread_id_type {
@@ -85,24 +86,27 @@ enum cupti_thread_id_type {
 };
 
 enum cupti_flush {
-	CUPTI_FLUSH_COMPLETE = 0, /* buffers of which all records are complete */
-	CUPTI_FLUSH_FORCED = 1, /* all; what has no end yet never gets one */
+	CUPTI_FLUSH_COMPLETE = 0, /* only buffers whose records are all complete */
+	CUPTI_FLUSH_FORCED = 1, /* all; an activity without an end never gets one */
 };
 
-/* Of a callback of CUPTI_DRIVER_API or CUPTI_RUNTIME_API. */
+/* The information of a callback of CUPTI_DRIVER_API or CUPTI_RUNTIME_API. */
 struct cupti_call {
 	uint32_t site; /* enum cupti_site */
 	const char *function;
 	const void *parameters;
 	void *result;
-	const char *symbol; /* of a launch, the kernel's name */
+	const char *symbol; /* the kernel's name, in a launch */
 	void *context;
 	uint32_t context_id;
 	uint64_t *slot; /* 64 bits that ENTER and EXIT of a call share */
 	uint32_t correlation;
 };
 
-/* Of a callback of CUPTI_RESOURCE; of one about graphs |descriptor| is a struct cupti_graph. */
+/*
+ * The information of a callback of CUPTI_RESOURCE; in one about graphs |descriptor| is a struct
+ * cupti_graph.
+ */
 struct cupti_resource {
 	void *context;
 	void *handle;
@@ -119,24 +123,24 @@ struct cupti_graph {
 	void *executable;
 };
 
-/* Of a callback of CUPTI_STATE. */
+/* The information of a callback of CUPTI_STATE. */
 struct cupti_notice {
 	int32_t result; /* enum cupti_result */
 	const char *message; /* or NULL */
 };
 
-/* Subscribing by name (13.0): who is told that somebody else has, learns who. */
+/* A subscription by name (13.0): if another tool has subscribed, CUPTI returns that tool's name. */
 struct cupti_subscription {
-	size_t size; /* of the fields that this CUPTI knows */
-	const char *name; /* at most 53 characters; it puts "CUPTI for " before it */
-	char *holder; /* is given the other's name */
+	size_t size; /* bytes, of the fields that this CUPTI knows */
+	const char *name; /* at most 53 characters; CUPTI puts "CUPTI for " before it */
+	char *holder; /* receives the other tool's name */
 	size_t holder_bytes; /* at least CUPTI_HOLDER_BYTES */
 	uint8_t allow_multiple; /* 13.2 */
 	uint8_t padding[7];
 };
 
 #define CUPTI_HOLDER_BYTES 64u
-/* Before 13.2, and since. */
+/* The sizes before 13.2, and since. */
 #define CUPTI_SUBSCRIPTION_BYTES_OLD 32u
 #define CUPTI_SUBSCRIPTION_BYTES 40u
 
@@ -146,9 +150,12 @@ typedef void (*cupti_request)(uint8_t **buffer, size_t *bytes, size_t *max_recor
 typedef void (*cupti_complete)(
 	void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes);
 
-/* Its functions; all but get_timestamp() and the like may be called by one thread at a time. Each answers enum cupti_result. */
+/*
+ * CUPTI's functions. All but get_timestamp() and similar ones may be called by one thread at a
+ * time. Each returns enum cupti_result.
+ */
 struct cupti {
-	uint32_t version; /* 24: of CUDA 12.6; from 13.0 on 130001: 13.0 update 1 */
+	uint32_t version; /* 24: CUDA 12.6; from 13.0 on 130001: 13.0 update 1 */
 
 	int (*get_version)(uint32_t *version);
 	int (*get_result_string)(int result, const char **text);
@@ -162,7 +169,7 @@ struct cupti {
 	int (*register_callbacks)(cupti_request request, cupti_complete complete);
 	int (*flush)(uint32_t flags);
 	int (*next_record)(uint8_t *buffer, size_t valid_bytes, void **record);
-	int (*get_dropped)(void *context, uint32_t stream, size_t *n); /* since it was last asked */
+	int (*get_dropped)(void *context, uint32_t stream, size_t *n); /* since the last call */
 	int (*set_attribute)(uint32_t attribute, size_t *bytes, void *value);
 	int (*get_attribute)(uint32_t attribute, size_t *bytes, void *value);
 	int (*get_timestamp)(uint64_t *ns);
@@ -170,23 +177,43 @@ struct cupti {
 	int (*get_device_id)(void *context, uint32_t *device);
 	int (*finalize)(void);
 
-	/* Not in all versions: NULL then. */
+	/* Functions that some versions lack: NULL then. */
 	int (*subscribe_by_name)(void **subscriber, cupti_callback callback, void *state,
 		struct cupti_subscription *subscription);
-	int (*enable_and_dump)(uint32_t kind); /* and tells what there is already */
+	int (*enable_and_dump)(uint32_t kind); /* also reports what exists already */
 	int (*enable_all_waits)(
-		uint8_t enable); /* also questions whether something is done, when it is not */
+		uint8_t enable); /* also polls of a stream or event that is not done */
 	int (*get_graph_exec_id)(void *executable, uint32_t *id);
 	int (*get_graph_node_id)(void *node, uint64_t *id);
 };
 
-/*
- * Fills |out| from a library that was opened. 0, or a negative errno with |why|: it lacks a function, is older than what is
- * understood, or does not tell its version.
- */
-int cupti_bind(struct cupti *out, void *handle, const char *path, char *why);
+#define LIBRARY_PATH_BYTES 1024u
 
-/* Each function that it does not have and that is missed, and what a capture is without. */
+/* The variable that names the only file to open. */
+#define LIBRARY_VARIABLE "PROFTAP_CUPTI"
+
+struct library {
+	void *handle;
+	char path[LIBRARY_PATH_BYTES]; /* the library's path, if known */
+	char looked[640]; /* where it was not found; Python's paths are long */
+	char refused[300]; /* the file that could not be opened, and the reason */
+};
+
+/*
+ * Finds CUPTI, opens it and binds its functions. Few programs are linked with it, and its place
+ * depends on how CUDA was installed. The order is: the user's setting; a copy that the program has
+ * loaded, because two copies disturb each other; beside the CUDA libraries that the program has
+ * loaded, as in Python's wheels; the linker's folders; the toolkit's folders. The CUDA version that
+ * the program has loaded comes first, because its records match the driver. |driver| is the
+ * program's driver version (13000). An opened library stays open, since it may have hooked itself
+ * into the driver.
+ *
+ * 0, or a negative errno with |why|: not found (and where it was searched), a function is missing,
+ * the version is too old, or unknown.
+ */
+int library_open(struct library *l, int driver, struct cupti *out, char *why);
+
+/* Calls |tell| for each missing function that a capture lacks something without. */
 void cupti_tell_missing(const struct cupti *cupti,
 	void (*tell)(void *context, const char *function, const char *without), void *context);
 

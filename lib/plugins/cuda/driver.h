@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's driver library, as far as a collector needs it: whether the program uses it, and what its devices are. Declared here
- * from its documents, for its own headers may not be passed on; tests/interop holds this against them.
+ * The part of CUDA's driver library that the collector uses: whether the program uses the driver,
+ * and its devices. It is declared here from NVIDIA's documents, because its headers may not be
+ * passed on; tests/interop compares both.
  */
 #ifndef PLUGINS_CUDA_DRIVER_H
 #define PLUGINS_CUDA_DRIVER_H
@@ -9,12 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cuda_names;
+struct ptap_collector_services;
+
 enum driver_result {
 	DRIVER_OK = 0,
-	/* by this process, which may not have begun yet, or is a child */
+	/* not initialised by this process, which may not use CUDA yet, or is a child */
 	DRIVER_NOT_INITIALIZED = 3,
-	DRIVER_DEINITIALIZED = 4, /* the process ends */
-	DRIVER_STUB_LIBRARY = 34, /* for linking, not for running */
+	DRIVER_DEINITIALIZED = 4, /* the process is exiting */
+	DRIVER_STUB_LIBRARY = 34, /* the library is only for linking */
 	DRIVER_NO_DEVICE = 100,
 	DRIVER_SYSTEM_DRIVER_MISMATCH = 803,
 	DRIVER_COMPAT_NOT_SUPPORTED = 804,
@@ -23,7 +27,7 @@ enum driver_result {
 
 enum driver_attribute {
 	DRIVER_MAX_THREADS_PER_BLOCK = 1,
-	DRIVER_SHARED_PER_BLOCK = 8, /* bytes, as are all such */
+	DRIVER_SHARED_PER_BLOCK = 8, /* bytes, as in the other sizes */
 	DRIVER_WARP_THREADS = 10,
 	DRIVER_REGISTERS_PER_BLOCK = 12,
 	DRIVER_CLOCK_KHZ = 13,
@@ -40,7 +44,9 @@ enum driver_attribute {
 	DRIVER_RESERVED_SHARED_PER_BLOCK = 111,
 };
 
-/* Its functions; those that an old driver may lack are NULL then. Each answers enum driver_result. */
+/*
+ * The driver's functions; those that an old driver lacks are NULL. Each returns enum driver_result.
+ */
 struct driver {
 	int (*get_version)(int *version); /* 13000: CUDA 13.0 */
 	int (*get_device_count)(int *n);
@@ -48,7 +54,7 @@ struct driver {
 	int (*get_name)(char *name, int n, int device);
 	int (*get_memory_bytes)(size_t *bytes, int device);
 	int (*get_attribute)(int *value, int attribute, int device);
-	int (*get_uuid)(uint8_t uuid[16], int device); /* or NULL, as all that follow */
+	int (*get_uuid)(uint8_t uuid[16], int device); /* may be NULL, as all that follow */
 	int (*get_primary_state)(int device, unsigned *flags, int *is_active);
 	int (*retain_primary)(void **context, int device);
 	int (*release_primary)(int device);
@@ -58,15 +64,50 @@ struct driver {
 };
 
 /*
- * The one that is mapped in this process. Loads nothing: 0, or -EAGAIN (and no word of it) when there is none, or -ENOSYS with |why|
- * when it lacks a function. It stays mapped, as it would without us.
+ * Finds the driver that is mapped in this process. Loads nothing. 0; -EAGAIN without a message:
+ * none is mapped; or -ENOSYS with |why|: it lacks a function. The driver stays mapped, as it would
+ * without us.
  */
 int driver_find(struct driver *out, char *why);
 
-/* Waits, for however long, until |context|'s device has done what it was given there. It may not be destroyed meanwhile. */
+/*
+ * Waits without a limit until the device has done |context|'s work. The context may not be
+ * destroyed meanwhile.
+ */
 void driver_synchronize_context(const struct driver *driver, void *context);
 
-/* The same with the contexts that the runtime makes, of the first |n| devices. */
+/* Waits for the contexts that the runtime makes, of the first |n| devices. */
 void driver_synchronize_devices(const struct driver *driver, int n);
+
+/* --- the process -------------------------------------------------------------------------------- */
+
+struct driver_facts {
+	int driver_version; /* 13000: CUDA 13.0 */
+	int n_devices;
+};
+
+/*
+ * Checks whether this process uses CUDA. No call of CUPTI may come before: most fail, some crash,
+ * and a driver that is initialised on behalf of a program that forks later would break its
+ * children. 0: it does. -EAGAIN: not yet, or the process is the child of one that does. Otherwise a
+ * negative errno with |why|: no device, or no working driver.
+ */
+int driver_check(struct driver *driver, struct driver_facts *out, char *why);
+
+/* --- the devices -------------------------------------------------------------------------------- */
+
+struct driver_devices {
+	const struct driver *driver;
+	int n; /* the number of devices, from the first on */
+	uint32_t driver_version;
+	uint32_t library_version;
+};
+
+/*
+ * Emits one PTAP_DEVICE_INFO for each device. A value that the driver does not tell is 0. Returns
+ * 0, or the result of emit().
+ */
+int driver_emit_devices(const struct driver_devices *d, struct cuda_names *names,
+	const struct ptap_collector_services *services);
 
 #endif

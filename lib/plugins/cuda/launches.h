@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The launches of graphs, for a CUPTI that forgets them: from 13.0 to 13.1, in each session but the first, what a graph executes has
- * the correlation of some other call. An executable graph runs once at a time, in the order of its launches: so the first of its nodes
- * that is seen again begins what the next launch has started. A guess, and only made where the correlation is no launch of that graph.
+ * The launches of graphs, for versions of CUPTI that forget them: from 13.0 to 13.1, in each
+ * session but the first, a graph's activities have the correlation of some other call. An
+ * executable graph runs once at a time, in the order of its launches. So when the first of its
+ * nodes is seen again, the next launch has started. This is a guess, made only where the
+ * correlation is not a launch of that graph.
  *
- * Noted by any thread, without a lock; looked up by the thread of collectors. The newest 16,384 are kept, of 64 graphs.
+ * Any thread notes launches, without a lock; the collectors' thread looks them up. The newest
+ * 16,384 are kept, of 64 graphs.
  */
 #ifndef PLUGINS_CUDA_LAUNCHES_H
 #define PLUGINS_CUDA_LAUNCHES_H
@@ -15,37 +18,40 @@
 #define LAUNCHES_KEPT 16384u
 #define LAUNCHES_GRAPHS 64u
 
-struct launch {
+struct cuda_launch {
 	_Atomic uint64_t call; /* correlation << 32 | graph */
-	_Atomic uint64_t at_ns; /* in CUPTI's clock */
+	_Atomic uint64_t at_ns; /* ns, in CUPTI's clock */
 };
 
-/* Where the records of a graph are. */
+/* The progress through the records of a graph. */
 struct launched_graph {
 	uint32_t graph; /* 0: none */
-	uint32_t answer; /* correlation of the launch */
+	uint32_t answer; /* the correlation of the current launch */
 	uint64_t first_node;
-	uint64_t next; /* number of the launch to look at next */
+	uint64_t next; /* the number of the next launch to check */
 };
 
-struct launches {
+struct cuda_launches {
 	_Atomic uint64_t n;
-	struct launch kept[LAUNCHES_KEPT]; /* in their order */
-	_Atomic uint64_t known[LAUNCHES_KEPT]; /* |call|, by correlation */
+	struct cuda_launch kept[LAUNCHES_KEPT]; /* in the order of the launches */
+	_Atomic uint64_t known[LAUNCHES_KEPT]; /* |call|, indexed by correlation */
 	struct launched_graph graphs[LAUNCHES_GRAPHS];
 };
 
-void launches_clear(struct launches *l);
-void launches_note(struct launches *l, uint32_t correlation, uint32_t graph, uint64_t at_ns);
+void launches_clear(struct cuda_launches *l);
+void launches_note(struct cuda_launches *l, uint32_t correlation, uint32_t graph, uint64_t at_ns);
 
 struct launched_node {
 	uint64_t node;
 	uint64_t start_ns;
 	uint32_t graph;
-	uint32_t correlation; /* as CUPTI says */
+	uint32_t correlation; /* CUPTI's correlation */
 };
 
-/* The correlation of the launch that it belongs to: CUPTI's if that is one, or a guess; 0: there is none. In the order of records. */
-uint32_t launches_find(struct launches *l, const struct launched_node *node);
+/*
+ * The correlation of the launch that |node| belongs to: CUPTI's if that is a launch, or a guess; 0:
+ * none. Call it in the order of records.
+ */
+uint32_t launches_find(struct cuda_launches *l, const struct launched_node *node);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The numbers of texts; see names.h. A hash table of texts. Before it a small one by pointer, since most records of a buffer name
- * one of few kernels by the same pointer: what is found there is compared, so a pointer that was used again does no harm.
+ * The numbers of texts; see names.h. The main table is a hash table of texts. A small table by
+ * pointer comes before it, since most records of a buffer name one of few kernels by the same
+ * pointer. A text found there is compared, so a reused pointer does no harm.
  */
 #include "lib/plugins/cuda/names.h"
 
@@ -9,7 +10,7 @@
 #include <string.h>
 
 #define FIRST_SLOTS 256u
-/* More of a text nobody keeps. */
+/* bytes; longer texts are cut */
 #define MAX_BYTES 1023u
 
 struct name {
@@ -36,7 +37,7 @@ static uint64_t hash_text(const char *text, size_t n)
 	return hash ^ hash >> 29;
 }
 
-void names_begin(struct names *n, const struct ptap_collector_services *services)
+void cuda_names_begin(struct cuda_names *n, const struct ptap_collector_services *services)
 {
 	n->services = services;
 	memset(n->n_lost, 0, sizeof n->n_lost);
@@ -54,7 +55,7 @@ static struct name **find_slot(
 	return &slots[i];
 }
 
-static int make_room(struct names *n)
+static int make_slot_room(struct cuda_names *n)
 {
 	size_t n_slots = n->n_slots ? 2 * n->n_slots : FIRST_SLOTS;
 	struct name **slots;
@@ -74,8 +75,8 @@ static int make_room(struct names *n)
 	return 0;
 }
 
-static struct name *add(
-	struct names *n, struct name **slot, uint64_t hash, const char *text, size_t n_bytes)
+static struct name *add_name(
+	struct cuda_names *n, struct name **slot, uint64_t hash, const char *text, size_t n_bytes)
 {
 	struct name *name;
 
@@ -93,26 +94,26 @@ static struct name *add(
 	return name;
 }
 
-static struct name *find(struct names *n, const char *text)
+static struct name *find_name(struct cuda_names *n, const char *text)
 {
 	size_t n_bytes = strnlen(text, MAX_BYTES);
 	uint64_t hash = hash_text(text, n_bytes);
 	struct name **slot;
 
-	if (make_room(n))
+	if (make_slot_room(n))
 		return NULL;
 	slot = find_slot(n->slots, n->n_slots, hash, text, n_bytes);
-	return *slot ? *slot : add(n, slot, hash, text, n_bytes);
+	return *slot ? *slot : add_name(n, slot, hash, text, n_bytes);
 }
 
-static uint32_t get_id(const struct names *n, struct name *name)
+static uint32_t get_name_id(const struct cuda_names *n, struct name *name)
 {
 	if (!name->id)
 		name->id = n->services->intern(name->text);
 	return name->id;
 }
 
-uint32_t names_find(struct names *n, enum ptap_device_kind kind, const char *text)
+uint32_t cuda_names_find(struct cuda_names *n, enum ptap_device_kind kind, const char *text)
 {
 	struct name **recent =
 		&n->recent[(uintptr_t)text / 16 % (sizeof n->recent / sizeof n->recent[0])];
@@ -120,8 +121,8 @@ uint32_t names_find(struct names *n, enum ptap_device_kind kind, const char *tex
 	uint32_t id;
 
 	if (!name || strncmp(text, name->text, MAX_BYTES) != 0)
-		name = find(n, text);
-	id = name ? get_id(n, name) : 0;
+		name = find_name(n, text);
+	id = name ? get_name_id(n, name) : 0;
 	if (id)
 		*recent = name;
 	else
@@ -129,7 +130,7 @@ uint32_t names_find(struct names *n, enum ptap_device_kind kind, const char *tex
 	return id;
 }
 
-void names_deinit(struct names *n)
+void cuda_names_deinit(struct cuda_names *n)
 {
 	for (size_t i = 0; i < n->n_slots; i++)
 		free(n->slots[i]);

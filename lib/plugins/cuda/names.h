@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The numbers that texts (names of kernels, streams, counters) have in this process's traces, each asked for once. They are known by
- * what they say, not by where they lie: CUPTI's pointers hold until the records have been read, and are used again for others.
+ * The numbers that texts (names of kernels, streams, counters) have in this process's traces. Each
+ * text is interned once. Texts are compared by content, not by address: CUPTI's pointers are valid
+ * until the records have been read, and are then reused for other texts.
  *
- * Of the thread of collectors only. It stays from capture to capture, for what has a number has it for good; it is bounded.
+ * Only the collectors' thread uses this. The table stays from capture to capture, because a number
+ * is valid for good; its size is limited.
  */
 #ifndef PLUGINS_CUDA_NAMES_H
 #define PLUGINS_CUDA_NAMES_H
@@ -17,23 +19,26 @@
 
 struct name;
 
-struct names {
+struct cuda_names {
 	const struct ptap_collector_services *services;
 	struct name **slots;
 	size_t n_slots; /* a power of two */
 	size_t n_used;
 	size_t text_bytes;
-	/* in this capture: records whose names have no number */
+	/* records of this capture whose names have no number */
 	uint64_t n_lost[PTAP_DEVICE_KINDS];
-	struct name *recent[1024]; /* found last, by pointer */
+	struct name *recent[1024]; /* the last names found, by pointer */
 };
 
-/* A capture begins. */
-void names_begin(struct names *n, const struct ptap_collector_services *services);
+/* Called when a capture begins. */
+void cuda_names_begin(struct cuda_names *n, const struct ptap_collector_services *services);
 
-/* The number of |text| (not NULL), the name of a record of that kind; 0: there is no room for it, which is counted. */
-uint32_t names_find(struct names *n, enum ptap_device_kind kind, const char *text);
+/*
+ * The number of |text| (not NULL), the name of a record of |kind|; 0: no room for it, which is
+ * counted.
+ */
+uint32_t cuda_names_find(struct cuda_names *n, enum ptap_device_kind kind, const char *text);
 
-void names_deinit(struct names *n);
+void cuda_names_deinit(struct cuda_names *n);
 
 #endif

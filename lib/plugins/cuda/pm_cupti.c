@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sampling counters needs of CUPTI; see pm_cupti.h. */
+/* Finds CUPTI's functions for the sampling of counters; see pm_cupti.h. */
 #include "lib/plugins/cuda/pm_cupti.h"
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 static const struct {
 	size_t offset;
 	const char *name;
-} functions[] = {
+} sampling_functions[] = {
 	ROW(initialize, "ProfilerInitialize"),
 	ROW(get_chip, "DeviceGetChipName"),
 	ROW(get_support, "ProfilerDeviceSupported"),
@@ -42,7 +42,7 @@ static const struct {
 
 #define PATH_BYTES 1024
 
-/* It stays open, so that CUPTI finds it by its name. */
+/* The host library stays open, so that CUPTI finds it by its name. */
 static int open_host_library(void *handle)
 {
 	char path[PATH_BYTES];
@@ -62,12 +62,12 @@ static int open_host_library(void *handle)
 
 int pm_cupti_bind(struct pm_cupti *out, void *handle)
 {
-	for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-		void *found = dlsym(handle, functions[i].name);
+	for (size_t i = 0; i < sizeof sampling_functions / sizeof sampling_functions[0]; i++) {
+		void *found = dlsym(handle, sampling_functions[i].name);
 
 		if (!found)
 			return -ENOSYS;
-		memcpy((char *)out + functions[i].offset, &found, sizeof found);
+		memcpy((char *)out + sampling_functions[i].offset, &found, sizeof found);
 	}
 	return open_host_library(handle);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What sampling counters needs of CUPTI (12.6): three APIs of functions that take one struct each. Declared here from their documents,
- * as cupti.h is; the host API's header was C++ until CUDA 13.2, so nobody could include it.
+ * The part of CUPTI (12.6) that samples counters: three APIs of functions that take one struct
+ * each. They are declared here from NVIDIA's documents, as in cupti.h; the host API's header was
+ * C++ until CUDA 13.2, so C could not include it.
  *
- * Each struct begins with its size, which is that of its fields, without what is behind the last one, and a pointer that is NULL.
+ * Each struct begins with its size, which is that of its fields without the padding behind the last
+ * one, and a pointer that is NULL.
  */
 #ifndef PLUGINS_CUDA_PM_CUPTI_H
 #define PLUGINS_CUDA_PM_CUPTI_H
@@ -11,14 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The size of |type| up to and with |last|. */
+/* The size of |type| up to and including |last|. */
 #define PM_SIZE(type, last) (offsetof(struct type, last) + sizeof(((struct type *)0)->last))
 
 enum {
-	PM_API = 3, /* of struct pm_support */
+	PM_API = 3, /* the value of |api| in struct pm_support */
 	PM_SUPPORTED = 3,
-	PM_PROFILER = 1, /* of struct pm_host */
-	PM_BY_TIME = 1, /* not by the clock of the cores */
+	PM_PROFILER = 1, /* the value of |profiler| in struct pm_host */
+	PM_BY_TIME = 1, /* triggered by time, not by the clock of the cores */
 	PM_KEEP_LATEST = 1,
 };
 
@@ -38,7 +40,7 @@ struct pm_support {
 	size_t size;
 	void *reserved;
 	int device;
-	uint32_t is_supported; /* out, as all that follow: of 3 it is */
+	uint32_t is_supported; /* out, as all that follow; PM_SUPPORTED: yes */
 	uint32_t architecture;
 	uint32_t sli;
 	uint32_t vgpu;
@@ -46,16 +48,16 @@ struct pm_support {
 	uint32_t cmp;
 	uint32_t wsl;
 	uint32_t api; /* in */
-	uint32_t sku; /* 13.1 */
+	uint32_t sku; /* since 13.1 */
 };
 
-/* What counters there are, at the moment. */
+/* The counters that are available now. */
 struct pm_availability {
 	size_t size;
 	void *reserved;
 	size_t device;
 	size_t image_bytes; /* in and out */
-	uint8_t *image; /* NULL: how large it is */
+	uint8_t *image; /* NULL: only its size is asked for */
 };
 
 struct pm_host {
@@ -111,7 +113,7 @@ struct pm_enable {
 	void *sampling; /* out */
 };
 
-/* Of those that have nothing but it. */
+/* The parameter of functions that need only the sampling object. */
 struct pm_object {
 	size_t size;
 	void *reserved;
@@ -127,7 +129,7 @@ struct pm_set_config {
 	size_t buffer_bytes;
 	uint64_t interval;
 	uint32_t trigger;
-	uint32_t append_mode; /* 12.8 */
+	uint32_t append_mode; /* since 12.8 */
 };
 
 struct pm_data_size {
@@ -163,7 +165,7 @@ struct pm_data_info {
 	void *reserved;
 	const uint8_t *data;
 	size_t data_bytes;
-	size_t n_total; /* out, as those that follow */
+	size_t n_total; /* out, as all that follow */
 	size_t n_populated;
 	size_t n_completed;
 };
@@ -191,7 +193,7 @@ struct pm_evaluate {
 	double *values; /* out */
 };
 
-/* Its functions. Each answers enum cupti_result. */
+/* CUPTI's functions. Each returns enum cupti_result. */
 struct pm_cupti {
 	int (*initialize)(struct pm_initialize *p);
 	int (*get_chip)(struct pm_chip *p); /* crashes without a driver */
@@ -219,8 +221,9 @@ struct pm_cupti {
 #define PM_HOST_LIBRARY "libnvperf_host.so"
 
 /*
- * Finds them in a library that was opened, and opens another one beside it, which CUPTI itself looks for only where the linker does. 0,
- * -ENOSYS: not all are there, or -ENOENT: the other one is not.
+ * Finds the functions in an open library, and opens the host library beside it, which CUPTI itself
+ * searches only in the linker's folders. 0; -ENOSYS: a function is missing; or -ENOENT: the host
+ * library is missing.
  */
 int pm_cupti_bind(struct pm_cupti *out, void *handle);
 

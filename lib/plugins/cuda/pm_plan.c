@@ -1,13 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How counters are had from a kind of GPU; see pm_plan.h. */
+/* The counters of a kind of GPU, and the way to sample them; see pm_plan.h. */
 #include "lib/plugins/cuda/pm_plan.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/plugins/cuda/cupti.h"
 #include "lib/plugins/cuda/pm_cupti.h"
-#include "lib/plugins/cuda/pm_list.h"
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+/* XLA's choice for Hopper; tests/interop checks with CUPTI that it still fits into one pass. */
+static const char default_metrics[] =
+	"gpc__cycles_elapsed.avg.per_second,"
+	"gr__cycles_active.sum.pct_of_peak_sustained_elapsed,"
+	"TPC.TriageCompute.sm__cycles_active.avg.pct_of_peak_sustained_elapsed,"
+	"TPC.TriageCompute.sm__inst_executed_realtime.avg.pct_of_peak_sustained_elapsed,"
+	"TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed,"
+	"dramc__read_throughput.avg.pct_of_peak_sustained_elapsed,"
+	"dramc__write_throughput.avg.pct_of_peak_sustained_elapsed,"
+	"pcie__read_bytes.avg.pct_of_peak_sustained_elapsed,"
+	"pcie__write_bytes.avg.pct_of_peak_sustained_elapsed,"
+	"nvlrx__bytes.avg.pct_of_peak_sustained_elapsed,"
+	"nvltx__bytes.avg.pct_of_peak_sustained_elapsed";
+
+/* Returns the next name of |*list|, |*n| bytes without the blanks around it. NULL: no more. */
+static const char *find_next_name(const char **list, size_t *n)
+{
+	const char *word = *list + strspn(*list, ", \t");
+
+	*n = strcspn(word, ",");
+	*list = word + *n;
+	while (*n && strchr(" \t", word[*n - 1]))
+		--*n;
+	return *n ? word : NULL;
+}
+
+size_t pm_list_read(struct pm_list *l, const char *option)
+{
+	const char *list = strcmp(option, "default") == 0 ? default_metrics : option;
+	const char *word;
+	size_t n_bytes = 0;
+	size_t n_beyond = 0;
+	size_t n;
+
+	l->n = 0;
+	while ((word = find_next_name(&list, &n))) {
+		if (l->n == PM_LIST_MAX || n >= sizeof l->text - n_bytes) {
+			n_beyond++;
+			continue;
+		}
+		l->names[l->n++] = memcpy(l->text + n_bytes, word, n);
+		l->text[n_bytes + n] = '\0';
+		n_bytes += n + 1;
+	}
+	return n_beyond;
+}
+
+void pm_list_remove(struct pm_list *l, size_t i)
+{
+	l->n--;
+	memmove(&l->names[i], &l->names[i + 1], (l->n - i) * sizeof l->names[0]);
+}
+
+/* --- the plan --------------------------------------------------------------------------------- */
 
 static int open_host(struct pm_plan *p, const struct pm_chip_context *chip)
 {
@@ -32,8 +89,9 @@ static void close_host(struct pm_plan *p)
 	p->host = NULL;
 }
 
-/* In a host object of their own: what one was given cannot be taken away. */
-static int add(struct pm_plan *p, const struct pm_chip_context *chip, const char **names, size_t n)
+/* Adds the metrics to a new host object, because metrics cannot be removed from one. */
+static int add_metrics(
+	struct pm_plan *p, const struct pm_chip_context *chip, const char **names, size_t n)
 {
 	struct pm_metrics metrics = {.size = PM_SIZE(pm_metrics, n), .names = names, .n = n};
 	int result;
@@ -46,21 +104,22 @@ static int add(struct pm_plan *p, const struct pm_chip_context *chip, const char
 	return p->cupti->add_metrics(&metrics);
 }
 
-static int is_unknown(int result)
+static bool is_unknown_metric(int result)
 {
 	return result == CUPTI_INVALID_PARAMETER || result == CUPTI_INVALID_METRIC_NAME;
 }
 
-/* Which of them it is CUPTI does not say. */
-static int add_known(struct pm_plan *p, const struct pm_chip_context *chip, struct pm_list *list)
+/* CUPTI does not say which metric is unknown, so each is tried alone. */
+static int add_known_metrics(
+	struct pm_plan *p, const struct pm_chip_context *chip, struct pm_list *list)
 {
-	int result = add(p, chip, list->names, list->n);
+	int result = add_metrics(p, chip, list->names, list->n);
 
-	if (!is_unknown(result))
+	if (!is_unknown_metric(result))
 		return result;
 	for (size_t i = 0; i < list->n;) {
-		result = add(p, chip, &list->names[i], 1);
-		if (result && !is_unknown(result))
+		result = add_metrics(p, chip, &list->names[i], 1);
+		if (result && !is_unknown_metric(result))
 			return result;
 		if (!result) {
 			i++;
@@ -69,10 +128,10 @@ static int add_known(struct pm_plan *p, const struct pm_chip_context *chip, stru
 		chip->left_out(chip->context, list->names[i], "not known for this GPU");
 		pm_list_remove(list, i);
 	}
-	return list->n ? add(p, chip, list->names, list->n) : CUPTI_INVALID_METRIC_NAME;
+	return list->n ? add_metrics(p, chip, list->names, list->n) : CUPTI_INVALID_METRIC_NAME;
 }
 
-static int make_image(struct pm_plan *p)
+static int make_config_image(struct pm_plan *p)
 {
 	struct pm_config_size size = {
 		.size = PM_SIZE(pm_config_size, image_bytes), .host = p->host};
@@ -109,18 +168,18 @@ int pm_plan_open(struct pm_plan *p, const struct pm_cupti *cupti,
 
 	memset(p, 0, sizeof *p);
 	p->cupti = cupti;
-	result = add_known(p, chip, list);
+	result = add_known_metrics(p, chip, list);
 	if (!result)
-		result = make_image(p);
+		result = make_config_image(p);
 	if (!result)
 		result = count_passes(p, &n_passes);
 	while (!result && n_passes > 1 && list->n > 1) {
 		chip->left_out(chip->context, list->names[list->n - 1],
 			"it does not fit into one pass with those before it");
 		pm_list_remove(list, list->n - 1);
-		result = add(p, chip, list->names, list->n);
+		result = add_metrics(p, chip, list->names, list->n);
 		if (!result)
-			result = make_image(p);
+			result = make_config_image(p);
 		if (!result)
 			result = count_passes(p, &n_passes);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the counters of a list are had from a kind of GPU: CUPTI's host API, which needs no device and no rights. What the chip does not
- * know, and what does not fit into one pass, is taken out of the list and named: sampling has one pass only.
+ * The list of counters, and the plan to sample them on a kind of GPU by CUPTI's host API, which
+ * needs no device and no rights. Sampling has one pass only: metrics that the chip does not know,
+ * or that do not fit into that pass, are removed from the list and reported.
  */
 #ifndef PLUGINS_CUDA_PM_PLAN_H
 #define PLUGINS_CUDA_PM_PLAN_H
@@ -10,24 +11,42 @@
 #include <stdint.h>
 
 struct pm_cupti;
-struct pm_list;
+
+#define PM_LIST_MAX 64u
+#define PM_LIST_BYTES 4096u
+
+struct pm_list {
+	char text[PM_LIST_BYTES];
+	const char *names[PM_LIST_MAX]; /* pointers into |text| */
+	size_t n;
+};
+
+/*
+ * Reads |option|, a list with commas: the first PM_LIST_MAX names, as far as whole names fit into
+ * PM_LIST_BYTES. The word |default| stands for a set that fits into one pass of an H100. Returns
+ * the number of names beyond these.
+ */
+size_t pm_list_read(struct pm_list *l, const char *option);
+
+/* Removes the |i|th name. */
+void pm_list_remove(struct pm_list *l, size_t i);
 
 struct pm_plan {
 	const struct pm_cupti *cupti;
-	void *host; /* evaluates what was sampled */
+	void *host; /* the host object, which evaluates samples */
 	uint8_t *image;
 	size_t image_bytes;
 };
 
-/* Where and with what. */
+/* The chip of a plan, and its listener. */
 struct pm_chip_context {
 	const char *chip;
-	const uint8_t *availability; /* NULL: all */
+	const uint8_t *availability; /* NULL: all counters */
 	void (*left_out)(void *context, const char *metric, const char *why);
 	void *context;
 };
 
-/* Returns enum cupti_result; CUPTI_INVALID_METRIC_NAME: nothing is left of the list. */
+/* Returns enum cupti_result; CUPTI_INVALID_METRIC_NAME: the list is empty now. */
 int pm_plan_open(struct pm_plan *p, const struct pm_cupti *cupti,
 	const struct pm_chip_context *chip, struct pm_list *list);
 void pm_plan_close(struct pm_plan *p);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers without locks; see pool.h. The free ones are a stack, whose head carries a count of its changes: a thread that was
- * interrupted between reading the head and replacing it finds another word, even if the same buffer is first again. The filled ones
- * are a stack that is only ever taken whole, which needs none.
+ * Buffers without locks; see pool.h. Free buffers are a stack, whose head carries a count of its
+ * changes: a thread that was interrupted between reading the head and replacing it finds another
+ * word, even if the same buffer is first again. Filled buffers are a stack that is only taken
+ * whole, so it needs no count.
  */
 #include "lib/plugins/cuda/pool.h"
 
@@ -10,20 +11,22 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Left in the pool while the others are trimmed: the last ones to be taken, which few captures touch. */
-#define KEPT 8u
+/*
+ * Buffers that stay in the pool during a trim: the last ones to be taken, which few captures touch.
+ */
+#define N_KEPT 8u
 
-static uint32_t number_of(uint64_t head)
+static uint32_t get_head_number(uint64_t head)
 {
 	return (uint32_t)head;
 }
 
-static uint64_t changed(uint64_t head, uint32_t number)
+static uint64_t make_next_head(uint64_t head, uint32_t number)
 {
 	return ((head >> 32) + 1) << 32 | number;
 }
 
-static void *reserve(size_t n)
+static void *reserve_memory(size_t n)
 {
 	void *at = mmap(NULL, n, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -31,8 +34,11 @@ static void *reserve(size_t n)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Huge pages would be had whole for the first byte of a buffer; a core dump is not ours to fill. */
-static void advise(void *at, size_t n)
+/*
+ * A huge page would be allocated whole for the first byte of a buffer; and a core dump should not
+ * contain the buffers.
+ */
+static void advise_memory(void *at, size_t n)
 {
 	madvise(at, n, MADV_NOHUGEPAGE);
 	madvise(at, n, MADV_DONTDUMP);
@@ -55,17 +61,17 @@ void pool_reset(struct pool *p)
 int pool_init(struct pool *p, uint32_t n, size_t buffer_bytes)
 {
 	memset(p, 0, sizeof *p);
-	while (n && !(p->memory = reserve(n * buffer_bytes)))
+	while (n && !(p->memory = reserve_memory(n * buffer_bytes)))
 		n /= 2;
 	if (!n)
 		return -ENOMEM;
-	p->entries = reserve(n * sizeof *p->entries);
+	p->entries = reserve_memory(n * sizeof *p->entries);
 	if (!p->entries) {
 		munmap(p->memory, n * buffer_bytes);
 		memset(p, 0, sizeof *p);
 		return -ENOMEM;
 	}
-	advise(p->memory, n * buffer_bytes);
+	advise_memory(p->memory, n * buffer_bytes);
 	p->buffer_bytes = buffer_bytes;
 	p->n_buffers = n;
 	pool_reset(p);
@@ -78,8 +84,8 @@ static void push_free(struct pool *p, uint32_t number)
 
 	do
 		atomic_store_explicit(
-			&p->entries[number].next, number_of(head), memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&p->free, &head, changed(head, number),
+			&p->entries[number].next, get_head_number(head), memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&p->free, &head, make_next_head(head, number),
 		memory_order_release, memory_order_relaxed));
 }
 
@@ -89,17 +95,20 @@ static uint32_t pop_free(struct pool *p)
 	uint32_t next;
 
 	do {
-		if (number_of(head) == POOL_NONE)
+		if (get_head_number(head) == POOL_NONE)
 			return POOL_NONE;
-		/* Somebody else may have it by now; then the head has changed, and this is not used. */
+		/*
+		 * Another thread may have taken it by now; then the head has changed, and |next| is
+		 * not used.
+		 */
 		next = atomic_load_explicit(
-			&p->entries[number_of(head)].next, memory_order_relaxed);
-	} while (!atomic_compare_exchange_weak_explicit(
-		&p->free, &head, changed(head, next), memory_order_acquire, memory_order_acquire));
-	return number_of(head);
+			&p->entries[get_head_number(head)].next, memory_order_relaxed);
+	} while (!atomic_compare_exchange_weak_explicit(&p->free, &head, make_next_head(head, next),
+		memory_order_acquire, memory_order_acquire));
+	return get_head_number(head);
 }
 
-static void count_used(struct pool *p)
+static void count_used_buffer(struct pool *p)
 {
 	uint32_t n = atomic_fetch_add_explicit(&p->n_used, 1, memory_order_relaxed) + 1;
 	uint32_t most = atomic_load_explicit(&p->most_used, memory_order_relaxed);
@@ -115,12 +124,12 @@ uint8_t *pool_take(struct pool *p)
 
 	if (number == POOL_NONE)
 		return NULL;
-	count_used(p);
+	count_used_buffer(p);
 	atomic_store_explicit(&p->entries[number].is_taken, 1, memory_order_relaxed);
 	return p->memory + number * p->buffer_bytes;
 }
 
-static uint32_t find(const struct pool *p, const uint8_t *buffer)
+static uint32_t find_buffer_number(const struct pool *p, const uint8_t *buffer)
 {
 	uintptr_t offset = (uintptr_t)buffer - (uintptr_t)p->memory;
 
@@ -129,17 +138,17 @@ static uint32_t find(const struct pool *p, const uint8_t *buffer)
 	return (uint32_t)(offset / p->buffer_bytes);
 }
 
-int pool_owns(const struct pool *p, const uint8_t *buffer)
+bool pool_owns(const struct pool *p, const uint8_t *buffer)
 {
-	uint32_t number = find(p, buffer);
+	uint32_t number = find_buffer_number(p, buffer);
 
 	return number != POOL_NONE && atomic_load(&p->entries[number].is_taken);
 }
 
-/* The number of a buffer that was taken, once. */
+/* Returns the number of a buffer that was taken, and marks it as no longer taken. */
 static uint32_t end_taking(struct pool *p, const uint8_t *buffer)
 {
-	uint32_t number = find(p, buffer);
+	uint32_t number = find_buffer_number(p, buffer);
 	uint32_t expected = 1;
 
 	if (number == POOL_NONE ||
@@ -168,8 +177,11 @@ static void give_pages_back(struct pool *p, uint32_t number)
 	madvise(p->memory + number * p->buffer_bytes, p->buffer_bytes, MADV_DONTNEED);
 }
 
-/* Zeroes it where it is when most of its pages are there: whoever writes next need not fault them in again. */
-static void clear(struct pool *p, uint32_t number)
+/*
+ * Zeroes the buffer in place if most of its pages exist, so that its next writer need not fault
+ * them in again.
+ */
+static void clear_buffer(struct pool *p, uint32_t number)
 {
 	if (p->entries[number].n_bytes > p->buffer_bytes / 2)
 		memset(p->memory + number * p->buffer_bytes, 0, p->buffer_bytes);
@@ -179,7 +191,7 @@ static void clear(struct pool *p, uint32_t number)
 
 void pool_recycle(struct pool *p, uint32_t number)
 {
-	clear(p, number);
+	clear_buffer(p, number);
 	atomic_fetch_sub_explicit(&p->n_used, 1, memory_order_relaxed);
 	push_free(p, number);
 }
@@ -200,7 +212,7 @@ uint32_t pool_take_filled(struct pool *p)
 	uint32_t number = atomic_exchange_explicit(&p->filled, POOL_NONE, memory_order_acquire);
 	uint32_t newer = POOL_NONE;
 
-	/* The newest is first. */
+	/* The newest buffer is first, so the list is reversed. */
 	while (number != POOL_NONE) {
 		uint32_t older =
 			atomic_load_explicit(&p->entries[number].next, memory_order_relaxed);
@@ -223,7 +235,7 @@ struct pool_filled pool_get(const struct pool *p, uint32_t number)
 		p->memory + number * p->buffer_bytes, p->entries[number].n_bytes};
 }
 
-static uint32_t count_free(struct pool *p)
+static uint32_t count_free_buffers(struct pool *p)
 {
 	return p->n_buffers - atomic_load_explicit(&p->n_used, memory_order_relaxed);
 }
@@ -233,7 +245,8 @@ void pool_trim(struct pool *p)
 	uint32_t first = POOL_NONE;
 	uint32_t number;
 
-	for (uint32_t n = count_free(p); n > KEPT && (number = pop_free(p)) != POOL_NONE; n--) {
+	for (uint32_t n = count_free_buffers(p); n > N_KEPT && (number = pop_free(p)) != POOL_NONE;
+		n--) {
 		give_pages_back(p, number);
 		atomic_store_explicit(&p->entries[number].next, first, memory_order_relaxed);
 		first = number;

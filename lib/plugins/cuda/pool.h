@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers of one size, for threads that must not wait: no lock, no malloc. A buffer is free, and zero then, or taken, or in the queue
- * of those that are filled. The memory is reserved at once and comes page by page as it is written.
+ * Buffers of one size, for threads that must not wait: no lock, no malloc. A buffer is free (and
+ * zero), taken, or in the queue of filled ones. The addresses are reserved at once; memory comes
+ * page by page as it is written.
  *
- * Who fills a buffer may keep it for any time, past the end of a capture and of all captures: a pool is never unmapped.
+ * The writer of a buffer may keep it for any time, past the end of a capture and of all captures: a
+ * pool is never unmapped.
  */
 #ifndef PLUGINS_CUDA_POOL_H
 #define PLUGINS_CUDA_POOL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define POOL_NONE UINT32_MAX
 
-/* A buffer's; of one that is free only |next| means anything. */
+/* The state of a buffer; for a free one only |next| is valid. */
 struct pool_entry {
-	_Atomic uint32_t next; /* in the list that it is in */
-	_Atomic uint32_t is_taken; /* handed out, and not filled yet */
-	size_t n_bytes; /* of what is filled */
+	_Atomic uint32_t next; /* the next buffer of its list */
+	_Atomic uint32_t is_taken; /* handed out and not filled yet */
+	size_t n_bytes; /* bytes filled */
 };
 
 struct pool {
@@ -26,22 +29,28 @@ struct pool {
 	struct pool_entry *entries;
 	size_t buffer_bytes;
 	uint32_t n_buffers;
-	_Atomic uint64_t free; /* the first one | how often it changed << 32 */
-	_Atomic uint32_t filled; /* the last one that came */
-	_Atomic uint32_t n_used; /* taken or filled */
+	_Atomic uint64_t free; /* number of the first | count of changes << 32 */
+	_Atomic uint32_t filled; /* number of the last one that came */
+	_Atomic uint32_t n_used; /* number of buffers that are taken or filled */
 	_Atomic uint32_t most_used;
 };
 
-/* Room for |n| buffers of |buffer_bytes| (whole pages), or for as many as addresses can be had for. 0 or -ENOMEM: for none. */
+/*
+ * Makes room for |n| buffers of |buffer_bytes| (whole pages), or for as many as there are
+ * addresses. 0, or -ENOMEM: not even for one.
+ */
 int pool_init(struct pool *p, uint32_t n, size_t buffer_bytes);
 
-/* Any thread. NULL: there is none left. */
+/* Takes a buffer. Any thread. NULL: none is left. */
 uint8_t *pool_take(struct pool *p);
 
-/* Whether |buffer| is one of this pool's that is taken. */
-int pool_owns(const struct pool *p, const uint8_t *buffer);
+/* Whether |buffer| is a taken buffer of this pool. */
+bool pool_owns(const struct pool *p, const uint8_t *buffer);
 
-/* Any thread: what was taken is filled, or not wanted after all. A buffer that was not taken is left alone: -EINVAL. */
+/*
+ * Returns a taken buffer, filled or unused. Any thread. A buffer that was not taken is left alone:
+ * -EINVAL.
+ */
 int pool_put_filled(struct pool *p, uint8_t *buffer, size_t n_bytes);
 int pool_put_back(struct pool *p, uint8_t *buffer);
 
@@ -51,18 +60,22 @@ struct pool_filled {
 };
 
 /*
- * One thread: takes the queue; the numbers of its buffers are |*first| and what pool_next() says, oldest first; POOL_NONE: no more. Each goes
- * back by pool_recycle().
+ * Takes the queue of filled buffers, oldest first: the result is the number of the first,
+ * pool_next() returns the others; POOL_NONE: no more. Each goes back by pool_recycle(). For one
+ * thread.
  */
 uint32_t pool_take_filled(struct pool *p);
 uint32_t pool_next(const struct pool *p, uint32_t number);
 struct pool_filled pool_get(const struct pool *p, uint32_t number);
 void pool_recycle(struct pool *p, uint32_t number);
 
-/* Gives the memory of those that are free back to the system, but for a few that others may want meanwhile. */
+/*
+ * Returns the memory of free buffers to the system, but for a few that other threads may want
+ * meanwhile.
+ */
 void pool_trim(struct pool *p);
 
-/* In a forked child, where nobody fills any: all are free, and zero. */
+/* Called in a forked child, where no thread fills buffers: all become free and zero. */
 void pool_reset(struct pool *p);
 
 #endif

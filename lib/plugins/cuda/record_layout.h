@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUPTI's records, as far as they are read. Each version of CUPTI writes longer ones, and all are the same as far as this goes, from
- * CUDA 11.8 to 13.5: only CUPTI itself knows where the next one begins. tests/interop holds this against NVIDIA's headers.
+ * CUPTI's records, up to the last field that is read. Each version of CUPTI writes longer ones with
+ * the same beginning, from CUDA 11.8 to 13.5; only CUPTI itself knows where the next one begins.
+ * tests/interop compares this with NVIDIA's headers.
  */
 #ifndef PLUGINS_CUDA_RECORD_LAYOUT_H
 #define PLUGINS_CUDA_RECORD_LAYOUT_H
@@ -9,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Times are ns in CUPTI's clock; 0: not known. */
+/* Times are ns in CUPTI's clock; 0: unknown. */
 struct kernel_record {
-	uint32_t kind; /* enum cupti_kind, as in all */
+	uint32_t kind; /* enum cupti_kind, as in all records */
 	uint8_t cache_config;
 	uint8_t shared_config;
 	uint16_t registers;
@@ -61,7 +62,7 @@ enum copy_direction {
 struct copy_record {
 	uint32_t kind;
 	uint8_t direction;
-	uint8_t from; /* memory, as enum ptap_device_memory counts */
+	uint8_t from; /* memory, with the values of enum ptap_device_memory */
 	uint8_t to;
 	uint8_t flags;
 	uint64_t bytes;
@@ -134,7 +135,7 @@ struct overhead_record {
 	uint64_t end_ns;
 };
 
-/* A stream's number in records about all of a context. */
+/* A stream's number in records about a whole context. */
 #define RECORD_NO_STREAM UINT32_MAX
 
 struct wait_record {
@@ -150,7 +151,7 @@ struct wait_record {
 
 struct memory_record {
 	uint32_t kind;
-	uint32_t operation; /* 1 taken, 2 given back */
+	uint32_t operation; /* 1 allocated, 2 freed */
 	uint32_t memory;
 	uint32_t correlation;
 	uint64_t address;
@@ -165,7 +166,7 @@ struct memory_record {
 
 struct memory_pool_record {
 	uint32_t kind;
-	uint32_t operation; /* 1 made, 2 gone, 3 trimmed */
+	uint32_t operation; /* 1 created, 2 destroyed, 3 trimmed */
 	uint32_t type;
 	uint32_t correlation;
 	uint32_t process;

@@ -4,13 +4,38 @@
 #define PLUGINS_CUDA_SENTENCE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define SENTENCE_BYTES 1024u /* PTAP_COLLECTOR_WHY_BYTES */
 
-/* Writes into |why| (SENTENCE_BYTES; NULL: nowhere), cutting what is too long, and returns |code|. */
+/*
+ * Writes a sentence into |why| (SENTENCE_BYTES; NULL: nothing is written), cut if it is too long,
+ * and returns |code|.
+ */
 int say(char *why, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The end of |text|, of |size| bytes, is given more; what does not fit is cut. */
+/* Appends to |text|, of |size| bytes; cut if it is too long. */
 void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+struct cupti;
+
+/* The library and the driver that the sentences name. */
+struct result_context {
+	const struct cupti *cupti;
+	const char *path; /* the library's path */
+	int driver_version;
+};
+
+/*
+ * Writes into |why| that |what| ("recording kernels") failed with |result|, and the remedy. Returns
+ * a negative errno: -EPERM without the rights, -EBUSY if another tool uses it, otherwise -EIO.
+ */
+int result_say(const struct result_context *c, int result, const char *what, char *why);
+
+/*
+ * Writes that another tool has the only place for a subscriber. |holder| is its name, or "".
+ * Returns -EBUSY.
+ */
+int result_say_taken(const char *holder, char *why);
 
 #endif

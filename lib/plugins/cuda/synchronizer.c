@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for the devices; see synchronizer.h. */
+/* Waits for the devices; see synchronizer.h. */
 #include "lib/plugins/cuda/synchronizer.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#define STACK_BYTES (256u << 10)
-/* So often who destroys a context looks whether it may. */
+#define SYNCHRONIZER_STACK_BYTES (256u << 10)
+/* ns; a thread that destroys a context checks at this interval whether it may */
 #define NAP_NS 1000000
 
 void synchronizer_clear(struct synchronizer *s)
@@ -19,18 +19,18 @@ void synchronizer_clear(struct synchronizer *s)
 		atomic_store_explicit(&s->contexts[i], NULL, memory_order_relaxed);
 }
 
-static int is_known(struct synchronizer *s, const void *context)
+static bool is_context_known(struct synchronizer *s, const void *context)
 {
 	for (uint32_t i = 0; i < SYNCHRONIZER_CONTEXTS; i++)
 		if (atomic_load_explicit(&s->contexts[i], memory_order_relaxed) == context)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
-/* Two threads may both note it; then it is waited for twice. */
+/* Two threads may both note a context; then it is waited for twice. */
 void synchronizer_note(struct synchronizer *s, void *context)
 {
-	if (is_known(s, context))
+	if (is_context_known(s, context))
 		return;
 	for (uint32_t i = 0; i < SYNCHRONIZER_CONTEXTS; i++) {
 		void *none = NULL;
@@ -40,12 +40,15 @@ void synchronizer_note(struct synchronizer *s, void *context)
 	}
 }
 
-static int is_too_late(const struct synchronizer *s)
+static bool is_too_late(const struct synchronizer *s)
 {
 	return s->services->monotonic_ns() >= s->give_up_ns;
 }
 
-/* Pairs with synchronize(): either it sees that the context is gone, or this that it is being waited for. */
+/*
+ * Pairs with synchronize_context(): either that function sees that the context is gone, or this one
+ * sees that it is being waited for.
+ */
 void synchronizer_forget(struct synchronizer *s, void *context)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
@@ -59,7 +62,7 @@ void synchronizer_forget(struct synchronizer *s, void *context)
 		nanosleep(&nap, NULL);
 }
 
-static void synchronize(struct synchronizer *s, uint32_t i)
+static void synchronize_context(struct synchronizer *s, uint32_t i)
 {
 	void *context = atomic_load(&s->contexts[i]);
 
@@ -75,14 +78,14 @@ static void *synchronizer_main(void *p)
 
 	prctl(PR_SET_NAME, "ptap-cuda-sync");
 	for (uint32_t i = 0; i < SYNCHRONIZER_CONTEXTS && !is_too_late(s); i++)
-		synchronize(s, i);
+		synchronize_context(s, i);
 	if (!is_too_late(s))
 		driver_synchronize_devices(&s->driver, s->n_devices);
 	atomic_store(&s->is_running, 0);
 	return NULL;
 }
 
-static int create_thread(struct synchronizer *s)
+static int create_synchronizer_thread(struct synchronizer *s)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -90,7 +93,7 @@ static int create_thread(struct synchronizer *s)
 
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_attr_setstacksize(&attr, SYNCHRONIZER_STACK_BYTES);
 	r = pthread_create(&thread, &attr, synchronizer_main, s);
 	pthread_attr_destroy(&attr);
 	return -r;
@@ -108,7 +111,7 @@ int synchronizer_start(struct synchronizer *s, const struct driver *driver, int 
 	s->services = services;
 	s->give_up_ns = give_up_ns;
 	atomic_store(&s->is_running, 1);
-	r = create_thread(s);
+	r = create_synchronizer_thread(s);
 	if (r)
 		atomic_store(&s->is_running, 0);
 	return r;

@@ -1,52 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting at the end of a capture until the devices have done what they were given (ptap_cuda_sync_at_stop): in the primary context of
- * each device, and in those of the program's own that made a call in the capture. On a thread of its own, because a kernel may never
- * end. A context that is being waited for may not be destroyed: who is about to waits, until the capture gives up at the latest.
+ * Waits at the end of a capture until the devices have done their work (ptap_cuda_sync_at_stop): in
+ * the primary context of each device, and in the program's own contexts that made a call in the
+ * capture. It has a thread of its own, because a kernel may never end. A context that is being
+ * waited for must not be destroyed: the thread that destroys it waits, at the latest until the
+ * capture gives up.
  */
 #ifndef PLUGINS_CUDA_SYNCHRONIZER_H
 #define PLUGINS_CUDA_SYNCHRONIZER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/plugins/cuda/driver.h"
 
 struct ptap_collector_services;
 
-/* More of one capture are not waited for. */
+/* Further contexts of a capture are not waited for. */
 #define SYNCHRONIZER_CONTEXTS 64u
 
 struct synchronizer {
-	void *_Atomic contexts[SYNCHRONIZER_CONTEXTS]; /* NULL: nobody's place */
-	void *_Atomic current; /* that is being waited for */
-	_Atomic int is_running; /* the thread; what follows is its own then */
+	void *_Atomic contexts[SYNCHRONIZER_CONTEXTS]; /* NULL: a free place */
+	void *_Atomic current; /* the context that is being waited for */
+	_Atomic int is_running; /* the thread runs, and owns the following fields */
 	struct driver driver;
 	int n_devices;
 	const struct ptap_collector_services *services;
 	int64_t give_up_ns; /* CLOCK_MONOTONIC */
 };
 
-/* A capture begins: no context is known. */
+/* Called when a capture begins: no context is known. */
 void synchronizer_clear(struct synchronizer *s);
 
-/* A context has made a call, or is about to be destroyed. Any thread, in a callback of CUPTI. */
+/*
+ * Notes a context that has made a call, or forgets one that is about to be destroyed. Any thread,
+ * in a callback of CUPTI.
+ */
 void synchronizer_note(struct synchronizer *s, void *context);
 void synchronizer_forget(struct synchronizer *s, void *context);
 
 /*
- * Begins to wait for the first |n_devices|; until |give_up_ns| contexts are kept from being destroyed. 0, -EBUSY when that of an earlier
- * capture has not come back, or what pthread_create() says, negative.
+ * Begins to wait for the first |n_devices|; until |give_up_ns| contexts are kept from being
+ * destroyed. 0; -EBUSY: the wait of an earlier capture has not returned; or the negative error of
+ * pthread_create().
  */
 int synchronizer_start(struct synchronizer *s, const struct driver *driver, int n_devices,
 	const struct ptap_collector_services *services, int64_t give_up_ns);
 
-static inline int synchronizer_is_running(const struct synchronizer *s)
+static inline bool synchronizer_is_running(const struct synchronizer *s)
 {
 	return atomic_load(&s->is_running);
 }
 
-/* In a forked child, which has no such thread. */
+/* Called in a forked child, which has no such thread. */
 void synchronizer_reset(struct synchronizer *s);
 
 #endif

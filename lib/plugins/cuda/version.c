@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUPTI's versions; see version.h. They are compared as plain integers: small ones until CUDA 12.9, then XXYYZZ, so both kinds
- * are in order. The rows are NVIDIA's release notes, and what other tools found (docs/internals/cuda.md says which).
+ * CUPTI's versions; see version.h. They are compared as plain integers: small ones until CUDA 12.9,
+ * then XXYYZZ, so both kinds are in order. The rows come from NVIDIA's release notes and from other
+ * tools' findings (docs/internals/cuda.md has the sources).
  */
 #include "lib/plugins/cuda/version.h"
 
@@ -10,7 +11,10 @@
 
 #define ALL_LATER UINT32_MAX
 
-/* The same mistake in the driver: of CUDA 12.8 and 12.9. That of 13.0 cannot be told from its update. */
+/*
+ * The same bug in the driver: those of CUDA 12.8 and 12.9. That of 13.0 cannot be told from its
+ * update.
+ */
 #define FIRST_HANGING_VERSION 26
 #define FIRST_HANGING_DRIVER 12080
 #define FIRST_MENDED_DRIVER 13000
@@ -19,7 +23,7 @@ static const struct {
 	enum version_trait trait;
 	uint32_t from;
 	uint32_t before;
-} traits[] = {
+} version_traits[] = {
 	{VERSION_TOO_OLD, 0, 18},
 	{VERSION_NEEDS_BUFFERS, 0, 27},
 	{VERSION_DISABLE_HANGS, FIRST_HANGING_VERSION, 130001},
@@ -35,7 +39,7 @@ static const struct {
 static const struct {
 	uint32_t version;
 	const char *cuda;
-} names[] = {
+} version_names[] = {
 	{15, "11.2 to 11.4"},
 	{16, "11.5"},
 	{17, "11.6"},
@@ -51,26 +55,27 @@ static const struct {
 	{28, "12.9 update 1"},
 };
 
-int version_has(uint32_t version, enum version_trait trait)
+bool version_has(uint32_t version, enum version_trait trait)
 {
-	for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++)
-		if (traits[i].trait == trait)
-			return version >= traits[i].from && version < traits[i].before;
-	return 0;
+	for (size_t i = 0; i < sizeof version_traits / sizeof version_traits[0]; i++)
+		if (version_traits[i].trait == trait)
+			return version >= version_traits[i].from &&
+			       version < version_traits[i].before;
+	return false;
 }
 
-int version_disable_hangs(uint32_t version, int driver)
+bool version_disable_hangs(uint32_t version, int driver)
 {
 	if (version < FIRST_HANGING_VERSION || driver < FIRST_HANGING_DRIVER)
-		return 0;
+		return false;
 	return version_has(version, VERSION_DISABLE_HANGS) || driver < FIRST_MENDED_DRIVER;
 }
 
 const char *version_format(uint32_t version, char text[VERSION_BYTES])
 {
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (names[i].version == version) {
-			snprintf(text, VERSION_BYTES, "CUDA %s", names[i].cuda);
+	for (size_t i = 0; i < sizeof version_names / sizeof version_names[0]; i++)
+		if (version_names[i].version == version) {
+			snprintf(text, VERSION_BYTES, "CUDA %s", version_names[i].cuda);
 			return text;
 		}
 	if (version < 10000)
