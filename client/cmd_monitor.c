@@ -21,7 +21,7 @@
 #include "client/process/exit.h"
 #include "client/process/streams.h"
 #include "client/process/terminal.h"
-#include "client/session/session_command.h"
+#include "client/session_command.h"
 #include "proto/pack.h"
 #include "trace/json.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"

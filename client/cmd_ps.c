@@ -25,7 +25,7 @@
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
 #include "client/process/terminal.h"
-#include "client/session/session_command.h"
+#include "client/session_command.h"
 #include "client/target/address.h"
 #include "proto/open_spans_json.h"
 #include "trace/json.h"
@@ -372,7 +372,7 @@ static void write_text(
 	}
 }
 
-/* --- one target ----------------------------------------------------------------------------- */
+/* --- one target ---------------------------------------------------------------------------- */
 
 static int explain_unknown(const struct exchange *e, struct diag *d)
 {
@@ -496,7 +496,7 @@ static int show(struct ps *ps, size_t i)
 	return code;
 }
 
-/* --- all of them ---------------------------------------------------------------------------- */
+/* --- all of them --------------------------------------------------------------------------- */
 
 /* The exit code of several targets: the one that all have in common, or EXIT_PARTIAL. */
 static int join_codes(int so_far, int code)

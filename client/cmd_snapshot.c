@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap snapshot: what the flight recorder, or a continuous session, holds, now; it goes on. */
+/* proftap snapshot: writes the data of the flight recorder or a continuous session, which goes on. */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "client/answer/profile_call.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
-#include "client/session/session_command.h"
+#include "client/session_command.h"
 
 #define AT(member) offsetof(struct session_command, member)
 
@@ -24,7 +24,7 @@ static const struct command_option options[] = {
 	SESSION_COMMAND_OPTIONS,
 };
 
-/* A number that nobody answers to may have been meant as the pid of a program that has died. */
+/* If nothing listens on a bare number, it may have been meant as the pid of a program that has died. */
 static void explain_pid(const struct address *a, struct diag *d)
 {
 	struct diag refused = *d;
@@ -37,7 +37,7 @@ static void explain_pid(const struct address *a, struct diag *d)
 		refused.text, a->port);
 }
 
-static int check(const struct session_command *c, struct diag *d)
+static int check_snapshot(const struct session_command *c, struct diag *d)
 {
 	if (!c->last_ms || !c->session || strcmp(c->session, RECORDER_ID) == 0)
 		return 0;
@@ -46,18 +46,18 @@ static int check(const struct session_command *c, struct diag *d)
 		": --last is of the flight recorder");
 }
 
-static int take(struct session_command *c, struct diag *d)
+static int take_snapshot(struct session_command *c, struct diag *d)
 {
-	int code = session_command_harvest(c, d);
+	int code = session_command_fetch(c, d);
 
 	if (code == EXIT_NOBODY)
 		explain_pid(&c->settings.targets[0], d);
 	return code;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_snapshot(const struct command *self, int argc, char **argv)
 {
-	return session_command_run(self, argc, argv, check, take);
+	return session_command_run(self, argc, argv, check_snapshot, take_snapshot);
 }
 
 const struct command command_snapshot = {
@@ -68,5 +68,5 @@ const struct command command_snapshot = {
 	.n_options = sizeof options / sizeof options[0],
 	.values = session_command_values,
 	.operands = ":targets",
-	.run = run,
+	.run = run_snapshot,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap stop: the end of a continuous session or the flight recorder, and what it still holds. */
+/* proftap stop: ends a continuous session or the flight recorder, and writes its data. */
 #include <stddef.h>
 
 #include "client/command/command.h"
-#include "client/session/session_command.h"
+#include "client/session_command.h"
 
 #define AT(member) offsetof(struct session_command, member)
 
@@ -16,7 +16,7 @@ static const struct command_option options[] = {
 	SESSION_COMMAND_OPTIONS,
 };
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_stop(const struct command *self, int argc, char **argv)
 {
 	return session_command_run(self, argc, argv, NULL, session_command_end);
 }
@@ -29,5 +29,5 @@ const struct command command_stop = {
 	.n_options = sizeof options / sizeof options[0],
 	.values = session_command_values,
 	.operands = ":targets",
-	.run = run,
+	.run = run_stop,
 };

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers; see answer.h. */
+/* Traces in answers; see answer.h. */
 #include "client/answer/answer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
@@ -17,12 +23,61 @@
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
 #include "client/process/let_go.h"
-#include "client/process/write_back.h"
 #include "rpc/client.h"
 #include "trace/run_dir.h"
 #include "trace/xspace/pbwire.h"
 
-/* The bytes. */
+/* --- writing back -------------------------------------------------------------------------- */
+
+/* Starting a thread costs far less time than a disk needs for so many bytes. */
+#define MIN_WRITE_BACK_BYTES ((uint64_t)16 << 20)
+
+/* No flag asks to wait for the end: waiting would take the error away from fsync(). */
+static void *write_back_file(void *argument)
+{
+	int fd = (int)(intptr_t)argument;
+
+	sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	close(fd);
+	return NULL;
+}
+
+static int start_write_back(int fd)
+{
+	pthread_attr_t attr;
+	sigset_t before;
+	sigset_t all;
+	pthread_t thread;
+	int r;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	/* The thread blocks all signals, because other threads wait for them. */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&thread, &attr, write_back_file, (void *)(intptr_t)fd);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return r;
+}
+
+/*
+ * Makes the kernel begin to write the |n_bytes| of the file, so that fsync() has less to wait for. sync_file_range() waits
+ * where the disk's queue is full, so a thread makes the call. Small files are left to fsync(), which also reports all errors.
+ */
+static void write_back_begin(int fd, uint64_t n_bytes)
+{
+	int own_fd;
+
+	if (n_bytes < MIN_WRITE_BACK_BYTES)
+		return;
+	/* The thread may outlive the caller's descriptor. */
+	own_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (own_fd >= 0 && start_write_back(own_fd))
+		close(own_fd);
+}
+
+/* --- the bytes ----------------------------------------------------------------------------- */
 
 static int write_piece(const uint8_t *data, size_t n, void *context)
 {
@@ -67,7 +122,7 @@ static int fail_unread(struct answer *a, int error)
 		return fail_interrupted(a);
 	if (error == -EBADMSG)
 		return fail_malformed(a);
-	/* The log directory has said what is wrong with itself. */
+	/* The writing function has set |d| if the log directory is the reason. */
 	if (!a->d->text[0])
 		diag_set(a->d, error, "%s: the answer cannot be read: %s", a->target,
 			errno_words(error));
@@ -87,7 +142,7 @@ static int write_reply(struct answer *a, struct rpc_pending *profile, struct rep
 	return r == 0 ? EXIT_DONE : fail_unread(a, r);
 }
 
-/* The trace. */
+/* --- the trace ----------------------------------------------------------------------------- */
 
 static int fail_tools(struct answer *a, const struct reply *reply)
 {
@@ -102,7 +157,7 @@ static int fail_tools(struct answer *a, const struct reply *reply)
 	return EXIT_FAILED;
 }
 
-/* Where, was said when the session was begun, if at all. */
+/* The server's directory, if any, was set when the session was started, so it is not known here. */
 static int fail_kept(struct answer *a)
 {
 	diag_set(a->d, -ENODATA,
@@ -123,10 +178,10 @@ static int fail_at_url(struct answer *a)
 	return EXIT_FAILED;
 }
 
-/* It was told the path as it is here. */
+/* The request named the path on this machine, and the server wrote to that path on its own. */
 static int fail_elsewhere(struct answer *a)
 {
-	if (!a->names_place)
+	if (!a->names_dir)
 		return fail_kept(a);
 	if (a->url)
 		return fail_at_url(a);
@@ -139,7 +194,7 @@ static int fail_elsewhere(struct answer *a)
 	return EXIT_FAILED;
 }
 
-/* A trace that is only too large to be read here is not a failure. */
+/* It is no failure if the trace is too large to be read here. */
 static int read_outline(struct answer *a)
 {
 	struct let_go window = {a->trace, a->trace};
@@ -183,7 +238,7 @@ int answer_read_stream(struct answer *a, const struct stream_answer *stream)
 	return r < 0 ? fail_unread(a, r) : read_outline(a);
 }
 
-/* What is there counts, not what the server says of it. */
+/* The trace itself decides, not the server's flag. */
 bool answer_is_empty(const struct answer *a)
 {
 	return !a->trace || (a->outline.space && a->outline.n_events == 0);

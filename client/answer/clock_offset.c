@@ -22,10 +22,10 @@
 #define ROUND_TIMEOUT_MS 1000
 #define TURN_MS 100
 #define MAX_REPLY_BYTES 65536
-/* Far from any overflow when a duration is added; the year 2116. */
+/* The year 2116: adding a duration to such a time cannot overflow. */
 #define MAX_UNIX_NS (INT64_MAX / 2)
 
-/* No two programs have all of it in common. */
+/* Hostname, pid and start time together differ for any two programs. */
 static void name_target(const Proftap__V1__Target *target, struct clock_round *round)
 {
 	if (!target)
@@ -63,7 +63,7 @@ static bool wait_for_end(struct rpc_pending *pending)
 	return true;
 }
 
-static bool ask(struct rpc_channel *channel, struct clock_round *round)
+static bool call_status(struct rpc_channel *channel, struct clock_round *round)
 {
 	const struct rpc_request request = {
 		.path = STATUS_PATH,
@@ -85,7 +85,7 @@ static bool ask(struct rpc_channel *channel, struct clock_round *round)
 	return is_done;
 }
 
-/* No two machines were started within the time of a round trip. */
+/* Two machines hardly ever started within the time of one round trip. */
 static bool is_same_kernel(const struct clock_round *round)
 {
 	return round->monotonic_ns >= (uint64_t)round->sent_monotonic_ns &&
@@ -105,7 +105,7 @@ bool clock_offset_judge(const struct clock_round *round, struct clock_offset *ou
 	if (is_same_kernel(round))
 		return true;
 	out->offset_ns = (int64_t)round->unix_ns - (round->sent_unix_ns + half_ns);
-	/* Half of an odd number of nanoseconds, and never that of the same clock. */
+	/* One more for the half of an odd number, and so that it is never 0, which means the same clock. */
 	out->uncertainty_ns = half_ns + 1;
 	return true;
 }
@@ -117,7 +117,7 @@ void clock_offset_measure(struct rpc_channel *channel, struct clock_offset *out)
 		struct clock_offset one;
 		struct clock_round round = {.target = ""};
 
-		if (!ask(channel, &round) || !clock_offset_judge(&round, &one))
+		if (!call_status(channel, &round) || !clock_offset_judge(&round, &one))
 			return;
 		if (!out->is_known || one.uncertainty_ns < out->uncertainty_ns)
 			*out = one;
@@ -130,10 +130,13 @@ bool clock_offset_find_name(struct rpc_channel *channel, struct clock_offset *ou
 {
 	struct clock_round round = {.target = ""};
 
-	return ask(channel, &round) && clock_offset_judge(&round, out) && out->name[0];
+	return call_status(channel, &round) && clock_offset_judge(&round, out) && out->name[0];
 }
 
-/* The listener's process is looked up; no server is asked. A tunnel's end or a forwarded port belongs to a process without such a library. */
+/*
+ * This looks up the listening process and calls no server. A tunnel's end or a forwarded port belongs to a process without
+ * JAX's or TensorFlow's library.
+ */
 bool clock_offset_find_stock_here(const struct address *address, struct clock_offset *out)
 {
 	struct stock_servers stock = STOCK_SERVERS_INIT;
@@ -153,7 +156,7 @@ bool clock_offset_find_stock_here(const struct address *address, struct clock_of
 	return is_here;
 }
 
-/* It began after we sent the request, and ended before its answer came: docs/internals/many_targets.md. */
+/* The recording started after we sent the request, and ended before the answer came: docs/internals/many_targets.md. */
 bool clock_offset_bracket(const struct clock_bracket *b, struct clock_offset *out)
 {
 	int64_t least_ns;

@@ -92,7 +92,7 @@ static bool has_name(const struct pb_field *plane, const char *name)
 	return false;
 }
 
-/* Finds the plane's field, and its tag, which is at *start. */
+/* Finds the plane's field; *start is the position of its tag. */
 static bool find_plane(const struct answer *a, const uint8_t **start, struct pb_field *plane)
 {
 	struct pb_reader reader = pb_reader(a->trace, a->trace ? a->xspace_bytes : 0);
@@ -107,21 +107,21 @@ static bool find_plane(const struct answer *a, const uint8_t **start, struct pb_
 	return false;
 }
 
-/* Where the plane is in the file, and how it grows. */
-struct place {
-	uint64_t start; /* its tag's */
+/* The offsets of the plane in the file, and its growth. */
+struct plane_place {
+	uint64_t start; /* the tag */
 	uint64_t data;
 	uint64_t end;
-	size_t n_length; /* bytes of its new length */
-	size_t n_shift; /* by how many bytes its data moves, because its length takes more */
+	size_t n_length; /* the bytes of the encoded new length */
+	size_t n_shift; /* the data moves by so many bytes, because the encoded length grows */
 };
 
 /*
- * The length takes as many bytes as before, or more: servers reserve bytes for it before they know
- * it.
+ * The encoded length keeps its number of bytes if that is enough. It may have more than it needs, because
+ * servers reserve bytes for it before they know it.
  */
 static void find_place(const struct answer *a, const uint8_t *start, const struct pb_field *plane,
-	size_t n_stamp, struct place *out)
+	size_t n_stamp, struct plane_place *out)
 {
 	size_t n_least = pb_varint_size(plane->n_bytes + n_stamp);
 	size_t n_had = (size_t)(plane->data - start) - 1;
@@ -133,7 +133,7 @@ static void find_place(const struct answer *a, const uint8_t *start, const struc
 	out->n_shift = out->n_length - n_had;
 }
 
-static int write_head(int fd, const struct place *at, uint64_t n_bytes)
+static int write_head(int fd, const struct plane_place *at, uint64_t n_bytes)
 {
 	uint8_t head[1 + PB_VARINT_MAX_BYTES] = {PB_TAG(XSPACE_PLANES, PB_LEN)};
 
@@ -142,7 +142,8 @@ static int write_head(int fd, const struct place *at, uint64_t n_bytes)
 	return file_write_at(fd, head, 1 + at->n_length, at->start);
 }
 
-static int write_stamp(int fd, const struct place *at, uint64_t n_file, const struct stamp *stamp)
+static int write_stamp(
+	int fd, const struct plane_place *at, uint64_t n_file, const struct stamp *stamp)
 {
 	size_t n_stamp = (size_t)(stamp->end - stamp->bytes);
 	int r = file_move_up(fd, at->end, n_file, at->n_shift + n_stamp);
@@ -160,7 +161,7 @@ int clock_stamp_write(
 	struct stamp stamp = {.end = stamp.bytes};
 	const uint8_t *start;
 	struct pb_field plane;
-	struct place at;
+	struct plane_place at;
 	size_t n_stamp;
 	int r;
 
@@ -177,7 +178,7 @@ int clock_stamp_write(
 	}
 	n_stamp = (size_t)(stamp.end - stamp.bytes);
 	find_place(a, start, &plane, n_stamp, &at);
-	/* No server writes the tag in so many bytes. */
+	/* Such a long tag comes from no server. */
 	if (at.n_length > PB_VARINT_MAX_BYTES)
 		return 0;
 	*file_bytes = a->xspace_bytes + at.n_shift + n_stamp;

@@ -13,7 +13,7 @@
 #include "client/process/terminal.h"
 #include "trace/model/space.h"
 
-/* How a server of ours begins the warning that says why. */
+/* The beginning of the warning in which a proftap server tells the reason. */
 static const char nothing[] = "nothing was recorded: ";
 #define N_NOTHING (sizeof nothing - 1)
 
@@ -22,7 +22,7 @@ static bool is_reason(const char *warning)
 	return strncmp(warning, nothing, N_NOTHING) == 0;
 }
 
-/* What the server says about it: its words for an empty recording, else its first warning. */
+/* Finds the server's reason for an empty recording, else its first warning, else NULL. */
 static const char *find_reason(const struct names *warnings)
 {
 	for (uint32_t i = 0; i < warnings->n_texts; i++)
@@ -43,8 +43,8 @@ static void print_others(const struct emptiness *e, const char *reason)
 			terminal_write_line("warning", warnings->texts[i], stderr);
 }
 
-/* The server did not say. */
-static void guess(const struct emptiness *e, struct diag *d)
+/* Gives a likely reason, when the server gave none. */
+static void guess_reason(const struct emptiness *e, struct diag *d)
 {
 	if (e->options->host_tracer_level == 0)
 		diag_set(d, -ENODATA,
@@ -72,7 +72,7 @@ void emptiness_explain(const struct emptiness *e, struct diag *d)
 		diag_set(d, -ENODATA, "%s: the recording worked and was empty: %.400s", e->target,
 			is_reason(reason) ? reason + N_NOTHING : reason);
 	else
-		guess(e, d);
+		guess_reason(e, d);
 	if (e->space && !e->is_brief)
 		print_others(e, reason);
 }

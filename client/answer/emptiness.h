@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recording that worked and brought nothing: finding that out, and saying why. */
+/* Explains why a recording that worked is empty. */
 #ifndef CLIENT_EMPTINESS_H
 #define CLIENT_EMPTINESS_H
 
@@ -12,13 +12,13 @@ struct space;
 
 struct emptiness {
 	const char *target;
-	const struct profile_options *options; /* of the capture */
-	const struct space *space; /* what came back, or NULL */
-	const struct names *said; /* warnings that the client prints itself */
-	bool is_brief; /* nothing is printed */
+	const struct profile_options *options; /* the capture's options */
+	const struct space *space; /* the received trace or NULL */
+	const struct names *said; /* warnings that the client has printed already */
+	bool is_brief; /* the server's other warnings are not printed */
 };
 
-/* Fills |d| with the reason, as far as it is known, and prints what else the server said, unless it is to be brief. */
+/* Fills |d| with the reason, as far as it is known, and prints the server's other warnings and errors unless |is_brief|. */
 void emptiness_explain(const struct emptiness *e, struct diag *d);
 
 #endif

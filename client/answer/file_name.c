@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The name of the file; see file_name.h. */
+/* Names of captures' files; see file_name.h. */
 #include "client/answer/file_name.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "trace/model/space.h"
 #include "trace/run_dir.h"
 
-/* NAME.localhost is how a host daemon is told the program's name in an address. */
+/* An address of NAME.localhost names a program to a host daemon. */
 bool file_name_is_of_program(const struct address *a)
 {
 	return a->port == 0 || a->target[0] ||
@@ -26,8 +26,8 @@ int file_name_check_free(const struct file_name *f, const struct run_dir *run_di
 	char host[128];
 	char name[160];
 
-	if (f->said)
-		return run_dir_check_free(run_dir, f->said, d);
+	if (f->chosen)
+		return run_dir_check_free(run_dir, f->chosen, d);
 	if (file_name_is_of_program(f->address) || !address_is_here(f->address) ||
 		gethostname(host, sizeof host) < 0)
 		return 0;
@@ -36,7 +36,10 @@ int file_name_check_free(const struct file_name *f, const struct run_dir *run_di
 	return run_dir_check_free(run_dir, name, d);
 }
 
-/* The trace says who was recorded. A stranger's does not: then the server was asked, or the address has to do. */
+/*
+ * A trace of proftap's names the program. For others the name is the one that clock_offset_find_name() asked for, or comes
+ * from the address.
+ */
 static void format_program(const struct file_name *f, const struct answer *answer,
 	const char *hostname, char *out, size_t n)
 {
@@ -63,8 +66,8 @@ void file_name_format(const struct file_name *f, const struct answer *answer, ch
 {
 	char hostname[128];
 
-	if (f->said) {
-		snprintf(out, n, "%s", f->said);
+	if (f->chosen) {
+		snprintf(out, n, "%s", f->chosen);
 		return;
 	}
 	answer_find_hostname(answer, hostname, sizeof hostname);

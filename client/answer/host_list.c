@@ -22,14 +22,14 @@
 #include "proto/pack.h"
 
 #define TIMEOUT_MS 10000
-/* The longest answer has some thousand targets. */
+/* Enough for an answer with some thousand targets. */
 #define MAX_BYTES (4u << 20)
 
-/* Reads an address. A bare name is a host here, and not a program. */
-static int parse(const char *text, struct address *out, struct diag *d)
+/* Parses an address. A bare name is a host here, not a program. */
+static int parse_host(const char *text, struct address *out, struct diag *d)
 {
 	char with_port[sizeof out->host + 8];
-	int is_whole = strchr(text, ':') || text[strspn(text, "0123456789")] == '\0';
+	bool is_whole = strchr(text, ':') || text[strspn(text, "0123456789")] == '\0';
 
 	if (is_whole)
 		snprintf(with_port, sizeof with_port, "%s", text);
@@ -38,7 +38,7 @@ static int parse(const char *text, struct address *out, struct diag *d)
 	return address_parse(with_port, NULL, out, d) ? EXIT_USAGE : EXIT_DONE;
 }
 
-/* Targets. */
+/* --- targets ------------------------------------------------------------------------------- */
 
 static void set_text(char *to, size_t n, const char *text)
 {
@@ -46,7 +46,7 @@ static void set_text(char *to, size_t n, const char *text)
 	printable_clean(to);
 }
 
-/* Takes "127.0.0.1:9999" apart into address and port; a path is an address as a whole. */
+/* Splits "127.0.0.1:9999" into address and port; a path has no port. */
 static void set_address(struct status *s, const char *text)
 {
 	char *colon;
@@ -63,7 +63,7 @@ static void set_address(struct status *s, const char *text)
 	}
 }
 
-static void describe(const Proftap__V1__Target *t, struct status *s)
+static void set_status(const Proftap__V1__Target *t, struct status *s)
 {
 	s->pid = t->pid;
 	s->uid = t->uid;
@@ -78,7 +78,7 @@ static void describe(const Proftap__V1__Target *t, struct status *s)
 	set_address(s, t->address);
 }
 
-static void locate(const Proftap__V1__Target *t, struct place *p)
+static void set_place(const Proftap__V1__Target *t, struct place *p)
 {
 	p->pid_inside = t->pid_inside;
 	set_text(p->path, sizeof p->path, t->path);
@@ -91,9 +91,9 @@ static void locate(const Proftap__V1__Target *t, struct place *p)
 	set_text(p->pod, sizeof p->pod, t->container->pod);
 }
 
-/* The answer. */
+/* --- the answer ---------------------------------------------------------------------------- */
 
-static int copy(const Proftap__V1__ListReply *reply, struct targets *targets)
+static int copy_targets(const Proftap__V1__ListReply *reply, struct targets *targets)
 {
 	if (grow(&targets->v, &targets->n_allocated, reply->n_targets + 1))
 		return -ENOMEM;
@@ -101,8 +101,8 @@ static int copy(const Proftap__V1__ListReply *reply, struct targets *targets)
 		struct found_target *t = &targets->v[targets->n++];
 
 		memset(t, 0, sizeof *t);
-		describe(reply->targets[i], &t->status);
-		locate(reply->targets[i], &t->place);
+		set_status(reply->targets[i], &t->status);
+		set_place(reply->targets[i], &t->place);
 	}
 	return 0;
 }
@@ -115,7 +115,7 @@ static int read_answer(const struct exchange *e, struct targets *targets, struct
 
 	if (!reply)
 		return EXIT_FAILED;
-	r = copy(reply, targets);
+	r = copy_targets(reply, targets);
 	proftap__v1__list_reply__free_unpacked(reply, NULL);
 	if (!r)
 		return EXIT_DONE;
@@ -123,8 +123,8 @@ static int read_answer(const struct exchange *e, struct targets *targets, struct
 	return EXIT_FAILED;
 }
 
-static int ask_with(const struct address *address, const struct link *link, const uint8_t *request,
-	size_t n_request, struct targets *targets, struct diag *d)
+static int send_request(const struct address *address, const struct link *link,
+	const uint8_t *request, size_t n_request, struct targets *targets, struct diag *d)
 {
 	struct exchange e = {
 		.address = address,
@@ -150,7 +150,7 @@ static int ask_with(const struct address *address, const struct link *link, cons
 	return code;
 }
 
-static int ask(const struct address *address, const struct link *link, const char *wanted,
+static int ask_host(const struct address *address, const struct link *link, const char *wanted,
 	struct targets *targets, struct diag *d)
 {
 	Proftap__V1__ListRequest request = PROFTAP__V1__LIST_REQUEST__INIT;
@@ -163,12 +163,12 @@ static int ask(const struct address *address, const struct link *link, const cha
 		diag_set(d, -ENOMEM, "%s: out of memory", address->text);
 		return EXIT_FAILED;
 	}
-	return ask_with(address, link, bytes, n, targets, d);
+	return send_request(address, link, bytes, n, targets, d);
 }
 
 /*
- * Corrects the advice for a refused connection: the user meant a host daemon, not the server of a
- * program.
+ * Replaces the advice for a refused connection, because the user meant a host daemon and not the server
+ * of a program.
  */
 static void explain_refusal(const struct address *a, struct diag *d)
 {
@@ -192,7 +192,7 @@ int host_list_load_from(
 	if (code != EXIT_DONE)
 		explain_refusal(address, d);
 	if (code == EXIT_DONE)
-		code = ask(address, &link, wanted, targets, d);
+		code = ask_host(address, &link, wanted, targets, d);
 	link_close(&link);
 	return code;
 }
@@ -200,7 +200,7 @@ int host_list_load_from(
 int host_list_load(const char *text, struct targets *targets, struct diag *d)
 {
 	struct address address;
-	int code = parse(text, &address, d);
+	int code = parse_host(text, &address, d);
 
 	return code == EXIT_DONE ? host_list_load_from(&address, NULL, targets, d) : code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The targets that a host daemon knows, by its answer to List (proftap.v1). */
+/* Loads the list of a host daemon's targets by List (proftap.v1). */
 #ifndef CLIENT_HOST_LIST_H
 #define CLIENT_HOST_LIST_H
 
@@ -8,10 +8,10 @@ struct diag;
 struct targets;
 
 /*
- * Asks the daemon at |address|, which is made more exact, and fills |targets|, which is empty;
- * their sockets are "". |wanted| is the word for the program that the caller is going to use, which
- * the daemon's audit notes; NULL: the caller only looks. Returns an enum exit_code, with |d| when
- * it is not EXIT_DONE.
+ * Asks the daemon at |address|, which connecting makes more exact, and fills the empty |targets|, whose
+ * sockets are "". |wanted| is the user's word for the program that the caller is going to record, for
+ * the daemon's audit; NULL: the caller only lists. Returns an enum exit_code, with |d| unless it is
+ * EXIT_DONE.
  */
 int host_list_load_from(
 	struct address *address, const char *wanted, struct targets *targets, struct diag *d);

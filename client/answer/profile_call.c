@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests; see profile_call.h. Everything that a stock client sends is in them, so that servers of
- * JAX and TensorFlow of any age understand; emit_xspace is what makes them answer with the data
- * instead of writing it to their own disk.
+ * Requests; see profile_call.h. A ProfileRequest has everything that a stock client sends, so that servers
+ * of JAX and TensorFlow of any age understand it. emit_xspace makes them send the data instead of
+ * writing it to their own disk.
  */
 #include "client/answer/profile_call.h"
 
@@ -21,15 +21,15 @@
 typedef Tensorflow__ProfileOptions proto_options;
 
 #define MAX_EVENTS 1000000
-/* A person looks at it. */
+/* Often enough for a person who watches the progress. */
 #define PROGRESS_INTERVAL_MS 200
 
-/* What stock clients send; stock servers do not look at it. */
+/* Stock clients send this list; stock servers ignore it. */
 static char *tools[] = {"trace_viewer", "op_profile", "input_pipeline", "kernel_stats",
 	"memory_viewer", "memory_profile", "overview_page", "pod_viewer", "tensorflow_stats",
 	"xplane.pb"};
 
-/* |message| with the options of |call| in its field |place|. */
+/* Encodes |message| with the options of |call| in its field |place|. */
 static int pack_with_options(const struct profile_call *call, const ProtobufCMessage *message,
 	proto_options **place, uint8_t **out, size_t *n_out)
 {
@@ -47,7 +47,7 @@ static int pack_with_options(const struct profile_call *call, const ProtobufCMes
 	return r;
 }
 
-/* Slashes at the end go, because an object store takes two slashes for an empty name between them. */
+/* Trailing slashes are removed, because an object store reads two slashes as an empty name between them. */
 char *profile_call_make_root(const char *log_dir)
 {
 	int n = (int)strlen(log_dir);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The requests of a capture as bytes: of proftap.v1 CaptureRequest, StartRequest, SnapshotRequest and StopRequest,
- * of others ProfileRequest and TerminateRequest.
+ * Encodes requests: CaptureRequest, StartRequest, SnapshotRequest and StopRequest of proftap.v1, and ProfileRequest and
+ * TerminateRequest for other servers.
  */
 #ifndef CLIENT_PROFILE_CALL_H
 #define CLIENT_PROFILE_CALL_H
@@ -12,32 +12,32 @@
 
 struct profile_options;
 
-/* What calls name the flight recorder by, where a session's id is meant otherwise. */
+/* The session id that means the flight recorder. */
 #define RECORDER_ID "recorder"
 
 struct profile_call {
-	const struct profile_options *options; /* session_id set; start_timestamp_ns final */
-	const char *host_name; /* of the file, or NULL: the server's choice */
-	const char *address; /* as called, e.g. "127.0.0.1:9999" */
-	const char *
-		log_dir; /* for servers that write by themselves; absolute; NULL: they are not to */
-	bool server_writes; /* they are asked to; else for the data */
+	const struct profile_options
+		*options; /* with session_id and the final start_timestamp_ns */
+	const char *host_name; /* for the file's name; NULL: the server chooses */
+	const char *address; /* the target's address, such as "127.0.0.1:9999" */
+	const char *log_dir; /* an absolute path or URL for servers that write the trace; or NULL */
+	bool server_writes; /* the server is to write the trace; else it is to send it */
 };
 
 /*
- * Makes the name of the directory that holds the runs of |log_dir|, a path or a URL. The caller
- * frees it. NULL: no memory.
+ * Returns the name of the directory that holds the runs of |log_dir|, a path or a URL. The caller
+ * frees it. NULL: memory ran out.
  */
 char *profile_call_make_root(const char *log_dir);
 
-/* 0 or -ENOMEM; the caller frees *out. */
+/* The encoding functions return 0 or -ENOMEM; the caller frees *out. */
 int profile_call_encode(const struct profile_call *call, uint8_t **out, size_t *n_out);
 int profile_call_encode_terminate(const char *session_id, uint8_t **out, size_t *n_out);
 int profile_call_encode_capture(const struct profile_call *call, uint8_t **out, size_t *n_out);
-/* Of a session, or with |of_recorder| of that. */
+/* Starts a session, or with |of_recorder| the flight recorder. */
 int profile_call_encode_start(
 	const struct profile_call *call, bool of_recorder, uint8_t **out, size_t *n_out);
-/* |session_id| may be "": whichever runs. |last_ms|: 0: all; |keep|: see profiler.proto. */
+/* |session_id|: "" means the one that runs. |last_ms|: 0 means all. |keep|: see profiler.proto. */
 int profile_call_encode_snapshot(
 	const char *session_id, uint64_t last_ms, bool keep, uint8_t **out, size_t *n_out);
 int profile_call_encode_stop(const char *session_id, bool discard, uint8_t **out, size_t *n_out);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state machine behind reply.h: one function a state. A byte string of any length may be cut
- * anywhere, so a state keeps what it has seen of its varint or how much of its field is still to
- * come. Every byte is hostile.
+ * The state machine of reply.h. The input may be cut anywhere, so the state keeps the bytes of an
+ * incomplete varint, or the number of bytes that are left of a field. No byte is trusted.
  */
 #include "client/answer/reply.h"
 
@@ -34,8 +33,8 @@ enum reply_state {
 };
 
 /*
- * Adds bytes to the varint. Returns how many it took; |*is_done| when it is complete. Negative:
- * longer than a varint can be.
+ * Adds bytes to the varint. Returns how many it took; *is_done is set when the varint is complete.
+ * Negative: it is longer than a varint can be.
  */
 static int take_varint(struct reply *r, const uint8_t *data, size_t n, bool *is_done)
 {
@@ -97,7 +96,7 @@ static int end_number(struct reply *r)
 	return 0;
 }
 
-/* Compares the whole name: a NUL inside does not end it. */
+/* Compares the whole name, in which a NUL is a byte like others. */
 static bool is_xplane(const struct reply *r)
 {
 	static const char name[] = "xplane.pb";
@@ -105,7 +104,7 @@ static bool is_xplane(const struct reply *r)
 	return r->name_bytes == sizeof name - 1 && memcmp(r->name, name, sizeof name - 1) == 0;
 }
 
-/* Whether the field whose length was just read carries the XSpace; then it is the source. */
+/* Whether the field whose length was just read carries the XSpace. If so, it becomes the source. */
 static bool is_xspace(struct reply *r)
 {
 	int source = r->is_in_tool ? FIELD_TOOL_DATA : FIELD_XSPACE;
@@ -113,7 +112,7 @@ static bool is_xspace(struct reply *r)
 	if (r->is_in_tool) {
 		if (r->field != TOOL_DATA || !is_xplane(r))
 			return false;
-		/* A second file of that name is not a continuation of the first. */
+		/* A second file of that name does not continue the first. */
 		if (r->source)
 			return false;
 	} else if (r->field != FIELD_XSPACE) {
@@ -181,7 +180,7 @@ static int take_bytes(struct reply *r, const uint8_t *data, size_t n)
 	return error;
 }
 
-/* Ends fields and messages that have no bytes left. */
+/* Leaves fields and messages that have no bytes left. */
 static void close_levels(struct reply *r)
 {
 	if (r->state >= AT_SKIP && r->left_bytes == 0)
@@ -201,7 +200,7 @@ static int take_number(struct reply *r, const uint8_t *data, size_t n, size_t *n
 	if (r->is_in_tool)
 		r->tool_left_bytes -= *n_taken;
 	if (!is_done)
-		/* The message that holds it ended before the number did. */
+		/* The number must not go beyond the message that holds it. */
 		return r->is_in_tool && r->tool_left_bytes == 0 ? -EBADMSG : 0;
 	if (r->state == AT_TAG)
 		return begin_field(r);
@@ -219,7 +218,7 @@ static int take_some(struct reply *r, const uint8_t *data, size_t n, size_t *n_t
 	}
 	if (n > r->left_bytes)
 		n = (size_t)r->left_bytes;
-	/* A field of fixed size has no length, which would have been checked when it began. */
+	/* Fields of fixed size are checked here; those with a length were checked by begin_bytes(). */
 	if (r->is_in_tool && n > r->tool_left_bytes)
 		return -EBADMSG;
 	*n_taken = n;

@@ -31,13 +31,13 @@ void stream_answer_deinit(struct stream_answer *s)
 	s->message = NULL;
 }
 
-static int fail(struct stream_answer *s, const char *fault)
+static int fail_stream(struct stream_answer *s, const char *fault)
 {
 	s->fault = fault;
 	return -EBADMSG;
 }
 
-/* Walks the numbers of a part; |take| gets each. */
+/* Calls |take| for each field of a message of numbers. */
 static int read_numbers(struct stream_answer *s, const struct pb_field *part,
 	void (*take)(struct stream_answer *s, const struct pb_field *field))
 {
@@ -47,10 +47,10 @@ static int read_numbers(struct stream_answer *s, const struct pb_field *part,
 
 	while ((r = pb_next(&reader, &field)) > 0)
 		take(s, &field);
-	return r < 0 ? fail(s, reader.error) : 0;
+	return r < 0 ? fail_stream(s, reader.error) : 0;
 }
 
-/* Progress. */
+/* --- progress ------------------------------------------------------------------------------ */
 
 static void take_progress(struct stream_answer *s, const struct pb_field *field)
 {
@@ -78,25 +78,25 @@ static void take_progress(struct stream_answer *s, const struct pb_field *field)
 static int read_progress(struct stream_answer *s, const struct pb_field *part)
 {
 	if (s->xspace_bytes)
-		return fail(s, "progress behind the trace");
+		return fail_stream(s, "progress behind the trace");
 	s->has_progress = true;
 	s->progress = (struct stream_progress){.phase = 0};
 	return read_numbers(s, part, take_progress);
 }
 
-/* Chunks. */
+/* --- chunks -------------------------------------------------------------------------------- */
 
-/* Of |n| bytes, before the first of them is taken. */
+/* Checks whether a chunk of |n| bytes may come now. */
 static int check_chunk(struct stream_answer *s, uint64_t n)
 {
 	if (s->has_trailer)
-		return fail(s, "something comes behind the trailer");
+		return fail_stream(s, "something comes behind the trailer");
 	if (n == 0)
-		return fail(s, "a chunk is empty");
+		return fail_stream(s, "a chunk is empty");
 	if (n > MAX_CHUNK_BYTES)
-		return fail(s, "a chunk is larger than 1 MiB");
+		return fail_stream(s, "a chunk is larger than 1 MiB");
 	if (s->progress.xspace_bytes && n > s->progress.xspace_bytes - s->xspace_bytes)
-		return fail(s, "more comes than was announced");
+		return fail_stream(s, "more comes than was announced");
 	return 0;
 }
 
@@ -114,7 +114,7 @@ static int read_chunk(struct stream_answer *s, const struct pb_field *part)
 	return r ? r : take_bytes(s, part->data, part->n_bytes);
 }
 
-/* Trailer. */
+/* --- trailer ------------------------------------------------------------------------------- */
 
 static void take_trailer(struct stream_answer *s, const struct pb_field *field)
 {
@@ -145,14 +145,14 @@ static void take_trailer(struct stream_answer *s, const struct pb_field *field)
 	}
 }
 
-/* Messages. */
+/* --- messages ------------------------------------------------------------------------------ */
 
 static int read_part(struct stream_answer *s, const struct pb_field *part)
 {
 	int r;
 
 	if (s->has_trailer)
-		return fail(s, "something comes behind the trailer");
+		return fail_stream(s, "something comes behind the trailer");
 	switch (part->tag) {
 	case PB_TAG(1, PB_LEN):
 		return read_progress(s, part);
@@ -163,7 +163,7 @@ static int read_part(struct stream_answer *s, const struct pb_field *part)
 		r = read_numbers(s, part, take_trailer);
 		return r ? r : s->write(NULL, 0, s->context);
 	default:
-		return 0; /* of a later version */
+		return 0; /* a later version has more fields */
 	}
 }
 
@@ -178,22 +178,22 @@ int stream_answer_feed(struct stream_answer *s, const uint8_t *message, size_t n
 		if (r)
 			return r;
 	}
-	return r < 0 ? fail(s, reader.error) : 0;
+	return r < 0 ? fail_stream(s, reader.error) : 0;
 }
 
-/* A message in pieces, as it came. */
+/* A message that arrives in pieces. */
 struct pieces {
 	struct stream_answer *s;
-	uint64_t n_bytes; /* of the message */
-	size_t n_copied; /* to s->message */
-	bool is_chunk; /* and nothing else: what comes is taken where it lies */
+	uint64_t n_bytes; /* the size of the message */
+	size_t n_copied; /* the bytes that are copied to s->message */
+	bool is_chunk; /* the message is one chunk, whose bytes are passed on without a copy */
 	bool is_begun;
 };
 
 static int copy_piece(struct pieces *p, const uint8_t *data, size_t n)
 {
 	if (n > STREAM_ANSWER_MAX_BYTES - p->n_copied)
-		return fail(p->s, "a message is larger than 1 MiB");
+		return fail_stream(p->s, "a message is larger than 1 MiB");
 	memcpy(p->s->message + p->n_copied, data, n);
 	p->n_copied += n;
 	return 0;
@@ -229,10 +229,10 @@ int stream_answer_take(struct stream_answer *s, struct rpc_pending *pending)
 int stream_answer_end(struct stream_answer *s)
 {
 	if (!s->has_trailer)
-		return fail(s, "its end is missing");
+		return fail_stream(s, "its end is missing");
 	if (s->trailer.xspace_bytes != s->xspace_bytes)
-		return fail(s, "it is not as long as its trailer says");
+		return fail_stream(s, "it is not as long as its trailer says");
 	if (s->trailer.xspace_xxh3 != XXH3_64bits_digest(s->hash))
-		return fail(s, "its checksum is wrong: it was damaged on the way");
+		return fail_stream(s, "its checksum is wrong: it was damaged on the way");
 	return 0;
 }

@@ -12,7 +12,7 @@
 #include "trace/quantity.h"
 #include "trace/xspace/outline.h"
 
-/* The length that was recorded, which a busy machine makes longer; what was asked for if it is not known. */
+/* Returns the recorded duration, which may be longer than requested on a busy machine; if it is not known, the requested one. */
 static int64_t find_duration_ms(struct report_length length, int64_t asked_ms)
 {
 	int64_t length_ns;
@@ -61,8 +61,8 @@ static void write_process(const struct summary *s, FILE *out)
 	}
 }
 
-/* A span that is open is in it as a whole, however long it is: that is not what was asked for. */
-static int64_t get_told_ms(const struct summary *s)
+/* A snapshot contains open spans as a whole, so the trace may be longer than the requested time. */
+static int64_t get_shown_ms(const struct summary *s)
 {
 	return s->last_ms && s->last_ms < s->duration_ms ? s->last_ms : s->duration_ms;
 }
@@ -70,7 +70,7 @@ static int64_t get_told_ms(const struct summary *s)
 static void write_headline(const struct summary *s, FILE *out)
 {
 	fprintf(out, "%s %" PRId64 " ms of ", s->recorder.is_snapshot ? "the last" : "captured",
-		get_told_ms(s));
+		get_shown_ms(s));
 	write_process(s, out);
 	fprintf(out, "%s%s\n", s->pid ? " at " : "", s->target);
 }
@@ -93,20 +93,20 @@ static void write_totals(const struct summary *s, FILE *out)
 		quantity_count(t->n_steps).text, quantity_count(t->n_dropped).text);
 }
 
-static int has_text(const struct names *names, const char *text)
+static bool has_text(const struct names *names, const char *text)
 {
 	for (uint32_t i = 0; i < names->n_texts; i++)
 		if (strcmp(names_get(names, i), text) == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
-static int is_said(const struct summary *s, const char *text)
+static bool is_said(const struct summary *s, const char *text)
 {
 	return has_text(s->warnings, text) || (s->said && has_text(s->said, text));
 }
 
-/* A server of ours says the same about an option as the client does: once is enough. */
+/* A proftap server warns about an option in the same words as the client; the warning is printed once. */
 static void write_warnings(const struct summary *s, FILE *out)
 {
 	for (uint32_t i = 0; i < s->warnings->n_texts; i++)
@@ -192,4 +192,62 @@ void summary_write_json_members(const struct summary *s, struct json *j)
 	if (s->recorder.is_snapshot)
 		recorder_facts_write_json(&s->recorder, j);
 	write_json_texts(j, s);
+}
+
+/* --- the flight recorder's snapshots ------------------------------------------------------- */
+
+static void add_plane(struct recorder_facts *f, const struct plane *plane)
+{
+	int64_t n = plane_find_int(plane, "ptap_overwritten");
+	int64_t window_ns = plane_find_int(plane, "ptap_shortest_window_ns");
+
+	if (plane_find_text(plane, "ptap_recorder_windows"))
+		f->is_snapshot = true;
+	if (n > 0)
+		f->n_overwritten += (uint64_t)n;
+	if (window_ns > 0 && (!f->shortest_ns || window_ns < f->shortest_ns))
+		f->shortest_ns = window_ns;
+}
+
+void recorder_facts_read(struct recorder_facts *f, const struct space *space)
+{
+	*f = (struct recorder_facts){.is_snapshot = false};
+	for (size_t i = 0; space && i < space->n_planes; i++)
+		add_plane(f, space->planes[i]);
+}
+
+/* For a snapshot in which each thread has the whole requested time. Ended threads may have overwritten data of it. */
+static void write_whole(const struct recorder_facts *f, int64_t last_ms, FILE *out)
+{
+	if (last_ms)
+		fprintf(out,
+			"  of each thread in it all of the last %" PRId64
+			" ms; %s annotations were overwritten, older ones or of threads that ended\n",
+			last_ms, quantity_count(f->n_overwritten).text);
+	else
+		fprintf(out, "  %s annotations of threads that ended were overwritten\n",
+			quantity_count(f->n_overwritten).text);
+}
+
+void recorder_facts_write_text(const struct recorder_facts *f, int64_t last_ms, FILE *out)
+{
+	int64_t shortest_ms = f->shortest_ns / NS_PER_MS;
+
+	if (f->n_overwritten == 0 && f->shortest_ns == 0)
+		fputs("  nothing was overwritten before it\n", out);
+	else if (f->shortest_ns == 0 || (last_ms && shortest_ms >= last_ms))
+		write_whole(f, last_ms, out);
+	else if (f->n_overwritten == 0)
+		fprintf(out, "  of each thread at least the last %.1f ms\n",
+			(double)f->shortest_ns / NS_PER_MS);
+	else
+		fprintf(out,
+			"  of each thread at least the last %.1f ms; %s older annotations were overwritten\n",
+			(double)f->shortest_ns / NS_PER_MS, quantity_count(f->n_overwritten).text);
+}
+
+void recorder_facts_write_json(const struct recorder_facts *f, struct json *j)
+{
+	json_uint(j, "overwritten", f->n_overwritten);
+	json_int(j, "shortest_window_ns", f->shortest_ns);
 }

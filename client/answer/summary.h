@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a capture brought, for people (a few lines) and for scripts (one JSON object). */
+/* The summary of a capture, as a few lines of text or as a JSON object. */
 #ifndef CLIENT_SUMMARY_H
 #define CLIENT_SUMMARY_H
 
@@ -7,13 +7,19 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "client/answer/recorder_facts.h"
-#include "trace/xspace/totals.h" /* struct report_totals */
+#include "trace/xspace/totals.h"
 
 struct json;
 struct names;
 struct outline;
 struct space;
+
+/* How far back a flight recorder's snapshot reaches, from the plane stats of each process. */
+struct recorder_facts {
+	bool is_snapshot; /* the trace is a flight recorder's snapshot; else the other members are unused */
+	uint64_t n_overwritten; /* annotations of all threads that are older than the snapshot */
+	int64_t shortest_ns; /* the shortest window of a thread that overwrote requested data; 0: none did */
+};
 
 struct summary {
 	const char *target; /* "127.0.0.1:9999" */
@@ -21,36 +27,44 @@ struct summary {
 	const char *log_dir;
 	const char *run;
 	const char *file; /* path of the published file */
-	uint64_t bytes; /* of the file */
-	int64_t asked_ms; /* the duration, as the client knows it */
-	int64_t last_ms; /* of the flight recorder, no more than these; 0: all */
+	uint64_t bytes; /* the size of the file */
+	int64_t asked_ms; /* the requested duration */
+	int64_t last_ms; /* the requested part of a flight recorder's data; 0: all */
 	int64_t transfer_ms;
 	bool is_interrupted;
-	const struct names *warnings; /* of the client; the space has its own */
-	const struct names *said; /* printed elsewhere, and not again; NULL: none */
+	const struct names *warnings; /* the client's warnings; the space has the server's */
+	const struct names *said; /* warnings that are printed elsewhere, and not here; or NULL */
 
 	/* From the trace. */
-	const struct space *space; /* without lines; NULL: it could not be read */
+	const struct space *space; /* has no lines; NULL: the trace could not be read */
 	struct report_totals totals;
 	const char *process; /* NULL: not known */
 	int64_t pid; /* 0: not known */
-	int64_t duration_ms; /* recorded */
-	int64_t start_unix_ns; /* of the recording, by the target's clock; 0: not known */
-	bool knows_late; /* its server says |late_ns| */
-	int64_t late_ns; /* since when its threads could record: after the agreed instant */
+	int64_t duration_ms; /* the recorded duration */
+	int64_t start_unix_ns; /* the start of the recording by the target's clock; 0: not known */
+	bool knows_late; /* the server has told |late_ns| */
+	int64_t late_ns; /* the time from the agreed start until the threads could record */
 	struct recorder_facts recorder;
 };
 
-/* What the trace says about itself; the outline's space is borrowed, and may be NULL. */
+/* Sets the members "from the trace". The outline's space is borrowed, and may be NULL. */
 void summary_read_outline(struct summary *s, const struct outline *outline);
 
 void summary_write_text(const struct summary *s, FILE *out);
 
-/* Of one of many targets: one line, with |clock| at its end, and its warnings. */
+/* Writes the line of one of many targets, with |clock| at its end, and its warnings. */
 void summary_write_line(const struct summary *s, const char *clock, FILE *out);
-/* The members of the JSON object, to which others may be added. */
+/* Writes the members of the JSON object; the caller may add others. */
 void summary_write_json_members(const struct summary *s, struct json *j);
-/* Where to go from here, when the files are in |log_dir|. */
+/* Writes the commands that show the files in |log_dir|. */
 void summary_write_view(const char *log_dir, FILE *out);
+
+/* --- the flight recorder's snapshots ------------------------------------------------------- */
+
+void recorder_facts_read(struct recorder_facts *f, const struct space *space);
+/* Writes a line of text. |last_ms| is the requested time; 0: all. */
+void recorder_facts_write_text(const struct recorder_facts *f, int64_t last_ms, FILE *out);
+/* Adds members to the open object of |j|. */
+void recorder_facts_write_json(const struct recorder_facts *f, struct json *j);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/diag.h"
 #include "client/capture/part_files.h"
 #include "client/command/arguments.h"
-#include "client/target/capture_target.h"
+#include "client/target/target_words.h"
 #include "client/view/perfetto_link.h"
 #include "trace/run_dir.h"
 
@@ -141,7 +141,7 @@ static int parse_positions(struct capture_settings *s, int n, char **texts, stru
 	if (s->next)
 		s->targets = calloc(1, sizeof *s->targets);
 	else
-		r = capture_targets_parse(&s->words, s->host, &s->targets, d);
+		r = target_words_parse(&s->words, s->host, &s->targets, d);
 	if (r == 0 && s->next && (!s->targets || s->words.n != 1))
 		r = diag_set(d, -EINVAL, "--next takes one pattern");
 	if (r == 0 && n > n_used)
@@ -310,7 +310,7 @@ static int parse_target(
 		r = diag_set(d, -EINVAL, "proftap %s: %zu targets given; it takes one", command,
 			s->words.n);
 	if (r == 0)
-		r = capture_targets_parse(&s->words, s->host, &s->targets, d);
+		r = target_words_parse(&s->words, s->host, &s->targets, d);
 	if (r == 0)
 		take_targets(s);
 	return r;
@@ -332,7 +332,7 @@ int capture_settings_finish_targets(
 	for (int i = 0; r == 0 && i < n_texts; i++)
 		r = target_words_add(&s->words, texts[i], d);
 	if (r == 0)
-		r = capture_targets_parse(&s->words, s->host, &s->targets, d);
+		r = target_words_parse(&s->words, s->host, &s->targets, d);
 	if (r == 0)
 		take_targets(s);
 	return r ? r : check(s, d);

@@ -66,7 +66,7 @@ void part_deinit(struct part *p)
 int part_open(struct part *p, const char *run)
 {
 	const struct capture *c = p->capture;
-	const struct file_name name = {.said = p->host_name, .address = &p->address};
+	const struct file_name name = {.chosen = p->host_name, .address = &p->address};
 	int r = run_dir_open(&p->run_dir, c->log_dir, run, realtime_ns() / NS_PER_S, &p->d);
 
 	if (r == 0)
@@ -411,7 +411,7 @@ static int finish(struct part *p)
 	p->writer = write_behind_free(p->writer);
 	p->answer = (struct answer){.target = p->address.text,
 		.run_dir = &p->run_dir,
-		.names_place = !is_of_session(p),
+		.names_dir = !is_of_session(p),
 		.url = p->capture->url,
 		.write = write_at_once,
 		.context = p,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk over a command line; see arguments.h. */
+/* Parsing of command lines; see arguments.h. */
 #include "client/command/arguments.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@
 #include "base/options.h"
 #include "client/command/command.h"
 
-struct walk {
+struct parser {
 	const struct command *command;
 	int argc;
 	char **argv;
@@ -40,7 +40,7 @@ int arguments_parse_int(const char *what, const char *text, long long min, long 
 		kind, min, max);
 }
 
-/* Whether the first |n| letters of |typed| are |name|, '-' and '_' being the same. */
+/* Whether the first |n| letters of |typed| are |name|; '-' and '_' are the same. */
 static bool is_name(const char *typed, size_t n, const char *name)
 {
 	if (strlen(name) != n)
@@ -87,7 +87,7 @@ static const struct option *find_profile_option(
 	return NULL;
 }
 
-static void consider(
+static void keep_nearest(
 	const char *typed, const char *name, const char **best, unsigned int *best_distance)
 {
 	unsigned int distance = nearest_distance(typed, name);
@@ -106,18 +106,19 @@ static int fail_unknown(const struct command *c, const char *typed, size_t n, st
 
 	snprintf(name, sizeof name, "%.*s", (int)n, typed);
 	best_distance = nearest_distance(name, best);
-	consider(name, "version", &best, &best_distance);
+	keep_nearest(name, "version", &best, &best_distance);
 	for (size_t i = 0; i < c->n_options; i++)
 		if (c->options[i].kind != COMMAND_OPTION_ANNOUNCED)
-			consider(name, c->options[i].name, &best, &best_distance);
+			keep_nearest(name, c->options[i].name, &best, &best_distance);
 	for (size_t i = 0; c->set_profile_option && i < n_options; i++)
 		if (options_table[i].uses & c->profile_use)
-			consider(name, options_table[i].key, &best, &best_distance);
+			keep_nearest(name, options_table[i].key, &best, &best_distance);
 	return diag_set(d, -EINVAL, "%s: unknown option --%.*s; the nearest is --%s", c->name,
 		(int)n, typed, best);
 }
 
-static int set(struct walk *w, const struct command_option *o, const char *value, struct diag *d)
+static int set_option(
+	struct parser *w, const struct command_option *o, const char *value, struct diag *d)
 {
 	char *member = (char *)w->settings + o->offset;
 	long long number;
@@ -151,18 +152,19 @@ static int set(struct walk *w, const struct command_option *o, const char *value
 	return -EINVAL;
 }
 
-static int apply(struct walk *w, const struct command_option *o, const char *value, struct diag *d)
+static int apply_option(
+	struct parser *w, const struct command_option *o, const char *value, struct diag *d)
 {
-	int r = set(w, o, value, d);
+	int r = set_option(w, o, value, d);
 
 	if (r == 0 && w->command->note)
 		r = w->command->note(w->settings, o, value, d);
 	return r;
 }
 
-/* The value behind '=' or in the next argument; NULL with |d| filled when there is none. */
+/* Returns |attached|, the value behind '=', or else the next argument; NULL with |d| when there is none. */
 static const char *take_value(
-	struct walk *w, const char *name, const char *attached, struct diag *d)
+	struct parser *w, const char *name, const char *attached, struct diag *d)
 {
 	if (attached)
 		return attached;
@@ -172,9 +174,9 @@ static const char *take_value(
 	return NULL;
 }
 
-/* An option of the capture table. A switch may stand alone. */
+/* Sets an option of base/options.h. A switch without a value means true. */
 static int apply_profile_option(
-	struct walk *w, const struct option *o, const char *attached, struct diag *d)
+	struct parser *w, const struct option *o, const char *attached, struct diag *d)
 {
 	const char *value = attached;
 	char *key_value;
@@ -193,7 +195,7 @@ static int apply_profile_option(
 	return r;
 }
 
-static int parse_long(struct walk *w, const char *argument, struct diag *d)
+static int parse_long(struct parser *w, const char *argument, struct diag *d)
 {
 	const char *name = argument + 2;
 	const char *equals = strchr(name, '=');
@@ -208,15 +210,15 @@ static int parse_long(struct walk *w, const char *argument, struct diag *d)
 		return fail_unknown(w->command, name, n, d);
 	if (o->kind == COMMAND_OPTION_FLAG)
 		return value ? diag_set(d, -EINVAL, "--%s: takes no value", o->name)
-			     : apply(w, o, NULL, d);
+			     : apply_option(w, o, NULL, d);
 	if (o->kind == COMMAND_OPTION_ANNOUNCED || o->kind == COMMAND_OPTION_MAYBE_INT)
-		return apply(w, o, value, d);
+		return apply_option(w, o, value, d);
 	value = take_value(w, argument, value, d);
-	return value ? apply(w, o, value, d) : -EINVAL;
+	return value ? apply_option(w, o, value, d) : -EINVAL;
 }
 
-/* -x, -xVALUE, -x VALUE; flags may be bundled. */
-static int parse_short(struct walk *w, const char *argument, struct diag *d)
+/* Parses -x, -xVALUE or -x VALUE; flags may be bundled. */
+static int parse_short(struct parser *w, const char *argument, struct diag *d)
 {
 	for (const char *p = argument + 1; *p; p++) {
 		const struct command_option *o = find_short(w->command, *p);
@@ -228,16 +230,16 @@ static int parse_short(struct walk *w, const char *argument, struct diag *d)
 				w->command->name);
 		if (o->kind != COMMAND_OPTION_FLAG) {
 			value = take_value(w, argument, p[1] ? p + 1 : NULL, d);
-			return value ? apply(w, o, value, d) : -EINVAL;
+			return value ? apply_option(w, o, value, d) : -EINVAL;
 		}
-		r = apply(w, o, NULL, d);
+		r = apply_option(w, o, NULL, d);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-/* "-5" is a number, wherever that may be wrong, unless there is an option -5. */
+/* "-5" is an operand unless there is an option -5. */
 static bool is_option(const struct command *c, const char *argument)
 {
 	if (argument[0] != '-' || argument[1] == '\0')
@@ -250,7 +252,7 @@ static bool is_help(const char *argument)
 	return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
-static int parse_option(struct walk *w, const char *argument, struct diag *d)
+static int parse_option(struct parser *w, const char *argument, struct diag *d)
 {
 	if (is_help(argument)) {
 		command_print_help(w->command, stdout);
@@ -268,7 +270,7 @@ static int parse_option(struct walk *w, const char *argument, struct diag *d)
 int arguments_parse(const struct command *command, int argc, char **argv, void *settings,
 	int *n_left, struct diag *d)
 {
-	struct walk w = {command, argc, argv, 1, settings};
+	struct parser w = {command, argc, argv, 1, settings};
 	bool is_end = false;
 
 	*n_left = 0;

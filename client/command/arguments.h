@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks a command line along a command's table of options. */
+/* Parses a command line by a command's table of options. */
 #ifndef CLIENT_ARGUMENTS_H
 #define CLIENT_ARGUMENTS_H
 
@@ -12,16 +12,16 @@ enum {
 };
 
 /*
- * Sets |settings| from the options in argv[1..argc). What is left over, in order, is moved to the
- * front of |argv|; *n_left says how many. 0, ARGUMENTS_HANDLED, or -EINVAL with |d| filled.
+ * Sets |settings| from the options in argv[1..argc). The *n_left arguments that are no options are moved
+ * to the front of |argv|, in order. 0, ARGUMENTS_HANDLED, or -EINVAL with |d|.
  */
 int arguments_parse(const struct command *command, int argc, char **argv, void *settings,
 	int *n_left, struct diag *d);
 
-/* The option that |word| names alone, as in "--log-dir" or "-o"; NULL: none of the command's own. */
+/* Finds the option for a |word| such as "--log-dir" or "-o"; NULL: the command has none of that name. */
 const struct command_option *arguments_find_option(const struct command *command, const char *word);
 
-/* A whole decimal number in [min, max]. 0 or -EINVAL with |d| naming |what| and the range. */
+/* Parses a whole decimal number in [min, max]. 0, or -EINVAL with |d|, which names |what| and the range. */
 int arguments_parse_int(const char *what, const char *text, long long min, long long max,
 	long long *out, struct diag *d);
 

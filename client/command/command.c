@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of subcommands, and what every one of them has: dispatch, help, version. */
+/* The table of subcommands with their dispatch_command, help and version; see command.h. */
 #include "client/command/command.h"
 
 #include <stdbool.h>
@@ -32,10 +32,10 @@ static const struct command *const commands[] = {
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
-/* Of letters: what differs more is no slip. */
+/* A word is taken for a mistyped command if it differs in so many letters at most. */
 #define MAX_DISTANCE 2
 
-/* Commands that have a name but no code yet: they say so, and are not in the help. */
+/* Commands without code yet. They are not in the help, and print |text|. */
 static const struct {
 	const char *name;
 	const char *text;
@@ -93,7 +93,7 @@ int command_fail_usage(const struct command *c, const struct diag *d)
 	return EXIT_USAGE;
 }
 
-/* The beginning of a command stands for it. */
+/* The distance to a command that |name| is the beginning of is 0. */
 static unsigned int find_distance(const char *name, const char *command)
 {
 	if (*name && strncmp(name, command, strlen(name)) == 0)
@@ -101,7 +101,7 @@ static unsigned int find_distance(const char *name, const char *command)
 	return nearest_distance(name, command);
 }
 
-/* NULL: none is near. */
+/* Finds the command that is most like |name|; NULL: none is near. */
 static const char *find_nearest(const char *name)
 {
 	unsigned int best_distance = MAX_DISTANCE + 1;
@@ -155,15 +155,15 @@ static void start_log(void)
 	log_set_sink(log_to_stderr, name);
 }
 
-/* Output that could not be written is a failure, whatever the command thought. */
-static int finish(int code)
+/* If standard output could not be written, a command that succeeded has failed after all. */
+static int finish_output(int code)
 {
 	if (streams_finish() == 0)
 		return code;
 	return code == EXIT_DONE ? EXIT_FAILED : code;
 }
 
-static int dispatch(int argc, char **argv)
+static int dispatch_command(int argc, char **argv)
 {
 	if (strcmp(argv[0], "__complete") == 0) {
 		complete(commands, N_COMMANDS, argc - 1, argv + 1, stdout);
@@ -185,11 +185,11 @@ int command_main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		print_main_help(stdout);
-		return finish(EXIT_DONE);
+		return finish_output(EXIT_DONE);
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		command_print_version(stdout);
-		return finish(EXIT_DONE);
+		return finish_output(EXIT_DONE);
 	}
-	return finish(dispatch(argc - 1, argv + 1));
+	return finish_output(dispatch_command(argc - 1, argv + 1));
 }

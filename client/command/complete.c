@@ -3,21 +3,76 @@
 #include "client/command/complete.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/options.h"
 #include "client/command/arguments.h"
 #include "client/command/command.h"
-#include "client/command/complete_targets.h"
+#include "client/target/targets.h"
+
+/* --- targets ------------------------------------------------------------------------------- */
+
+/* Names with other characters, which may mean something to the shell or to proftap, are not offered. */
+static const char plain_characters[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+/* Whether just one live program has that name. Several can only be told apart by their pids. */
+static bool is_unique(const struct targets *t, const char *name)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		n += !t->v[i].status.has_ended && strcmp(t->v[i].status.name, name) == 0;
+	return n == 1;
+}
+
+static bool is_plain_word(const char *name)
+{
+	return name[0] && name[0] != '-' && !name[strspn(name, plain_characters)];
+}
+
+static void offer_if_typed(const char *typed, const char *word, FILE *out)
+{
+	if (strncmp(word, typed, strlen(typed)) == 0)
+		fprintf(out, "%s\n", word);
+}
+
+static void offer_number(const char *typed, unsigned number, FILE *out)
+{
+	char word[16];
+
+	snprintf(word, sizeof word, "%u", number);
+	offer_if_typed(typed, word, out);
+}
+
+/* Prints the pids, names and ports of targets that begin with |typed|, one a line. Takes at most about 50 ms. */
+static void complete_targets(const char *typed, FILE *out)
+{
+	struct targets targets;
+
+	if (targets_load_quickly(&targets))
+		return;
+	for (size_t i = 0; i < targets.n; i++) {
+		const struct status *s = &targets.v[i].status;
+
+		offer_number(typed, (unsigned)s->pid, out);
+		if (s->port)
+			offer_number(typed, s->port, out);
+		if (!s->has_ended && is_plain_word(s->name) && is_unique(&targets, s->name))
+			offer_if_typed(typed, s->name, out);
+	}
+	targets_deinit(&targets);
+}
 
 struct completion {
 	const struct command *command;
-	const char *typed; /* the word in the making */
+	const char *typed; /* the incomplete word */
 	FILE *out;
 };
 
-/* Option names are typed with '-' or '_'. */
-static bool begins(const char *word, const char *typed)
+/* Whether |word| begins with |typed|. A typed '-' also means '_', as in the names of options. */
+static bool begins_with(const char *word, const char *typed)
 {
 	for (; *typed; word++, typed++)
 		if (*word != *typed && !(*word == '_' && *typed == '-'))
@@ -25,31 +80,32 @@ static bool begins(const char *word, const char *typed)
 	return true;
 }
 
-static void offer(const struct completion *c, const char *front, const char *word, const char *end)
+static void offer_word(
+	const struct completion *c, const char *front, const char *word, const char *end)
 {
 	size_t n = strlen(front);
 
-	if (strncmp(c->typed, front, n) == 0 ? begins(word, c->typed + n)
+	if (strncmp(c->typed, front, n) == 0 ? begins_with(word, c->typed + n)
 					     : strncmp(front, c->typed, strlen(c->typed)) == 0)
 		fprintf(c->out, "%s%s%s\n", front, word, end);
 }
 
-/* Where the command has none, its use is 0. */
+/* Offers keys of base/options.h. A command without them has the use 0. */
 static void offer_keys(const struct completion *c, const char *before, const char *after)
 {
 	for (size_t i = 0; i < n_options; i++)
 		if (options_table[i].uses & c->command->profile_use)
-			offer(c, before, options_table[i].key, after);
+			offer_word(c, before, options_table[i].key, after);
 }
 
 static void offer_options(const struct completion *c)
 {
 	for (size_t i = 0; i < c->command->n_options; i++)
 		if (c->command->options[i].kind != COMMAND_OPTION_ANNOUNCED)
-			offer(c, "--", c->command->options[i].name, "");
+			offer_word(c, "--", c->command->options[i].name, "");
 	offer_keys(c, "--", "");
-	offer(c, "--", "help", "");
-	offer(c, "--", "version", "");
+	offer_word(c, "--", "help", "");
+	offer_word(c, "--", "version", "");
 }
 
 static void offer_words(const struct completion *c, const struct command_words *w)
@@ -58,9 +114,9 @@ static void offer_words(const struct completion *c, const struct command_words *
 	const char *word;
 
 	for (size_t i = 0; i < w->n_words; i++)
-		offer(c, "", w->words[i], end);
+		offer_word(c, "", w->words[i], end);
 	for (size_t i = 0; w->get && (word = w->get(i)); i++)
-		offer(c, "", word, end);
+		offer_word(c, "", word, end);
 }
 
 static void offer_value(const struct completion *c, const struct command_option *o)
@@ -78,7 +134,7 @@ static void offer_value(const struct completion *c, const struct command_option 
 		fputs(":files\n", c->out);
 }
 
-/* The option that |word| is when it stands before its value; NULL: none, or one without. */
+/* Finds the option |word| if it takes a value from the next word, else returns NULL. */
 static const struct command_option *find_valued(const struct command *command, const char *word)
 {
 	const struct command_option *o = arguments_find_option(command, word);
@@ -89,7 +145,7 @@ static const struct command_option *find_valued(const struct command *command, c
 	return o;
 }
 
-/* The option whose value is in the making, as in "--log_dir lo", "--log_dir = lo" or "-o". */
+/* Finds the option whose value is incomplete, as in "--log_dir lo", "--log_dir = lo" or "-o". */
 static const struct command_option *find_pending(
 	const struct command *command, int n_words, char **words)
 {
@@ -100,7 +156,7 @@ static const struct command_option *find_pending(
 	return before > 0 ? find_valued(command, words[before]) : NULL;
 }
 
-/* Whether |words| hold an operand before the one in the making. */
+/* Whether an operand precedes the incomplete word. */
 static bool has_operand(const struct command *command, int n_words, char **words)
 {
 	for (int i = 1; i < n_words - 1; i++)
@@ -110,7 +166,7 @@ static bool has_operand(const struct command *command, int n_words, char **words
 	return false;
 }
 
-/* A command that takes a target takes one, as its first operand. */
+/* A target is offered as the first operand only. */
 static void offer_operands(const struct completion *c, int n_words, char **words)
 {
 	if (strcmp(c->command->operands, ":targets") != 0)
@@ -143,9 +199,9 @@ void complete(const struct command *const *commands, size_t n_commands, int n_wo
 	c.typed = words[n_words - 1];
 	if (n_words == 1) {
 		for (size_t i = 0; i < n_commands; i++)
-			offer(&c, "", commands[i]->name, "");
-		offer(&c, "--", "help", "");
-		offer(&c, "--", "version", "");
+			offer_word(&c, "", commands[i]->name, "");
+		offer_word(&c, "--", "help", "");
+		offer_word(&c, "--", "version", "");
 		return;
 	}
 	for (size_t i = 0; i < n_commands; i++) {

@@ -22,15 +22,15 @@
 #include "client/target/address.h"
 #include "client/target/dial_unix.h"
 
-/* TCP_ESTABLISHED: <linux/tcp.h> has the struct and <netinet/tcp.h> the name; they cannot meet. */
+/* TCP_ESTABLISHED: <linux/tcp.h> has the struct and <netinet/tcp.h> the name; they cannot be included together. */
 #define STATE_ESTABLISHED 1
-/* Only one of several threads is woken by an interrupt. */
+/* The interval at which a waiting thread looks for interrupts, as an interrupt wakes only one of several threads. */
 #define TURN_MS 100
 
-struct attempt {
+struct dial_attempt {
 	struct address *address;
 	int64_t deadline_ms; /* CLOCK_MONOTONIC */
-	int error; /* negative errno: the most telling one so far */
+	int error; /* a negative errno: the most useful one so far */
 	int n_tried;
 };
 
@@ -60,7 +60,10 @@ static int wait_connected(int fd, int64_t deadline_ms)
 	return -error;
 }
 
-/* Connecting to a free local port can meet itself: the kernel picks the port as our own. */
+/*
+ * Whether the socket is connected to itself: the kernel may have picked the target's port, if that is a free local one,
+ * as our own.
+ */
 static bool is_self_connected(int fd)
 {
 	struct sockaddr_storage own = {0};
@@ -91,7 +94,7 @@ static int connect_one(const struct addrinfo *info, int64_t deadline_ms)
 	return r;
 }
 
-/* "localhost" says less than the address that was meant; what is before ".localhost" is meant for a host daemon. */
+/* Replaces "localhost" by the address. NAME.localhost stays, because a host daemon needs the NAME. */
 static void make_exact(struct address *a, const struct addrinfo *info)
 {
 	if (strcmp(a->host, "localhost") != 0)
@@ -100,16 +103,16 @@ static void make_exact(struct address *a, const struct addrinfo *info)
 	address_format(a);
 }
 
-/* A refusal says more than a missing route, which a second family often adds. */
-static void note_error(struct attempt *t, int error)
+/* Keeps a refusal or a timeout: the missing route that the second address family often has is less useful. */
+static void note_error(struct dial_attempt *t, int error)
 {
 	if (t->n_tried == 0 || (t->error != -ECONNREFUSED && t->error != -ETIMEDOUT))
 		t->error = error;
 	t->n_tried++;
 }
 
-/* Tries the addresses of one family (AF_UNSPEC: all). A socket, or a negative errno. */
-static int try_list(struct attempt *t, const struct addrinfo *list, int family)
+/* Tries the addresses of one family (AF_UNSPEC: all). Returns a socket or a negative errno. */
+static int try_list(struct dial_attempt *t, const struct addrinfo *list, int family)
 {
 	for (const struct addrinfo *i = list; i; i = i->ai_next) {
 		int fd;
@@ -142,7 +145,7 @@ static int explain_refusal(const struct address *a, int error, struct diag *d)
 		a->text, a->port, a->port);
 }
 
-static int explain(struct address *a, int error, int64_t timeout_ms, struct diag *d)
+static int explain_dial(struct address *a, int error, int64_t timeout_ms, struct diag *d)
 {
 	switch (error) {
 	case -ECONNREFUSED:
@@ -164,14 +167,14 @@ static int explain(struct address *a, int error, int64_t timeout_ms, struct diag
 	}
 }
 
-static int resolve(const struct address *a, struct addrinfo **out, struct diag *d)
+static int resolve_host(const struct address *a, struct addrinfo **out, struct diag *d)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
 	char port[8];
 	int r;
 
 	snprintf(port, sizeof port, "%u", a->port);
-	/* No host means loopback, which needs no /etc/hosts: minimal containers have none. */
+	/* NULL means the loopback addresses without /etc/hosts, which minimal containers do not have. */
 	r = getaddrinfo(local_name_is(a->host) ? NULL : a->host, port, &hints, out);
 	if (r == 0)
 		return 0;
@@ -188,14 +191,14 @@ static int resolve(const struct address *a, struct addrinfo **out, struct diag *
 static int dial_tcp(struct address *address, int64_t timeout_ms, struct diag *d)
 {
 	bool is_localhost = local_name_is(address->host);
-	struct attempt t = {.address = address, .error = -ENXIO};
+	struct dial_attempt t = {.address = address, .error = -ENXIO};
 	struct addrinfo *list = NULL;
-	int fd = resolve(address, &list, d);
+	int fd = resolve_host(address, &list, d);
 
 	if (fd < 0)
 		return fd;
 	t.deadline_ms = clock_monotonic_ms() + timeout_ms;
-	/* Profiler servers listen on 127.0.0.1 unless told otherwise: there first. */
+	/* Profiler servers listen on 127.0.0.1 by default, so it is tried first. */
 	if (is_localhost) {
 		fd = try_list(&t, list, AF_INET);
 		if (fd < 0 && fd != -EINTR)
@@ -206,7 +209,7 @@ static int dial_tcp(struct address *address, int64_t timeout_ms, struct diag *d)
 		fd = try_list(&t, list, AF_UNSPEC);
 	}
 	freeaddrinfo(list);
-	return fd < 0 ? explain(address, fd, timeout_ms, d) : fd;
+	return fd < 0 ? explain_dial(address, fd, timeout_ms, d) : fd;
 }
 
 int dial(struct address *address, int64_t timeout_ms, struct diag *d)
@@ -241,6 +244,6 @@ bool dial_is_connected(int fd)
 
 	if (get_tcp_info(fd, &info) > 0)
 		return info.tcpi_state == STATE_ESTABLISHED;
-	/* A unix socket. */
+	/* It is a unix socket. */
 	return poll(&p, 1, 0) >= 0 && !(p.revents & (POLLHUP | POLLRDHUP | POLLERR));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls to their end; see exchange.h. */
+/* Calls with small answers; see exchange.h. */
 #include "client/connect/exchange.h"
 
 #include <errno.h>
@@ -25,17 +25,17 @@
 static void wait_for_answer(struct exchange *e)
 {
 	while (!rpc_pending_wait(e->pending, TURN_MS)) {
-		e->is_given_up = !e->is_owed && interrupt_get_count() > 0;
+		e->is_given_up = !e->is_uninterruptible && interrupt_get_count() > 0;
 		e->is_silent = !e->is_given_up && link_is_silent(e->link, e->started_ms);
-		/* Then it ends at once. */
+		/* The next turn of the loop then sees the end of the call. */
 		if (e->is_given_up || e->is_silent)
 			rpc_pending_cancel(e->pending);
 	}
 	e->ended_ms = clock_monotonic_ms();
 }
 
-/* The failed call in the words of failure.h. */
-static int explain(const struct exchange *e, struct diag *d)
+/* Explains the failed call. */
+static int explain_exchange(const struct exchange *e, struct diag *d)
 {
 	struct failure f = {
 		.address = e->address,
@@ -52,7 +52,7 @@ static int explain(const struct exchange *e, struct diag *d)
 	return failure_explain(&f, d);
 }
 
-static int finish(struct exchange *e, struct diag *d)
+static int finish_exchange(struct exchange *e, struct diag *d)
 {
 	int status = rpc_pending_get_status(e->pending);
 
@@ -64,7 +64,7 @@ static int finish(struct exchange *e, struct diag *d)
 	}
 	if (status == RPC_OK && rpc_pending_has_message(e->pending) && !e->is_silent)
 		return EXIT_DONE;
-	return explain(e, d);
+	return explain_exchange(e, d);
 }
 
 static size_t get_max_bytes(const struct exchange *e)
@@ -86,7 +86,7 @@ int exchange_run(struct exchange *e, struct diag *d)
 	if (rpc_call_start(e->link->channel, &request, &e->pending, d) < 0)
 		return EXIT_FAILED;
 	wait_for_answer(e);
-	return finish(e, d);
+	return finish_exchange(e, d);
 }
 
 void exchange_deinit(struct exchange *e)
@@ -123,7 +123,7 @@ bool exchange_find_stock(const struct exchange *failed)
 	return is;
 }
 
-/* The answer. */
+/* --- the answer ---------------------------------------------------------------------------- */
 
 int exchange_read(const struct exchange *e, uint8_t **out, size_t *n_out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One call on a connection whose answer is small, waited for to its end: interrupts, a peer that never speaks, and the
- * reason when it fails. Servers differ in what they know: who asks for one method after the other looks at
+ * One gRPC call with a small answer. It waits for the end of the call, handles interrupts and a peer that never speaks,
+ * and explains a failure. A caller that tries one method after the other, because servers differ, checks
  * exchange_is_unknown().
  */
 #ifndef CLIENT_EXCHANGE_H
@@ -18,54 +18,53 @@ struct diag;
 struct link;
 struct rpc_pending;
 
-/* The largest answer, unless the caller says. */
+/* The size limit of the answer, unless the caller sets another. */
 #define EXCHANGE_MAX_BYTES 65536
 
 struct exchange {
 	/* Given by the caller, borrowed. */
 	const struct address *address;
 	const struct link *link;
-	const char *path; /* of the method */
-	const uint8_t *message; /* NULL: one without fields */
+	const char *path; /* the path of the method */
+	const uint8_t *message; /* NULL: an empty message */
 	size_t message_bytes;
 	int64_t timeout_ms;
 	size_t max_bytes; /* 0: EXCHANGE_MAX_BYTES */
-	bool is_of_session; /* the call is about a continuous session, or the flight recorder */
-	bool is_of_recorder; /* about that alone */
-	bool is_owed; /* its limit alone ends it: interrupts do not */
-	bool is_of_programs; /* about all that a host daemon knows */
+	bool is_of_session; /* the call is about a continuous session or the flight recorder */
+	bool is_of_recorder; /* the call is about the flight recorder alone */
+	bool is_uninterruptible; /* only the timeout ends the call, interrupts do not */
+	bool is_of_programs; /* the call is about all programs of a host daemon */
 
 	/* Results. */
 	struct rpc_pending *pending;
 	int64_t started_ms; /* CLOCK_MONOTONIC */
 	int64_t ended_ms;
-	bool is_silent; /* given up: the peer accepted the connection and never spoke */
-	bool is_given_up; /* interrupted */
+	bool is_silent; /* the call was cancelled because the peer accepted the connection and never spoke */
+	bool is_given_up; /* the call was interrupted */
 };
 
 /*
- * The whole call, which an interrupt ends unless it is owed. EXIT_DONE: it was answered; else an enum exit_code with |d|. Deinit in every
- * case, also before the next run of the same.
+ * Makes the call. EXIT_DONE: it was answered; else an enum exit_code with |d|. Call exchange_deinit() in either case,
+ * also before running it again.
  */
 int exchange_run(struct exchange *e, struct diag *d);
 void exchange_deinit(struct exchange *e);
 
-/* After a failure: the server has no such method. */
+/* After a failure: whether the server has no such method. */
 bool exchange_is_unknown(const struct exchange *e);
 
-/* After a Monitor: a profiler server of JAX's or TensorFlow's make, which has that method and does nothing in it. */
+/* After a call of Monitor: whether the server is of JAX's or TensorFlow's make, where that method does nothing. */
 bool exchange_is_stock(const struct exchange *e);
 
-/* After a failure of another method: whether it is such a server, which is asked for Monitor now. */
+/* After a failure of another method: calls Monitor to find out whether the server is of JAX's or TensorFlow's make. */
 bool exchange_find_stock(const struct exchange *failed);
 
-/* After EXIT_DONE: the answer; the caller frees *out. 0, -ENOMEM, -EMSGSIZE. */
+/* After EXIT_DONE: copies the answer to *out, which the caller frees. 0, -ENOMEM, -EMSGSIZE. */
 int exchange_read(const struct exchange *e, uint8_t **out, size_t *n_out);
 
 /*
- * Unpacks the answer as a message of that type, which the caller frees
- * (protobuf_c_message_free_unpacked()). NULL with |d| if it is not such a message, or memory ran
- * out.
+ * Unpacks the answer as a message of |type|, which the caller frees with
+ * protobuf_c_message_free_unpacked(). NULL with |d| if it is no such message, or memory ran out.
  */
 ProtobufCMessage *exchange_unpack(
 	const struct exchange *e, const ProtobufCMessageDescriptor *type, struct diag *d);

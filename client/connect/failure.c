@@ -1,26 +1,166 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reasons of failed calls; see failure.h. */
+/* Explaining failed calls; see failure.h. */
 #include "client/connect/failure.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/stock_servers.h"
 #include "base/utf8.h"
-#include "client/connect/host_failure.h"
 #include "client/connect/probe.h"
-#include "client/connect/session_failure.h"
 #include "client/process/exit.h"
 #include "client/target/address.h"
 #include "rpc/client.h"
 
-/* Of what a server says about the one that it is busy with. */
+/* --- sessions and the flight recorder ------------------------------------------------------ */
+
+/* Whether the call was about a continuous session or the flight recorder and failed for a reason of its own. */
+static bool session_failure_is_one(const struct failure *f)
+{
+	if (!f->is_of_session)
+		return false;
+	return f->status == RPC_UNIMPLEMENTED || f->status == RPC_NOT_FOUND ||
+	       (f->is_of_recorder &&
+		       (f->status == RPC_ALREADY_EXISTS || f->status == RPC_FAILED_PRECONDITION));
+}
+
+/* The status does not tell whether the server is an older one or no profiler's. */
+static int explain_no_sessions(const struct failure *f, struct diag *d)
+{
+	if (f->is_of_recorder)
+		diag_set(d, -EOPNOTSUPP,
+			"%s: no flight recorder there: only servers of proftap can have one, and this is "
+			"JAX's, another one or an older one",
+			f->address->text);
+	else
+		diag_set(d, -EOPNOTSUPP,
+			"%s: no continuous profiling there: the server is one that only captures, as "
+			"older ones do (use proftap capture), or none of a profiler",
+			f->address->text);
+	return EXIT_FAILED;
+}
+
+static int explain_no_recorder(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -ENOENT,
+		"%s: no flight recorder runs there; start one with proftap start %s --recorder, or "
+		"the program with PROFTAP_RECORDER=1",
+		f->address->text, f->address->words);
+	return EXIT_FAILED;
+}
+
+static int explain_no_session(const struct failure *f, struct diag *d)
+{
+	if (f->is_of_recorder)
+		return explain_no_recorder(f, d);
+	if (f->is_of_proftap)
+		diag_set(d, -ENOENT,
+			"%s: neither a continuous session nor a flight recorder runs there; begin one "
+			"with proftap start %s, or with --recorder",
+			f->address->text, f->address->words);
+	else
+		diag_set(d, -ENOENT,
+			"%s: no continuous session runs there; begin one with proftap start %s",
+			f->address->text, f->address->words);
+	return EXIT_FAILED;
+}
+
+/* The advice names the recorder, because a bare command would mean a session that runs beside it. */
+static int explain_on_already(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EALREADY,
+		"%s: a flight recorder runs there already; proftap snapshot %s --session recorder takes "
+		"what it holds, and proftap stop %s --session recorder ends it",
+		f->address->text, f->address->words, f->address->words);
+	return EXIT_BUSY;
+}
+
+/* --last cannot work on a continuous session, because a snapshot removes from it what it hands over. */
+static int explain_session_instead(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -ENOENT,
+		"%s: no flight recorder runs there, but a continuous session, from which --last cannot "
+		"take; leave it out, or start a recorder beside it with proftap start %s --recorder",
+		f->address->text, f->address->words);
+	return EXIT_FAILED;
+}
+
+/* Returns an enum exit_code with |d|, like failure_explain(). */
+static int session_failure_explain(const struct failure *f, struct diag *d)
+{
+	switch (f->status) {
+	case RPC_UNIMPLEMENTED:
+		return explain_no_sessions(f, d);
+	case RPC_NOT_FOUND:
+		return explain_no_session(f, d);
+	case RPC_ALREADY_EXISTS:
+		return explain_on_already(f, d);
+	default:
+		return explain_session_instead(f, d);
+	}
+}
+
+/* --- host daemons -------------------------------------------------------------------------- */
+
+/*
+ * Parts of a host daemon's messages (from daemon/host/programs/choice.c, unless another file is named).
+ * Such a message is complete: it names the programs and says what to do.
+ */
+static const char *const host_messages[] = {
+	" programs are meant: ",
+	": no such program here; ",
+	": no program has the label ",
+	"no program that you may record has announced itself to this host daemon",
+	/* daemon/serve/remote/remote_error.h */
+	": the connection broke: the program or its profiler server died",
+};
+
+/* Whether the daemon refused the call because it does not know which program is meant. */
+static bool host_failure_is_choice(const struct failure *f)
+{
+	for (size_t i = 0; i < sizeof host_messages / sizeof *host_messages; i++)
+		if (f->is_of_host && strstr(f->text, host_messages[i]))
+			return true;
+	return false;
+}
+
+/* Returns an enum exit_code with |d|, like failure_explain(). */
+static int host_failure_explain_choice(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EINVAL, "%s: %.400s", f->address->text, f->text);
+	return EXIT_FAILED;
+}
+
+/*
+ * Explains a lost connection to a host daemon. A program that dies does not cause it: its server delivers the trace, and the
+ * daemon passes that on. |outcome| says what became of the trace, such as "; nothing was written".
+ */
+static int host_failure_explain_lost(const struct failure *f, const char *outcome, struct diag *d)
+{
+	bool is_here = address_is_here(f->address);
+
+	diag_set(d, -EPIPE,
+		"%s: the connection broke after %" PRId64 " ms: the host daemon there is gone%s; "
+		"%s%s%s",
+		f->address->text, f->elapsed_ms,
+		is_here ? "" : ", or its machine, or the way to it",
+		is_here ? "" : "if it is the daemon alone, ",
+		f->is_of_programs ? "its programs go on; ask again when it is back"
+				  : "the program goes on and can be recorded again, by its own "
+				    "server or when the daemon is back",
+		f->is_of_programs ? "" : outcome);
+	return EXIT_FAILED;
+}
+
+/* The limit of a server's text about the session that it is busy with. */
 #define MAX_HOLDER_BYTES 200
 
-/* How proftap.v1 says it: the holder in parentheses; NULL: it does not. */
+/* Finds the holder, which proftap.v1 names in parentheses; NULL: this is no such text. */
 static const char *find_v1_holder(const char *text)
 {
 	static const char words[] = "another profiling session is active (";
@@ -30,7 +170,7 @@ static const char *find_v1_holder(const char *text)
 
 bool failure_is_busy(int status, const char *text)
 {
-	/* Stock servers say INTERNAL; what the underlying code was meant to be differs by age. */
+	/* Stock servers say INTERNAL; the other codes are those of other versions. */
 	if (status != RPC_INTERNAL && status != RPC_ALREADY_EXISTS &&
 		status != RPC_FAILED_PRECONDITION && status != RPC_UNAVAILABLE)
 		return false;
@@ -38,14 +178,14 @@ bool failure_is_busy(int status, const char *text)
 	       strstr(text, "profiling session is already running");
 }
 
-/* What a server says beyond the stock sentence, such as who it is busy with; "" if nothing. */
+/* Returns the *n bytes of text behind the stock sentence, which may name the holder; "" if there are none. */
 static const char *find_holder(const char *text, int *n)
 {
 	static const char stock[] = "Another profiling session active.";
 	const char *holder = find_v1_holder(text);
 
 	if (holder) {
-		/* Without the parenthesis. */
+		/* The closing parenthesis is left out. */
 		*n = *holder ? (int)strlen(holder) - 1 : 0;
 		return holder;
 	}
@@ -58,7 +198,7 @@ static const char *find_holder(const char *text, int *n)
 	return text;
 }
 
-/* Who waits for one without an end waits for ever. */
+/* Waiting is no advice for a session that has no end of its own. */
 static void advise_busy(const struct failure *f, const char *holder, char *out, size_t n)
 {
 	out[0] = '\0';
@@ -88,7 +228,7 @@ static int explain_busy(const struct failure *f, struct diag *d)
 	return EXIT_BUSY;
 }
 
-/* What came of a stream is kept, as is said elsewhere. */
+/* If a part of the trace is kept, another message says so. */
 static const char *get_outcome(const struct failure *f)
 {
 	return f->is_partial ? "" : "; nothing was written";
@@ -102,24 +242,24 @@ static int explain_timeout(const struct failure *f, struct diag *d)
 	return EXIT_TIMEOUT;
 }
 
-static int explain_hollow(const struct failure *f, struct diag *d)
+static int explain_empty_answer(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -ENODATA, "%s: the server ended the call with OK and without a whole answer",
 		f->address->text);
 	return EXIT_FAILED;
 }
 
-/* Too much at a time, or not now: gRPC's words for "try again". */
-static bool can_get_better(int status)
+/* Whether the call may succeed when it is tried again. */
+static bool is_temporary(int status)
 {
 	return status == RPC_RESOURCE_EXHAUSTED || status == RPC_UNAVAILABLE;
 }
 
-static int explain_stranger(const struct failure *f, struct diag *d)
+static int explain_status(const struct failure *f, struct diag *d)
 {
 	if (f->status == RPC_OK)
-		return explain_hollow(f, d);
-	diag_set(d, can_get_better(f->status) ? -EAGAIN : -EPROTO,
+		return explain_empty_answer(f, d);
+	diag_set(d, is_temporary(f->status) ? -EAGAIN : -EPROTO,
 		"%s: the server answered %s: %.300s", f->address->text, rpc_status_name(f->status),
 		*f->text ? f->text : "(no text)");
 	return EXIT_FAILED;
@@ -134,7 +274,7 @@ static int explain_unimplemented(const struct failure *f, struct diag *d)
 	return EXIT_NOBODY;
 }
 
-/* A call that ended as gRPC calls never do. */
+/* The call ended without a gRPC status. */
 static int explain_other_http(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -EPROTO,
@@ -143,8 +283,8 @@ static int explain_other_http(const struct failure *f, struct diag *d)
 	return EXIT_NOBODY;
 }
 
-/* A page, for one, has no length in front of it that gRPC could read. */
-static int explain_nonsense(const struct failure *f, struct diag *d)
+/* The answer, which may be a web page, has no length in front that gRPC could read. */
+static int explain_unreadable(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -EPROTO,
 		"%s: the answer makes no sense: a server that speaks HTTP/2 and not gRPC may listen on "
@@ -208,10 +348,10 @@ static int explain_other(const struct failure *f, const char *said, struct diag 
 	return EXIT_NOBODY;
 }
 
-/* The connection ended with the call, or was given up: looks at who is there now. */
+/* The connection ended with the call, or was given up: finds out what listens there now. */
 static int explain_lost(const struct failure *f, struct diag *d)
 {
-	/* At a tunnel's other end was a server when the call began. */
+	/* link_open() has seen a server at a tunnel's other end. */
 	bool has_spoken = f->received_bytes >= FAILURE_SPOKEN_BYTES || f->address->is_tunnel;
 	char said[80];
 
@@ -225,9 +365,9 @@ static int explain_lost(const struct failure *f, struct diag *d)
 	case PROBE_SILENT:
 		return has_spoken ? explain_break(f, d) : explain_silence(f, d);
 	case PROBE_HTTP2:
-		/* A server may hang up right after its answer. */
+		/* A server may close the connection right after its answer. */
 		if (!f->is_silent && f->status != RPC_UNAVAILABLE)
-			return explain_stranger(f, d);
+			return explain_status(f, d);
 		break;
 	case PROBE_GONE:
 		break;
@@ -235,7 +375,7 @@ static int explain_lost(const struct failure *f, struct diag *d)
 	return f->is_silent ? explain_silence(f, d) : explain_break(f, d);
 }
 
-/* The time was over before the peer said its first word, which gRPC servers say at once. */
+/* Whether the time was over before the peer sent anything. A gRPC server sends its first frame at once. */
 static bool has_said_nothing(const struct failure *f)
 {
 	return f->status == RPC_DEADLINE_EXCEEDED && f->received_bytes >= 0 &&
@@ -265,13 +405,13 @@ int failure_explain(const struct failure *f, struct diag *d)
 		return explain_timeout(f, d);
 	if (f->status == RPC_UNIMPLEMENTED)
 		return explain_unimplemented(f, d);
-	/* gRPC's own words for a response without grpc-status. */
+	/* This is gRPC's text for a response without grpc-status. */
 	if (f->status == RPC_UNKNOWN && strcmp(f->text, "No status received") == 0)
 		return explain_other_http(f, d);
-	/* The same for bytes that are no message. */
+	/* This is gRPC's text for bytes that are no message. */
 	if (f->is_connected && f->status == RPC_UNKNOWN && strcmp(f->text, "Stream removed") == 0)
-		return explain_nonsense(f, d);
-	return f->is_connected ? explain_stranger(f, d) : explain_lost(f, d);
+		return explain_unreadable(f, d);
+	return f->is_connected ? explain_status(f, d) : explain_lost(f, d);
 }
 
 static int explain_dead_end(const struct address *a, struct diag *d)

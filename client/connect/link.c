@@ -18,7 +18,10 @@
 
 #define SILENCE_MS 5000
 
-/* gRPC's own name where there is a unix socket, or more than an address. Of NAME.localhost a host daemon takes the name for a program's. */
+/*
+ * Returns the HTTP/2 authority. For a unix socket, and where a program is chosen by its name, that is gRPC's "localhost". A
+ * host daemon takes the NAME of NAME.localhost as the name of a program.
+ */
 static const char *get_authority(const struct address *address)
 {
 	if (address->target[0] || (address->path[0] && !local_name_is(address->host)))
@@ -40,7 +43,7 @@ int link_open(struct link *l, struct address *address, struct diag *d)
 	if (fd < 0)
 		return EXIT_NOBODY;
 	locate_warn_of_pid(address);
-	/* A tunnel takes every connection, and looks for its other end afterwards. */
+	/* A tunnel accepts every connection, and connects to its other end afterwards. */
 	if (address->is_tunnel && failure_explain_tunnel(address, d) != EXIT_DONE) {
 		close(fd);
 		return EXIT_NOBODY;
@@ -66,7 +69,7 @@ void link_describe_failure(const struct link *l, const struct rpc_pending *call,
 	f->text = rpc_pending_get_text(call);
 	f->fault = rpc_pending_get_fault(call);
 	f->received_bytes = dial_get_received_bytes(l->watch_fd);
-	/* Who asks for its programs, or names one, knows it before it has answered. */
+	/* A call about a host daemon's programs, or one of them, goes to a host daemon even if that did not answer. */
 	f->is_of_host = f->is_of_programs || f->address->target[0] ||
 			rpc_pending_is_from(call, RPC_ROLE_HOST);
 	f->is_connected = dial_is_connected(l->watch_fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding out who listens; see probe.h. */
+/* Finding out what listens on a port; see probe.h. */
 #include "client/connect/probe.h"
 
 #include <ctype.h>
@@ -35,9 +35,9 @@ _Static_assert(TLS_HELLO_BYTES == 50, "the lengths inside are right");
 
 #define FRAME_HEADER_BYTES 9
 #define FRAME_SETTINGS 4
-#define MAX_FRAME_BYTES 16384 /* nobody may send more before we allowed it */
+#define MAX_FRAME_BYTES 16384 /* a peer may not send more before we allow it */
 
-/* An alert or a handshake record of some version of SSL 3. */
+/* Whether the bytes begin an alert or a handshake record of TLS. */
 static bool is_tls(const unsigned char *b, size_t n_bytes)
 {
 	return n_bytes >= 5 && (b[0] == 0x15 || b[0] == 0x16) && b[1] == 3 && b[2] <= 4;
@@ -58,7 +58,7 @@ enum probe_result probe_judge(const unsigned char *b, size_t n_bytes)
 	return PROBE_OTHER;
 }
 
-/* One line of printable text: it ends at the first line break, other bytes become dots. */
+/* Copies the first line; bytes that are not printable become dots. */
 static void copy_printable(char *out, size_t n_out, const unsigned char *in, size_t n_in)
 {
 	size_t n = 0;
@@ -70,7 +70,7 @@ static void copy_printable(char *out, size_t n_out, const unsigned char *in, siz
 	out[n] = '\0';
 }
 
-/* Reads until the bytes can be judged, the peer ends, or the time is over. */
+/* Reads until the bytes can be judged, the peer closes the connection, or the time is over. */
 static enum probe_result listen_to(int fd, unsigned char *bytes, size_t size, size_t *n_out)
 {
 	int64_t deadline_ms = clock_monotonic_ms() + PROBE_WAIT_MS;
@@ -100,9 +100,9 @@ static enum probe_result listen_to(int fd, unsigned char *bytes, size_t size, si
 	return result;
 }
 
-/* Connects, says |words| and judges the answer. */
-static enum probe_result ask(const struct address *address, const char *words, size_t n_words,
-	unsigned char *bytes, size_t size, size_t *n_out)
+/* Connects, sends |words| and judges the answer. */
+static enum probe_result send_words(const struct address *address, const char *words,
+	size_t n_words, unsigned char *bytes, size_t size, size_t *n_out)
 {
 	struct address again = *address;
 	_cleanup_close_ int fd = dial(&again, DIAL_TIMEOUT_MS, NULL);
@@ -110,25 +110,27 @@ static enum probe_result ask(const struct address *address, const char *words, s
 	*n_out = 0;
 	if (fd < 0)
 		return PROBE_GONE;
-	/* A peer that closed already makes this fail; reading tells. */
+	/* This fails if the peer has closed the connection already; listen_to() finds that out. */
 	(void)!send(fd, words, n_words, MSG_NOSIGNAL);
 	return listen_to(fd, bytes, size, n_out);
 }
 
-/* Many a TLS server hangs up on what is no ClientHello. */
+/* Many TLS servers close the connection on anything but a ClientHello. */
 static bool wants_tls(const struct address *address)
 {
 	unsigned char bytes[128];
 	size_t n_bytes;
 
-	return ask(address, tls_hello, TLS_HELLO_BYTES, bytes, sizeof bytes, &n_bytes) == PROBE_TLS;
+	return send_words(address, tls_hello, TLS_HELLO_BYTES, bytes, sizeof bytes, &n_bytes) ==
+	       PROBE_TLS;
 }
 
 enum probe_result probe(const struct address *address, char *said, size_t n)
 {
 	unsigned char bytes[128];
 	size_t n_bytes;
-	enum probe_result result = ask(address, hello, HELLO_BYTES, bytes, sizeof bytes, &n_bytes);
+	enum probe_result result =
+		send_words(address, hello, HELLO_BYTES, bytes, sizeof bytes, &n_bytes);
 
 	said[0] = '\0';
 	if (result == PROBE_OTHER)

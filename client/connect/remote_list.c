@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of other machines; see remote_list.h. */
+/* Lists of programs on other machines; see remote_list.h. */
 #include "client/connect/remote_list.h"
 
 #include <errno.h>
@@ -21,11 +21,11 @@
 #include "client/target/address.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
-#define SINCE_BYTES 17 /* the table's column, with the blank behind it */
-/* ssh's own failure; a shell's for a command that there is not. */
+#define SINCE_BYTES 17 /* the width of the column SINCE with the blank behind it */
+/* The exit statuses of ssh when it fails itself, and of a shell that does not find the command. */
 #define STATUS_SSH 255
 #define STATUS_NOT_FOUND 127
-/* The child's own exit status where ssh is not installed. */
+/* The child's exit status where ssh is not installed. */
 #define STATUS_NO_SSH 253
 
 /* Runs in the child, between fork and exec. */
@@ -59,7 +59,7 @@ static char *read_all(int fd)
 	return text;
 }
 
-static int explain(const char *destination, int status, struct diag *d)
+static int explain_status(const char *destination, int status, struct diag *d)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NO_SSH)
 		diag_set(d, -ENOENT, "--ssh %.200s: there is no ssh: install the OpenSSH client",
@@ -101,30 +101,30 @@ int remote_list_read(const char *destination, const char *command, char **out, s
 	if (pid > 0 && status == 0 && *out)
 		return EXIT_DONE;
 	if (pid > 0 && status != 0)
-		return explain(destination, status, d);
+		return explain_status(destination, status, d);
 	diag_set(d, -ENOMEM, "ssh: not started: out of memory");
 	return EXIT_FAILED;
 }
 
-/* The addresses of --all, where a name stands for each program that is called so. */
+/* The addresses of --all, where a name stands for all programs of that name. */
 struct address_list {
 	struct address *v;
 	size_t n;
 	size_t n_allocated;
 };
 
-/* A line of the table. */
-struct row {
+/* A row of the table. */
+struct list_row {
 	int pid;
 	char name[256];
-	char door[128]; /* "127.0.0.1:9999" or "unix:/path" */
-	char since
-		[24]; /* later ones compare greater; to the second, or the minute of another day */
-	int has_ended;
+	char address[128]; /* "127.0.0.1:9999" or "unix:/path" */
+	/* Sorts by time as a string; to the second, or to the minute before today. */
+	char since[24];
+	bool has_ended;
 };
 
-/* Whether |word|, which ends at a space, is in the column of doors: a name may have words of its own. */
-static bool is_door(const char *word)
+/* Whether |word|, which ends at a space, is an entry of the column PORT. A name may consist of several words. */
+static bool is_address(const char *word)
 {
 	size_t n = strcspn(word, " \n");
 
@@ -135,7 +135,7 @@ static bool is_door(const char *word)
 	return n > 0 && word[n - 1] == ':';
 }
 
-static bool read_row(const char *line, struct row *row)
+static bool read_row(const char *line, struct list_row *row)
 {
 	char user[64];
 	char rest[256] = "";
@@ -150,16 +150,16 @@ static bool read_row(const char *line, struct row *row)
 	do {
 		word += strcspn(word, " \n");
 		word += strspn(word, " ");
-	} while (*word && *word != '\n' && !is_door(word));
-	if (sscanf(word, "%127s %63s %255[^\n]", row->door, user, rest) != 3)
+	} while (*word && *word != '\n' && !is_address(word));
+	if (sscanf(word, "%127s %63s %255[^\n]", row->address, user, rest) != 3)
 		return false;
 	n = (int)(word - name);
 	while (n > 0 && name[n - 1] == ' ')
 		n--;
 	snprintf(row->name, sizeof row->name, "%.*s", n, name);
-	/* The state stands behind the time. */
+	/* The state follows the time. */
 	row->has_ended = strlen(rest) > SINCE_BYTES && strncmp(rest + SINCE_BYTES, "ended", 5) == 0;
-	/* "2026-11-22 21:53" of another day, "21:53:07" of today. */
+	/* The time is "2026-11-22 21:53", or "21:53:07" if it is today's. */
 	if (rest[4] == '-')
 		snprintf(row->since, sizeof row->since, "%.16s", rest);
 	else
@@ -167,7 +167,7 @@ static bool read_row(const char *line, struct row *row)
 	return true;
 }
 
-static int is_meant(const struct row *row, const char *word)
+static bool is_meant(const struct list_row *row, const char *word)
 {
 	const struct program_traits traits = {.name = row->name, .has_ended = row->has_ended};
 
@@ -176,16 +176,17 @@ static int is_meant(const struct row *row, const char *word)
 	return program_word_means_name(word, &traits);
 }
 
-/* The tunnel leads to the loopback address of the other machine. */
-static void set_place(struct address *a, const struct row *row)
+/* Sets |a| to the program's socket or to its port, which the tunnel finds on the other machine's loopback address. */
+static void set_address(struct address *a, const struct list_row *row)
 {
-	const char *colon = strrchr(row->door, ':');
+	const char *colon = strrchr(row->address, ':');
 
 	a->lookup[0] = '\0';
 	a->is_bare = false;
 	a->port = 0;
-	if (strncmp(row->door, "unix:", 5) == 0) {
-		snprintf(a->path, sizeof a->path, "%.*s", (int)sizeof a->path - 1, row->door + 5);
+	if (strncmp(row->address, "unix:", 5) == 0) {
+		snprintf(
+			a->path, sizeof a->path, "%.*s", (int)sizeof a->path - 1, row->address + 5);
 	} else {
 		snprintf(a->host, sizeof a->host, "localhost");
 		a->port = (uint16_t)(colon ? strtoul(colon + 1, NULL, 10) : 0);
@@ -193,8 +194,8 @@ static void set_place(struct address *a, const struct row *row)
 	address_format(a);
 }
 
-/* The first line of |text| that is the row of the program with that pid. */
-static bool find_pid(const char *text, int pid, struct row *out)
+/* Finds the row of the program with that pid in |text|. */
+static bool find_pid(const char *text, int pid, struct list_row *out)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
@@ -204,8 +205,8 @@ static bool find_pid(const char *text, int pid, struct row *out)
 	return false;
 }
 
-/* The next row of |*text| that |word| means, but for one of |last_pid|. */
-static bool next_meant(const char **text, const char *word, int last_pid, struct row *row)
+/* Reads on in *text to the next row that |word| means; another server of |last_pid| is skipped. */
+static bool next_meant(const char **text, const char *word, int last_pid, struct list_row *row)
 {
 	while (*text) {
 		const char *line = *text + (**text == '\n');
@@ -217,12 +218,13 @@ static bool next_meant(const char **text, const char *word, int last_pid, struct
 	return false;
 }
 
-static int locate(const char *destination, const char *text, struct address *a, struct diag *d)
+static int locate_address(
+	const char *destination, const char *text, struct address *a, struct diag *d)
 {
-	struct row found = {.pid = 0};
-	struct row row = {.pid = 0};
+	struct list_row found = {.pid = 0};
+	struct list_row row = {.pid = 0};
 	const char *rest = text;
-	bool is_one = true; /* of those that were started as late */
+	bool is_one = true; /* just one program was started last */
 	int n_found = 0;
 
 	while (next_meant(&rest, a->lookup, row.pid, &row)) {
@@ -233,7 +235,7 @@ static int locate(const char *destination, const char *text, struct address *a, 
 			found = row;
 	}
 	if (n_found == 1 || (n_found && a->is_newest && is_one)) {
-		set_place(a, &found);
+		set_address(a, &found);
 		return EXIT_DONE;
 	}
 	if (n_found)
@@ -257,7 +259,7 @@ int remote_list_locate(const char *destination, struct address *v, size_t n, str
 		if (!text)
 			code = remote_list_read(destination, "proftap list", &text, d);
 		if (code == EXIT_DONE)
-			code = locate(destination, text, &v[i], d);
+			code = locate_address(destination, text, &v[i], d);
 	}
 	return code;
 }
@@ -270,35 +272,35 @@ size_t remote_list_locate_ports(
 	size_t n_found = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct row row;
+		struct list_row row;
 
 		if (!is_meant_as_pid[i])
 			continue;
 		/*
-		 * Without proftap on that machine nothing is known of pids: the connection says
-		 * later that the port is wrong.
+		 * Without proftap on that machine the pids are not known. The connection
+		 * fails later and says that the port is wrong.
 		 */
 		if (!text && remote_list_read(destination, "proftap list 2>/dev/null", &text, &d))
 			return 0;
 		if (!find_pid(text, v[i].port, &row))
 			continue;
-		set_place(&v[i], &row);
+		set_address(&v[i], &row);
 		n_found++;
 	}
 	return n_found;
 }
 
-/* Each program that |like| means; -ENOENT: none. */
+/* Adds each program that |like| means; -ENOENT: there is none. */
 static int add_meant(struct address_list *all, const char *text, const struct address *like)
 {
-	struct row row = {.pid = 0};
+	struct list_row row = {.pid = 0};
 	size_t n_before = all->n;
 
 	while (next_meant(&text, like->lookup, row.pid, &row)) {
 		if (grow(&all->v, &all->n_allocated, all->n + 1))
 			return -ENOMEM;
 		all->v[all->n] = *like;
-		set_place(&all->v[all->n++], &row);
+		set_address(&all->v[all->n++], &row);
 	}
 	return all->n > n_before ? 0 : -ENOENT;
 }
@@ -326,8 +328,8 @@ int remote_list_expand(const char *destination, struct address **v, size_t *n, s
 		if (code == EXIT_DONE && one->lookup[0] && !one->path[0])
 			r = add_meant(&all, text, one);
 		/*
-		 * An address that no program has stays as it is: it is looked up again, and
-		 * explained, later.
+		 * An address that no program has stays as it is: it is looked up again later,
+		 * and the failure is explained then.
 		 */
 		if (code == EXIT_DONE && r == -ENOENT)
 			r = add_as_it_is(&all, one);

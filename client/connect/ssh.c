@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ssh; see ssh.h. */
+/* Starting and ending ssh; see ssh.h. */
 #include "client/connect/ssh.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "client/process/clock.h"
 #include "client/process/interrupt.h"
 
-/* For a terminal to get its echo back, and the other end a word; then it is killed. */
+/* The time for ssh to restore the terminal's echo and to tell the other end; then it is killed. */
 #define END_MS 1000
 #define END_TURN_MS 5
 
@@ -27,7 +27,10 @@ bool ssh_has_terminal(void)
 	return fd >= 0;
 }
 
-/* An interrupt is for us, who end the recording first and then the tunnel. ssh leaves alone what is ignored. */
+/*
+ * Ctrl-C must not end ssh: the client ends the recording first and then the tunnel. ssh leaves signals ignored that it finds
+ * ignored.
+ */
 static void ignore_keys(void)
 {
 	signal(SIGINT, SIG_IGN);
@@ -35,13 +38,13 @@ static void ignore_keys(void)
 	signal(SIGHUP, SIG_IGN);
 }
 
-/* In the child, between fork and exec: the parent has threads. */
+/* Runs in the child between fork and exec, where only async-signal-safe calls are allowed: the parent has threads. */
 static void become_ssh(char *const *argv, int words_fd, bool has_terminal, pid_t parent)
 {
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* Where no terminal is in the way, a signal to our group is for us alone. */
+	/* In a session of its own, ssh does not get signals that are sent to our process group. */
 	if (!has_terminal)
 		setsid();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -81,7 +84,7 @@ int ssh_start(struct ssh *s, char *const *argv, struct diag *d)
 	return diag_set(d, -error, "ssh: not started: %s", errno_words(error));
 }
 
-/* The oldest goes. */
+/* Drops the oldest bytes when |words| is full. */
 static void add_words(struct ssh *s, const char *words, size_t n)
 {
 	size_t room = sizeof s->words - 1;
@@ -110,8 +113,8 @@ static void read_words(struct ssh *s)
 		add_words(s, words, (size_t)n);
 }
 
-/* Whether it has ended, reaped. */
-static bool reap(struct ssh *s)
+/* Returns whether ssh has ended, and reaps it then. */
+static bool reap_ssh(struct ssh *s)
 {
 	int status = 0;
 	pid_t r = s->pid ? waitpid(s->pid, &status, WNOHANG) : -1;
@@ -130,7 +133,7 @@ bool ssh_poll(struct ssh *s, int64_t wait_ms)
 	bool has_ended;
 
 	interrupt_poll(&p, wait_ms);
-	has_ended = reap(s);
+	has_ended = reap_ssh(s);
 	read_words(s);
 	return has_ended;
 }
@@ -151,7 +154,7 @@ void ssh_end(struct ssh *s)
 
 	if (s->pid)
 		kill(s->pid, SIGTERM);
-	while (s->pid && !reap(s)) {
+	while (s->pid && !reap_ssh(s)) {
 		if (clock_monotonic_ms() >= end_ms)
 			kill(s->pid, SIGKILL);
 		poll(NULL, 0, END_TURN_MS);

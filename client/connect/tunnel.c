@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tunnels; see tunnel.h. ssh makes the sockets when it is let in, so they tell that it is ready. One that finds a
- * master connection of the user's leaves the forwarding to that, which goes on with it when ssh has ended; so it is
- * told to stop. It never becomes a master itself, which would outlive the command.
+ * Tunnels; see tunnel.h. ssh creates the sockets when it has logged in, so they show that it is ready. If the user has a
+ * master connection, ssh leaves the forwarding to that, which keeps it when ssh has ended; so the master is told to stop
+ * forwarding. Our ssh never becomes a master itself, because that would outlive the command.
  */
 #include "client/connect/tunnel.h"
 
@@ -19,14 +19,58 @@
 #include "base/log.h"
 #include "client/connect/probe.h"
 #include "client/connect/remote_list.h"
-#include "client/connect/tunnel_failure.h"
+#include "client/connect/ssh.h"
 #include "client/process/clock.h"
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
 #include "client/target/address.h"
 #include "client/target/dial_unix.h"
 
-/* ssh has time limits of its own; this is for one that has none. Where a person is asked, there is none. */
+/* --- explaining ssh's failures ------------------------------------------------------------- */
+
+/* Parts of ssh's last line, with advice. */
+static const struct {
+	const char *words;
+	const char *advice;
+	enum exit_code code;
+} failures[] = {
+	{"Host key verification failed",
+		"connect once by ssh alone, and see whether the key is right", EXIT_FAILED},
+	{"Permission denied",
+		"ssh alone must get in; without a terminal it cannot ask for a password: "
+		"use a key, an agent or a master connection",
+		EXIT_FAILED},
+	{"Could not resolve hostname", "check the spelling", EXIT_NOBODY},
+	{"Connection refused", "there is no ssh server", EXIT_NOBODY},
+	{"timed out", "the host is down or a firewall drops the connection", EXIT_NOBODY},
+	{"No route to host", "check the address and the network", EXIT_NOBODY},
+};
+
+/* |ssh| has ended. An enum exit_code other than EXIT_DONE, with |d|. */
+static int tunnel_failure_explain(struct ssh *ssh, const char *destination, struct diag *d)
+{
+	const char *said = ssh_get_last_line(ssh);
+	const char *advice = "see what ssh alone says";
+	int code = EXIT_FAILED;
+
+	if (ssh->status == SSH_NOT_FOUND) {
+		diag_set(d, -ENOENT, "--ssh %.200s: there is no ssh: install the OpenSSH client",
+			destination);
+		return EXIT_FAILED;
+	}
+	for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+		if (!strstr(said, failures[i].words))
+			continue;
+		advice = failures[i].advice;
+		code = failures[i].code;
+		break;
+	}
+	diag_set(d, -EPIPE, "--ssh %.100s: ssh failed: %.200s; %s", destination,
+		*said ? said : "it said nothing", advice);
+	return code;
+}
+
+/* A limit in case that ssh has none of its own. There is no limit when a person may be asked for a password. */
 #define OPEN_MS 60000
 #define CANCEL_MS 5000
 #define TURN_MS 20
@@ -35,10 +79,10 @@
 static const char *const fixed[] = {"ssh", "-N", "-T", "-o", "ExitOnForwardFailure=yes", "-o",
 	"ControlMaster=no", "-o", "RemoteCommand=none"};
 #define N_FIXED (sizeof fixed / sizeof fixed[0])
-/* BatchMode, "-O cancel", "--", the destination, the end. */
+/* Room for "-o BatchMode=yes", "-O cancel", "--", the destination and the final NULL. */
 #define N_MORE 8
 
-/* The command. */
+/* --- ssh's command line -------------------------------------------------------------------- */
 
 static int add_word(struct tunnel *t, const char *word)
 {
@@ -84,9 +128,9 @@ static int make_command(
 	return r ? -ENOMEM : 0;
 }
 
-/* The place. */
+/* --- the directory of the sockets ---------------------------------------------------------- */
 
-/* Where the directory's name may be read by ssh as it is, and leaves room for a socket's. */
+/* Whether ssh reads the directory's name without quoting, and a socket's path fits behind it. */
 static bool is_usable(const char *dir)
 {
 	static const char ordinary[] =
@@ -101,7 +145,7 @@ static int make_dir(struct tunnel *t, struct diag *d)
 
 	if (!is_usable(parent))
 		parent = "/tmp";
-	/* mkdtemp() lets nobody else in. */
+	/* mkdtemp() makes a directory that only this user may enter. */
 	snprintf(t->dir, sizeof t->dir, "%s/proftap-ssh-XXXXXX", parent);
 	if (mkdtemp(t->dir))
 		return 0;
@@ -110,7 +154,7 @@ static int make_dir(struct tunnel *t, struct diag *d)
 		errno_words(errno));
 }
 
-/* Waiting. */
+/* --- waiting for ssh ----------------------------------------------------------------------- */
 
 static bool is_ready(const struct tunnel *t)
 {
@@ -137,13 +181,13 @@ static int wait_until_ready(struct tunnel *t, const char *destination, struct di
 	int64_t end_ms = ssh_has_terminal() ? INT64_MAX : clock_monotonic_ms() + OPEN_MS;
 
 	for (;;) {
-		/* In this order: what is there when it has ended stays there. */
+		/* Look for ssh's end before looking for the sockets: sockets that exist after its end stay. */
 		bool has_ended = ssh_poll(&t->ssh, TURN_MS);
 
 		t->is_open = is_ready(t);
 		if (t->is_open)
 			return EXIT_DONE;
-		/* The same key may have ended it. */
+		/* The Ctrl-C that interrupts us may have ended ssh too. */
 		if (has_ended)
 			interrupt_settle();
 		if (interrupt_get_count() > 0) {
@@ -158,9 +202,9 @@ static int wait_until_ready(struct tunnel *t, const char *destination, struct di
 	}
 }
 
-/* The addresses. */
+/* --- addresses ----------------------------------------------------------------------------- */
 
-/* "gpu7" of "me@gpu7" and of "ssh://me@gpu7:22". */
+/* Writes the host of a destination: "gpu7" for "me@gpu7" and for "ssh://me@gpu7:22". */
 static void find_host(const char *destination, char *out, size_t n)
 {
 	static const char scheme[] = "ssh://";
@@ -194,15 +238,15 @@ static void lead_through(
 	}
 }
 
-/* The end. */
+/* --- closing ------------------------------------------------------------------------------- */
 
-/* The same command, said to the user's master: it ends the forwarding, and nothing else. */
-static void cancel(struct tunnel *t)
+/* Runs the same command with "-O cancel": it makes the user's master connection end the forwarding, and nothing else. */
+static void cancel_forwards(struct tunnel *t)
 {
 	int64_t end_ms = clock_monotonic_ms() + CANCEL_MS;
 	struct ssh ssh;
 
-	/* Before "--" and the destination. */
+	/* "-O cancel" goes before "--" and the destination. */
 	t->argv[t->n_argv + 1] = t->argv[t->n_argv - 1];
 	t->argv[t->n_argv] = t->argv[t->n_argv - 2];
 	t->argv[t->n_argv - 2] = strdup("-O");
@@ -226,7 +270,7 @@ static void remove_dir(const struct tunnel *t)
 	rmdir(t->dir);
 }
 
-/* Whether somebody listens there although ssh has ended: a master of the user's, which goes on. */
+/* Whether a socket still accepts connections although ssh has ended: then the user's master connection forwards it. */
 static bool is_still_open(const struct tunnel *t)
 {
 	char path[SOCKET_BYTES];
@@ -247,7 +291,7 @@ void tunnel_close(struct tunnel *t)
 	if (t->ssh.n_words > 0)
 		log_info(LOG_CLIENT, "ssh: %s", ssh_get_last_line(&t->ssh));
 	if (is_still_open(t))
-		cancel(t);
+		cancel_forwards(t);
 	if (t->dir[0])
 		remove_dir(t);
 	for (size_t i = 0; i < t->n_argv; i++)
@@ -256,10 +300,10 @@ void tunnel_close(struct tunnel *t)
 	*t = (struct tunnel)TUNNEL_INIT;
 }
 
-/* The beginning. */
+/* --- opening ------------------------------------------------------------------------------- */
 
-static int start(struct tunnel *t, const char *destination, const struct address *v, size_t n,
-	struct diag *d)
+static int start_tunnel(struct tunnel *t, const char *destination, const struct address *v,
+	size_t n, struct diag *d)
 {
 	if (make_dir(t, d))
 		return EXIT_FAILED;
@@ -273,7 +317,7 @@ static int start(struct tunnel *t, const char *destination, const struct address
 	return wait_until_ready(t, destination, d);
 }
 
-/* Whether the other end closes the connection at once, as ssh does it where nobody listens. */
+/* Whether the connection is closed at once, which means that nothing listens at the other end. */
 static bool is_dead_end(const struct tunnel *t, size_t i)
 {
 	struct address end = {.is_tunnel = true};
@@ -286,10 +330,10 @@ static bool is_dead_end(const struct tunnel *t, size_t i)
 }
 
 /*
- * A number alone is a port where somebody listens, else the pid of a target, which has another port. Starts the tunnel anew when an
- * address changes by that.
+ * A bare number is a port if something listens there, else the pid of a target. If an address changes because of that, starts
+ * the tunnel anew.
  */
-static int find_pids(
+static int retry_numbers_as_pids(
 	struct tunnel *t, const char *destination, struct address *v, size_t n, struct diag *d)
 {
 	_cleanup_free_ bool *is_pid = calloc(n, sizeof *is_pid);
@@ -302,7 +346,7 @@ static int find_pids(
 	if (n_pids == 0 || remote_list_locate_ports(destination, v, n, is_pid) == 0)
 		return EXIT_DONE;
 	tunnel_close(t);
-	return start(t, destination, v, n, d);
+	return start_tunnel(t, destination, v, n, d);
 }
 
 int tunnel_open(struct tunnel *t, const char *destination, struct address *targets,
@@ -313,9 +357,9 @@ int tunnel_open(struct tunnel *t, const char *destination, struct address *targe
 	*t = (struct tunnel)TUNNEL_INIT;
 	code = remote_list_locate(destination, targets, n_targets, d);
 	if (code == EXIT_DONE)
-		code = start(t, destination, targets, n_targets, d);
+		code = start_tunnel(t, destination, targets, n_targets, d);
 	if (code == EXIT_DONE)
-		code = find_pids(t, destination, targets, n_targets, d);
+		code = retry_numbers_as_pids(t, destination, targets, n_targets, d);
 	if (code == EXIT_DONE)
 		lead_through(t, destination, targets, n_targets);
 	return code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A way to targets on another machine: one ssh that forwards a private unix socket to each of them. */
+/* A tunnel to targets on another machine: one ssh that forwards a private unix socket to each of them. */
 #ifndef CLIENT_TUNNEL_H
 #define CLIENT_TUNNEL_H
 
@@ -13,9 +13,9 @@ struct diag;
 
 struct tunnel {
 	struct ssh ssh;
-	char **argv; /* of ssh */
+	char **argv; /* ssh's command line */
 	size_t n_argv;
-	char dir[64]; /* with the sockets in it; "": none */
+	char dir[64]; /* the directory with the sockets; "": none */
 	size_t n_sockets;
 	bool is_open;
 };
@@ -26,9 +26,10 @@ struct tunnel {
 	}
 
 /*
- * Connects to |destination|, as ssh and the user's configuration have it, and changes the addresses to our end of the
- * tunnel; pids and names are looked up there first, and a number alone on which nobody listens there as a pid. Hosts are those that |destination| knows; localhost is itself. Waits for passwords as long as the user
- * does; an interrupt ends it. An enum exit_code, with |d| when it is not EXIT_DONE; close in every case.
+ * Connects to |destination|, which ssh and the user's configuration interpret, and changes the addresses to our end of the
+ * tunnel. Pids and names are looked up there first; so is a bare number if nothing listens on that port there. Hosts are
+ * resolved there, and localhost means that machine. While ssh asks for a password there is no time limit; an interrupt ends
+ * the call. Returns an enum exit_code, with |d| unless it is EXIT_DONE. Call tunnel_close() in either case.
  */
 int tunnel_open(struct tunnel *t, const char *destination, struct address *targets,
 	size_t n_targets, struct diag *d);

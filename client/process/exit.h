@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the exit status of proftap says; scripts decide by it. */
+/* The exit statuses of proftap. Scripts decide by them. */
 #ifndef CLIENT_EXIT_H
 #define CLIENT_EXIT_H
 
@@ -9,10 +9,10 @@ enum exit_code {
 	EXIT_USAGE = 2,
 	EXIT_EMPTY = 3, /* the recording worked and was empty: no file */
 	EXIT_BUSY = 4, /* the target is busy with another session */
-	EXIT_NOBODY = 5, /* nobody, or something else, answers there */
+	EXIT_NOBODY = 5, /* no server, or something else, answers there */
 	EXIT_TIMEOUT = 6,
-	EXIT_PARTIAL = 7, /* of several targets some failed; the others' data was written */
-	/* Of proftap run, before the program runs; then the status is the program's. As env and timeout do. */
+	EXIT_PARTIAL = 7, /* some of several targets failed; the others' data was written */
+	/* "proftap run" has the exit statuses of env and timeout until the program runs, then the program's. */
 	EXIT_NOT_RUN = 125,
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counting of interrupts; see interrupt.h. A thread waits for the signals and every other one has them
- * blocked: gRPC starts its waits anew after each EINTR, so that a key that repeats would keep it from
- * ever returning.
+ * Counting of interrupts; see interrupt.h. One thread waits for the signals and all others block them:
+ * gRPC starts its waits anew after each EINTR, so a repeating key would keep it from ever returning.
  */
 #include "client/process/interrupt.h"
 
@@ -16,23 +15,23 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* The first three are counted, the others only go on to a program. */
+/* The first three are counted, the others are only forwarded to a program. */
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define N_COUNTED 3
-/* Until the thread that counts is given a processor. */
+/* The limit for the counting thread to get a processor. */
 #define SETTLE_MS 1000
 #define LAST_MS 100
 #define N_SIGNALS (sizeof signals / sizeof signals[0])
 
 static _Atomic int n_interrupts;
-static _Atomic pid_t program; /* gets the signals instead; 0: none */
-static int wake_fd = -1; /* readable when an interrupt came that interrupt_poll() has not seen */
+static _Atomic pid_t program; /* the signals are forwarded to it; 0: none */
+static int wake_fd = -1; /* an eventfd, readable while interrupt_poll() has not seen an interrupt */
 
 /*
- * A signal from the terminal has reached the program, too, which is in the same group; one that somebody sent to
- * us was meant for it.
+ * Returns whether the signal is not to be counted. The terminal sends a signal to the program as well, because it
+ * is in the same process group; a signal that another process sent to us is forwarded.
  */
-static bool forward(const siginfo_t *info)
+static bool forward_signal(const siginfo_t *info)
 {
 	pid_t pid = atomic_load(&program);
 
@@ -51,20 +50,20 @@ static void *count_signals(void *argument)
 	siginfo_t info;
 
 	for (;;) {
-		if (sigwaitinfo(set, &info) < 0 || forward(&info))
+		if (sigwaitinfo(set, &info) < 0 || forward_signal(&info))
 			continue;
 		atomic_fetch_add(&n_interrupts, 1);
 		if (write(wake_fd, &one, sizeof one) < 0)
-			continue; /* full: it is readable anyway */
+			continue; /* the counter is full, so wake_fd is readable anyway */
 	}
 	return NULL;
 }
 
 /*
- * nohup means it. Shells without job control start background jobs with SIGINT ignored, but a script
- * that sends one to a capture wants it to end.
+ * An ignored SIGHUP stays ignored, for nohup. An ignored SIGINT does not: shells without job control start
+ * background jobs with SIGINT ignored, but a script that sends one to a capture wants it to end.
  */
-static void collect(sigset_t *set)
+static void collect_signals(sigset_t *set)
 {
 	size_t n = atomic_load(&program) ? N_SIGNALS : N_COUNTED;
 	const struct sigaction dfl = {.sa_handler = SIG_DFL};
@@ -76,7 +75,7 @@ static void collect(sigset_t *set)
 		if (signals[i] == SIGHUP && old.sa_handler == SIG_IGN)
 			continue;
 		sigaddset(set, signals[i]);
-		/* What is ignored would not even become pending. */
+		/* An ignored signal would not even become pending. */
 		sigaction(signals[i], &dfl, NULL);
 	}
 }
@@ -89,9 +88,9 @@ void interrupt_start(void)
 	if (wake_fd >= 0)
 		return;
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	collect(&set);
+	collect_signals(&set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	/* Without the thread an interrupt ends the program, as it would without us. */
+	/* If the thread cannot start, an interrupt ends the program, as is the default. */
 	if (wake_fd < 0 || pthread_create(&thread, NULL, count_signals, &set))
 		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	else
@@ -141,7 +140,7 @@ void interrupt_settle(void)
 {
 	for (int i = 0; i < SETTLE_MS && is_pending(); i++)
 		usleep(1000);
-	/* The thread has it, and may be about to count it. */
+	/* The counting thread may have taken the signal and not counted it yet. */
 	interrupt_poll(NULL, LAST_MS);
 }
 
@@ -156,7 +155,7 @@ int interrupt_poll(struct pollfd *p, int64_t timeout_ms)
 	r = poll(fds, 2, timeout_ms > 0 ? (int)timeout_ms : 0);
 	if (r < 0)
 		return -errno;
-	/* Another thread may have taken it. */
+	/* Another thread may have read the event first. */
 	if (fds[0].revents && (read(wake_fd, &n, sizeof n) > 0 || r == 1))
 		return -EINTR;
 	if (p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages; see let_go.h. */
+/* Giving back pages; see let_go.h. */
 #include "client/process/let_go.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "client/process/interrupt.h"
 
-/* Of the file in memory, at most; a multiple of every page. */
+/* The part of the file that stays in memory, at most; a multiple of every page size. */
 #define WINDOW_BYTES ((size_t)4 << 20)
 
 int let_go(const uint8_t *p, void *context)

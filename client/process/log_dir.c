@@ -11,7 +11,7 @@
 #include "base/env.h"
 #include "base/local_path.h"
 
-static int make(struct log_dir *l, struct diag *d)
+static int make_log_dir(struct log_dir *l, struct diag *d)
 {
 	const char *parent = getenv("TMPDIR");
 
@@ -32,7 +32,7 @@ int log_dir_choose(struct log_dir *l, const char *said, struct diag *d)
 	l->is_made = false;
 	l->path = said ? said : env_get(ENV_PROFTAP_LOG_DIR);
 	if (!l->path || !*l->path)
-		return make(l, d);
+		return make_log_dir(l, d);
 	return local_path_check(said ? "--log_dir" : "PROFTAP_LOG_DIR", l->path, d);
 }
 

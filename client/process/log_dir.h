@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where recordings go: what the user said, $PROFTAP_LOG_DIR, or a fresh directory. */
+/* The directory for recordings: the user's, $PROFTAP_LOG_DIR, or a fresh one. */
 #ifndef CLIENT_LOG_DIR_H
 #define CLIENT_LOG_DIR_H
 
@@ -13,10 +13,10 @@ struct log_dir {
 	char made[4096];
 };
 
-/* |said| may be NULL or empty; it is borrowed. 0, or a negative errno with |d|. */
+/* |said| is the user's choice, borrowed; it may be NULL or empty. 0, or a negative errno with |d|. */
 int log_dir_choose(struct log_dir *l, const char *said, struct diag *d);
 
-/* Nothing was written: removes the directory if it was made here and is empty. */
+/* Removes the directory if log_dir_choose() made it and nothing was written into it. */
 void log_dir_discard(const struct log_dir *l);
 
 #endif

@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +16,105 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "client/process/temporary.h"
+
+/* --- temporary files ----------------------------------------------------------------------- */
+
+struct temporary {
+	struct temporary *next;
+	_Atomic bool is_there;
+	char path[];
+};
+
+static const int ending_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+#define N_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
+
+static struct temporary *_Atomic first_temporary;
+
+static void remove_temporaries(int number)
+{
+	for (struct temporary *t = atomic_load(&first_temporary); t; t = t->next)
+		if (atomic_load(&t->is_there))
+			unlink(t->path);
+	/* Ends the program when this has returned: SA_RESETHAND. */
+	raise(number);
+}
+
+static void collect_ending_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	for (size_t i = 0; i < N_SIGNALS; i++)
+		sigaddset(set, ending_signals[i]);
+}
+
+/* Leaves alone signals that the program ignores or handles already. */
+static void catch_signals(const sigset_t *set)
+{
+	struct sigaction action = {.sa_handler = remove_temporaries, .sa_flags = SA_RESETHAND};
+	struct sigaction old;
+
+	action.sa_mask = *set;
+	for (size_t i = 0; i < N_SIGNALS; i++)
+		if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			sigaction(ending_signals[i], &action, NULL);
+}
+
+static struct temporary *new_temporary(const char *path)
+{
+	size_t n = strlen(path) + 1;
+	struct temporary *t = malloc(sizeof *t + n);
+
+	if (!t)
+		return NULL;
+	memcpy(t->path, path, n);
+	atomic_init(&t->is_there, true);
+	return t;
+}
+
+static void list_temporary(struct temporary *t)
+{
+	t->next = atomic_load(&first_temporary);
+	while (!atomic_compare_exchange_weak(&first_temporary, &t->next, t))
+		continue;
+}
+
+/*
+ * Creates the file |path|, which must not exist, for reading and writing. Returns the descriptor, with *out for
+ * temporary_forget(), or a negative errno.
+ */
+static int temporary_create(const char *path, struct temporary **out)
+{
+	struct temporary *t = new_temporary(path);
+	sigset_t set, before;
+	int fd;
+
+	if (!t)
+		return -ENOMEM;
+	collect_ending_signals(&set);
+	pthread_sigmask(SIG_BLOCK, &set, &before);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		fd = -errno;
+		free(t);
+	} else {
+		list_temporary(t);
+		catch_signals(&set);
+		*out = t;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return fd;
+}
+
+/* Call it when the file has been renamed or removed. NULL is allowed. */
+static void temporary_forget(struct temporary *t)
+{
+	if (t)
+		atomic_store(&t->is_there, false);
+}
 
 #define MAX_LINKS 40
 #define MAX_TRIES 1000
 
-static int fail(const char *path, int error, struct diag *d)
+static int fail_write(const char *path, int error, struct diag *d)
 {
 	return diag_set(d, -error, "%.300s: cannot write: %s; choose another with -o", path,
 		errno_words(error));
@@ -38,7 +134,7 @@ bool output_file_is_standard(const char *path)
 		       fstat(STDOUT_FILENO, &standard) == 0 && is_same(&file, &standard));
 }
 
-/* --- what stands there --------------------------------------------------------------------- */
+/* --- links --------------------------------------------------------------------------------- */
 
 static int get_dir_length(const char *path)
 {
@@ -47,7 +143,7 @@ static int get_dir_length(const char *path)
 	return slash ? (int)(slash + 1 - path) : 0;
 }
 
-/* Where the link at |path| leads; NULL with errno EINVAL or ENOENT: there is none. */
+/* Returns the target of the link at |path|, malloc'ed. NULL with errno; EINVAL or ENOENT: |path| is no link. */
 static char *read_link(const char *path)
 {
 	char to[PATH_MAX];
@@ -63,8 +159,8 @@ static char *read_link(const char *path)
 	return NULL;
 }
 
-/* Behind all links of the name, where there need be nothing yet. NULL with errno. */
-static char *follow(const char *path)
+/* Returns |path| with all links followed, malloc'ed. The file need not exist. NULL with errno. */
+static char *follow_links(const char *path)
 {
 	char *at = strdup(path);
 
@@ -82,8 +178,8 @@ static char *follow(const char *path)
 	return NULL;
 }
 
-/* Whether it can be replaced. What a link of /proc is to may have no name any more. */
-static bool is_file(const struct stat *st, const char *target)
+/* Whether a new file can be renamed over it. The target of a link in /proc may have no name any more. */
+static bool can_be_replaced(const struct stat *st, const char *target)
 {
 	struct stat there;
 
@@ -92,7 +188,7 @@ static bool is_file(const struct stat *st, const char *target)
 
 /* --- the file ------------------------------------------------------------------------------ */
 
-/* With the name that is to be in it, so that a listing tells what it will be. */
+/* The temporary name contains the final one, so that a directory listing tells what the file will be. */
 static char *make_temporary(const char *path, int i)
 {
 	int n_dir = get_dir_length(path);
@@ -104,7 +200,7 @@ static char *make_temporary(const char *path, int i)
 	return temporary;
 }
 
-/* A new one: what has the name may be a link, or a file that somebody else holds open. */
+/* Creates a new file: an existing one of that name may be a link, or open in another process. */
 static int open_new(struct output_file *o, int i)
 {
 	free(o->temporary);
@@ -121,27 +217,27 @@ static int open_beside(struct output_file *o, struct diag *d)
 
 	for (int i = 0; i < MAX_TRIES && r == -EEXIST; i++)
 		r = open_new(o, i);
-	return r ? fail(o->path, -r, d) : 0;
+	return r ? fail_write(o->path, -r, d) : 0;
 }
 
 static int open_itself(struct output_file *o, struct diag *d)
 {
 	o->fd = open(o->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	return o->fd < 0 ? fail(o->path, errno, d) : 0;
+	return o->fd < 0 ? fail_write(o->path, errno, d) : 0;
 }
 
 int output_file_open(struct output_file *o, const char *path, struct diag *d)
 {
 	struct stat st;
 
-	*o = (struct output_file){.path = strdup(path), .target = follow(path), .fd = -1};
+	*o = (struct output_file){.path = strdup(path), .target = follow_links(path), .fd = -1};
 	if (!o->path || !o->target)
-		return fail(path, o->path ? errno : ENOMEM, d);
+		return fail_write(path, o->path ? errno : ENOMEM, d);
 	if (stat(path, &st) < 0)
 		return open_beside(o, d);
 	if (S_ISDIR(st.st_mode))
-		return fail(path, EISDIR, d);
-	return is_file(&st, o->target) ? open_beside(o, d) : open_itself(o, d);
+		return fail_write(path, EISDIR, d);
+	return can_be_replaced(&st, o->target) ? open_beside(o, d) : open_itself(o, d);
 }
 
 int output_file_publish(struct output_file *o, struct diag *d)
@@ -149,7 +245,7 @@ int output_file_publish(struct output_file *o, struct diag *d)
 	if (!o->temporary)
 		return 0;
 	if (fsync(o->fd) < 0 || rename(o->temporary, o->target) < 0)
-		return fail(o->path, errno, d);
+		return fail_write(o->path, errno, d);
 	temporary_forget(o->guard);
 	o->guard = NULL;
 	free(o->temporary);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file that is whole or not there: written under a temporary name beside it, synced, then given its own, in the place of
- * what had it. A link goes on leading there. What is no file (a FIFO, a device) is opened and written as it is.
+ * A file that is published whole or not at all: it is written under a temporary name beside its own, synced, then
+ * renamed over the previous file. A symbolic link keeps its target's name. A FIFO or a device is opened and written directly.
+ *
+ * A signal that ends the program (Ctrl-C, SIGTERM, SIGHUP, SIGQUIT) removes the temporary file first, unless another
+ * part of the program blocks that signal, as interrupt_start() does, or ignores it.
  */
 #ifndef CLIENT_OUTPUT_FILE_H
 #define CLIENT_OUTPUT_FILE_H
@@ -12,9 +15,9 @@ struct diag;
 struct temporary;
 
 struct output_file {
-	char *path; /* as it was asked for */
-	char *target; /* behind its links: the name that the file is to have */
-	char *temporary; /* that it has; NULL: none */
+	char *path; /* as the caller gave it */
+	char *target; /* |path| with its links followed: the name that the file gets */
+	char *temporary; /* the name that the file has until it is published; NULL: none */
 	struct temporary *guard; /* removes it when a signal ends the program */
 	int fd; /* -1: none */
 };
@@ -24,13 +27,13 @@ struct output_file {
 		NULL, NULL, NULL, NULL, -1 \
 	}
 
-/* Whether that is our standard output: "-", or a link to it as /dev/stdout is one. */
+/* Whether |path| is our standard output: "-", or a link to it such as /dev/stdout. */
 bool output_file_is_standard(const char *path);
 
-/* 0 or a negative errno with |d|. output_file_close() in any case. */
+/* 0 or a negative errno with |d|. Call output_file_close() in either case. */
 int output_file_open(struct output_file *o, const char *path, struct diag *d);
 int output_file_publish(struct output_file *o, struct diag *d);
-/* Removes what was not published. */
+/* Removes the file if it was not published. */
 void output_file_close(struct output_file *o);
 
 #endif

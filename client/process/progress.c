@@ -10,14 +10,14 @@
 
 static bool is_drawn;
 
-static double seconds(int64_t ms)
+static double to_seconds(int64_t ms)
 {
 	return (double)(ms > 0 ? ms : 0) / 1000;
 }
 
-/* What comes before the data: the server's answer to a greeting. */
+/* The server's answer to the greeting of HTTP/2, which comes before the data, is smaller. */
 #define GREETING_BYTES 1024
-/* Less is read, and written to a disk, in the time between two progress lines. */
+/* Smaller amounts are read, and written to a disk, in the time between two progress lines. */
 #define MIN_WORK_BYTES ((uint64_t)16 << 20)
 
 static void draw_size(uint64_t bytes)
@@ -44,13 +44,13 @@ static void draw_wait(const struct progress *p)
 		fputs("waiting for the data: ", stderr);
 		draw_received(p);
 	}
-	fprintf(stderr, ", gives up in %.0f s", seconds(p->timeout_ms - p->elapsed_ms));
+	fprintf(stderr, ", gives up in %.0f s", to_seconds(p->timeout_ms - p->elapsed_ms));
 }
 
 static void draw_recording(const struct progress *p)
 {
-	fprintf(stderr, "recording %.1f / %.1f s", seconds(p->elapsed_ms - p->delay_ms),
-		seconds(p->duration_ms));
+	fprintf(stderr, "recording %.1f / %.1f s", to_seconds(p->elapsed_ms - p->delay_ms),
+		to_seconds(p->duration_ms));
 	if (p->recorded_bytes) {
 		fputs(", ", stderr);
 		draw_size(p->recorded_bytes);
@@ -64,7 +64,7 @@ static void draw_phase(const struct progress *p)
 		draw_received(p);
 		fputs(" (Ctrl-C again gives up)", stderr);
 	} else if (p->elapsed_ms < p->delay_ms) {
-		fprintf(stderr, "starts in %.1f s", seconds(p->delay_ms - p->elapsed_ms));
+		fprintf(stderr, "starts in %.1f s", to_seconds(p->delay_ms - p->elapsed_ms));
 	} else if (p->elapsed_ms < p->delay_ms + p->duration_ms) {
 		draw_recording(p);
 	} else {

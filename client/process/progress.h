@@ -3,25 +3,26 @@
 #ifndef CLIENT_PROGRESS_H
 #define CLIENT_PROGRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct progress {
-	const char *target; /* or how many */
+	const char *target; /* its name, or the number of targets in words */
 	int64_t elapsed_ms; /* since the call began */
 	int64_t delay_ms; /* until the recording starts */
 	int64_t duration_ms;
-	int64_t timeout_ms; /* of the call */
-	uint64_t recorded_bytes; /* so far, at the target; 0: not known */
+	int64_t timeout_ms; /* the limit of the call */
+	uint64_t recorded_bytes; /* recorded so far at the target; 0: not known */
 	int64_t received_bytes;
-	uint64_t announced_bytes; /* that there will be; 0: not known */
-	int is_stopping; /* interrupted: waiting for the data */
-	size_t n_over; /* of many targets, those whose data is here */
+	uint64_t announced_bytes; /* the size of the whole answer; 0: not known */
+	bool is_stopping; /* interrupted: waiting for the data */
+	size_t n_over; /* the targets whose data has arrived */
 	size_t n_targets;
 };
 
 void progress_draw(const struct progress *p);
-/* What is done with so much data once it is here: "reading it back", for one. Nothing where that takes no time. */
+/* Says what happens to |n_bytes| that have arrived, such as "reading it back". Says nothing about small amounts, which take no time. */
 void progress_draw_work(const char *target, const char *doing, uint64_t n_bytes);
 void progress_clear(void);
 

@@ -11,13 +11,13 @@
 
 #include "base/diag.h"
 
-/* What was there before. */
+/* The state before streams_start(). */
 static bool was_closed[STDERR_FILENO + 1];
 static void (*file_size_action)(int);
 
 void streams_start(void)
 {
-	/* open() takes the lowest free number; reading end only, so that writing says EBADF. */
+	/* open() takes the lowest free number. It opens for reading only, so that writing fails with EBADF. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		was_closed[fd] = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
 		if (was_closed[fd] && open("/dev/null", O_RDONLY) < 0)
@@ -39,21 +39,21 @@ void streams_give_back(void)
 	signal(SIGXFSZ, file_size_action);
 }
 
-/* What was not written once is forgotten by the second fflush(). */
-static int error;
+/* The first failure: a second fflush() would not report it again. */
+static int first_error;
 
 int streams_fail(int r)
 {
-	if (!error)
+	if (!first_error)
 		fprintf(stderr, "standard output: cannot write: %s\n", errno_words(-r));
-	error = error ? error : r;
-	return error;
+	first_error = first_error ? first_error : r;
+	return first_error;
 }
 
 int streams_finish(void)
 {
-	if (error)
-		return error;
+	if (first_error)
+		return first_error;
 	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;

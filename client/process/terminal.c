@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words on a terminal; see terminal.h. */
+/* Text for a terminal; see terminal.h. */
 #include "client/process/terminal.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ void terminal_write_line(const char *label, const char *text, FILE *out)
 	putc('\n', out);
 }
 
-/* A '~' in front would become a home directory. */
+/* A shell would replace a leading '~' by a home directory. */
 static bool is_ordinary(const char *word)
 {
 	static const char ordinary[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -65,7 +65,7 @@ size_t terminal_get_width(FILE *out)
 	return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-static bool is_set(const char *value)
+static bool is_nonempty(const char *value)
 {
 	return value && *value;
 }
@@ -74,6 +74,6 @@ bool terminal_has_color(FILE *out)
 {
 	const char *term = getenv("TERM");
 
-	return isatty(fileno(out)) && !is_set(getenv("NO_COLOR")) && is_set(term) &&
+	return isatty(fileno(out)) && !is_nonempty(getenv("NO_COLOR")) && is_nonempty(term) &&
 	       strcmp(term, "dumb") != 0;
 }

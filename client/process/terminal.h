@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words that somebody else chose, on the user's terminal. */
+/* Writes text from other machines and processes to the user's terminal. */
 #ifndef CLIENT_TERMINAL_H
 #define CLIENT_TERMINAL_H
 
@@ -7,18 +7,18 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Without control characters and without bytes that are not UTF-8: '?' stands for each. */
+/* Writes |text| with '?' in place of control characters and of bytes that are not UTF-8. */
 void terminal_write(const char *text, FILE *out);
 
-/* "  LABEL: TEXT" as a line. */
+/* Writes the line "  LABEL: TEXT". */
 void terminal_write_line(const char *label, const char *text, FILE *out);
 
-/* |word| as a shell reads it back: in single quotes when it holds anything out of the ordinary. */
+/* Writes |word| so that a shell reads it back: in single quotes where that is needed. */
 void terminal_write_word(const char *word, FILE *out);
 
-/* Columns of the terminal that |out| is; 0 if it is none, or does not tell. */
+/* The number of columns of the terminal |out|; 0 if it is no terminal, or does not tell. */
 size_t terminal_get_width(FILE *out);
-/* Whether colours are welcome: on a terminal that has any, unless the user said NO_COLOR. */
+/* Whether to write colours: |out| is a terminal that has them, and NO_COLOR is not set. */
 bool terminal_has_color(FILE *out);
 
 #endif

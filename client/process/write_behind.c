@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Some buffers in turn, and the thread that writes them; see write_behind.h. */
+/* A ring of buffers, and the thread that writes them; see write_behind.h. */
 #include "client/process/write_behind.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,30 +13,30 @@
 
 #define N_BUFFERS 3
 #define BUFFER_BYTES ((size_t)1 << 20)
-/* What comes before is written at once: a thread is not worth it. */
+/* The bytes before these are written directly: a small file is not worth a thread. */
 #define MIN_BYTES ((uint64_t)4 << 20)
 
 struct write_behind {
 	int fd;
-	uint64_t n_bytes; /* so far */
-	int has_thread;
+	uint64_t n_bytes; /* written so far */
+	bool has_thread;
 	pthread_t thread;
 	uint8_t *buffers; /* N_BUFFERS; NULL: none */
-	size_t used_bytes; /* of the one that is being filled, behind those that are full */
+	size_t used_bytes; /* of the buffer that is being filled, which follows the full ones */
 	size_t full_bytes[N_BUFFERS];
 	pthread_mutex_t mutex;
 	pthread_cond_t has_full;
 	pthread_cond_t has_room;
-	unsigned first; /* that is full; under mutex, with the three below */
+	unsigned first; /* the index of the oldest full buffer; under mutex, with the three below */
 	unsigned n_full;
-	int is_ending; /* when none is full any more */
+	bool is_ending; /* the thread ends when no buffer is full any more */
 	int error; /* a negative errno */
 };
 
 /* --- the thread ---------------------------------------------------------------------------- */
 
-/* Where the next full one is; -1 at the end. */
-static int next_full(struct write_behind *w)
+/* Waits for a full buffer and returns its index; -1 at the end. */
+static int wait_for_full(struct write_behind *w)
 {
 	int at;
 
@@ -47,13 +48,13 @@ static int next_full(struct write_behind *w)
 	return at;
 }
 
-static void *work(void *context)
+static void *write_full_buffers(void *context)
 {
 	struct write_behind *w = context;
 	int at;
 
-	while ((at = next_full(w)) >= 0) {
-		/* Behind a gap nothing is wanted. The error is this thread's to set. */
+	while ((at = wait_for_full(w)) >= 0) {
+		/* After an error the file has a gap, so the rest is dropped. Only this thread sets the error. */
 		int r = w->error ? 0
 				 : file_write(w->fd, w->buffers + (size_t)at * BUFFER_BYTES,
 					   w->full_bytes[at]);
@@ -97,8 +98,8 @@ struct write_behind *write_behind_free(struct write_behind *w)
 	return NULL;
 }
 
-/* Signals are for who waits to be interrupted. Without a thread all is written at once. */
-static void start(struct write_behind *w)
+/* The thread blocks all signals, because other threads wait for them. If it cannot start, the caller's thread writes. */
+static void start_thread(struct write_behind *w)
 {
 	sigset_t before;
 	sigset_t all;
@@ -108,13 +109,13 @@ static void start(struct write_behind *w)
 		return;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	w->has_thread = pthread_create(&w->thread, NULL, work, w) == 0;
+	w->has_thread = pthread_create(&w->thread, NULL, write_full_buffers, w) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* --- who writes ---------------------------------------------------------------------------- */
+/* --- the caller's side --------------------------------------------------------------------- */
 
-/* Gives away what is in the buffer at hand, and waits for another one. */
+/* Gives the filled buffer to the thread, and waits for a free one. */
 static int hand_over(struct write_behind *w)
 {
 	int error;
@@ -141,7 +142,7 @@ static uint8_t *get_buffer(struct write_behind *w)
 	return w->buffers + at * BUFFER_BYTES;
 }
 
-static int copy(struct write_behind *w, const uint8_t *data, size_t n)
+static int copy_into_buffers(struct write_behind *w, const uint8_t *data, size_t n)
 {
 	while (n) {
 		size_t room = BUFFER_BYTES - w->used_bytes;
@@ -161,13 +162,13 @@ static int copy(struct write_behind *w, const uint8_t *data, size_t n)
 
 int write_behind_write(struct write_behind *w, const uint8_t *data, size_t n)
 {
-	int had_enough = w->n_bytes >= MIN_BYTES;
+	bool had_enough = w->n_bytes >= MIN_BYTES;
 
 	w->n_bytes += n;
 	if (!had_enough && w->n_bytes >= MIN_BYTES)
-		start(w);
+		start_thread(w);
 	if (w->has_thread)
-		return copy(w, data, n);
+		return copy_into_buffers(w, data, n);
 	if (!w->error)
 		w->error = file_write(w->fd, data, n);
 	return w->error;
@@ -180,10 +181,10 @@ int write_behind_finish(struct write_behind *w)
 	if (w->used_bytes)
 		hand_over(w);
 	pthread_mutex_lock(&w->mutex);
-	w->is_ending = 1;
+	w->is_ending = true;
 	pthread_cond_signal(&w->has_full);
 	pthread_mutex_unlock(&w->mutex);
 	pthread_join(w->thread, NULL);
-	w->has_thread = 0;
+	w->has_thread = false;
 	return w->error;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A large file, written by a thread of its own while what comes next is received: receiving and writing cost about as much.
- * What is small, and where there is one processor only, is written at once.
+ * Writes a large file in a thread of its own while the caller receives the next bytes: receiving and writing cost
+ * about as much. A small file, and every file on a machine with one processor, is written by the caller's thread.
  *
- * Threads: all functions from one.
+ * Threads: one thread calls all functions.
  */
 #ifndef CLIENT_WRITE_BEHIND_H
 #define CLIENT_WRITE_BEHIND_H
@@ -13,14 +13,14 @@
 
 struct write_behind;
 
-/* To |fd|, which stays the caller's, and is open until the end. NULL when memory ran out. */
+/* |fd| stays the caller's, who keeps it open until write_behind_free(). NULL when memory ran out. */
 struct write_behind *write_behind_new(int fd);
-/* NULL ok; returns NULL. As write_behind_finish(). */
+/* Calls write_behind_finish() first. Accepts NULL; returns NULL. */
 struct write_behind *write_behind_free(struct write_behind *w);
 
-/* The next bytes, copied. 0 or a negative errno, which may be that of earlier ones; it stays. */
+/* Copies the next bytes. 0 or a negative errno, which may be about earlier bytes; an error stays. */
 int write_behind_write(struct write_behind *w, const uint8_t *data, size_t n);
-/* All is written: 0 or a negative errno, as above. */
+/* Waits until all is written. 0 or a negative errno, as above. */
 int write_behind_finish(struct write_behind *w);
 
 #endif

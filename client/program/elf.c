@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ELF, as much as it takes to know what LD_PRELOAD will do; see elf.h. Every offset comes from the file. */
+/* Reads as much of ELF as tells what LD_PRELOAD will do; see elf.h. Offsets come from the file and are not trusted. */
 #include "client/program/elf.h"
 
 #include <elf.h>
@@ -18,13 +18,13 @@
 #define OWN_MACHINE EM_AARCH64
 #endif
 
-struct file {
+struct elf_file {
 	int fd;
 	ElfW(Phdr) segments[MAX_SEGMENTS];
 	unsigned int n_segments;
 };
 
-/* 0, or -ENOEXEC when there are fewer bytes. */
+/* 0, -ENOEXEC when the file has fewer bytes, or another negative errno. */
 static int read_at(int fd, void *out, size_t n, uint64_t offset)
 {
 	ssize_t r = pread(fd, out, n, (off_t)offset);
@@ -34,7 +34,7 @@ static int read_at(int fd, void *out, size_t n, uint64_t offset)
 	return (size_t)r == n ? 0 : -ENOEXEC;
 }
 
-/* A text of unknown length, cut at the end of the file. */
+/* Reads a text of unknown length, cut at the end of the file. */
 static void read_text(int fd, char *out, size_t size, uint64_t offset)
 {
 	ssize_t n = pread(fd, out, size - 1, (off_t)offset);
@@ -57,7 +57,7 @@ static int read_header(int fd, ElfW(Ehdr) * header, struct elf *out)
 	return out->is_foreign ? 0 : r;
 }
 
-static int read_segments(struct file *f, const ElfW(Ehdr) * header)
+static int read_segments(struct elf_file *f, const ElfW(Ehdr) * header)
 {
 	if (header->e_phentsize != sizeof f->segments[0] || header->e_phnum > MAX_SEGMENTS)
 		return -ENOEXEC;
@@ -65,7 +65,7 @@ static int read_segments(struct file *f, const ElfW(Ehdr) * header)
 	return read_at(f->fd, f->segments, f->n_segments * sizeof f->segments[0], header->e_phoff);
 }
 
-static const ElfW(Phdr) * find_segment(const struct file *f, uint32_t type)
+static const ElfW(Phdr) * find_segment(const struct elf_file *f, uint32_t type)
 {
 	for (unsigned int i = 0; i < f->n_segments; i++)
 		if (f->segments[i].p_type == type)
@@ -73,8 +73,8 @@ static const ElfW(Phdr) * find_segment(const struct file *f, uint32_t type)
 	return NULL;
 }
 
-/* Where in the file the |address| in memory comes from; 0: nowhere. */
-static uint64_t find_offset(const struct file *f, uint64_t address)
+/* Returns the offset in the file of an |address| in memory; 0: the file does not have it. */
+static uint64_t find_offset(const struct elf_file *f, uint64_t address)
 {
 	for (unsigned int i = 0; i < f->n_segments; i++) {
 		const ElfW(Phdr) *s = &f->segments[i];
@@ -86,7 +86,7 @@ static uint64_t find_offset(const struct file *f, uint64_t address)
 	return 0;
 }
 
-static uint64_t find_strings(const struct file *f, const ElfW(Dyn) * dynamic, size_t n)
+static uint64_t find_strings(const struct elf_file *f, const ElfW(Dyn) * dynamic, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (dynamic[i].d_tag == DT_STRTAB)
@@ -94,7 +94,7 @@ static uint64_t find_strings(const struct file *f, const ElfW(Dyn) * dynamic, si
 	return 0;
 }
 
-static void find_sanitizer(const struct file *f, struct elf *out)
+static void find_sanitizer(const struct elf_file *f, struct elf *out)
 {
 	const ElfW(Phdr) *s = find_segment(f, PT_DYNAMIC);
 	ElfW(Dyn) dynamic[MAX_DYNAMIC];
@@ -119,7 +119,7 @@ static void find_sanitizer(const struct file *f, struct elf *out)
 
 int elf_read(int fd, struct elf *out)
 {
-	struct file f = {.fd = fd};
+	struct elf_file f = {.fd = fd};
 	const ElfW(Phdr) * loader;
 	ElfW(Ehdr) header;
 	int r;

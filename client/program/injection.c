@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Injection; see injection.h. */
+/* Variables for injection; see injection.h. */
 #include "client/program/injection.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/diag.h"
 #include "base/env.h"
 
-/* With the word size: a program of another one is refused (program.c). */
+/* The name contains the word size. program.c refuses a program of another word size. */
 #if __SIZEOF_POINTER__ == 8
 #define PATH_OF(tool) tool "_INJECTION64_PATH"
 #else
@@ -21,7 +21,7 @@
 struct injection {
 	const char *name;
 	bool is_nvtx;
-	const char *consequence; /* when it is somebody else's */
+	const char *consequence; /* is printed when the user's value is kept */
 };
 
 static const struct injection injections[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a client's process to a program's; see launch.h. */
+/* Starting programs; see launch.h. */
 #include "client/program/launch.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "client/program/injection.h"
 #include "client/program/program.h"
 
-/* What the program had in LD_PRELOAD comes before ours; the sanitizer's runtime insists on being the first. */
+/* Appends our library to the user's LD_PRELOAD. The address sanitizer's runtime has to be the first. */
 static int set_preload(const struct launch *l)
 {
 	const char *first = l->program->first_library;
@@ -35,7 +35,7 @@ static int set_preload(const struct launch *l)
 	return setenv("LD_PRELOAD", value, 1) ? -errno : 0;
 }
 
-static int set(enum env_variable v, const char *value)
+static int set_variable(enum env_variable v, const char *value)
 {
 	if (!value)
 		return unsetenv(env_table[v].name) ? -errno : 0;
@@ -43,8 +43,9 @@ static int set(enum env_variable v, const char *value)
 }
 
 /*
- * Where its server's private socket will be, for what it starts before its library could say so, or where that may not;
- * a wrong guess leads nowhere. What is started within another program's tree is that one's.
+ * Sets the path at which the server's private socket will be, for children that start before libproftap in the program can
+ * set it, or where it may not. A wrong path does no harm. A program that was started in the tree of another one keeps that
+ * one's variable.
  */
 static int set_parent(void)
 {
@@ -55,7 +56,7 @@ static int set_parent(void)
 		if (runtime_dir_get(i, dir) || runtime_dir_make(dir))
 			continue;
 		snprintf(value, sizeof value, "unix:%s/%d.sock", dir, (int)getpid());
-		return set(ENV_PROFTAP_PARENT, value);
+		return set_variable(ENV_PROFTAP_PARENT, value);
 	}
 	return 0;
 }
@@ -69,24 +70,24 @@ static int set_environment(const struct launch *l)
 	snprintf(pid, sizeof pid, "%d", (int)getpid());
 	snprintf(until, sizeof until, "%" PRId64, l->wait_until_ms);
 	if (!r)
-		r = set(ENV_PROFTAP_SERVER, l->server);
+		r = set_variable(ENV_PROFTAP_SERVER, l->server);
 	if (!r)
-		r = set(ENV_PROFTAP_SERVER_PID, pid);
+		r = set_variable(ENV_PROFTAP_SERVER_PID, pid);
 	if (!r)
 		r = set_parent();
 	if (!r)
-		r = set(ENV_PROFTAP_FOLLOW, l->is_tree_recorded ? ENV_FOLLOW_RECORDED
-					    : l->follow		? "1"
-								: NULL);
-	/* There may be options in it. */
+		r = set_variable(ENV_PROFTAP_FOLLOW, l->is_tree_recorded ? ENV_FOLLOW_RECORDED
+						     : l->follow	 ? "1"
+									 : NULL);
+	/* The user's value may contain options, and is kept. */
 	if (!r && l->recorder && !env_is_on(ENV_PROFTAP_RECORDER))
-		r = set(ENV_PROFTAP_RECORDER, "1");
+		r = set_variable(ENV_PROFTAP_RECORDER, "1");
 	if (!r)
-		r = set(ENV_PROFTAP_NVTX, l->nvtx);
+		r = set_variable(ENV_PROFTAP_NVTX, l->nvtx);
 	if (!r)
 		r = injection_set(l->library, l->nvtx);
 	if (!r)
-		r = set(ENV_PROFTAP_WAIT, l->wait_until_ms ? until : NULL);
+		r = set_variable(ENV_PROFTAP_WAIT, l->wait_until_ms ? until : NULL);
 	return r;
 }
 
@@ -120,7 +121,7 @@ pid_t launch_child(const struct launch *l)
 	sigset_t before;
 	pid_t pid;
 
-	/* Ignored, a child's end would not wait to be asked for. */
+	/* If SIGCHLD were ignored, the kernel would reap the child. */
 	sigaction(SIGCHLD, &dfl, &on_child);
 	interrupt_hold(&before);
 	pid = fork();
@@ -137,7 +138,7 @@ int launch_wait(pid_t pid)
 	int status = 0;
 	pid_t r;
 
-	/* Also the orphans of a container whose first process we are. */
+	/* As the first process of a container we also reap orphans. */
 	do
 		r = waitpid(-1, &status, 0);
 	while (r != pid && (r > 0 || errno == EINTR));

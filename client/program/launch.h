@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting a program with libproftap preloaded; what the library makes of it is in lib/inject/preload.c. */
+/* Starts a program with libproftap preloaded. In the program, lib/inject/preload.c reads the variables that are set here. */
 #ifndef CLIENT_LAUNCH_H
 #define CLIENT_LAUNCH_H
 
@@ -15,26 +15,26 @@ struct launch {
 	const char *library;
 	char **argv; /* terminated by NULL */
 	const char *server; /* the value of PROFTAP_SERVER */
-	bool follow; /* its children get servers, too */
-	bool is_tree_recorded; /* and wait to be recorded, as it does itself */
-	const char *nvtx; /* the value of PROFTAP_NVTX; injection.h */
-	bool recorder; /* its server has a flight recorder, with the options that the environment says, if any */
-	int64_t wait_until_ms; /* CLOCK_MONOTONIC: it waits to be recorded, but not beyond this; 0: it does not wait */
+	bool follow; /* the program's children get servers, too */
+	bool is_tree_recorded; /* the children wait to be recorded, like the program */
+	const char *nvtx; /* the value of PROFTAP_NVTX; see injection.h */
+	bool recorder; /* the server has a flight recorder; the environment may have options for it */
+	int64_t wait_until_ms; /* the program waits until then (CLOCK_MONOTONIC) to be recorded; 0: it does not */
 };
 
-/* This process becomes the program. Returns an exit code with |d| when that fails. */
+/* Replaces this process by the program. Returns an exit code with |d| when that fails. */
 int launch_here(const struct launch *l, struct diag *d);
 
 /*
- * A child becomes the program; where it cannot, it says so and exits with that code. Signals that end programs are
- * blocked in the caller from then on, for interrupt_forward(). The pid, or a negative errno.
+ * Starts the program as a child. If that fails in the child, it prints the reason and exits with the exit code. Signals
+ * that end programs are blocked in the caller from then on, for interrupt_forward(). Returns the pid or a negative errno.
  */
 pid_t launch_child(const struct launch *l);
 
-/* Waits for the end of |pid|. The exit status, or 128 and the number of the signal that killed it. */
+/* Waits for the end of |pid|. Returns the exit status, or 128 plus the number of the signal that killed it. */
 int launch_wait(pid_t pid);
 
-/* Whether |pid| has ended; it stays to be waited for. */
+/* Whether |pid| has ended. It is not reaped. */
 bool launch_has_ended(pid_t pid);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs and LD_PRELOAD; see program.h. What the loader would do in silence is said here before. */
+/* Finding and checking programs; see program.h. The dynamic loader would ignore a library without a message. */
 #include "client/program/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,17 @@
 #include "base/env.h"
 #include "client/program/elf.h"
 
-/* A script's interpreter may be a script: the kernel follows that far. */
+/* A script's interpreter may be a script. The kernel follows so many of them. */
 #define MAX_SCRIPTS 4
 
-static int is_file(const char *path)
+static bool is_file(const char *path)
 {
 	struct stat st;
 
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* As execvp() does: the first that can be executed; one that cannot is better than none. */
+/* Finds the first executable file, as execvp() does; if there is none, a file that is not executable. */
 static int search_path(const char *name, char *path)
 {
 	const char *at = getenv("PATH");
@@ -49,7 +50,7 @@ static int search_path(const char *name, char *path)
 	return r;
 }
 
-static int find(const char *name, char *path, struct diag *d)
+static int find_executable(const char *name, char *path, struct diag *d)
 {
 	int r;
 
@@ -70,7 +71,7 @@ static int find(const char *name, char *path, struct diag *d)
 	return 0;
 }
 
-/* What makes the loader ignore LD_PRELOAD: rights that the file gives and we do not have. */
+/* The loader ignores LD_PRELOAD if the file gives rights that we do not have. */
 static int check_rights(const char *path, int fd, struct diag *d)
 {
 	struct stat st;
@@ -111,7 +112,7 @@ static int check_elf(const char *path, const struct elf *elf, struct diag *d)
 	return 0;
 }
 
-/* The interpreter of a script, or "" if |fd| is none. */
+/* Reads the interpreter of a script; "" if |fd| is no script. */
 static void read_interpreter(int fd, char *out, size_t size)
 {
 	char line[PATH_MAX];
@@ -125,15 +126,15 @@ static void read_interpreter(int fd, char *out, size_t size)
 	snprintf(out, size, "%.*s", (int)strcspn(start, " \t\r\n"), start);
 }
 
-/* |path| or what interprets it. */
-static int check(const char *path, int n_scripts, struct program *out, struct diag *d)
+/* Checks |path|, or the interpreter of a script. */
+static int check_program(const char *path, int n_scripts, struct program *out, struct diag *d)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char interpreter[PATH_MAX];
 	struct elf elf;
 	int r;
 
-	/* It may be executed all the same. */
+	/* A file that cannot be read may still be executable. */
 	if (fd < 0 && errno == EACCES)
 		return 0;
 	if (fd < 0)
@@ -150,7 +151,7 @@ static int check(const char *path, int n_scripts, struct program *out, struct di
 		return diag_set(d, -ENOEXEC,
 			"%.300s: neither a program nor a script that begins with #! and an interpreter",
 			path);
-	return check(interpreter, n_scripts + 1, out, d);
+	return check_program(interpreter, n_scripts + 1, out, d);
 }
 
 int program_find(const char *name, struct program *out, struct diag *d)
@@ -158,13 +159,13 @@ int program_find(const char *name, struct program *out, struct diag *d)
 	int r;
 
 	memset(out, 0, sizeof *out);
-	r = find(name, out->path, d);
-	return r ? r : check(out->path, 0, out, d);
+	r = find_executable(name, out->path, d);
+	return r ? r : check_program(out->path, 0, out, d);
 }
 
-static int find_beside_client(char *path)
+static bool find_near_client(char *path)
 {
-	/* In the build tree; in an installed one, which may have been moved. */
+	/* The first is in the build tree, the others are in an installed tree, which may have been moved. */
 	static const char *const places[] = {"../lib/.libs", "../lib", "../lib64"};
 	char self[PATH_MAX];
 	char place[PATH_MAX + 64];
@@ -174,14 +175,14 @@ static int find_beside_client(char *path)
 	self[n > 0 ? n : 0] = '\0';
 	slash = strrchr(self, '/');
 	if (!slash)
-		return 0;
+		return false;
 	*slash = '\0';
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
 		snprintf(place, sizeof place, "%s/%s/libproftap.so.1", self, places[i]);
 		if (realpath(place, path) && is_file(path))
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 int program_find_library(char path[static PATH_MAX], struct diag *d)
@@ -193,7 +194,7 @@ int program_find_library(char path[static PATH_MAX], struct diag *d)
 			"libproftap: PROFTAP_LIB=%.300s is not a file; correct or "
 			"unset it",
 			asked);
-	if (!asked && !find_beside_client(path)) {
+	if (!asked && !find_near_client(path)) {
 		snprintf(path, PATH_MAX, "%s/libproftap.so.1", PTAP_LIBDIR);
 		if (!is_file(path))
 			return diag_set(d, -ENOENT,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsing of targets; see address.h. */
+/* Parsing and formatting of addresses; see address.h. */
 #include "client/target/address.h"
 
 #include <ctype.h>
@@ -21,7 +21,7 @@ static bool is_digits(const char *text)
 	return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Too large for a port, and not for a pid. */
+/* Whether the number is too large for a port, and not for a pid. */
 static bool is_pid(const char *digits)
 {
 	unsigned long value = strlen(digits) < 8 ? strtoul(digits, NULL, 10) : 0;
@@ -70,7 +70,7 @@ static int parse_bracketed(const char *text, struct address *out, struct diag *d
 	const char *end = strchr(text, ']');
 	int r;
 
-	/* What needs no brackets may be something else without: [unix]:1. */
+	/* Only an IPv6 address may have brackets: without them, [unix]:1 would mean something else. */
 	if (!end || end[1] != ':' || !memchr(text, ':', (size_t)(end - text)))
 		return diag_set(
 			d, -EINVAL, "%.200s: must be [ADDRESS]:PORT, with an IPv6 address", text);
@@ -95,7 +95,7 @@ static bool is_path(const char *text)
 	return text[0] == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
 }
 
-/* A pid, NAME or NAME@dead of a target, or the path of its program: whether there is one is found out later. */
+/* Accepts a pid, NAME or NAME@dead of a target, or the path of its program. locate() finds out whether it exists. */
 static int parse_lookup(const char *text, struct address *out, struct diag *d)
 {
 	size_t n_dead = program_word_find_dead(text);
@@ -131,7 +131,7 @@ static int parse_bare_port(const char *text, const char *host, struct address *o
 	size_t n = strlen(host);
 	int r;
 
-	/* --host [::1] is as good as --host ::1. */
+	/* --host [::1] means the same as --host ::1. */
 	if (n > 2 && host[0] == '[' && host[n - 1] == ']') {
 		host++;
 		n -= 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a user types to say which target: PORT, HOST:PORT, [v6]:PORT, unix:PATH, a pid or a name. */
+/* The address of a target as a user types it: PORT, HOST:PORT, [v6]:PORT, unix:PATH, a pid or a name. */
 #ifndef CLIENT_ADDRESS_H
 #define CLIENT_ADDRESS_H
 
@@ -8,34 +8,35 @@
 
 struct diag;
 
-/* The host daemon's, for gRPC, unless its settings say another. */
+/* The default port of the host daemon for gRPC. */
 #define ADDRESS_HOST_PORT 9021
 
 struct address {
 	char host[256]; /* a name or a literal, without brackets */
-	uint16_t port; /* 0: one of the following */
-	char path[108]; /* of a unix socket, "" if none */
-	/* A pid, a name, NAME@dead or a program's path that is still to be located (locate.h), or "". */
+	uint16_t port; /* 0: |path| or |lookup| is set */
+	char path[108]; /* a unix socket; "": none */
+	/* A pid, a name, NAME@dead or a program's path, which locate.h turns into a path or a port; or "". */
 	char lookup[256];
-	bool is_newest; /* of several programs of that name the last one that was started is meant */
-	bool is_bare; /* a number alone, which may have been meant as a pid */
+	bool is_newest; /* if several programs have that name, the one that started last is meant */
+	bool is_bare; /* the user typed only a number, which may be meant as a pid */
 	bool is_tunnel; /* |path| is our end of a tunnel; host and port (0: a socket there) are the other end's */
-	char target[80]; /* which program of a host daemon; "": there is but one, or it is none */
-	char text
-		[384]; /* for people: "host:9999", "[::1]:9999", "unix:/run/proftap/4242.sock"; "host:9021 target 4242" */
-	char words[512]; /* on a command line: |text|, or "--ssh gpu7 localhost:9999" */
+	char target
+		[80]; /* the program that a host daemon is to record; "": its only one, or no host daemon */
+	/* For messages: "host:9999", "[::1]:9999", "unix:/run/proftap/4242.sock", "host:9021 target 4242". */
+	char text[384];
+	char words[512]; /* for a command line: |text|, or "--ssh gpu7 localhost:9999" */
 };
 
 /*
- * Parses |text|. |default_host| (NULL: localhost) goes with a bare PORT and is an error with any
- * other form. -EINVAL with a sentence.
+ * Parses |text|. |default_host| (NULL: localhost) is for a bare PORT and an error with any other form.
+ * 0, or -EINVAL with |d|.
  */
 int address_parse(const char *text, const char *default_host, struct address *out, struct diag *d);
 
-/* Whether it is on this machine, as far as its name tells: a port of it may lead elsewhere. */
+/* Whether the address is one of this machine by its name. A forwarded port may still lead elsewhere. */
 bool address_is_here(const struct address *a);
 
-/* Fills in |text| and |words| from path, or from host and port, and |target|. */
+/* Sets |text| and |words| from the other members. */
 void address_format(struct address *a);
 
 #endif

@@ -53,7 +53,7 @@ static void read_dir(const char *root, const char *pid_dir, char *out, size_t n)
 	out[length > 0 ? length : 0] = '\0';
 }
 
-/* Whether |path| is the file that the process runs; others may be hard links to it. */
+/* Whether |path| is the file that the process runs, or a hard link to it. */
 static bool is_its_program(const char *root, pid_t pid, const char *path)
 {
 	char link[PATH_MAX];
@@ -129,7 +129,7 @@ static bool is_file_of(const char *dir, const char *word)
 }
 
 /* Writes |first| and the words from |rest| to |end| into |out|, which has |n| bytes, at least 4. */
-static void format(const char *first, const char *rest, const char *end, char *out, size_t n)
+static void format_words(const char *first, const char *rest, const char *end, char *out, size_t n)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t n_bytes = 0;
@@ -147,7 +147,7 @@ static void format(const char *first, const char *rest, const char *end, char *o
 		utf8_fit(out, n, text);
 }
 
-/* The name of the program's file. A title that the process gave itself, which has blanks, stays. */
+/* Returns the name of the program's file. A title with blanks that the process gave itself is returned whole. */
 static const char *name_program(const char *word)
 {
 	const char *slash = strchr(word, ' ') ? NULL : strrchr(word, '/');
@@ -163,7 +163,7 @@ void command_line_show(pid_t pid, char *out, size_t n)
 	out[0] = '\0';
 	if (n_bytes <= 0)
 		return;
-	format(name_program(words), words + strlen(words) + 1, words + n_bytes, out, n);
+	format_words(name_program(words), words + strlen(words) + 1, words + n_bytes, out, n);
 	printable_clean(out);
 }
 
@@ -186,7 +186,8 @@ bool command_line_replace(const char *word, const char *to, char *out, size_t n)
 	}
 	if (fclose(f) || !changed || n_found != 1)
 		return false;
-	format(name_program(changed), changed + strlen(changed) + 1, changed + n_changed, out, n);
+	format_words(
+		name_program(changed), changed + strlen(changed) + 1, changed + n_changed, out, n);
 	return out[0] && strlen(out) + sizeof UTF8_CUT < n;
 }
 
@@ -206,7 +207,7 @@ int command_line_read(const char *root, pid_t pid, struct command_line *out)
 	if (!words[0] || !find_program(root, pid, words, dir, out->program))
 		return -ENODATA;
 	arguments = words + strlen(words) + 1;
-	format(out->program, arguments, words + n, out->text, sizeof out->text);
+	format_words(out->program, arguments, words + n, out->text, sizeof out->text);
 	for (const char *p = arguments; p < words + n; p += strlen(p) + 1)
 		if (is_file_of(dir, p))
 			snprintf(out->dir, sizeof out->dir, "%s", dir);

@@ -51,7 +51,7 @@ static int explain_unix(const struct address *a, int error, struct diag *d)
 	}
 }
 
-/* Connecting to a unix socket does not take time; a full queue is an error. */
+/* Connecting to a unix socket never waits; a full queue is an error. */
 int dial_path(const char *path)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -73,7 +73,7 @@ int dial_unix(const struct address *a, struct diag *d)
 	int64_t end_ms = clock_monotonic_ms() + TUNNEL_MS;
 	int fd = dial_path(a->path);
 
-	/* ssh makes a socket a moment before it listens there. */
+	/* ssh creates a socket a moment before it listens there. */
 	while (fd == -ECONNREFUSED && a->is_tunnel && clock_monotonic_ms() < end_ms &&
 		interrupt_get_count() == 0) {
 		interrupt_poll(NULL, TUNNEL_TURN_MS);

@@ -9,7 +9,7 @@ struct diag;
 /* A close-on-exec, non-blocking socket connected to the unix socket at |path|, or a negative errno. */
 int dial_path(const char *path);
 
-/* As dial(), to the path of |a|. */
+/* Connects to the path of |a|. Returns what dial() does. */
 int dial_unix(const struct address *a, struct diag *d);
 
 #endif

@@ -18,14 +18,14 @@
 #include "client/target/command_line.h"
 #include "client/target/targets.h"
 
-/* The pause between two looks for a new program. */
+/* The pause between two searches for a new program. */
 #define NEXT_TURN_MS 20
 
-static void set_place(struct address *a, const struct found_target *t)
+static void set_address(struct address *a, const struct found_target *t)
 {
 	snprintf(a->path, sizeof a->path, "%s", t->socket);
 	a->port = 0;
-	/* A server of another make has a port and nothing else. */
+	/* A server of another make has only a port. */
 	if (!t->socket[0]) {
 		snprintf(a->host, sizeof a->host, "%s", t->status.address);
 		a->port = (uint16_t)t->status.port;
@@ -35,7 +35,7 @@ static void set_place(struct address *a, const struct found_target *t)
 	address_format(a);
 }
 
-/* 0: a name. */
+/* Returns 0 for a name. */
 static pid_t read_pid(const char *lookup)
 {
 	char *end;
@@ -86,24 +86,24 @@ static int explain_pid(const struct targets *targets, pid_t pid, struct diag *d)
 		(int)pid, name, (int)pid);
 }
 
-/* A server of another make stops with its program. One of proftap's goes on. */
+/* A server of another make stops with its program. proftap's server is a process of its own and goes on. */
 static bool is_stopped_stock(const struct found_target *t)
 {
 	return t->status.make[0] && t->status.is_stopped;
 }
 
-static int take(struct address *a, const struct found_target *t, struct diag *d)
+static int set_found(struct address *a, const struct found_target *t, struct diag *d)
 {
 	if (is_stopped_stock(t))
 		return diag_set(d, -ENOENT,
 			"pid %d (%s): that program is stopped, and its profiler server with it; kill "
 			"-CONT %d lets them go on",
 			t->status.pid, t->status.name, t->status.pid);
-	set_place(a, t);
+	set_address(a, t);
 	return 0;
 }
 
-/* Adds the command that means the first of them. */
+/* Adds to |d| the user's command line with the first target's pid in place of |word|. */
 static void add_example(const struct targets *targets, const char *word, struct diag *d)
 {
 	const struct diag why = *d;
@@ -115,7 +115,7 @@ static void add_example(const struct targets *targets, const char *word, struct 
 		diag_set(d, why.code, "%s, as in %s", why.text, command);
 }
 
-/* Several programs have the name: all of them are shown, beside the sentence. */
+/* If several programs have the name, writes a table of them to standard error. */
 static const struct found_target *find_name(
 	struct targets *targets, const struct address *a, struct diag *d)
 {
@@ -135,7 +135,7 @@ static const struct found_target *find_name(
 	return NULL;
 }
 
-static const struct found_target *find(
+static const struct found_target *find_target(
 	struct targets *targets, const struct address *a, struct diag *d)
 {
 	const struct found_target *t;
@@ -161,9 +161,9 @@ int locate(struct address *a, struct diag *d)
 	r = targets_load_pid(&targets, read_pid(a->lookup));
 	if (r)
 		return diag_set(d, r, "%s: out of memory", a->text);
-	t = find(&targets, a, &why);
+	t = find_target(&targets, a, &why);
 	if (t)
-		r = take(a, t, d);
+		r = set_found(a, t, d);
 	else
 		r = diag_set(d, why.code, "%s", why.text);
 	targets_deinit(&targets);
@@ -181,7 +181,7 @@ int locate_port_as_pid(struct address *a, struct diag *d)
 		return r;
 	t = targets_find_pid(&targets, a->port);
 	if (t) {
-		r = take(a, t, d);
+		r = set_found(a, t, d);
 	} else if (explain_pid(&targets, a->port, &why) != -ESRCH) {
 		diag_set(d, r, "%s: connection refused: no profiler server there; and %.400s",
 			a->text, why.text);
@@ -190,7 +190,7 @@ int locate_port_as_pid(struct address *a, struct diag *d)
 	return r;
 }
 
-/* The program of that pid, unless it is the one that listens on the port. */
+/* Finds the program of that pid, unless it is the one that listens on the port. */
 static const struct found_target *find_other(const struct targets *targets, uint16_t number)
 {
 	for (size_t i = 0; i < targets->n; i++)
@@ -211,7 +211,7 @@ void locate_warn_of_pid(struct address *a)
 	if (other) {
 		struct address pid = *a;
 
-		set_place(&pid, other);
+		set_address(&pid, other);
 		fprintf(stderr,
 			"%u: taken as the port; it is also the pid of a program with a server (%s): for "
 			"that write %s, for the port without this line %s\n",
@@ -220,48 +220,51 @@ void locate_warn_of_pid(struct address *a)
 	targets_deinit(&targets);
 }
 
-/* A server that has just begun to listen may answer late, and is looked for again. */
-#define STOCK_LOOKS 25
+/* The number of full searches after a new listener appeared: a server that has just begun to listen may answer late. */
+#define STOCK_SEARCHES 25
 
-/* Programs with servers of another make announce nothing: all are looked at only when somebody new listens. */
+/*
+ * Programs with servers of another make announce nothing, so all listeners would have to be asked at each search.
+ * They are asked only after a new listener has appeared.
+ */
 struct stock_watch {
-	struct stock_servers listening; /* at the last look */
-	int n_looks; /* that are left */
+	struct stock_servers listening; /* at the last search */
+	int n_searches; /* the number of full searches to come */
 };
 
 static void watch_stock(struct stock_watch *w)
 {
 	struct stock_servers now = STOCK_SERVERS_INIT;
 
-	w->n_looks -= w->n_looks > 0;
+	w->n_searches -= w->n_searches > 0;
 	if (stock_servers_list(&now, 0) == 0)
 		for (size_t i = 0; i < now.n; i++) {
 			bool is_known = false;
 
 			for (size_t j = 0; j < w->listening.n && !is_known; j++)
 				is_known = w->listening.v[j].inode == now.v[i].inode;
-			w->n_looks = is_known ? w->n_looks : STOCK_LOOKS;
+			w->n_searches = is_known ? w->n_searches : STOCK_SEARCHES;
 		}
 	stock_servers_deinit(&w->listening);
 	w->listening = now;
 }
 
-/* Looks once. Returns 1 if the program is there. */
-static int find_new(const struct targets *before, struct stock_watch *watch, const char *pattern,
+/* Searches once. Returns whether it found the program. */
+static bool find_new(const struct targets *before, struct stock_watch *watch, const char *pattern,
 	struct address *out)
 {
 	struct targets now;
-	int is_found = 0;
+	bool is_found = false;
 
 	watch_stock(watch);
-	if (watch->n_looks ? targets_load_quickly(&now) : targets_load_announced(&now))
-		return 0;
+	if (watch->n_searches ? targets_load_quickly(&now) : targets_load_announced(&now))
+		return false;
 	for (size_t i = 0; i < now.n && !is_found; i++) {
-		if (targets_have(before, &now.v[i]) || is_stopped_stock(&now.v[i]) ||
+		if (targets_contain(before, &now.v[i]) || is_stopped_stock(&now.v[i]) ||
 			!targets_match(&now.v[i], pattern))
 			continue;
-		set_place(out, &now.v[i]);
-		is_found = 1;
+		set_address(out, &now.v[i]);
+		is_found = true;
 	}
 	targets_deinit(&now);
 	return is_found;
@@ -300,15 +303,16 @@ struct expansion {
 	size_t n_allocated;
 };
 
-/* |like|, of the program |t| (NULL: as it is). */
-static int add(struct expansion *e, const struct address *like, const struct found_target *t)
+/* Adds a copy of |like|, with the address of the program |t| unless that is NULL. */
+static int add_address(
+	struct expansion *e, const struct address *like, const struct found_target *t)
 {
 	if (grow(&e->v, &e->n_allocated, e->n + 1))
 		return -ENOMEM;
 	e->v[e->n] = *like;
 	if (t) {
 		snprintf(e->v[e->n].lookup, sizeof like->lookup, "%d", t->status.pid);
-		set_place(&e->v[e->n], t);
+		set_address(&e->v[e->n], t);
 	}
 	e->n++;
 	return 0;
@@ -326,7 +330,7 @@ static int add_named(struct expansion *e, const struct address *a, struct diag *
 		r = diag_set(d, why.code, "%s", why.text);
 	targets_keep_named(&targets, a->lookup);
 	for (size_t i = 0; i < targets.n && !r; i++)
-		r = add(e, a, &targets.v[i]);
+		r = add_address(e, a, &targets.v[i]);
 	targets_deinit(&targets);
 	return r;
 }
@@ -340,7 +344,7 @@ int locate_all(struct address **v, size_t *n, struct diag *d)
 		const struct address *a = &(*v)[i];
 		bool is_name = a->lookup[0] && !a->path[0] && !read_pid(a->lookup);
 
-		r = is_name ? add_named(&e, a, d) : add(&e, a, NULL);
+		r = is_name ? add_named(&e, a, d) : add_address(&e, a, NULL);
 	}
 	if (r == -ENOMEM)
 		diag_set(d, r, "the list of targets: out of memory");

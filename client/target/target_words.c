@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words for targets; see target_words.h. */
+/* Lists of targets; see target_words.h. */
 #include "client/target/target_words.h"
 
 #include <ctype.h>
@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/grow.h"
+#include "client/target/address.h"
 
 #define MAX_DIGITS 9
 
@@ -20,7 +21,7 @@ static const char unix_scheme[] = "unix:";
 struct range {
 	unsigned long first;
 	unsigned long last;
-	int n_digits; /* at least, zeros in front */
+	int n_digits; /* the least number of digits; zeros are put in front */
 };
 
 static int fail_memory(struct diag *d)
@@ -28,8 +29,8 @@ static int fail_memory(struct diag *d)
 	return diag_set(d, -ENOMEM, "the list of targets: out of memory");
 }
 
-/* Consumes |word|. */
-static int take(struct target_words *w, char *word, struct diag *d)
+/* Takes |word|, which is malloc'ed; NULL means that memory ran out. */
+static int take_word(struct target_words *w, char *word, struct diag *d)
 {
 	int r = 0;
 
@@ -46,9 +47,9 @@ static int take(struct target_words *w, char *word, struct diag *d)
 	return r;
 }
 
-/* Ranges. */
+/* --- ranges -------------------------------------------------------------------------------- */
 
-/* The number at |text|, behind which |*end| is; false: there is none. */
+/* Reads the number at |text|; *end is behind it. False: there is none. */
 static bool read_number(const char *text, unsigned long *out, const char **end)
 {
 	size_t n = strspn(text, "0123456789");
@@ -58,7 +59,7 @@ static bool read_number(const char *text, unsigned long *out, const char **end)
 	return n > 0 && n <= MAX_DIGITS;
 }
 
-/* "7" or "01-16" at |text|, up to a comma or the bracket's end. */
+/* Reads "7" or "01-16" at |text|, up to a comma or the bracket's end. */
 static bool read_range(const char *text, struct range *out, const char **end)
 {
 	const char *first_end;
@@ -74,7 +75,7 @@ static bool read_range(const char *text, struct range *out, const char **end)
 	last = first_end + 1;
 	if (!read_number(last, &out->last, end) || out->last < out->first)
 		return false;
-	/* Of [1-016] and [01-116] nobody knows how many zeros are meant. */
+	/* In [1-016] and [01-116] the number of zeros is ambiguous. */
 	if ((last[0] == '0' || (text[0] == '0' && first_end - text > 1)) &&
 		*end - last != first_end - text)
 		return false;
@@ -90,8 +91,8 @@ static int fail_range(const char *word, const char *open, struct diag *d)
 }
 
 /*
- * The bracket that is to be expanded; NULL: none. What holds anything else is an address, or a mistake that
- * address_parse() finds.
+ * Finds the bracket to expand; NULL: none. A bracket with other characters belongs to an address, or is a mistake
+ * that address_parse() reports.
  */
 static const char *find_bracket(const char *word)
 {
@@ -109,7 +110,7 @@ static const char *find_bracket(const char *word)
 	return NULL;
 }
 
-static int expand(struct target_words *w, const char *word, struct diag *d);
+static int expand_word(struct target_words *w, const char *word, struct diag *d);
 
 static int expand_range(struct target_words *w, const char *word, const char *open,
 	const struct range *range, struct diag *d)
@@ -125,20 +126,20 @@ static int expand_range(struct target_words *w, const char *word, const char *op
 			one = NULL;
 			return fail_memory(d);
 		}
-		r = expand(w, one, d);
+		r = expand_word(w, one, d);
 	}
 	return r;
 }
 
 /* Adds |word|, or the words that its first bracket makes of it. */
-static int expand(struct target_words *w, const char *word, struct diag *d)
+static int expand_word(struct target_words *w, const char *word, struct diag *d)
 {
 	const char *open = find_bracket(word);
 	const char *p = open;
 	int r = 0;
 
 	if (!open)
-		return take(w, strdup(word), d);
+		return take_word(w, strdup(word), d);
 	if (!strchr(open, ']'))
 		return fail_range(word, open, d);
 	do {
@@ -151,9 +152,9 @@ static int expand(struct target_words *w, const char *word, struct diag *d)
 	return r;
 }
 
-/* Lists. */
+/* --- lists --------------------------------------------------------------------------------- */
 
-/* The end of the word at |text|: a comma outside of brackets. */
+/* Returns the end of the word at |text|: the next comma outside of brackets, or the end. */
 static const char *find_end(const char *text)
 {
 	bool is_inside = false;
@@ -183,15 +184,15 @@ int target_words_add(struct target_words *w, const char *text, struct diag *d)
 		if (!*word && (p != text || *end))
 			return diag_set(
 				d, -EINVAL, "%.200s: a target between the commas is empty", text);
-		r = expand(w, word, d);
+		r = expand_word(w, word, d);
 		p = *end ? end + 1 : NULL;
 	} while (r == 0 && p);
 	return r;
 }
 
-/* Files. */
+/* --- files --------------------------------------------------------------------------------- */
 
-static char *trim(char *line)
+static char *trim_line(char *line)
 {
 	size_t n;
 
@@ -211,7 +212,7 @@ static int add_lines(struct target_words *w, FILE *in, const char *name, struct 
 
 	for (int number = 1; r == 0 && getline(&line, &n_allocated, in) >= 0; number++) {
 		struct diag inner = DIAG_INIT;
-		char *word = trim(line);
+		char *word = trim_line(line);
 
 		if (*word)
 			r = target_words_add(w, word, &inner);
@@ -247,4 +248,46 @@ void target_words_deinit(struct target_words *w)
 		free(w->v[i]);
 	free(w->v);
 	*w = (struct target_words){NULL, 0, 0};
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	const struct address *const *x = a;
+	const struct address *const *y = b;
+
+	return strcmp((*x)->text, (*y)->text);
+}
+
+static int check_different(const struct address *v, size_t n, struct diag *d)
+{
+	const struct address **sorted = calloc(n, sizeof *sorted);
+	int r = 0;
+
+	if (!sorted)
+		return diag_set(d, -ENOMEM, "the list of targets: out of memory");
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &v[i];
+	qsort(sorted, n, sizeof *sorted, compare_addresses);
+	for (size_t i = 1; i < n && r == 0; i++)
+		if (compare_addresses(&sorted[i - 1], &sorted[i]) == 0)
+			r = diag_set(d, -EINVAL,
+				"%s: given twice; a target is captured once at a time",
+				sorted[i]->text);
+	free(sorted);
+	return r;
+}
+
+int target_words_parse(const struct target_words *words, const char *default_host,
+	struct address **out, struct diag *d)
+{
+	int r = 0;
+
+	*out = calloc(words->n, sizeof **out);
+	if (!*out)
+		return diag_set(d, -ENOMEM, "the list of targets: out of memory");
+	for (size_t i = 0; i < words->n && r == 0; i++)
+		r = address_parse(words->v[i], default_host, &(*out)[i], d);
+	if (r == 0)
+		r = check_different(*out, words->n, d);
+	return r;
 }

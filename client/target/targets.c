@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding targets; see targets.h. */
+/* Targets by pid and by name, and as a table; see targets.h. */
 #include "client/target/targets.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <glob.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdbool.h>
@@ -16,332 +14,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/grow.h"
-#include "base/log.h"
 #include "base/program_word.h"
-#include "base/runtime_dir.h"
-#include "base/stock_servers.h"
 #include "base/utf8.h"
 #include "client/process/terminal.h"
 #include "client/target/command_line.h"
 
-/* A server answers within a millisecond, unless it is stopped. For all of them. */
-#define ANSWER_MS 1000
-#define QUICK_ANSWER_MS 50
-/*
- * How long JAX's and TensorFlow's servers get to answer. They answer within a millisecond, but
- * other listeners may say nothing.
- */
-#define STOCK_ANSWER_MS 200
-/* Of those that do not answer. */
+/* The number of pids of servers that do not answer, in a message. */
 #define MAX_SILENT_SAID 8
-/* __SO_ACCEPTCON, as /proc/net/unix shows it: of a socket that listens. */
-#define LISTENING 0x10000ul
 /* Bytes of a command line in the table. A narrow terminal does not make it shorter than the minimum. */
 #define MAX_COMMAND_BYTES 256
 #define MIN_COMMAND_BYTES 40
-
-static int add(struct targets *t, const struct found_target *found)
-{
-	/* The same directory may be reached by two ways. */
-	for (size_t i = 0; i < t->n; i++)
-		if (strcmp(t->v[i].socket, found->socket) == 0)
-			return 0;
-	if (grow(&t->v, &t->n_allocated, t->n + 1))
-		return -ENOMEM;
-	t->v[t->n++] = *found;
-	return 0;
-}
-
-static void remove_if_ours(const char *path)
-{
-	struct stat st;
-
-	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid())
-		unlink(path);
-}
-
-/* The socket |name|.sock, beside the one that was asked; its length is checked with the directory's. */
-static void set_socket(struct found_target *found, const char *path)
-{
-	int n = (int)(strlen(path) - strlen("status"));
-
-	snprintf(found->socket, sizeof found->socket, "%.*ssock", n, path);
-}
-
-/* The file's name is its target's pid: a server made it. */
-static int read_pid(const char *path)
-{
-	return atoi(strrchr(path, '/') + 1);
-}
-
-static int note_silent(struct targets *t, pid_t pid)
-{
-	if (grow(&t->silent, &t->n_silent_allocated, t->n_silent + 1))
-		return -ENOMEM;
-	t->silent[t->n_silent++] = pid;
-	return 0;
-}
-
-static int take(struct targets *t, const struct question *one)
-{
-	struct found_target found = {.status = one->status};
-	int r = one->error;
-
-	set_socket(&found, one->path);
-	if (r == 0 && found.status.pid != read_pid(one->path))
-		r = -EPROTO;
-	if (r == 0)
-		return add(t, &found);
-	log_debug(LOG_CLIENT, "%s: %s", one->path, errno_words(r));
-	/* One that is stopped takes no more connections once its queue is full. */
-	if (r == -ETIMEDOUT || r == -EAGAIN)
-		return note_silent(t, read_pid(one->path));
-	if (r == -ECONNREFUSED) {
-		remove_if_ours(one->path);
-		remove_if_ours(found.socket);
-	}
-	return 0;
-}
-
-static int take_answers(struct targets *t)
-{
-	int r = 0;
-
-	questions_wait(&t->questions, t->answer_ms);
-	for (size_t i = 0; i < t->questions.n && r == 0; i++)
-		r = take(t, &t->questions.v[i]);
-	questions_deinit(&t->questions);
-	return r;
-}
-
-static int look_at(struct targets *t, const char *dir, long pid)
-{
-	char path[108];
-	int r = 0;
-
-	snprintf(path, sizeof path, "%s/%ld.status", dir, pid);
-	if (t->questions.n == QUESTIONS_MAX)
-		r = take_answers(t);
-	return r ? r : questions_ask(&t->questions, path);
-}
-
-static int look_into(struct targets *t, const char *path, uid_t owner)
-{
-	_cleanup_closedir_ DIR *dir = NULL;
-	struct dirent *entry;
-	int r = 0;
-
-	if (strlen(path) >= RUNTIME_DIR_MAX_BYTES || runtime_dir_check(path, owner))
-		return 0;
-	dir = opendir(path);
-	while (dir && r == 0 && (entry = readdir(dir))) {
-		char *end;
-		long pid = strtol(entry->d_name, &end, 10);
-
-		if (pid > 0 && pid <= INT32_MAX && strcmp(end, ".status") == 0 &&
-			(!t->only || pid == t->only))
-			r = look_at(t, path, pid);
-	}
-	return r;
-}
-
-/* Those of other users, whose names end with their uid or hold it. */
-static int look_into_all(struct targets *t, const char *pattern)
-{
-	glob_t found;
-	int r = 0;
-
-	if (glob(pattern, 0, NULL, &found))
-		return 0;
-	for (size_t i = 0; i < found.gl_pathc && r == 0; i++) {
-		struct stat st;
-
-		if (lstat(found.gl_pathv[i], &st) == 0)
-			r = look_into(t, found.gl_pathv[i], st.st_uid);
-	}
-	globfree(&found);
-	return r;
-}
-
-static bool is_looked_into(const char *dir)
-{
-	char path[RUNTIME_DIR_MAX_BYTES];
-
-	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++)
-		if (runtime_dir_get(i, path) == 0 && strcmp(path, dir) == 0)
-			return true;
-	return false;
-}
-
-/* A line of /proc/net/unix: looks at a listener "/DIR/PID.status" whose directory is none of the places. */
-static int look_at_listener(struct targets *t, char *line)
-{
-	unsigned long flags = 0;
-	char *path = strchr(line, '/');
-	char *slash = strrchr(line, '/');
-	char *end;
-	long pid;
-
-	if (!path || sscanf(line, "%*s %*s %*s %lx", &flags) != 1 || !(flags & LISTENING))
-		return 0;
-	*slash = '\0';
-	pid = strtol(slash + 1, &end, 10);
-	if (pid <= 0 || pid > INT32_MAX || strcmp(end, ".status\n") != 0 ||
-		(t->only && pid != t->only) || strlen(path) >= RUNTIME_DIR_MAX_BYTES ||
-		is_looked_into(path) || runtime_dir_check(path, geteuid()))
-		return 0;
-	return look_at(t, path, pid);
-}
-
-/*
- * A session by ssh often has no XDG_RUNTIME_DIR, and the programs may have been started with any. The kernel knows where they
- * listen. Who sets it says where to look.
- */
-static int look_at_listeners(struct targets *t)
-{
-	const char *said = getenv("XDG_RUNTIME_DIR");
-	FILE *f = said && *said ? NULL : fopen("/proc/net/unix", "re");
-	_cleanup_free_ char *line = NULL;
-	size_t size = 0;
-	int r = 0;
-
-	while (f && r == 0 && getline(&line, &size, f) > 0)
-		r = look_at_listener(t, line);
-	if (f)
-		fclose(f);
-	return r;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct found_target *x = a;
-	const struct found_target *y = b;
-
-	if (x->status.pid != y->status.pid)
-		return x->status.pid < y->status.pid ? -1 : 1;
-	/* The servers of one program stand together, ours first, because it knows more. */
-	return (x->status.make[0] != '\0') - (y->status.make[0] != '\0');
-}
-
-static int compare_pids(const void *a, const void *b)
-{
-	const pid_t *x = a;
-	const pid_t *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static void sort(struct targets *t)
-{
-	if (t->n)
-		qsort(t->v, t->n, sizeof *t->v, compare);
-	if (t->n_silent)
-		qsort(t->silent, t->n_silent, sizeof *t->silent, compare_pids);
-}
-
-/* Servers of another make, which have no private socket. */
-static int add_stock(struct targets *t, const struct stock_server *one)
-{
-	struct found_target found = {.status = {
-					     .pid = one->pid,
-					     .uid = one->uid,
-					     .port = one->port,
-					     .since_ns = one->since_ns,
-					     .is_stopped = one->is_presumed,
-				     }};
-
-	snprintf(found.status.name, sizeof found.status.name, "%s", one->name);
-	snprintf(found.status.make, sizeof found.status.make, "%s", one->make);
-	snprintf(found.status.address, sizeof found.status.address, "%s", one->address);
-	if (grow(&t->v, &t->n_allocated, t->n + 1))
-		return -ENOMEM;
-	t->v[t->n++] = found;
-	return 0;
-}
-
-/* A kernel that does not tell who listens is no failure. */
-static int find_stock(struct targets *t)
-{
-	struct stock_servers stock = STOCK_SERVERS_INIT;
-	int r = 0;
-
-	if (stock_servers_find(&stock, t->only,
-		    t->answer_ms < STOCK_ANSWER_MS ? t->answer_ms : STOCK_ANSWER_MS) == 0)
-		for (size_t i = 0; i < stock.n && r == 0; i++)
-			r = add_stock(t, &stock.v[i]);
-	stock_servers_deinit(&stock);
-	return r;
-}
-
-static int load_announced(struct targets *t, int answer_ms, pid_t only)
-{
-	char path[RUNTIME_DIR_MAX_BYTES];
-	int r = 0;
-
-	*t = (struct targets){.answer_ms = answer_ms, .only = only, .is_here = true};
-	for (unsigned i = 0; i < RUNTIME_DIR_PLACES && r == 0; i++)
-		if (runtime_dir_get(i, path) == 0)
-			r = look_into(t, path, geteuid());
-	if (r == 0)
-		r = look_at_listeners(t);
-	if (r == 0 && geteuid() == 0)
-		r = look_into_all(t, "/run/user/*/proftap");
-	if (r == 0 && geteuid() == 0)
-		r = look_into_all(t, "/tmp/proftap-*");
-	if (r == 0)
-		r = take_answers(t);
-	if (r)
-		targets_deinit(t);
-	else
-		sort(t);
-	return r;
-}
-
-static int load(struct targets *t, int answer_ms, pid_t only)
-{
-	int r = load_announced(t, answer_ms, only);
-
-	if (r)
-		return r;
-	r = find_stock(t);
-	if (r)
-		targets_deinit(t);
-	else
-		sort(t);
-	return r;
-}
-
-int targets_load_announced(struct targets *t)
-{
-	return load_announced(t, QUICK_ANSWER_MS, 0);
-}
-
-int targets_load(struct targets *t)
-{
-	return load(t, ANSWER_MS, 0);
-}
-
-int targets_load_pid(struct targets *t, pid_t pid)
-{
-	return load(t, ANSWER_MS, pid);
-}
-
-int targets_load_quickly(struct targets *t)
-{
-	return load(t, QUICK_ANSWER_MS, 0);
-}
-
-void targets_deinit(struct targets *t)
-{
-	questions_deinit(&t->questions);
-	free(t->v);
-	free(t->silent);
-	*t = (struct targets)TARGETS_INIT;
-}
 
 const struct found_target *targets_find_pid(const struct targets *t, pid_t pid)
 {
@@ -373,8 +57,8 @@ void targets_describe_silent(const struct targets *t, char *out, size_t n)
 					 : "their servers do not answer");
 }
 
-/* Whether it runs the file at |path|, by whatever name. */
-static bool runs(const struct found_target *t, const char *path)
+/* Whether the program's file is the one at |path|; the names may differ. */
+static bool runs_file(const struct found_target *t, const char *path)
 {
 	char link[32];
 	struct stat its;
@@ -390,10 +74,10 @@ static bool is_called(const struct found_target *t, const char *word)
 	const struct program_traits traits = {
 		.name = t->status.name, .has_ended = t->status.has_ended};
 
-	return strchr(word, '/') ? runs(t, word) : program_word_means_name(word, &traits);
+	return strchr(word, '/') ? runs_file(t, word) : program_word_means_name(word, &traits);
 }
 
-/* A program of that name has ended, and what its recorder held is still there. */
+/* Finds an ended program of that name whose recording is still kept. */
 static const struct found_target *find_dead(const struct targets *t, const char *name)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -402,8 +86,8 @@ static const struct found_target *find_dead(const struct targets *t, const char 
 	return NULL;
 }
 
-/* When a program with a server of another make was started is known to a tick of the clock only. */
-bool targets_have(const struct targets *t, const struct found_target *one)
+/* The start of a program with a server of another make is known to a tick of the clock only, and is not compared. */
+bool targets_contain(const struct targets *t, const struct found_target *one)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->v[i].status.pid == one->status.pid &&
@@ -452,7 +136,7 @@ static int explain_unknown(const struct targets *t, const char *word, struct dia
 		"%.64s: no target of that name among %zu; proftap list shows them", word, t->n);
 }
 
-/* One program may have a server of ours and one of another make beside it: then its name and pid mean ours. */
+/* If a program has a server of proftap's and one of another make, its name and pid mean proftap's server. */
 static bool is_second(const struct targets *t, size_t i)
 {
 	for (size_t j = 0; j < t->n && t->v[i].status.make[0]; j++)
@@ -472,7 +156,7 @@ static void explain_several(const struct targets *t, const char *word, struct di
 		if (!is_called(&t->v[i], word) || is_second(t, i) || t->v[i].status.pid == last)
 			continue;
 		last = t->v[i].status.pid;
-		/* A pid and a blank more must leave room for the mark. */
+		/* Another pid with its comma must leave room for the "…". */
 		if (n_bytes + sizeof "-2147483648, , \u2026" > sizeof pids) {
 			snprintf(pids + n_bytes, sizeof pids - n_bytes, ", \u2026");
 			break;
@@ -493,7 +177,7 @@ const struct found_target *targets_find_name(
 	for (size_t i = 0; i < t->n; i++) {
 		if (!is_called(&t->v[i], word) || is_second(t, i))
 			continue;
-		/* Two servers of one program, both JAX's or TensorFlow's. */
+		/* One program can have two servers, both of JAX's or TensorFlow's make. */
 		if (found && found->status.pid == t->v[i].status.pid)
 			continue;
 		found = &t->v[i];
@@ -520,7 +204,7 @@ void targets_keep_named(struct targets *t, const char *word)
 	t->n = n;
 }
 
-/* The table. */
+/* --- the table ----------------------------------------------------------------------------- */
 
 void targets_format_user(unsigned uid, char *out, size_t n)
 {
@@ -532,7 +216,7 @@ void targets_format_user(unsigned uid, char *out, size_t n)
 		snprintf(out, n, "%u", uid);
 }
 
-/* Local time; the day is said when it was not today. */
+/* Writes the local time, with the date unless it is today's. */
 static void format_since(int64_t unix_ns, char *out, size_t n)
 {
 	time_t then = (time_t)(unix_ns / NS_PER_S);
@@ -549,8 +233,8 @@ static void format_since(int64_t unix_ns, char *out, size_t n)
 		&then_tm);
 }
 
-/* "127.0.0.1:9999"; a server on its private socket alone has that. */
-static void format_door(const struct found_target *t, char *out, size_t n)
+/* Writes "127.0.0.1:9999", or the path of the private socket of a server that has no port. */
+static void format_address(const struct found_target *t, char *out, size_t n)
 {
 	const struct status *s = &t->status;
 
@@ -569,12 +253,12 @@ void targets_find_command(const struct targets *t, const struct found_target *on
 	char out[static TARGETS_COMMAND_BYTES])
 {
 	out[0] = '\0';
-	/* The pid of a program that has ended may be another process's by now. */
+	/* The pid of an ended program may belong to another process by now. */
 	if (t->is_here && !one->status.has_ended)
 		command_line_show(one->status.pid, out, TARGETS_COMMAND_BYTES);
 }
 
-/* Writes as much as the terminal has room for behind |used| columns. */
+/* Writes as much of the command line as fits on the terminal behind |used| columns. */
 static void write_command(
 	const struct targets *targets, const struct found_target *t, size_t used, FILE *out)
 {
@@ -590,26 +274,26 @@ static void write_command(
 	fprintf(out, "  %s", shown);
 }
 
-/* The last columns are there where somebody has something in them. */
+/* The last columns are written only where some row has an entry in them. */
 static void write_row(const struct targets *targets, const struct found_target *t, bool has_makes,
 	bool has_places, FILE *out)
 {
 	const struct status *s = &t->status;
 	bool has_more = has_places || targets->is_here;
-	char door[128];
+	char address[128];
 	char user[64];
 	char since[32];
 	char place[256];
 	char state[32];
 	int n;
 
-	format_door(t, door, sizeof door);
+	format_address(t, address, sizeof address);
 	targets_format_user(s->uid, user, sizeof user);
 	format_since(s->since_ns, since, sizeof since);
 	place_format(&t->place, s->pid, place, sizeof place);
 	snprintf(state, sizeof state, "%s%s", status_name_state(s),
 		s->is_stopped ? ", stopped" : "");
-	n = fprintf(out, "%8d  %-20s %-21s %-12s %-16s ", s->pid, s->name, door, user, since);
+	n = fprintf(out, "%8d  %-20s %-21s %-12s %-16s ", s->pid, s->name, address, user, since);
 	n += fprintf(out, has_makes || has_more ? "%-9s" : "%s", state);
 	if (has_makes)
 		n += fprintf(out, has_more ? "  %-11s" : "  %s", s->make[0] ? s->make : "proftap");
@@ -655,4 +339,21 @@ void targets_write(const struct targets *targets, FILE *out)
 	fputs(has_places ? "  CONTAINER\n" : targets->is_here ? "  COMMAND\n" : "\n", out);
 	for (size_t i = 0; i < targets->n; i++)
 		write_row(targets, &targets->v[i], has_makes, has_places, out);
+}
+
+/* --- places -------------------------------------------------------------------------------- */
+
+void place_format(const struct place *p, int pid, char *out, size_t n)
+{
+	char pod[64] = "";
+	char inside[32] = "";
+	const char *name = p->name[0] ? p->name : p->id;
+	int n_name = p->name[0] ? -1 : PROGRAM_WORD_ID_DIGITS;
+
+	if (p->pod[0])
+		snprintf(pod, sizeof pod, "%spod %s", *name ? ", " : "", p->pod);
+	if (p->pid_inside && p->pid_inside != pid)
+		snprintf(inside, sizeof inside, "%spid %d", *name || *pod ? ", " : "",
+			p->pid_inside);
+	snprintf(out, n, "%.*s%s%s", n_name, name, pod, inside);
 }

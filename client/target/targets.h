@@ -12,77 +12,86 @@
 #include <sys/types.h>
 
 #include "base/status.h"
-#include "client/target/place.h"
-#include "client/target/questions.h"
 
 struct diag;
 
+/* Where a program runs, as a host daemon tells it. All zero: unknown. */
+struct place {
+	int pid_inside; /* its pid in its own pid namespace */
+	char cgroup[512]; /* a path or ""; printable, like the strings below */
+	bool is_container;
+	char id[80]; /* the container's id or "" */
+	char name[80]; /* the container's name or "" */
+	char pod[48]; /* the uid of the Kubernetes pod or "" */
+	char path[1024]; /* the program's file or "" */
+};
+
 struct found_target {
 	struct status status; /* of a server that answered just now */
-	char socket
-		[108]; /* path of the one that speaks gRPC; "": it has a port alone, or is a host daemon's */
-	struct place place; /* of a host daemon's */
-	bool is_left_out; /* while some are chosen */
+	/* The path of the socket that speaks gRPC; "": the server has only a port, or a host daemon told of it. */
+	char socket[108];
+	struct place place; /* set where a host daemon told of it */
+	bool is_left_out; /* a mark of targets_keep_named() */
 };
 
 struct targets {
-	struct found_target *v; /* by pid */
+	struct found_target *v; /* sorted by pid */
 	size_t n;
 	size_t n_allocated;
-	pid_t *silent; /* whose servers did not answer in time, by pid: stopped, or very busy */
+	pid_t *silent; /* the processes whose servers did not answer in time, sorted: stopped, or very busy */
 	size_t n_silent;
 	size_t n_silent_allocated;
 	bool is_here; /* the pids are of this machine */
-	int answer_ms; /* how long they may take to answer */
-	pid_t only; /* nobody else is asked; 0: all are */
-	struct questions questions; /* under way */
 };
 
-#define TARGETS_INIT                         \
-	{                                    \
-		.questions = QUESTIONS_INIT, \
+#define TARGETS_INIT       \
+	{                  \
+		.v = NULL, \
 	}
 
 /*
- * Asks all of them; root also those of other users. Sockets that a dead server left behind are removed, where they
- * are ours. 0 or -ENOMEM.
+ * Asks all servers of this user, and for root those of all users. Removes this user's sockets that a dead server left
+ * behind. 0 or -ENOMEM.
  */
 int targets_load(struct targets *t);
-/* The same for somebody in a hurry: leaves out those that do not answer in a moment. */
+/* The same, but leaves out servers that do not answer within 50 ms. */
 int targets_load_quickly(struct targets *t);
-/* Servers of proftap's alone, as quickly, for who looks again and again. */
+/* The same for servers of proftap's alone. It is cheap enough to be called again and again. */
 int targets_load_announced(struct targets *t);
-/* |pid| alone: servers that do not answer are none of its business. */
+/* Asks only the servers of |pid|; a |pid| of 0 means all. */
 int targets_load_pid(struct targets *t, pid_t pid);
 void targets_deinit(struct targets *t);
 
-/* Finds the target with that pid: the live one, else one that has ended, or NULL. */
+/* Finds the target with that pid: the live one, else an ended one, else NULL. */
 const struct found_target *targets_find_pid(const struct targets *t, pid_t pid);
 
-/* "pid 7: its server does not answer: …", of those that are silent; "" when there are none. Cut at |n|. */
+/* Writes "pid 7: its server does not answer: …" about the silent ones; "" if there are none. Cut at |n| bytes. */
 void targets_describe_silent(const struct targets *t, char *out, size_t n);
 
 /*
- * The live one called |word|, or that runs the file |word| where that has a '/', or of NAME@dead the one that has ended; NULL with |d| saying what there is instead: none (-ENOENT),
- * or several (-EINVAL), which targets_keep_named() keeps.
+ * Finds the live target that is called |word|, or that runs the file |word| if that has a '/', or the ended one for
+ * NAME@dead. NULL with |d|: there is none (-ENOENT), or there are several (-EINVAL), which targets_keep_named() keeps.
  */
 const struct found_target *targets_find_name(
 	const struct targets *t, const char *word, struct diag *d);
-/* Whether the same server of the same program is among them. */
-bool targets_have(const struct targets *t, const struct found_target *one);
-/* Whether it lives, and its name, or where |pattern| has a '/' its program's path, matches that, as a shell does it. */
+/* Whether |t| contains the same server of the same program. */
+bool targets_contain(const struct targets *t, const struct found_target *one);
+/* Whether |t| is live and its name, or its program's path if |pattern| has a '/', matches the shell's |pattern|. */
 bool targets_match(const struct found_target *t, const char *pattern);
-/* Forgets all that |word| does not mean. */
+/* Removes the targets that |word| does not name. */
 void targets_keep_named(struct targets *t, const char *word);
 
 #define TARGETS_COMMAND_BYTES 4096
-/* Finds the command line by which |one| was started, as printable text; "": it is not known. */
+/* Writes the command line that started |one| as printable text; "": it is not known. */
 void targets_find_command(const struct targets *t, const struct found_target *one,
 	char out[static TARGETS_COMMAND_BYTES]);
 
-/* A table for people, with a line for each; columns that nobody has anything in are left out. */
+/* Writes a table with a row for each target. Empty columns are left out. */
 void targets_write(const struct targets *t, FILE *out);
-/* The user's name, or the number of one who has none. */
+/* Writes the user's name, or the uid of a user without a name. */
 void targets_format_user(unsigned uid, char *out, size_t n);
+
+/* Writes "web-1, pid 7"; an id is cut to the length that its manager shows. "" if nothing is known. */
+void place_format(const struct place *p, int pid, char *out, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a program lives, as text. */
-#include "client/target/place.h"
+#include "client/target/targets.h"
 
 #include <check.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said of how far back a flight recorder's snapshot reaches. */
-#include "client/answer/recorder_facts.h"
+#include "client/answer/summary.h"
 
 #include <check.h>
 #include <stdlib.h>

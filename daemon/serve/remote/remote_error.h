@@ -10,7 +10,7 @@
 
 struct rpc_pending;
 
-/* The client knows this sentence and adds none (client/connect/host_failure.c). */
+/* The client knows this sentence and adds none (client/connect/failure.c). */
 #define REMOTE_ERROR_BROKEN "the connection broke: the program or its profiler server died"
 
 void remote_error_format(char *out, size_t size, const char *address, const char *text);

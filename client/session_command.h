@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What proftap start, snapshot and stop have in common: one target, a session or recorder there, the way to it. */
+/* The common part of proftap start, snapshot and stop: one target with a session or flight recorder, and the way to it. */
 #ifndef CLIENT_SESSION_COMMAND_H
 #define CLIENT_SESSION_COMMAND_H
 
@@ -13,16 +13,16 @@
 struct diag;
 
 struct session_command {
-	struct capture_settings
-		settings; /* first: capture_settings_set_option() gets this struct's address */
+	/* The first member, because capture_settings_set_option() gets this struct's address. */
+	struct capture_settings settings;
 	const char *session; /* NULL: not given */
-	bool discards;
-	bool is_recorder; /* of proftap start */
-	int64_t last_ms; /* of proftap snapshot; 0: not given */
-	bool keeps;
+	bool discards; /* for proftap stop */
+	bool is_recorder; /* for proftap start */
+	int64_t last_ms; /* for proftap snapshot; 0: not given */
+	bool keeps; /* for proftap snapshot */
 };
 
-/* Rows of command_option, for a struct session_command. */
+/* The offset of a member of the settings, for rows of command_option. */
 #define SESSION_COMMAND_AT(member) offsetof(struct session_command, settings.member)
 
 #define SESSION_COMMAND_OPTIONS                                                                  \
@@ -58,23 +58,24 @@ struct session_command {
 			"NAME", "of the file, before .xplane.pb; default HOSTNAME_PORT"          \
 	}
 
-/* Of those that write files. */
+/* The values of SESSION_COMMAND_FILE_OPTIONS, for completion. */
 extern const struct command_words session_command_values[];
 
 /*
- * Parses the command line, asks |check| (NULL ok; 0, or -EINVAL with |d|: wrong usage) and, when all is right, calls |act| with the way to the target open; says what failed. An enum
- * exit_code, as |act| returns one.
+ * Parses the command line, checks it with |check| (NULL: no check; 0, or -EINVAL with |d|: wrong usage), opens the tunnel if
+ * one is needed, and calls |act|. Prints failures. Returns an enum exit_code, as |act| does.
  */
 int session_command_run(const struct command *self, int argc, char **argv,
 	int (*check)(const struct session_command *c, struct diag *d),
 	int (*act)(struct session_command *c, struct diag *d));
 
-/* The second half of that, for a command that parses its line by itself. */
+/* The same without parsing and checking, for a command that parses its line itself. */
 int session_command_act(
 	struct session_command *c, int (*act)(struct session_command *c, struct diag *d));
 
-/* Two of what |act| can be: a snapshot into the log directory; the same and the session's end, or only that. */
-int session_command_harvest(struct session_command *c, struct diag *d);
+/* For |act|: takes a snapshot into the log directory. */
+int session_command_fetch(struct session_command *c, struct diag *d);
+/* For |act|: the same and stops the session, or only stops it. */
 int session_command_end(struct session_command *c, struct diag *d);
 
 #endif

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding targets: asks all servers for their status; see targets.h. */
+#include "client/target/targets.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/grow.h"
+#include "base/log.h"
+#include "base/runtime_dir.h"
+#include "base/stock_servers.h"
+#include "client/process/clock.h"
+#include "client/target/dial_unix.h"
+
+/* The time for all servers together. One that is not stopped answers within a millisecond. */
+#define ANSWER_MS 1000
+#define QUICK_ANSWER_MS 50
+/*
+ * How long JAX's and TensorFlow's servers get to answer. They answer within a millisecond, but
+ * other listeners may say nothing.
+ */
+#define STOCK_ANSWER_MS 200
+/* __SO_ACCEPTCON: the flag in /proc/net/unix of a socket that listens. */
+#define LISTENING 0x10000ul
+
+/* --- questions ----------------------------------------------------------------------------- */
+
+/* The number of questions at one time: each is a descriptor. */
+#define QUESTIONS_MAX 256
+
+struct question {
+	char path[108]; /* the path of the server's socket */
+	int fd; /* -1: closed */
+	char text[STATUS_MAX_BYTES]; /* the bytes of the answer so far */
+	size_t n_bytes;
+	/* Set by questions_wait(): */
+	int error; /* 0 or a negative errno; -ECONNREFUSED: the server is gone and its socket is not */
+	struct status status; /* its uid is the one that the kernel tells */
+};
+
+struct questions {
+	struct question *v;
+	size_t n; /* at most QUESTIONS_MAX */
+	size_t n_allocated;
+};
+
+#define QUESTIONS_INIT     \
+	{                  \
+		NULL, 0, 0 \
+	}
+
+static int questions_ask(struct questions *q, const char *path)
+{
+	struct question *one;
+
+	if (grow(&q->v, &q->n_allocated, q->n + 1))
+		return -ENOMEM;
+	one = &q->v[q->n++];
+	*one = (struct question){.fd = dial_path(path)};
+	snprintf(one->path, sizeof one->path, "%s", path);
+	if (one->fd < 0)
+		one->error = one->fd;
+	return 0;
+}
+
+static void end_question(struct question *one, int error)
+{
+	close(one->fd);
+	one->fd = -1;
+	one->error = error;
+}
+
+/* Root asks other users' servers, too, and a server could lie about its user, so the kernel is asked. */
+static int set_true_uid(int fd, struct status *status)
+{
+	struct ucred peer;
+	socklen_t n = sizeof peer;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n))
+		return -errno;
+	/* A server that runs as root may serve a program that has changed its user since. */
+	if (peer.uid != 0)
+		status->uid = peer.uid;
+	return 0;
+}
+
+static void read_answer(struct question *one)
+{
+	int r = status_parse(one->text, one->n_bytes, &one->status);
+
+	end_question(one, r ? r : set_true_uid(one->fd, &one->status));
+}
+
+/* The server closes the connection after its answer. */
+static void read_some(struct question *one)
+{
+	ssize_t r = recv(
+		one->fd, one->text + one->n_bytes, sizeof one->text - one->n_bytes, MSG_DONTWAIT);
+
+	if (r < 0 && errno != EAGAIN && errno != EINTR)
+		end_question(one, -errno);
+	if (r < 0)
+		return;
+	one->n_bytes += (size_t)r;
+	if (r == 0 || one->n_bytes == sizeof one->text)
+		read_answer(one);
+}
+
+static bool is_any_open(const struct questions *q)
+{
+	for (size_t i = 0; i < q->n; i++)
+		if (q->v[i].fd >= 0)
+			return true;
+	return false;
+}
+
+static void read_once(struct questions *q, int64_t left_ms)
+{
+	struct pollfd fds[QUESTIONS_MAX];
+
+	for (size_t i = 0; i < q->n; i++)
+		fds[i] = (struct pollfd){.fd = q->v[i].fd, .events = POLLIN};
+	if (poll(fds, q->n, (int)left_ms) <= 0)
+		return;
+	for (size_t i = 0; i < q->n; i++)
+		if (fds[i].revents)
+			read_some(&q->v[i]);
+}
+
+static void questions_wait(struct questions *q, int answer_ms)
+{
+	int64_t end_ms = clock_monotonic_ms() + answer_ms;
+	int64_t left_ms = answer_ms;
+
+	while (is_any_open(q) && left_ms > 0) {
+		read_once(q, left_ms);
+		left_ms = end_ms - clock_monotonic_ms();
+	}
+	for (size_t i = 0; i < q->n; i++)
+		if (q->v[i].fd >= 0)
+			end_question(&q->v[i], -ETIMEDOUT);
+}
+
+static void questions_deinit(struct questions *q)
+{
+	for (size_t i = 0; i < q->n; i++)
+		if (q->v[i].fd >= 0)
+			close(q->v[i].fd);
+	free(q->v);
+	*q = (struct questions)QUESTIONS_INIT;
+}
+
+/* --- the search ---------------------------------------------------------------------------- */
+
+/* One search for targets. */
+struct target_search {
+	struct targets *found;
+	int answer_ms; /* how long the servers may take to answer */
+	pid_t only; /* the only process whose servers are asked; 0: all are */
+	struct questions questions; /* under way */
+};
+
+static int add_target(struct targets *t, const struct found_target *found)
+{
+	/* Two paths may lead to the same directory. */
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->v[i].socket, found->socket) == 0)
+			return 0;
+	if (grow(&t->v, &t->n_allocated, t->n + 1))
+		return -ENOMEM;
+	t->v[t->n++] = *found;
+	return 0;
+}
+
+static void remove_own_socket(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid())
+		unlink(path);
+}
+
+/* Sets the path of the socket PID.sock, which is beside the asked PID.status. ask_dir() has checked the length. */
+static void set_socket(struct found_target *found, const char *path)
+{
+	int n = (int)(strlen(path) - strlen("status"));
+
+	snprintf(found->socket, sizeof found->socket, "%.*ssock", n, path);
+}
+
+/* The socket's name begins with its target's pid. */
+static int parse_pid(const char *path)
+{
+	return atoi(strrchr(path, '/') + 1);
+}
+
+static int note_silent(struct targets *t, pid_t pid)
+{
+	if (grow(&t->silent, &t->n_silent_allocated, t->n_silent + 1))
+		return -ENOMEM;
+	t->silent[t->n_silent++] = pid;
+	return 0;
+}
+
+static int take_answer(struct target_search *s, const struct question *one)
+{
+	struct found_target found = {.status = one->status};
+	int r = one->error;
+
+	set_socket(&found, one->path);
+	if (r == 0 && found.status.pid != parse_pid(one->path))
+		r = -EPROTO;
+	if (r == 0)
+		return add_target(s->found, &found);
+	log_debug(LOG_CLIENT, "%s: %s", one->path, errno_words(r));
+	/* A stopped server accepts no more connections once its queue is full. */
+	if (r == -ETIMEDOUT || r == -EAGAIN)
+		return note_silent(s->found, parse_pid(one->path));
+	if (r == -ECONNREFUSED) {
+		remove_own_socket(one->path);
+		remove_own_socket(found.socket);
+	}
+	return 0;
+}
+
+static int take_answers(struct target_search *s)
+{
+	int r = 0;
+
+	questions_wait(&s->questions, s->answer_ms);
+	for (size_t i = 0; i < s->questions.n && r == 0; i++)
+		r = take_answer(s, &s->questions.v[i]);
+	questions_deinit(&s->questions);
+	return r;
+}
+
+static int ask_server(struct target_search *s, const char *dir, long pid)
+{
+	char path[108];
+	int r = 0;
+
+	snprintf(path, sizeof path, "%s/%ld.status", dir, pid);
+	if (s->questions.n == QUESTIONS_MAX)
+		r = take_answers(s);
+	return r ? r : questions_ask(&s->questions, path);
+}
+
+static int ask_dir(struct target_search *s, const char *path, uid_t owner)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	struct dirent *entry;
+	int r = 0;
+
+	if (strlen(path) >= RUNTIME_DIR_MAX_BYTES || runtime_dir_check(path, owner))
+		return 0;
+	dir = opendir(path);
+	while (dir && r == 0 && (entry = readdir(dir))) {
+		char *end_question;
+		long pid = strtol(entry->d_name, &end_question, 10);
+
+		if (pid > 0 && pid <= INT32_MAX && strcmp(end_question, ".status") == 0 &&
+			(!s->only || pid == s->only))
+			r = ask_server(s, path, pid);
+	}
+	return r;
+}
+
+/* Asks in the directories of other users, whose paths contain the uid. */
+static int ask_dirs(struct target_search *s, const char *pattern)
+{
+	glob_t found;
+	int r = 0;
+
+	if (glob(pattern, 0, NULL, &found))
+		return 0;
+	for (size_t i = 0; i < found.gl_pathc && r == 0; i++) {
+		struct stat st;
+
+		if (lstat(found.gl_pathv[i], &st) == 0)
+			r = ask_dir(s, found.gl_pathv[i], st.st_uid);
+	}
+	globfree(&found);
+	return r;
+}
+
+static bool is_runtime_dir(const char *dir)
+{
+	char path[RUNTIME_DIR_MAX_BYTES];
+
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++)
+		if (runtime_dir_get(i, path) == 0 && strcmp(path, dir) == 0)
+			return true;
+	return false;
+}
+
+/* |line| is one of /proc/net/unix. Asks a listener "/DIR/PID.status" whose directory is not searched anyway. */
+static int ask_listener(struct target_search *s, char *line)
+{
+	unsigned long flags = 0;
+	char *path = strchr(line, '/');
+	char *slash = strrchr(line, '/');
+	char *end_question;
+	long pid;
+
+	if (!path || sscanf(line, "%*s %*s %*s %lx", &flags) != 1 || !(flags & LISTENING))
+		return 0;
+	*slash = '\0';
+	pid = strtol(slash + 1, &end_question, 10);
+	if (pid <= 0 || pid > INT32_MAX || strcmp(end_question, ".status\n") != 0 ||
+		(s->only && pid != s->only) || strlen(path) >= RUNTIME_DIR_MAX_BYTES ||
+		is_runtime_dir(path) || runtime_dir_check(path, geteuid()))
+		return 0;
+	return ask_server(s, path, pid);
+}
+
+/*
+ * A session by ssh often has no XDG_RUNTIME_DIR, and the programs may have been started with any. The kernel knows where
+ * they listen. If the variable is set, only that directory is searched.
+ */
+static int ask_listeners(struct target_search *s)
+{
+	const char *chosen = getenv("XDG_RUNTIME_DIR");
+	FILE *f = chosen && *chosen ? NULL : fopen("/proc/net/unix", "re");
+	_cleanup_free_ char *line = NULL;
+	size_t size = 0;
+	int r = 0;
+
+	while (f && r == 0 && getline(&line, &size, f) > 0)
+		r = ask_listener(s, line);
+	if (f)
+		fclose(f);
+	return r;
+}
+
+static int compare_targets(const void *a, const void *b)
+{
+	const struct found_target *x = a;
+	const struct found_target *y = b;
+
+	if (x->status.pid != y->status.pid)
+		return x->status.pid < y->status.pid ? -1 : 1;
+	/* The servers of one program are neighbours, proftap's first, because it knows more. */
+	return (x->status.make[0] != '\0') - (y->status.make[0] != '\0');
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const pid_t *x = a;
+	const pid_t *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void sort_targets(struct targets *t)
+{
+	if (t->n)
+		qsort(t->v, t->n, sizeof *t->v, compare_targets);
+	if (t->n_silent)
+		qsort(t->silent, t->n_silent, sizeof *t->silent, compare_pids);
+}
+
+/* Adds a server of JAX's or TensorFlow's make, which has no private socket. */
+static int add_stock(struct targets *t, const struct stock_server *one)
+{
+	struct found_target found = {.status = {
+					     .pid = one->pid,
+					     .uid = one->uid,
+					     .port = one->port,
+					     .since_ns = one->since_ns,
+					     .is_stopped = one->is_presumed,
+				     }};
+
+	snprintf(found.status.name, sizeof found.status.name, "%s", one->name);
+	snprintf(found.status.make, sizeof found.status.make, "%s", one->make);
+	snprintf(found.status.address, sizeof found.status.address, "%s", one->address);
+	if (grow(&t->v, &t->n_allocated, t->n + 1))
+		return -ENOMEM;
+	t->v[t->n++] = found;
+	return 0;
+}
+
+/* It is no failure if the kernel does not tell who listens. */
+static int find_stock(struct target_search *s)
+{
+	struct stock_servers stock = STOCK_SERVERS_INIT;
+	int r = 0;
+
+	if (stock_servers_find(&stock, s->only,
+		    s->answer_ms < STOCK_ANSWER_MS ? s->answer_ms : STOCK_ANSWER_MS) == 0)
+		for (size_t i = 0; i < stock.n && r == 0; i++)
+			r = add_stock(s->found, &stock.v[i]);
+	stock_servers_deinit(&stock);
+	return r;
+}
+
+static int load_announced(struct target_search *s)
+{
+	char path[RUNTIME_DIR_MAX_BYTES];
+	int r = 0;
+
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES && r == 0; i++)
+		if (runtime_dir_get(i, path) == 0)
+			r = ask_dir(s, path, geteuid());
+	if (r == 0)
+		r = ask_listeners(s);
+	if (r == 0 && geteuid() == 0)
+		r = ask_dirs(s, "/run/user/*/proftap");
+	if (r == 0 && geteuid() == 0)
+		r = ask_dirs(s, "/tmp/proftap-*");
+	if (r == 0)
+		r = take_answers(s);
+	questions_deinit(&s->questions);
+	return r;
+}
+
+static int load_targets(struct targets *t, int answer_ms, pid_t only, bool has_stock)
+{
+	struct target_search s = {.found = t, .answer_ms = answer_ms, .only = only};
+	int r;
+
+	*t = (struct targets){.is_here = true};
+	r = load_announced(&s);
+	if (r == 0 && has_stock)
+		r = find_stock(&s);
+	if (r)
+		targets_deinit(t);
+	else
+		sort_targets(t);
+	return r;
+}
+
+int targets_load_announced(struct targets *t)
+{
+	return load_targets(t, QUICK_ANSWER_MS, 0, false);
+}
+
+int targets_load(struct targets *t)
+{
+	return load_targets(t, ANSWER_MS, 0, true);
+}
+
+int targets_load_pid(struct targets *t, pid_t pid)
+{
+	return load_targets(t, ANSWER_MS, pid, true);
+}
+
+int targets_load_quickly(struct targets *t)
+{
+	return load_targets(t, QUICK_ANSWER_MS, 0, true);
+}
+
+void targets_deinit(struct targets *t)
+{
+	free(t->v);
+	free(t->silent);
+	*t = (struct targets)TARGETS_INIT;
+}
