@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/local_path.h"
-#include "client/capture/capture_failure.h"
+#include "client/capture/capture.h"
 #include "client/capture/capture_settings.h"
 #include "client/capture/host_targets.h"
 #include "client/capture/part_files.h"
@@ -21,10 +21,9 @@
 #include "client/process/log_dir.h"
 #include "client/process/streams.h"
 #include "client/target/locate.h"
-#include "client/view/formats.h"
+#include "client/view/conversion.h"
 #include "client/view/open_view.h"
 #include "client/view/perfetto_view.h"
-#include "client/view/processor_command.h"
 
 /* A year. */
 

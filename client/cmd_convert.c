@@ -13,9 +13,116 @@
 #include "client/command/command.h"
 #include "client/process/exit.h"
 #include "client/view/conversion.h"
-#include "client/view/device_files.h"
 #include "client/view/open_view.h"
 #include "trace/codec/codec.h"
+#include "trace/read/selection.h"
+#include "trace/read/view.h"
+
+/* --- one file for each device -------------------------------------------------------------- */
+
+/* Checks that the conversion can write several files. 0, or -EINVAL with |d|. */
+static int device_files_check(const struct conversion *c, struct diag *d)
+{
+	struct conversion one = *c;
+
+	if (c->output && strcmp(c->output, "-") == 0)
+		return diag_set(d, -EINVAL,
+			"--split: several files cannot go to standard output; name a directory with -o");
+	if (!c->codec)
+		return diag_set(d, -EINVAL, "--split: no format is given; say -t FORMAT");
+	one.output = NULL;
+	return conversion_check_compression(&one, d);
+}
+
+static int make_output_dir(const char *path, struct diag *d)
+{
+	struct stat st;
+	int error = mkdir(path, 0777) ? errno : 0;
+
+	if (error && stat(path, &st) == 0)
+		error = S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+	if (!error)
+		return 0;
+	return diag_set(d, -error, "%.300s: cannot make the directory: %s; choose another with -o",
+		path, errno_words(error));
+}
+
+/* Returns the trace's directory, malloc'ed. For several files that is |path|. */
+static char *copy_trace_dir(const struct view *view, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (view->n_archives > 1)
+		return strdup(path);
+	return slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+}
+
+struct device_files {
+	const struct conversion *conversion;
+	const struct view *view;
+	struct selection *selection;
+	const char *path; /* the trace's path */
+	const char *directory;
+};
+
+static int write_device_file(
+	const struct device_files *f, int32_t device, const char *name, struct diag *d)
+{
+	struct conversion one = *f->conversion;
+	_cleanup_free_ char *output = NULL;
+
+	if (asprintf(&output, "%s/%s%s", f->directory, name,
+		    codec_get_suffix(one.codec, &one.options)) < 0) {
+		output = NULL;
+		return diag_set(d, -ENOMEM, "%.300s: out of memory", f->path);
+	}
+	one.output = output;
+	f->selection->device = device;
+	return conversion_run(&one, f->view, f->path, d);
+}
+
+/* Whether --pid and --thread select a track of the device. Other filters are only known once the trace is read. */
+static bool has_any_track(const struct device_files *f, int32_t device)
+{
+	f->selection->device = device;
+	for (size_t i = 0; i < f->view->n_tracks; i++)
+		if (selection_has_track(f->view, &f->view->tracks[i]))
+			return true;
+	return false;
+}
+
+static int write_device_files(const struct device_files *f, struct diag *d)
+{
+	int r = write_device_file(f, SELECTION_HOSTS, "system_profile", d);
+	char name[64];
+
+	for (size_t i = 0; i < f->view->n_origins && r == 0; i++) {
+		const struct view_process *p = &f->view->origins[i];
+
+		if (!p->is_device || !has_any_track(f, p->device))
+			continue;
+		snprintf(name, sizeof name, "device_profile_%d", (int)p->device);
+		r = write_device_file(f, p->device, name, d);
+	}
+	return r;
+}
+
+/*
+ * Writes system_profile and device_profile_ID, with the format's suffix, into the directory c->output, which is made if it is
+ * missing, or beside the trace (or run) at |path|; reports each as conversion_run() does. |selection| is the view's; its device
+ * is changed. 0, or a negative errno with |d|; files that were written before stay.
+ */
+static int device_files_write(const struct conversion *c, const struct view *view,
+	struct selection *selection, const char *path, struct diag *d)
+{
+	_cleanup_free_ char *directory = c->output ? strdup(c->output) : copy_trace_dir(view, path);
+	struct device_files f = {c, view, selection, path, directory};
+	int r = directory ? 0 : diag_set(d, -ENOMEM, "%.300s: out of memory", path);
+
+	if (r == 0 && c->output)
+		r = make_output_dir(directory, d);
+	return r ? r : write_device_files(&f, d);
+}
 
 struct settings {
 	struct conversion conversion;

@@ -8,7 +8,7 @@
 #include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/doctor/doctor.h"
-#include "client/doctor/patient.h"
+#include "client/doctor/doctor_target.h"
 #include "client/doctor/system.h"
 #include "client/process/exit.h"
 #include "client/process/terminal.h"
@@ -45,15 +45,15 @@ static int examine(const struct settings *s, const struct system *system)
 static int examine_target(const struct command *self, const struct settings *s,
 	struct system *system, const char *text)
 {
-	struct patient patient;
+	struct doctor_target target;
 	struct diag d = DIAG_INIT;
 	int code;
 
-	if (patient_load(&patient, text, &d))
+	if (doctor_target_load(&target, text, &d))
 		return command_fail_usage(self, &d);
-	system->patient = &patient;
+	system->target = &target;
 	code = examine(s, system);
-	return code == EXIT_FAILED && patient.code != EXIT_DONE ? patient.code : code;
+	return code == EXIT_FAILED && target.code != EXIT_DONE ? target.code : code;
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -148,7 +148,7 @@ static int report(struct settings *s, char **places, size_t n, struct diag *d)
 	_cleanup_free_ char *path = NULL;
 	int r;
 
-	s->view.may_mean_nobody = s->n_spans != 0;
+	s->view.may_match_nothing = s->n_spans != 0;
 	r = open_view(places, n, &s->view, &view, &path, d);
 	if (r == 0 && s->n_spans)
 		return draw(view, s, d);

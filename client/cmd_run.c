@@ -24,7 +24,7 @@
 #include "client/program/injection.h"
 #include "client/program/launch.h"
 #include "client/program/program.h"
-#include "client/view/formats.h"
+#include "client/view/conversion.h"
 #include "trace/run_dir.h"
 
 struct settings {

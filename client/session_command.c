@@ -15,7 +15,6 @@
 #include "base/diag.h"
 #include "client/answer/profile_call.h"
 #include "client/capture/capture.h"
-#include "client/capture/capture_failure.h"
 #include "client/capture/host_targets.h"
 #include "client/capture/part.h"
 #include "client/command/arguments.h"
@@ -29,7 +28,7 @@
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
 #include "client/process/progress.h"
-#include "client/view/formats.h"
+#include "client/view/conversion.h"
 #include "trace/json.h"
 #include "trace/model/names.h"
 

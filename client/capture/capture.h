@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One capture of one or many targets: from the log directory to the published files and what is said of them. */
+/* One capture of one or many targets: from the log directory to the published files and their report. */
 #ifndef CLIENT_CAPTURE_H
 #define CLIENT_CAPTURE_H
 
@@ -9,9 +9,10 @@
 
 #include "base/profile_options.h"
 #include "client/target/address.h"
-#include "client/view/formats.h"
-#include "trace/model/space.h" /* struct names */
+#include "client/view/conversion.h"
+#include "trace/model/space.h"
 
+struct capture;
 struct diag;
 struct outline;
 
@@ -20,24 +21,32 @@ struct capture {
 	size_t n_targets;
 	struct profile_options options; /* duration_ms > 0 */
 	const char *log_dir;
-	const char *url; /* to which the servers write, with |server_writes|; NULL: to |log_dir| */
+	const char *url; /* with |server_writes|: the servers write to it; NULL: to |log_dir| */
 	const char *run; /* NULL: a new one, named after the time */
-	const char *const *host_names; /* of the files, one a target; NULL: found out */
-	int64_t timeout_ms; /* < 0: duration + delay + 60 s, which begin anew as bytes come */
-	int64_t split_bytes; /* larger files are split into some of at most so many; 0: not */
-	bool server_writes; /* the trace is to stay there; those that send it all the same are taken at their word */
+	const char *const
+		*host_names; /* for the files' names, one a target; NULL: from the traces */
+	/* < 0: the limit is the duration, the delay and 60 s; the 60 s begin anew whenever bytes arrive. */
+	int64_t timeout_ms;
+	int64_t split_bytes; /* the size limit of a file, above which it is split; 0: none */
+	bool server_writes; /* the server is to write the trace; if it sends it instead, it is written here */
 	bool is_json;
-	bool has_program; /* whose standard output it is: the path goes to standard error, without progress */
-	/* NULL, or: whether to publish what came (its space NULL: too large to be read); else EXIT_EMPTY */
+	/* The program that runs here owns standard output: the path goes to standard error, without progress. */
+	bool has_program;
+	/*
+	 * If not NULL, decides whether the trace is published; if not, the capture is EXIT_EMPTY. The space of |outline| is
+	 * NULL if the trace was too large to be read.
+	 */
 	bool (*is_wanted)(const struct outline *outline, void *context);
 	void *context;
-	struct formats formats; /* written beside the trace */
-	struct names *files; /* NULL, or: gets the paths of the traces that were published */
+	struct formats formats; /* other formats that are written beside the trace */
+	struct names *files; /* gets the paths of the published traces; may be NULL */
 	struct names warnings; /* for the summary */
-	bool is_waited_for; /* --wait: a target that is busy, so that nobody need be told of it */
-	bool can_retry; /* there will be another try: of many, all must be ready, or none is recorded */
-	bool is_reported; /* out: what there is to say about each of many targets was printed, failures too */
-	int n_interrupts; /* out: when the recording was over; a later one ends what is made of the traces */
+	bool is_waited_for; /* --wait was given, so messages about busy targets do not advise it */
+	/* There will be another try; unless all of many targets are ready, none is recorded. */
+	bool can_retry;
+	bool is_reported; /* out: everything was printed, failures too */
+	/* Out: interrupt_get_count() at the end of the recording; a later interrupt ends the conversion. */
+	int n_interrupts;
 	char target[384]; /* out: the address that was reached or tried last, or that failed */
 };
 
@@ -45,11 +54,17 @@ struct capture {
 #define CAPTURE_MAX_MS PROFILE_TO_THE_END_MS
 
 /*
- * Captures once, and prints the summary and the paths of the files. Many targets begin at one instant, which
- * is agreed on when all are connected. Returns an enum exit_code; EXIT_PARTIAL: some of many failed. When it is neither
- * that nor EXIT_DONE, |d| says why and nothing was published (an answer that cannot be read is kept beside, and
- * |d| says where).
+ * Captures once, and prints the summary and the paths of the files. Many targets start at one instant, which is
+ * agreed on when all are connected. Returns an enum exit_code; EXIT_PARTIAL: some of many failed. With another code
+ * than that and EXIT_DONE, |d| has the reason and nothing was published. An answer that cannot be read is kept in a
+ * file that |d| names.
  */
 int capture_run(struct capture *capture, struct diag *d);
+
+/*
+ * Prints the message and the client's warnings of a capture or session without a trace to standard error; with --json also
+ * an object with "error" and "exit".
+ */
+void capture_failure_write(const struct capture *capture, int code, const struct diag *d);
 
 #endif

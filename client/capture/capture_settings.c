@@ -49,7 +49,7 @@ int capture_settings_take_option(struct capture *c, const char *key_value, struc
 		r = diag_set(d, OPTION_NOTED,
 			"use_system_hostname: names a file that the server writes; --host_name names "
 			"this one");
-	/* The server knows whether it can do that, and says so in the trace. */
+	/* The server knows whether it supports such an option, and warns in the trace. */
 	if (r != OPTION_NOTED || option_is_for_other_servers(key))
 		return r < 0 ? r : 0;
 	if (names_intern(&c->warnings, d->text, strlen(d->text)) == NAMES_NONE)
@@ -82,7 +82,7 @@ static int parse_duration(struct capture_settings *s, const char *text, struct d
 	return r;
 }
 
-/* The words for targets; *n_used of |texts| are taken. */
+/* Adds the words for targets; *n_used of |texts| are used. */
 static int collect_words(
 	struct capture_settings *s, int n, char **texts, int *n_used, struct diag *d)
 {
@@ -91,14 +91,14 @@ static int collect_words(
 	int r = 0;
 
 	*n_used = 0;
-	/* The address is known only when that program has started. */
+	/* The address is not known until that program has started. */
 	if (s->next)
 		return target_words_add(&s->words, s->next, d);
 	if (s->targets_file)
 		r = target_words_load(&s->words, s->targets_file, d);
 	else if (n < 1)
 		r = diag_set(d, -EINVAL, "proftap capture: no target given");
-	/* With a file, what is left may be the duration alone. */
+	/* With a file of targets, the only operand may be the duration. */
 	if (r == 0 && n > (s->targets_file ? n_durations : 0)) {
 		*n_used = 1;
 		r = target_words_add(&s->words, texts[0], d);
@@ -106,7 +106,7 @@ static int collect_words(
 	return r;
 }
 
-/* Of an option whose number may be left out, it is only there behind '='. */
+/* The extra argument may be meant as the value of an option whose value must be behind '='. */
 static int fail_extra(const struct capture_settings *s, const char *text, struct diag *d)
 {
 	const char *hint = "";
@@ -118,8 +118,8 @@ static int fail_extra(const struct capture_settings *s, const char *text, struct
 	return diag_set(d, -EINVAL, "%.64s: one argument too many%s", text, hint);
 }
 
-/* Once there is an address for each word. */
-static void take_targets(struct capture_settings *s)
+/* Sets the capture's targets, once each word has an address. */
+static void set_targets(struct capture_settings *s)
 {
 	for (size_t i = 0; i < s->words.n; i++)
 		s->targets[i].is_newest = s->has_newest;
@@ -147,7 +147,7 @@ static int parse_positions(struct capture_settings *s, int n, char **texts, stru
 	if (r == 0 && n > n_used)
 		r = parse_duration(s, texts[n_used], d);
 	if (r == 0)
-		take_targets(s);
+		set_targets(s);
 	return r;
 }
 
@@ -156,8 +156,8 @@ static int check_ssh(const struct capture_settings *s, struct diag *d)
 	if (!s->ssh)
 		return 0;
 	/*
-	 * A long destination is refused, because advice that is printed later must contain it
-	 * whole.
+	 * A long destination is refused, because advice that is printed later must contain
+	 * all of it.
 	 */
 	if (!*s->ssh || *s->ssh == '-' || strlen(s->ssh) > MAX_SSH_BYTES)
 		return diag_set(d, -EINVAL,
@@ -201,7 +201,7 @@ static int check_names(const struct target_words *names, struct diag *d)
 	return 0;
 }
 
-/* One name is taken as it is. */
+/* With one target, |host_name| is used as it is, and not parsed as a list. */
 int capture_settings_name_hosts(struct capture_settings *s, struct diag *d)
 {
 	struct capture *c = &s->capture;
@@ -224,7 +224,7 @@ int capture_settings_name_hosts(struct capture_settings *s, struct diag *d)
 	return r ? r : check_names(&s->names, d);
 }
 
-/* The stock ways to name the run and the host, where ours were not used. */
+/* Uses the stock options for the names of the run and the host, unless our own were given. */
 static int take_stock_names(struct capture_settings *s, struct diag *d)
 {
 	struct capture *c = &s->capture;
@@ -235,7 +235,7 @@ static int take_stock_names(struct capture_settings *s, struct diag *d)
 			s->host_name = c->options.map[i].text;
 	if (!c->run && c->options.session_id[0])
 		c->run = c->options.session_id;
-	/* How many targets --target and --all mean is not known yet. */
+	/* The number of targets of --target and --all is not known yet. */
 	r = c->n_targets == 1 || !(s->target || s->has_all) ? capture_settings_name_hosts(s, d) : 0;
 	if (r)
 		return r;
@@ -260,7 +260,7 @@ static int check_exclusive(const struct capture_settings *s, struct diag *d)
 	return 0;
 }
 
-/* Of a directory that is made up here the server's machine has none. */
+/* The server cannot use a temporary directory created on the client. */
 static int check_server_writes(const struct capture *c, struct diag *d)
 {
 	if (!c->server_writes || c->log_dir)
@@ -269,8 +269,8 @@ static int check_server_writes(const struct capture *c, struct diag *d)
 		"--server_writes needs --log_dir: the directory on the target's machine");
 }
 
-/* What the positions left to do. */
-static int check(struct capture_settings *s, struct diag *d)
+/* Checks the settings when the operands have been parsed. */
+static int check_settings(struct capture_settings *s, struct diag *d)
 {
 	int r = check_ssh(s, d);
 
@@ -293,7 +293,7 @@ int capture_settings_finish(struct capture_settings *s, int n_texts, char **text
 
 	if (!r)
 		r = profile_options_check_recording(&s->capture.options, d);
-	return r ? r : check(s, d);
+	return r ? r : check_settings(s, d);
 }
 
 static int parse_target(
@@ -312,7 +312,7 @@ static int parse_target(
 	if (r == 0)
 		r = target_words_parse(&s->words, s->host, &s->targets, d);
 	if (r == 0)
-		take_targets(s);
+		set_targets(s);
 	return r;
 }
 
@@ -321,7 +321,7 @@ int capture_settings_finish_one(
 {
 	int r = parse_target(s, command, n_texts, texts, d);
 
-	return r ? r : check(s, d);
+	return r ? r : check_settings(s, d);
 }
 
 int capture_settings_finish_targets(
@@ -334,6 +334,6 @@ int capture_settings_finish_targets(
 	if (r == 0)
 		r = target_words_parse(&s->words, s->host, &s->targets, d);
 	if (r == 0)
-		take_targets(s);
-	return r ? r : check(s, d);
+		set_targets(s);
+	return r ? r : check_settings(s, d);
 }

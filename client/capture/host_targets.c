@@ -17,7 +17,7 @@
 #include "client/target/address.h"
 #include "client/target/targets.h"
 
-struct expansion {
+struct host_expansion {
 	struct address *v;
 	size_t n;
 	size_t n_allocated;
@@ -29,7 +29,7 @@ void host_targets_set(struct address *address, const char *word)
 	address_format(address);
 }
 
-/* As the daemon reads it. */
+/* Whether |word| means the program, by the daemon's own rules. */
 static bool is_meant(const struct found_target *t, const char *word)
 {
 	const struct program_traits traits = {
@@ -46,7 +46,7 @@ static bool is_meant(const struct found_target *t, const char *word)
 	return program_word_means(word, &traits);
 }
 
-static bool is_there(const struct expansion *e, const struct address *address)
+static bool has_address(const struct host_expansion *e, const struct address *address)
 {
 	for (size_t i = 0; i < e->n; i++)
 		if (strcmp(e->v[i].text, address->text) == 0)
@@ -54,14 +54,15 @@ static bool is_there(const struct expansion *e, const struct address *address)
 	return false;
 }
 
-static int add(struct expansion *e, const struct address *daemon, const struct status *s)
+static int add_program(
+	struct host_expansion *e, const struct address *daemon, const struct status *s)
 {
 	struct address one = *daemon;
 	char pid[16];
 
 	snprintf(pid, sizeof pid, "%d", s->pid);
 	host_targets_set(&one, pid);
-	if (is_there(e, &one))
+	if (has_address(e, &one))
 		return 0;
 	if (grow(&e->v, &e->n_allocated, e->n + 1))
 		return -ENOMEM;
@@ -69,7 +70,7 @@ static int add(struct expansion *e, const struct address *daemon, const struct s
 	return 0;
 }
 
-static int refuse(const struct address *daemon, const char *word, struct diag *d)
+static int fail_unknown_program(const struct address *daemon, const char *word, struct diag *d)
 {
 	size_t n_letters = program_word_find_no_label(word);
 	char labels[PROGRAM_WORD_LABELS_BYTES];
@@ -84,8 +85,8 @@ static int refuse(const struct address *daemon, const char *word, struct diag *d
 		daemon->text, word, daemon->text);
 }
 
-/* One word of a list, of one daemon's programs. */
-static int add_meant(struct expansion *e, const struct address *daemon,
+/* Adds the programs of one daemon that |word| means. */
+static int add_meant(struct host_expansion *e, const struct address *daemon,
 	const struct targets *targets, const char *word, struct diag *d)
 {
 	size_t n_meant = 0;
@@ -96,13 +97,13 @@ static int add_meant(struct expansion *e, const struct address *daemon,
 		if (!is_meant(&targets->v[i], word))
 			continue;
 		n_meant++;
-		if (add(e, daemon, s))
+		if (add_program(e, daemon, s))
 			return diag_set(d, -ENOMEM, "the list of targets: out of memory");
 	}
-	return n_meant ? 0 : refuse(daemon, word, d);
+	return n_meant ? 0 : fail_unknown_program(daemon, word, d);
 }
 
-static int add_words(struct expansion *e, const struct address *daemon,
+static int add_words(struct host_expansion *e, const struct address *daemon,
 	const struct targets *targets, const char *words, struct diag *d)
 {
 	_cleanup_free_ char *copy = strdup(words);
@@ -115,7 +116,8 @@ static int add_words(struct expansion *e, const struct address *daemon,
 	return r;
 }
 
-static int expand(struct expansion *e, struct address *daemon, const char *words, struct diag *d)
+static int expand_daemon(
+	struct host_expansion *e, struct address *daemon, const char *words, struct diag *d)
 {
 	struct targets targets = TARGETS_INIT;
 	int code = host_list_load_from(daemon, words, &targets, d);
@@ -128,11 +130,11 @@ static int expand(struct expansion *e, struct address *daemon, const char *words
 
 int host_targets_expand(const char *words, struct address **targets, size_t *n, struct diag *d)
 {
-	struct expansion e = {NULL, 0, 0};
+	struct host_expansion e = {NULL, 0, 0};
 	int code = EXIT_DONE;
 
 	for (size_t i = 0; i < *n && code == EXIT_DONE; i++)
-		code = expand(&e, &(*targets)[i], words, d);
+		code = expand_daemon(&e, &(*targets)[i], words, d);
 	if (code != EXIT_DONE) {
 		free(e.v);
 		return code;

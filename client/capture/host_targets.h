@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --target: which of a host daemon's programs are meant. Where many may be, each becomes an address of its own: the daemon's, with
- * the program's pid.
+ * The programs of a host daemon that --target selects. Each program becomes an address of its own: the daemon's with the
+ * program's pid.
  */
 #ifndef CLIENT_HOST_TARGETS_H
 #define CLIENT_HOST_TARGETS_H
@@ -12,12 +12,13 @@ struct address;
 struct diag;
 
 /*
- * Replaces *targets (malloc'ed, *n of them), each a daemon, by their programs that |words| means: a list of words as in
- * base/program_word.h. An enum exit_code, with |d| when it is not EXIT_DONE: a word that means nobody is one.
+ * Replaces the *n daemons in *targets (malloc'ed) by their programs that |words| selects, a list of words of
+ * base/program_word.h. Returns an enum exit_code, with |d| unless it is EXIT_DONE; a word that selects no program is a
+ * failure.
  */
 int host_targets_expand(const char *words, struct address **targets, size_t *n, struct diag *d);
 
-/* For one that only one can be meant: the daemon is told |word|, and chooses. */
+/* Sets the address's target to |word|, by which the daemon chooses one program. */
 void host_targets_set(struct address *address, const char *word);
 
 #endif

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A part; see part.h. The order matters. The place for the file is made sure of before anything is
- * recorded. The trace is decoded before its file gets its name, so that only a trace that can be
- * read and is not empty is published.
+ * A part; see part.h. The order matters. The file is created before anything is recorded. The trace is
+ * decoded before its file gets its name, so that only a readable trace with events is published.
  */
 #include "client/capture/part.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/diag.h"
+#include "base/profile_options.h"
 #include "client/answer/clock_stamp.h"
-#include "client/answer/emptiness.h"
-#include "client/answer/file_name.h"
 #include "client/answer/profile_call.h"
 #include "client/capture/capture.h"
 #include "client/capture/part_files.h"
 #include "client/capture/part_formats.h"
-#include "client/capture/part_name.h"
 #include "client/capture/part_report.h"
 #include "client/connect/failure.h"
 #include "client/connect/method.h"
@@ -29,9 +28,85 @@
 #include "client/process/interrupt.h"
 #include "client/process/log_dir.h"
 #include "client/process/progress.h"
+#include "client/process/terminal.h"
 #include "client/process/write_behind.h"
 #include "trace/model/space.h"
 #include "trace/run_dir_file.h"
+
+/* --- empty recordings ---------------------------------------------------------------------- */
+
+struct emptiness {
+	const char *target;
+	const struct profile_options *options; /* the capture's options */
+	const struct space *space; /* the received trace or NULL */
+	const struct names *said; /* warnings that the client has printed already */
+	bool is_brief; /* the server's other warnings are not printed */
+};
+
+/* The beginning of the warning in which a proftap server tells the reason. */
+static const char nothing[] = "nothing was recorded: ";
+#define N_NOTHING (sizeof nothing - 1)
+
+static bool is_reason(const char *warning)
+{
+	return strncmp(warning, nothing, N_NOTHING) == 0;
+}
+
+/* Finds the server's reason for an empty recording, else its first warning, else NULL. */
+static const char *find_reason(const struct names *warnings)
+{
+	for (uint32_t i = 0; i < warnings->n_texts; i++)
+		if (is_reason(warnings->texts[i]))
+			return warnings->texts[i];
+	return warnings->n_texts > 0 ? warnings->texts[0] : NULL;
+}
+
+static void print_others(const struct emptiness *e, const char *reason)
+{
+	const struct names *warnings = &e->space->warnings;
+
+	for (uint32_t i = 0; i < e->space->errors.n_texts; i++)
+		terminal_write_line("error", e->space->errors.texts[i], stderr);
+	for (uint32_t i = 0; i < warnings->n_texts; i++)
+		if (warnings->texts[i] != reason &&
+			names_find(e->said, warnings->texts[i]) == NAMES_NONE)
+			terminal_write_line("warning", warnings->texts[i], stderr);
+}
+
+/* Gives a likely reason, when the server gave none. */
+static void guess_reason(const struct emptiness *e, struct diag *d)
+{
+	if (e->options->host_tracer_level == 0)
+		diag_set(d, -ENODATA,
+			"%s: the recording worked and was empty: host_tracer_level is 0, which "
+			"records no annotation; use 1 to 3",
+			e->target);
+	else if (e->options->duration_ms == 0)
+		diag_set(d, -ENODATA,
+			"%s: the recording worked and was empty: no annotation was reached since it "
+			"began, or since the last snapshot",
+			e->target);
+	else
+		diag_set(d, -ENODATA,
+			"%s: the recording worked and was empty: no annotation was reached in "
+			"%" PRIu64
+			" ms at host_tracer_level %u; record longer or use a higher level",
+			e->target, e->options->duration_ms, e->options->host_tracer_level);
+}
+
+/* Fills |d| with the reason, as far as it is known, and prints the server's other warnings and errors unless |is_brief|. */
+static void emptiness_explain(const struct emptiness *e, struct diag *d)
+{
+	const char *reason = e->space ? find_reason(&e->space->warnings) : NULL;
+
+	if (reason)
+		diag_set(d, -ENODATA, "%s: the recording worked and was empty: %.400s", e->target,
+			is_reason(reason) ? reason + N_NOTHING : reason);
+	else
+		guess_reason(e, d);
+	if (e->space && !e->is_brief)
+		print_others(e, reason);
+}
 
 void part_init(struct part *p, const struct capture *capture, size_t i, struct names *taken)
 {
@@ -61,7 +136,7 @@ void part_deinit(struct part *p)
 	free(p->report);
 }
 
-/* The place for the file. */
+/* --- the directory and the connection ------------------------------------------------------ */
 
 int part_open(struct part *p, const char *run)
 {
@@ -75,7 +150,7 @@ int part_open(struct part *p, const char *run)
 	return p->code;
 }
 
-/* Servers of proftap are refused before they record, because they would send the trace. */
+/* proftap's servers do not write to URLs. They are refused before they record, because they would send the trace. */
 static int check_url(struct part *p)
 {
 	struct clock_offset said;
@@ -102,9 +177,9 @@ int part_connect(struct part *p)
 	return p->code;
 }
 
-/* The request. */
+/* --- the request --------------------------------------------------------------------------- */
 
-/* Names the session as the run, in the letters that servers allow. */
+/* Uses the run's name as the session's id, with the characters that servers allow. */
 static void set_session_id(struct part *p)
 {
 	if (p->options.session_id[0])
@@ -115,7 +190,7 @@ static void set_session_id(struct part *p)
 			*c = '_';
 }
 
-/* Returns the time until the recording starts. */
+/* Sets the start in the request. Returns the milliseconds until then. */
 static int64_t set_start(struct part *p, int64_t start_unix_ns)
 {
 	struct profile_options *o = &p->options;
@@ -131,7 +206,7 @@ static int64_t set_start(struct part *p, int64_t start_unix_ns)
 	return start_unix_ns > now_ns ? (start_unix_ns - now_ns) / NS_PER_MS : 0;
 }
 
-static int encode(struct part *p)
+static int encode_requests(struct part *p)
 {
 	_cleanup_free_ char *log_dir = realpath(p->capture->log_dir, NULL);
 	const struct profile_call call = {
@@ -152,18 +227,18 @@ static int encode(struct part *p)
 	return failure_explain_no_request(&p->address, &p->d);
 }
 
-/* A server that keeps its data is not asked for a stream. */
+/* A server that is to write the trace itself is only called by Profile. */
 static const struct recording_calls stay_calls = {.unary = {PROFILE_PATH}};
 
-/* Whether asking for the data takes it from the server, so that it is nowhere else. */
+/* Whether the request is about a session, whose data leaves the server with the answer and is nowhere else. */
 static bool is_of_session(const struct part *p)
 {
 	return p->request.calls && p->request.calls->is_of_session;
 }
 
 /*
- * Moves the trace, as far as it is written, into a fresh log directory, because this one takes no
- * more.
+ * Moves the part of the trace that is written into a fresh log directory, because the present one is
+ * full.
  */
 static int move_trace(struct part *p)
 {
@@ -193,7 +268,7 @@ static int write_at_once(const uint8_t *data, size_t n, void *part)
 	struct part *p = part;
 	int r = run_dir_write(&p->run_dir, data, n, &p->d);
 
-	/* A limit on the size of files is the same in every directory. */
+	/* EFBIG is a limit on the size of files, which is the same in every directory. */
 	if (r && r != -EFBIG && is_of_session(p) && move_trace(p) == 0)
 		r = run_dir_write(&p->run_dir, data, n, &p->d);
 	if (!r)
@@ -201,16 +276,16 @@ static int write_at_once(const uint8_t *data, size_t n, void *part)
 	return r;
 }
 
-/* Writes to the file, which has its temporary name. */
+/* Writes to the temporary file. */
 static int write_trace(const uint8_t *data, size_t n, void *part)
 {
 	struct part *p = part;
 	int r;
 
 	/*
-	 * A thread that writes is only for a capture of one target: while one of many is written,
-	 * others are received. It is not for a session's data, because a write of that is repeated
-	 * in another directory when it has failed.
+	 * Only a capture of one target has a writing thread: of many targets, one is written while
+	 * others are received. A session's data is written without one, because a failed write is
+	 * repeated in another directory.
 	 */
 	if (!p->writer && p->capture->n_targets == 1 && !is_of_session(p))
 		p->writer = write_behind_new(p->run_dir.fd);
@@ -249,13 +324,13 @@ int part_start(struct part *p, int64_t start_unix_ns)
 	q->session_id = p->options.session_id;
 	q->duration_ms = (int64_t)p->options.duration_ms;
 	q->delay_ms = set_start(p, start_unix_ns);
-	p->code = encode(p);
+	p->code = encode_requests(p);
 	return p->code == EXIT_DONE ? part_send(p) : p->code;
 }
 
-/* The answer. */
+/* --- the answer ---------------------------------------------------------------------------- */
 
-/* The user interrupted the recording before it began or before anything happened in it. */
+/* Explains that the user interrupted the recording before anything was recorded. */
 static int fail_unfinished(struct part *p)
 {
 	diag_set(&p->d, -EINTR, "%s: interrupted before anything was recorded: nothing was written",
@@ -279,7 +354,7 @@ static int fail_empty(struct part *p)
 	return EXIT_EMPTY;
 }
 
-/* Keeps data that cannot be read under another name: somebody may still need it. */
+/* Keeps unreadable data in a file of another name, because the user may still need it. */
 static void set_aside(struct part *p)
 {
 	struct diag why = p->d;
@@ -299,14 +374,14 @@ static bool is_wanted(const struct part *p)
 	return !c->is_wanted || c->is_wanted(&p->answer.outline, c->context);
 }
 
-/* A program that was started here has the terminal for itself. */
+/* Draws progress, unless a program that was started here uses the terminal. */
 static void show_work(const struct part *p, const char *doing, uint64_t n_bytes)
 {
 	if (!p->capture->has_program)
 		progress_draw_work(p->address.text, doing, n_bytes);
 }
 
-static int receive(struct part *p)
+static int read_answer(struct part *p)
 {
 	uint64_t n_bytes = recording_get_received_bytes(&p->recording);
 	int code;
@@ -325,9 +400,9 @@ static int receive(struct part *p)
 	return p->answer.elsewhere && p->capture->server_writes ? EXIT_DONE : code;
 }
 
-/* The file. */
+/* --- the file ------------------------------------------------------------------------------ */
 
-static bool names_itself(const struct part *p)
+static bool has_process_name(const struct part *p)
 {
 	const struct space *space = p->answer.outline.space;
 	const struct plane *host = space ? space_find_plane(space, PLANE_HOST) : NULL;
@@ -336,14 +411,14 @@ static bool names_itself(const struct part *p)
 }
 
 /*
- * Asks the server for its program's name. For one of many targets, the look at its clock has told
- * it already.
+ * Asks the server for its program's name, unless the trace has it or the measurement of the clock has
+ * told it.
  */
 static void find_name(struct part *p)
 {
 	struct clock_offset said;
 
-	if (p->clock.name[0] || names_itself(p))
+	if (p->clock.name[0] || has_process_name(p))
 		return;
 	if (!(file_name_is_of_program(&p->address)
 			    ? clock_offset_find_name(p->recording.link.channel, &said)
@@ -354,8 +429,7 @@ static void find_name(struct part *p)
 }
 
 /*
- * Estimates the clock of a server that could not be asked for its time, from when its trace says
- * that it recorded.
+ * Estimates the clock of a server without Status from the recording's times in the trace.
  */
 static void find_clock(struct part *p)
 {
@@ -371,7 +445,7 @@ static void find_clock(struct part *p)
 	clock_offset_bracket(&b, &p->clock);
 }
 
-static int publish(struct part *p)
+static int publish_trace(struct part *p)
 {
 	char name[PART_NAME_BYTES];
 	int r = 0;
@@ -384,7 +458,7 @@ static int publish(struct part *p)
 			"%.400s: the server sent the trace instead of writing it there",
 			p->capture->url);
 	find_clock(p);
-	if (names_itself(p))
+	if (has_process_name(p))
 		p->clock.name[0] = '\0';
 	if (p->clock.is_known || p->clock.name[0])
 		r = clock_stamp_write(&p->answer, &p->clock, &p->file_bytes, &p->d);
@@ -394,7 +468,7 @@ static int publish(struct part *p)
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Keeps the part of a session's data that has come, whatever has failed. */
+/* Keeps the part of a session's data that has arrived, whatever has failed. */
 static void keep_what_came(struct part *p)
 {
 	if (!is_of_session(p) || p->file || !p->written_bytes)
@@ -404,7 +478,7 @@ static void keep_what_came(struct part *p)
 	set_aside(p);
 }
 
-static int finish(struct part *p)
+static int finish_part(struct part *p)
 {
 	int code = recording_finish(&p->recording, &p->request, &p->d);
 
@@ -417,11 +491,11 @@ static int finish(struct part *p)
 		.context = p,
 		.d = &p->d};
 	if (code == EXIT_DONE)
-		code = receive(p);
+		code = read_answer(p);
 	else if (recording_is_partial(&p->recording))
 		set_aside(p);
 	if (code == EXIT_DONE && !p->answer.elsewhere)
-		code = publish(p);
+		code = publish_trace(p);
 	return code;
 }
 
@@ -430,10 +504,10 @@ bool part_receive(struct part *p, int64_t wait_ms)
 	if (p->is_over || !recording_poll(&p->recording, &p->request, wait_ms))
 		return p->is_over;
 	p->is_over = true;
-	/* Other lines are printed from here on. */
+	/* From here on other lines may be printed. */
 	progress_clear();
 	p->n_interrupts = interrupt_get_count();
-	p->code = finish(p);
+	p->code = finish_part(p);
 	if (p->code != EXIT_DONE && p->code != EXIT_EMPTY)
 		keep_what_came(p);
 	progress_clear();
@@ -444,7 +518,7 @@ bool part_receive(struct part *p, int64_t wait_ms)
 
 void part_conclude(struct part *p)
 {
-	/* Converting takes time, so for many targets it begins when all are over. */
+	/* Converting takes time, so for many targets it is done when all recordings are over. */
 	if (p->code == EXIT_DONE && p->capture->n_targets == 1)
 		part_formats_write(p);
 	part_report_make(p);

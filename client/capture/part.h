@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One target's part in a capture, step by step: a place for the file, the connection, the recording, the file.
- * A part that has failed stays where it is; p->code and p->d say why. Nothing waits longer than it is told to but
- * part_connect(), which other threads may do for other parts meanwhile.
+ * One target's part of a capture, step by step: opening the run's directory, connecting, recording, writing the file.
+ * When a step fails, p->code and p->d have the reason, and no further step is taken. Only part_connect() waits longer
+ * than its caller asks for; several threads may call it for different parts.
  */
 #ifndef CLIENT_PART_H
 #define CLIENT_PART_H
@@ -25,53 +25,56 @@ struct write_behind;
 
 struct part {
 	const struct capture *capture;
-	const char *host_name; /* of the file; NULL: found out */
-	struct names *taken; /* names of files that this capture has made, shared by its parts */
+	const char *host_name; /* for the file's name; NULL: from the trace */
+	struct names *taken; /* names of the capture's files so far, shared by its parts */
 	struct address address; /* exact, once connected */
-	struct profile_options options; /* borrows the map; session and start filled in */
+	struct profile_options
+		options; /* the capture's, with session id and start; the map is borrowed */
 	struct run_dir run_dir;
-	struct write_behind *writer; /* of the file; NULL: none yet, or one of many */
+	struct write_behind *writer; /* writes the file; NULL: not yet, or there are many targets */
 	struct recording recording;
 	struct recording_request request;
-	struct clock_offset clock; /* of one of many */
-	int64_t start_unix_ns; /* by our clock, agreed on by many; 0: at once */
-	uint8_t *capture_request; /* both forms of one; see recording.h */
-	uint8_t *profile_request;
+	struct clock_offset clock; /* measured if there are many targets */
+	int64_t start_unix_ns; /* the agreed start of many targets by our clock; 0: at once */
+	uint8_t *capture_request; /* the request for servers of proftap.v1; see recording.h */
+	uint8_t *profile_request; /* the same request for other servers */
 	struct answer answer;
-	uint64_t received_bytes; /* of the trace */
-	uint64_t written_bytes; /* of it, to the temporary file, where this thread writes them */
+	uint64_t received_bytes; /* the trace's bytes */
+	uint64_t
+		written_bytes; /* the bytes that this thread, not |writer|, has written to the temporary file */
 	uint64_t file_bytes;
 	char *file; /* the published path, or the first one */
-	struct names more_files; /* all of them, when the trace was split */
-	struct names converted; /* the same in the formats that were asked for, beside them */
+	struct names more_files; /* the paths of all files, if the trace was split */
+	struct names converted; /* the paths of the converted files */
 	struct names conversion_warnings;
-	int n_interrupts; /* when the recording was over: a later one ends them */
-	struct diag remark; /* on the file, for the report; "": none */
-	struct diag name_remark; /* on what it is called */
-	struct diag place_remark; /* on where it is, when the log directory took no more */
-	char *report; /* of one of many: what is said of it at the end */
+	int n_interrupts; /* interrupt_get_count() at the recording's end; a later one ends conversions */
+	struct diag remark; /* a warning about the file; "": none */
+	struct diag name_remark; /* a warning about the file's name */
+	struct diag
+		place_remark; /* a warning about the file's directory, if the log directory was full */
+	char *report; /* the report at the end, if there are many targets */
 	int code; /* enum exit_code */
 	bool is_over;
-	bool has_stream; /* it is, and was answered by proftap.v1 */
+	bool has_stream; /* it is over, and a server of proftap.v1 answered */
 	struct diag d;
 };
 
 void part_init(struct part *p, const struct capture *capture, size_t i, struct names *taken);
 void part_deinit(struct part *p);
 
-/* Makes sure of the place for the file, in the run |run| (NULL: a new one). Returns p->code, as all do. */
+/* Creates the temporary file in the run |run| (NULL: a new one). Returns p->code, as the other steps do. */
 int part_open(struct part *p, const char *run);
-/* Connects, and looks at the target's clock if there are many. */
+/* Connects, and measures the target's clock if there are many targets. */
 int part_connect(struct part *p);
-/* Sends the request. |start_unix_ns| by our clock; 0: as the options say. */
+/* Sends the request. |start_unix_ns| is the start by our clock; 0: the options decide. */
 int part_start(struct part *p, int64_t start_unix_ns);
-/* Sends |capture_request| and |profile_request| as they are, as part->request says. */
+/* Sends |capture_request| or |profile_request| by the calls in part->request. */
 int part_send(struct part *p);
-/* One turn of waiting, up to |wait_ms|. True: it is over, the file is published or p->code says why not. Prints nothing. */
+/* Waits up to |wait_ms|. True: it is over, and the file is published or p->code has the failure. Prints nothing. */
 bool part_receive(struct part *p, int64_t wait_ms);
-/* Once it is over: writes the other formats, prints or keeps the report, and closes the connection. */
+/* Call it when it is over: writes the other formats, prints or keeps the report, and closes the connection. */
 void part_conclude(struct part *p);
-/* The two in one. */
+/* Calls part_receive(), and part_conclude() when it is over. */
 bool part_poll(struct part *p, int64_t wait_ms);
 
 #endif

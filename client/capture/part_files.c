@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files; see part_files.h. */
+/* Publishing files; see part_files.h. */
 #include "client/capture/part_files.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +14,116 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/local_name.h"
+#include "client/answer/answer.h"
 #include "client/capture/capture.h"
 #include "client/capture/part.h"
-#include "client/capture/part_name.h"
 #include "client/process/let_go.h"
+#include "client/target/address.h"
+#include "trace/model/space.h"
 #include "trace/run_dir.h"
 #include "trace/xspace/split.h"
 
-/* The temporary files, in the directory of the one that is split. */
-struct pieces {
+#define SUFFIX_BYTES 16
+
+/* An address of NAME.localhost names a program to a host daemon. */
+bool file_name_is_of_program(const struct address *a)
+{
+	return a->port == 0 || a->target[0] ||
+	       (!a->is_tunnel && local_name_is(a->host) && strchr(a->host, '.'));
+}
+
+int file_name_check_free(const struct file_name *f, const struct run_dir *run_dir, struct diag *d)
+{
+	char host[128];
+	char name[160];
+
+	if (f->chosen)
+		return run_dir_check_free(run_dir, f->chosen, d);
+	if (file_name_is_of_program(f->address) || !address_is_here(f->address) ||
+		gethostname(host, sizeof host) < 0)
+		return 0;
+	host[sizeof host - 1] = '\0';
+	snprintf(name, sizeof name, "%s_%u", host, f->address->port);
+	return run_dir_check_free(run_dir, name, d);
+}
+
+/*
+ * A trace of proftap's names the program. For others the name is the one that clock_offset_find_name() asked for, or comes
+ * from the address.
+ */
+static void format_program(const struct file_name *f, const struct answer *answer,
+	const char *hostname, char *out, size_t n)
+{
+	const struct space *space = answer->outline.space;
+	const struct plane *host = space ? space_find_plane(space, PLANE_HOST) : NULL;
+	const char *name = plane_find_text(host, "ptap_process_name");
+	const char *slash = strrchr(f->address->path, '/');
+	const char *place = slash ? slash + 1 : f->address->path;
+
+	if (name)
+		snprintf(out, n, "%s_%s_%" PRId64, hostname, name,
+			plane_find_int(host, "process_id"));
+	else if (f->name && f->name[0])
+		snprintf(out, n, "%s_%s_%d", hostname, f->name, f->pid);
+	else if (f->address->port)
+		snprintf(out, n, "%s_%s_%u", hostname,
+			f->address->target[0] ? f->address->target : f->address->host,
+			f->address->port);
+	else
+		snprintf(out, n, "%s_%s", hostname, place);
+}
+
+/* Writes the name of the file. |answer| has the target's own hostname, name and pid. */
+static void file_name_format(
+	const struct file_name *f, const struct answer *answer, char *out, size_t n)
+{
+	char hostname[128];
+
+	if (f->chosen) {
+		snprintf(out, n, "%s", f->chosen);
+		return;
+	}
+	answer_find_hostname(answer, hostname, sizeof hostname);
+	if (!hostname[0] && f->address->is_tunnel)
+		snprintf(hostname, sizeof hostname, "%.*s", (int)sizeof hostname - 1,
+			f->address->host);
+	if (file_name_is_of_program(f->address))
+		format_program(f, answer, hostname[0] ? hostname : "localhost", out, n);
+	else
+		snprintf(out, n, "%s_%u", hostname[0] ? hostname : f->address->host,
+			f->address->port);
+}
+
+void part_name_format(const struct part *p, char out[static PART_NAME_BYTES])
+{
+	const struct file_name name = {p->host_name, &p->address, p->clock.name, p->clock.pid};
+
+	file_name_format(&name, &p->answer, out, PART_NAME_BYTES - SUFFIX_BYTES);
+	run_dir_sanitise(out);
+}
+
+int part_name_add_suffix(
+	const struct part *p, const char *name, int suffix, char out[static PART_NAME_BYTES])
+{
+	snprintf(out, PART_NAME_BYTES, "%s", name);
+	for (;; suffix++) {
+		if (suffix > 1)
+			snprintf(out, PART_NAME_BYTES, "%.*s_%d", PART_NAME_BYTES - SUFFIX_BYTES,
+				name, suffix);
+		if (names_find(p->taken, out) == NAMES_NONE)
+			return suffix;
+	}
+}
+
+/* The temporary files of the pieces, in the directory of the file that is split. */
+struct file_pieces {
 	struct run_dir *v;
 	int *fds;
 	size_t n;
 };
 
-static void pieces_deinit(struct pieces *pieces)
+static void pieces_deinit(struct file_pieces *pieces)
 {
 	for (size_t i = 0; i < pieces->n; i++)
 		run_dir_close(&pieces->v[i]);
@@ -35,7 +131,8 @@ static void pieces_deinit(struct pieces *pieces)
 	free(pieces->fds);
 }
 
-static int pieces_open(struct pieces *pieces, const struct run_dir *of, size_t n, struct diag *d)
+static int pieces_open(
+	struct file_pieces *pieces, const struct run_dir *of, size_t n, struct diag *d)
 {
 	int r = 0;
 
@@ -57,7 +154,7 @@ static void format_piece(const char *name, size_t i, char out[static 320])
 	snprintf(out, 320, "%s-p%zu", name, i + 1);
 }
 
-static int check_free(const struct pieces *pieces, const char *name, struct diag *d)
+static int check_pieces_free(const struct file_pieces *pieces, const char *name, struct diag *d)
 {
 	int r = 0;
 
@@ -83,8 +180,8 @@ static int publish_piece(struct part *p, struct run_dir *piece, const char *name
 	return diag_set(d, -ENOMEM, "out of memory");
 }
 
-/* Some pieces would be taken for all of it. */
-static void withdraw(struct part *p)
+/* Removes published pieces, because an incomplete set would be taken for the whole trace. */
+static void withdraw_pieces(struct part *p)
 {
 	for (uint32_t i = 0; i < p->more_files.n_texts; i++)
 		unlink(names_get(&p->more_files, i));
@@ -102,8 +199,9 @@ static void take_names(struct part *p, size_t n, const char *name)
 	}
 }
 
-/* All of them or none. */
-static int publish_pieces(struct part *p, struct pieces *pieces, const char *name, struct diag *d)
+/* Publishes all pieces or none. */
+static int publish_pieces(
+	struct part *p, struct file_pieces *pieces, const char *name, struct diag *d)
 {
 	int r = 0;
 
@@ -114,7 +212,7 @@ static int publish_pieces(struct part *p, struct pieces *pieces, const char *nam
 		r = publish_piece(p, &pieces->v[i], piece, d);
 	}
 	if (r < 0)
-		withdraw(p);
+		withdraw_pieces(p);
 	else
 		take_names(p, pieces->n, name);
 	return r;
@@ -122,11 +220,11 @@ static int publish_pieces(struct part *p, struct pieces *pieces, const char *nam
 
 static int write_pieces(struct part *p, const struct split *s, const char *name, struct diag *d)
 {
-	struct pieces pieces = {.n = 0};
+	struct file_pieces pieces = {.n = 0};
 	int r = pieces_open(&pieces, &p->run_dir, s->n_parts, d);
 
 	if (r == 0)
-		r = check_free(&pieces, name, d);
+		r = check_pieces_free(&pieces, name, d);
 	if (r == 0) {
 		r = split_write(s, pieces.fds);
 		if (r < 0)
@@ -163,8 +261,8 @@ static int plan_and_write(struct part *p, uint8_t *data, const char *name, struc
 	return r;
 }
 
-/* Anew: the file may have grown since it was mapped for reading. */
-static int split(struct part *p, const char *name, struct diag *d)
+/* Maps the file again, because it may have grown since the answer mapped it. */
+static int split_file(struct part *p, const char *name, struct diag *d)
 {
 	uint8_t *data = mmap(NULL, p->file_bytes, PROT_READ, MAP_PRIVATE, p->run_dir.fd, 0);
 	int r;
@@ -204,12 +302,12 @@ static int publish_as(struct part *p, const char *name)
 		remark_size(p);
 	if (max_bytes == 0 || p->file_bytes <= (uint64_t)max_bytes)
 		return publish_whole(p, name);
-	r = split(p, name, &p->remark);
+	r = split_file(p, name, &p->remark);
 	if (r == -EEXIST)
 		return r;
 	if (r < 0)
 		return publish_whole(p, name);
-	/* The first one stands for all. */
+	/* p->file is the first piece. */
 	p->file = strdup(names_get(&p->more_files, 0));
 	return p->file ? 0 : diag_set(&p->d, -ENOMEM, "%s: out of memory", p->run_dir.path);
 }
@@ -223,7 +321,7 @@ static void remark_name(struct part *p, const char *first, const char *name)
 	p->d = (struct diag)DIAG_INIT;
 }
 
-/* Somebody may have taken the name since the recording began, and that cannot be done again. */
+/* The name may have been taken since the recording began; as the recording cannot be repeated, another name is used. */
 int part_files_publish(struct part *p, const char *name)
 {
 	char first[PART_NAME_BYTES];

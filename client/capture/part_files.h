@@ -1,29 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that a part of a capture publishes: one, or several where XProf could not read one. */
+/* The files that a part of a capture publishes, and their names. */
 #ifndef CLIENT_PART_FILES_H
 #define CLIENT_PART_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct address;
+struct diag;
 struct part;
+struct run_dir;
 
-/* What XProf can read: a protobuf message. */
+/* The largest protobuf message, and so the largest file that XProf can read. */
 #define PART_FILES_MAX_BYTES INT32_MAX
-/* Of --split. */
+/* The least value of --split. */
 #define PART_FILES_MIN_BYTES 4096
-/* Of each file, where only XProf's limit makes them several: it takes some seven times as much memory as a file has. */
+/*
+ * The size of each file if only XProf's limit is the reason for splitting: XProf needs some seven times as much memory as a
+ * file has bytes.
+ */
 #define PART_FILES_EASY_BYTES 700000000
 
 /*
- * Gives the temporary file its name, |name|, or the next one that is free (NAME_2 and so on; p->name_remark says so); or, where it is
- * larger than the capture wants files to be, writes NAME-p1, NAME-p2 and so on instead, all or none of them. When that
- * cannot be done, one file it is, and p->remark says why. 0, or a negative errno with p->d.
+ * Renames the temporary file to |name|, or to the next free one of NAME_2 and so on, which p->name_remark tells. A file that
+ * is larger than the capture's limit is split into NAME-p1, NAME-p2 and so on, all or none of them; if that fails, the whole
+ * file is published, and p->remark has the reason. 0, or a negative errno with p->d.
  */
 int part_files_publish(struct part *p, const char *name);
 
-/* The paths of what was published. */
+/* The paths of the published files. */
 size_t part_files_count(const struct part *p);
 const char *part_files_get(const struct part *p, size_t i);
+
+/*
+ * The name of a capture's file, without .xplane.pb: the user's choice, or HOSTNAME_PORT, or HOSTNAME_NAME_PID for a target
+ * behind a unix socket or a host daemon.
+ */
+struct file_name {
+	const char *chosen; /* the user's choice or NULL */
+	const struct address *address;
+	const char *name; /* the program's name, for a trace without it; NULL or "": not known */
+	int pid; /* the pid that goes with |name| */
+};
+
+/* Whether the program's name is part of the file's name: the target is behind a unix socket or a host daemon. */
+bool file_name_is_of_program(const struct address *address);
+
+/*
+ * Checks before the recording, as far as the name is known by then, that no such file exists. 0 or -EEXIST
+ * with |d|.
+ */
+int file_name_check_free(const struct file_name *f, const struct run_dir *run_dir, struct diag *d);
+
+#define PART_NAME_BYTES 300
+
+/* Formats the name of the part's file, in characters that a file may have. Reads the answer's trace. */
+void part_name_format(const struct part *p, char out[static PART_NAME_BYTES]);
+
+/* Adds to |name| the first suffix from |suffix| on (1: no suffix) that no other part's file has. Returns the suffix. */
+int part_name_add_suffix(
+	const struct part *p, const char *name, int suffix, char out[static PART_NAME_BYTES]);
 
 #endif

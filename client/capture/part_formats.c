@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formats beside a trace; see part_formats.h. */
+/* Converting published traces; see part_formats.h. */
 #include "client/capture/part_formats.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "client/view/open_view.h"
 #include "trace/codec/codec.h"
 
-static void keep(struct names *names, const char *text)
+static void keep_text(struct names *names, const char *text)
 {
 	names_intern(names, text, strlen(text));
 }
@@ -31,7 +31,7 @@ static void keep_losses(
 	for (size_t i = 0; i < result->n_losses; i++) {
 		snprintf(text, sizeof text, "%s cannot express %" PRIu64 " %s", codec->name,
 			result->losses[i].n, result->losses[i].what);
-		keep(&p->conversion_warnings, text);
+		keep_text(&p->conversion_warnings, text);
 	}
 }
 
@@ -40,7 +40,7 @@ static void keep_failure(struct part *p, const char *what, const struct diag *wh
 	struct diag d = DIAG_INIT;
 
 	diag_set(&d, why->code, "not written as %s: %.400s", what, why->text);
-	keep(&p->conversion_warnings, d.text);
+	keep_text(&p->conversion_warnings, d.text);
 }
 
 static void keep_interrupt(struct part *p, const char *what)
@@ -51,7 +51,7 @@ static void keep_interrupt(struct part *p, const char *what)
 	keep_failure(p, what, &d);
 }
 
-static void write_one(
+static void write_format(
 	struct part *p, const struct view *view, const char *path, const struct codec *codec)
 {
 	struct codec_result result = {.n_items = 0};
@@ -69,11 +69,11 @@ static void write_one(
 		keep_failure(p, codec->name, &d);
 		return;
 	}
-	keep(&p->converted, file);
+	keep_text(&p->converted, file);
 	keep_losses(p, codec, &result);
 }
 
-static void write_file(struct part *p, const struct formats *f, char *trace)
+static void write_formats_of(struct part *p, const struct formats *f, char *trace)
 {
 	const struct view_settings settings = VIEW_SETTINGS_INIT;
 	_cleanup_(view_freep) struct view *view = NULL;
@@ -86,7 +86,7 @@ static void write_file(struct part *p, const struct formats *f, char *trace)
 	}
 	view->stop = (struct view_stop){interrupt_came_since, &p->n_interrupts};
 	for (size_t i = 0; i < f->n; i++)
-		write_one(p, view, path, f->codecs[i]);
+		write_format(p, view, path, f->codecs[i]);
 }
 
 void part_formats_write(struct part *p)
@@ -97,6 +97,6 @@ void part_formats_write(struct part *p)
 		_cleanup_free_ char *trace = strdup(part_files_get(p, i));
 
 		if (trace)
-			write_file(p, f, trace);
+			write_formats_of(p, f, trace);
 	}
 }

@@ -1,21 +1,152 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports; see part_report.h. */
+/* Reports of parts; see part_report.h. */
 #include "client/capture/part_report.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "client/answer/summary.h"
 #include "client/capture/capture.h"
 #include "client/capture/part.h"
 #include "client/capture/part_files.h"
-#include "client/capture/part_warnings.h"
 #include "client/process/exit.h"
 #include "client/process/streams.h"
 #include "client/process/terminal.h"
 #include "trace/json.h"
+#include "trace/model/space.h"
+
+/* --- warnings ------------------------------------------------------------------------------ */
+
+/* A shorter delay is within the error of the measurement. */
+#define LATE_NS NS_PER_MS
+/* The tolerance for rounding. A recording is never shorter than requested unless somebody ends it. */
+#define EARLY_MS 2
+
+static void add_warning(struct names *warnings, const char *text)
+{
+	names_intern(warnings, text, strlen(text));
+}
+
+/* Returns the time from the agreed start to the recording's start. */
+static int64_t find_moved_ns(const struct part *p, const struct summary *s)
+{
+	return s->start_unix_ns - (int64_t)p->options.start_timestamp_ns;
+}
+
+/* Finds the time from the agreed start until the target could record. False: not known, as for one target alone. */
+static bool part_find_late(const struct part *p, const struct summary *s, int64_t *late_ns)
+{
+	*late_ns = s->knows_late ? s->late_ns : find_moved_ns(p, s);
+	return p->start_unix_ns && s->start_unix_ns &&
+	       (s->knows_late || (p->clock.is_known && !p->clock.is_bracket));
+}
+
+/* A server warns itself about data that is missing within the recording. */
+static void warn_of_lateness(const struct part *p, const struct summary *s, struct names *warnings)
+{
+	int64_t late_ns;
+	char text[128];
+
+	if (!part_find_late(p, s, &late_ns) || late_ns <= LATE_NS ||
+		late_ns - find_moved_ns(p, s) > LATE_NS)
+		return;
+	snprintf(text, sizeof text,
+		"began %.1f ms after the agreed instant: the target was not ready; a longer "
+		"--delay helps",
+		(double)late_ns / 1e6);
+	add_warning(warnings, text);
+}
+
+static void warn_of_stock_session(const struct part *p, struct names *warnings)
+{
+	add_warning(warnings,
+		"this server begins anew with each snapshot: what happens while it makes one "
+		"is lost");
+	if (p->options.session_id[0])
+		add_warning(warnings,
+			"this server has no names for sessions: it was asked for the one that "
+			"runs");
+}
+
+/*
+ * A server without Capture is of another make. A server that writes the trace itself was not called with
+ * Capture, so it is asked for its name.
+ */
+static bool is_of_another_make(const struct part *p)
+{
+	struct clock_offset said;
+
+	if (p->capture->server_writes)
+		return !clock_offset_find_name(p->recording.link.channel, &said);
+	return !p->request.calls && !p->recording.is_stream;
+}
+
+/* Adds the warning about options that a server of another make does not know. It needs no trace. */
+static void part_warnings_add_of_options(const struct part *p, struct names *warnings)
+{
+	struct diag d = DIAG_INIT;
+
+	if (profile_options_note_ours(&p->options, &d) == OPTION_NOTED && is_of_another_make(p))
+		add_warning(warnings, d.text);
+}
+
+static bool has_reason(const struct names *warnings)
+{
+	for (uint32_t i = 0; i < warnings->n_texts; i++)
+		if (strstr(warnings->texts[i], " ms into the recording"))
+			return true;
+	return false;
+}
+
+/* The user expects the whole duration, and should know that another client has ended the recording. */
+static void warn_of_others(const struct part *p, const struct summary *s, struct names *warnings)
+{
+	char text[160];
+
+	if (s->is_interrupted || !p->recording.is_stream || p->request.calls ||
+		p->capture->has_program || !s->space || s->duration_ms + EARLY_MS >= s->asked_ms ||
+		has_reason(&s->space->warnings))
+		return;
+	snprintf(text, sizeof text,
+		"ended after %" PRId64 " of %" PRId64
+		" ms by somebody else: proftap stop, or Terminate of another client",
+		s->duration_ms, s->asked_ms);
+	add_warning(warnings, text);
+}
+
+/* Adds warnings about the file. */
+static void warn_of_file(const struct part *p, struct names *warnings)
+{
+	if (p->answer.is_empty_trace)
+		add_warning(warnings, "the server says that the trace is empty, which it is not");
+	if (p->remark.text[0])
+		add_warning(warnings, p->remark.text);
+	if (p->place_remark.text[0])
+		add_warning(warnings, p->place_remark.text);
+	if (p->name_remark.text[0])
+		add_warning(warnings, p->name_remark.text);
+	if (!p->answer.outline.space)
+		add_warning(
+			warnings, "the trace is too large to be summarised here: out of memory");
+}
+
+/* Adds the client's warnings about the capture. |s| has read the trace. */
+static void part_warnings_add(const struct part *p, const struct summary *s, struct names *warnings)
+{
+	if (s->is_interrupted)
+		add_warning(warnings, "interrupted: the recording was ended early");
+	if (p->request.calls && p->request.calls->is_of_session && !p->recording.is_stream)
+		warn_of_stock_session(p, warnings);
+	part_warnings_add_of_options(p, warnings);
+	warn_of_file(p, warnings);
+	warn_of_lateness(p, s, warnings);
+	warn_of_others(p, s, warnings);
+}
 
 static int copy_warnings(const struct names *from, struct names *to)
 {
@@ -25,7 +156,7 @@ static int copy_warnings(const struct names *from, struct names *to)
 	return 0;
 }
 
-static void fill(const struct part *p, struct names *warnings, struct summary *s)
+static void fill_summary(const struct part *p, struct names *warnings, struct summary *s)
 {
 	*s = (struct summary){
 		.target = p->address.text,
@@ -40,13 +171,13 @@ static void fill(const struct part *p, struct names *warnings, struct summary *s
 		.warnings = warnings,
 	};
 	summary_read_outline(s, &p->answer.outline);
-	/* A session's or a recorder's data was recorded before the request came. */
+	/* The data of a session or a flight recorder was recorded before the request. */
 	s->transfer_ms = recording_get_transfer_ms(
 		&p->recording, &p->request, p->request.calls ? 0 : s->duration_ms);
 	part_warnings_add(p, s, warnings);
 }
 
-/* The files. */
+/* --- files --------------------------------------------------------------------------------- */
 
 void part_report_write_files(const struct part *p, FILE *out)
 {
@@ -75,7 +206,7 @@ static void write_json_list(const struct part *p, struct json *j)
 	json_end_list(j);
 }
 
-/* A trace that stays at its server: there is a sentence, and nothing to be read. */
+/* --- a trace that stays at its server ------------------------------------------------------ */
 
 static void write_elsewhere(const struct part *p, struct names *warnings, FILE *out)
 {
@@ -110,7 +241,7 @@ static void report_elsewhere(const struct part *p)
 	names_deinit(&warnings);
 }
 
-/* The only target. */
+/* --- the only target ----------------------------------------------------------------------- */
 
 static void print_json(const struct part *p, const struct summary *s)
 {
@@ -125,7 +256,7 @@ static void print_json(const struct part *p, const struct summary *s)
 	json_end(&j);
 }
 
-static void print(const struct part *p, const struct summary *s)
+static void print_report(const struct part *p, const struct summary *s)
 {
 	if (p->capture->is_json) {
 		print_json(p, s);
@@ -144,13 +275,13 @@ static void report_alone(const struct part *p)
 
 	if (copy_warnings(&p->capture->warnings, &warnings) == 0 &&
 		copy_warnings(&p->conversion_warnings, &warnings) == 0) {
-		fill(p, &warnings, &s);
-		print(p, &s);
+		fill_summary(p, &warnings, &s);
+		print_report(p, &s);
 	}
 	names_deinit(&warnings);
 }
 
-/* One of many. */
+/* --- one of many --------------------------------------------------------------------------- */
 
 static void write_clock_members(const struct part *p, const struct summary *s, struct json *j)
 {
@@ -179,7 +310,7 @@ static void write_success(
 	char clock[64];
 	struct json j = {.out = out};
 
-	fill(p, warnings, s);
+	fill_summary(p, warnings, s);
 	if (!p->capture->is_json) {
 		clock_offset_format(&p->clock, clock, sizeof clock);
 		s->said = &p->capture->warnings;

@@ -7,9 +7,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "client/capture/capture.h"
 #include "client/capture/part_report.h"
 #include "client/capture/retry.h"
@@ -18,19 +20,19 @@
 #include "client/process/interrupt.h"
 #include "client/process/progress.h"
 
-/* Connecting waits, for name servers and hosts that are down. */
+/* Threads for connecting, which waits for name servers and for hosts that are down. */
 #define MAX_THREADS 64
-/* Until the instant that many agree on: for the requests to arrive, and for servers to get ready. */
+/* The time until the agreed start, for the requests to arrive and for servers to get ready. */
 #define LEAD_MS 250
 #define LEAD_PER_TARGET_MS 20
 #define TURN_MS 100
-/* Of many one is waited for, and the others are looked at. */
+/* With many targets, one is waited for so long, and the others are polled. */
 #define TURN_OF_MANY_MS 10
-/* A socket, its copy and a file for each target; and what a process has. */
+/* A socket, its copy and a file for each target, and some for the rest of the process. */
 #define FDS_PER_TARGET 3
 #define FDS_MORE 64
 
-/* The limit that a shell sets is lower than what the kernel allows. */
+/* Raises the soft limit, which is often lower than the number of files that the kernel allows. */
 static void allow_files(size_t n)
 {
 	struct rlimit limit;
@@ -56,7 +58,7 @@ int parts_init(struct parts *parts, struct capture *capture)
 
 void parts_deinit(struct parts *parts)
 {
-	/* The first one made the run's directory, and removes it when nobody has put anything there. */
+	/* The first part made the run's directory and removes it if it is empty, so it comes last. */
 	for (size_t i = parts->n; i > 0; i--)
 		part_deinit(&parts->v[i - 1]);
 	free(parts->v);
@@ -77,38 +79,39 @@ int parts_open(struct parts *parts)
 	return EXIT_DONE;
 }
 
-/* Connecting. */
+/* --- connecting ---------------------------------------------------------------------------- */
 
-struct gang {
+/* The parts that are still to be connected, for several threads. */
+struct part_queue {
 	struct parts *parts;
 	_Atomic size_t next;
 };
 
 static void *connect_some(void *argument)
 {
-	struct gang *gang = argument;
+	struct part_queue *queue = argument;
 	size_t i;
 
-	while ((i = atomic_fetch_add(&gang->next, 1)) < gang->parts->n)
-		part_connect(&gang->parts->v[i]);
+	while ((i = atomic_fetch_add(&queue->next, 1)) < queue->parts->n)
+		part_connect(&queue->parts->v[i]);
 	return NULL;
 }
 
 void parts_connect(struct parts *parts)
 {
-	struct gang gang = {.parts = parts};
+	struct part_queue queue = {.parts = parts};
 	pthread_t threads[MAX_THREADS];
 	size_t n = 0;
 
 	while (n < MAX_THREADS && n + 1 < parts->n &&
-		pthread_create(&threads[n], NULL, connect_some, &gang) == 0)
+		pthread_create(&threads[n], NULL, connect_some, &queue) == 0)
 		n++;
-	connect_some(&gang);
+	connect_some(&queue);
 	while (n > 0)
 		pthread_join(threads[--n], NULL);
 }
 
-/* Starting. */
+/* --- starting ------------------------------------------------------------------------------ */
 
 static int64_t agree_on_start(const struct parts *parts)
 {
@@ -124,7 +127,7 @@ static int64_t agree_on_start(const struct parts *parts)
 	return realtime_ns() + lead_ms * NS_PER_MS;
 }
 
-/* One that will not be polled is over. */
+/* A part that failed to start is not polled, so it is marked as over and reported here. */
 static void end_failed(struct part *p)
 {
 	p->is_over = p->code != EXIT_DONE;
@@ -144,7 +147,7 @@ void parts_start(struct parts *parts)
 	}
 }
 
-/* Waiting. */
+/* --- waiting ------------------------------------------------------------------------------- */
 
 static size_t count_over(const struct parts *parts)
 {
@@ -178,7 +181,7 @@ static void show_progress(const struct parts *parts)
 	progress_draw(&progress);
 }
 
-/* Waits for the first that is not over, looks at the others. Returns whether all are over. */
+/* Waits for the first part that is not over, and polls the others. Returns whether all are over. */
 static bool take_turn(struct parts *parts)
 {
 	int64_t wait_ms = parts->n > 1 ? TURN_OF_MANY_MS : TURN_MS;
@@ -203,8 +206,8 @@ static bool has_file(const struct parts *parts)
 	return false;
 }
 
-/* One that is busy may say so only at the instant, when others record already: that is given up. */
-static bool is_to_be_tried_again(const struct parts *parts)
+/* A busy target may only say so at the agreed start, when others record already: then all are given up. */
+static bool needs_another_try(const struct parts *parts)
 {
 	return parts->n > 1 && parts->capture->can_retry && parts_find_refused(parts) &&
 	       !has_file(parts);
@@ -215,7 +218,7 @@ bool parts_wait(struct parts *parts)
 	int64_t drawn_ms = clock_monotonic_ms();
 
 	while (!take_turn(parts)) {
-		if (is_to_be_tried_again(parts))
+		if (needs_another_try(parts))
 			return false;
 		if (clock_monotonic_ms() - drawn_ms < TURN_MS)
 			continue;
@@ -225,7 +228,7 @@ bool parts_wait(struct parts *parts)
 	return true;
 }
 
-/* The outcome. */
+/* --- the outcome --------------------------------------------------------------------------- */
 
 struct part *parts_find_refused(const struct parts *parts)
 {
@@ -254,4 +257,49 @@ int parts_get_code(const struct parts *parts)
 		if (parts->v[i].code != parts->v[0].code)
 			return EXIT_FAILED;
 	return parts->v[0].code;
+}
+
+/* --- two names of one target --------------------------------------------------------------- */
+
+static int compare_targets(const void *a, const void *b)
+{
+	const struct part *const *x = a;
+	const struct part *const *y = b;
+	int order = strcmp((*x)->clock.target, (*y)->clock.target);
+
+	if (order)
+		return order;
+	return *x < *y ? -1 : *x > *y;
+}
+
+static bool is_twin(const struct part *first, const struct part *second)
+{
+	return first->clock.target[0] && second->code == EXIT_DONE && first->code == EXIT_DONE &&
+	       strcmp(first->clock.target, second->clock.target) == 0;
+}
+
+static struct part *refuse_twin(const struct part *first, struct part *second)
+{
+	diag_set(&second->d, -EINVAL,
+		"%.200s: the same target as %.200s; a target is captured once at a time",
+		second->address.text, first->address.text);
+	second->code = EXIT_USAGE;
+	return second;
+}
+
+struct part *parts_find_twin(struct parts *parts)
+{
+	struct part **sorted = parts->n > 1 ? calloc(parts->n, sizeof *sorted) : NULL;
+	struct part *twin = NULL;
+
+	if (!sorted)
+		return NULL;
+	for (size_t i = 0; i < parts->n; i++)
+		sorted[i] = &parts->v[i];
+	qsort(sorted, parts->n, sizeof *sorted, compare_targets);
+	for (size_t i = 1; i < parts->n && !twin; i++)
+		if (is_twin(sorted[i - 1], sorted[i]))
+			twin = refuse_twin(sorted[i - 1], sorted[i]);
+	free(sorted);
+	return twin;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All the parts of a capture, driven together by one thread; only connecting is done by several. */
+/* All parts of a capture. One thread drives them; only connecting uses several. */
 #ifndef CLIENT_PARTS_H
 #define CLIENT_PARTS_H
 
@@ -14,32 +14,32 @@ struct parts {
 	struct part *v;
 	size_t n;
 	struct names taken;
-	int64_t start_unix_ns; /* agreed, by our clock; 0: the only target's own affair */
+	int64_t start_unix_ns; /* the agreed start by our clock; 0: there is only one target */
 };
 
-int parts_init(
-	struct parts *parts, struct capture *capture); /* 0 or -ENOMEM; deinit in both cases */
+/* 0 or -ENOMEM. Call parts_deinit() in either case. */
+int parts_init(struct parts *parts, struct capture *capture);
 void parts_deinit(struct parts *parts);
 
-/* All in one run. An enum exit_code; the one that failed has the reason. */
+/* Opens all parts in one run. Returns an enum exit_code; the part that failed has the reason. */
 int parts_open(struct parts *parts);
 
 void parts_connect(struct parts *parts);
-/* One whose target is that of another, too, under another name: it has failed and says so. NULL: none. */
+/* Finds a part whose target is also another part's, under another name, and makes it fail. NULL: none. */
 struct part *parts_find_twin(struct parts *parts);
-/* Agrees on the instant, if there are many, and starts those that are connected. */
+/* Agrees on the instant of the start, if there are many, and starts the connected parts. */
 void parts_start(struct parts *parts);
 /*
- * Until all are over. Returns false when it stopped before, because the capture is to be tried again: one of many was
- * refused, and none has a file yet.
+ * Waits until all parts are over. Returns false if it stopped earlier because the capture is to be tried again: one of many
+ * was refused, and none has a file yet.
  */
 bool parts_wait(struct parts *parts);
 
-/* One that failed in a way that another try may mend (retry.h); NULL: none. */
+/* Finds a part whose failure another try may mend (retry.h); NULL: none. */
 struct part *parts_find_refused(const struct parts *parts);
 
 size_t parts_count_done(const struct parts *parts);
-/* Of all together: EXIT_DONE, EXIT_PARTIAL, what all failures have in common, or EXIT_FAILED. */
+/* Returns the code of all parts: EXIT_DONE, EXIT_PARTIAL, the common code of all failures, or EXIT_FAILED. */
 int parts_get_code(const struct parts *parts);
 
 #endif

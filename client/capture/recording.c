@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "client/answer/profile_call.h"
 #include "client/connect/dial.h"
+#include "client/connect/failure.h"
 #include "client/connect/method.h"
 #include "client/process/clock.h"
 #include "client/process/exit.h"
@@ -39,7 +40,7 @@ int recording_connect(struct recording *r, struct address *address, struct diag 
 	return link_open(&r->link, address, d);
 }
 
-/* The early end. */
+/* --- the early end ------------------------------------------------------------------------- */
 
 static int encode_stop(
 	const struct recording *r, const char *session_id, uint8_t **out, size_t *n_out)
@@ -49,8 +50,8 @@ static int encode_stop(
 }
 
 /*
- * Asks the server to end the session early. A failure is logged: waiting goes on all the same. What a Stop is answered with
- * holds no data, because that goes to the Capture, and is not looked at.
+ * Asks the server to end the session early. A failure is only logged, and waiting goes on. The answer to a Stop is not read:
+ * it has no data, because that goes to the Capture.
  */
 static void send_stop(struct recording *r, const char *session_id)
 {
@@ -71,7 +72,7 @@ static void send_stop(struct recording *r, const char *session_id)
 		log_error(LOG_CLIENT, "%s", d.text);
 }
 
-/* The server has accepted the streamed call. */
+/* Whether the server has accepted the streamed call. */
 static bool has_begun(const struct recording *r)
 {
 	return r->stream.has_progress || r->stream.xspace_bytes || r->stream.has_trailer;
@@ -83,11 +84,12 @@ static bool can_be_stopped(const struct recording *r, const struct recording_req
 	return !get_calls(q)->is_of_session && !r->stopped_ms && (!r->is_stream || has_begun(r));
 }
 
-/* Waiting. */
+/* --- waiting ------------------------------------------------------------------------------- */
 
 /*
- * Bytes of the answer that the connection has brought. Progress of a stream is none: a server that does not get on can tell it for
- * ever. A chunk counts before it is whole, where the kernel tells how much has come: of a unix socket it does not.
+ * Counts the bytes of the answer that arrived on the connection. Progress messages do not count, because a server that is
+ * stuck can send them for ever. A part of a chunk counts, except on a unix socket, where the kernel does not tell the number
+ * of received bytes.
  */
 static uint64_t count_moved_bytes(const struct recording *r)
 {
@@ -98,7 +100,7 @@ static uint64_t count_moved_bytes(const struct recording *r)
 	return n_bytes > 0 ? (uint64_t)n_bytes : r->stream.xspace_bytes;
 }
 
-/* The limit that a user gave is gRPC's to keep. That which is ours moves with the bytes, and gRPC cannot move one. */
+/* gRPC keeps a limit that the user gave. The default limit moves with the bytes, which gRPC cannot do. */
 static void keep_limit(struct recording *r, const struct recording_request *q)
 {
 	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;
@@ -115,7 +117,7 @@ static void keep_limit(struct recording *r, const struct recording_request *q)
 	rpc_pending_cancel(r->call);
 }
 
-/* What is to be done between two waits. */
+/* Handles interrupts, silence and the limit between two waits. */
 static void look_after(struct recording *r, const struct recording_request *q)
 {
 	if (interrupt_get_count() >= 2) {
@@ -133,7 +135,7 @@ static void look_after(struct recording *r, const struct recording_request *q)
 	keep_limit(r, q);
 }
 
-/* Some messages at most: others wait, too. Returns whether the call has ended. */
+/* Reads a few messages at most, because other recordings wait. Returns whether the call has ended. */
 static bool poll_stream(struct recording *r, int64_t wait_ms)
 {
 	for (int i = 0; i < MESSAGES_A_TURN; i++, wait_ms = 0) {
@@ -159,7 +161,7 @@ static bool poll_call(struct recording *r, int64_t wait_ms)
 	return r->is_stream ? poll_stream(r, wait_ms) : poll_reply(r, wait_ms);
 }
 
-/* A server of another make, or an older one. */
+/* Whether the server does not have the method: it is of another make, or older. */
 static bool is_unknown_call(const struct recording *r)
 {
 	return !r->stream_error && !has_begun(r) && !r->is_silent && !r->is_late &&
@@ -175,7 +177,7 @@ static const char *find_next_path(const struct recording *r, const struct record
 									 : NULL;
 }
 
-/* The time limit for a call that begins now; < 0: gRPC keeps no limit. */
+/* Returns the time limit for a call that begins now; < 0: gRPC keeps no limit. */
 static int64_t get_call_ms(const struct recording *r, const struct recording_request *q)
 {
 	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;
@@ -185,7 +187,7 @@ static int64_t get_call_ms(const struct recording *r, const struct recording_req
 	return q->timeout_ms > elapsed_ms ? q->timeout_ms - elapsed_ms : 0;
 }
 
-/* Asks in the words that every server knows. Returns whether that was possible. */
+/* Calls the next unary method. Returns false if there is none, or it could not be called. */
 static bool ask_next(struct recording *r, const struct recording_request *q)
 {
 	struct rpc_request request = {
@@ -215,7 +217,7 @@ bool recording_poll(struct recording *r, const struct recording_request *q, int6
 		if (!r->is_given_up && !r->is_silent && !r->is_late)
 			return false;
 	}
-	/* What was cancelled, or is of no use, ends at once. */
+	/* A cancelled call ends at once. */
 	if (r->stream_error)
 		rpc_pending_cancel(r->call);
 	rpc_pending_wait(r->call, -1);
@@ -308,4 +310,83 @@ void recording_deinit(struct recording *r)
 	stream_answer_deinit(&r->stream);
 	link_close(&r->link);
 	*r = (struct recording)RECORDING_INIT;
+}
+
+/* --- the end ------------------------------------------------------------------------------- */
+
+/* Explains the failed call. */
+static int explain_recording(
+	const struct recording *r, const struct recording_request *q, struct diag *d)
+{
+	struct failure f = {
+		.address = q->address,
+		.elapsed_ms = r->ended_ms - r->started_ms,
+		.timeout_ms = r->limit_ms,
+		.is_silent = r->is_silent,
+		.is_partial = recording_is_partial(r),
+		.is_of_session = q->calls && q->calls->is_of_session,
+		.is_of_recorder = q->calls && q->calls->is_of_recorder,
+		.is_of_proftap = r->is_stream,
+		.is_waited_for = q->is_waited_for,
+	};
+
+	link_describe_failure(&r->link, r->call, &f);
+	if (r->is_late)
+		f.status = RPC_DEADLINE_EXCEEDED;
+	return failure_explain(&f, d);
+}
+
+static int explain_stream(
+	const struct recording *r, const struct recording_request *q, struct diag *d)
+{
+	if (r->stream_error == -EBADMSG)
+		diag_set(d, -EBADMSG, "%s: the answer is not whole, or damaged: %s",
+			q->address->text, r->stream.fault);
+	/* The writing function has set |d| if the log directory is the reason. */
+	else if (!d->text[0])
+		diag_set(d, r->stream_error, "%s: the answer cannot be read: %s", q->address->text,
+			errno_words(r->stream_error));
+	return EXIT_FAILED;
+}
+
+/*
+ * Whether the call ended with OK and without a message. gRPC reports that also for a web server's answer "HTTP/1.1 200 OK".
+ * stream_answer_end() finds everything else that a stream lacks.
+ */
+static bool is_empty_answer(const struct recording *r)
+{
+	if (!r->is_stream)
+		return !rpc_pending_has_message(r->call);
+	return !r->stream_error && !r->stream.has_progress && !dial_is_connected(r->link.watch_fd);
+}
+
+int recording_finish(struct recording *r, const struct recording_request *q, struct diag *d)
+{
+	if (r->is_given_up) {
+		diag_set(d, -EINTR, "%s: interrupted twice: nothing was written", q->address->text);
+		return EXIT_INTERRUPTED;
+	}
+	log_info(LOG_CLIENT, "%s: %s after %" PRId64 " ms, %" PRId64 " bytes", q->address->text,
+		rpc_status_name(rpc_pending_get_status(r->call)), r->ended_ms - r->started_ms,
+		dial_get_received_bytes(r->link.watch_fd));
+	if (!r->stream_error && (r->is_silent || rpc_pending_get_status(r->call) != RPC_OK))
+		return explain_recording(r, q, d);
+	if (is_empty_answer(r))
+		return explain_recording(r, q, d);
+	if (r->is_stream && !r->stream_error)
+		r->stream_error = stream_answer_end(&r->stream);
+	return r->stream_error ? explain_stream(r, q, d) : EXIT_DONE;
+}
+
+bool recording_is_answered(const struct recording *r)
+{
+	return r->call && !r->is_given_up && !r->is_silent && !r->is_late && !r->stream_error &&
+	       rpc_pending_get_status(r->call) == RPC_OK;
+}
+
+bool recording_is_partial(const struct recording *r)
+{
+	bool is_ours = r->is_given_up || (r->stream_error && r->stream_error != -EBADMSG);
+
+	return r->is_stream && r->stream.xspace_bytes > 0 && !is_ours;
 }

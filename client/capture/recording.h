@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One recording from connect to answer: the call, Capture of proftap.v1, or Profile where the server does not
- * know that; the early end by Ctrl-C, a peer that never speaks, and the reason when it fails. It never waits
- * longer than it is told to, so that one thread can drive many of them.
+ * One recording from the connection to the answer: calls Capture of proftap.v1, or Profile if the server does not
+ * have that; handles the early end by Ctrl-C and a peer that never speaks; and explains failures. It never waits
+ * longer than the caller asks for, so that one thread can drive many recordings.
  */
 #ifndef CLIENT_RECORDING_H
 #define CLIENT_RECORDING_H
@@ -19,51 +19,52 @@ struct diag;
 struct progress;
 struct rpc_pending;
 
-/* What is asked for: a method of proftap.v1, whose answer is a stream, and those of other servers, in one message. */
+/* The methods to call: one of proftap.v1, which answers with a stream, and those of other servers, which send one message. */
 struct recording_calls {
-	const char *stream; /* NULL: there is none */
-	const char *unary[2]; /* the second in older servers; NULL: there is none */
-	bool is_of_session; /* of one that runs without us, which an interrupt here does not end */
-	bool is_of_recorder; /* of the flight recorder, and no other */
+	const char *stream; /* may be NULL */
+	const char *unary[2]; /* the second is for older servers; may be NULL */
+	bool is_of_session; /* the session runs without us, and an interrupt here does not end it */
+	bool is_of_recorder; /* the call is about the flight recorder alone */
 };
 
 struct recording_request {
-	struct address *address; /* made more exact by connecting */
-	const struct recording_calls *calls; /* NULL: Capture, or Profile */
-	const uint8_t *capture; /* an encoded CaptureRequest, or whatever calls->stream takes */
+	struct address *address; /* connecting makes it more exact */
+	const struct recording_calls *calls; /* NULL: Capture, or else Profile */
+	const uint8_t
+		*capture; /* an encoded CaptureRequest, or another request for calls->stream */
 	size_t capture_bytes;
-	const uint8_t *profile; /* the same as a ProfileRequest, or for calls->unary */
+	const uint8_t *profile; /* an encoded ProfileRequest, or another request for calls->unary */
 	size_t profile_bytes;
-	/* Gets the XSpace of a stream as it comes; see stream_answer.h. */
+	/* Gets the XSpace of a stream piece by piece; see stream_answer.h. */
 	int (*write)(const uint8_t *data, size_t n, void *context);
 	void *context;
 	const char *session_id;
-	uint64_t last_ms; /* of the flight recorder, no more than these; 0: all there is */
+	uint64_t last_ms; /* the newest milliseconds of the flight recorder; 0: all data */
 	int64_t delay_ms; /* until the recording starts */
 	int64_t duration_ms;
-	int64_t timeout_ms; /* of the whole call; with |silence_ms| of one whose bytes do not move */
-	int64_t silence_ms; /* 0, or: bytes of the answer make the limit so much later than they came */
-	bool is_waited_for; /* by whom it is told that the target is busy */
+	int64_t timeout_ms; /* the limit of the call; with |silence_ms|, of a call without arriving bytes */
+	int64_t silence_ms; /* arriving bytes extend the limit to so long after them; 0: they do not */
+	bool is_waited_for; /* the user gave --wait */
 };
 
 struct recording {
 	struct link link;
 	struct rpc_pending *call;
-	struct rpc_pending *stop; /* after the first interrupt */
+	struct rpc_pending *stop; /* the call that ends the recording after the first interrupt */
 	bool is_stream; /* the call is a Capture, not a Profile */
-	unsigned int n_unary; /* of calls->unary that were tried */
-	struct stream_answer stream; /* its answer */
-	int stream_error; /* negative errno: what ended the reading of that, or what is wrong with all of it */
+	unsigned int n_unary; /* the number of calls->unary that were tried */
+	struct stream_answer stream; /* the answer of a Capture */
+	int stream_error; /* a negative errno: reading |stream| failed, or it is damaged */
 	int64_t started_ms; /* CLOCK_MONOTONIC */
-	int64_t sent_unix_ns; /* of a call that is no stream: when it was sent, */
-	int64_t answered_unix_ns; /* and when its answer was there; 0: not yet */
-	int64_t limit_ms; /* since then: when it is given up, as far as is known now */
-	uint64_t moved_bytes; /* of the answer, when it was looked at last */
+	int64_t sent_unix_ns; /* the time when a call that is no stream was sent */
+	int64_t answered_unix_ns; /* the time when its answer was complete; 0: not yet */
+	int64_t limit_ms; /* the present limit, from |started_ms| on */
+	uint64_t moved_bytes; /* the bytes of the answer at the last look */
 	int64_t stopped_ms; /* when the user ended it early; 0: never */
 	int64_t ended_ms; /* when the answer was complete */
-	bool is_silent; /* given up: the peer accepted the connection and never spoke */
-	bool is_late; /* given up: the limit has passed, and no bytes moved in the time before it */
-	bool is_given_up; /* interrupted twice */
+	bool is_silent; /* cancelled because the peer accepted the connection and never spoke */
+	bool is_late; /* cancelled because the limit has passed without new bytes */
+	bool is_given_up; /* cancelled because the user interrupted twice */
 };
 
 #define RECORDING_INIT            \
@@ -71,42 +72,40 @@ struct recording {
 		.link = LINK_INIT \
 	}
 
-/* The request needs the exact address, so this comes first. An enum exit_code. */
+/* Connects. It comes first, because the request needs the exact address. Returns an enum exit_code. */
 int recording_connect(struct recording *r, struct address *address, struct diag *d);
 
 /* Sends the request. EXIT_DONE, or EXIT_FAILED with |d|. */
 int recording_start(struct recording *r, const struct recording_request *request, struct diag *d);
 
 /*
- * Looks after it, and waits up to |wait_ms| for its end. Returns true when it has ended: then it is time for
+ * Waits up to |wait_ms| for the end, and handles interrupts and limits. Returns true when it has ended: then call
  * recording_finish().
  */
 bool recording_poll(struct recording *r, const struct recording_request *request, int64_t wait_ms);
 
 /*
- * EXIT_DONE: r->call holds a reply to read, or r->stream has read it all; else the exit code, with |d| saying why, where
- * q->write has not said it. What came of a stream may be worth keeping then.
+ * EXIT_DONE: r->call has a reply to read, or r->stream has read all of it; else the exit code, with |d|, which q->write may
+ * have set. The part of a stream that came may be worth keeping then.
  */
 int recording_finish(struct recording *r, const struct recording_request *request, struct diag *d);
 
-/* After a failure: something of a trace came, and that it is not all has no reason of ours. */
+/* After a failure: whether a part of a trace came, and the reason for the missing part is not on our side. */
 bool recording_is_partial(const struct recording *r);
 
-/* Whether the server answered the call with OK: what it held is no longer there. */
+/* Whether the server answered the call with OK, so that it no longer has the data. */
 bool recording_is_answered(const struct recording *r);
 
-/* Of the trace, or of the answer that holds it. */
+/* Returns the number of received bytes of the trace, or of the answer that contains it. */
 uint64_t recording_get_received_bytes(const struct recording *r);
 
-/* Adds the bytes that are known of: recorded, received, announced. */
+/* Adds the recorded, received and announced bytes, as far as they are known. */
 void recording_add_progress(const struct recording *r, struct progress *progress);
 
-/* How long it recorded: as planned, or until the user ended it. */
+/* Returns the duration of the recording: as planned, or until the user ended it. */
 int64_t recording_get_duration_ms(const struct recording *r, const struct recording_request *q);
 
-/*
- * The time from the end of the recording, which was |duration_ms| long, to the end of the answer.
- */
+/* Returns the time from the end of the recording, which was |duration_ms| long, to the end of the answer. */
 int64_t recording_get_transfer_ms(
 	const struct recording *r, const struct recording_request *q, int64_t duration_ms);
 

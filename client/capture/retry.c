@@ -14,17 +14,20 @@
 
 #define FIRST_PAUSE_MS 500
 #define LONGEST_PAUSE_MS 8000
-/* Who waits wants to know soon. */
+/* With --wait the user wants the recording to begin soon after the target is ready. */
 #define LONGEST_PAUSE_OF_WAIT_MS 1000
 
 struct tries {
 	const struct retry *retry;
 	int64_t attempt; /* from 1 */
-	int64_t end_ms; /* CLOCK_MONOTONIC, of waiting */
+	int64_t end_ms; /* CLOCK_MONOTONIC; the end of waiting */
 	int64_t pause_ms;
 };
 
-/* Something else on that port stays there, a name that is not known stays unknown, and a tunnel that broke is not mended. */
+/*
+ * Another try does not help if something else listens on the port (-EPROTO, -EACCES), the host's name is not known (-ENXIO), or
+ * the tunnel broke (-EPIPE).
+ */
 bool retry_can_help(int code, const struct diag *d)
 {
 	if (code == EXIT_BUSY || (code == EXIT_FAILED && d->code == -EAGAIN))
@@ -43,7 +46,7 @@ static bool has_time(const struct tries *t)
 	return clock_monotonic_ms() < t->end_ms;
 }
 
-/* There is to be another try; whether it is worth one. */
+/* Whether another try, for which there are attempts or time, makes sense. */
 static bool is_worth_another(const struct tries *t, int code, const struct diag *d)
 {
 	if (interrupt_get_count() > 0)
@@ -51,8 +54,8 @@ static bool is_worth_another(const struct tries *t, int code, const struct diag 
 	return code == EXIT_EMPTY ? has_attempts(t) : retry_can_help(code, d);
 }
 
-/* Whoever waits hears it once. */
-static void say(const struct tries *t, const struct diag *d)
+/* Says that it is tried again: each time if attempts are counted, once if it only waits. */
+static void say_retry(const struct tries *t, const struct diag *d)
 {
 	if (has_attempts(t))
 		fprintf(stderr, "%s (attempt %" PRId64 " of %" PRId64 ")\n", d->text, t->attempt,
@@ -61,7 +64,7 @@ static void say(const struct tries *t, const struct diag *d)
 		fprintf(stderr, "%s (waiting)\n", d->text);
 }
 
-/* In vain. */
+/* Adds to |d| how long it has waited, if the time is over. */
 static void say_waited(const struct tries *t, int code, struct diag *d)
 {
 	const struct diag why = *d;
@@ -71,7 +74,7 @@ static void say_waited(const struct tries *t, int code, struct diag *d)
 			t->retry->wait_s);
 }
 
-/* Returns early when interrupted. */
+/* An interrupt ends the sleep early. */
 static void sleep_ms(int64_t ms)
 {
 	int64_t end_ms = clock_monotonic_ms() + ms;
@@ -117,7 +120,7 @@ int retry_capture(struct capture *capture, const struct retry *retry, struct dia
 			say_waited(&t, code, d);
 			return code;
 		}
-		say(&t, d);
+		say_retry(&t, d);
 		pause_between(&t);
 		if (interrupt_get_count() > 0) {
 			diag_set(

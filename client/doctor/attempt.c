@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attempts; see attempt.h. Those of perf are in attempt_perf.c. */
+/* Attempts; see attempt.h. */
 #include "client/doctor/attempt.h"
 
 #include <errno.h>
@@ -7,9 +7,11 @@
 #include <linux/bpf.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
+#include <linux/perf_event.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,12 +19,145 @@
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "client/doctor/attempt_perf.h"
+
+/* --- perf events --------------------------------------------------------------------------- */
+
+#define RING_BYTES (1u << 20)
+/* The number of rings to try. The kernel's limit for each is the same on a machine with more processors. */
+#define MAX_RINGS 64
+
+struct perf_wish {
+	unsigned type;
+	unsigned long long config;
+	bool with_kernel;
+	pid_t pid; /* 0: this thread; -1: everything on |cpu| */
+	int cpu; /* -1: any processor */
+};
+
+/* Returns a descriptor or a negative errno. */
+static int open_event(struct perf_wish wish)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	memset(&attr, 0, sizeof attr);
+	attr.size = sizeof attr;
+	attr.type = wish.type;
+	attr.config = wish.config;
+	attr.freq = 1;
+	attr.sample_freq = 99;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+	attr.disabled = 1;
+	attr.exclude_kernel = !wish.with_kernel;
+	attr.exclude_hv = 1;
+	fd = (int)syscall(SYS_perf_event_open, &attr, wish.pid, wish.cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int try_event(struct perf_wish wish)
+{
+	int fd = open_event(wish);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+/* The kernel reads the attributes first: EFAULT for NULL means that the call itself is permitted. */
+static int attempt_perf_call(pid_t pid)
+{
+	(void)pid;
+	if (syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0) >= 0 || errno == EFAULT)
+		return 0;
+	return -errno;
+}
+
+static int attempt_perf_own(pid_t pid)
+{
+	(void)pid;
+	return try_event(
+		(struct perf_wish){PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, 0, -1});
+}
+
+static int attempt_perf_kernel(pid_t pid)
+{
+	(void)pid;
+	return try_event(
+		(struct perf_wish){PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, 0, -1});
+}
+
+static int attempt_perf_cpu(pid_t pid)
+{
+	(void)pid;
+	return try_event(
+		(struct perf_wish){PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, -1, 0});
+}
+
+static int attempt_perf_pid(pid_t pid)
+{
+	return try_event(
+		(struct perf_wish){PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, pid, -1});
+}
+
+static int attempt_perf_cycles(pid_t pid)
+{
+	(void)pid;
+	return try_event(
+		(struct perf_wish){PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, 0, -1});
+}
+
+struct perf_ring {
+	int fd;
+	void *memory;
+};
+
+static int open_ring(struct perf_ring *ring, int cpu)
+{
+	size_t n = RING_BYTES + (size_t)sysconf(_SC_PAGESIZE);
+
+	ring->memory = MAP_FAILED;
+	ring->fd = open_event(
+		(struct perf_wish){PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, 0, cpu});
+	if (ring->fd < 0)
+		return ring->fd;
+	ring->memory = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+	return ring->memory == MAP_FAILED ? -errno : 0;
+}
+
+static void close_ring(struct perf_ring *ring)
+{
+	if (ring->memory != MAP_FAILED)
+		munmap(ring->memory, RING_BYTES + (size_t)sysconf(_SC_PAGESIZE));
+	if (ring->fd >= 0)
+		close(ring->fd);
+}
+
+/* All rings are open at once, because the limit is one for the user. */
+static int attempt_perf_rings(pid_t pid)
+{
+	struct perf_ring rings[MAX_RINGS];
+	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	int n = 0;
+	int r = 0;
+
+	(void)pid;
+	while (n < n_cpus && n < MAX_RINGS && r == 0) {
+		r = open_ring(&rings[n], n);
+		n++;
+		if (r == -ENODEV) /* a processor that is switched off */
+			r = 0;
+	}
+	while (n > 0)
+		close_ring(&rings[--n]);
+	return r;
+}
 
 static int try_memfd(pid_t pid)
 {
@@ -53,13 +188,13 @@ static int try_loopback(pid_t pid)
 	if (server < 0 || client < 0 || bind(server, (struct sockaddr *)&a, n) ||
 		listen(server, 1) || getsockname(server, (struct sockaddr *)&a, &n))
 		return -errno;
-	/* On loopback it is connected at once, or never. */
+	/* On loopback a connection succeeds or fails at once. */
 	if (connect(client, (struct sockaddr *)&a, n) && errno != EINPROGRESS)
 		return -errno;
 	return 0;
 }
 
-/* Of a connection that there is none of: ENOENT says that it was looked for. */
+/* Asks about a connection that does not exist: ENOENT means that the kernel has looked for it. */
 static int try_sock_diag(pid_t pid)
 {
 	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
@@ -88,7 +223,8 @@ static int try_sock_diag(pid_t pid)
 }
 
 /*
- * A grandchild whose parent has ended is no descendant of ours for Yama. It sleeps until we end, or have looked: the pipe tells it.
+ * Starts a grandchild whose parent ends, which is no descendant of ours for Yama. It sleeps until the pipe's end *end is
+ * closed.
  */
 static pid_t start_stranger(int *end)
 {
@@ -140,14 +276,14 @@ static int try_ptrace(pid_t pid)
 	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL))
 		r = -errno;
 	else
-		/* Detaching needs a stop; its end needs none. */
+		/* Detaching would need the process to stop; killing it does not. */
 		kill(pid, SIGKILL);
 	if (r == 0)
 		waitpid(pid, NULL, __WALL);
 	return r;
 }
 
-/* Nothing lies at address 0: EFAULT is said to those who might read. */
+/* Nothing is mapped at address 0: EFAULT means that reading is permitted. */
 static int try_memory(pid_t pid)
 {
 	char byte;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What no file tells: system calls, really tried. Nothing is left behind, and no other process is touched. */
+/* Tries system calls whose permission no file tells. Nothing is left behind, and no other process is affected. */
 #ifndef CLIENT_ATTEMPT_H
 #define CLIENT_ATTEMPT_H
 
@@ -9,21 +9,21 @@ enum attempt {
 	ATTEMPT_MEMFD, /* memory that is shared with the server, and its seals */
 	ATTEMPT_PIDFD,
 	ATTEMPT_LOOPBACK, /* a port of 127.0.0.1 */
-	ATTEMPT_SOCK_DIAG, /* whose connection is it */
-	ATTEMPT_PERF_CALL, /* perf_event_open is not kept from us */
-	ATTEMPT_PERF_OWN, /* its own code */
-	ATTEMPT_PERF_KERNEL, /* and the kernel's below it */
-	ATTEMPT_PERF_CPU, /* all that a processor does */
-	ATTEMPT_PERF_PID, /* the code of process |pid| */
-	ATTEMPT_PERF_CYCLES, /* by the processor's own counters */
+	ATTEMPT_SOCK_DIAG, /* the owner of a connection */
+	ATTEMPT_PERF_CALL, /* calling perf_event_open at all */
+	ATTEMPT_PERF_OWN, /* sampling this process's code */
+	ATTEMPT_PERF_KERNEL, /* sampling that and the kernel's code below it */
+	ATTEMPT_PERF_CPU, /* sampling everything on a processor */
+	ATTEMPT_PERF_PID, /* sampling the code of process |pid| */
+	ATTEMPT_PERF_CYCLES, /* sampling by the processor's own counters */
 	ATTEMPT_PERF_RINGS, /* a ring of 1 MiB for each processor */
-	ATTEMPT_PTRACE, /* a process of this user's that is no child */
+	ATTEMPT_PTRACE, /* tracing a process of this user's that is no descendant */
 	ATTEMPT_PTRACE_PID, /* reading memory of |pid| */
 	ATTEMPT_BPF, /* loading a program for tracing */
 	N_ATTEMPTS,
 };
 
-/* 0, or the negative errno that the kernel answered. |pid| of those that say so. */
+/* Returns 0 or the kernel's negative errno. |pid| is for the attempts that name it above. */
 int attempt(enum attempt what, pid_t pid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of checks; see check.h. A new one is a function and a row. */
+/* The tables of checks; see check.h. A new check is a function and a row. */
 #include "client/doctor/checks.h"
 
 #include "client/doctor/check.h"
@@ -72,3 +72,27 @@ const struct check checks[] = {
 };
 
 const size_t n_checks = sizeof checks / sizeof checks[0];
+
+#define TARGET "target"
+#define TARGET_GPU "its GPUs"
+
+const struct check target_checks[] = {
+	{"target_server", TARGET, "server", true, check_target_server, NULL},
+	{"target_state", TARGET, "free", true, check_target_state, NULL},
+	{"target_process", TARGET, "process", true, check_target_process, NULL},
+	{"target_user", TARGET, "user", true, check_target_user, NULL},
+	{"target_library", TARGET, "libproftap", false, check_target_library, NULL},
+	{"target_rings", TARGET, "rings", false, check_target_rings, NULL},
+	{"target_namespaces", TARGET, "namespaces", false, check_target_namespaces, NULL},
+	{"target_tracing", TARGET, "ptrace (to come)", false, check_target_tracing, NULL},
+	{"target_sampling", TARGET, "sampling (to come)", false, check_target_sampling, NULL},
+	{"target_cuda", TARGET_GPU, "CUDA", false, check_target_cuda, NULL},
+	{"target_gpu_plugin", TARGET_GPU, "plug-in", false, check_target_gpu_plugin, NULL},
+	{"target_cupti", TARGET_GPU, "CUPTI", false, check_target_cupti, NULL},
+	{"target_gpu_said", TARGET_GPU, "last recording", false, check_target_gpu_said, NULL},
+	{"target_gpu_counters", TARGET_GPU, "counters", false, check_target_gpu_counters, NULL},
+	{"target_gpu_container", TARGET_GPU, "container's share", false, check_target_gpu_container,
+		NULL},
+};
+
+const size_t n_target_checks = sizeof target_checks / sizeof target_checks[0];

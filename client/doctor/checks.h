@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of the table of checks; each file of this room that looks at something has some. */
+/* The functions of the tables in checks.c, by the files of this folder that define them. */
 #ifndef CLIENT_CHECKS_H
 #define CLIENT_CHECKS_H
 
 struct check;
 struct finding;
 struct system;
+
+/* --- checks of the machine ----------------------------------------------------------------- */
 
 #define CHECK(name) \
 	void check_##name(const struct system *sys, const struct check *self, struct finding *f)
@@ -78,6 +80,35 @@ CHECK(no_new_privs);
 CHECK(hidepid);
 CHECK(user_namespace);
 CHECK(container);
+
+#undef CHECK
+
+/* --- checks of a target -------------------------------------------------------------------- */
+
+#define CHECK(name)               \
+	void check_target_##name( \
+		const struct system *sys, const struct check *self, struct finding *f)
+
+/* target_process.c */
+CHECK(server);
+CHECK(state);
+CHECK(process);
+CHECK(user);
+CHECK(library);
+CHECK(rings);
+CHECK(namespaces);
+CHECK(tracing);
+CHECK(sampling);
+/* target_cuda.c */
+CHECK(cuda);
+CHECK(cupti);
+CHECK(gpu_said);
+/* gpu_plugin.c */
+CHECK(gpu_plugin);
+/* gpu_counters.c */
+CHECK(gpu_counters);
+/* gpu_container.c */
+CHECK(gpu_container);
 
 #undef CHECK
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether spans may be timed by the processor's own counter; the rule is daemon/target/timeline.c's. */
+/* Checks whether spans can be timed by the processor's own counter; the rule is that of daemon/target/timeline.c. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -20,8 +20,8 @@ static bool is_invariant(const struct system *sys)
 	       strstr(flags, "constant_tsc") && strstr(flags, "nonstop_tsc");
 }
 
-/* The kernel's own clock, if it is this counter; else what makes it so. */
-static void judge(const struct system *sys, const char *current, struct finding *f)
+/* "Yes" if the kernel's own clock is this counter; else a command that makes it so. */
+static void judge_clock_source(const struct system *sys, const char *current, struct finding *f)
 {
 	char available[128] = "";
 	bool is_virtual = strcmp(current, "kvm-clock") == 0 ||
@@ -48,7 +48,7 @@ void check_clock(const struct system *sys, const struct check *self, struct find
 
 	(void)self;
 	system_read(sys, SOURCES "current_clocksource", current, sizeof current);
-	judge(sys, current, f);
+	judge_clock_source(sys, current, f);
 #elif defined(__aarch64__)
 	(void)sys, (void)self;
 	finding_yes(f, "the processor's counter (cntvct_el0)");

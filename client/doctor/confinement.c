@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What keeps this process from things: filters, containers, namespaces. */
+/* Checks of what confines this process: filters, containers, namespaces. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ void check_seccomp(const struct system *sys, const struct check *self, struct fi
 	}
 }
 
-/* File capabilities, such as those of setcap(8), count for nothing then. */
+/* With no_new_privs the kernel ignores file capabilities, such as those of setcap(8). */
 void check_no_new_privs(const struct system *sys, const struct check *self, struct finding *f)
 {
 	char text[32];
@@ -45,7 +45,7 @@ void check_no_new_privs(const struct system *sys, const struct check *self, stru
 	}
 }
 
-/* The options of the last mount of |place| in /proc/self/mountinfo. False: it is none. */
+/* Finds the options of the last mount on |place| in /proc/self/mountinfo. False: nothing is mounted there. */
 static bool find_mount(const struct system *sys, const char *place, char *options, size_t n)
 {
 	char text[32768];
@@ -111,7 +111,7 @@ void check_user_namespace(const struct system *sys, const struct check *self, st
 	}
 }
 
-/* Words of a cgroup's path that container managers put there. */
+/* Finds the container manager by a word in the path of the cgroup. */
 static const char *find_manager(const struct system *sys)
 {
 	static const char *const words[] = {

@@ -17,11 +17,11 @@
 #include "client/doctor/library.h"
 #include "client/doctor/system.h"
 
-/* The newest first. */
+/* The kinds of CUPTI, newest first. */
 static const struct {
 	int major;
 	const char *name;
-	const char *package; /* of Python's */
+	const char *package; /* the Python package that has it */
 } kinds[] = {
 	{13, "libcupti.so.13", "nvidia-cuda-cupti"},
 	{12, "libcupti.so.12", "nvidia-cuda-cupti-cu12"},
@@ -30,7 +30,7 @@ static const struct {
 
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
 
-/* |path| as the loader takes it, |shown| as people know it. */
+/* |path| is for the loader, |shown| for messages. */
 static bool try_one(struct cupti_search *s, const char *path, const char *shown, const char *where)
 {
 	char name[PATH_MAX + 64];
@@ -55,7 +55,7 @@ bool cupti_try_file(struct cupti_search *s, const char *path, const char *where)
 	return access(full, F_OK) == 0 && try_one(s, full, path, where);
 }
 
-/* That of the wanted CUDA, then the others. */
+/* Tries the kind of the wanted CUDA version first, then the others. */
 static bool try_kinds(struct cupti_search *s, const char *where,
 	bool (*try)(struct cupti_search *s, size_t kind, const char *folder, const char *where),
 	const char *folder)
@@ -109,9 +109,9 @@ void cupti_set_missing(struct cupti_search *s)
 	finding_set_command(s->f, "pip install %s", package);
 }
 
-/* --- of this machine ------------------------------------------------------------------------ */
+/* --- of this machine ----------------------------------------------------------------------- */
 
-/* Patterns of folders: a program that has loaded CUDA already is told by proftap doctor PID. */
+/* Patterns of folders that usually have it. For a program that uses CUDA already, proftap doctor PID looks in the program. */
 static const char *const patterns[] = {
 	"/usr/local/cuda/lib64",
 	"/usr/local/cuda/extras/CUPTI/lib64",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A round of checks, and what is to be said of it. */
+/* A run of all checks of the machine or of a target, and its report. */
 #ifndef CLIENT_DOCTOR_H
 #define CLIENT_DOCTOR_H
 
@@ -16,20 +16,20 @@ struct doctor {
 	const struct system *system;
 	const struct check *checks;
 	size_t n;
-	struct finding *findings; /* of each check */
+	struct finding *findings; /* one for each check */
 };
 
-/* Makes all checks: of system->patient, or if there is none, of the machine. 0 or -ENOMEM; deinit in any case. */
+/* Runs all checks of system->target, or of the machine if that is NULL. 0 or -ENOMEM. Call doctor_deinit() in either case. */
 int doctor_examine(struct doctor *d, const struct system *system);
 void doctor_deinit(struct doctor *d);
 
-/* Whether nothing is missing that a recording needs. */
+/* Whether all needed checks have passed. */
 bool doctor_is_ready(const struct doctor *d);
 size_t doctor_count(const struct doctor *d, enum finding_state state);
 
-/* In columns for people; |width| 0 is 80. */
+/* Writes columns of text. |width| 0 means 80. */
 void doctor_write_text(const struct doctor *d, FILE *out, size_t width, bool has_color);
-/* One object on a line, as proftap-doctor(1) says. */
+/* Writes one JSON object on a line; proftap-doctor(1) describes it. */
 void doctor_write_json(const struct doctor *d, FILE *out);
 
 #endif

@@ -12,7 +12,7 @@
 #include "client/process/terminal.h"
 
 /* Returns false if the text was cut. */
-static bool put(char *to, size_t n, const char *format, va_list args)
+static bool put_text(char *to, size_t n, const char *format, va_list args)
 {
 	int length = vsnprintf(to, n, format, args);
 
@@ -20,14 +20,15 @@ static bool put(char *to, size_t n, const char *format, va_list args)
 	return length >= 0 && (size_t)length < n;
 }
 
-/* A text that does not fit is cut between two characters, and ends with a mark. */
+/* A text that does not fit is cut between two characters, and ends with "…". */
 static void put_marked(char *to, size_t n, const char *format, va_list args)
 {
-	if (!put(to, n, format, args))
+	if (!put_text(to, n, format, args))
 		utf8_mark_cut(to, n);
 }
 
-static void begin(struct finding *f, enum finding_state state, const char *format, va_list args)
+static void begin_finding(
+	struct finding *f, enum finding_state state, const char *format, va_list args)
 {
 	memset(f, 0, sizeof *f);
 	f->state = state;
@@ -39,7 +40,7 @@ void finding_yes(struct finding *f, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	begin(f, FINDING_YES, format, args);
+	begin_finding(f, FINDING_YES, format, args);
 	va_end(args);
 }
 
@@ -48,7 +49,7 @@ void finding_no(struct finding *f, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	begin(f, FINDING_NO, format, args);
+	begin_finding(f, FINDING_NO, format, args);
 	va_end(args);
 }
 
@@ -57,7 +58,7 @@ void finding_none(struct finding *f, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	begin(f, FINDING_NONE, format, args);
+	begin_finding(f, FINDING_NONE, format, args);
 	va_end(args);
 }
 
@@ -66,7 +67,7 @@ void finding_set_command(struct finding *f, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (!put(f->command, sizeof f->command, format, args)) {
+	if (!put_text(f->command, sizeof f->command, format, args)) {
 		f->command[0] = '\0';
 		finding_set_reason(f, "the command is too long to be said");
 	}

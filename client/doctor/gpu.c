@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NVIDIA's GPUs: the driver and its libraries; see gpu.h. */
+/* Checks of NVIDIA's driver and its libraries; see gpu.h. */
 #include "client/doctor/gpu.h"
 
 #include <dirent.h>
@@ -21,7 +21,7 @@
 #define NVIDIA 0x10de
 #define DRIVER_VERSION "/proc/driver/nvidia/version"
 
-/* Of the devices on the PCI bus, one that draws or computes (class 03). */
+/* Whether the PCI bus has a display or compute device (class 03) of NVIDIA's. */
 static bool has_device(const struct system *sys)
 {
 	char path[PATH_MAX];
@@ -114,7 +114,7 @@ int gpu_ask_library(const struct system *sys, enum library which, const char *pa
 	return r;
 }
 
-/* The one that came with the driver. */
+/* Asks a library that comes with the driver. */
 static void ask_of_driver(const struct system *sys, enum library which, const char *name,
 	const char *package, struct finding *f)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What checks of GPUs have in common. */
+/* The common part of the checks of GPUs. */
 #ifndef CLIENT_GPU_H
 #define CLIENT_GPU_H
 
@@ -11,15 +11,15 @@ struct finding;
 struct system;
 
 #define GPU_NONE "no NVIDIA GPU"
-/* What records CUDA in a program: beside libproftap, or in a folder of its own. */
+/* The plug-in that records CUDA in a program. It is beside libproftap, or in a folder of its own. */
 #define GPU_PLUGIN "proftap-cuda.so"
 
-/* By the driver's files or the bus: containers may be given one without the one or the other. */
+/* Whether there is a GPU by the driver's files or on the bus. A container may have only one of the two. */
 bool gpu_is_there(const struct system *sys);
 
 /*
- * Asks a library that is only wanted where there is a GPU, which people know as |name|, and fills |f|: yes with what it said, or no, or none. What
- * sys->ask_library() says.
+ * Asks a library that is only needed with a GPU, and fills |f|: yes with the library's answer, no, or none. |name| is for
+ * messages. Returns the result of sys->ask_library().
  */
 int gpu_ask_library(const struct system *sys, enum library which, const char *path,
 	const char *name, struct finding *f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a container, or a user, was given of the machine's GPUs: device nodes, and what NVIDIA's container runtime was told. */
+/* Checks of the GPUs that a container or a user may use: device nodes, and the settings of NVIDIA's container runtime. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -12,17 +12,16 @@
 #include "base/diag.h"
 #include "client/doctor/check.h"
 #include "client/doctor/checks.h"
+#include "client/doctor/doctor_target.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/gpu.h"
-#include "client/doctor/patient_checks.h"
-#include "client/doctor/patient_files.h"
 #include "client/doctor/system.h"
 
 #define VISIBLE "NVIDIA_VISIBLE_DEVICES"
 #define CAPABILITIES "NVIDIA_DRIVER_CAPABILITIES"
 #define ASK_FOR_ALL "in a container: start it with --gpus all"
 
-/* --- device nodes --------------------------------------------------------------------------- */
+/* --- device nodes -------------------------------------------------------------------------- */
 
 static int try_node(const char *root, const char *path)
 {
@@ -73,7 +72,7 @@ void check_gpu_nodes(const struct system *sys, const struct check *self, struct 
 	}
 }
 
-/* --- the container runtime ------------------------------------------------------------------- */
+/* --- the container runtime ----------------------------------------------------------------- */
 
 static bool has_word(const char *list, const char *word)
 {
@@ -90,8 +89,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Each "" where it is not set. Without the second one the runtime gives "utility" alone, or what the image asks for. */
-static void judge(const char *visible, const char *capabilities, struct finding *f)
+/* A variable that is not set is "". Without |capabilities| the runtime gives "utility", or the image's. */
+static void judge_container(const char *visible, const char *capabilities, struct finding *f)
 {
 	static const char *const needed[] = {"compute", "utility"};
 
@@ -125,7 +124,7 @@ static const char *get_own(const char *name)
 void check_gpu_container(const struct system *sys, const struct check *self, struct finding *f)
 {
 	(void)sys, (void)self;
-	judge(get_own(VISIBLE), get_own(CAPABILITIES), f);
+	judge_container(get_own(VISIBLE), get_own(CAPABILITIES), f);
 }
 
 void check_target_gpu_container(
@@ -136,13 +135,13 @@ void check_target_gpu_container(
 	int r;
 
 	(void)self;
-	if (!patient_is_there(sys, f))
+	if (!doctor_target_is_there(sys, f))
 		return;
-	r = patient_read_environment(sys, VISIBLE, visible, sizeof visible);
+	r = doctor_target_read_environment(sys, VISIBLE, visible, sizeof visible);
 	if (r && r != -ENODATA) {
 		finding_none(f, "its environment may not be read");
 		return;
 	}
-	patient_read_environment(sys, CAPABILITIES, capabilities, sizeof capabilities);
-	judge(visible, capabilities, f);
+	doctor_target_read_environment(sys, CAPABILITIES, capabilities, sizeof capabilities);
+	judge_container(visible, capabilities, f);
 }

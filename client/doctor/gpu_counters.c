@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may read a GPU's counters: a setting of the driver's, and rights. */
+/* Checks of the permission to read a GPU's counters: a setting of the driver, and rights. */
 #include <linux/capability.h>
 #include <stdlib.h>
 
 #include "client/doctor/check.h"
 #include "client/doctor/checks.h"
+#include "client/doctor/doctor_target.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/gpu.h"
-#include "client/doctor/patient_checks.h"
-#include "client/doctor/patient_files.h"
 #include "client/doctor/system.h"
 
 #define PARAMS "/proc/driver/nvidia/params"
 
-/* |whose|: "this" or "the program"; |has_right|: CAP_SYS_ADMIN. */
-static void judge(const struct system *sys, const char *whose, bool has_right, struct finding *f)
+/* |whose|: "this" or "it", for the message; |has_right|: CAP_SYS_ADMIN. */
+static void judge_counters(
+	const struct system *sys, const char *whose, bool has_right, struct finding *f)
 {
 	char text[32];
 
@@ -38,20 +38,20 @@ static void judge(const struct system *sys, const char *whose, bool has_right, s
 void check_gpu_counters(const struct system *sys, const struct check *self, struct finding *f)
 {
 	(void)self;
-	judge(sys, "this", system_has_capability(sys, CAP_SYS_ADMIN), f);
+	judge_counters(sys, "this", system_has_capability(sys, CAP_SYS_ADMIN), f);
 }
 
-/* CUPTI reads them in the program. */
+/* CUPTI reads the counters in the program, so the program's rights matter. */
 void check_target_gpu_counters(
 	const struct system *sys, const struct check *self, struct finding *f)
 {
 	char text[64];
 
 	(void)self;
-	if (!patient_is_there(sys, f))
+	if (!doctor_target_is_there(sys, f))
 		return;
-	if (patient_read_status(sys, "CapEff", text, sizeof text))
+	if (doctor_target_read_status(sys, "CapEff", text, sizeof text))
 		finding_none(f, "its rights are not known");
 	else
-		judge(sys, "it", strtoull(text, NULL, 16) >> CAP_SYS_ADMIN & 1, f);
+		judge_counters(sys, "it", strtoull(text, NULL, 16) >> CAP_SYS_ADMIN & 1, f);
 }

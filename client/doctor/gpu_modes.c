@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How GPUs are set, as NVML says it. */
+/* Checks of the GPUs' modes by NVML. */
 #include <stdio.h>
 
 #include "client/doctor/check.h"
@@ -11,14 +11,14 @@
 
 #define NVML "libnvidia-ml.so.1"
 
-struct modes {
+struct gpu_modes {
 	unsigned n;
 	unsigned n_persistent;
 	unsigned n_mig;
 };
 
-/* False: they are not known, and |f| says so. */
-static bool ask(const struct system *sys, struct modes *m, struct finding *f)
+/* Reads the modes. False: they are not known, and |f| has the reason. */
+static bool ask_modes(const struct system *sys, struct gpu_modes *m, struct finding *f)
 {
 	char said[160] = "";
 	const struct library_question question = {LIBRARY_NVML_MODES, NVML};
@@ -37,10 +37,10 @@ static bool ask(const struct system *sys, struct modes *m, struct finding *f)
 
 void check_gpu_persistence(const struct system *sys, const struct check *self, struct finding *f)
 {
-	struct modes m;
+	struct gpu_modes m;
 
 	(void)self;
-	if (!ask(sys, &m, f))
+	if (!ask_modes(sys, &m, f))
 		return;
 	if (m.n_persistent == m.n) {
 		finding_yes(f, "on");
@@ -55,10 +55,10 @@ void check_gpu_persistence(const struct system *sys, const struct check *self, s
 
 void check_gpu_mig(const struct system *sys, const struct check *self, struct finding *f)
 {
-	struct modes m;
+	struct gpu_modes m;
 
 	(void)self;
-	if (!ask(sys, &m, f))
+	if (!ask_modes(sys, &m, f))
 		return;
 	if (m.n_mig == 0) {
 		finding_yes(f, "off: GPUs are whole");

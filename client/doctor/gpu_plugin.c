@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plug-in that records CUDA: where libproftap looks for it (lib/collect/plugin.c). */
+/* Checks of the plug-in that records CUDA, in the folders where libproftap looks for it (lib/collect/plugin.c). */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,17 +7,14 @@
 
 #include "client/doctor/check.h"
 #include "client/doctor/checks.h"
-#include "client/doctor/cuda_mappings.h"
+#include "client/doctor/doctor_target.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/gpu.h"
 #include "client/doctor/mappings.h"
-#include "client/doctor/patient.h"
-#include "client/doctor/patient_checks.h"
-#include "client/doctor/patient_files.h"
 #include "client/doctor/system.h"
 #include "client/program/program.h"
 
-static bool try(
+static bool try_plugin(
 	const char *root, const char *folder, size_t n, const char *below, struct finding *f)
 {
 	char path[PATH_MAX];
@@ -31,18 +28,18 @@ static bool try(
 	return true;
 }
 
-/* |library|: the path of libproftap below |root|. */
-static void look(const char *root, const char *library, struct finding *f)
+/* Looks for the plug-in of |library|, the path of libproftap below |root|. */
+static void find_plugin(const char *root, const char *library, struct finding *f)
 {
-	/* Installed, and in a build tree. */
+	/* The first two are for an installed library, the last for a build tree. */
 	static const char *const below[] = {"", "proftap/", "../plugins/cuda/.libs/"};
 	const char *end = strrchr(library, '/');
 	size_t n = end ? (size_t)(end - library) : 0;
 
 	for (size_t i = 0; i < sizeof below / sizeof below[0]; i++)
-		if (try(root, library, n, below[i], f))
+		if (try_plugin(root, library, n, below[i], f))
 			return;
-	if (try(root, PTAP_LIBDIR, strlen(PTAP_LIBDIR), "proftap/", f))
+	if (try_plugin(root, PTAP_LIBDIR, strlen(PTAP_LIBDIR), "proftap/", f))
 		return;
 	finding_no(f, GPU_PLUGIN ": neither beside %s nor in " PTAP_LIBDIR "/proftap", library);
 	finding_set_command(f, "make install");
@@ -54,13 +51,13 @@ void check_gpu_plugin(const struct system *sys, const struct check *self, struct
 	char path[PATH_MAX];
 
 	(void)self;
-	/* As check_libproftap() finds it, whatever stands for the machine. */
+	/* The library is that of check_libproftap(), which does not depend on sys->root. */
 	if (!gpu_is_there(sys))
 		finding_none(f, GPU_NONE);
 	else if (program_find_library(path, NULL))
 		finding_none(f, "there is no libproftap that could open it");
 	else
-		look("", path, f);
+		find_plugin("", path, f);
 }
 
 void check_target_gpu_plugin(const struct system *sys, const struct check *self, struct finding *f)
@@ -70,10 +67,10 @@ void check_target_gpu_plugin(const struct system *sys, const struct check *self,
 	char root[PATH_MAX];
 
 	(void)self;
-	if (!patient_is_there(sys, f))
+	if (!doctor_target_is_there(sys, f))
 		return;
-	cuda_mappings_read(sys, sys->patient->pid, &cuda);
-	mappings_read(sys, sys->patient->pid, &mappings);
+	cuda_mappings_read(sys, sys->target->pid, &cuda);
+	mappings_read(sys, sys->target->pid, &mappings);
 	if (!cuda.driver[0])
 		finding_none(f, "it does not use CUDA");
 	else if (cuda.plugin[0])
@@ -81,5 +78,5 @@ void check_target_gpu_plugin(const struct system *sys, const struct check *self,
 	else if (!mappings.library[0])
 		finding_none(f, "it has no libproftap that could open it");
 	else
-		look(patient_root(sys, root), mappings.library, f);
+		find_plugin(doctor_target_root(sys, root), mappings.library, f);
 }

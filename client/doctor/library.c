@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Libraries; see library.h. The declarations are ours, of symbols that these libraries have had for years. */
+/* Asking libraries; see library.h. The functions are declared here; the libraries have had them for years. */
 #include "client/doctor/library.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "client/doctor/outsourced.h"
+#include "client/doctor/child_work.h"
 
 /* Exit statuses of the child. */
 #define NOT_FOUND 2
 #define REFUSED 3
 
-/* A function of the library, which ISO C does not call by the pointer that dlsym() returns. */
-static int find(void *library, const char *name, void *function)
+/* Finds a function. ISO C does not convert the pointer that dlsym() returns, so it is copied. */
+static bool find_function(void *library, const char *name, void *function)
 {
 	void *symbol = dlsym(library, name);
 
@@ -29,20 +30,20 @@ static int ask_proftap(void *library)
 {
 	const char *(*get_version)(void);
 
-	if (!find(library, "ptap_version", &get_version))
+	if (!find_function(library, "ptap_version", &get_version))
 		return REFUSED;
 	printf("%s", get_version());
 	return 0;
 }
 
-/* Needs no device, and starts nothing. */
+/* The call needs no device and starts nothing. */
 static int ask_cuda(void *library)
 {
 	int (*get_version)(int *version);
 	int version;
 	int r;
 
-	if (!find(library, "cuDriverGetVersion", &get_version))
+	if (!find_function(library, "cuDriverGetVersion", &get_version))
 		return REFUSED;
 	r = get_version(&version);
 	if (r)
@@ -52,14 +53,14 @@ static int ask_cuda(void *library)
 	return r ? REFUSED : 0;
 }
 
-/* Until 12 the version was a small number of its own. */
+/* Before CUDA 12 the version was a small number of its own. */
 static int ask_cupti(void *library)
 {
 	int (*get_version)(uint32_t * version);
 	uint32_t version;
 	int r;
 
-	if (!find(library, "cuptiGetVersion", &get_version))
+	if (!find_function(library, "cuptiGetVersion", &get_version))
 		return REFUSED;
 	r = get_version(&version);
 	if (r)
@@ -71,14 +72,15 @@ static int ask_cupti(void *library)
 	return r ? REFUSED : 0;
 }
 
-/* Started, when it returns 0. */
+/* Initialises NVML. Returns 0 or REFUSED. */
 static int start_nvml(void *library)
 {
 	int (*init)(void);
 	const char *(*describe)(int error);
 	int r;
 
-	if (!find(library, "nvmlInit_v2", &init) || !find(library, "nvmlErrorString", &describe))
+	if (!find_function(library, "nvmlInit_v2", &init) ||
+		!find_function(library, "nvmlErrorString", &describe))
 		return REFUSED;
 	r = init();
 	if (r)
@@ -91,7 +93,7 @@ static int count_devices(void *library, unsigned *n)
 	int (*get_count)(unsigned *n);
 	int r;
 
-	if (!find(library, "nvmlDeviceGetCount_v2", &get_count))
+	if (!find_function(library, "nvmlDeviceGetCount_v2", &get_count))
 		return REFUSED;
 	r = get_count(n);
 	if (r)
@@ -106,7 +108,7 @@ static int ask_nvml(void *library)
 	unsigned n;
 
 	if (start_nvml(library) || count_devices(library, &n) ||
-		!find(library, "nvmlSystemGetDriverVersion", &get_driver))
+		!find_function(library, "nvmlSystemGetDriverVersion", &get_driver))
 		return REFUSED;
 	if (get_driver(driver, sizeof driver))
 		snprintf(driver, sizeof driver, "driver unknown");
@@ -114,7 +116,7 @@ static int ask_nvml(void *library)
 	return 0;
 }
 
-/* A device that has no such mode, or does not tell, has it off. */
+/* A mode that a device does not have, or does not tell, counts as off. */
 static int ask_nvml_modes(void *library)
 {
 	int (*get_device)(unsigned index, void **device);
@@ -123,9 +125,9 @@ static int ask_nvml_modes(void *library)
 	unsigned n, n_persistent = 0, n_mig = 0;
 
 	if (start_nvml(library) || count_devices(library, &n) ||
-		!find(library, "nvmlDeviceGetHandleByIndex_v2", &get_device) ||
-		!find(library, "nvmlDeviceGetPersistenceMode", &get_persistence) ||
-		!find(library, "nvmlDeviceGetMigMode", &get_mig))
+		!find_function(library, "nvmlDeviceGetHandleByIndex_v2", &get_device) ||
+		!find_function(library, "nvmlDeviceGetPersistenceMode", &get_persistence) ||
+		!find_function(library, "nvmlDeviceGetMigMode", &get_mig))
 		return REFUSED;
 	for (unsigned i = 0; i < n; i++) {
 		int persistence = 0;
@@ -163,7 +165,7 @@ static int open_and_ask(const void *what)
 
 int library_ask(const struct library_question *question, char *out, size_t n)
 {
-	int r = outsourced_run(open_and_ask, question, OUTSOURCED_MS, out, n);
+	int r = child_work_run(open_and_ask, question, CHILD_WORK_MS, out, n);
 
 	if (r == NOT_FOUND)
 		return -ENOENT;

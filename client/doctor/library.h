@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Libraries of a GPU's driver, and our own, asked who they are: in a child, since they may hang or crash. */
+/* Asks libraries of a GPU's driver, and our own, in a child process, because they may hang or crash. */
 #ifndef CLIENT_LIBRARY_H
 #define CLIENT_LIBRARY_H
 
@@ -7,21 +7,21 @@
 
 enum library {
 	LIBRARY_PROFTAP, /* its version */
-	LIBRARY_CUDA, /* the driver's: the CUDA version that it serves */
+	LIBRARY_CUDA, /* the CUDA version that the driver supports */
 	LIBRARY_CUPTI, /* its version */
 	LIBRARY_NVML, /* "DRIVER VERSION, N GPUs" */
-	LIBRARY_NVML_MODES, /* three numbers: GPUs, those in persistence mode, those with MIG */
+	LIBRARY_NVML_MODES, /* three numbers: of GPUs, of those in persistence mode, of those with MIG */
 	N_LIBRARIES
 };
 
 struct library_question {
 	enum library which;
-	const char *path; /* or a name that the loader finds */
+	const char *path; /* a path, or a name that the loader finds */
 };
 
 /*
- * The answer is in |out|. 0; -ENOENT: the loader has none, and |out| says why; -EIO: it answers with an error, which |out| has;
- * or what outsourced_run() says.
+ * Asks a library. 0: |out| has the answer; -ENOENT: the loader did not find it, and |out| has the reason; -EIO: it
+ * answered with an error, which is in |out|; or a negative result of child_work_run().
  */
 int library_ask(const struct library_question *question, char *out, size_t n);
 

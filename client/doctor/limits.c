@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resource limits of this process, which programs that are started from here inherit. */
+/* Checks of this process's resource limits, which programs that are started from here inherit. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,24 +13,24 @@
 
 #define UNLIMITED UINT64_MAX
 #define MIB (1u << 20)
-/* A trace's file may be that large by default. */
+/* The default limit of a trace's file. */
 #define FILE_BYTES ((uint64_t)1 << 30)
-/* Rings for a thousand threads, reserved; a server makes do with fewer. */
+/* The address space of rings for a thousand threads. A server works with fewer. */
 #define SPACE_BYTES ((uint64_t)4 << 30)
 #define LOCKED_BYTES (8 * MIB)
 #define N_FILES 1024
 #define N_PROCESSES 256
 
-struct limit {
+struct resource_limit {
 	const char *name; /* in /proc/self/limits */
 	uint64_t least;
-	uint64_t scale; /* of |unit| */
-	const char *unit; /* behind a number of |scale| */
-	const char *command; /* of a shell, in its unit */
-	const char *matter; /* what is in the way below |least| */
+	uint64_t scale; /* the size of |unit| */
+	const char *unit; /* follows the number in the message */
+	const char *command; /* the shell's command, in its own unit */
+	const char *matter; /* the effect of a limit below |least| */
 };
 
-/* The soft one. False: it is not told. */
+/* Reads the soft limit. False: it is not known. */
 static bool read_limit(const struct system *sys, const char *name, uint64_t *out)
 {
 	char text[4096];
@@ -50,7 +50,7 @@ static bool read_limit(const struct system *sys, const char *name, uint64_t *out
 	return false;
 }
 
-static void check_limit(const struct system *sys, const struct limit *l, struct finding *f)
+static void check_limit(const struct system *sys, const struct resource_limit *l, struct finding *f)
 {
 	uint64_t value;
 
@@ -69,8 +69,8 @@ static void check_limit(const struct system *sys, const struct limit *l, struct 
 
 void check_limit_files(const struct system *sys, const struct check *self, struct finding *f)
 {
-	static const struct limit limit = {"Max open files", N_FILES, 1, "", "ulimit -n 1024",
-		"a capture of many targets has two for each"};
+	static const struct resource_limit limit = {"Max open files", N_FILES, 1, "",
+		"ulimit -n 1024", "a capture of many targets has two for each"};
 
 	(void)self;
 	check_limit(sys, &limit, f);
@@ -78,7 +78,7 @@ void check_limit_files(const struct system *sys, const struct check *self, struc
 
 void check_limit_file_size(const struct system *sys, const struct check *self, struct finding *f)
 {
-	static const struct limit limit = {"Max file size", FILE_BYTES, MIB, " MiB",
+	static const struct resource_limit limit = {"Max file size", FILE_BYTES, MIB, " MiB",
 		"ulimit -f unlimited", "shared memory counts, and so does the trace's file"};
 
 	(void)self;
@@ -87,7 +87,7 @@ void check_limit_file_size(const struct system *sys, const struct check *self, s
 
 void check_limit_memory(const struct system *sys, const struct check *self, struct finding *f)
 {
-	static const struct limit limit = {"Max address space", SPACE_BYTES, MIB, " MiB",
+	static const struct resource_limit limit = {"Max address space", SPACE_BYTES, MIB, " MiB",
 		"ulimit -v unlimited", "there is room for few threads' rings"};
 
 	(void)self;
@@ -96,7 +96,7 @@ void check_limit_memory(const struct system *sys, const struct check *self, stru
 
 void check_limit_locked(const struct system *sys, const struct check *self, struct finding *f)
 {
-	static const struct limit limit = {"Max locked memory", LOCKED_BYTES, MIB, " MiB",
+	static const struct resource_limit limit = {"Max locked memory", LOCKED_BYTES, MIB, " MiB",
 		"ulimit -l 8192", "sampling rings count"};
 
 	(void)self;
@@ -105,8 +105,8 @@ void check_limit_locked(const struct system *sys, const struct check *self, stru
 
 void check_limit_processes(const struct system *sys, const struct check *self, struct finding *f)
 {
-	static const struct limit limit = {"Max processes", N_PROCESSES, 1, "", "ulimit -u 256",
-		"each program's server is one, with some threads"};
+	static const struct resource_limit limit = {"Max processes", N_PROCESSES, 1, "",
+		"ulimit -u 256", "each program's server is one, with some threads"};
 
 	(void)self;
 	check_limit(sys, &limit, f);

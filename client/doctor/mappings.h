@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process has mapped of proftap's: the library, and the memory that it shares with its server. */
+/* The mappings of a process that matter to checks: proftap's library and shared memory, and CUDA's libraries. */
 #ifndef CLIENT_MAPPINGS_H
 #define CLIENT_MAPPINGS_H
 
@@ -10,12 +10,30 @@
 struct system;
 
 struct mappings {
-	bool is_known; /* they may be read, and there are some */
-	char library[256]; /* path of libproftap; "": it is not there */
-	uint64_t reserved_bytes; /* of what it shares with its server */
-	uint64_t open_bytes; /* of that, what it may write to */
+	bool is_known; /* the mappings can be read, and there are some */
+	char library[256]; /* the path of libproftap; "": not mapped */
+	uint64_t reserved_bytes; /* the memory that it shares with its server */
+	uint64_t open_bytes; /* the writable part of that */
 };
 
+/* Reads proftap's mappings in a process from /proc/PID/maps. */
 void mappings_read(const struct system *sys, pid_t pid, struct mappings *out);
+
+/* --- CUDA ---------------------------------------------------------------------------------- */
+
+#define CUDA_PATH_BYTES 512
+
+struct cuda_mappings {
+	bool is_known; /* the mappings can be read, and there are some */
+	char driver[CUDA_PATH_BYTES]; /* libcuda; "": not mapped, as for the paths below */
+	char runtime[CUDA_PATH_BYTES]; /* libcudart, else another library of the toolkit */
+	int major; /* the version in libcudart's name; 0: not known */
+	char cupti[CUDA_PATH_BYTES];
+	char second_cupti[CUDA_PATH_BYTES]; /* a second copy of CUPTI */
+	char plugin[CUDA_PATH_BYTES]; /* proftap's plug-in, which records */
+};
+
+/* Reads CUDA's libraries in a process from /proc/PID/maps. */
+void cuda_mappings_read(const struct system *sys, pid_t pid, struct cuda_mappings *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel must have for a program and its server to work together. */
+/* Checks of kernel functions that a program and its server need to work together. */
 #include <errno.h>
 
 #include "base/diag.h"
@@ -21,7 +21,7 @@ void check_proc(const struct system *sys, const struct check *self, struct findi
 	system_set_command(sys, f, "mount -t proc proc /proc");
 }
 
-/* A system call that a filter or the kernel's age denies. */
+/* Explains a system call that a filter forbids or that an old kernel does not have. */
 static void judge_call(
 	struct finding *f, int r, const char *yes, const char *name, const char *since)
 {
@@ -63,7 +63,7 @@ void check_loopback(const struct system *sys, const struct check *self, struct f
 	system_set_command(sys, f, "ip link set lo up");
 }
 
-/* Without it nobody knows whose a connection is, and only .any_local_user lets clients in. */
+/* Without it the owner of a connection is not known, and clients may only connect with .any_local_user. */
 void check_sock_diag(const struct system *sys, const struct check *self, struct finding *f)
 {
 	int r = sys->attempt(ATTEMPT_SOCK_DIAG, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sampling by perf events: what is permitted, by trying it. Why the kernel refuses what: docs/internals/doctor.md. */
+/* Checks of sampling by perf events, by trying it. docs/internals/doctor.md has the kernel's rules. */
 #include <errno.h>
 #include <linux/capability.h>
 
@@ -13,7 +13,7 @@
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define MLOCK "/proc/sys/kernel/perf_event_mlock_kb"
 #define RATE "/proc/sys/kernel/perf_event_max_sample_rate"
-/* The highest that sampling is to offer. */
+/* The highest sampling rate that proftap is to offer. */
 #define MAX_RATE 4999
 
 void check_perf_call(const struct system *sys, const struct check *self, struct finding *f)
@@ -34,8 +34,8 @@ void check_perf_call(const struct system *sys, const struct check *self, struct 
 			"--cap-add PERFMON, or run proftapd outside of it");
 }
 
-/* |least| is the setting of perf_event_paranoid that permits it. */
-static void judge(
+/* |least| is the highest perf_event_paranoid that permits it. */
+static void judge_perf(
 	const struct system *sys, struct finding *f, int r, const char *yes, const char *least)
 {
 	int64_t paranoid = 0;
@@ -60,23 +60,23 @@ static void judge(
 void check_perf_own(const struct system *sys, const struct check *self, struct finding *f)
 {
 	(void)self;
-	judge(sys, f, sys->attempt(ATTEMPT_PERF_OWN, 0), "programs of this user", "2");
+	judge_perf(sys, f, sys->attempt(ATTEMPT_PERF_OWN, 0), "programs of this user", "2");
 }
 
 void check_perf_kernel(const struct system *sys, const struct check *self, struct finding *f)
 {
 	(void)self;
-	judge(sys, f, sys->attempt(ATTEMPT_PERF_KERNEL, 0), "what the kernel does for them, too",
-		"1");
+	judge_perf(sys, f, sys->attempt(ATTEMPT_PERF_KERNEL, 0),
+		"what the kernel does for them, too", "1");
 }
 
 void check_perf_cpu(const struct system *sys, const struct check *self, struct finding *f)
 {
 	(void)self;
-	judge(sys, f, sys->attempt(ATTEMPT_PERF_CPU, 0), "whole processors", "0");
+	judge_perf(sys, f, sys->attempt(ATTEMPT_PERF_CPU, 0), "whole processors", "0");
 }
 
-/* The first process is root's. perf_event_paranoid has no say in it. */
+/* Process 1 is root's. perf_event_paranoid does not apply to it. */
 void check_perf_others(const struct system *sys, const struct check *self, struct finding *f)
 {
 	int r = sys->attempt(ATTEMPT_PERF_PID, 1);
@@ -98,7 +98,7 @@ void check_perf_cycles(const struct system *sys, const struct check *self, struc
 	if (r == -ENOENT || r == -EOPNOTSUPP)
 		finding_none(f, "the processor shows none (a virtual machine?): timers do it");
 	else
-		judge(sys, f, r, "cycles", "2");
+		judge_perf(sys, f, r, "cycles", "2");
 }
 
 void check_perf_rings(const struct system *sys, const struct check *self, struct finding *f)
@@ -108,7 +108,7 @@ void check_perf_rings(const struct system *sys, const struct check *self, struct
 
 	(void)self;
 	if (r != -EPERM || sys->attempt(ATTEMPT_PERF_CALL, 0)) {
-		judge(sys, f, r, "1 MiB for each processor", "2");
+		judge_perf(sys, f, r, "1 MiB for each processor", "2");
 		return;
 	}
 	system_read_number(sys, MLOCK, &kib);

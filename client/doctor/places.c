@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directories that servers and recordings need. */
+/* Checks of directories that servers and recordings need. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -19,10 +19,10 @@
 #include "client/doctor/system.h"
 
 #define MIB (1024.0 * 1024.0)
-/* A capture of default size. */
+/* The size of a capture with default limits. */
 #define ROOM_MIB 1024.0
 
-/* Whether a server could make its sockets in |path|: 0, or why not. */
+/* Tries whether a server could make its sockets in |path|. 0 or a negative errno. */
 static int try_place(const char *path, uid_t uid)
 {
 	char parent[PATH_MAX];
@@ -48,7 +48,7 @@ static void describe_place(const char *path, struct finding *f)
 			(unsigned)st.st_uid);
 }
 
-/* Servers take the first that they can use. */
+/* Servers use the first directory that they can. */
 void check_runtime_dir(const struct system *sys, const struct check *self, struct finding *f)
 {
 	char open_to_all[PATH_MAX] = "";
@@ -68,7 +68,7 @@ void check_runtime_dir(const struct system *sys, const struct check *self, struc
 			describe_place(full, f);
 			return;
 		}
-		/* The last one is /tmp's, which this user can always have. */
+		/* The last directory is in /tmp, where this user can always make it unless something else has its name. */
 		if (r == -EACCES || r == -ENOTDIR)
 			snprintf(open_to_all, sizeof open_to_all, "%s", full);
 	}
@@ -79,18 +79,18 @@ void check_runtime_dir(const struct system *sys, const struct check *self, struc
 		finding_set_command(f, "export XDG_RUNTIME_DIR=$(mktemp -d)");
 }
 
-static const char *get_log_dir(bool *is_said)
+static const char *get_log_dir(bool *is_chosen)
 {
-	const char *said = env_get(ENV_PROFTAP_LOG_DIR);
+	const char *chosen = env_get(ENV_PROFTAP_LOG_DIR);
 	const char *parent = getenv("TMPDIR");
 
-	*is_said = said && *said;
-	if (*is_said)
-		return said;
+	*is_chosen = chosen && *chosen;
+	if (*is_chosen)
+		return chosen;
 	return parent && *parent ? parent : "/tmp";
 }
 
-/* As captures do: what is missing of it is made. 0, or why not. */
+/* Tries whether a capture could make and use the directory; missing parents are made. 0 or a negative errno. */
 static int try_log_dir(const char *path)
 {
 	char at[PATH_MAX];
@@ -102,7 +102,7 @@ static int try_log_dir(const char *path)
 
 		if (errno != ENOENT || strcmp(at, ".") == 0)
 			return -errno;
-		/* "/a" is in "/", and "a" in ".". */
+		/* The parent of "/a" is "/", and that of "a" is ".". */
 		if (slash)
 			slash[slash == at] = '\0';
 		else
@@ -133,10 +133,10 @@ static void judge_room(const char *path, struct finding *f)
 
 void check_log_dir(const struct system *sys, const struct check *self, struct finding *f)
 {
-	bool is_said;
-	const char *path = get_log_dir(&is_said);
+	bool is_chosen;
+	const char *path = get_log_dir(&is_chosen);
 	struct diag d = DIAG_INIT;
-	int is_url = local_path_check(is_said ? "PROFTAP_LOG_DIR" : "TMPDIR", path, &d);
+	int is_url = local_path_check(is_chosen ? "PROFTAP_LOG_DIR" : "TMPDIR", path, &d);
 	int r = is_url ? is_url : try_log_dir(path);
 
 	(void)sys, (void)self;
@@ -148,6 +148,6 @@ void check_log_dir(const struct system *sys, const struct check *self, struct fi
 		finding_no(f, "%s", d.text);
 	else
 		finding_no(f, "%s (%s): %s", path,
-			is_said ? "PROFTAP_LOG_DIR" : "for log directories", errno_words(r));
+			is_chosen ? "PROFTAP_LOG_DIR" : "for log directories", errno_words(r));
 	finding_set_command(f, "export PROFTAP_LOG_DIR=$HOME/proftap");
 }

@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who answers on a port of this machine. */
+/* Finds out what answers on a port of this machine, and who owns the port. */
 #ifndef CLIENT_PORT_H
 #define CLIENT_PORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
+
+struct system;
 
 enum port_answer {
 	PORT_NOBODY, /* the connection is refused */
 	PORT_GRPC, /* HTTP/2 */
 	PORT_WEB, /* HTTP/1 */
-	PORT_OTHER, /* |said| has what it is, or said */
+	PORT_OTHER, /* something else, which |said| describes or quotes */
 };
 
-/* Connects to 127.0.0.1:|port|. An enum port_answer. */
+/* Connects to 127.0.0.1:|port|. Returns an enum port_answer. */
 int port_ask(unsigned port, char *said, size_t n);
+
+/* --- owners -------------------------------------------------------------------------------- */
+
+struct port_owner {
+	uid_t uid; /* the user that made the socket; systemd makes sockets as root */
+	pid_t pid; /* the youngest process that has it; 0: this user may not look into the process */
+	char name[64]; /* the name of that process, or "" */
+};
+
+/* Finds the owner of 127.0.0.1:|port| or 0.0.0.0:|port|. False: nothing listens there, or it is not known. */
+bool port_owner_find(const struct system *sys, unsigned port, struct port_owner *out);
+
+/* Lists up to |max| ports on which |pid| listens; none if this user may not look into the process. Returns the number. */
+size_t port_owner_list(const struct system *sys, pid_t pid, unsigned *ports, size_t max);
 
 #endif

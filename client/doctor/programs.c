@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftapd and libproftap: found, and of this version. */
+/* Checks whether proftapd and libproftap are found and have this version. */
 #include "client/doctor/programs.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "client/doctor/system.h"
 #include "client/program/program.h"
 
-/* Programs of one version are installed together. */
+/* The advice is to install all programs of one version. */
 static void set_other_version(struct finding *f, const char *path, const char *version)
 {
 	finding_no(f, "%s is %s, and this is proftap " PACKAGE_VERSION, path, version);

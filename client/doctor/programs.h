@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap's own programs, as checks name them. */
+/* Advice about proftap's own programs. */
 #ifndef CLIENT_PROGRAMS_H
 #define CLIENT_PROGRAMS_H
 
 struct finding;
 struct system;
 
-/* The command that gives proftapd |capabilities| ("cap_perfmon,cap_bpf"), or, for root, who lacks them, why there is none. */
+/*
+ * Sets the command that gives proftapd |capabilities|, such as "cap_perfmon,cap_bpf". If root lacks them, sets the reason why no
+ * command helps.
+ */
 void programs_set_setcap(const struct system *sys, struct finding *f, const char *capabilities);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host daemon: its units, its registry, its ports. */
+/* Checks of the host daemon: its units, its registry, its ports. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,12 +15,11 @@
 #include "client/doctor/checks.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/port.h"
-#include "client/doctor/port_owner.h"
 #include "client/doctor/system.h"
 #include "client/target/address.h"
 
 #define WEB_PORT 9022
-/* At most so many ports of a host daemon are asked. */
+/* The most ports of a host daemon that are asked. */
 #define MAX_PORTS 16
 
 /* --- units --------------------------------------------------------------------------------- */
@@ -39,8 +38,8 @@ static void read_property(const char *text, const char *name, char *out, size_t 
 	snprintf(out, n, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-/* Of "systemctl show". 0, or its exit status, or a negative errno. */
-static int ask(const struct system *sys, const char *unit, struct unit_state *state)
+/* Runs "systemctl show". Returns 0, its exit status, or a negative errno. */
+static int ask_systemd(const struct system *sys, const char *unit, struct unit_state *state)
 {
 	const char *const argv[] = {"systemctl", "show", "--property",
 		"LoadState,UnitFileState,ActiveState", unit, NULL};
@@ -58,7 +57,7 @@ static bool is_word(const char *word, const char *a, const char *b)
 	return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
-static void judge(
+static void judge_unit(
 	const struct system *sys, const char *unit, const struct unit_state *s, struct finding *f)
 {
 	if (strcmp(s->load, "loaded") != 0 && strcmp(s->load, "masked") != 0) {
@@ -92,9 +91,9 @@ void check_unit(const struct system *sys, const struct check *self, struct findi
 		finding_none(f, "systemd does not run here; proftapd --host does without");
 		return;
 	}
-	r = ask(sys, self->about, &state);
+	r = ask_systemd(sys, self->about, &state);
 	if (r == 0) {
-		judge(sys, self->about, &state, f);
+		judge_unit(sys, self->about, &state, f);
 		return;
 	}
 	finding_no(f, "systemctl show: %s",
@@ -122,7 +121,7 @@ static int format_registry(const struct system *sys, const char *dir, struct soc
 		       : -ENOENT;
 }
 
-/* It says nothing to who does not announce a program: connecting is enough to know that it is there. */
+/* Connects only: the registry says nothing to a client that does not announce a program. */
 static int ask_registry(const struct sockaddr_un *a, struct ucred *peer)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -139,7 +138,7 @@ static bool is_trusted(const struct system *sys, const struct ucred *peer)
 	return peer->uid == 0 || peer->uid == sys->uid;
 }
 
-/* The host daemon that programs announce themselves to. Its pid is 0 where there is none, or systemd listens for it. */
+/* Finds the host daemon of the registry. The pid is 0 if there is none, or systemd listens for it. */
 static void find_daemon(const struct system *sys, struct ucred *out)
 {
 	char path[RUNTIME_DIR_MAX_BYTES];
@@ -195,36 +194,36 @@ void check_registry(const struct system *sys, const struct check *self, struct f
 
 /* --- ports --------------------------------------------------------------------------------- */
 
-struct answer {
+struct port_reply {
 	unsigned port;
 	int code; /* enum port_answer */
 	char said[64];
-	bool is_known; /* whose it is */
+	bool is_known; /* |owner| is known */
 	struct port_owner owner;
 };
 
-static void ask_port(const struct system *sys, unsigned port, struct answer *a)
+static void ask_port(const struct system *sys, unsigned port, struct port_reply *a)
 {
-	*a = (struct answer){.port = port};
+	*a = (struct port_reply){.port = port};
 	a->code = sys->ask_port(port, a->said, sizeof a->said);
 	a->is_known = a->code != PORT_NOBODY && port_owner_find(sys, port, &a->owner);
 }
 
-static bool is_of_daemon(const struct answer *a, enum port_answer wanted)
+static bool is_of_daemon(const struct port_reply *a, enum port_answer wanted)
 {
 	return a->code == (int)wanted &&
 	       (!a->is_known || !a->owner.pid || strcmp(a->owner.name, "proftapd") == 0);
 }
 
-static const char *name_answer(const struct answer *a)
+static const char *name_answer(const struct port_reply *a)
 {
 	return a->code == PORT_GRPC  ? "a gRPC server"
 	       : a->code == PORT_WEB ? "a web server"
 				     : a->said;
 }
 
-/* " of uid 0: nginx, pid 812", as far as it is known. */
-static void describe_owner(const struct answer *a, char *out, size_t n)
+/* Writes " of uid 0: nginx, pid 812", as far as it is known. */
+static void describe_owner(const struct port_reply *a, char *out, size_t n)
 {
 	out[0] = '\0';
 	if (a->is_known && a->owner.pid)
@@ -234,7 +233,7 @@ static void describe_owner(const struct answer *a, char *out, size_t n)
 		snprintf(out, n, " of uid %u", a->owner.uid);
 }
 
-static void judge_stranger(const struct system *sys, struct finding *f, const struct answer *a)
+static void judge_stranger(const struct system *sys, struct finding *f, const struct port_reply *a)
 {
 	char of[128];
 
@@ -244,7 +243,7 @@ static void judge_stranger(const struct system *sys, struct finding *f, const st
 	finding_set_reason(f, "tells who; end that, or have proftapd listen elsewhere");
 }
 
-/* Nobody is at the port where it would be looked for; |daemon| (0: there is none) has the registry. */
+/* Nothing listens on the usual port. |daemon| has the registry; a pid of 0 means that there is none. */
 static void judge_nobody(const struct system *sys, const struct check *self, struct finding *f,
 	unsigned port, const struct ucred *daemon)
 {
@@ -264,7 +263,7 @@ static void judge_nobody(const struct system *sys, const struct check *self, str
 	}
 }
 
-/* "Listen=127.0.0.1:9121 (Stream)": the ports that the unit's file says. Returns how many. */
+/* Lists the ports of the unit by lines such as "Listen=127.0.0.1:9121 (Stream)". Returns their number. */
 static size_t list_unit_ports(
 	const struct system *sys, const char *unit, unsigned *ports, size_t max)
 {
@@ -285,8 +284,8 @@ static size_t list_unit_ports(
 static void judge_port(const struct system *sys, const struct check *self, struct finding *f,
 	unsigned port, enum port_answer wanted)
 {
-	struct answer usual;
-	struct answer other;
+	struct port_reply usual;
+	struct port_reply other;
 	struct ucred daemon;
 	unsigned ports[MAX_PORTS];
 	char of[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine; see system.h. */
+/* Access to the machine; see system.h. */
 #include "client/doctor/system.h"
 
 #include <errno.h>
@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "client/doctor/child_work.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/library.h"
 #include "client/doctor/port.h"
-#include "client/doctor/printed.h"
 
 void system_init(struct system *sys)
 {
@@ -23,7 +23,7 @@ void system_init(struct system *sys)
 		.root = "",
 		.uid = geteuid(),
 		.attempt = attempt,
-		.print = printed_get,
+		.print = child_work_run_program,
 		.ask_library = library_ask,
 		.ask_port = port_ask,
 	};
@@ -45,7 +45,7 @@ int system_read(const struct system *sys, const char *path, char *out, size_t n)
 
 	if (fd < 0)
 		return -errno;
-	/* Some files of /proc come in pieces. */
+	/* Some files of /proc are read in pieces. */
 	while (used < n - 1 && r > 0) {
 		r = read(fd, out + used, n - 1 - used);
 		if (r < 0)

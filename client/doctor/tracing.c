@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking into other processes, and into the kernel. */
+/* Checks of access to other processes and to the kernel. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
 #define KPTR "/proc/sys/kernel/kptr_restrict"
 
-/* Of Yama: what is forbidden for good until the machine is started again. */
+/* Yama's setting that forbids ptrace until the machine is restarted. */
 #define SCOPE_NONE 3
 
 void check_ptrace(const struct system *sys, const struct check *self, struct finding *f)
@@ -107,7 +107,7 @@ void check_tracefs(const struct system *sys, const struct check *self, struct fi
 	}
 }
 
-/* Addresses are all 0 for those who may not see them. */
+/* All addresses are 0 for users that may not see them. */
 void check_kernel_symbols(const struct system *sys, const struct check *self, struct finding *f)
 {
 	char line[256] = "";

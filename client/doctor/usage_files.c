@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the usage of a machine is read from, beyond what every /proc has. */
+/* Checks of files with a machine's usage that not every kernel has. */
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ void check_pressure(const struct system *sys, const struct check *self, struct f
 	finding_set_reason(f, "start the machine with psi=1; the kernel needs CONFIG_PSI");
 }
 
-/* The name of what drives /sys/class/accel/|name|, or "". */
+/* Reads the name of the driver of /sys/class/accel/|name|, or "". */
 static void read_driver(const struct system *sys, const char *name, char *out, size_t n)
 {
 	char path[PATH_MAX];
@@ -77,7 +77,7 @@ static void judge_npu(const struct system *sys, const char *name, struct finding
 		f, "of Intel's driver, intel_vpu, Linux 6.10 has it; of others none has");
 }
 
-/* The first one that there is: more than one was never seen. */
+/* Only the first device is checked; no known machine has more than one. */
 void check_npu(const struct system *sys, const struct check *self, struct finding *f)
 {
 	char path[PATH_MAX];

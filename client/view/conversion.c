@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "client/process/output_file.h"
 #include "client/process/streams.h"
 #include "client/process/terminal.h"
+#include "client/view/traces.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
 #include "trace/json.h"
@@ -24,9 +26,9 @@ bool conversion_is_to_stdout(const struct conversion *c)
 	return c->output && output_file_is_standard(c->output);
 }
 
-/* --- where --------------------------------------------------------------------------------- */
+/* --- the output's path --------------------------------------------------------------------- */
 
-/* "dir/run" becomes "dir/run/run.pftrace", and "." the same with the name that it has. */
+/* Makes "dir/run/run.pftrace" of "dir/run". "." is resolved first. */
 static char *make_path_in(const char *dir, const char *suffix)
 {
 	_cleanup_free_ char *real = realpath(dir, NULL);
@@ -40,7 +42,7 @@ static char *make_path_in(const char *dir, const char *suffix)
 	return out;
 }
 
-/* "run/host.xplane.pb" becomes "run/host.pftrace". */
+/* Makes "run/host.pftrace" of "run/host.xplane.pb". */
 static char *make_path(const struct view *view, const char *path, const char *suffix)
 {
 	const char *slash = strrchr(path, '/');
@@ -127,9 +129,9 @@ int conversion_write_beside(const struct codec *codec, const struct view *view, 
 	return r;
 }
 
-/* --- what is said of it -------------------------------------------------------------------- */
+/* --- the report ---------------------------------------------------------------------------- */
 
-/* NULL where something was selected. What was and cannot be expressed is counted as lost. */
+/* Returns a note if the selection is empty, else NULL. Selected events that the format cannot express count as lost. */
 static const char *note_emptiness(const struct view *view, const struct codec_result *result)
 {
 	bool is_empty = view->selection && view->n_events && !result->n_items && !result->n_losses;
@@ -151,7 +153,7 @@ void conversion_say_losses(
 			result->losses[i].n, result->losses[i].what);
 }
 
-static void say(const struct view *view, const struct conversion *c, const char *path,
+static void say_text(const struct view *view, const struct conversion *c, const char *path,
 	const struct codec_result *result)
 {
 	fprintf(stderr, "converted %" PRIu64 " of %" PRIu64 " events to %s: %.1f MB\n",
@@ -205,7 +207,7 @@ int conversion_run(
 		r = fail_write(conversion_write(c, view, STDOUT_FILENO, false, &result, d),
 			"standard output", d);
 		if (r == 0)
-			say(view, c, NULL, &result);
+			say_text(view, c, NULL, &result);
 		return r;
 	}
 	output = c->output ? strdup(c->output)
@@ -218,6 +220,178 @@ int conversion_run(
 	if (r == 0 && c->is_json)
 		say_json(view, c, output, &result);
 	else if (r == 0)
-		say(view, c, output, &result);
+		say_text(view, c, output, &result);
+	return r;
+}
+
+/* --- formats ------------------------------------------------------------------------------- */
+
+static void list_names(char *out, size_t n)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (const struct codec *const *c = codecs; *c && used < n; c++)
+		used += (size_t)snprintf(out + used, n - used, "%s%s",
+			c == codecs ? ""
+			: c[1]	    ? ", "
+				    : " or ",
+			(*c)->name);
+}
+
+int conversion_set_format(struct conversion *c, const char *name, struct diag *d)
+{
+	char names[256];
+
+	c->codec = codec_find(name);
+	if (c->codec)
+		return 0;
+	list_names(names, sizeof names);
+	return diag_set(d, -EINVAL, "--format: bad value \"%.64s\": must be %s", name, names);
+}
+
+const char *conversion_get_format(size_t i)
+{
+	return codecs[i] ? codecs[i]->name : NULL;
+}
+
+/* Whether |output| has a trace's name: it would replace a recording, or be read as a part of the run. */
+static bool is_trace(const char *output)
+{
+	_cleanup_free_ char *real = realpath(output, NULL);
+
+	return traces_has_name(output) || (real && traces_has_name(real));
+}
+
+static int check_output(const struct conversion *c, struct diag *d)
+{
+	if (c->output && is_trace(c->output))
+		return diag_set(d, -EINVAL,
+			"--output: \"%.300s\" is the name of a trace; it must not end in .xplane.pb",
+			c->output);
+	if (c->is_json && conversion_is_to_stdout(c))
+		return diag_set(d, -EINVAL,
+			"--json: the trace goes to standard output already; name a file with -o");
+	return 0;
+}
+
+/* Checks that the format can be written to the output. */
+static int check_file(const struct conversion *c, struct diag *d)
+{
+	if (!c->codec->needs_file)
+		return 0;
+	if (conversion_is_to_stdout(c))
+		return diag_set(d, -EINVAL,
+			"--output: %s cannot go to standard output: it is written in several places at once; "
+			"name a file",
+			c->codec->name);
+	if (c->output && codec_is_gzip(c->codec, c->output))
+		return diag_set(d, -EINVAL,
+			"--output: %s cannot be compressed: it is written in several places at once; "
+			"name a file without .gz",
+			c->codec->name);
+	return 0;
+}
+
+int conversion_check(struct conversion *c, struct diag *d)
+{
+	int r = check_output(c, d);
+
+	if (r)
+		return r;
+	if (!c->codec && c->output)
+		c->codec = codec_find_by_path(c->output);
+	if (!c->codec)
+		return diag_set(d, -EINVAL,
+			"proftap convert: no format is given, and the end of the file's name tells none; "
+			"say -t FORMAT");
+	r = check_file(c, d);
+	return r ? r : conversion_check_compression(c, d);
+}
+
+void conversion_print_formats(FILE *out)
+{
+	fprintf(out, "\nFormats:\n");
+	for (const struct codec *const *c = codecs; *c; c++)
+		fprintf(out, "  %-16s %-17s %s\n", (*c)->name, (*c)->suffix, (*c)->help);
+}
+
+/* --- compression --------------------------------------------------------------------------- */
+
+int conversion_set_compression(struct conversion *c, const char *value, struct diag *d)
+{
+	bool is_level = value[0] >= '1' && value[0] <= '9' && !value[1];
+
+	if (!is_level && strcmp(value, "none") != 0)
+		return diag_set(d, -EINVAL,
+			"--compression: bad value \"%.64s\": must be 1 (quick) to 9 (small) or none",
+			value);
+	c->options.level = is_level ? value[0] - '0' : 0;
+	return 0;
+}
+
+/* A level needs an output that is compressed, and "none" a name without .gz. */
+int conversion_check_compression(const struct conversion *c, struct diag *d)
+{
+	const char *name = c->output ? c->output : codec_get_suffix(c->codec, &c->options);
+	bool is_gzip = !conversion_is_to_stdout(c) && codec_is_gzip(c->codec, name);
+
+	if (c->options.level == 0 && is_gzip && codec_has_gzip_name(name))
+		return diag_set(d, -EINVAL,
+			"--compression: none, but \"%.300s\" says that it is; name a file without .gz",
+			name);
+	if (c->options.level > 0 && c->codec->needs_file)
+		return diag_set(
+			d, -EINVAL, "--compression: %s is never compressed", c->codec->name);
+	if (c->options.level > 0 && !is_gzip && !c->codec->compresses)
+		return diag_set(d, -EINVAL,
+			"--compression: %s is not compressed there; name a file that ends in .gz",
+			c->codec->name);
+	return 0;
+}
+
+/* --- the formats of --format --------------------------------------------------------------- */
+
+#define XSPACE "xspace"
+
+const char *formats_get_name(size_t i)
+{
+	return i == 0 ? XSPACE : conversion_get_format(i - 1);
+}
+
+static bool has_format(const struct formats *f, const struct codec *codec)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->codecs[i] == codec)
+			return true;
+	return false;
+}
+
+static int add_format(struct formats *f, const char *word, struct diag *d)
+{
+	struct conversion c = CONVERSION_INIT;
+	struct diag why = DIAG_INIT;
+
+	if (strcmp(word, XSPACE) == 0)
+		return 0;
+	if (conversion_set_format(&c, word, &why))
+		return diag_set(d, why.code, "%.400s; or " XSPACE, why.text);
+	if (has_format(f, c.codec))
+		return 0;
+	if (f->n == FORMATS_MAX)
+		return diag_set(d, -EINVAL, "--format: more than %d formats", FORMATS_MAX);
+	f->codecs[f->n++] = c.codec;
+	return 0;
+}
+
+int formats_parse(struct formats *f, const char *words, struct diag *d)
+{
+	_cleanup_free_ char *copy = strdup(words);
+	char *rest = copy;
+	char *word;
+	int r = copy ? 0 : diag_set(d, -ENOMEM, "--format: out of memory");
+
+	while (r == 0 && (word = strsep(&rest, ",")))
+		r = add_format(f, word, d);
 	return r;
 }

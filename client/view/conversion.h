@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A view into a file of another format: what convert does, and capture --format, and view before it serves the file. */
+/* Converts a view into a file of another format, for proftap convert, capture --format and view. */
 #ifndef CLIENT_CONVERSION_H
 #define CLIENT_CONVERSION_H
 
@@ -14,9 +14,9 @@ struct json;
 struct view;
 
 struct conversion {
-	const struct codec *codec; /* NULL: what the end of |output| says */
+	const struct codec *codec; /* NULL: the suffix of |output| decides */
 	struct codec_options options;
-	const char *output; /* path; "-": standard output; NULL: beside the trace */
+	const char *output; /* a path; "-": standard output; NULL: a file beside the trace */
 	bool is_json;
 };
 
@@ -25,39 +25,57 @@ struct conversion {
 		.options = CODEC_OPTIONS_INIT \
 	}
 
-/* 0, or -EINVAL with |d|. */
+/* Parse the values of options. 0, or -EINVAL with |d|. */
 int conversion_set_format(struct conversion *c, const char *name, struct diag *d);
 int conversion_set_compression(struct conversion *c, const char *value, struct diag *d);
-/* Whether there is a format, and it can go where it is to go; sets it from |output|. */
+/* Sets a missing format from |output| and checks that it can be written there. 0, or -EINVAL with |d|. */
 int conversion_check(struct conversion *c, struct diag *d);
-/* The part of that which asks whether what goes there can be compressed as the options say. */
+/* Checks that the output can be compressed as the options say, which conversion_check() includes. */
 int conversion_check_compression(const struct conversion *c, struct diag *d);
 bool conversion_is_to_stdout(const struct conversion *c);
 /*
- * Writes the view of the trace (or run directory) at |path| and says so: the file on standard output, how much it is and what
- * is lost in the format on standard error. 0, or a negative errno with |d|.
+ * Writes the view of the trace (or run directory) at |path|. Prints the file's path to standard output, and the size and
+ * losses to standard error. 0, or a negative errno with |d|.
  */
 int conversion_run(
 	const struct conversion *c, const struct view *view, const char *path, struct diag *d);
 
 /*
- * The parts of that. Into a descriptor, for codecs that need no file; and into the file beside the trace (or run directory) at |path|
- * that has the name of that and the end of the format: *file is the caller's, NULL on failure. 0, or a negative errno with |d|
- * (of the first: where there is more to say than that).
+ * Writes the view to a descriptor, with a codec that needs no file. 0, or a negative errno; |d| may stay empty if there is
+ * no more to say than the errno.
  */
 int conversion_write(const struct conversion *c, const struct view *view, int fd, bool is_gzip,
 	struct codec_result *result, struct diag *d);
+/*
+ * Writes the view to a file beside the trace (or run directory) at |path|, with its name and the format's suffix. The
+ * caller frees *file, the path; it is NULL on failure. 0, or a negative errno with |d|.
+ */
 int conversion_write_beside(const struct codec *codec, const struct view *view, const char *path,
 	char **file, struct codec_result *result, struct diag *d);
-/* The notes of the view and what the format could not express, to standard error; with all that is counted, as JSON. */
+/* Prints the view's notes, and the number of items that the format cannot express, to standard error. */
 void conversion_say_losses(
 	const struct codec *codec, const struct view *view, const struct codec_result *result);
+/* Writes the counters, losses and notes as members of a JSON object. */
 void conversion_write_json_members(
 	const struct view *view, const struct codec_result *result, struct json *j);
 
-/* The name of format i; NULL: there are no more. */
+/* Returns the name of format i; NULL: there are no more. */
 const char *conversion_get_format(size_t i);
-/* A line for each. */
+/* Prints a line for each format. */
 void conversion_print_formats(FILE *out);
+
+/* --- the formats of --format --------------------------------------------------------------- */
+
+#define FORMATS_MAX 16
+
+struct formats {
+	const struct codec *codecs[FORMATS_MAX]; /* all different */
+	size_t n;
+};
+
+/* Adds the formats of a list such as "perfetto,pprof". "xspace" is accepted and not added, because it is always written. 0 or -EINVAL with |d|. */
+int formats_parse(struct formats *f, const char *words, struct diag *d);
+/* Returns name i of "xspace" and the names of all other formats; NULL: there are no more. */
+const char *formats_get_name(size_t i);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Views for commands; see open_view.h. */
+/* Opening views; see open_view.h. */
 #include "client/view/open_view.h"
 
 #include <errno.h>
@@ -16,19 +16,170 @@
 #include "trace/read/archive.h"
 #include "trace/read/archive_join.h"
 
+void view_settings_deinit(struct view_settings *s)
+{
+	free(s->shifts_ns);
+	selection_deinit(&s->selection);
+	*s = (struct view_settings)VIEW_SETTINGS_INIT;
+}
+
+/* --- alignment of several files ------------------------------------------------------------ */
+
+static int add_shift(struct view_settings *s, size_t *n_allocated, const char *word, struct diag *d)
+{
+	int64_t shift_ns;
+	int r = selection_parse_time("--align", word, &shift_ns, NULL);
+
+	if (r)
+		return diag_set(d, r,
+			"--align: bad value \"%.64s\": must be epoch, start, or a time for each file, as in "
+			"0,-5ms",
+			word);
+	if (grow(&s->shifts_ns, n_allocated, s->n_shifts + 1))
+		return diag_set(d, -ENOMEM, "--align: out of memory");
+	s->shifts_ns[s->n_shifts++] = shift_ns;
+	return 0;
+}
+
+static int set_shifts(struct view_settings *s, const char *value, struct diag *d)
+{
+	_cleanup_free_ char *copy = strdup(value);
+	size_t n_allocated = 0;
+	char *rest = copy;
+	char *word;
+	int r = copy ? 0 : diag_set(d, -ENOMEM, "--align: out of memory");
+
+	while (r == 0 && (word = strsep(&rest, ",")))
+		r = add_shift(s, &n_allocated, word, d);
+	return r;
+}
+
+int view_settings_set_align(void *settings, const char *value, struct diag *d)
+{
+	struct view_settings *s = settings;
+
+	free(s->shifts_ns);
+	s->shifts_ns = NULL;
+	s->n_shifts = 0;
+	s->align = VIEW_ALIGN_EPOCH;
+	if (strcmp(value, "epoch") == 0)
+		return 0;
+	if (strcmp(value, "start") != 0)
+		return set_shifts(s, value, d);
+	s->align = VIEW_ALIGN_START;
+	return 0;
+}
+
+/* --- the selection ------------------------------------------------------------------------- */
+
+static struct selection *selection_of(void *settings)
+{
+	return &((struct view_settings *)settings)->selection;
+}
+
+/* --from and --to may be equal: then the events that are open at that instant are selected. */
+static int check_range(const struct selection *s, struct diag *d)
+{
+	if (s->from_ns <= s->to_ns)
+		return 0;
+	return diag_set(d, -EINVAL, "--to: is earlier than --from");
+}
+
+int view_settings_set_from(void *settings, const char *value, struct diag *d)
+{
+	struct selection *s = selection_of(settings);
+	int r = selection_parse_time("--from", value, &s->from_ns, d);
+
+	return r ? r : check_range(s, d);
+}
+
+int view_settings_set_to(void *settings, const char *value, struct diag *d)
+{
+	struct selection *s = selection_of(settings);
+	int r = selection_parse_time("--to", value, &s->to_ns, d);
+
+	return r ? r : check_range(s, d);
+}
+
+int view_settings_set_min_duration(void *settings, const char *value, struct diag *d)
+{
+	struct selection *s = selection_of(settings);
+	int r = selection_parse_time("--min_duration", value, &s->min_duration_ns, d);
+
+	if (r == 0 && s->min_duration_ns < 0)
+		return diag_set(d, -EINVAL,
+			"--min_duration: bad value \"%.64s\": must not be negative", value);
+	return r;
+}
+
+int view_settings_set_name(void *settings, const char *value, struct diag *d)
+{
+	return selection_set_name(selection_of(settings), "--name", value, d);
+}
+
+int view_settings_set_exclude(void *settings, const char *value, struct diag *d)
+{
+	return selection_set_exclude(selection_of(settings), "--exclude", value, d);
+}
+
+int view_settings_set_thread(void *settings, const char *value, struct diag *d)
+{
+	return selection_set_threads(selection_of(settings), "--thread", value, d);
+}
+
+int view_settings_set_pid(void *settings, const char *value, struct diag *d)
+{
+	return selection_set_pids(selection_of(settings), "--pid", value, d);
+}
+
+int view_settings_set_iterations(void *settings, const char *value, struct diag *d)
+{
+	return selection_set_iterations(selection_of(settings), "--iterations", value, d);
+}
+
+/* --- grouping ------------------------------------------------------------------------------ */
+
+static struct grouping *grouping_of(void *settings)
+{
+	return &((struct view_settings *)settings)->grouping;
+}
+
+int view_settings_set_primary(void *settings, const char *value, struct diag *d)
+{
+	return grouping_list_parse(&grouping_of(settings)->primary, "--primary_group", value, d);
+}
+
+int view_settings_set_secondary(void *settings, const char *value, struct diag *d)
+{
+	return grouping_list_parse(
+		&grouping_of(settings)->secondary, "--secondary_group", value, d);
+}
+
+int view_settings_set_system_primary(void *settings, const char *value, struct diag *d)
+{
+	return grouping_list_parse(
+		&grouping_of(settings)->primary, "--system_trace_primary_group", value, d);
+}
+
+int view_settings_set_system_secondary(void *settings, const char *value, struct diag *d)
+{
+	return grouping_list_parse(
+		&grouping_of(settings)->secondary, "--system_trace_secondary_group", value, d);
+}
+
 struct file_id {
 	dev_t device;
 	ino_t inode;
 };
 
 struct opening {
-	struct file_id *ids; /* of the archives' files */
+	struct file_id *ids; /* the ids of the archives' files */
 	size_t n_ids_allocated;
-	struct names twice; /* paths of what was given already */
+	struct names twice; /* the paths of files that were given again */
 	struct archive **archives;
 	size_t n_archives;
 	size_t n_allocated;
-	struct names *unreadable; /* NULL: there may be none */
+	struct names *unreadable; /* NULL: a file that cannot be read is an error */
 	struct diag *diag;
 };
 
@@ -53,7 +204,7 @@ static int open_file(struct opening *o, const char *path, const struct stat *st)
 	return r;
 }
 
-/* One that is given twice is read once: its events would stand there twice, and its flows cross. */
+/* A file that is given twice is read once: otherwise its events would appear twice, and its flows would cross. */
 static int add_file(struct opening *o, const char *path)
 {
 	struct stat st;
@@ -68,7 +219,7 @@ static int add_file(struct opening *o, const char *path)
 	return 0;
 }
 
-/* Adds the file, or the sentence about it to what cannot be read. */
+/* Adds the file, or else the reason to |unreadable|. */
 static int try_file(struct opening *o, const char *path)
 {
 	int r = add_file(o, path);
@@ -93,7 +244,7 @@ static int add_place(struct opening *o, const char *place)
 	return r;
 }
 
-/* The file, or the directory that the files of the run lie in: of those that could be read. */
+/* Returns the path of the only archive, or the directory of the first one, malloc'ed. */
 static char *copy_path(const struct opening *o)
 {
 	const char *path = o->archives[0]->path;
@@ -107,10 +258,10 @@ static char *copy_path(const struct opening *o)
 }
 
 /*
- * Files of one recording, or of one process, are read as one. Who moves files in time, or lays their begins over each other, wants
- * them apart, but parts of one capture have one begin.
+ * Joins the files of one recording, or of one process, into one archive. If the user shifts files in time or aligns their
+ * starts, processes stay apart, and only the parts of one capture are joined, because they have one start.
  */
-static int join(struct opening *o, const struct view_settings *settings)
+static int join_archives(struct opening *o, const struct view_settings *settings)
 {
 	bool is_moved = settings->align != VIEW_ALIGN_EPOCH || settings->n_shifts;
 	int r = archives_join(o->archives, &o->n_archives, is_moved ? JOIN_PARTS : JOIN_PROCESSES);
@@ -134,9 +285,9 @@ static int note_twice(const struct opening *o, struct view *view)
 	return 0;
 }
 
-/* --- whom --pid means ---------------------------------------------------------------------- */
+/* --- checking --pid ------------------------------------------------------------------------ */
 
-static bool is_there(const struct view *view, const char *word, size_t n)
+static bool is_process(const struct view *view, const char *word, size_t n)
 {
 	for (size_t i = 0; i < view->n_origins; i++)
 		if (selection_is_word(word, n, view->origins[i].name, view->origins[i].pid))
@@ -144,7 +295,7 @@ static bool is_there(const struct view *view, const char *word, size_t n)
 	return false;
 }
 
-/* "train (pid 4242), /device:GPU:0": as many as there is room for. */
+/* Writes "train (pid 4242), /device:GPU:0" and so on, as far as there is room. */
 static void list_processes(const struct view *view, char *out, size_t size)
 {
 	size_t n = 0;
@@ -159,7 +310,7 @@ static void list_processes(const struct view *view, char *out, size_t size)
 	}
 }
 
-/* A word that means nobody is a mistake; beside others that mean somebody it may be of another trace. */
+/* It is an error if no word of --pid matches. If another word matches, an unmatched one is only noted. */
 static int check_pids(
 	const struct view_settings *settings, struct view *view, const char *path, struct diag *d)
 {
@@ -171,13 +322,13 @@ static int check_pids(
 	while (word) {
 		size_t n = selection_get_word_length(word);
 
-		if (is_there(view, word, n))
+		if (is_process(view, word, n))
 			n_there++;
 		else if (view_note(view, "--pid: no program or device is %.*s", (int)n, word))
 			return diag_set(d, -ENOMEM, "trace: out of memory");
 		word = word[n] ? word + n + 1 : NULL;
 	}
-	if (!s->pids || n_there || settings->may_mean_nobody)
+	if (!s->pids || n_there || settings->may_match_nothing)
 		return 0;
 	list_processes(view, known, sizeof known);
 	return diag_set(d, -ESRCH,
@@ -185,7 +336,7 @@ static int check_pids(
 		path, known);
 }
 
-static int make(
+static int make_view(
 	struct opening *o, const struct view_settings *settings, struct view **out, char **path)
 {
 	const struct view_options options = {
@@ -221,11 +372,11 @@ int open_view(char *const *places, size_t n_places, const struct view_settings *
 	for (size_t i = 0; i < n_places && r == 0; i++)
 		r = add_place(&o, places[i]);
 	if (r == 0)
-		r = join(&o, settings);
+		r = join_archives(&o, settings);
 	if (r == 0)
 		r = check_shifts(&o, settings);
 	if (r == 0)
-		r = o.n_archives ? make(&o, settings, out, path) : -EBADMSG;
+		r = o.n_archives ? make_view(&o, settings, out, path) : -EBADMSG;
 	for (size_t i = 0; i < o.n_archives; i++)
 		archive_free(o.archives[i]);
 	free(o.archives);

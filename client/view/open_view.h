@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The view that a command's operands and options mean: what convert, report, diff and view have in common. */
+/* Opens the view that a command's operands and options describe, for convert, report, diff and view. */
 #ifndef CLIENT_OPEN_VIEW_H
 #define CLIENT_OPEN_VIEW_H
 
@@ -12,17 +12,17 @@
 
 struct diag;
 
-/* What the options in OPEN_VIEW_OPTIONS and OPEN_VIEW_GROUP_OPTIONS set. */
+/* The settings of OPEN_VIEW_OPTIONS and OPEN_VIEW_GROUP_OPTIONS. */
 struct view_settings {
 	enum view_align align;
 	int64_t *shifts_ns; /* NULL: none */
 	size_t n_shifts;
 	struct selection selection;
 	struct grouping grouping;
-	/* Takes the sentences about files that cannot be read; NULL: such a file is an error. */
+	/* Gets messages about files that cannot be read; NULL: such a file is an error. */
 	struct names *unreadable;
-	/* Whoever draws asks for what a program has; one that is not in the trace has nothing. */
-	bool may_mean_nobody;
+	/* A --pid that is not in the trace selects nothing and is no error. */
+	bool may_match_nothing;
 };
 
 #define VIEW_SETTINGS_INIT                                             \
@@ -32,7 +32,7 @@ struct view_settings {
 
 void view_settings_deinit(struct view_settings *s);
 
-/* What the rows of OPEN_VIEW_OPTIONS call; |settings| is a struct view_settings. */
+/* Parse the values of options. |settings| is a struct view_settings. 0, or a negative errno with |d|. */
 int view_settings_set_align(void *settings, const char *value, struct diag *d);
 int view_settings_set_from(void *settings, const char *value, struct diag *d);
 int view_settings_set_to(void *settings, const char *value, struct diag *d);
@@ -47,7 +47,7 @@ int view_settings_set_secondary(void *settings, const char *value, struct diag *
 int view_settings_set_system_primary(void *settings, const char *value, struct diag *d);
 int view_settings_set_system_secondary(void *settings, const char *value, struct diag *d);
 
-/* Rows for a command's table; |member| is its struct view_settings. */
+/* Rows for a command's table of options; |member| is the struct view_settings in its settings. */
 #define OPEN_VIEW_CALL(settings, member, name, set, argument, help)                            \
 	{                                                                                      \
 		name, 0, COMMAND_OPTION_CALL, offsetof(settings, member), 0, 0, set, argument, \
@@ -80,7 +80,7 @@ int view_settings_set_system_secondary(void *settings, const char *value, struct
 			"of several files: epoch (default, by their clocks), start, or a time to add to " \
 			"each, as in 0,-5ms")
 
-/* And the names that Neuron's tools have for the same. */
+/* Also accepts the names that Neuron's tools have for these options. */
 #define OPEN_VIEW_GROUP_OPTIONS(settings, member)                                                 \
 	OPEN_VIEW_CALL(settings, member, "primary_group", view_settings_set_primary, "LIST",      \
 		"what makes a process in the viewer; default host,pid; see proftap-convert(1)"),  \
@@ -93,9 +93,9 @@ int view_settings_set_system_secondary(void *settings, const char *value, struct
 			"the same as --secondary_group")
 
 /*
- * All trace files at |places| (files, runs, log directories) as one view, which borrows |settings|. *path is that of the
- * file, or of the first one's run where several can be read; the caller frees it. 0, or a negative errno with |d|, which is empty where none can
- * be read and all has been said in settings->unreadable.
+ * Opens all trace files at |places| (files, runs, log directories) as one view, which borrows |settings|. *path is the path
+ * of the file, or of the first one's directory if there are several; the caller frees it. 0, or a negative errno with |d|; |d|
+ * stays empty if no file can be read and settings->unreadable has the reasons.
  */
 int open_view(char *const *places, size_t n_places, const struct view_settings *settings,
 	struct view **out, char **path, struct diag *d);

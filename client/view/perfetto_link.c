@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links; see perfetto_link.h. */
+/* Links for the Perfetto UI; see perfetto_link.h. */
 #include "client/view/perfetto_link.h"
 
 #include <arpa/inet.h>
@@ -14,7 +14,7 @@
 
 #include "base/diag.h"
 
-/* The UI calls the trace by it. */
+/* The limit of the name that the UI shows for the trace. */
 #define NAME_BYTES 128
 
 static bool is_plain(char c)
@@ -22,7 +22,7 @@ static bool is_plain(char c)
 	return isalnum((unsigned char)c) || c == '.' || c == '_' || c == '-';
 }
 
-/* Letters that mean nothing in a URL, nor in one inside of one. */
+/* Keeps characters that need no quoting in a URL, nor in a URL within a URL. */
 static void format_name(const char *name, char out[static NAME_BYTES])
 {
 	size_t n = 0;
@@ -52,7 +52,7 @@ static bool is_address(const char *text)
 	return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1;
 }
 
-/* "CLIENT PORT SERVER PORT": the address by which the user came, and where sshd listens. */
+/* SSH_CONNECTION is "CLIENT PORT SERVER PORT": returns the server's address and sshd's port. */
 static bool read_connection(char host[static 64], int *port)
 {
 	const char *connection = getenv("SSH_CONNECTION");
@@ -69,7 +69,7 @@ static bool read_connection(char host[static 64], int *port)
 	return true;
 }
 
-/* "train@" of who is logged in here, who may be called otherwise there; "" if nobody says. */
+/* Writes "USER@" for the tunnel's command, because the user's name may differ on the other machine; "": not known. */
 static void format_user(char out[static 72])
 {
 	const char *user = getenv("USER");
@@ -111,7 +111,7 @@ int perfetto_link_make(struct perfetto_link *l, uint16_t port, const char *name,
 	there = l->tunnel[0] ? PERFETTO_LINK_PORT : port;
 	snprintf(l->url, sizeof l->url, "http://127.0.0.1:%u%s", there, l->path);
 	snprintf(l->text, sizeof l->text, PERFETTO_LINK_ORIGIN "/#!/?url=%s", l->url);
-	/* Its page may be told to talk to another port. */
+	/* The UI can be told to use another port. */
 	if (there != PERFETTO_LINK_PORT)
 		snprintf(l->text + strlen(l->text), sizeof l->text - strlen(l->text),
 			"&rpc_port=%u", there);
@@ -126,7 +126,7 @@ static bool is_at(const char *host, const char *name, uint16_t port)
 	return strcasecmp(host, expected) == 0;
 }
 
-/* Through a tunnel the browser's port may be another. */
+/* Through a tunnel the browser may use the default port. */
 bool perfetto_link_is_host(const char *host, uint16_t port)
 {
 	const uint16_t ports[] = {port, PERFETTO_LINK_PORT};

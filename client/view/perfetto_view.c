@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Perfetto UI's view of a trace; see perfetto_view.h. */
+/* Showing traces in the Perfetto UI; see perfetto_view.h. */
 #include "client/view/perfetto_view.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
 #include "client/process/streams.h"
+#include "client/process/terminal.h"
 #include "client/view/conversion.h"
 #include "client/view/perfetto_link.h"
 #include "client/view/trace_server.h"
@@ -21,7 +23,7 @@
 #include "trace/json.h"
 #include "trace/read/view.h"
 
-struct showing {
+struct perfetto_show {
 	const struct perfetto_view *settings;
 	const struct view *view;
 	const char *path;
@@ -36,7 +38,7 @@ struct showing {
 #define WAYS_OUT \
 	"see less of it with --from, --to, --name; or have trace_processor hold it, and open " PERFETTO_LINK_ORIGIN
 
-static int fail_size(const struct showing *s, uint64_t n_events, struct diag *d)
+static int fail_size(const struct perfetto_show *s, uint64_t n_events, struct diag *d)
 {
 	return diag_set(d, -EFBIG,
 		"%.240s: %" PRIu64 " events are too many for a browser (--max_events, %" PRId64
@@ -44,22 +46,22 @@ static int fail_size(const struct showing *s, uint64_t n_events, struct diag *d)
 		s->path, n_events, s->settings->max_events);
 }
 
-static int fail_bytes(const struct showing *s, struct diag *d)
+static int fail_bytes(const struct perfetto_show *s, struct diag *d)
 {
 	return diag_set(d, -EFBIG,
 		"%.240s: %" PRIu64 " bytes are too many for a browser: " WAYS_OUT, s->path,
 		s->result.n_bytes);
 }
 
-/* What is not selected is not known before it is read. */
-static int check_before(const struct showing *s, struct diag *d)
+/* With a selection the number of events is only known after the conversion. */
+static int check_before(const struct perfetto_show *s, struct diag *d)
 {
 	uint64_t n_events = s->view->selection ? 0 : s->view->n_events;
 
 	return n_events > (uint64_t)s->settings->max_events ? fail_size(s, n_events, d) : 0;
 }
 
-static int check_after(const struct showing *s, struct diag *d)
+static int check_after(const struct perfetto_show *s, struct diag *d)
 {
 	if (s->result.n_items > (uint64_t)s->settings->max_events)
 		return fail_size(s, s->result.n_items, d);
@@ -68,7 +70,7 @@ static int check_after(const struct showing *s, struct diag *d)
 
 /* --- the file ------------------------------------------------------------------------------ */
 
-/* Without a name, so that it goes with us, however we end. */
+/* Opens a file without a name, which the kernel removes however this process ends. */
 static int open_unlinked(const char *directory)
 {
 	_cleanup_free_ char *path = NULL;
@@ -92,7 +94,7 @@ static int fail_file(const char *directory, int r, struct diag *d)
 		directory, errno_words(-r));
 }
 
-static int convert(struct showing *s, struct diag *d)
+static int convert_view(struct perfetto_show *s, struct diag *d)
 {
 	const struct conversion c = {
 		.codec = codec_find("perfetto"), .options = CODEC_OPTIONS_INIT};
@@ -108,16 +110,16 @@ static int convert(struct showing *s, struct diag *d)
 	return r && !d->text[0] ? fail_file(directory, r, d) : r;
 }
 
-/* --- what is said -------------------------------------------------------------------------- */
+/* --- the report ---------------------------------------------------------------------------- */
 
-static const char *get_host_stem(const struct showing *s)
+static const char *get_host_stem(const struct perfetto_show *s)
 {
 	const char *slash = strrchr(s->path, '/');
 
 	return s->view->n_archives == 1 ? s->view->hosts[0].stem : slash ? slash + 1 : s->path;
 }
 
-static void say_text(const struct showing *s)
+static void say_text(const struct perfetto_show *s)
 {
 	FILE *out = s->settings->out;
 
@@ -139,7 +141,7 @@ static void say_text(const struct showing *s)
 		fprintf(out, "%s\n", s->link.tunnel);
 }
 
-static void say_json(const struct showing *s)
+static void say_json(const struct perfetto_show *s)
 {
 	struct json j;
 
@@ -153,10 +155,10 @@ static void say_json(const struct showing *s)
 	json_end(&j);
 }
 
-/* --- all of it ----------------------------------------------------------------------------- */
+/* --- serving ------------------------------------------------------------------------------- */
 
-/* Before the conversion: whether the port can be had is known at once. */
-static int open_server(struct showing *s, struct diag *d)
+/* The port is opened before the conversion, so that a port in use is reported at once. */
+static int open_server(struct perfetto_show *s, struct diag *d)
 {
 	s->server = (struct trace_server){
 		.port = (uint16_t)s->settings->port,
@@ -168,7 +170,7 @@ static int open_server(struct showing *s, struct diag *d)
 	return trace_server_open(&s->server, d);
 }
 
-static int serve(struct showing *s, struct diag *d)
+static int serve_file(struct perfetto_show *s, struct diag *d)
 {
 	s->server.fd = s->fd;
 	s->server.n_bytes = s->result.n_bytes;
@@ -182,21 +184,21 @@ static int serve(struct showing *s, struct diag *d)
 	return trace_server_run(&s->server, d);
 }
 
-static int convert_and_serve(struct showing *s, struct diag *d)
+static int convert_and_serve(struct perfetto_show *s, struct diag *d)
 {
-	int r = convert(s, d);
+	int r = convert_view(s, d);
 
 	if (r == 0)
 		r = check_after(s, d);
 	if (r == 0)
-		return serve(s, d);
+		return serve_file(s, d);
 	return r == -ECANCELED ? EXIT_INTERRUPTED : EXIT_FAILED;
 }
 
 int perfetto_view_run(
 	const struct perfetto_view *p, const struct view *view, const char *path, struct diag *d)
 {
-	struct showing s = {.settings = p, .view = view, .path = path, .fd = -1};
+	struct perfetto_show s = {.settings = p, .view = view, .path = path, .fd = -1};
 	int code;
 
 	if (check_before(&s, d) ||
@@ -207,4 +209,39 @@ int perfetto_view_run(
 	trace_server_close(&s.server);
 	closep(&s.fd);
 	return code;
+}
+
+/* --- the command for trace_processor ------------------------------------------------------- */
+
+#define FILE_NAME "FILE.pftrace"
+
+static void write_option(const struct processor_option *o, FILE *out)
+{
+	fprintf(out, " --%s", o->name);
+	if (!o->value)
+		return;
+	putc('=', out);
+	terminal_write_word(o->value, out);
+}
+
+/* Whether an operand looks like an option, so that "--" must precede the operands. */
+static bool is_end_needed(const struct processor_command *c)
+{
+	for (size_t i = 0; i < c->n_places; i++)
+		if (c->places[i][0] == '-')
+			return true;
+	return false;
+}
+
+void processor_command_write(const struct processor_command *c, FILE *out)
+{
+	fputs("  proftap convert -t perfetto -o " FILE_NAME, out);
+	for (size_t i = 0; i < c->n_options; i++)
+		write_option(&c->options[i], out);
+	fputs(is_end_needed(c) ? " --" : "", out);
+	for (size_t i = 0; i < c->n_places; i++) {
+		putc(' ', out);
+		terminal_write_word(c->places[i], out);
+	}
+	fputs(" && trace_processor server http " FILE_NAME "\n", out);
 }

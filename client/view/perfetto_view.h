@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Showing a view in the Perfetto UI: converted into an unlinked file, served, and the link told. */
+/* Shows a view in the Perfetto UI: converts it into an unlinked file, prints the link and serves the file. */
 #ifndef CLIENT_PERFETTO_VIEW_H
 #define CLIENT_PERFETTO_VIEW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -12,19 +13,20 @@ struct view;
 
 struct perfetto_view {
 	int64_t port;
-	const char *port_option; /* that chooses it */
-	int64_t max_events; /* more are not for a browser */
-	bool keeps; /* until interrupted, not until it was fetched once */
-	bool is_json; /* the link, and what was converted, as an object */
-	int n_interrupts; /* that are not meant for it (interrupt_get_count()) */
+	const char *port_option; /* the option that chooses |port|, for messages */
+	int64_t max_events; /* a view with more is refused, because a browser cannot hold it */
+	bool keeps; /* serves until interrupted, not only until the file was fetched once */
+	bool is_json; /* prints the link and the conversion's results as a JSON object */
+	int n_interrupts; /* interrupt_get_count() before; these interrupts do not end the serving */
 	FILE *out; /* gets the link */
 };
 
 /*
- * Some 30 bytes each in memory-hungry form: Perfetto's page needs two to four times that, and has 2 to 4 GB in most browsers.
+ * An event takes some 30 bytes of the file. Perfetto's page needs two to four times the file's size, and has 2 to 4 GB in
+ * most browsers.
  */
 #define PERFETTO_VIEW_MAX_EVENTS 20000000
-/* The same of what events carry, as the file is compressed. */
+/* The limit of the file's size, for events with much data. */
 #define PERFETTO_VIEW_MAX_BYTES (INT64_C(1) << 30)
 
 #define PERFETTO_VIEW_INIT                                            \
@@ -34,11 +36,30 @@ struct perfetto_view {
 	}
 
 /*
- * |view| is of the trace or run at |path|. EXIT_DONE: it was fetched whole, at least once; EXIT_INTERRUPTED: it was not;
- * EXIT_FAILED with |d|, which is empty when all has been said; -EFBIG: it is too large for a browser (see processor_command.h).
- * view->stop ends the conversion (EXIT_INTERRUPTED). Counts interrupts from where it serves (interrupt.h).
+ * Serves |view|, which is of the trace or run at |path|. EXIT_DONE: the file was fetched whole at least once.
+ * EXIT_INTERRUPTED: it was not, or view->stop ended the conversion. EXIT_FAILED: |d| has the reason, or is empty if it has been
+ * printed; a |d| of -EFBIG means that the view is too large for a browser (see processor_command_write()). Interrupts are
+ * counted from the time of serving on (interrupt.h).
  */
 int perfetto_view_run(
 	const struct perfetto_view *p, const struct view *view, const char *path, struct diag *d);
+
+/* --- the command for trace_processor ------------------------------------------------------- */
+
+/* An option of proftap convert as the user gave it. */
+struct processor_option {
+	const char *name;
+	const char *value; /* NULL: a flag */
+};
+
+struct processor_command {
+	const struct processor_option *options;
+	size_t n_options;
+	char *const *places; /* operands */
+	size_t n_places;
+};
+
+/* Writes the command as a line that a shell can read. */
+void processor_command_write(const struct processor_command *c, FILE *out);
 
 #endif

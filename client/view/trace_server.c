@@ -4,17 +4,51 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
-#include "client/view/loopback.h"
 #include "client/view/perfetto_link.h"
 #include "http/server.h"
 
-/* With nothing to do. */
+#define BACKLOG 16
+
+static int fail_port(uint16_t port, int error, struct diag *d)
+{
+	return diag_set(
+		d, -error, "127.0.0.1:%u: cannot listen there: %s", port, errno_words(error));
+}
+
+/* Listens on |port| of 127.0.0.1. Returns a non-blocking descriptor; -EADDRINUSE, or another negative errno, with |d|. */
+static int loopback_listen(uint16_t port, struct diag *d)
+{
+	const struct sockaddr_in address = {.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int one = 1;
+	int r;
+
+	if (fd < 0)
+		return fail_port(port, errno, d);
+	/* Connections of a server that ended a moment ago must not block the port. A server that still runs does block it. */
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+	if (bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ||
+		listen(fd, BACKLOG) < 0)
+		return fail_port(port, errno, d);
+	r = fd;
+	fd = -1;
+	return r;
+}
+
+/* The longest wait when there is nothing to do. */
 #define TURN_MS 60000
 #define MAX_CONNECTIONS 16
 
@@ -30,7 +64,7 @@
 
 static const struct http_header cors_headers[] = {CORS};
 
-/* What the browser asks for beforehand; the last of them because a public page wants to reach this machine. */
+/* The answer to a CORS preflight. Access-Control-Allow-Private-Network lets a public page reach this machine. */
 static const struct http_header preflight_headers[] = {
 	CORS,
 	{"Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS"},
@@ -46,7 +80,7 @@ static void set_headers(
 		http_set_header(x, headers[i].name, headers[i].value);
 }
 
-static void reply(struct http_exchange *x, unsigned status, const struct http_header *headers,
+static void reply_empty(struct http_exchange *x, unsigned status, const struct http_header *headers,
 	size_t n_headers)
 {
 	set_headers(x, headers, n_headers);
@@ -58,16 +92,17 @@ static void reply_file(struct http_exchange *x, const struct trace_server *s)
 	int fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 0);
 
 	if (fd < 0)
-		return reply(x, 503, cors_headers, N(cors_headers));
+		return reply_empty(x, 503, cors_headers, N(cors_headers));
 	set_headers(x, cors_headers, N(cors_headers));
 	http_reply_file(x, "application/octet-stream", fd, 0, s->n_bytes);
 }
 
 /*
- * Whether the page of another site asks. Browsers say which page it is in Origin, and always do so for what a script wants to read. They leave Origin out
- * where a page only embeds us as an image or the like; then Sec-Fetch-Site tells that another site did.
+ * Whether a page of another site sent the request. Browsers name the page's site in Origin whenever a script reads the
+ * answer. They leave Origin out if a page only embeds the URL, such as an image; then Sec-Fetch-Site tells that it was
+ * another site.
  */
-static bool is_from_stranger(const struct http_exchange *x)
+static bool is_from_other_site(const struct http_exchange *x)
 {
 	const char *origin = http_get_header(x, "Origin");
 	const char *site = http_get_header(x, "Sec-Fetch-Site");
@@ -79,38 +114,38 @@ static bool is_from_stranger(const struct http_exchange *x)
 
 static bool may_ask(const struct http_exchange *x, const struct trace_server *s)
 {
-	return perfetto_link_is_host(http_get_header(x, "Host"), s->port) && !is_from_stranger(x);
+	return perfetto_link_is_host(http_get_header(x, "Host"), s->port) && !is_from_other_site(x);
 }
 
-/* The UI asks POST /status whether Google's trace_processor is here: it is not. */
-static void handle(struct http_exchange *x, void *server)
+/* The UI also sends POST /status to find Google's trace_processor, and gets 404. */
+static void handle_request(struct http_exchange *x, void *server)
 {
 	const struct trace_server *s = server;
 	const char *method = http_get_method(x);
 
 	if (!may_ask(x, s))
-		return reply(x, 403, NULL, 0);
+		return reply_empty(x, 403, NULL, 0);
 	if (strcmp(method, "OPTIONS") == 0)
-		return reply(x, 204, preflight_headers, N(preflight_headers));
+		return reply_empty(x, 204, preflight_headers, N(preflight_headers));
 	if (strcmp(method, "GET") != 0 || strcmp(http_get_path(x), s->path) != 0)
-		return reply(x, 404, cors_headers, N(cors_headers));
+		return reply_empty(x, 404, cors_headers, N(cors_headers));
 	reply_file(x, s);
 }
 
-/* What is no path, and what is too large, is not there either. */
-static void refuse(struct http_exchange *x, unsigned status, const char *text, void *server)
+/* Malformed and too large requests are answered like unknown paths. */
+static void refuse_request(struct http_exchange *x, unsigned status, const char *text, void *server)
 {
 	(void)status;
 	(void)text;
 	if (may_ask(x, server))
-		reply(x, 404, cors_headers, N(cors_headers));
+		reply_empty(x, 404, cors_headers, N(cors_headers));
 	else
-		reply(x, 403, NULL, 0);
+		reply_empty(x, 403, NULL, 0);
 }
 
 /* --- the server ---------------------------------------------------------------------------- */
 
-static int explain(const struct trace_server *s, int r, struct diag *d)
+static int explain_listen(const struct trace_server *s, int r, struct diag *d)
 {
 	if (r != -EADDRINUSE)
 		return r;
@@ -127,8 +162,8 @@ static int open_http(struct trace_server *s, int listener, struct diag *d)
 		.listener = listener,
 		.max_connections = MAX_CONNECTIONS,
 		.max_of_user = MAX_CONNECTIONS,
-		.handle = handle,
-		.refuse = refuse,
+		.handle = handle_request,
+		.refuse = refuse_request,
 		.otherwise = "write a file to open yourself: proftap convert -t perfetto",
 		.context = s,
 	};
@@ -140,7 +175,7 @@ int trace_server_open(struct trace_server *s, struct diag *d)
 {
 	int listener = loopback_listen(s->port, d);
 
-	return listener < 0 ? explain(s, listener, d) : open_http(s, listener, d);
+	return listener < 0 ? explain_listen(s, listener, d) : open_http(s, listener, d);
 }
 
 static bool is_done(const struct trace_server *s)

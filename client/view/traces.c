@@ -33,7 +33,7 @@ static int is_cut_trace(const struct dirent *e)
 	return e->d_name[0] != '.' && archive_is_cut(e->d_name);
 }
 
-/* Also accepts traces that did not come whole. */
+/* Also accepts traces that were not received whole. */
 static int is_any_trace(const struct dirent *e)
 {
 	return is_trace(e) || is_cut_trace(e);
@@ -61,7 +61,7 @@ static int add_path(struct traces *t, const char *dir, const char *name)
 	return 0;
 }
 
-/* Adds the traces that lie in |dir|, or else those that did not come whole; 0 also when there is none. */
+/* Adds the traces in |dir|; if there are none, those that were not received whole. 0 or a negative errno. */
 static int add_dir(struct traces *t, const char *dir)
 {
 	struct dirent **entries = NULL;
@@ -83,7 +83,7 @@ static int add_dir(struct traces *t, const char *dir)
 	return r;
 }
 
-/* The time of the newest trace in |dir|; false: there is none. */
+/* Finds the time of the newest trace in |dir|; false: there is none. */
 static bool find_newest_time(const char *dir, struct timespec *newest)
 {
 	struct dirent **entries = NULL;
@@ -111,7 +111,7 @@ static bool is_older(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec <= b->tv_nsec;
 }
 
-/* The run below |log_dir| with the newest trace, or NULL; the caller frees it. */
+/* Finds the run below |log_dir| with the newest trace, or NULL; the caller frees it. */
 static char *find_newest_run(const char *log_dir)
 {
 	_cleanup_free_ char *runs = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trace files that a user means by a path: a file, a run directory or a log directory. */
+/* Finds the trace files of a path that the user gave: a file, a run directory or a log directory. */
 #ifndef CLIENT_TRACES_H
 #define CLIENT_TRACES_H
 
@@ -14,13 +14,13 @@ struct traces {
 };
 
 /*
- * A log directory means its newest run (by the file's time, then by name). 0, or a negative errno
- * with |d| filled; deinit in both cases.
+ * A log directory means its newest run (by the files' time, then by name). 0, or a negative errno with
+ * |d|. Call traces_deinit() in either case.
  */
 int traces_find(const char *place, struct traces *out, struct diag *d);
 void traces_deinit(struct traces *t);
 
-/* Whether |path| ends as the names of trace files do. */
+/* Whether |path| has the suffix of trace files. */
 bool traces_has_name(const char *path);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "client/doctor/check.h"
 #include "client/doctor/library.h"
-#include "client/doctor/patient_checks.h"
 #include "client/doctor/port.h"
 #include "tests/unit/fake_root.h"
 
@@ -18,7 +17,7 @@ int doctor_attempts[N_ATTEMPTS];
 struct doctor_answer doctor_print;
 struct doctor_answer doctor_libraries[N_LIBRARIES];
 struct doctor_answer doctor_port;
-struct patient doctor_patient;
+struct doctor_target doctor_patient;
 char doctor_program[512];
 char doctor_library_path[512];
 unsigned doctor_port_number;
@@ -92,9 +91,9 @@ static const struct check *find(const char *key)
 	for (size_t i = 0; i < n_checks; i++)
 		if (strcmp(checks[i].key, key) == 0)
 			return &checks[i];
-	for (size_t i = 0; i < n_patient_checks; i++)
-		if (strcmp(patient_checks[i].key, key) == 0)
-			return &patient_checks[i];
+	for (size_t i = 0; i < n_target_checks; i++)
+		if (strcmp(target_checks[i].key, key) == 0)
+			return &target_checks[i];
 	ck_abort_msg("no check is called %s", key);
 	return NULL;
 }

@@ -4,9 +4,9 @@
 #define TESTS_UNIT_DOCTOR_FIXTURE_H
 
 #include "client/doctor/attempt.h"
+#include "client/doctor/doctor_target.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/library.h"
-#include "client/doctor/patient.h"
 #include "client/doctor/system.h"
 
 struct doctor_answer {
@@ -14,13 +14,13 @@ struct doctor_answer {
 	const char *text;
 };
 
-/* Its user is 1000, unless a test says so. No patient. */
+/* Its user is 1000, unless a test says so. No target. */
 extern struct system doctor_system;
 extern int doctor_attempts[N_ATTEMPTS]; /* 0, or a negative errno */
 extern struct doctor_answer doctor_print; /* of any program */
 extern struct doctor_answer doctor_libraries[N_LIBRARIES]; /* by enum library; -ENOENT at first */
 extern struct doctor_answer doctor_port; /* of any port */
-extern struct patient doctor_patient;
+extern struct doctor_target doctor_patient;
 /* How it was asked last. */
 extern char doctor_program[512]; /* words of the program, with blanks between them */
 extern char doctor_library_path[512];

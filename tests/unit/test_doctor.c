@@ -11,7 +11,6 @@
 
 #include "base/utf8.h"
 #include "client/doctor/check.h"
-#include "client/doctor/patient_checks.h"
 #include "client/doctor/port.h"
 #include "client/process/exit.h"
 #include "tests/unit/doctor_fixture.h"
@@ -173,7 +172,7 @@ END_TEST
 
 static void make_patient(void)
 {
-	doctor_patient = (struct patient){
+	doctor_patient = (struct doctor_target){
 		.code = EXIT_DONE,
 		.status = {.pid = 4242, .uid = 1000, .name = "train"},
 		.n_programs = 1,
@@ -182,7 +181,7 @@ static void make_patient(void)
 	};
 	strcpy(doctor_patient.address.text, "127.0.0.1:9999");
 	strcpy(doctor_patient.address.words, "9999");
-	doctor_system.patient = &doctor_patient;
+	doctor_system.target = &doctor_patient;
 	fake_root_write(STATUS, "Name:\ttrain\nState:\tS (sleeping)\nTracerPid:\t0\n"
 				"Uid:\t1000\t1000\t1000\t1000\nNSpid:\t4242\n");
 }

@@ -16,7 +16,7 @@
 #define no doctor_expect_no
 #define none doctor_expect_none
 
-/* --- of the machine ------------------------------------------------------------------------- */
+/* --- of the machine ------------------------------------------------------------------------ */
 
 #define DRIVER "/proc/driver/nvidia/version"
 
@@ -223,7 +223,7 @@ START_TEST(the_plug_in_is_there_or_not)
 }
 END_TEST
 
-/* --- of a program --------------------------------------------------------------------------- */
+/* --- of a program -------------------------------------------------------------------------- */
 
 #define MAPS "/proc/4242/maps"
 #define STATUS_FILE "/proc/4242/status"
@@ -236,13 +236,13 @@ END_TEST
 
 static void make_patient(const char *maps)
 {
-	doctor_patient = (struct patient){
+	doctor_patient = (struct doctor_target){
 		.code = EXIT_DONE,
 		.n_programs = 1,
 		.is_here = true,
 		.pid = 4242,
 	};
-	doctor_system.patient = &doctor_patient;
+	doctor_system.target = &doctor_patient;
 	fake_root_write(MAPS, maps);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA in a target: whether it uses it, which CUPTI the plug-in would find there, and who had it. The order of the search is that of
- * lib/plugins/cuda/library.c.
+ * Checks of CUDA in a target: whether it is used, which CUPTI the plug-in would find, and the result of the last recording. The
+ * order of the search is that of lib/plugins/cuda/library.c.
  */
 #include <errno.h>
 #include <limits.h>
@@ -10,23 +10,22 @@
 #include <string.h>
 
 #include "client/doctor/check.h"
-#include "client/doctor/cuda_mappings.h"
+#include "client/doctor/checks.h"
 #include "client/doctor/cupti.h"
+#include "client/doctor/doctor_target.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/gpu.h"
 #include "client/doctor/library.h"
-#include "client/doctor/patient.h"
-#include "client/doctor/patient_checks.h"
-#include "client/doctor/patient_files.h"
+#include "client/doctor/mappings.h"
 #include "client/doctor/system.h"
 #include "client/process/exit.h"
 
-/* False: it does not use CUDA, or that is not known, and |f| says so. */
+/* Reads the mappings. False: the target does not use CUDA, or that is not known, and |f| says so. */
 static bool read_cuda(const struct system *sys, struct cuda_mappings *m, struct finding *f)
 {
-	if (!patient_is_there(sys, f))
+	if (!doctor_target_is_there(sys, f))
 		return false;
-	cuda_mappings_read(sys, sys->patient->pid, m);
+	cuda_mappings_read(sys, sys->target->pid, m);
 	if (!m->is_known)
 		finding_none(f, "its mappings may not be read");
 	else if (!m->driver[0])
@@ -43,9 +42,9 @@ void check_target_cuda(const struct system *sys, const struct check *self, struc
 		finding_yes(f, "%s%s%s", m.driver, m.runtime[0] ? ", " : "", m.runtime);
 }
 
-/* --- CUPTI ---------------------------------------------------------------------------------- */
+/* --- CUPTI --------------------------------------------------------------------------------- */
 
-/* Below the folder of a CUDA library: wheels of CUDA 13; those before; a toolkit. */
+/* Tries folders relative to that of a CUDA library: for wheels of CUDA 13, for older wheels, and for a toolkit. */
 static bool try_beside(struct cupti_search *s, const char *library)
 {
 	static const char *const folders[] = {
@@ -73,9 +72,9 @@ static bool try_toolkits(struct cupti_search *s)
 	return false;
 }
 
-static void search(struct cupti_search *s, const struct cuda_mappings *m, const char *asked)
+static void search_cupti(struct cupti_search *s, const struct cuda_mappings *m, const char *asked)
 {
-	/* What the linker finds for this process it does not find for one that sees other files. */
+	/* The linker's result for this process does not apply to a process that sees other files. */
 	bool is_same = strcmp(s->root, s->sys->root) == 0;
 
 	if (*asked) {
@@ -92,7 +91,7 @@ static void search(struct cupti_search *s, const struct cuda_mappings *m, const 
 	}
 }
 
-/* The driver's CUDA, or 0. */
+/* Returns the driver's major CUDA version, or 0. */
 static int ask_driver(const struct system *sys)
 {
 	const struct library_question question = {LIBRARY_CUDA, "libcuda.so.1"};
@@ -101,7 +100,7 @@ static int ask_driver(const struct system *sys)
 	return sys->ask_library(&question, said, sizeof said) ? 0 : atoi(said);
 }
 
-/* Of one that was found and answers "PATH (WHERE): MAJOR.MINOR.PATCH". */
+/* The finding's text is "PATH (WHERE): MAJOR.MINOR.PATCH". A CUPTI that is newer than the driver does not work. */
 static void compare_with_driver(const struct system *sys, struct finding *f)
 {
 	const char *version = strrchr(f->text, ':');
@@ -133,18 +132,18 @@ void check_target_cupti(const struct system *sys, const struct check *self, stru
 			"one at a time can record: let one of the packages go that brought them");
 		return;
 	}
-	s.root = patient_root(sys, root);
+	s.root = doctor_target_root(sys, root);
 	s.major = m.major ? m.major : ask_driver(sys);
-	patient_read_environment(sys, "PROFTAP_CUPTI", asked, sizeof asked);
-	search(&s, &m, asked);
+	doctor_target_read_environment(sys, "PROFTAP_CUPTI", asked, sizeof asked);
+	search_cupti(&s, &m, asked);
 	if (f->state == FINDING_YES)
 		compare_with_driver(sys, f);
 }
 
-/* Who holds CUPTI's one place, and whatever else stood against it, only a recording finds out. */
+/* Only a recording finds out whether CUPTI can be used, as another tool may use it already. */
 void check_target_gpu_said(const struct system *sys, const struct check *self, struct finding *f)
 {
-	const struct patient *p = sys->patient;
+	const struct doctor_target *p = sys->target;
 
 	(void)self;
 	if (p->code != EXIT_DONE || p->n_programs != 1 || !p->status.gpu[0]) {

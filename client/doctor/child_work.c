@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work that a child does; see outsourced.h. */
-#include "client/doctor/outsourced.h"
+/* Work in child processes; see child_work.h. */
+#include "client/doctor/child_work.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,7 +21,7 @@ static _Noreturn void do_work(int (*work)(const void *what), const void *what, i
 	int code;
 	int null = open("/dev/null", O_RDONLY);
 
-	/* A group of its own: a helper that it starts is ended with it, and Ctrl-C is ours. */
+	/* A process group of its own: processes that it starts are killed with it, and Ctrl-C only ends this process. */
 	setpgid(0, 0);
 	streams_give_back();
 	if (null >= 0)
@@ -32,7 +33,7 @@ static _Noreturn void do_work(int (*work)(const void *what), const void *what, i
 	_exit(code);
 }
 
-/* False: the time is over. */
+/* Reads until the end of the output. False: the time is over. */
 static bool read_all(int fd, int timeout_ms, char *out, size_t n)
 {
 	int64_t end_ms = clock_monotonic_ms() + timeout_ms;
@@ -59,7 +60,7 @@ static bool read_all(int fd, int timeout_ms, char *out, size_t n)
 	return r <= 0;
 }
 
-static int reap(pid_t child)
+static int reap_child(pid_t child)
 {
 	int status;
 
@@ -69,7 +70,7 @@ static int reap(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
 }
 
-int outsourced_run(
+int child_work_run(
 	int (*work)(const void *what), const void *what, int timeout_ms, char *out, size_t n)
 {
 	int ends[2];
@@ -94,6 +95,24 @@ int outsourced_run(
 	close(ends[0]);
 	if (!is_over)
 		kill(-child, SIGKILL);
-	r = reap(child);
+	r = reap_child(child);
 	return is_over ? r : -ETIMEDOUT;
+}
+
+/* The exit status of a shell that does not find a program. */
+#define EXIT_NO_PROGRAM 127
+
+static int execute_program(const void *what)
+{
+	const char *const *argv = what;
+
+	execvp(argv[0], (char *const *)argv);
+	return EXIT_NO_PROGRAM;
+}
+
+int child_work_run_program(const char *const *argv, char *out, size_t n)
+{
+	int r = child_work_run(execute_program, argv, CHILD_WORK_MS, out, n);
+
+	return r == EXIT_NO_PROGRAM ? -ENOENT : r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A target's server and its process, and what may be done with it. */
+/* Checks of a target's server, its process, and the permission to trace and sample it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -9,11 +9,10 @@
 
 #include "base/diag.h"
 #include "client/doctor/check.h"
+#include "client/doctor/checks.h"
+#include "client/doctor/doctor_target.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/mappings.h"
-#include "client/doctor/patient.h"
-#include "client/doctor/patient_checks.h"
-#include "client/doctor/patient_files.h"
 #include "client/doctor/programs.h"
 #include "client/doctor/system.h"
 #include "client/process/exit.h"
@@ -22,14 +21,14 @@
 
 #define MIB (1024 * 1024)
 
-/* --- its server ---------------------------------------------------------------------------- */
+/* --- the server ---------------------------------------------------------------------------- */
 
 static bool is_of_another_user(const struct system *sys)
 {
 	char text[128];
 	unsigned uid;
 
-	return sys->uid != 0 && patient_read_status(sys, "Uid", text, sizeof text) == 0 &&
+	return sys->uid != 0 && doctor_target_read_status(sys, "Uid", text, sizeof text) == 0 &&
 	       sscanf(text, "%u", &uid) == 1 && uid != sys->uid;
 }
 
@@ -37,14 +36,14 @@ static bool is_stopped(const struct system *sys)
 {
 	char state[64];
 
-	return patient_read_status(sys, "State", state, sizeof state) == 0 &&
+	return doctor_target_read_status(sys, "State", state, sizeof state) == 0 &&
 	       (*state == 'T' || *state == 't');
 }
 
-/* Another user's process may have a server whose socket cannot be seen from here. */
+/* Explains why no server answered. Another user's process may have a server whose socket this user cannot see. */
 static void refuse_server(const struct system *sys, struct finding *f)
 {
-	const struct patient *p = sys->patient;
+	const struct doctor_target *p = sys->target;
 
 	if (!p->pid) {
 		finding_no(f, "%s", p->why.text);
@@ -56,7 +55,7 @@ static void refuse_server(const struct system *sys, struct finding *f)
 	} else {
 		bool is_known = !strstr(p->why.text, "proftap doctor");
 
-		/* The sentence that sends people here is of no use here. */
+		/* The reason may advise to run proftap doctor, which is running already. */
 		if (is_known)
 			finding_no(f, "%s", p->why.text);
 		else
@@ -73,7 +72,7 @@ static void refuse_server(const struct system *sys, struct finding *f)
 
 void check_target_server(const struct system *sys, const struct check *self, struct finding *f)
 {
-	const struct patient *p = sys->patient;
+	const struct doctor_target *p = sys->target;
 
 	(void)self;
 	if (p->is_stock) {
@@ -93,7 +92,7 @@ void check_target_server(const struct system *sys, const struct check *self, str
 
 void check_target_state(const struct system *sys, const struct check *self, struct finding *f)
 {
-	const struct patient *p = sys->patient;
+	const struct doctor_target *p = sys->target;
 
 	(void)self;
 	if (p->is_stock) {
@@ -116,7 +115,7 @@ void check_target_state(const struct system *sys, const struct check *self, stru
 	}
 }
 
-/* --- its process --------------------------------------------------------------------------- */
+/* --- the process --------------------------------------------------------------------------- */
 
 void check_target_process(const struct system *sys, const struct check *self, struct finding *f)
 {
@@ -124,15 +123,15 @@ void check_target_process(const struct system *sys, const struct check *self, st
 	char state[64];
 
 	(void)self;
-	if (!patient_is_there(sys, f))
+	if (!doctor_target_is_there(sys, f))
 		return;
-	if (patient_read_status(sys, "Name", name, sizeof name) ||
-		patient_read_status(sys, "State", state, sizeof state)) {
-		finding_no(f, "pid %d: no such process", (int)sys->patient->pid);
+	if (doctor_target_read_status(sys, "Name", name, sizeof name) ||
+		doctor_target_read_status(sys, "State", state, sizeof state)) {
+		finding_no(f, "pid %d: no such process", (int)sys->target->pid);
 		finding_set_command(f, "proftap list");
 	} else if (is_stopped(sys)) {
 		finding_no(f, "%s is stopped", name);
-		finding_set_command(f, "kill -CONT %d", (int)sys->patient->pid);
+		finding_set_command(f, "kill -CONT %d", (int)sys->target->pid);
 	} else if (*state == 'Z' || *state == 'X') {
 		finding_no(f, "%s has ended, and its parent has not asked for it", name);
 		finding_set_reason(f, "nothing is left of it but its exit status");
@@ -141,16 +140,16 @@ void check_target_process(const struct system *sys, const struct check *self, st
 	}
 }
 
-/* Real, effective, saved and of the file system: a program between two users is root's. */
+/* The user ids are real, effective and saved. Only root may record a program whose ids differ. */
 void check_target_user(const struct system *sys, const struct check *self, struct finding *f)
 {
 	char text[128];
 	unsigned u[3] = {0, 0, 0};
 
 	(void)self;
-	if (!patient_is_there(sys, f))
+	if (!doctor_target_is_there(sys, f))
 		return;
-	if (patient_read_status(sys, "Uid", text, sizeof text) ||
+	if (doctor_target_read_status(sys, "Uid", text, sizeof text) ||
 		sscanf(text, "%u %u %u", &u[0], &u[1], &u[2]) != 3) {
 		finding_none(f, "not known");
 	} else if (sys->uid == 0 || (sys->uid == u[0] && u[0] == u[1] && u[1] == u[2])) {
@@ -158,11 +157,11 @@ void check_target_user(const struct system *sys, const struct check *self, struc
 	} else {
 		finding_no(f, "uid %u, and this is %u: only that user and root may record it", u[1],
 			sys->uid);
-		finding_set_command(f, "sudo proftap capture %d 1000", (int)sys->patient->pid);
+		finding_set_command(f, "sudo proftap capture %d 1000", (int)sys->target->pid);
 	}
 }
 
-/* The command line by which it was started, with a server in it this time. */
+/* Advises to start the program's command line again with proftap run. */
 static void advise_run(const struct system *sys, struct finding *f)
 {
 	struct command_line c;
@@ -170,7 +169,7 @@ static void advise_run(const struct system *sys, struct finding *f)
 	struct diag d = DIAG_INIT;
 	char dir[FINDING_WORD_BYTES];
 
-	if (command_line_read(sys->root, sys->patient->pid, &c))
+	if (command_line_read(sys->root, sys->target->pid, &c))
 		finding_set_reason(f,
 			"start it by proftap run and the command that starts it, which it has "
 			"overwritten itself; or link it with -lproftap");
@@ -183,12 +182,12 @@ static void advise_run(const struct system *sys, struct finding *f)
 		finding_set_command(f, "proftap run -p 0 -- %s", c.text);
 }
 
-/* Whether they are known; what is found is said if not. */
+/* Reads the mappings. False: they are not known, and |f| says so. */
 static bool read_mappings(const struct system *sys, struct mappings *mappings, struct finding *f)
 {
-	if (!patient_is_there(sys, f))
+	if (!doctor_target_is_there(sys, f))
 		return false;
-	mappings_read(sys, sys->patient->pid, mappings);
+	mappings_read(sys, sys->target->pid, mappings);
 	if (!mappings->is_known)
 		finding_none(f, "its mappings may not be read");
 	return mappings->is_known;
@@ -203,7 +202,7 @@ void check_target_library(const struct system *sys, const struct check *self, st
 		return;
 	if (mappings.library[0]) {
 		finding_yes(f, "%s", mappings.library);
-	} else if (sys->patient->is_stock) {
+	} else if (sys->target->is_stock) {
 		finding_none(f, "it has none; its own server records it");
 	} else {
 		finding_no(f, "it has no libproftap in it");
@@ -233,24 +232,24 @@ void check_target_namespaces(const struct system *sys, const struct check *self,
 	const char *last;
 
 	(void)self;
-	if (!patient_is_there(sys, f))
+	if (!doctor_target_is_there(sys, f))
 		return;
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		if (patient_has_other_namespace(sys, kinds[i]))
+		if (doctor_target_has_other_namespace(sys, kinds[i]))
 			snprintf(others + strlen(others), sizeof others - strlen(others), "%s%s",
 				*others ? ", " : "", kinds[i]);
 	if (!*others) {
 		finding_yes(f, "the same as this process");
 		return;
 	}
-	/* "4242	7": the last is the innermost. */
-	patient_read_status(sys, "NSpid", inside, sizeof inside);
+	/* NSpid is "4242	7": the last pid is the innermost. */
+	doctor_target_read_status(sys, "NSpid", inside, sizeof inside);
 	last = strrchr(inside, '\t');
 	finding_none(f, "its own: %s%s%s; its port may not be reached, its private socket may",
 		others, last ? "; pid inside " : "", last ? last + 1 : "");
 }
 
-/* --- what may be done with it -------------------------------------------------------------- */
+/* --- permissions --------------------------------------------------------------------------- */
 
 void check_target_tracing(const struct system *sys, const struct check *self, struct finding *f)
 {
@@ -258,15 +257,15 @@ void check_target_tracing(const struct system *sys, const struct check *self, st
 	int r;
 
 	(void)self;
-	if (!patient_is_there(sys, f))
+	if (!doctor_target_is_there(sys, f))
 		return;
-	if (patient_read_status(sys, "TracerPid", tracer, sizeof tracer) == 0 &&
+	if (doctor_target_read_status(sys, "TracerPid", tracer, sizeof tracer) == 0 &&
 		strcmp(tracer, "0") != 0) {
 		finding_no(f, "pid %s traces it already", tracer);
 		finding_set_command(f, "kill %s", tracer);
 		return;
 	}
-	r = sys->attempt(ATTEMPT_PTRACE_PID, sys->patient->pid);
+	r = sys->attempt(ATTEMPT_PTRACE_PID, sys->target->pid);
 	if (r == 0) {
 		finding_yes(f, "permitted");
 		return;
@@ -283,9 +282,9 @@ void check_target_sampling(const struct system *sys, const struct check *self, s
 	int r;
 
 	(void)self;
-	if (!patient_is_there(sys, f))
+	if (!doctor_target_is_there(sys, f))
 		return;
-	r = sys->attempt(ATTEMPT_PERF_PID, sys->patient->pid);
+	r = sys->attempt(ATTEMPT_PERF_PID, sys->target->pid);
 	if (r == 0) {
 		finding_yes(f, "permitted");
 		return;
