@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap capture: the options, the log directory, and what is said of a failure. */
+/* proftap capture: records running targets for a number of milliseconds. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -24,8 +24,6 @@
 #include "client/view/conversion.h"
 #include "client/view/open_view.h"
 #include "client/view/perfetto_view.h"
-
-/* A year. */
 
 #define AT(member) offsetof(struct capture_settings, member)
 
@@ -84,7 +82,7 @@ static const struct command_words values[] = {
 	{NULL, NULL, 0, NULL, NULL},
 };
 
-/* The way to the targets is open. */
+/* Captures when the tunnel, if any, is open. */
 static int capture_there(struct capture_settings *s, struct diag *d)
 {
 	int code = EXIT_DONE;
@@ -129,8 +127,8 @@ static int await_next(struct capture_settings *s, struct diag *d)
 }
 
 /*
- * Only servers write to a URL. If a server sends its trace all the same, that goes to a fresh
- * directory.
+ * A URL is only for servers that write the trace themselves. If a server sends its trace instead, that
+ * goes to a fresh directory.
  */
 static int choose_log_dir(struct capture_settings *s, struct diag *d)
 {
@@ -150,7 +148,7 @@ static int choose_log_dir(struct capture_settings *s, struct diag *d)
 	return r ? diag_set(d, r, "%s", why.text) : 0;
 }
 
-static int capture(struct capture_settings *s, struct diag *d)
+static int run_capture_once(struct capture_settings *s, struct diag *d)
 {
 	int code = EXIT_DONE;
 
@@ -164,12 +162,12 @@ static int capture(struct capture_settings *s, struct diag *d)
 		code = s->ssh ? capture_through(s, d) : capture_there(s, d);
 	if (code != EXIT_DONE && code != EXIT_PARTIAL && !s->capture.is_reported)
 		capture_failure_write(&s->capture, code, d);
-	/* A directory that has something in it stays. */
+	/* This removes the directory only if it is empty. */
 	log_dir_discard(&s->log_dir);
 	return code;
 }
 
-static int show(const struct capture_settings *s, const struct names *files, struct diag *d)
+static int show_traces(const struct capture_settings *s, const struct names *files, struct diag *d)
 {
 	const struct perfetto_view view = {
 		.port = s->perfetto_port,
@@ -189,7 +187,7 @@ static int show(const struct capture_settings *s, const struct names *files, str
 	return perfetto_view_run(&view, v, path, d);
 }
 
-static void say_failure(const struct names *files, const struct diag *d)
+static void say_no_link(const struct names *files, const struct diag *d)
 {
 	const struct processor_command c = {.places = files->texts, .n_places = files->n_texts};
 
@@ -198,22 +196,22 @@ static void say_failure(const struct names *files, const struct diag *d)
 		processor_command_write(&c, stderr);
 }
 
-/* The traces are there, whatever becomes of the link. */
+/* The traces are published, so a failure to show them does not change the exit code. */
 static int capture_and_show(struct capture_settings *s, struct diag *d)
 {
 	struct names files = {0};
 	int code;
 
 	s->capture.files = &files;
-	code = capture(s, d);
+	code = run_capture_once(s, d);
 	if (s->has_link && files.n_texts && !interrupt_came_since(&s->capture.n_interrupts) &&
-		streams_finish() == 0 && show(s, &files, d) == EXIT_FAILED)
-		say_failure(&files, d);
+		streams_finish() == 0 && show_traces(s, &files, d) == EXIT_FAILED)
+		say_no_link(&files, d);
 	names_deinit(&files);
 	return code;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_capture(const struct command *self, int argc, char **argv)
 {
 	struct capture_settings s;
 	struct diag d = DIAG_INIT;
@@ -243,5 +241,5 @@ const struct command command_capture = {
 	.operands = ":targets",
 	.set_profile_option = capture_settings_set_option,
 	.profile_use = OPTION_OF_CAPTURE,
-	.run = run,
+	.run = run_capture,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap convert: traces in the formats of other viewers. */
+/* proftap convert: writes traces in the formats of other viewers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ static int write_device_files(const struct device_files *f, struct diag *d)
 
 /*
  * Writes system_profile and device_profile_ID, with the format's suffix, into the directory c->output, which is made if it is
- * missing, or beside the trace (or run) at |path|; reports each as conversion_run() does. |selection| is the view's; its device
+ * missing, or beside the trace (or run_convert) at |path|; reports each as conversion_run() does. |selection| is the view's; its device
  * is changed. 0, or a negative errno with |d|; files that were written before stay.
  */
 static int device_files_write(const struct conversion *c, const struct view *view,
@@ -124,7 +124,7 @@ static int device_files_write(const struct conversion *c, const struct view *vie
 	return r ? r : write_device_files(&f, d);
 }
 
-struct settings {
+struct convert_settings {
 	struct conversion conversion;
 	struct view_settings view;
 	bool splits_devices;
@@ -134,12 +134,13 @@ static const char *const splits[] = {"device"};
 
 static int set_format(void *settings, const char *value, struct diag *d)
 {
-	return conversion_set_format(&((struct settings *)settings)->conversion, value, d);
+	return conversion_set_format(&((struct convert_settings *)settings)->conversion, value, d);
 }
 
 static int set_compression(void *settings, const char *value, struct diag *d)
 {
-	return conversion_set_compression(&((struct settings *)settings)->conversion, value, d);
+	return conversion_set_compression(
+		&((struct convert_settings *)settings)->conversion, value, d);
 }
 
 static int set_split(void *settings, const char *value, struct diag *d)
@@ -147,11 +148,11 @@ static int set_split(void *settings, const char *value, struct diag *d)
 	if (strcmp(value, splits[0]) != 0)
 		return diag_set(
 			d, -EINVAL, "--split: bad value \"%.64s\": must be %s", value, splits[0]);
-	((struct settings *)settings)->splits_devices = true;
+	((struct convert_settings *)settings)->splits_devices = true;
 	return 0;
 }
 
-#define AT(member) offsetof(struct settings, member)
+#define AT(member) offsetof(struct convert_settings, member)
 
 static const struct command_option options[] = {
 	{"format", 't', COMMAND_OPTION_CALL, 0, 0, 0, set_format, "FORMAT",
@@ -166,8 +167,8 @@ static const struct command_option options[] = {
 		"one JSON object on standard output instead of text"},
 	{"split", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_split, "device",
 		"a file for the programs and one for each device; FILE is a directory then"},
-	OPEN_VIEW_OPTIONS(struct settings, view),
-	OPEN_VIEW_GROUP_OPTIONS(struct settings, view),
+	OPEN_VIEW_OPTIONS(struct convert_settings, view),
+	OPEN_VIEW_GROUP_OPTIONS(struct convert_settings, view),
 };
 
 static const char *const aligns[] = {"epoch", "start"};
@@ -181,7 +182,7 @@ static const struct command_words values[] = {
 	{NULL, NULL, 0, NULL, NULL},
 };
 
-static int convert(struct settings *s, char **places, size_t n, struct diag *d)
+static int convert_traces(struct convert_settings *s, char **places, size_t n, struct diag *d)
 {
 	_cleanup_(view_freep) struct view *view = NULL;
 	_cleanup_free_ char *path = NULL;
@@ -195,7 +196,8 @@ static int convert(struct settings *s, char **places, size_t n, struct diag *d)
 	return r ? r : conversion_run(&s->conversion, view, path, d);
 }
 
-static int parse_and_convert(const struct command *self, int argc, char **argv, struct settings *s)
+static int parse_and_convert(
+	const struct command *self, int argc, char **argv, struct convert_settings *s)
 {
 	struct diag d = DIAG_INIT;
 	int n_left;
@@ -212,15 +214,15 @@ static int parse_and_convert(const struct command *self, int argc, char **argv, 
 		r = conversion_check(&s->conversion, &d);
 	if (r < 0)
 		return command_fail_usage(self, &d);
-	if (convert(s, argv, (size_t)n_left, &d) == 0)
+	if (convert_traces(s, argv, (size_t)n_left, &d) == 0)
 		return EXIT_DONE;
 	fprintf(stderr, "%s\n", d.text);
 	return EXIT_FAILED;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_convert(const struct command *self, int argc, char **argv)
 {
-	struct settings s = {.conversion = CONVERSION_INIT, .view = VIEW_SETTINGS_INIT};
+	struct convert_settings s = {.conversion = CONVERSION_INIT, .view = VIEW_SETTINGS_INIT};
 	int code = parse_and_convert(self, argc, argv, &s);
 
 	view_settings_deinit(&s.view);
@@ -236,5 +238,5 @@ const struct command command_convert = {
 	.values = values,
 	.operands = ":files",
 	.print_more_help = conversion_print_formats,
-	.run = run,
+	.run = run_convert,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap diff: what changed between two traces. */
+/* proftap diff: compares two traces. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -23,9 +23,9 @@
 #include "trace/report/digest.h"
 #include "trace/report/page.h"
 
-#define MAX_TOLD 20 /* verdicts of one kind that are told one by one */
+#define MAX_TOLD 20 /* the number of verdicts of one kind that are printed one by one */
 
-struct settings {
+struct diff_settings {
 	struct diff_options diff;
 	struct view_settings view;
 	struct diff_limit *limits;
@@ -55,7 +55,7 @@ static int fail_metric(const char *word, size_t n, struct diag *d)
 		(int)n, word, diff_get_metric_name(best));
 }
 
-static int parse_percent(const char *text, double *limit)
+static bool parse_percent(const char *text, double *limit)
 {
 	char *end;
 
@@ -65,7 +65,7 @@ static int parse_percent(const char *text, double *limit)
 	       *limit >= 0;
 }
 
-/* "METRIC:NAME:PERCENT", where the name may have colons, "METRIC:PERCENT", or "PERCENT". */
+/* Parses "METRIC:NAME:PERCENT", where the name may have colons, "METRIC:PERCENT", or "PERCENT". */
 static int parse_limit(const char *value, struct diff_limit *limit, struct diag *d)
 {
 	const char *first = strchr(value, ':');
@@ -89,7 +89,7 @@ static int parse_limit(const char *value, struct diff_limit *limit, struct diag 
 
 static int add_limit(void *settings, const char *value, struct diag *d)
 {
-	struct settings *s = settings;
+	struct diff_settings *s = settings;
 	struct diff_limit limit = {.metric = DIFF_USUAL};
 	int r = parse_limit(value, &limit, d);
 
@@ -103,7 +103,7 @@ static int add_limit(void *settings, const char *value, struct diag *d)
 	return 0;
 }
 
-#define AT(member) offsetof(struct settings, member)
+#define AT(member) offsetof(struct diff_settings, member)
 
 static const struct command_option options[] = {
 	{"json", 0, COMMAND_OPTION_FLAG, AT(is_json), 0, 0, NULL, NULL,
@@ -119,7 +119,7 @@ static const struct command_option options[] = {
 		"of the text; default: the terminal's, or 80"},
 	{"whole", 0, COMMAND_OPTION_FLAG, AT(view.selection.is_whole), 0, 0, NULL, NULL,
 		"of recorders, also the time of which a part was written over"},
-	OPEN_VIEW_OPTIONS(struct settings, view),
+	OPEN_VIEW_OPTIONS(struct diff_settings, view),
 };
 
 static const char *get_metric(size_t i)
@@ -134,27 +134,28 @@ static const struct command_words values[] = {
 
 /* --- the comparison ------------------------------------------------------------------------ */
 
-struct side {
+struct diff_side {
 	struct view *view;
 	struct digest *digest;
 	char *path;
 };
 
-static int read_side(struct side *side, char *place, const struct settings *s, struct diag *d)
+static int read_side(
+	struct diff_side *side, char *place, const struct diff_settings *s, struct diag *d)
 {
 	int r = open_view(&place, 1, &s->view, &side->view, &side->path, d);
 
 	return r ? r : digest_make(side->view, &side->digest, d);
 }
 
-static void side_deinit(struct side *side)
+static void side_deinit(struct diff_side *side)
 {
 	digest_free(side->digest);
 	view_free(side->view);
 	free(side->path);
 }
 
-/* NULL: both traces are empty. */
+/* Finds the name that is most like |name|; NULL: both traces are empty. */
 static const char *find_nearest(const struct diff *diff, const char *name)
 {
 	const char *nearest = NULL;
@@ -247,7 +248,7 @@ static void say_judgement(const struct diff *diff, const struct diff_judgement *
 	}
 }
 
-/* Failing verdicts are listed in full, as are names that were asked for; the others can be too many. */
+/* Failing verdicts and those about names in the limits are all printed; the others may be too many. */
 static void say_outcome(const struct diff *diff, const struct diff_judgements *judgements,
 	enum diff_outcome outcome)
 {
@@ -266,7 +267,7 @@ static void say_outcome(const struct diff *diff, const struct diff_judgements *j
 					       : "and may be chance");
 }
 
-/* A program that ended at its start is no faster. */
+/* Fails if nothing was compared: a program that ended early must not count as faster. */
 static int check_compared(const struct diff *diff, const struct digest *a)
 {
 	if (!diff->n_compared)
@@ -296,8 +297,8 @@ static int fail_above(
 	return code;
 }
 
-static int write_diff(
-	const struct diff *diff, const struct side *a, const struct side *b, struct settings *s)
+static int write_diff(const struct diff *diff, const struct diff_side *a, const struct diff_side *b,
+	struct diff_settings *s)
 {
 	s->diff.path_a = a->path;
 	s->diff.path_b = b->path;
@@ -306,8 +307,9 @@ static int write_diff(
 	return diff_write_text(diff, a->digest, b->digest, &s->diff, stdout);
 }
 
-/* An exit code, or a negative errno with |d|, which is empty where all has been said. */
-static int compare(struct side *a, struct side *b, struct settings *s, struct diag *d)
+/* Returns an exit code, or a negative errno with |d|, which is empty if the reason has been printed. */
+static int compare_sides(
+	struct diff_side *a, struct diff_side *b, struct diff_settings *s, struct diag *d)
 {
 	struct diff_judgements judgements = {.v = NULL};
 	struct diff diff;
@@ -327,17 +329,17 @@ static int compare(struct side *a, struct side *b, struct settings *s, struct di
 	return r < 0 && !d->text[0] ? diag_set(d, r, "no comparison: %s", errno_words(r)) : r;
 }
 
-static int diff_places(char **places, struct settings *s)
+static int diff_places(char **places, struct diff_settings *s)
 {
-	struct side a = {.view = NULL};
-	struct side b = {.view = NULL};
+	struct diff_side a = {.view = NULL};
+	struct diff_side b = {.view = NULL};
 	struct diag d = DIAG_INIT;
 	int r = read_side(&a, places[0], s, &d);
 
 	if (r == 0)
 		r = read_side(&b, places[1], s, &d);
 	if (r == 0)
-		r = compare(&a, &b, s, &d);
+		r = compare_sides(&a, &b, s, &d);
 	if (d.text[0])
 		fprintf(stderr, "%s\n", d.text);
 	side_deinit(&b);
@@ -345,7 +347,8 @@ static int diff_places(char **places, struct settings *s)
 	return r < 0 ? EXIT_FAILED : r;
 }
 
-static int parse_and_diff(const struct command *self, int argc, char **argv, struct settings *s)
+static int parse_and_diff(
+	const struct command *self, int argc, char **argv, struct diff_settings *s)
 {
 	struct diag d = DIAG_INIT;
 	int n_left;
@@ -363,7 +366,7 @@ static int parse_and_diff(const struct command *self, int argc, char **argv, str
 	return diff_places(argv, s);
 }
 
-static void settings_deinit(struct settings *s)
+static void settings_deinit(struct diff_settings *s)
 {
 	for (size_t i = 0; i < s->n_limits; i++)
 		free(s->limits[i].name);
@@ -371,9 +374,9 @@ static void settings_deinit(struct settings *s)
 	view_settings_deinit(&s->view);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_diff(const struct command *self, int argc, char **argv)
 {
-	struct settings s = {.view = VIEW_SETTINGS_INIT};
+	struct diff_settings s = {.view = VIEW_SETTINGS_INIT};
 	int code = parse_and_diff(self, argc, argv, &s);
 
 	settings_deinit(&s);
@@ -388,5 +391,5 @@ const struct command command_diff = {
 	.n_options = sizeof options / sizeof options[0],
 	.values = values,
 	.operands = ":files",
-	.run = run,
+	.run = run_diff,
 };

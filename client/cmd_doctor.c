@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap doctor: what this machine permits, or what is the matter with a target, and what changes it. */
+/* proftap doctor: checks what this machine or a target permits, and tells what changes it. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,16 +13,16 @@
 #include "client/process/exit.h"
 #include "client/process/terminal.h"
 
-struct settings {
+struct doctor_settings {
 	bool is_json;
 };
 
 static const struct command_option options[] = {
-	{"json", 0, COMMAND_OPTION_FLAG, offsetof(struct settings, is_json), 0, 0, NULL, NULL,
-		"one JSON object on standard output instead of text"},
+	{"json", 0, COMMAND_OPTION_FLAG, offsetof(struct doctor_settings, is_json), 0, 0, NULL,
+		NULL, "one JSON object on standard output instead of text"},
 };
 
-static int examine(const struct settings *s, const struct system *system)
+static int run_checks(const struct doctor_settings *s, const struct system *system)
 {
 	struct doctor doctor;
 	int code = EXIT_FAILED;
@@ -41,8 +41,8 @@ static int examine(const struct settings *s, const struct system *system)
 	return code;
 }
 
-/* A target that nobody answers for is what a capture would call it. */
-static int examine_target(const struct command *self, const struct settings *s,
+/* If the target's server does not answer, the exit code is that of a capture. */
+static int examine_target(const struct command *self, const struct doctor_settings *s,
 	struct system *system, const char *text)
 {
 	struct doctor_target target;
@@ -52,13 +52,13 @@ static int examine_target(const struct command *self, const struct settings *s,
 	if (doctor_target_load(&target, text, &d))
 		return command_fail_usage(self, &d);
 	system->target = &target;
-	code = examine(s, system);
+	code = run_checks(s, system);
 	return code == EXIT_FAILED && target.code != EXIT_DONE ? target.code : code;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_doctor(const struct command *self, int argc, char **argv)
 {
-	struct settings s = {false};
+	struct doctor_settings s = {false};
 	struct system system;
 	struct diag d = DIAG_INIT;
 	int n_left;
@@ -71,7 +71,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (r < 0)
 		return command_fail_usage(self, &d);
 	system_init(&system);
-	return n_left ? examine_target(self, &s, &system, argv[0]) : examine(&s, &system);
+	return n_left ? examine_target(self, &s, &system, argv[0]) : run_checks(&s, &system);
 }
 
 const struct command command_doctor = {
@@ -81,5 +81,5 @@ const struct command command_doctor = {
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",
-	.run = run,
+	.run = run_doctor,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap list: the targets of this machine. */
+/* proftap list: lists the targets of this machine, of a host daemon, or of another machine. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,16 +16,16 @@
 #include "client/target/targets.h"
 #include "trace/json.h"
 
-struct settings {
+struct list_settings {
 	bool is_json;
-	const char *ssh; /* the machine whose list it is; NULL: this one's */
+	const char *ssh; /* the machine to list_targets; NULL: this one */
 };
 
 static const struct command_option options[] = {
-	{"json", 0, COMMAND_OPTION_FLAG, offsetof(struct settings, is_json), 0, 0, NULL, NULL,
+	{"json", 0, COMMAND_OPTION_FLAG, offsetof(struct list_settings, is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of text"},
-	{"ssh", 0, COMMAND_OPTION_TEXT, offsetof(struct settings, ssh), 0, 0, NULL, "[USER@]DEST",
-		"the list of that machine, by its own proftap list"},
+	{"ssh", 0, COMMAND_OPTION_TEXT, offsetof(struct list_settings, ssh), 0, 0, NULL,
+		"[USER@]DEST", "the list of that machine, by its own proftap list"},
 };
 
 static void print_silent(const struct targets *targets)
@@ -51,7 +51,7 @@ static void print_text(const struct targets *targets, const char *host)
 		targets_write(targets, stdout);
 }
 
-/* Of a host daemon's. */
+/* Writes the place of a program, which a host daemon tells. */
 static void print_place(struct json *j, const struct place *p)
 {
 	json_int(j, "pid_inside", p->pid_inside);
@@ -108,8 +108,8 @@ static void print_json(const struct targets *targets, const char *host)
 	json_end(&j);
 }
 
-/* Of this machine, or, if one is said, of the host daemon at |host|. */
-static int load(const char *host, struct targets *targets, struct diag *d)
+/* Loads the targets of the host daemon at |host|, or of this machine if that is NULL. */
+static int load_targets(const char *host, struct targets *targets, struct diag *d)
 {
 	if (host)
 		return host_list_load(host, targets, d);
@@ -119,11 +119,11 @@ static int load(const char *host, struct targets *targets, struct diag *d)
 	return EXIT_FAILED;
 }
 
-static int list(const struct settings *s, const char *host)
+static int list_targets(const struct list_settings *s, const char *host)
 {
 	struct targets targets = TARGETS_INIT;
 	struct diag d = DIAG_INIT;
-	int code = load(host, &targets, &d);
+	int code = load_targets(host, &targets, &d);
 
 	if (code != EXIT_DONE)
 		fprintf(stderr, "proftap list: %s\n", d.text);
@@ -135,8 +135,8 @@ static int list(const struct settings *s, const char *host)
 	return code;
 }
 
-/* The remote command's output is printed here. */
-static int list_there(const struct settings *s, const char *host)
+/* Runs proftap list on the other machine and prints its output. */
+static int list_there(const struct list_settings *s, const char *host)
 {
 	_cleanup_free_ char *command = NULL;
 	_cleanup_free_ char *text = NULL;
@@ -161,9 +161,9 @@ static int list_there(const struct settings *s, const char *host)
 	return code;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_list(const struct command *self, int argc, char **argv)
 {
-	struct settings s = {.is_json = false};
+	struct list_settings s = {.is_json = false};
 	struct diag d = DIAG_INIT;
 	int n_left;
 	int r = arguments_parse(self, argc, argv, &s, &n_left, &d);
@@ -177,7 +177,7 @@ static int run(const struct command *self, int argc, char **argv)
 		return command_fail_usage(self, &d);
 	if (r == 0 && s.ssh)
 		return list_there(&s, n_left ? argv[0] : NULL);
-	return r == 0 ? list(&s, n_left ? argv[0] : NULL) : EXIT_DONE;
+	return r == 0 ? list_targets(&s, n_left ? argv[0] : NULL) : EXIT_DONE;
 }
 
 const struct command command_list = {
@@ -186,5 +186,5 @@ const struct command command_list = {
 	.summary = "show the targets of this machine, or of a host daemon",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
-	.run = run,
+	.run = run_list,
 };

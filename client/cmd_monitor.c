@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap monitor: what a target does right now, in a line that is renewed until Ctrl-C. */
+/* proftap monitor: shows the present activity of a target in a line that is renewed until Ctrl-C. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -31,8 +31,8 @@
 #define SLACK_MS 10000
 
 struct monitor {
-	struct session_command command; /* first */
-	int64_t count; /* of lines; -1: without end */
+	struct session_command command; /* the first member: watch_target() casts its address */
+	int64_t count; /* the number of lines; -1: no limit */
 	int64_t interval_ms;
 	struct link link;
 	bool is_terminal;
@@ -55,9 +55,9 @@ static const struct command_option options[] = {
 		"a JSON object a line instead of text"},
 };
 
-/* One measurement. */
+/* --- one measurement ----------------------------------------------------------------------- */
 
-static int pack(const struct monitor *m, struct exchange *e, uint8_t **out)
+static int pack_request(const struct monitor *m, struct exchange *e, uint8_t **out)
 {
 	Tensorflow__MonitorRequest request = TENSORFLOW__MONITOR_REQUEST__INIT;
 	int r;
@@ -69,7 +69,7 @@ static int pack(const struct monitor *m, struct exchange *e, uint8_t **out)
 	return r;
 }
 
-/* JAX's server is one of those. */
+/* Explains that the server does not have Monitor, which is true of JAX's. */
 static int explain_unknown(const struct exchange *e, struct diag *d)
 {
 	diag_set(d, -EOPNOTSUPP,
@@ -79,7 +79,7 @@ static int explain_unknown(const struct exchange *e, struct diag *d)
 	return EXIT_FAILED;
 }
 
-static int measure(struct monitor *m, Tensorflow__MonitorResponse **out, struct diag *d)
+static int measure_sample(struct monitor *m, Tensorflow__MonitorResponse **out, struct diag *d)
 {
 	struct exchange e = {
 		.address = &m->command.settings.targets[0],
@@ -90,7 +90,7 @@ static int measure(struct monitor *m, Tensorflow__MonitorResponse **out, struct 
 	_cleanup_free_ uint8_t *message = NULL;
 	int code;
 
-	if (pack(m, &e, &message) < 0)
+	if (pack_request(m, &e, &message) < 0)
 		return failure_explain_no_request(e.address, d);
 	code = exchange_run(&e, d);
 	if (code == EXIT_DONE) {
@@ -104,14 +104,14 @@ static int measure(struct monitor *m, Tensorflow__MonitorResponse **out, struct 
 	return code;
 }
 
-/* Its line. */
+/* --- its line ------------------------------------------------------------------------------ */
 
 /*
  * Cuts |line|, which has room for "…" at its end, to the columns of the terminal; each character
  * takes one. A line that is renewed in place cannot wrap into the next one; --json and a pipe get
  * the whole line.
  */
-static void cut(char *line)
+static void cut_line(char *line)
 {
 	struct winsize size;
 	char *last = line;
@@ -135,7 +135,7 @@ static void print_text(const struct monitor *m, const char *text, const struct m
 {
 	char line[512 + sizeof "…"];
 
-	/* A stranger's words are for people as they are. */
+	/* The text of a server of another make is shown unchanged. */
 	if (!monitor_text_format(s, line, 512)) {
 		size_t n = strlen(text);
 
@@ -152,7 +152,7 @@ static void print_text(const struct monitor *m, const char *text, const struct m
 		return;
 	}
 	if (m->is_terminal) {
-		cut(line);
+		cut_line(line);
 		fputs("\r\033[K", stdout);
 	}
 	terminal_write(line, stdout);
@@ -168,7 +168,7 @@ static void add_number(struct json *j, const char *key, double value)
 		json_double(j, key, value);
 }
 
-/* Older servers tell memory in tenths of a mebibyte only. */
+/* Older servers only tell the memory in tenths of a mebibyte. */
 static void add_resident(struct json *j, const char *key, int64_t bytes, double mib)
 {
 	if (bytes < 0 && mib >= 0)
@@ -213,7 +213,7 @@ static void print_json(const struct monitor *m, const char *text, const struct m
 	json_end(&j);
 }
 
-static int show(struct monitor *m, const Tensorflow__MonitorResponse *answer)
+static int show_sample(struct monitor *m, const Tensorflow__MonitorResponse *answer)
 {
 	struct monitor_sample sample;
 
@@ -222,41 +222,41 @@ static int show(struct monitor *m, const Tensorflow__MonitorResponse *answer)
 		print_json(m, answer->data, &sample);
 	else
 		print_text(m, answer->data, &sample);
-	/* Whoever read it may have gone; finishing says so. */
+	/* The reader of standard output may have gone; streams_finish() says so later. */
 	return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int watch(struct monitor *m, struct diag *d)
+static int watch_samples(struct monitor *m, struct diag *d)
 {
 	int code = EXIT_DONE;
 
 	for (int64_t i = 0; code == EXIT_DONE && (m->count < 0 || i < m->count); i++) {
 		Tensorflow__MonitorResponse *answer = NULL;
 
-		code = measure(m, &answer, d);
+		code = measure_sample(m, &answer, d);
 		if (code == EXIT_DONE)
-			code = show(m, answer);
+			code = show_sample(m, answer);
 		if (answer)
 			tensorflow__monitor_response__free_unpacked(answer, NULL);
 	}
 	if (m->is_terminal)
 		putchar('\n');
-	/* That is how it ends. */
+	/* An interrupt is the normal end. */
 	return code == EXIT_INTERRUPTED ? EXIT_DONE : code;
 }
 
-static int act(struct session_command *c, struct diag *d)
+static int watch_target(struct session_command *c, struct diag *d)
 {
 	struct monitor *m = (struct monitor *)c;
 	int code = link_open(&m->link, &c->settings.targets[0], d);
 
 	if (code == EXIT_DONE)
-		code = watch(m, d);
+		code = watch_samples(m, d);
 	link_close(&m->link);
 	return code;
 }
 
-static int parse(
+static int parse_monitor(
 	const struct command *self, int argc, char **argv, struct monitor *m, struct diag *d)
 {
 	int n_left;
@@ -272,7 +272,7 @@ static int parse(
 		 : capture_settings_finish_one(&m->command.settings, self->name, n_left, argv, d);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_monitor(const struct command *self, int argc, char **argv)
 {
 	struct monitor m = {.count = -1, .link = LINK_INIT};
 	struct diag d = DIAG_INIT;
@@ -280,12 +280,12 @@ static int run(const struct command *self, int argc, char **argv)
 	int r;
 
 	capture_settings_init(&m.command.settings);
-	r = parse(self, argc, argv, &m, &d);
+	r = parse_monitor(self, argc, argv, &m, &d);
 	m.is_terminal = isatty(STDOUT_FILENO) && !m.command.settings.capture.is_json;
 	if (r < 0)
 		code = command_fail_usage(self, &d);
 	else if (r == 0)
-		code = session_command_act(&m.command, act);
+		code = session_command_act(&m.command, watch_target);
 	capture_settings_deinit(&m.command.settings);
 	return code;
 }
@@ -297,5 +297,5 @@ const struct command command_monitor = {
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",
-	.run = run,
+	.run = run_monitor,
 };

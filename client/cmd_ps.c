@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proftap ps shows the spans that are open now in each thread of a target, which may run, be
- * stopped, hang, or be dead and held.
+ * proftap ps: shows the spans that are open now in each thread of a target. The target may run_ps, be stopped,
+ * hang, or be a dead program whose server keeps its data.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,11 +32,11 @@
 
 #define TIMEOUT_MS 10000
 #define AGE_BYTES 32
-/* The server bounds its answer at 2 MiB; the encoding adds some. */
+/* The server limits its answer to 2 MiB; the encoding adds some. */
 #define MAX_BYTES (8u << 20)
 
 struct ps {
-	struct session_command command; /* first */
+	struct session_command command; /* the first member: options address it */
 	bool shows_all;
 	struct json json;
 };
@@ -392,8 +392,8 @@ static int explain_unknown(const struct exchange *e, struct diag *d)
 }
 
 /*
- * Says that the annotations of JAX or TensorFlow are missing, which only their own profiler server
- * sees. The process is looked at, so it must be on this machine.
+ * Says that the annotations of JAX or TensorFlow are missing, which only their own profiler server sees.
+ * It looks at the process, which must be on this machine.
  */
 static void hint_at_stock(const Proftap__V1__OpenSpansReply *reply, const struct address *a)
 {
@@ -414,8 +414,8 @@ static void hint_at_stock(const Proftap__V1__OpenSpansReply *reply, const struct
 	}
 }
 
-static int call(const struct ps *ps, const struct address *address, const struct link *link,
-	Proftap__V1__OpenSpansReply **out, struct diag *d)
+static int call_open_spans(const struct ps *ps, const struct address *address,
+	const struct link *link, Proftap__V1__OpenSpansReply **out, struct diag *d)
 {
 	int64_t timeout_ms = ps->command.settings.capture.timeout_ms;
 	struct exchange e = {
@@ -438,19 +438,19 @@ static int call(const struct ps *ps, const struct address *address, const struct
 	return code;
 }
 
-static int ask(const struct ps *ps, struct address *address, Proftap__V1__OpenSpansReply **out,
-	struct diag *d)
+static int ask_target(const struct ps *ps, struct address *address,
+	Proftap__V1__OpenSpansReply **out, struct diag *d)
 {
 	struct link link = LINK_INIT;
 	int code = link_open(&link, address, d);
 
 	if (code == EXIT_DONE)
-		code = call(ps, address, &link, out, d);
+		code = call_open_spans(ps, address, &link, out, d);
 	link_close(&link);
 	return code;
 }
 
-/* Whether the open spans of any process are known: it has to be recorded for that. */
+/* Whether any process is recorded; otherwise its open spans are not known. */
 static bool is_recorded(const Proftap__V1__OpenSpansReply *reply)
 {
 	for (size_t i = 0; i < reply->n_processes; i++)
@@ -471,7 +471,7 @@ static void write_json(struct json *j, const struct address *address,
 	json_end_object(j);
 }
 
-static int show(struct ps *ps, size_t i)
+static int show_target(struct ps *ps, size_t i)
 {
 	const struct capture_settings *s = &ps->command.settings;
 	struct address *address = &s->targets[i];
@@ -480,7 +480,7 @@ static int show(struct ps *ps, size_t i)
 	struct diag d = DIAG_INIT;
 	int code;
 
-	code = ask(ps, address, &reply, &d);
+	code = ask_target(ps, address, &reply, &d);
 	if (code != EXIT_DONE)
 		fprintf(stderr, "%s\n", d.text);
 	else if (!is_recorded(reply))
@@ -498,7 +498,7 @@ static int show(struct ps *ps, size_t i)
 
 /* --- all of them --------------------------------------------------------------------------- */
 
-/* The exit code of several targets: the one that all have in common, or EXIT_PARTIAL. */
+/* Joins exit codes of several targets: returns the common one, or EXIT_PARTIAL. */
 static int join_codes(int so_far, int code)
 {
 	return so_far == code ? code : EXIT_PARTIAL;
@@ -518,7 +518,7 @@ static int show_all(struct ps *ps)
 
 		if (i && !c->is_json)
 			putchar('\n');
-		code = show(ps, i);
+		code = show_target(ps, i);
 		result = i ? join_codes(result, code) : code;
 	}
 	if (interrupt_get_count())
@@ -531,7 +531,7 @@ static int show_all(struct ps *ps)
 	return result;
 }
 
-static int reach(struct ps *ps, struct diag *d)
+static int show_reached(struct ps *ps, struct diag *d)
 {
 	struct capture_settings *s = &ps->command.settings;
 	struct tunnel tunnel = TUNNEL_INIT;
@@ -550,7 +550,7 @@ static int reach(struct ps *ps, struct diag *d)
 	return code;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_ps(const struct command *self, int argc, char **argv)
 {
 	struct ps ps = {.shows_all = false};
 	struct capture_settings *s = &ps.command.settings;
@@ -567,7 +567,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (r < 0)
 		code = command_fail_usage(self, &d);
 	else if (r == 0)
-		code = reach(&ps, &d);
+		code = show_reached(&ps, &d);
 	capture_settings_deinit(s);
 	return code;
 }
@@ -579,5 +579,5 @@ const struct command command_ps = {
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",
-	.run = run,
+	.run = run_ps,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap report: what a person wants to read first of a trace. */
+/* proftap report: summarises a trace. */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -20,12 +20,12 @@
 #include "trace/report/page.h"
 #include "trace/report/report.h"
 
-struct settings {
+struct report_settings {
 	struct report_options report;
 	struct view_settings view;
 	int64_t n_top;
 	int64_t width;
-	int64_t n_spans; /* 0: the report is wanted */
+	int64_t n_spans; /* of --spans; 0: write the report instead */
 	int64_t depth;
 	bool is_json;
 	bool is_csv;
@@ -47,7 +47,7 @@ static const char *const keys[] = {
 
 static int set_sort(void *settings, const char *value, struct diag *d)
 {
-	struct settings *s = settings;
+	struct report_settings *s = settings;
 
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
 		if (strcmp(value, keys[i]) == 0) {
@@ -62,7 +62,7 @@ static int set_sort(void *settings, const char *value, struct diag *d)
 
 static int set_slow(void *settings, const char *value, struct diag *d)
 {
-	struct settings *s = settings;
+	struct report_settings *s = settings;
 	char *end;
 
 	errno = 0;
@@ -73,7 +73,7 @@ static int set_slow(void *settings, const char *value, struct diag *d)
 		"--slow: bad value \"%.64s\": must be a number of at least 1, as in 1.5", value);
 }
 
-#define AT(member) offsetof(struct settings, member)
+#define AT(member) offsetof(struct report_settings, member)
 
 static const struct command_option options[] = {
 	{"json", 0, COMMAND_OPTION_FLAG, AT(is_json), 0, 0, NULL, NULL,
@@ -96,7 +96,7 @@ static const struct command_option options[] = {
 		"of a flight recorder, also the time before all threads are complete"},
 	{"width", 0, COMMAND_OPTION_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
 		"of the text; default: the terminal's; in a pipe names are whole"},
-	OPEN_VIEW_OPTIONS(struct settings, view),
+	OPEN_VIEW_OPTIONS(struct report_settings, view),
 };
 
 static const struct command_words values[] = {
@@ -104,7 +104,7 @@ static const struct command_words values[] = {
 	{NULL, NULL, 0, NULL, NULL},
 };
 
-static int check(struct settings *s, int n_places, struct diag *d)
+static int check_report(struct report_settings *s, int n_places, struct diag *d)
 {
 	if (n_places == 0)
 		return diag_set(
@@ -123,7 +123,7 @@ static int check(struct settings *s, int n_places, struct diag *d)
 
 /* --- the report ---------------------------------------------------------------------------- */
 
-static int write_report(struct digest *g, const struct settings *s)
+static int write_report(struct digest *g, const struct report_settings *s)
 {
 	if (s->is_json)
 		return report_write_json(g, &s->report, stdout);
@@ -132,7 +132,7 @@ static int write_report(struct digest *g, const struct settings *s)
 	return report_write_text(g, &s->report, stdout);
 }
 
-static int draw(const struct view *view, const struct settings *s, struct diag *d)
+static int write_drawing(const struct view *view, const struct report_settings *s, struct diag *d)
 {
 	const struct drawing_options wanted = {
 		.n_spans = (size_t)s->n_spans, .depth = s->depth ? (size_t)s->depth : 1};
@@ -141,7 +141,7 @@ static int draw(const struct view *view, const struct settings *s, struct diag *
 	return r < 0 && ferror(stdout) ? streams_fail(r) : r;
 }
 
-static int report(struct settings *s, char **places, size_t n, struct diag *d)
+static int report_traces(struct report_settings *s, char **places, size_t n, struct diag *d)
 {
 	_cleanup_(view_freep) struct view *view = NULL;
 	_cleanup_(digest_freep) struct digest *digest = NULL;
@@ -151,7 +151,7 @@ static int report(struct settings *s, char **places, size_t n, struct diag *d)
 	s->view.may_match_nothing = s->n_spans != 0;
 	r = open_view(places, n, &s->view, &view, &path, d);
 	if (r == 0 && s->n_spans)
-		return draw(view, s, d);
+		return write_drawing(view, s, d);
 	if (r == 0)
 		r = digest_make(view, &digest, d);
 	if (r < 0)
@@ -163,14 +163,14 @@ static int report(struct settings *s, char **places, size_t n, struct diag *d)
 	return r < 0 ? diag_set(d, r, "%.300s: no report: %s", path, errno_words(r)) : 0;
 }
 
-static int report_and_say(struct settings *s, char **places, size_t n)
+static int report_and_say(struct report_settings *s, char **places, size_t n)
 {
 	struct names unreadable = {0};
 	struct diag d = DIAG_INIT;
 	int code = EXIT_DONE;
 
 	s->view.unreadable = &unreadable;
-	if (report(s, places, n, &d) < 0)
+	if (report_traces(s, places, n, &d) < 0)
 		code = EXIT_FAILED;
 	for (uint32_t i = 0; i < unreadable.n_texts; i++) {
 		fprintf(stderr, "%s\n", unreadable.texts[i]);
@@ -182,7 +182,8 @@ static int report_and_say(struct settings *s, char **places, size_t n)
 	return code;
 }
 
-static int parse_and_report(const struct command *self, int argc, char **argv, struct settings *s)
+static int parse_and_report(
+	const struct command *self, int argc, char **argv, struct report_settings *s)
 {
 	struct diag d = DIAG_INIT;
 	int n_left;
@@ -191,15 +192,15 @@ static int parse_and_report(const struct command *self, int argc, char **argv, s
 	if (r == ARGUMENTS_HANDLED)
 		return EXIT_DONE;
 	if (r == 0)
-		r = check(s, n_left, &d);
+		r = check_report(s, n_left, &d);
 	if (r < 0)
 		return command_fail_usage(self, &d);
 	return report_and_say(s, argv, (size_t)n_left);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_report(const struct command *self, int argc, char **argv)
 {
-	struct settings s = {.view = VIEW_SETTINGS_INIT};
+	struct report_settings s = {.view = VIEW_SETTINGS_INIT};
 	int code = parse_and_report(self, argc, argv, &s);
 
 	view_settings_deinit(&s.view);
@@ -214,5 +215,5 @@ const struct command command_report = {
 	.n_options = sizeof options / sizeof options[0],
 	.values = values,
 	.operands = ":files",
-	.run = run,
+	.run = run_report,
 };

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proftap run: a program, unchanged, with a server, or recorded from its start. With a server only, this process
- * becomes the program. To record it, it is a child.
+ * proftap run: starts an unchanged program with a server, or records it from its start. With a server only, this process
+ * becomes the program. To be recorded, the program is a child.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/diag.h"
 #include "base/env.h"
 #include "base/runtime_dir.h"
+#include "client/capture/capture.h"
 #include "client/capture/capture_settings.h"
 #include "client/command/arguments.h"
 #include "client/command/command.h"
-#include "client/own_child.h"
 #include "client/process/clock.h"
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
@@ -24,27 +26,155 @@
 #include "client/program/injection.h"
 #include "client/program/launch.h"
 #include "client/program/program.h"
+#include "client/target/address.h"
 #include "client/view/conversion.h"
 #include "trace/run_dir.h"
+#include "trace/xspace/outline.h"
 
-struct settings {
+/* --- recording the child ------------------------------------------------------------------- */
+
+/*
+ * A program that this process has started and records from its start. The program waits for the first capture. Each program that
+ * it becomes by exec has a server of its own and gets a capture of its own.
+ */
+struct own_child {
+	struct capture capture; /* the settings of every capture */
+	struct address address; /* the present server's */
+	pid_t pid;
+	int64_t duration_ms; /* -1: until the program ends */
+	int64_t end_ms; /* CLOCK_MONOTONIC; INT64_MAX: no end, or the first capture has not begun */
+	int n_written; /* the number of published captures */
+	struct diag said; /* the reason why the last capture failed */
+};
+
+#define FIRST_PAUSE_MS 1
+#define LONGEST_PAUSE_MS 50
+/* If a server says that its program is gone, and it was no exec, the process ends within this time. */
+#define ENDING_MS 20
+
+/* Finds the socket of the server of |pid|; false: there is none yet. */
+static bool find_socket(pid_t pid, struct address *out)
+{
+	char dir[RUNTIME_DIR_MAX_BYTES];
+
+	memset(out, 0, sizeof *out);
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++) {
+		if (runtime_dir_get(i, dir) || runtime_dir_check(dir, geteuid()))
+			continue;
+		snprintf(out->path, sizeof out->path, "%s/%d.sock", dir, (int)pid);
+		if (access(out->path, F_OK) == 0) {
+			address_format(out);
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Whether the process lives on as another program. An ending process has no /proc/PID/exe any more, but one with many
+ * threads, or without a processor, needs a moment to end.
+ */
+static bool has_become_another(const struct own_child *c)
+{
+	char link[64];
+	char path[16];
+
+	for (int i = 0; i < ENDING_MS; i++) {
+		if (launch_has_ended(c->pid))
+			return false;
+		usleep(1000);
+	}
+	snprintf(link, sizeof link, "/proc/%d/exe", (int)c->pid);
+	return readlink(link, path, sizeof path) > 0;
+}
+
+/* The captures of shells and wrappers that execute the program have no spans and are not published. */
+static bool is_worth_publishing(const struct outline *outline, void *context)
+{
+	const struct own_child *c = context;
+
+	return !outline->space || outline->totals.n_spans > 0 ||
+	       clock_monotonic_ms() >= c->end_ms || !has_become_another(c);
+}
+
+static int64_t get_left_ms(const struct own_child *c)
+{
+	return c->end_ms == INT64_MAX ? CAPTURE_MAX_MS : c->end_ms - clock_monotonic_ms();
+}
+
+/* Captures the present program once. Returns false if no other capture is to follow. */
+static bool record_once(struct own_child *c)
+{
+	struct diag d = DIAG_INIT;
+	int code;
+
+	if (c->duration_ms >= 0 && c->end_ms == INT64_MAX)
+		c->end_ms = clock_monotonic_ms() + c->duration_ms;
+	c->capture.options.duration_ms = (uint64_t)get_left_ms(c);
+	code = capture_run(&c->capture, &d);
+	/* EXIT_NOBODY means that the server of a wrapper was gone already. */
+	if (code == EXIT_DONE)
+		c->n_written++;
+	else if (d.text[0] && code != EXIT_NOBODY)
+		c->said = d;
+	return code == EXIT_DONE || code == EXIT_EMPTY || code == EXIT_NOBODY;
+}
+
+/*
+ * Records a program that has just been started, until it ends, the duration is over, or a capture fails. |c| must not move
+ * meanwhile.
+ */
+static void own_child_record(struct own_child *c)
+{
+	int64_t pause_ms = FIRST_PAUSE_MS;
+
+	while (!launch_has_ended(c->pid) && get_left_ms(c) > 0) {
+		if (find_socket(c->pid, &c->address)) {
+			if (!record_once(c))
+				return;
+			pause_ms = FIRST_PAUSE_MS;
+		}
+		usleep((useconds_t)(pause_ms * 1000));
+		pause_ms = pause_ms * 2 < LONGEST_PAUSE_MS ? pause_ms * 2 : LONGEST_PAUSE_MS;
+	}
+}
+
+static void own_child_init(struct own_child *c)
+{
+	*c = (struct own_child){
+		.capture = {.timeout_ms = -1,
+			.has_program = true,
+			.is_wanted = is_worth_publishing},
+		.duration_ms = -1,
+		.end_ms = INT64_MAX,
+	};
+	profile_options_init(&c->capture.options);
+}
+
+static void own_child_deinit(struct own_child *c)
+{
+	profile_options_deinit(&c->capture.options);
+	names_deinit(&c->capture.warnings);
+}
+
+struct run_settings {
 	const char *port; /* NULL: not given */
 	const char *log_dir;
-	const char *nvtx; /* NULL: as the environment says */
+	const char *nvtx; /* NULL: the environment decides */
 	bool follow;
 	bool recorder;
-	bool has_options; /* of a recording */
+	bool has_options; /* an option of a recording was given */
 	struct own_child child;
 };
 
-/* What it takes from here until the program waits. */
+/* The time until the started program waits to be recorded. */
 #define START_MS 500
 
-#define AT(member) offsetof(struct settings, member)
+#define AT(member) offsetof(struct run_settings, member)
 
 static int set_port(void *settings, const char *value, struct diag *d)
 {
-	struct settings *s = settings;
+	struct run_settings *s = settings;
 	long long port;
 
 	s->port = value;
@@ -53,7 +183,7 @@ static int set_port(void *settings, const char *value, struct diag *d)
 
 static int set_nvtx(void *settings, const char *value, struct diag *d)
 {
-	struct settings *s = settings;
+	struct run_settings *s = settings;
 
 	s->nvtx = value;
 	return injection_check_nvtx("--nvtx", value, d);
@@ -61,7 +191,7 @@ static int set_nvtx(void *settings, const char *value, struct diag *d)
 
 static int set_option(void *settings, const char *key_value, struct diag *d)
 {
-	struct settings *s = settings;
+	struct run_settings *s = settings;
 
 	s->has_options = true;
 	return capture_settings_take_option(&s->child.capture, key_value, d);
@@ -69,7 +199,7 @@ static int set_option(void *settings, const char *key_value, struct diag *d)
 
 static int set_format(void *settings, const char *words, struct diag *d)
 {
-	struct settings *s = settings;
+	struct run_settings *s = settings;
 
 	s->has_options = true;
 	return formats_parse(&s->child.capture.formats, words, d);
@@ -113,7 +243,7 @@ static void explain_nothing(const struct own_child *c, const char *name)
 			name);
 }
 
-/* The program shall not wait for a recording that fails before it begins. */
+/* Checks beforehand that the recording can be written, so that the program does not wait for one that cannot begin. */
 static bool can_write(const char *log_dir, struct diag *d)
 {
 	struct run_dir run_dir;
@@ -124,7 +254,7 @@ static bool can_write(const char *log_dir, struct diag *d)
 	return true;
 }
 
-static int run_recorded(struct settings *s, struct launch *l, struct diag *d)
+static int run_recorded(struct run_settings *s, struct launch *l, struct diag *d)
 {
 	struct own_child *c = &s->child;
 	struct log_dir log_dir;
@@ -158,7 +288,7 @@ static int run_recorded(struct settings *s, struct launch *l, struct diag *d)
 	return code;
 }
 
-/* A recording is fetched from a private socket. */
+/* Checks that there is a directory for the private socket from which the recording is fetched. */
 static int check_sockets(struct diag *d)
 {
 	char dir[RUNTIME_DIR_MAX_BYTES];
@@ -171,14 +301,14 @@ static int check_sockets(struct diag *d)
 		"directory that is yours alone");
 }
 
-static int fail(int r)
+static int get_failure_code(int r)
 {
 	if (r == -ENOENT)
 		return EXIT_NOT_FOUND;
 	return r == -EACCES || r == -ENOEXEC ? EXIT_NOT_EXECUTABLE : EXIT_NOT_RUN;
 }
 
-static int start(struct settings *s, char **argv, struct diag *d)
+static int start_program(struct run_settings *s, char **argv, struct diag *d)
 {
 	bool is_recorded = !s->port || s->log_dir || s->child.duration_ms >= 0 || s->has_options;
 	char library[PATH_MAX];
@@ -195,14 +325,14 @@ static int start(struct settings *s, char **argv, struct diag *d)
 		.is_tree_recorded = is_recorded && s->follow,
 	};
 
-	/* Children that have servers are part of the recording. */
+	/* Children with servers of their own are part of the recording. */
 	if (is_recorded && s->follow)
 		r = capture_settings_take_option(&s->child.capture, "profile_subprocesses=true", d);
 	if (r)
 		return EXIT_NOT_RUN;
 	r = program_find(argv[0], &program, d);
 	if (r)
-		return fail(r);
+		return get_failure_code(r);
 	if (!l.nvtx && injection_get_nvtx(&l.nvtx, d))
 		return EXIT_NOT_RUN;
 	if (program_find_library(library, d) || (is_recorded && check_sockets(d)))
@@ -211,7 +341,7 @@ static int start(struct settings *s, char **argv, struct diag *d)
 	return is_recorded ? run_recorded(s, &l, d) : launch_here(&l, d);
 }
 
-static int check(const struct settings *s, int n_left, struct diag *d)
+static int check_run(const struct run_settings *s, int n_left, struct diag *d)
 {
 	const struct profile_options *o = &s->child.capture.options;
 
@@ -225,7 +355,7 @@ static int check(const struct settings *s, int n_left, struct diag *d)
 }
 
 static int parse_and_start(
-	const struct command *self, int argc, char **argv, struct settings *s, struct diag *d)
+	const struct command *self, int argc, char **argv, struct run_settings *s, struct diag *d)
 {
 	int n_left;
 	int r = arguments_parse(self, argc, argv, s, &n_left, d);
@@ -234,19 +364,19 @@ static int parse_and_start(
 	if (r == ARGUMENTS_HANDLED)
 		return EXIT_DONE;
 	if (r == 0)
-		r = check(s, n_left, d);
+		r = check_run(s, n_left, d);
 	if (r < 0)
 		return command_fail_usage(self, d);
 	argv[n_left] = NULL;
-	code = start(s, argv, d);
+	code = start_program(s, argv, d);
 	if (d->text[0])
 		fprintf(stderr, "%s\n", d->text);
 	return code;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_program(const struct command *self, int argc, char **argv)
 {
-	struct settings s = {NULL};
+	struct run_settings s = {NULL};
 	struct diag d = DIAG_INIT;
 	int code;
 
@@ -266,5 +396,5 @@ const struct command command_run = {
 	.has_program = true,
 	.set_profile_option = set_option,
 	.profile_use = OPTION_OF_SESSION,
-	.run = run,
+	.run = run_program,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap view: traces in the Perfetto UI, or in XProf. */
+/* proftap view: shows traces in the Perfetto UI, or in XProf. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -121,18 +121,18 @@ static int xprof_start(const char *place, uint16_t port, struct diag *d)
 	return r ? r : execute_xprof(path, port, d);
 }
 
-struct settings {
+struct view_command_settings {
 	struct perfetto_view perfetto;
 	struct view_settings view;
-	struct processor_option *given; /* of |view| */
+	struct processor_option *given; /* the options of |view| that the user gave */
 	size_t n_given;
 	size_t n_given_allocated;
-	const char *unfit; /* an option that XProf has not; NULL: none */
+	const char *unfit; /* a given option that XProf does not have; NULL: none */
 	int64_t port; /* 0: not given */
 	bool is_xprof;
 };
 
-#define AT(member) offsetof(struct settings, member)
+#define AT(member) offsetof(struct view_command_settings, member)
 
 static const struct command_option options[] = {
 	{"port", 'p', COMMAND_OPTION_INT, AT(port), 1, UINT16_MAX, NULL, "PORT",
@@ -145,8 +145,8 @@ static const struct command_option options[] = {
 		"what is larger is not for a browser; default 20000000"},
 	{"json", 0, COMMAND_OPTION_FLAG, AT(perfetto.is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of the link"},
-	OPEN_VIEW_OPTIONS(struct settings, view),
-	OPEN_VIEW_GROUP_OPTIONS(struct settings, view),
+	OPEN_VIEW_OPTIONS(struct view_command_settings, view),
+	OPEN_VIEW_GROUP_OPTIONS(struct view_command_settings, view),
 };
 
 static const char *const aligns[] = {"epoch", "start"};
@@ -156,10 +156,11 @@ static const struct command_words values[] = {
 	{NULL, NULL, 0, NULL, NULL},
 };
 
-/* Keeps what chooses and draws what is shown. */
-static int note(void *settings, const struct command_option *o, const char *value, struct diag *d)
+/* Keeps the options that select and draw, for the command line of trace_processor. */
+static int note_option(
+	void *settings, const struct command_option *o, const char *value, struct diag *d)
 {
-	struct settings *s = settings;
+	struct view_command_settings *s = settings;
 
 	if (o->offset != AT(port) && o->offset != AT(is_xprof))
 		s->unfit = o->name;
@@ -171,7 +172,7 @@ static int note(void *settings, const struct command_option *o, const char *valu
 	return 0;
 }
 
-static int check(const struct settings *s, int n_places, struct diag *d)
+static int check_view(const struct view_command_settings *s, int n_places, struct diag *d)
 {
 	if (n_places == 0)
 		return diag_set(d, -EINVAL, "proftap view: at least one run or file must be given");
@@ -183,7 +184,7 @@ static int check(const struct settings *s, int n_places, struct diag *d)
 	return 0;
 }
 
-static int show(struct settings *s, char **places, size_t n, struct diag *d)
+static int show_view(struct view_command_settings *s, char **places, size_t n, struct diag *d)
 {
 	_cleanup_(view_freep) struct view *view = NULL;
 	_cleanup_free_ char *path = NULL;
@@ -200,7 +201,7 @@ static int show(struct settings *s, char **places, size_t n, struct diag *d)
 }
 
 static void say_failure(
-	const struct settings *s, char *const *places, size_t n, const struct diag *d)
+	const struct view_command_settings *s, char *const *places, size_t n, const struct diag *d)
 {
 	const struct processor_command c = {s->given, s->n_given, places, n};
 
@@ -210,7 +211,8 @@ static void say_failure(
 		processor_command_write(&c, stderr);
 }
 
-static int parse_and_show(const struct command *self, int argc, char **argv, struct settings *s)
+static int parse_and_show(
+	const struct command *self, int argc, char **argv, struct view_command_settings *s)
 {
 	struct diag d = DIAG_INIT;
 	int code;
@@ -220,18 +222,19 @@ static int parse_and_show(const struct command *self, int argc, char **argv, str
 	if (r == ARGUMENTS_HANDLED)
 		return EXIT_DONE;
 	if (r == 0)
-		r = check(s, n_left, &d);
+		r = check_view(s, n_left, &d);
 	if (r < 0)
 		return command_fail_usage(self, &d);
-	code = show(s, argv, (size_t)n_left, &d);
+	code = show_view(s, argv, (size_t)n_left, &d);
 	if (code == EXIT_FAILED)
 		say_failure(s, argv, (size_t)n_left, &d);
 	return code;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_view(const struct command *self, int argc, char **argv)
 {
-	struct settings s = {.perfetto = PERFETTO_VIEW_INIT, .view = VIEW_SETTINGS_INIT};
+	struct view_command_settings s = {
+		.perfetto = PERFETTO_VIEW_INIT, .view = VIEW_SETTINGS_INIT};
 	int code = parse_and_show(self, argc, argv, &s);
 
 	free(s.given);
@@ -247,6 +250,6 @@ const struct command command_view = {
 	.n_options = sizeof options / sizeof options[0],
 	.values = values,
 	.operands = ":files",
-	.note = note,
-	.run = run,
+	.note = note_option,
+	.run = run_view,
 };

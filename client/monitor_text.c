@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of Monitor; see monitor_text.h. Its lines are made in daemon/serve/calls/monitor.c. */
+/* The text of Monitor; see monitor_text.h. daemon/serve/calls/monitor.c makes the lines. */
 #include "client/monitor_text.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "trace/quantity.h"
 
-/* Nobody can be asked to measure for less. */
+/* The shortest time that a server can be asked to measure. */
 #define MIN_SECONDS 1e-3
 
 static const struct monitor_sample unknown = {
@@ -35,7 +35,7 @@ static const struct monitor_sample unknown = {
 	.step_ms_max = -1,
 };
 
-/* A name may hold anything, also what follows it: the last " (pid " counts. */
+/* A name may contain " (pid ", so the last one is used. */
 static void parse_program(const char *line, size_t n, struct monitor_sample *s)
 {
 	static const char label[] = "Program: ";
@@ -84,7 +84,7 @@ static void parse_line(const char *line, size_t n, struct monitor_sample *s)
 		&s->annotated_threads);
 }
 
-/* What nobody can count with, negative, endless or not a number, is not known. */
+/* Numbers that are negative, infinite or not a number become unknown. */
 static void forget_nonsense(struct monitor_sample *s)
 {
 	double *const numbers[] = {&s->seconds, &s->cpu_percent, &s->family_cpu_percent,
@@ -100,7 +100,7 @@ static void forget_nonsense(struct monitor_sample *s)
 	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
 		if (*counts[i] < 0 || (double)*counts[i] > MONITOR_TEXT_MAX)
 			*counts[i] = -1;
-	/* Rates are divided by it. */
+	/* |seconds| is a divisor. */
 	if (s->seconds < MIN_SECONDS)
 		s->seconds = -1;
 }
@@ -117,16 +117,17 @@ void monitor_text_parse(const char *text, struct monitor_sample *out)
 	forget_nonsense(out);
 }
 
-/* Words. */
+/* --- the line for people ------------------------------------------------------------------- */
 
-struct line {
+struct text_line {
 	char *text;
-	size_t n; /* room that is left */
+	size_t n; /* the bytes that are left */
 };
 
-static void add(struct line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append_text(struct text_line *l, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-static void add(struct line *l, const char *format, ...)
+static void append_text(struct text_line *l, const char *format, ...)
 {
 	va_list ap;
 	int n;
@@ -142,41 +143,43 @@ static void add(struct line *l, const char *format, ...)
 	l->n -= (size_t)n;
 }
 
-static void add_steps(struct line *l, const struct monitor_sample *s)
+static void add_steps(struct text_line *l, const struct monitor_sample *s)
 {
 	if (s->steps == 0)
-		add(l, " · no steps");
+		append_text(l, " · no steps");
 	else if (s->steps > 0 && s->step_ms_avg < 0)
-		add(l, " · steps %.1f/s, none has ended", (double)s->steps / s->seconds);
+		append_text(l, " · steps %.1f/s, none has ended", (double)s->steps / s->seconds);
 	else if (s->steps > 0)
-		add(l, " · steps %.1f/s of %.1f ms (%.1f to %.1f)", (double)s->steps / s->seconds,
-			s->step_ms_avg, s->step_ms_min, s->step_ms_max);
+		append_text(l, " · steps %.1f/s of %.1f ms (%.1f to %.1f)",
+			(double)s->steps / s->seconds, s->step_ms_avg, s->step_ms_min,
+			s->step_ms_max);
 }
 
-/* The newest sample of what changes fastest comes first: a terminal may cut the end. */
+/* The values that change fastest come first, because a terminal may cut the end. */
 bool monitor_text_format(const struct monitor_sample *s, char *out, size_t n)
 {
-	struct line l = {out, n};
+	struct text_line l = {out, n};
 
 	out[0] = '\0';
 	if (!s->process[0] || s->seconds <= 0)
 		return false;
-	add(&l, "%s (pid %" PRId64 ")", s->process, s->pid);
+	append_text(&l, "%s (pid %" PRId64 ")", s->process, s->pid);
 	if (s->cpu_percent >= 0)
-		add(&l, ": CPU %.1f %%", s->cpu_percent);
+		append_text(&l, ": CPU %.1f %%", s->cpu_percent);
 	if (s->family_cpu_percent >= 0)
-		add(&l, ", with children at least %.1f %%", s->family_cpu_percent);
+		append_text(&l, ", with children at least %.1f %%", s->family_cpu_percent);
 	if (s->resident_mib >= 0)
-		add(&l, " · memory %s", quantity_bytes((uint64_t)(s->resident_mib * 1048576)).text);
+		append_text(&l, " · memory %s",
+			quantity_bytes((uint64_t)(s->resident_mib * 1048576)).text);
 	if (s->annotations >= 0)
-		add(&l, " · annotations %s/s",
+		append_text(&l, " · annotations %s/s",
 			quantity_count((uint64_t)((double)s->annotations / s->seconds + 0.5)).text);
 	add_steps(&l, s);
 	if (s->threads >= 0)
-		add(&l, " · threads %" PRId64, s->threads);
+		append_text(&l, " · threads %" PRId64, s->threads);
 	if (s->read_per_s >= 0)
-		add(&l, " · read %s/s", quantity_bytes((uint64_t)s->read_per_s).text);
+		append_text(&l, " · read %s/s", quantity_bytes((uint64_t)s->read_per_s).text);
 	if (s->written_per_s >= 0)
-		add(&l, " · written %s/s", quantity_bytes((uint64_t)s->written_per_s).text);
+		append_text(&l, " · written %s/s", quantity_bytes((uint64_t)s->written_per_s).text);
 	return true;
 }

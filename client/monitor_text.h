@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server's Monitor says, as numbers: the text of proftapd, line by line. Other servers' text is only shown. */
+/* Parses the text of proftapd's Monitor into numbers. The text of other servers is only shown. */
 #ifndef CLIENT_MONITOR_TEXT_H
 #define CLIENT_MONITOR_TEXT_H
 
@@ -7,20 +7,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A number beyond this is taken for none. */
+/* A larger number counts as unknown. */
 #define MONITOR_TEXT_MAX 1e12
 
 /* Numbers that are not known are -1. */
 struct monitor_sample {
 	char process[64]; /* "": the text is not proftapd's */
 	int64_t pid;
-	double seconds; /* measured */
-	double cpu_percent; /* of one processor */
-	double family_cpu_percent; /* of the program and its descendants together; -1 also without any */
-	double family_resident_mib; /* rounded; also from servers that do not tell bytes */
+	double seconds; /* the measured time */
+	double cpu_percent; /* 100 is one processor */
+	double family_cpu_percent; /* the program and its descendants; -1 also if there are none */
+	double family_resident_mib; /* rounded; servers that do not tell bytes have it, too */
 	int64_t family_resident_bytes;
-	int64_t processors; /* that it may use */
-	double resident_mib; /* as family_resident_mib */
+	int64_t processors; /* the number that the program may use */
+	double resident_mib; /* rounded, like family_resident_mib */
 	int64_t resident_bytes;
 	double faults_per_s;
 	int64_t threads;
@@ -29,16 +29,16 @@ struct monitor_sample {
 	double written_per_s;
 	int64_t annotations;
 	int64_t annotated_threads;
-	int64_t steps; /* that began meanwhile */
+	int64_t steps; /* steps that began in the measured time */
 	double step_ms_avg;
 	double step_ms_min;
 	double step_ms_max;
 };
 
-/* |text| is a string of any sort. */
+/* |text| is not trusted. */
 void monitor_text_parse(const char *text, struct monitor_sample *out);
 
-/* One line for people: what is known, without a line break. False: there is nothing to say. */
+/* Writes the known values as one line without a line break. False: the text is not proftapd's. */
 bool monitor_text_format(const struct monitor_sample *s, char *out, size_t n);
 
 #endif

@@ -14,7 +14,7 @@ struct names;
 struct outline;
 struct space;
 
-/* How far back a flight recorder's snapshot reaches, from the plane stats of each process. */
+/* The time that a flight recorder's snapshot covers, from the plane stats of each process. */
 struct recorder_facts {
 	bool is_snapshot; /* the trace is a flight recorder's snapshot; else the other members are unused */
 	uint64_t n_overwritten; /* annotations of all threads that are older than the snapshot */
@@ -35,7 +35,7 @@ struct summary {
 	const struct names *warnings; /* the client's warnings; the space has the server's */
 	const struct names *said; /* warnings that are printed elsewhere, and not here; or NULL */
 
-	/* From the trace. */
+	/* Read from the trace. */
 	const struct space *space; /* has no lines; NULL: the trace could not be read */
 	struct report_totals totals;
 	const char *process; /* NULL: not known */

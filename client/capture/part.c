@@ -504,7 +504,7 @@ bool part_receive(struct part *p, int64_t wait_ms)
 	if (p->is_over || !recording_poll(&p->recording, &p->request, wait_ms))
 		return p->is_over;
 	p->is_over = true;
-	/* From here on other lines may be printed. */
+	/* Other lines may be printed from here on. */
 	progress_clear();
 	p->n_interrupts = interrupt_get_count();
 	p->code = finish_part(p);

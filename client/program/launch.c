@@ -138,7 +138,7 @@ int launch_wait(pid_t pid)
 	int status = 0;
 	pid_t r;
 
-	/* As the first process of a container we also reap orphans. */
+	/* If this is the first process of a container, waitpid() also reaps orphans. */
 	do
 		r = waitpid(-1, &status, 0);
 	while (r != pid && (r > 0 || errno == EINTR));

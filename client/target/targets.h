@@ -15,7 +15,7 @@
 
 struct diag;
 
-/* Where a program runs, as a host daemon tells it. All zero: unknown. */
+/* The container or pod of a program, as a host daemon tells it. All zero: unknown. */
 struct place {
 	int pid_inside; /* its pid in its own pid namespace */
 	char cgroup[512]; /* a path or ""; printable, like the strings below */

@@ -27,7 +27,7 @@
 #define ANSWER_MS 1000
 #define QUICK_ANSWER_MS 50
 /*
- * How long JAX's and TensorFlow's servers get to answer. They answer within a millisecond, but
+ * The time for JAX's and TensorFlow's servers to answer. They answer within a millisecond, but
  * other listeners may say nothing.
  */
 #define STOCK_ANSWER_MS 200
