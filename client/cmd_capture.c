@@ -132,7 +132,7 @@ static int await_next(struct capture_settings *s, struct diag *d)
  */
 static int choose_log_dir(struct capture_settings *s, struct diag *d)
 {
-	struct capture *c = &s->capture;
+	struct client_capture *c = &s->capture;
 	struct diag why = DIAG_INIT;
 	int r;
 

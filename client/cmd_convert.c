@@ -21,9 +21,9 @@
 /* --- one file for each device -------------------------------------------------------------- */
 
 /* Checks that the conversion can write several files. 0, or -EINVAL with |d|. */
-static int device_files_check(const struct conversion *c, struct diag *d)
+static int device_files_check(const struct trace_conversion *c, struct diag *d)
 {
-	struct conversion one = *c;
+	struct trace_conversion one = *c;
 
 	if (c->output && strcmp(c->output, "-") == 0)
 		return diag_set(d, -EINVAL,
@@ -58,7 +58,7 @@ static char *copy_trace_dir(const struct view *view, const char *path)
 }
 
 struct device_files {
-	const struct conversion *conversion;
+	const struct trace_conversion *conversion;
 	const struct view *view;
 	struct selection *selection;
 	const char *path; /* the trace's path */
@@ -68,7 +68,7 @@ struct device_files {
 static int write_device_file(
 	const struct device_files *f, int32_t device, const char *name, struct diag *d)
 {
-	struct conversion one = *f->conversion;
+	struct trace_conversion one = *f->conversion;
 	_cleanup_free_ char *output = NULL;
 
 	if (asprintf(&output, "%s/%s%s", f->directory, name,
@@ -112,7 +112,7 @@ static int write_device_files(const struct device_files *f, struct diag *d)
  * missing, or beside the trace (or run_convert) at |path|; reports each as conversion_run() does. |selection| is the view's; its device
  * is changed. 0, or a negative errno with |d|; files that were written before stay.
  */
-static int device_files_write(const struct conversion *c, const struct view *view,
+static int device_files_write(const struct trace_conversion *c, const struct view *view,
 	struct selection *selection, const char *path, struct diag *d)
 {
 	_cleanup_free_ char *directory = c->output ? strdup(c->output) : copy_trace_dir(view, path);
@@ -125,7 +125,7 @@ static int device_files_write(const struct conversion *c, const struct view *vie
 }
 
 struct convert_settings {
-	struct conversion conversion;
+	struct trace_conversion conversion;
 	struct view_settings view;
 	bool splits_devices;
 };

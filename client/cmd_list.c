@@ -52,7 +52,7 @@ static void print_text(const struct targets *targets, const char *host)
 }
 
 /* Writes the place of a program, which a host daemon tells. */
-static void print_place(struct json *j, const struct place *p)
+static void print_place(struct json *j, const struct program_place *p)
 {
 	json_int(j, "pid_inside", p->pid_inside);
 	json_known_text(j, "cgroup", p->cgroup);

@@ -30,7 +30,7 @@
 #define LEVEL_DETAILED 2
 #define SLACK_MS 10000
 
-struct monitor {
+struct monitor_command {
 	struct session_command command; /* the first member: watch_target() casts its address */
 	int64_t count; /* the number of lines; -1: no limit */
 	int64_t interval_ms;
@@ -38,7 +38,7 @@ struct monitor {
 	bool is_terminal;
 };
 
-#define AT(member) offsetof(struct monitor, member)
+#define AT(member) offsetof(struct monitor_command, member)
 
 static const struct command_option options[] = {
 	{"count", 0, COMMAND_OPTION_INT, AT(count), 1, INT64_MAX, NULL, "N",
@@ -57,7 +57,7 @@ static const struct command_option options[] = {
 
 /* --- one measurement ----------------------------------------------------------------------- */
 
-static int pack_request(const struct monitor *m, struct exchange *e, uint8_t **out)
+static int pack_request(const struct monitor_command *m, struct exchange *e, uint8_t **out)
 {
 	Tensorflow__MonitorRequest request = TENSORFLOW__MONITOR_REQUEST__INIT;
 	int r;
@@ -79,7 +79,8 @@ static int explain_unknown(const struct exchange *e, struct diag *d)
 	return EXIT_FAILED;
 }
 
-static int measure_sample(struct monitor *m, Tensorflow__MonitorResponse **out, struct diag *d)
+static int measure_sample(
+	struct monitor_command *m, Tensorflow__MonitorResponse **out, struct diag *d)
 {
 	struct exchange e = {
 		.address = &m->command.settings.targets[0],
@@ -131,7 +132,8 @@ static void cut_line(char *line)
 	}
 }
 
-static void print_text(const struct monitor *m, const char *text, const struct monitor_sample *s)
+static void print_text(
+	const struct monitor_command *m, const char *text, const struct monitor_sample *s)
 {
 	char line[512 + sizeof "…"];
 
@@ -184,7 +186,8 @@ static void add_rate(struct json *j, const char *key, int64_t n, const struct mo
 	add_number(j, key, n < 0 || s->seconds <= 0 ? -1 : (double)n / s->seconds);
 }
 
-static void print_json(const struct monitor *m, const char *text, const struct monitor_sample *s)
+static void print_json(
+	const struct monitor_command *m, const char *text, const struct monitor_sample *s)
 {
 	struct json j;
 
@@ -213,7 +216,7 @@ static void print_json(const struct monitor *m, const char *text, const struct m
 	json_end(&j);
 }
 
-static int show_sample(struct monitor *m, const Tensorflow__MonitorResponse *answer)
+static int show_sample(struct monitor_command *m, const Tensorflow__MonitorResponse *answer)
 {
 	struct monitor_sample sample;
 
@@ -226,7 +229,7 @@ static int show_sample(struct monitor *m, const Tensorflow__MonitorResponse *ans
 	return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int watch_samples(struct monitor *m, struct diag *d)
+static int watch_samples(struct monitor_command *m, struct diag *d)
 {
 	int code = EXIT_DONE;
 
@@ -247,7 +250,7 @@ static int watch_samples(struct monitor *m, struct diag *d)
 
 static int watch_target(struct session_command *c, struct diag *d)
 {
-	struct monitor *m = (struct monitor *)c;
+	struct monitor_command *m = (struct monitor_command *)c;
 	int code = link_open(&m->link, &c->settings.targets[0], d);
 
 	if (code == EXIT_DONE)
@@ -256,8 +259,8 @@ static int watch_target(struct session_command *c, struct diag *d)
 	return code;
 }
 
-static int parse_monitor(
-	const struct command *self, int argc, char **argv, struct monitor *m, struct diag *d)
+static int parse_monitor(const struct command *self, int argc, char **argv,
+	struct monitor_command *m, struct diag *d)
 {
 	int n_left;
 	long long ms = DEFAULT_MS;
@@ -274,7 +277,7 @@ static int parse_monitor(
 
 static int run_monitor(const struct command *self, int argc, char **argv)
 {
-	struct monitor m = {.count = -1, .link = LINK_INIT};
+	struct monitor_command m = {.count = -1, .link = LINK_INIT};
 	struct diag d = DIAG_INIT;
 	int code = EXIT_DONE;
 	int r;

@@ -506,7 +506,7 @@ static int join_codes(int so_far, int code)
 
 static int show_all(struct ps *ps)
 {
-	struct capture *c = &ps->command.settings.capture;
+	struct client_capture *c = &ps->command.settings.capture;
 	int result = EXIT_DONE;
 
 	if (c->is_json) {

@@ -38,7 +38,7 @@
  * it becomes by exec has a server of its own and gets a capture of its own.
  */
 struct own_child {
-	struct capture capture; /* the settings of every capture */
+	struct client_capture capture; /* the settings of every capture */
 	struct address address; /* the present server's */
 	pid_t pid;
 	int64_t duration_ms; /* -1: until the program ends */
@@ -111,7 +111,7 @@ static bool record_once(struct own_child *c)
 	if (c->duration_ms >= 0 && c->end_ms == INT64_MAX)
 		c->end_ms = clock_monotonic_ms() + c->duration_ms;
 	c->capture.options.duration_ms = (uint64_t)get_left_ms(c);
-	code = capture_run(&c->capture, &d);
+	code = client_capture_run(&c->capture, &d);
 	/* EXIT_NOBODY means that the server of a wrapper was gone already. */
 	if (code == EXIT_DONE)
 		c->n_written++;
@@ -254,7 +254,7 @@ static bool can_write(const char *log_dir, struct diag *d)
 	return true;
 }
 
-static int run_recorded(struct run_settings *s, struct launch *l, struct diag *d)
+static int run_recorded(struct run_settings *s, struct program_launch *l, struct diag *d)
 {
 	struct own_child *c = &s->child;
 	struct log_dir log_dir;
@@ -312,9 +312,9 @@ static int start_program(struct run_settings *s, char **argv, struct diag *d)
 {
 	bool is_recorded = !s->port || s->log_dir || s->child.duration_ms >= 0 || s->has_options;
 	char library[PATH_MAX];
-	struct program program;
+	struct program_file program;
 	int r = 0;
-	struct launch l = {
+	struct program_launch l = {
 		.program = &program,
 		.library = library,
 		.argv = argv,

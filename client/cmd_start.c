@@ -329,7 +329,7 @@ static int check_start(const struct session_command *c, struct diag *d)
 static int start_and_report(struct session_command *c, struct diag *d)
 {
 	struct capture_settings *s = &c->settings;
-	struct capture *capture = &s->capture;
+	struct client_capture *capture = &s->capture;
 	struct session_start session = {
 		.address = &s->targets[0],
 		.options = &capture->options,

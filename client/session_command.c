@@ -35,7 +35,8 @@
 /* --- fetching and stopping ----------------------------------------------------------------- */
 
 struct session_fetch {
-	struct capture *capture; /* has the one target, the log directory and other options */
+	struct client_capture
+		*capture; /* has the one target, the log directory and other options */
 	const char *session; /* NULL: the one that runs */
 	bool ends; /* the session is stopped */
 	uint64_t last_ms; /* the newest milliseconds of the flight recorder; 0: all data */
@@ -45,27 +46,27 @@ struct session_fetch {
 #define TURN_MS 100
 #define STOP_TIMEOUT_MS 10000
 
-static const struct recording_calls snapshot_calls = {
+static const struct recording_methods snapshot_calls = {
 	.stream = SNAPSHOT_PATH,
 	.unary = {METHOD_STOCK "GetSnapshot", METHOD_STOCK "GetSnapShot"},
 	.is_of_session = true,
 };
 
 /* Stock servers drop the data with the session, so a stop asks them for a snapshot first. */
-static const struct recording_calls stop_calls = {
+static const struct recording_methods stop_calls = {
 	.stream = STOP_PATH,
 	.unary = {METHOD_STOCK "GetSnapshot", METHOD_STOCK "GetSnapShot"},
 	.is_of_session = true,
 };
 
 /* Only proftap's servers have a flight recorder, so there are no unary calls. */
-static const struct recording_calls recorder_snapshot_calls = {
+static const struct recording_methods recorder_snapshot_calls = {
 	.stream = SNAPSHOT_PATH,
 	.is_of_session = true,
 	.is_of_recorder = true,
 };
 
-static const struct recording_calls recorder_stop_calls = {
+static const struct recording_methods recorder_stop_calls = {
 	.stream = STOP_PATH,
 	.is_of_session = true,
 	.is_of_recorder = true,
@@ -76,7 +77,7 @@ static bool is_of_recorder(const struct session_fetch *h)
 	return h->last_ms || (h->session && strcmp(h->session, RECORDER_ID) == 0);
 }
 
-static const struct recording_calls *get_calls(const struct session_fetch *h)
+static const struct recording_methods *get_calls(const struct session_fetch *h)
 {
 	if (is_of_recorder(h))
 		return h->ends ? &recorder_stop_calls : &recorder_snapshot_calls;
@@ -148,7 +149,7 @@ static int encode_requests(const struct session_fetch *h, struct part *p)
 	q->last_ms = h->last_ms;
 	snprintf(p->options.session_id, sizeof p->options.session_id, "%s", session);
 	/*
-	 * GetSnapshot has an empty request: without fields the server sends the data in its answer.
+	 * An empty request of GetSnapshot makes the server send the data in its answer.
 	 */
 	p->profile_request = calloc(1, 1);
 	if (!p->profile_request)
@@ -162,14 +163,14 @@ static int encode_requests(const struct session_fetch *h, struct part *p)
 
 static void show_progress(const struct part *p)
 {
-	struct progress progress = {
+	struct progress_line progress = {
 		.target = p->address.text,
 		.elapsed_ms = clock_monotonic_ms() - p->recording.started_ms,
 		.timeout_ms = p->recording.limit_ms,
 		.n_targets = 1,
 	};
 
-	recording_add_progress(&p->recording, &progress);
+	recording_call_add_progress(&p->recording, &progress);
 	progress_draw(&progress);
 }
 
@@ -227,7 +228,7 @@ static int end_session(const struct session_fetch *h, struct part *p, struct dia
 
 	if (!h->ends || (p->has_stream && !p->written_bytes))
 		return p->code;
-	if (!p->has_stream && !recording_is_answered(&p->recording)) {
+	if (!p->has_stream && !recording_call_is_answered(&p->recording)) {
 		if (p->code == EXIT_TIMEOUT || p->code == EXIT_INTERRUPTED)
 			append_outcome(p, "");
 		return p->code;
@@ -241,7 +242,7 @@ static int end_session(const struct session_fetch *h, struct part *p, struct dia
 
 static int fetch_data(const struct session_fetch *h, struct part *p, struct diag *d)
 {
-	struct capture *c = h->capture;
+	struct client_capture *c = h->capture;
 	struct diag inner = DIAG_INIT;
 	int code = part_open(p, c->run);
 
@@ -439,7 +440,7 @@ int session_command_fetch(struct session_command *c, struct diag *d)
 	return fetch_session(c, false, d);
 }
 
-static void say_discarded(const struct capture *c)
+static void say_discarded(const struct client_capture *c)
 {
 	struct json j;
 

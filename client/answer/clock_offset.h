@@ -45,8 +45,8 @@ bool clock_offset_find_stock_here(const struct address *address, struct clock_of
 
 /* The times of a Profile of a server that only tells when it recorded. */
 struct clock_bracket {
-	int64_t sent_unix_ns; /* ours, when the request was sent */
-	int64_t answered_unix_ns; /* ours, when the answer was there */
+	int64_t sent_unix_ns; /* our clock when the request was sent */
+	int64_t answered_unix_ns; /* our clock when the answer was complete */
 	int64_t start_ns; /* the target's clock at the recording's start and end */
 	int64_t stop_ns;
 };

@@ -27,11 +27,11 @@
 #define XSTAT_INT64_VALUE 4
 #define XSTAT_STR_VALUE 5
 
-/* Ids must be new in the plane: servers count from 1 and have a handful. */
+/* The ids must not occur in the plane. Servers count from 1 and use few. */
 #define FIRST_ID 1000001
-/* The stamp's stats: each has a name, twice an id, and a value. */
+/* The limit of the encoded stats: each has a name, an id twice, and a value. */
 #define STAMP_MAX_BYTES 640
-/* The encoded value of a stat: a tag, a length, and the longest text. */
+/* The limit of a stat's encoded value: a tag, a length, and the longest text. */
 #define VALUE_MAX_BYTES (16 + CLOCK_OFFSET_NAME_BYTES)
 
 struct stamp {

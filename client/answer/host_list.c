@@ -78,7 +78,7 @@ static void set_status(const Proftap__V1__Target *t, struct status *s)
 	set_address(s, t->address);
 }
 
-static void set_place(const Proftap__V1__Target *t, struct place *p)
+static void set_place(const Proftap__V1__Target *t, struct program_place *p)
 {
 	p->pid_inside = t->pid_inside;
 	set_text(p->path, sizeof p->path, t->path);

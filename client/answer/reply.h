@@ -45,7 +45,7 @@ struct reply {
 
 /* Returns 0, -EBADMSG, or the error of |write|. For rpc_pending_read(), with a struct reply as the context. */
 int reply_feed(const uint8_t *data, size_t n, void *reply);
-/* 0, or -EBADMSG when the message ended in the middle of a field. */
+/* Returns 0, or -EBADMSG when the message ended in the middle of a field. */
 int reply_end(const struct reply *reply);
 
 #endif

@@ -182,7 +182,7 @@ int stream_answer_feed(struct stream_answer *s, const uint8_t *message, size_t n
 }
 
 /* A message that arrives in pieces. */
-struct pieces {
+struct message_pieces {
 	struct stream_answer *s;
 	uint64_t n_bytes; /* the size of the message */
 	size_t n_copied; /* the bytes that are copied to s->message */
@@ -190,7 +190,7 @@ struct pieces {
 	bool is_begun;
 };
 
-static int copy_piece(struct pieces *p, const uint8_t *data, size_t n)
+static int copy_piece(struct message_pieces *p, const uint8_t *data, size_t n)
 {
 	if (n > STREAM_ANSWER_MAX_BYTES - p->n_copied)
 		return fail_stream(p->s, "a message is larger than 1 MiB");
@@ -201,7 +201,7 @@ static int copy_piece(struct pieces *p, const uint8_t *data, size_t n)
 
 static int take_piece(const uint8_t *data, size_t n, void *context)
 {
-	struct pieces *p = context;
+	struct message_pieces *p = context;
 	size_t head = 0;
 	int r = 0;
 
@@ -220,7 +220,7 @@ static int take_piece(const uint8_t *data, size_t n, void *context)
 
 int stream_answer_take(struct stream_answer *s, struct rpc_pending *pending)
 {
-	struct pieces p = {.s = s, .n_bytes = rpc_pending_get_bytes(pending)};
+	struct message_pieces p = {.s = s, .n_bytes = rpc_pending_get_bytes(pending)};
 	int r = rpc_pending_read(pending, take_piece, &p);
 
 	return r || p.is_chunk ? r : stream_answer_feed(s, s->message, p.n_copied);

@@ -26,7 +26,7 @@ struct summary {
 	const char *session_id;
 	const char *log_dir;
 	const char *run;
-	const char *file; /* path of the published file */
+	const char *file; /* the path of the published file */
 	uint64_t bytes; /* the size of the file */
 	int64_t asked_ms; /* the requested duration */
 	int64_t last_ms; /* the requested part of a flight recorder's data; 0: all */

@@ -49,7 +49,7 @@ static bool are_likely_swapped(const struct address *target, uint64_t ms)
  * The user may have typed MS PORT instead of PORT MS; both are numbers. If that is likely, adds a question to |d|, the reason
  * why no server was found. May connect to find out.
  */
-static void swapped_ask(const struct capture *capture, struct diag *d)
+static void swapped_ask(const struct client_capture *capture, struct diag *d)
 {
 	const struct address *target = &capture->targets[0];
 	uint64_t ms = capture->options.duration_ms;
@@ -81,7 +81,7 @@ static bool have_files(const struct parts *parts)
 
 static void write_text_report(const struct parts *parts, size_t n_done)
 {
-	const struct capture *c = parts->capture;
+	const struct client_capture *c = parts->capture;
 
 	fprintf(stderr, "captured %zu of %zu targets\n", n_done, parts->n);
 	for (size_t i = 0; i < parts->n; i++)
@@ -171,7 +171,7 @@ static void capture_report_write(const struct parts *parts)
 }
 
 /* Reports the failure of |p| as that of the capture. */
-static int fail_as_part(struct capture *c, const struct part *p, struct diag *d)
+static int fail_as_part(struct client_capture *c, const struct part *p, struct diag *d)
 {
 	*d = p->d;
 	snprintf(c->target, sizeof c->target, "%s", p->address.text);
@@ -186,14 +186,14 @@ static const struct part *find_failed(const struct parts *parts)
 	return &parts->v[0];
 }
 
-static void note_files(struct capture *c, const struct part *p)
+static void note_files(struct client_capture *c, const struct part *p)
 {
 	for (size_t i = 0; c->files && i < part_files_count(p); i++)
 		names_intern(c->files, part_files_get(p, i), strlen(part_files_get(p, i)));
 }
 
 /* Converts the traces of many targets, when all recordings are over. */
-static void write_formats(struct capture *c, struct parts *parts)
+static void write_formats(struct client_capture *c, struct parts *parts)
 {
 	for (size_t i = 0; i < parts->n; i++) {
 		struct part *p = &parts->v[i];
@@ -207,7 +207,7 @@ static void write_formats(struct capture *c, struct parts *parts)
 	}
 }
 
-static int finish_capture(struct capture *c, struct parts *parts, struct diag *d)
+static int finish_capture(struct client_capture *c, struct parts *parts, struct diag *d)
 {
 	fail_as_part(c, find_failed(parts), d);
 	for (size_t i = 0; i < parts->n; i++)
@@ -222,7 +222,7 @@ static int finish_capture(struct capture *c, struct parts *parts, struct diag *d
 	return parts_get_code(parts);
 }
 
-static int run_parts(struct capture *c, struct parts *parts, struct diag *d)
+static int run_parts(struct client_capture *c, struct parts *parts, struct diag *d)
 {
 	const struct part *twin;
 	int code = parts_open(parts);
@@ -241,7 +241,7 @@ static int run_parts(struct capture *c, struct parts *parts, struct diag *d)
 	return finish_capture(c, parts, d);
 }
 
-int capture_run(struct capture *capture, struct diag *d)
+int client_capture_run(struct client_capture *capture, struct diag *d)
 {
 	struct parts parts;
 	int code = EXIT_FAILED;
@@ -258,7 +258,7 @@ int capture_run(struct capture *capture, struct diag *d)
 	return code;
 }
 
-void capture_failure_write(const struct capture *c, int code, const struct diag *d)
+void capture_failure_write(const struct client_capture *c, int code, const struct diag *d)
 {
 	struct json j;
 

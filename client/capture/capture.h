@@ -12,11 +12,11 @@
 #include "client/view/conversion.h"
 #include "trace/model/space.h"
 
-struct capture;
+struct client_capture;
 struct diag;
 struct outline;
 
-struct capture {
+struct client_capture {
 	const struct address *targets; /* at least one, all different */
 	size_t n_targets;
 	struct profile_options options; /* duration_ms > 0 */
@@ -59,12 +59,12 @@ struct capture {
  * than that and EXIT_DONE, |d| has the reason and nothing was published. An answer that cannot be read is kept in a
  * file that |d| names.
  */
-int capture_run(struct capture *capture, struct diag *d);
+int client_capture_run(struct client_capture *capture, struct diag *d);
 
 /*
  * Prints the message and the client's warnings of a capture or session without a trace to standard error; with --json also
  * an object with "error" and "exit".
  */
-void capture_failure_write(const struct capture *capture, int code, const struct diag *d);
+void capture_failure_write(const struct client_capture *capture, int code, const struct diag *d);
 
 #endif

@@ -38,7 +38,7 @@ void capture_settings_deinit(struct capture_settings *s)
 	free(s->targets);
 }
 
-int capture_settings_take_option(struct capture *c, const char *key_value, struct diag *d)
+int capture_settings_take_option(struct client_capture *c, const char *key_value, struct diag *d)
 {
 	int r = profile_options_parse(&c->options, key_value, d);
 	char key[64];
@@ -204,7 +204,7 @@ static int check_names(const struct target_words *names, struct diag *d)
 /* With one target, |host_name| is used as it is, and not parsed as a list. */
 int capture_settings_name_hosts(struct capture_settings *s, struct diag *d)
 {
-	struct capture *c = &s->capture;
+	struct client_capture *c = &s->capture;
 	int r;
 
 	if (!s->host_name)
@@ -227,7 +227,7 @@ int capture_settings_name_hosts(struct capture_settings *s, struct diag *d)
 /* Uses the stock options for the names of the run and the host, unless our own were given. */
 static int take_stock_names(struct capture_settings *s, struct diag *d)
 {
-	struct capture *c = &s->capture;
+	struct client_capture *c = &s->capture;
 	int r;
 
 	for (size_t i = 0; i < c->options.n_map && !s->host_name; i++)
@@ -261,7 +261,7 @@ static int check_exclusive(const struct capture_settings *s, struct diag *d)
 }
 
 /* The server cannot use a temporary directory created on the client. */
-static int check_server_writes(const struct capture *c, struct diag *d)
+static int check_server_writes(const struct client_capture *c, struct diag *d)
 {
 	if (!c->server_writes || c->log_dir)
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of proftap capture: parses and checks it, and fills a struct capture. */
+/* The command line of proftap capture: parses and checks it, and fills a struct client_capture. */
 #ifndef CLIENT_CAPTURE_SETTINGS_H
 #define CLIENT_CAPTURE_SETTINGS_H
 
@@ -12,7 +12,7 @@
 #include "client/target/target_words.h"
 
 struct capture_settings {
-	struct capture capture;
+	struct client_capture capture;
 	const char *host; /* the host of a bare PORT; NULL: localhost */
 	const char *targets_file; /* NULL: none; "-": standard input */
 	const char *host_name; /* a name for the file, or a list of them; NULL: from the trace */
@@ -37,7 +37,7 @@ void capture_settings_init(struct capture_settings *s);
 void capture_settings_deinit(struct capture_settings *s);
 
 /* Sets an option of |c| from "KEY=VALUE", and adds warnings about it to c->warnings. 0 or -EINVAL with |d|. */
-int capture_settings_take_option(struct capture *c, const char *key_value, struct diag *d);
+int capture_settings_take_option(struct client_capture *c, const char *key_value, struct diag *d);
 
 /* The same for a struct capture_settings, with the signature that command.h needs. */
 int capture_settings_set_option(void *settings, const char *key_value, struct diag *d);

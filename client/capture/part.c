@@ -108,7 +108,7 @@ static void emptiness_explain(const struct emptiness *e, struct diag *d)
 		print_others(e, reason);
 }
 
-void part_init(struct part *p, const struct capture *capture, size_t i, struct names *taken)
+void part_init(struct part *p, const struct client_capture *capture, size_t i, struct names *taken)
 {
 	*p = (struct part){
 		.capture = capture,
@@ -117,14 +117,14 @@ void part_init(struct part *p, const struct capture *capture, size_t i, struct n
 		.address = capture->targets[i],
 		.options = capture->options,
 		.run_dir = RUN_DIR_INIT,
-		.recording = RECORDING_INIT,
+		.recording = RECORDING_CALL_INIT,
 	};
 }
 
 void part_deinit(struct part *p)
 {
 	answer_deinit(&p->answer);
-	recording_deinit(&p->recording);
+	recording_call_deinit(&p->recording);
 	write_behind_free(p->writer);
 	run_dir_close(&p->run_dir);
 	free(p->capture_request);
@@ -140,7 +140,7 @@ void part_deinit(struct part *p)
 
 int part_open(struct part *p, const char *run)
 {
-	const struct capture *c = p->capture;
+	const struct client_capture *c = p->capture;
 	const struct file_name name = {.chosen = p->host_name, .address = &p->address};
 	int r = run_dir_open(&p->run_dir, c->log_dir, run, realtime_ns() / NS_PER_S, &p->d);
 
@@ -166,7 +166,7 @@ static int check_url(struct part *p)
 
 int part_connect(struct part *p)
 {
-	p->code = recording_connect(&p->recording, &p->address, &p->d);
+	p->code = recording_call_connect(&p->recording, &p->address, &p->d);
 	if (p->code == EXIT_DONE)
 		p->code = check_url(p);
 	if (p->code != EXIT_DONE || p->capture->n_targets == 1)
@@ -228,7 +228,7 @@ static int encode_requests(struct part *p)
 }
 
 /* A server that is to write the trace itself is only called by Profile. */
-static const struct recording_calls stay_calls = {.unary = {PROFILE_PATH}};
+static const struct recording_methods stay_calls = {.unary = {PROFILE_PATH}};
 
 /* Whether the request is about a session, whose data leaves the server with the answer and is nowhere else. */
 static bool is_of_session(const struct part *p)
@@ -312,7 +312,7 @@ int part_send(struct part *p)
 		q->timeout_ms = q->duration_ms + q->delay_ms + CAPTURE_SLACK_MS;
 		q->silence_ms = CAPTURE_SLACK_MS;
 	}
-	p->code = recording_start(&p->recording, q, &p->d);
+	p->code = recording_call_start(&p->recording, q, &p->d);
 	return p->code;
 }
 
@@ -369,7 +369,7 @@ static void set_aside(struct part *p)
 
 static bool is_wanted(const struct part *p)
 {
-	const struct capture *c = p->capture;
+	const struct client_capture *c = p->capture;
 
 	return !c->is_wanted || c->is_wanted(&p->answer.outline, c->context);
 }
@@ -383,7 +383,7 @@ static void show_work(const struct part *p, const char *doing, uint64_t n_bytes)
 
 static int read_answer(struct part *p)
 {
-	uint64_t n_bytes = recording_get_received_bytes(&p->recording);
+	uint64_t n_bytes = recording_call_get_received_bytes(&p->recording);
 	int code;
 
 	show_work(p, "reading them back", n_bytes);
@@ -480,7 +480,7 @@ static void keep_what_came(struct part *p)
 
 static int finish_part(struct part *p)
 {
-	int code = recording_finish(&p->recording, &p->request, &p->d);
+	int code = recording_call_finish(&p->recording, &p->request, &p->d);
 
 	p->writer = write_behind_free(p->writer);
 	p->answer = (struct answer){.target = p->address.text,
@@ -492,7 +492,7 @@ static int finish_part(struct part *p)
 		.d = &p->d};
 	if (code == EXIT_DONE)
 		code = read_answer(p);
-	else if (recording_is_partial(&p->recording))
+	else if (recording_call_is_partial(&p->recording))
 		set_aside(p);
 	if (code == EXIT_DONE && !p->answer.elsewhere)
 		code = publish_trace(p);
@@ -501,7 +501,7 @@ static int finish_part(struct part *p)
 
 bool part_receive(struct part *p, int64_t wait_ms)
 {
-	if (p->is_over || !recording_poll(&p->recording, &p->request, wait_ms))
+	if (p->is_over || !recording_call_poll(&p->recording, &p->request, wait_ms))
 		return p->is_over;
 	p->is_over = true;
 	/* Other lines may be printed from here on. */
@@ -523,7 +523,7 @@ void part_conclude(struct part *p)
 		part_formats_write(p);
 	part_report_make(p);
 	answer_deinit(&p->answer);
-	recording_deinit(&p->recording);
+	recording_call_deinit(&p->recording);
 }
 
 bool part_poll(struct part *p, int64_t wait_ms)

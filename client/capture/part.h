@@ -15,16 +15,16 @@
 #include "base/profile_options.h"
 #include "client/answer/answer.h"
 #include "client/answer/clock_offset.h"
-#include "client/capture/recording.h"
+#include "client/capture/recording_call.h"
 #include "client/target/address.h"
 #include "trace/model/names.h"
 #include "trace/run_dir.h"
 
-struct capture;
+struct client_capture;
 struct write_behind;
 
 struct part {
-	const struct capture *capture;
+	const struct client_capture *capture;
 	const char *host_name; /* for the file's name; NULL: from the trace */
 	struct names *taken; /* names of the capture's files so far, shared by its parts */
 	struct address address; /* exact, once connected */
@@ -32,11 +32,11 @@ struct part {
 		options; /* the capture's, with session id and start; the map is borrowed */
 	struct run_dir run_dir;
 	struct write_behind *writer; /* writes the file; NULL: not yet, or there are many targets */
-	struct recording recording;
+	struct recording_call recording;
 	struct recording_request request;
 	struct clock_offset clock; /* measured if there are many targets */
 	int64_t start_unix_ns; /* the agreed start of many targets by our clock; 0: at once */
-	uint8_t *capture_request; /* the request for servers of proftap.v1; see recording.h */
+	uint8_t *capture_request; /* the request for servers of proftap.v1; see recording_call.h */
 	uint8_t *profile_request; /* the same request for other servers */
 	struct answer answer;
 	uint64_t received_bytes; /* the trace's bytes */
@@ -59,7 +59,7 @@ struct part {
 	struct diag d;
 };
 
-void part_init(struct part *p, const struct capture *capture, size_t i, struct names *taken);
+void part_init(struct part *p, const struct client_capture *capture, size_t i, struct names *taken);
 void part_deinit(struct part *p);
 
 /* Creates the temporary file in the run |run| (NULL: a new one). Returns p->code, as the other steps do. */

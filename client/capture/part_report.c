@@ -165,14 +165,14 @@ static void fill_summary(const struct part *p, struct names *warnings, struct su
 		.run = p->run_dir.run,
 		.file = p->file,
 		.bytes = p->file_bytes,
-		.asked_ms = recording_get_duration_ms(&p->recording, &p->request),
+		.asked_ms = recording_call_get_duration_ms(&p->recording, &p->request),
 		.last_ms = (int64_t)p->request.last_ms,
 		.is_interrupted = p->recording.stopped_ms != 0,
 		.warnings = warnings,
 	};
 	summary_read_outline(s, &p->answer.outline);
 	/* The data of a session or a flight recorder was recorded before the request. */
-	s->transfer_ms = recording_get_transfer_ms(
+	s->transfer_ms = recording_call_get_transfer_ms(
 		&p->recording, &p->request, p->request.calls ? 0 : s->duration_ms);
 	part_warnings_add(p, s, warnings);
 }

@@ -43,7 +43,7 @@ static void allow_files(size_t n)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int parts_init(struct parts *parts, struct capture *capture)
+int parts_init(struct parts *parts, struct client_capture *capture)
 {
 	*parts = (struct parts){.capture = capture};
 	parts->v = calloc(capture->n_targets, sizeof *parts->v);
@@ -160,12 +160,12 @@ static size_t count_over(const struct parts *parts)
 
 static void show_progress(const struct parts *parts)
 {
-	struct progress progress = {.n_targets = parts->n, .n_over = count_over(parts)};
+	struct progress_line progress = {.n_targets = parts->n, .n_over = count_over(parts)};
 	const struct part *p = NULL;
 	char target[32];
 
 	for (size_t i = parts->n; i > 0; i--) {
-		recording_add_progress(&parts->v[i - 1].recording, &progress);
+		recording_call_add_progress(&parts->v[i - 1].recording, &progress);
 		if (!parts->v[i - 1].is_over)
 			p = &parts->v[i - 1];
 	}

@@ -10,7 +10,7 @@
 #include "trace/model/names.h"
 
 struct parts {
-	struct capture *capture;
+	struct client_capture *capture;
 	struct part *v;
 	size_t n;
 	struct names taken;
@@ -18,7 +18,7 @@ struct parts {
 };
 
 /* 0 or -ENOMEM. Call parts_deinit() in either case. */
-int parts_init(struct parts *parts, struct capture *capture);
+int parts_init(struct parts *parts, struct client_capture *capture);
 void parts_deinit(struct parts *parts);
 
 /* Opens all parts in one run. Returns an enum exit_code; the part that failed has the reason. */

@@ -92,7 +92,7 @@ static void pause_between(struct tries *t)
 	int64_t left_ms = t->end_ms - clock_monotonic_ms();
 	int64_t ms = t->pause_ms < longest_ms ? t->pause_ms : longest_ms;
 
-	/* The last try is at the end of the time. */
+	/* The last pause is shortened, so that the last try is at the end of the time. */
 	if (!has_attempts(t) && ms > left_ms)
 		ms = left_ms;
 	sleep_ms(ms);
@@ -101,7 +101,7 @@ static void pause_between(struct tries *t)
 		t->pause_ms = LONGEST_PAUSE_MS;
 }
 
-int retry_capture(struct capture *capture, const struct retry *retry, struct diag *d)
+int retry_capture(struct client_capture *capture, const struct retry *retry, struct diag *d)
 {
 	struct tries t = {
 		.retry = retry,
@@ -115,7 +115,7 @@ int retry_capture(struct capture *capture, const struct retry *retry, struct dia
 		int code;
 
 		capture->can_retry = has_attempts(&t) || has_time(&t);
-		code = capture_run(capture, d);
+		code = client_capture_run(capture, d);
 		if (capture->is_reported || !capture->can_retry || !is_worth_another(&t, code, d)) {
 			say_waited(&t, code, d);
 			return code;

@@ -9,7 +9,7 @@
 /* A year, which means no limit. */
 #define RETRY_MAX_WAIT_S 31536000
 
-struct capture;
+struct client_capture;
 struct diag;
 
 struct retry {
@@ -21,9 +21,9 @@ struct retry {
 bool retry_can_help(int code, const struct diag *d);
 
 /*
- * Calls capture_run() until it succeeds or neither attempts nor time are left, with growing pauses. Prints the reason for
+ * Calls client_capture_run() until it succeeds or neither attempts nor time are left, with growing pauses. Prints the reason for
  * each repetition to standard error. An interrupt (interrupt.h) in a pause ends it with EXIT_INTERRUPTED.
  */
-int retry_capture(struct capture *capture, const struct retry *retry, struct diag *d);
+int retry_capture(struct client_capture *capture, const struct retry *retry, struct diag *d);
 
 #endif

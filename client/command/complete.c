@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion; see complete.h. */
+/* Completion of command lines; see complete.h. */
 #include "client/command/complete.h"
 
 #include <stdbool.h>

@@ -231,7 +231,7 @@ int64_t dial_get_received_bytes(int fd)
 {
 	struct tcp_info info;
 
-	/* The kernel may be older than the header. */
+	/* A kernel that is older than the header does not fill this member. */
 	if (get_tcp_info(fd, &info) <= offsetof(struct tcp_info, tcpi_bytes_received))
 		return -1;
 	return (int64_t)info.tcpi_bytes_received;

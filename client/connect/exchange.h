@@ -35,7 +35,7 @@ struct exchange {
 	bool is_uninterruptible; /* only the timeout ends the call, interrupts do not */
 	bool is_of_programs; /* the call is about all programs of a host daemon */
 
-	/* Results. */
+	/* Set by exchange_run(). */
 	struct rpc_pending *pending;
 	int64_t started_ms; /* CLOCK_MONOTONIC */
 	int64_t ended_ms;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connection to a target, for any number of calls. */
+/* A connection to a target, which serves any number of calls. */
 #ifndef CLIENT_LINK_H
 #define CLIENT_LINK_H
 

@@ -46,7 +46,7 @@ static const struct {
 	{"No route to host", "check the address and the network", EXIT_NOBODY},
 };
 
-/* |ssh| has ended. An enum exit_code other than EXIT_DONE, with |d|. */
+/* Explains the end of |ssh| by its last line. Returns an enum exit_code other than EXIT_DONE, with |d|. */
 static int tunnel_failure_explain(struct ssh *ssh, const char *destination, struct diag *d)
 {
 	const char *said = ssh_get_last_line(ssh);

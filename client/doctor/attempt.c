@@ -151,7 +151,7 @@ static int attempt_perf_rings(pid_t pid)
 	while (n < n_cpus && n < MAX_RINGS && r == 0) {
 		r = open_ring(&rings[n], n);
 		n++;
-		if (r == -ENODEV) /* a processor that is switched off */
+		if (r == -ENODEV) /* the processor is switched off */
 			r = 0;
 	}
 	while (n > 0)

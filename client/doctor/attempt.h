@@ -6,9 +6,9 @@
 #include <sys/types.h>
 
 enum attempt {
-	ATTEMPT_MEMFD, /* memory that is shared with the server, and its seals */
+	ATTEMPT_MEMFD, /* creating memory to share with a server, with seals */
 	ATTEMPT_PIDFD,
-	ATTEMPT_LOOPBACK, /* a port of 127.0.0.1 */
+	ATTEMPT_LOOPBACK, /* connecting to a port of 127.0.0.1 */
 	ATTEMPT_SOCK_DIAG, /* the owner of a connection */
 	ATTEMPT_PERF_CALL, /* calling perf_event_open at all */
 	ATTEMPT_PERF_OWN, /* sampling this process's code */
@@ -16,7 +16,7 @@ enum attempt {
 	ATTEMPT_PERF_CPU, /* sampling everything on a processor */
 	ATTEMPT_PERF_PID, /* sampling the code of process |pid| */
 	ATTEMPT_PERF_CYCLES, /* sampling by the processor's own counters */
-	ATTEMPT_PERF_RINGS, /* a ring of 1 MiB for each processor */
+	ATTEMPT_PERF_RINGS, /* mapping a ring of 1 MiB for each processor */
 	ATTEMPT_PTRACE, /* tracing a process of this user's that is no descendant */
 	ATTEMPT_PTRACE_PID, /* reading memory of |pid| */
 	ATTEMPT_BPF, /* loading a program for tracing */

@@ -16,7 +16,7 @@ struct finding {
 	enum finding_state state;
 	char text[2048]; /* one sentence, with "…" if it was cut; it may be that of status.gpu */
 	/* A "no" has a command, a reason, or both. */
-	char command[512]; /* the command that changes it */
+	char command[512]; /* the command that makes it a "yes" */
 	char reason[256]; /* why there is no command, or where to give it */
 };
 

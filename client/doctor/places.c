@@ -136,15 +136,15 @@ void check_log_dir(const struct system *sys, const struct check *self, struct fi
 	bool is_chosen;
 	const char *path = get_log_dir(&is_chosen);
 	struct diag d = DIAG_INIT;
-	int is_url = local_path_check(is_chosen ? "PROFTAP_LOG_DIR" : "TMPDIR", path, &d);
-	int r = is_url ? is_url : try_log_dir(path);
+	int url_error = local_path_check(is_chosen ? "PROFTAP_LOG_DIR" : "TMPDIR", path, &d);
+	int r = url_error ? url_error : try_log_dir(path);
 
 	(void)sys, (void)self;
 	if (r == 0) {
 		judge_room(path, f);
 		return;
 	}
-	if (is_url)
+	if (url_error)
 		finding_no(f, "%s", d.text);
 	else
 		finding_no(f, "%s (%s): %s", path,

@@ -165,7 +165,7 @@ void check_target_user(const struct system *sys, const struct check *self, struc
 static void advise_run(const struct system *sys, struct finding *f)
 {
 	struct command_line c;
-	struct program program;
+	struct program_file program;
 	struct diag d = DIAG_INIT;
 	char dir[FINDING_WORD_BYTES];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client waits in milliseconds. */
+/* The monotonic clock in milliseconds, the unit of the client's timeouts. */
 #ifndef CLIENT_CLOCK_H
 #define CLIENT_CLOCK_H
 

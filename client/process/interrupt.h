@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ctrl-C, SIGTERM and SIGHUP, counted: the first asks for an early end, the second gives up.
+ * Counts Ctrl-C, SIGTERM and SIGHUP: the first asks for an early end, the second gives up.
  */
 #ifndef CLIENT_INTERRUPT_H
 #define CLIENT_INTERRUPT_H

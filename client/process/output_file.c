@@ -35,7 +35,7 @@ static void remove_temporaries(int number)
 	for (struct temporary *t = atomic_load(&first_temporary); t; t = t->next)
 		if (atomic_load(&t->is_there))
 			unlink(t->path);
-	/* Ends the program when this has returned: SA_RESETHAND. */
+	/* The signal ends the program when the handler has returned, because of SA_RESETHAND. */
 	raise(number);
 }
 

@@ -25,7 +25,7 @@ static void draw_size(uint64_t bytes)
 	fputs(quantity_bytes(bytes).text, stderr);
 }
 
-static void draw_received(const struct progress *p)
+static void draw_received(const struct progress_line *p)
 {
 	draw_size((uint64_t)p->received_bytes);
 	if (p->announced_bytes) {
@@ -34,7 +34,7 @@ static void draw_received(const struct progress *p)
 	}
 }
 
-static void draw_wait(const struct progress *p)
+static void draw_wait(const struct progress_line *p)
 {
 	if (p->n_over > 0)
 		fprintf(stderr, "%zu of %zu done, ", p->n_over, p->n_targets);
@@ -47,7 +47,7 @@ static void draw_wait(const struct progress *p)
 	fprintf(stderr, ", gives up in %.0f s", to_seconds(p->timeout_ms - p->elapsed_ms));
 }
 
-static void draw_recording(const struct progress *p)
+static void draw_recording(const struct progress_line *p)
 {
 	fprintf(stderr, "recording %.1f / %.1f s", to_seconds(p->elapsed_ms - p->delay_ms),
 		to_seconds(p->duration_ms));
@@ -57,7 +57,7 @@ static void draw_recording(const struct progress *p)
 	}
 }
 
-static void draw_phase(const struct progress *p)
+static void draw_phase(const struct progress_line *p)
 {
 	if (p->is_stopping) {
 		fputs("ended early, waiting for the data: ", stderr);
@@ -72,7 +72,7 @@ static void draw_phase(const struct progress *p)
 	}
 }
 
-void progress_draw(const struct progress *p)
+void progress_draw(const struct progress_line *p)
 {
 	if (!isatty(STDERR_FILENO))
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line on standard error that changes in place; nothing unless that is a terminal. */
+/* One line on standard error that changes in place. It is only drawn on a terminal. */
 #ifndef CLIENT_PROGRESS_H
 #define CLIENT_PROGRESS_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct progress {
+struct progress_line {
 	const char *target; /* its name, or the number of targets in words */
 	int64_t elapsed_ms; /* since the call began */
 	int64_t delay_ms; /* until the recording starts */
@@ -21,7 +21,7 @@ struct progress {
 	size_t n_targets;
 };
 
-void progress_draw(const struct progress *p);
+void progress_draw(const struct progress_line *p);
 /* Says what happens to |n_bytes| that have arrived, such as "reading it back". Says nothing about small amounts, which take no time. */
 void progress_draw_work(const char *target, const char *doing, uint64_t n_bytes);
 void progress_clear(void);

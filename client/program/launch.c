@@ -21,7 +21,7 @@
 #include "client/program/program.h"
 
 /* Appends our library to the user's LD_PRELOAD. The address sanitizer's runtime has to be the first. */
-static int set_preload(const struct launch *l)
+static int set_preload(const struct program_launch *l)
 {
 	const char *first = l->program->first_library;
 	const char *old = getenv("LD_PRELOAD");
@@ -61,7 +61,7 @@ static int set_parent(void)
 	return 0;
 }
 
-static int set_environment(const struct launch *l)
+static int set_environment(const struct program_launch *l)
 {
 	char until[32];
 	char pid[16];
@@ -91,7 +91,7 @@ static int set_environment(const struct launch *l)
 	return r;
 }
 
-int launch_here(const struct launch *l, struct diag *d)
+int launch_here(const struct program_launch *l, struct diag *d)
 {
 	const char *path = l->program->path;
 	int r = set_environment(l);
@@ -105,7 +105,7 @@ int launch_here(const struct launch *l, struct diag *d)
 	return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-static void become_program(const struct launch *l)
+static void become_program(const struct program_launch *l)
 {
 	struct diag d = DIAG_INIT;
 	int code = launch_here(l, &d);
@@ -114,7 +114,7 @@ static void become_program(const struct launch *l)
 	_exit(code);
 }
 
-pid_t launch_child(const struct launch *l)
+pid_t launch_child(const struct program_launch *l)
 {
 	const struct sigaction dfl = {.sa_handler = SIG_DFL};
 	struct sigaction on_child;

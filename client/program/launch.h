@@ -8,10 +8,10 @@
 #include <sys/types.h>
 
 struct diag;
-struct program;
+struct program_file;
 
-struct launch {
-	const struct program *program;
+struct program_launch {
+	const struct program_file *program;
 	const char *library;
 	char **argv; /* terminated by NULL */
 	const char *server; /* the value of PROFTAP_SERVER */
@@ -23,13 +23,13 @@ struct launch {
 };
 
 /* Replaces this process by the program. Returns an exit code with |d| when that fails. */
-int launch_here(const struct launch *l, struct diag *d);
+int launch_here(const struct program_launch *l, struct diag *d);
 
 /*
  * Starts the program as a child. If that fails in the child, it prints the reason and exits with the exit code. Signals
  * that end programs are blocked in the caller from then on, for interrupt_forward(). Returns the pid or a negative errno.
  */
-pid_t launch_child(const struct launch *l);
+pid_t launch_child(const struct program_launch *l);
 
 /* Waits for the end of |pid|. Returns the exit status, or 128 plus the number of the signal that killed it. */
 int launch_wait(pid_t pid);

@@ -127,7 +127,7 @@ static void read_interpreter(int fd, char *out, size_t size)
 }
 
 /* Checks |path|, or the interpreter of a script. */
-static int check_program(const char *path, int n_scripts, struct program *out, struct diag *d)
+static int check_program(const char *path, int n_scripts, struct program_file *out, struct diag *d)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char interpreter[PATH_MAX];
@@ -154,7 +154,7 @@ static int check_program(const char *path, int n_scripts, struct program *out, s
 	return check_program(interpreter, n_scripts + 1, out, d);
 }
 
-int program_find(const char *name, struct program *out, struct diag *d)
+int program_find(const char *name, struct program_file *out, struct diag *d)
 {
 	int r;
 

@@ -13,7 +13,7 @@
 #include "base/local_name.h"
 #include "base/program_word.h"
 
-/* PID_MAX_LIMIT of the kernel. */
+/* The kernel's PID_MAX_LIMIT. */
 #define MAX_PID 4194304
 
 static bool is_digits(const char *text)

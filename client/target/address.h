@@ -19,7 +19,7 @@ struct address {
 	char lookup[256];
 	bool is_newest; /* if several programs have that name, the one that started last is meant */
 	bool is_bare; /* the user typed only a number, which may be meant as a pid */
-	bool is_tunnel; /* |path| is our end of a tunnel; host and port (0: a socket there) are the other end's */
+	bool is_tunnel; /* |path| is our end of a tunnel, host and port (0: a socket) its other end */
 	char target
 		[80]; /* the program that a host daemon is to record; "": its only one, or no host daemon */
 	/* For messages: "host:9999", "[::1]:9999", "unix:/run/proftap/4242.sock", "host:9021 target 4242". */

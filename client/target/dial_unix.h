@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connecting to unix sockets, those at which ssh forwards included. */
+/* Connects to unix sockets, including those that ssh forwards. */
 #ifndef CLIENT_DIAL_UNIX_H
 #define CLIENT_DIAL_UNIX_H
 
 struct address;
 struct diag;
 
-/* A close-on-exec, non-blocking socket connected to the unix socket at |path|, or a negative errno. */
+/* Returns a close-on-exec, non-blocking socket connected to the unix socket at |path|, or a negative errno. */
 int dial_path(const char *path);
 
 /* Connects to the path of |a|. Returns what dial() does. */

@@ -277,7 +277,7 @@ int locate_next(const char *pattern, int64_t wait_ms, struct address *out, struc
 	struct targets before;
 	int r;
 
-	/* First, so that nobody comes between the two unseen. */
+	/* The listeners come first, so that no program appears unseen between the two calls. */
 	stock_servers_list(&watch.listening, 0);
 	r = targets_load_quickly(&before);
 	if (r)

@@ -18,7 +18,7 @@
 
 static const char unix_scheme[] = "unix:";
 
-struct range {
+struct number_range {
 	unsigned long first;
 	unsigned long last;
 	int n_digits; /* the least number of digits; zeros are put in front */
@@ -60,7 +60,7 @@ static bool read_number(const char *text, unsigned long *out, const char **end)
 }
 
 /* Reads "7" or "01-16" at |text|, up to a comma or the bracket's end. */
-static bool read_range(const char *text, struct range *out, const char **end)
+static bool read_range(const char *text, struct number_range *out, const char **end)
 {
 	const char *first_end;
 	const char *last;
@@ -113,7 +113,7 @@ static const char *find_bracket(const char *word)
 static int expand_word(struct target_words *w, const char *word, struct diag *d);
 
 static int expand_range(struct target_words *w, const char *word, const char *open,
-	const struct range *range, struct diag *d)
+	const struct number_range *range, struct diag *d)
 {
 	const char *rest = strchr(open, ']') + 1;
 	int r = 0;
@@ -143,7 +143,7 @@ static int expand_word(struct target_words *w, const char *word, struct diag *d)
 	if (!strchr(open, ']'))
 		return fail_range(word, open, d);
 	do {
-		struct range range;
+		struct number_range range;
 
 		if (!read_range(p + 1, &range, &p))
 			return fail_range(word, open, d);

@@ -23,7 +23,7 @@
 
 /* The number of pids of servers that do not answer, in a message. */
 #define MAX_SILENT_SAID 8
-/* Bytes of a command line in the table. A narrow terminal does not make it shorter than the minimum. */
+/* The limits of a command line in the table, in bytes. A narrow terminal does not make it shorter than the minimum. */
 #define MAX_COMMAND_BYTES 256
 #define MIN_COMMAND_BYTES 40
 
@@ -343,7 +343,7 @@ void targets_write(const struct targets *targets, FILE *out)
 
 /* --- places -------------------------------------------------------------------------------- */
 
-void place_format(const struct place *p, int pid, char *out, size_t n)
+void place_format(const struct program_place *p, int pid, char *out, size_t n)
 {
 	char pod[64] = "";
 	char inside[32] = "";

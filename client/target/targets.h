@@ -16,7 +16,7 @@
 struct diag;
 
 /* The container or pod of a program, as a host daemon tells it. All zero: unknown. */
-struct place {
+struct program_place {
 	int pid_inside; /* its pid in its own pid namespace */
 	char cgroup[512]; /* a path or ""; printable, like the strings below */
 	bool is_container;
@@ -27,10 +27,10 @@ struct place {
 };
 
 struct found_target {
-	struct status status; /* of a server that answered just now */
+	struct status status; /* the answer of its server */
 	/* The path of the socket that speaks gRPC; "": the server has only a port, or a host daemon told of it. */
 	char socket[108];
-	struct place place; /* set where a host daemon told of it */
+	struct program_place place; /* set where a host daemon told of it */
 	bool is_left_out; /* a mark of targets_keep_named() */
 };
 
@@ -92,6 +92,6 @@ void targets_write(const struct targets *t, FILE *out);
 void targets_format_user(unsigned uid, char *out, size_t n);
 
 /* Writes "web-1, pid 7"; an id is cut to the length that its manager shows. "" if nothing is known. */
-void place_format(const struct place *p, int pid, char *out, size_t n);
+void place_format(const struct program_place *p, int pid, char *out, size_t n);
 
 #endif

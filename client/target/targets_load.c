@@ -39,7 +39,7 @@
 /* The number of questions at one time: each is a descriptor. */
 #define QUESTIONS_MAX 256
 
-struct question {
+struct status_question {
 	char path[108]; /* the path of the server's socket */
 	int fd; /* -1: closed */
 	char text[STATUS_MAX_BYTES]; /* the bytes of the answer so far */
@@ -50,7 +50,7 @@ struct question {
 };
 
 struct questions {
-	struct question *v;
+	struct status_question *v;
 	size_t n; /* at most QUESTIONS_MAX */
 	size_t n_allocated;
 };
@@ -62,19 +62,19 @@ struct questions {
 
 static int questions_ask(struct questions *q, const char *path)
 {
-	struct question *one;
+	struct status_question *one;
 
 	if (grow(&q->v, &q->n_allocated, q->n + 1))
 		return -ENOMEM;
 	one = &q->v[q->n++];
-	*one = (struct question){.fd = dial_path(path)};
+	*one = (struct status_question){.fd = dial_path(path)};
 	snprintf(one->path, sizeof one->path, "%s", path);
 	if (one->fd < 0)
 		one->error = one->fd;
 	return 0;
 }
 
-static void end_question(struct question *one, int error)
+static void end_question(struct status_question *one, int error)
 {
 	close(one->fd);
 	one->fd = -1;
@@ -95,7 +95,7 @@ static int set_true_uid(int fd, struct status *status)
 	return 0;
 }
 
-static void read_answer(struct question *one)
+static void read_answer(struct status_question *one)
 {
 	int r = status_parse(one->text, one->n_bytes, &one->status);
 
@@ -103,7 +103,7 @@ static void read_answer(struct question *one)
 }
 
 /* The server closes the connection after its answer. */
-static void read_some(struct question *one)
+static void read_some(struct status_question *one)
 {
 	ssize_t r = recv(
 		one->fd, one->text + one->n_bytes, sizeof one->text - one->n_bytes, MSG_DONTWAIT);
@@ -213,7 +213,7 @@ static int note_silent(struct targets *t, pid_t pid)
 	return 0;
 }
 
-static int take_answer(struct target_search *s, const struct question *one)
+static int take_answer(struct target_search *s, const struct status_question *one)
 {
 	struct found_target found = {.status = one->status};
 	int r = one->error;

@@ -21,7 +21,7 @@
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
 
-bool conversion_is_to_stdout(const struct conversion *c)
+bool conversion_is_to_stdout(const struct trace_conversion *c)
 {
 	return c->output && output_file_is_standard(c->output);
 }
@@ -71,8 +71,8 @@ static bool is_input(const struct view *view, const char *path)
 
 /* --- writing ------------------------------------------------------------------------------- */
 
-int conversion_write(const struct conversion *c, const struct view *view, int fd, bool is_gzip,
-	struct codec_result *result, struct diag *d)
+int conversion_write(const struct trace_conversion *c, const struct view *view, int fd,
+	bool is_gzip, struct codec_result *result, struct diag *d)
 {
 	struct sink sink;
 	int r = sink_init(&sink, fd, is_gzip ? c->options.level : 0);
@@ -92,7 +92,7 @@ static int fail_write(int r, const char *path, struct diag *d)
 				: r;
 }
 
-static int write_file(const struct conversion *c, const struct view *view, const char *path,
+static int write_file(const struct trace_conversion *c, const struct view *view, const char *path,
 	struct codec_result *result, struct diag *d)
 {
 	const struct codec *codec = c->codec;
@@ -115,7 +115,7 @@ static int write_file(const struct conversion *c, const struct view *view, const
 int conversion_write_beside(const struct codec *codec, const struct view *view, const char *path,
 	char **file, struct codec_result *result, struct diag *d)
 {
-	const struct conversion c = {.codec = codec, .options = CODEC_OPTIONS_INIT};
+	const struct trace_conversion c = {.codec = codec, .options = CODEC_OPTIONS_INIT};
 	int r;
 
 	*file = make_path(view, path, codec->suffix);
@@ -153,7 +153,7 @@ void conversion_say_losses(
 			result->losses[i].n, result->losses[i].what);
 }
 
-static void say_text(const struct view *view, const struct conversion *c, const char *path,
+static void say_text(const struct view *view, const struct trace_conversion *c, const char *path,
 	const struct codec_result *result)
 {
 	fprintf(stderr, "converted %" PRIu64 " of %" PRIu64 " events to %s: %.1f MB\n",
@@ -183,7 +183,7 @@ void conversion_write_json_members(
 	json_end_list(j);
 }
 
-static void say_json(const struct view *view, const struct conversion *c, const char *path,
+static void say_json(const struct view *view, const struct trace_conversion *c, const char *path,
 	const struct codec_result *result)
 {
 	struct json j;
@@ -196,7 +196,7 @@ static void say_json(const struct view *view, const struct conversion *c, const 
 }
 
 int conversion_run(
-	const struct conversion *c, const struct view *view, const char *path, struct diag *d)
+	const struct trace_conversion *c, const struct view *view, const char *path, struct diag *d)
 {
 	struct codec_result result = {.n_items = 0};
 	_cleanup_free_ char *output = NULL;
@@ -239,7 +239,7 @@ static void list_names(char *out, size_t n)
 			(*c)->name);
 }
 
-int conversion_set_format(struct conversion *c, const char *name, struct diag *d)
+int conversion_set_format(struct trace_conversion *c, const char *name, struct diag *d)
 {
 	char names[256];
 
@@ -263,7 +263,7 @@ static bool is_trace(const char *output)
 	return traces_has_name(output) || (real && traces_has_name(real));
 }
 
-static int check_output(const struct conversion *c, struct diag *d)
+static int check_output(const struct trace_conversion *c, struct diag *d)
 {
 	if (c->output && is_trace(c->output))
 		return diag_set(d, -EINVAL,
@@ -276,7 +276,7 @@ static int check_output(const struct conversion *c, struct diag *d)
 }
 
 /* Checks that the format can be written to the output. */
-static int check_file(const struct conversion *c, struct diag *d)
+static int check_file(const struct trace_conversion *c, struct diag *d)
 {
 	if (!c->codec->needs_file)
 		return 0;
@@ -293,7 +293,7 @@ static int check_file(const struct conversion *c, struct diag *d)
 	return 0;
 }
 
-int conversion_check(struct conversion *c, struct diag *d)
+int conversion_check(struct trace_conversion *c, struct diag *d)
 {
 	int r = check_output(c, d);
 
@@ -318,7 +318,7 @@ void conversion_print_formats(FILE *out)
 
 /* --- compression --------------------------------------------------------------------------- */
 
-int conversion_set_compression(struct conversion *c, const char *value, struct diag *d)
+int conversion_set_compression(struct trace_conversion *c, const char *value, struct diag *d)
 {
 	bool is_level = value[0] >= '1' && value[0] <= '9' && !value[1];
 
@@ -331,7 +331,7 @@ int conversion_set_compression(struct conversion *c, const char *value, struct d
 }
 
 /* A level needs an output that is compressed, and "none" a name without .gz. */
-int conversion_check_compression(const struct conversion *c, struct diag *d)
+int conversion_check_compression(const struct trace_conversion *c, struct diag *d)
 {
 	const char *name = c->output ? c->output : codec_get_suffix(c->codec, &c->options);
 	bool is_gzip = !conversion_is_to_stdout(c) && codec_is_gzip(c->codec, name);
@@ -369,7 +369,7 @@ static bool has_format(const struct formats *f, const struct codec *codec)
 
 static int add_format(struct formats *f, const char *word, struct diag *d)
 {
-	struct conversion c = CONVERSION_INIT;
+	struct trace_conversion c = CONVERSION_INIT;
 	struct diag why = DIAG_INIT;
 
 	if (strcmp(word, XSPACE) == 0)

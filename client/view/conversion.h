@@ -13,7 +13,7 @@ struct diag;
 struct json;
 struct view;
 
-struct conversion {
+struct trace_conversion {
 	const struct codec *codec; /* NULL: the suffix of |output| decides */
 	struct codec_options options;
 	const char *output; /* a path; "-": standard output; NULL: a file beside the trace */
@@ -26,26 +26,26 @@ struct conversion {
 	}
 
 /* Parse the values of options. 0, or -EINVAL with |d|. */
-int conversion_set_format(struct conversion *c, const char *name, struct diag *d);
-int conversion_set_compression(struct conversion *c, const char *value, struct diag *d);
+int conversion_set_format(struct trace_conversion *c, const char *name, struct diag *d);
+int conversion_set_compression(struct trace_conversion *c, const char *value, struct diag *d);
 /* Sets a missing format from |output| and checks that it can be written there. 0, or -EINVAL with |d|. */
-int conversion_check(struct conversion *c, struct diag *d);
+int conversion_check(struct trace_conversion *c, struct diag *d);
 /* Checks that the output can be compressed as the options say, which conversion_check() includes. */
-int conversion_check_compression(const struct conversion *c, struct diag *d);
-bool conversion_is_to_stdout(const struct conversion *c);
+int conversion_check_compression(const struct trace_conversion *c, struct diag *d);
+bool conversion_is_to_stdout(const struct trace_conversion *c);
 /*
  * Writes the view of the trace (or run directory) at |path|. Prints the file's path to standard output, and the size and
  * losses to standard error. 0, or a negative errno with |d|.
  */
-int conversion_run(
-	const struct conversion *c, const struct view *view, const char *path, struct diag *d);
+int conversion_run(const struct trace_conversion *c, const struct view *view, const char *path,
+	struct diag *d);
 
 /*
  * Writes the view to a descriptor, with a codec that needs no file. 0, or a negative errno; |d| may stay empty if there is
  * no more to say than the errno.
  */
-int conversion_write(const struct conversion *c, const struct view *view, int fd, bool is_gzip,
-	struct codec_result *result, struct diag *d);
+int conversion_write(const struct trace_conversion *c, const struct view *view, int fd,
+	bool is_gzip, struct codec_result *result, struct diag *d);
 /*
  * Writes the view to a file beside the trace (or run directory) at |path|, with its name and the format's suffix. The
  * caller frees *file, the path; it is NULL on failure. 0, or a negative errno with |d|.

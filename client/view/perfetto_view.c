@@ -96,7 +96,7 @@ static int fail_file(const char *directory, int r, struct diag *d)
 
 static int convert_view(struct perfetto_show *s, struct diag *d)
 {
-	const struct conversion c = {
+	const struct trace_conversion c = {
 		.codec = codec_find("perfetto"), .options = CODEC_OPTIONS_INIT};
 	const char *directory = getenv("TMPDIR");
 	int r;

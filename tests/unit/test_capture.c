@@ -33,7 +33,7 @@ static struct {
 	const char *answer;
 	size_t n_answer;
 	const char *refusal; /* not NULL: the gRPC error's text instead */
-	struct capture capture;
+	struct client_capture capture;
 	struct address address;
 	char log_dir[64];
 	struct diag diag;
@@ -145,7 +145,7 @@ static int capture(void)
 	dup2(fileno(said), STDERR_FILENO);
 	/* The answer is what the test has prepared: ordered by the socket. */
 	handoff_give(&t);
-	code = capture_run(&t.capture, &t.diag);
+	code = client_capture_run(&t.capture, &t.diag);
 	handoff_take(&t);
 	fflush(stdout);
 	dup2(out, STDOUT_FILENO);

@@ -14,7 +14,7 @@
 
 static char dir[] = "/tmp/proftap-unit-XXXXXX";
 static const struct address address = {.text = "127.0.0.1:1"};
-static struct capture capture = {.targets = &address, .n_targets = 1, .log_dir = dir};
+static struct client_capture capture = {.targets = &address, .n_targets = 1, .log_dir = dir};
 static struct names taken;
 static struct part part;
 

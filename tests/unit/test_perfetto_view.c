@@ -15,7 +15,7 @@
 #include "trace/codec/codec.h"
 #include "trace/read/view.h"
 
-int __wrap_conversion_write(const struct conversion *c, const struct view *view, int fd,
+int __wrap_conversion_write(const struct trace_conversion *c, const struct view *view, int fd,
 	bool is_gzip, struct codec_result *result, struct diag *d);
 int __wrap_trace_server_open(struct trace_server *s, struct diag *d);
 int __wrap_trace_server_run(struct trace_server *s, struct diag *d);
@@ -24,7 +24,7 @@ static struct codec_result written;
 static uint64_t n_served;
 static bool is_open;
 
-int __wrap_conversion_write(const struct conversion *c, const struct view *view, int fd,
+int __wrap_conversion_write(const struct trace_conversion *c, const struct view *view, int fd,
 	bool is_gzip, struct codec_result *result, struct diag *d)
 {
 	(void)view;

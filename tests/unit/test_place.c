@@ -10,7 +10,7 @@
 #define POD "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 
 static const struct {
-	struct place place; /* of process 42 */
+	struct program_place place; /* of process 42 */
 	const char *text;
 } rows[] = {
 	{{.pid_inside = 0}, ""},

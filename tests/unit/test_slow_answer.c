@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client's limits on an answer that comes slowly, or stops in the middle: client/capture/recording.h. */
+/* The client's limits on an answer that comes slowly, or stops in the middle: client/capture/recording_call.h. */
 #include <arpa/inet.h>
 #include <check.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 
 #include "base/chunks.h"
 #include "base/diag.h"
-#include "client/capture/recording.h"
+#include "client/capture/recording_call.h"
 #include "client/connect/method.h"
 #include "client/process/exit.h"
 #include "client/target/address.h"
@@ -162,10 +162,10 @@ static int count(const uint8_t *data, size_t n, void *context)
 }
 
 /* Returns the exit code, and in |*limit_ms| what the limit was at the end. */
-static int record(const struct recording_calls *calls, int64_t silence_ms, size_t stop_after,
+static int record(const struct recording_methods *calls, int64_t silence_ms, size_t stop_after,
 	int64_t *limit_ms, struct diag *d)
 {
-	struct recording r = RECORDING_INIT;
+	struct recording_call r = RECORDING_CALL_INIT;
 	struct address address;
 	struct recording_request q = {.address = &address,
 		.calls = calls,
@@ -181,22 +181,22 @@ static int record(const struct recording_calls *calls, int64_t silence_ms, size_
 	t.stop_after = stop_after;
 	snprintf(text, sizeof text, "127.0.0.1:%u", start_server());
 	ck_assert_int_eq(address_parse(text, NULL, &address, d), 0);
-	ck_assert_msg(recording_connect(&r, &address, d) == EXIT_DONE, "%s", d->text);
-	ck_assert_msg(recording_start(&r, &q, d) == EXIT_DONE, "%s", d->text);
-	while (!recording_poll(&r, &q, 50))
+	ck_assert_msg(recording_call_connect(&r, &address, d) == EXIT_DONE, "%s", d->text);
+	ck_assert_msg(recording_call_start(&r, &q, d) == EXIT_DONE, "%s", d->text);
+	while (!recording_call_poll(&r, &q, 50))
 		;
-	code = recording_finish(&r, &q, d);
+	code = recording_call_finish(&r, &q, d);
 	*limit_ms = r.limit_ms;
 	if (code == EXIT_DONE && !r.is_stream)
 		n_written = rpc_pending_get_bytes(r.call);
-	recording_deinit(&r);
+	recording_call_deinit(&r);
 	pthread_join(t.thread, NULL);
 	close(t.listener);
 	rpc_server_finish(t.server, 100);
 	return code;
 }
 
-static const struct recording_calls calls[] = {
+static const struct recording_methods calls[] = {
 	{.stream = CAPTURE_PATH},
 	{.unary = {PROFILE_PATH}},
 };

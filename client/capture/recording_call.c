@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings; see recording.h. */
-#include "client/capture/recording.h"
+/* Recordings; see recording_call.h. */
+#include "client/capture/recording_call.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,20 +22,20 @@
 #include "rpc/client.h"
 
 #define STOP_TIMEOUT_MS 10000
-#define STOP_MAX_BYTES 65536 /* it has hardly any fields */
+#define STOP_MAX_BYTES 65536 /* the answer to a stop has hardly any fields */
 #define MESSAGES_A_TURN 8
 
-static const struct recording_calls capture_calls = {
+static const struct recording_methods capture_calls = {
 	.stream = CAPTURE_PATH,
 	.unary = {PROFILE_PATH},
 };
 
-static const struct recording_calls *get_calls(const struct recording_request *q)
+static const struct recording_methods *get_calls(const struct recording_request *q)
 {
 	return q->calls ? q->calls : &capture_calls;
 }
 
-int recording_connect(struct recording *r, struct address *address, struct diag *d)
+int recording_call_connect(struct recording_call *r, struct address *address, struct diag *d)
 {
 	return link_open(&r->link, address, d);
 }
@@ -43,7 +43,7 @@ int recording_connect(struct recording *r, struct address *address, struct diag 
 /* --- the early end ------------------------------------------------------------------------- */
 
 static int encode_stop(
-	const struct recording *r, const char *session_id, uint8_t **out, size_t *n_out)
+	const struct recording_call *r, const char *session_id, uint8_t **out, size_t *n_out)
 {
 	return r->is_stream ? profile_call_encode_stop(session_id, false, out, n_out)
 			    : profile_call_encode_terminate(session_id, out, n_out);
@@ -53,7 +53,7 @@ static int encode_stop(
  * Asks the server to end the session early. A failure is only logged, and waiting goes on. The answer to a Stop is not read:
  * it has no data, because that goes to the Capture.
  */
-static void send_stop(struct recording *r, const char *session_id)
+static void send_stop(struct recording_call *r, const char *session_id)
 {
 	struct rpc_request request = {
 		.path = r->is_stream ? STOP_PATH : TERMINATE_PATH,
@@ -73,13 +73,13 @@ static void send_stop(struct recording *r, const char *session_id)
 }
 
 /* Whether the server has accepted the streamed call. */
-static bool has_begun(const struct recording *r)
+static bool has_begun(const struct recording_call *r)
 {
 	return r->stream.has_progress || r->stream.xspace_bytes || r->stream.has_trailer;
 }
 
 /* A Stop must not come before its Capture; a Terminate may. */
-static bool can_be_stopped(const struct recording *r, const struct recording_request *q)
+static bool can_be_stopped(const struct recording_call *r, const struct recording_request *q)
 {
 	return !get_calls(q)->is_of_session && !r->stopped_ms && (!r->is_stream || has_begun(r));
 }
@@ -91,7 +91,7 @@ static bool can_be_stopped(const struct recording *r, const struct recording_req
  * stuck can send them for ever. A part of a chunk counts, except on a unix socket, where the kernel does not tell the number
  * of received bytes.
  */
-static uint64_t count_moved_bytes(const struct recording *r)
+static uint64_t count_moved_bytes(const struct recording_call *r)
 {
 	int64_t n_bytes = dial_get_received_bytes(r->link.watch_fd);
 
@@ -101,7 +101,7 @@ static uint64_t count_moved_bytes(const struct recording *r)
 }
 
 /* gRPC keeps a limit that the user gave. The default limit moves with the bytes, which gRPC cannot do. */
-static void keep_limit(struct recording *r, const struct recording_request *q)
+static void keep_limit(struct recording_call *r, const struct recording_request *q)
 {
 	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;
 	uint64_t n_bytes = count_moved_bytes(r);
@@ -118,7 +118,7 @@ static void keep_limit(struct recording *r, const struct recording_request *q)
 }
 
 /* Handles interrupts, silence and the limit between two waits. */
-static void look_after(struct recording *r, const struct recording_request *q)
+static void look_after(struct recording_call *r, const struct recording_request *q)
 {
 	if (interrupt_get_count() >= 2) {
 		r->is_given_up = true;
@@ -136,7 +136,7 @@ static void look_after(struct recording *r, const struct recording_request *q)
 }
 
 /* Reads a few messages at most, because other recordings wait. Returns whether the call has ended. */
-static bool poll_stream(struct recording *r, int64_t wait_ms)
+static bool poll_stream(struct recording_call *r, int64_t wait_ms)
 {
 	for (int i = 0; i < MESSAGES_A_TURN; i++, wait_ms = 0) {
 		if (!rpc_pending_next(r->call, wait_ms))
@@ -148,7 +148,7 @@ static bool poll_stream(struct recording *r, int64_t wait_ms)
 	return false;
 }
 
-static bool poll_reply(struct recording *r, int64_t wait_ms)
+static bool poll_reply(struct recording_call *r, int64_t wait_ms)
 {
 	if (!rpc_pending_wait(r->call, wait_ms))
 		return false;
@@ -156,29 +156,29 @@ static bool poll_reply(struct recording *r, int64_t wait_ms)
 	return true;
 }
 
-static bool poll_call(struct recording *r, int64_t wait_ms)
+static bool poll_call(struct recording_call *r, int64_t wait_ms)
 {
 	return r->is_stream ? poll_stream(r, wait_ms) : poll_reply(r, wait_ms);
 }
 
 /* Whether the server does not have the method: it is of another make, or older. */
-static bool is_unknown_call(const struct recording *r)
+static bool is_unknown_call(const struct recording_call *r)
 {
 	return !r->stream_error && !has_begun(r) && !r->is_silent && !r->is_late &&
 	       !r->is_given_up && !rpc_pending_get_fault(r->call) &&
 	       rpc_pending_get_status(r->call) == RPC_UNIMPLEMENTED;
 }
 
-static const char *find_next_path(const struct recording *r, const struct recording_request *q)
+static const char *find_next_path(const struct recording_call *r, const struct recording_request *q)
 {
-	const struct recording_calls *calls = get_calls(q);
+	const struct recording_methods *calls = get_calls(q);
 
 	return r->n_unary < sizeof calls->unary / sizeof calls->unary[0] ? calls->unary[r->n_unary]
 									 : NULL;
 }
 
 /* Returns the time limit for a call that begins now; < 0: gRPC keeps no limit. */
-static int64_t get_call_ms(const struct recording *r, const struct recording_request *q)
+static int64_t get_call_ms(const struct recording_call *r, const struct recording_request *q)
 {
 	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;
 
@@ -188,7 +188,7 @@ static int64_t get_call_ms(const struct recording *r, const struct recording_req
 }
 
 /* Calls the next unary method. Returns false if there is none, or it could not be called. */
-static bool ask_next(struct recording *r, const struct recording_request *q)
+static bool ask_next(struct recording_call *r, const struct recording_request *q)
 {
 	struct rpc_request request = {
 		.path = find_next_path(r, q),
@@ -210,7 +210,8 @@ static bool ask_next(struct recording *r, const struct recording_request *q)
 	return true;
 }
 
-bool recording_poll(struct recording *r, const struct recording_request *q, int64_t wait_ms)
+bool recording_call_poll(
+	struct recording_call *r, const struct recording_request *q, int64_t wait_ms)
 {
 	if (!poll_call(r, wait_ms)) {
 		look_after(r, q);
@@ -233,7 +234,7 @@ static int fail_memory(const struct recording_request *q, struct diag *d)
 	return EXIT_FAILED;
 }
 
-static int start_stream(struct recording *r, const struct recording_request *q, struct diag *d)
+static int start_stream(struct recording_call *r, const struct recording_request *q, struct diag *d)
 {
 	struct rpc_request request = {
 		.path = get_calls(q)->stream,
@@ -251,7 +252,8 @@ static int start_stream(struct recording *r, const struct recording_request *q, 
 									    : EXIT_DONE;
 }
 
-int recording_start(struct recording *r, const struct recording_request *q, struct diag *d)
+int recording_call_start(
+	struct recording_call *r, const struct recording_request *q, struct diag *d)
 {
 	int code = EXIT_DONE;
 
@@ -271,7 +273,7 @@ int recording_start(struct recording *r, const struct recording_request *q, stru
 	return EXIT_DONE;
 }
 
-uint64_t recording_get_received_bytes(const struct recording *r)
+uint64_t recording_call_get_received_bytes(const struct recording_call *r)
 {
 	int64_t n_bytes = r->is_stream ? (int64_t)r->stream.xspace_bytes
 				       : dial_get_received_bytes(r->link.watch_fd);
@@ -279,14 +281,15 @@ uint64_t recording_get_received_bytes(const struct recording *r)
 	return n_bytes > 0 ? (uint64_t)n_bytes : 0;
 }
 
-void recording_add_progress(const struct recording *r, struct progress *progress)
+void recording_call_add_progress(const struct recording_call *r, struct progress_line *progress)
 {
 	progress->recorded_bytes += r->stream.progress.recorded_bytes;
 	progress->announced_bytes += r->stream.progress.xspace_bytes;
-	progress->received_bytes += (int64_t)recording_get_received_bytes(r);
+	progress->received_bytes += (int64_t)recording_call_get_received_bytes(r);
 }
 
-int64_t recording_get_duration_ms(const struct recording *r, const struct recording_request *q)
+int64_t recording_call_get_duration_ms(
+	const struct recording_call *r, const struct recording_request *q)
 {
 	int64_t begin_ms = r->started_ms + q->delay_ms;
 
@@ -295,35 +298,35 @@ int64_t recording_get_duration_ms(const struct recording *r, const struct record
 	return r->stopped_ms > begin_ms ? r->stopped_ms - begin_ms : 0;
 }
 
-int64_t recording_get_transfer_ms(
-	const struct recording *r, const struct recording_request *q, int64_t duration_ms)
+int64_t recording_call_get_transfer_ms(
+	const struct recording_call *r, const struct recording_request *q, int64_t duration_ms)
 {
 	int64_t end_ms = r->started_ms + q->delay_ms + duration_ms;
 
 	return r->ended_ms > end_ms ? r->ended_ms - end_ms : 0;
 }
 
-void recording_deinit(struct recording *r)
+void recording_call_deinit(struct recording_call *r)
 {
 	rpc_pending_free(r->stop);
 	rpc_pending_free(r->call);
 	stream_answer_deinit(&r->stream);
 	link_close(&r->link);
-	*r = (struct recording)RECORDING_INIT;
+	*r = (struct recording_call)RECORDING_CALL_INIT;
 }
 
 /* --- the end ------------------------------------------------------------------------------- */
 
 /* Explains the failed call. */
 static int explain_recording(
-	const struct recording *r, const struct recording_request *q, struct diag *d)
+	const struct recording_call *r, const struct recording_request *q, struct diag *d)
 {
 	struct failure f = {
 		.address = q->address,
 		.elapsed_ms = r->ended_ms - r->started_ms,
 		.timeout_ms = r->limit_ms,
 		.is_silent = r->is_silent,
-		.is_partial = recording_is_partial(r),
+		.is_partial = recording_call_is_partial(r),
 		.is_of_session = q->calls && q->calls->is_of_session,
 		.is_of_recorder = q->calls && q->calls->is_of_recorder,
 		.is_of_proftap = r->is_stream,
@@ -337,7 +340,7 @@ static int explain_recording(
 }
 
 static int explain_stream(
-	const struct recording *r, const struct recording_request *q, struct diag *d)
+	const struct recording_call *r, const struct recording_request *q, struct diag *d)
 {
 	if (r->stream_error == -EBADMSG)
 		diag_set(d, -EBADMSG, "%s: the answer is not whole, or damaged: %s",
@@ -353,14 +356,15 @@ static int explain_stream(
  * Whether the call ended with OK and without a message. gRPC reports that also for a web server's answer "HTTP/1.1 200 OK".
  * stream_answer_end() finds everything else that a stream lacks.
  */
-static bool is_empty_answer(const struct recording *r)
+static bool is_empty_answer(const struct recording_call *r)
 {
 	if (!r->is_stream)
 		return !rpc_pending_has_message(r->call);
 	return !r->stream_error && !r->stream.has_progress && !dial_is_connected(r->link.watch_fd);
 }
 
-int recording_finish(struct recording *r, const struct recording_request *q, struct diag *d)
+int recording_call_finish(
+	struct recording_call *r, const struct recording_request *q, struct diag *d)
 {
 	if (r->is_given_up) {
 		diag_set(d, -EINTR, "%s: interrupted twice: nothing was written", q->address->text);
@@ -378,13 +382,13 @@ int recording_finish(struct recording *r, const struct recording_request *q, str
 	return r->stream_error ? explain_stream(r, q, d) : EXIT_DONE;
 }
 
-bool recording_is_answered(const struct recording *r)
+bool recording_call_is_answered(const struct recording_call *r)
 {
 	return r->call && !r->is_given_up && !r->is_silent && !r->is_late && !r->stream_error &&
 	       rpc_pending_get_status(r->call) == RPC_OK;
 }
 
-bool recording_is_partial(const struct recording *r)
+bool recording_call_is_partial(const struct recording_call *r)
 {
 	bool is_ours = r->is_given_up || (r->stream_error && r->stream_error != -EBADMSG);
 

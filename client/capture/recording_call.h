@@ -4,8 +4,8 @@
  * have that; handles the early end by Ctrl-C and a peer that never speaks; and explains failures. It never waits
  * longer than the caller asks for, so that one thread can drive many recordings.
  */
-#ifndef CLIENT_RECORDING_H
-#define CLIENT_RECORDING_H
+#ifndef CLIENT_RECORDING_CALL_H
+#define CLIENT_RECORDING_CALL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,11 +16,11 @@
 
 struct address;
 struct diag;
-struct progress;
+struct progress_line;
 struct rpc_pending;
 
 /* The methods to call: one of proftap.v1, which answers with a stream, and those of other servers, which send one message. */
-struct recording_calls {
+struct recording_methods {
 	const char *stream; /* may be NULL */
 	const char *unary[2]; /* the second is for older servers; may be NULL */
 	bool is_of_session; /* the session runs without us, and an interrupt here does not end it */
@@ -29,7 +29,7 @@ struct recording_calls {
 
 struct recording_request {
 	struct address *address; /* connecting makes it more exact */
-	const struct recording_calls *calls; /* NULL: Capture, or else Profile */
+	const struct recording_methods *calls; /* NULL: Capture, or else Profile */
 	const uint8_t
 		*capture; /* an encoded CaptureRequest, or another request for calls->stream */
 	size_t capture_bytes;
@@ -47,7 +47,7 @@ struct recording_request {
 	bool is_waited_for; /* the user gave --wait */
 };
 
-struct recording {
+struct recording_call {
 	struct link link;
 	struct rpc_pending *call;
 	struct rpc_pending *stop; /* the call that ends the recording after the first interrupt */
@@ -60,55 +60,59 @@ struct recording {
 	int64_t answered_unix_ns; /* the time when its answer was complete; 0: not yet */
 	int64_t limit_ms; /* the present limit, from |started_ms| on */
 	uint64_t moved_bytes; /* the bytes of the answer at the last look */
-	int64_t stopped_ms; /* when the user ended it early; 0: never */
-	int64_t ended_ms; /* when the answer was complete */
+	int64_t stopped_ms; /* the time when the user ended it early; 0: never */
+	int64_t ended_ms; /* the time when the answer was complete */
 	bool is_silent; /* cancelled because the peer accepted the connection and never spoke */
 	bool is_late; /* cancelled because the limit has passed without new bytes */
 	bool is_given_up; /* cancelled because the user interrupted twice */
 };
 
-#define RECORDING_INIT            \
+#define RECORDING_CALL_INIT       \
 	{                         \
 		.link = LINK_INIT \
 	}
 
 /* Connects. It comes first, because the request needs the exact address. Returns an enum exit_code. */
-int recording_connect(struct recording *r, struct address *address, struct diag *d);
+int recording_call_connect(struct recording_call *r, struct address *address, struct diag *d);
 
 /* Sends the request. EXIT_DONE, or EXIT_FAILED with |d|. */
-int recording_start(struct recording *r, const struct recording_request *request, struct diag *d);
+int recording_call_start(
+	struct recording_call *r, const struct recording_request *request, struct diag *d);
 
 /*
  * Waits up to |wait_ms| for the end, and handles interrupts and limits. Returns true when it has ended: then call
- * recording_finish().
+ * recording_call_finish().
  */
-bool recording_poll(struct recording *r, const struct recording_request *request, int64_t wait_ms);
+bool recording_call_poll(
+	struct recording_call *r, const struct recording_request *request, int64_t wait_ms);
 
 /*
  * EXIT_DONE: r->call has a reply to read, or r->stream has read all of it; else the exit code, with |d|, which q->write may
  * have set. The part of a stream that came may be worth keeping then.
  */
-int recording_finish(struct recording *r, const struct recording_request *request, struct diag *d);
+int recording_call_finish(
+	struct recording_call *r, const struct recording_request *request, struct diag *d);
 
 /* After a failure: whether a part of a trace came, and the reason for the missing part is not on our side. */
-bool recording_is_partial(const struct recording *r);
+bool recording_call_is_partial(const struct recording_call *r);
 
 /* Whether the server answered the call with OK, so that it no longer has the data. */
-bool recording_is_answered(const struct recording *r);
+bool recording_call_is_answered(const struct recording_call *r);
 
 /* Returns the number of received bytes of the trace, or of the answer that contains it. */
-uint64_t recording_get_received_bytes(const struct recording *r);
+uint64_t recording_call_get_received_bytes(const struct recording_call *r);
 
 /* Adds the recorded, received and announced bytes, as far as they are known. */
-void recording_add_progress(const struct recording *r, struct progress *progress);
+void recording_call_add_progress(const struct recording_call *r, struct progress_line *progress);
 
 /* Returns the duration of the recording: as planned, or until the user ended it. */
-int64_t recording_get_duration_ms(const struct recording *r, const struct recording_request *q);
+int64_t recording_call_get_duration_ms(
+	const struct recording_call *r, const struct recording_request *q);
 
 /* Returns the time from the end of the recording, which was |duration_ms| long, to the end of the answer. */
-int64_t recording_get_transfer_ms(
-	const struct recording *r, const struct recording_request *q, int64_t duration_ms);
+int64_t recording_call_get_transfer_ms(
+	const struct recording_call *r, const struct recording_request *q, int64_t duration_ms);
 
-void recording_deinit(struct recording *r);
+void recording_call_deinit(struct recording_call *r);
 
 #endif
