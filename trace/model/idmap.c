@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sorted array with a first guess; see idmap.h. No hash, so no file can make it degenerate. */
+/* A map from ids to indices: a sorted array, which no hostile file can make slow as it could a hash table. */
 #include "trace/model/idmap.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ int idmap_add(struct idmap *map, int64_t id, uint32_t index)
 	return 0;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_entries(const void *left, const void *right)
 {
 	const struct idmap_entry *a = left;
 	const struct idmap_entry *b = right;
@@ -39,7 +39,7 @@ void idmap_sort(struct idmap *map)
 	size_t n = 0;
 
 	if (map->n_entries)
-		qsort(map->entries, map->n_entries, sizeof *map->entries, compare);
+		qsort(map->entries, map->n_entries, sizeof *map->entries, compare_entries);
 	for (size_t i = 0; i < map->n_entries; i++) {
 		if (n && map->entries[n - 1].id == map->entries[i].id)
 			n--;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the ids of a foreign file, which may be sparse, huge or negative, to our indices. Filled
- * first, then looked up; a file's ids are dense in nearly all cases, and then a look-up is one
- * comparison. All zero bytes is the empty map.
+ * Maps the ids of a foreign file, which may be sparse, huge or negative, to our indices. The map is filled
+ * first, then searched. Ids are dense in nearly all files; then a search is one comparison. A map of all zero
+ * bytes is empty.
  */
 #ifndef TRACE_IDMAP_H
 #define TRACE_IDMAP_H
@@ -13,7 +13,7 @@
 struct idmap_entry {
 	int64_t id;
 	uint32_t index;
-	uint32_t order; /* of insertion: the last of equal ids wins */
+	uint32_t order; /* position of insertion: the last of equal ids wins */
 };
 
 struct idmap {
@@ -26,8 +26,8 @@ struct idmap {
 
 void idmap_deinit(struct idmap *map);
 int idmap_add(struct idmap *map, int64_t id, uint32_t index); /* 0 or -ENOMEM */
-/* To be called once between the last idmap_add() and the first idmap_find(). */
+/* Call this once between the last idmap_add() and the first idmap_find(). */
 void idmap_sort(struct idmap *map);
-uint32_t idmap_find(const struct idmap *map, int64_t id); /* IDMAP_NONE if it is not there */
+uint32_t idmap_find(const struct idmap *map, int64_t id); /* IDMAP_NONE for an unknown id */
 
 #endif

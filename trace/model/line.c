@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The events of one line and their order (start ascending, duration descending); declared in
- * space.h. Recorded lines arrive in order or nearly so: the order is checked first, and a stable
- * merge sort skips halves that already follow each other.
+ * Adds events to a line and sorts them (start ascending, duration descending). Recorded lines arrive in order or
+ * nearly so: line_sort() checks the order first, and its stable merge sort skips halves that already follow each other.
  */
+#include "trace/model/space.h"
+
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "trace/model/space.h"
 
 int line_add_event(struct line *line, const struct trace_event *event)
 {
@@ -21,7 +20,7 @@ int line_add_event(struct line *line, const struct trace_event *event)
 	return 0;
 }
 
-static bool is_sorted(const struct trace_event *events, size_t n)
+static bool events_are_sorted(const struct trace_event *events, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		if (event_comes_before(&events[i], &events[i - 1]))
@@ -31,7 +30,8 @@ static bool is_sorted(const struct trace_event *events, size_t n)
 }
 
 /* Merges the sorted halves [0, half) and [half, n); |buffer| holds |half| events. */
-static void merge(struct trace_event *events, size_t half, size_t n, struct trace_event *buffer)
+static void merge_halves(
+	struct trace_event *events, size_t half, size_t n, struct trace_event *buffer)
 {
 	size_t left = 0;
 	size_t right = half;
@@ -47,7 +47,7 @@ static void merge(struct trace_event *events, size_t half, size_t n, struct trac
 	memcpy(events + to, buffer + left, (half - left) * sizeof *events);
 }
 
-static void reverse(struct trace_event *events, size_t n)
+static void reverse_events(struct trace_event *events, size_t n)
 {
 	for (size_t i = 0; i < n / 2; i++) {
 		struct trace_event event = events[i];
@@ -57,8 +57,8 @@ static void reverse(struct trace_event *events, size_t n)
 	}
 }
 
-/* How many of the sorted |events| come before |key|; |or_equal| counts equal ones too. */
-static size_t count_before(
+/* Counts those of the sorted |events| that come before |key|; |or_equal| counts equal ones too. */
+static size_t count_events_before(
 	const struct trace_event *events, size_t n, const struct trace_event *key, bool or_equal)
 {
 	size_t low = 0;
@@ -76,8 +76,8 @@ static size_t count_before(
 	return low;
 }
 
-/* The same as merge() without a buffer, by rotation: slower, and never fails. */
-static void merge_in_place(struct trace_event *events, size_t half, size_t n)
+/* Does what merge_halves() does without a buffer, by rotation: slower, but it cannot run out of memory. */
+static void merge_halves_in_place(struct trace_event *events, size_t half, size_t n)
 {
 	size_t cut_left;
 	size_t cut_right;
@@ -87,42 +87,43 @@ static void merge_in_place(struct trace_event *events, size_t half, size_t n)
 		return;
 	if (half >= n - half) {
 		cut_left = half / 2;
-		cut_right = half + count_before(events + half, n - half, &events[cut_left], false);
+		cut_right = half +
+			    count_events_before(events + half, n - half, &events[cut_left], false);
 	} else {
 		cut_right = half + (n - half) / 2;
-		cut_left = count_before(events, half, &events[cut_right], true);
+		cut_left = count_events_before(events, half, &events[cut_right], true);
 	}
 	middle = cut_left + (cut_right - half);
-	reverse(events + cut_left, half - cut_left);
-	reverse(events + half, cut_right - half);
-	reverse(events + cut_left, cut_right - cut_left);
-	merge_in_place(events, cut_left, middle);
-	merge_in_place(events + middle, cut_right - middle, n - middle);
+	reverse_events(events + cut_left, half - cut_left);
+	reverse_events(events + half, cut_right - half);
+	reverse_events(events + cut_left, cut_right - cut_left);
+	merge_halves_in_place(events, cut_left, middle);
+	merge_halves_in_place(events + middle, cut_right - middle, n - middle);
 }
 
 /* |buffer| holds n / 2 events, or is NULL. */
-static void sort(struct trace_event *events, size_t n, struct trace_event *buffer)
+static void sort_events(struct trace_event *events, size_t n, struct trace_event *buffer)
 {
 	size_t half = n / 2;
 
 	if (n < 2)
 		return;
-	sort(events, half, buffer);
-	sort(events + half, n - half, buffer);
+	sort_events(events, half, buffer);
+	sort_events(events + half, n - half, buffer);
 	if (!event_comes_before(&events[half], &events[half - 1]))
 		return;
 	if (buffer)
-		merge(events, half, n, buffer);
+		merge_halves(events, half, n, buffer);
 	else
-		merge_in_place(events, half, n);
+		merge_halves_in_place(events, half, n);
 }
 
 void line_sort(struct line *line)
 {
 	_cleanup_free_ struct trace_event *buffer = NULL;
 
-	if (is_sorted(line->events, line->n_events))
+	if (events_are_sorted(line->events, line->n_events))
 		return;
 	buffer = reallocarray(NULL, line->n_events / 2, sizeof *buffer);
-	sort(line->events, line->n_events, buffer);
+	sort_events(line->events, line->n_events, buffer);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interned strings in an open-addressing table of indices; see names.h. */
+/* A set of interned strings: an open-addressing hash table of their indices. */
 #include "trace/model/names.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,7 @@ void names_deinit(struct names *names)
 	memset(names, 0, sizeof *names);
 }
 
-/* Whoever writes a trace file chooses the names in it. */
+/* The hash is seeded: the author of a trace file chooses its names, and could make plain hashes collide. */
 static uint32_t hash_text(const char *text, size_t n)
 {
 	const struct hash_seed *seed = hash_seed();
@@ -35,7 +37,7 @@ static uint32_t hash_text(const char *text, size_t n)
 	return hash_end(seed, hash_mix(seed, sum, word));
 }
 
-static int text_equals(const char *stored, const char *text, size_t n)
+static bool text_equals(const char *stored, const char *text, size_t n)
 {
 	return strncmp(stored, text, n) == 0 && stored[n] == '\0';
 }
@@ -47,7 +49,7 @@ static struct text_slot *find_slot(
 	uint32_t mask = names->n_slots - 1;
 	uint32_t i = hash & mask;
 
-	/* Texts lie anywhere in memory: only one that is likely to be it is looked at. */
+	/* Comparing hashes first saves a cache miss: texts lie anywhere in memory. */
 	while (names->slots[i].number &&
 		(names->slots[i].hash != hash ||
 			!text_equals(names->texts[names->slots[i].number - 1], text, n)))
@@ -70,23 +72,23 @@ static int grow_slots(struct names *names)
 	struct text_slot *slots = calloc(n_slots, sizeof *slots);
 
 	if (!slots)
-		return 0;
+		return -ENOMEM;
 	for (uint32_t i = 0; i < names->n_slots; i++)
 		if (names->slots[i].number)
 			move_slot(slots, n_slots - 1, names->slots[i]);
 	free(names->slots);
 	names->slots = slots;
 	names->n_slots = n_slots;
-	return 1;
+	return 0;
 }
 
-static int make_room(struct names *names)
+static int reserve_text(struct names *names)
 {
 	if (names->n_texts >= MAX_NAMES)
-		return 0;
+		return -ENOMEM;
 	if (grow(&names->texts, &names->n_allocated, (size_t)names->n_texts + 1))
-		return 0;
-	return names->n_texts < names->n_slots / 2 || grow_slots(names);
+		return -ENOMEM;
+	return names->n_texts < names->n_slots / 2 ? 0 : grow_slots(names);
 }
 
 uint32_t names_intern(struct names *names, const char *text, size_t n)
@@ -96,7 +98,7 @@ uint32_t names_intern(struct names *names, const char *text, size_t n)
 	char *copy;
 
 	n = strnlen(text, n);
-	if (!make_room(names))
+	if (reserve_text(names))
 		return NAMES_NONE;
 	hash = hash_text(text, n);
 	slot = find_slot(names, hash, text, n);

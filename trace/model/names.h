@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An append-only set of strings, numbered from 0 in order of first use. All zero bytes is the empty
- * set.
+ * An append-only set of strings, numbered from 0 in order of first use. A set of all zero bytes is empty.
  */
 #ifndef TRACE_NAMES_H
 #define TRACE_NAMES_H
@@ -27,15 +26,15 @@ struct names {
 
 void names_deinit(struct names *names);
 /*
- * The index of |text| (|n| bytes, no NUL needed), added if new; NAMES_NONE when memory ran out. A
- * text with a NUL inside ends there.
+ * Returns the index of |text| (|n| bytes, no NUL needed), and adds it if it is new; NAMES_NONE when memory ran
+ * out. A text with a NUL inside ends there.
  */
 uint32_t names_intern(struct names *names, const char *text, size_t n);
-/* The index of |text| (terminated) if it is in the set, else NAMES_NONE. */
+/* Returns the index of the terminated |text|, or NAMES_NONE if it is not in the set. */
 uint32_t names_find(const struct names *names, const char *text);
-/* The same of |n| bytes, as names_intern() takes them. */
+/* Like names_find(), for the first |n| bytes at |text|; a NUL ends the text earlier. */
 uint32_t names_search(const struct names *names, const char *text, size_t n);
-/* Borrowed; "" for an index that is out of range. */
+/* The text is borrowed; it is "" for an index that is out of range. */
 const char *names_get(const struct names *names, uint32_t index);
 
 #endif

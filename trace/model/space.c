@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building and freeing the trace model; see space.h. The order of a line is in line.c. */
+/* Builds and frees the trace model. Events are added to a line and sorted in line.c. */
 #include "trace/model/space.h"
 
 #include <errno.h>
@@ -103,12 +103,12 @@ struct plane *space_find_plane(const struct space *space, const char *name)
 	return NULL;
 }
 
-int space_is_empty(const struct space *space)
+bool space_is_empty(const struct space *space)
 {
 	for (size_t i = 0; i < space->n_planes; i++)
 		for (size_t j = 0; j < space->planes[i]->n_lines; j++)
 			if (line_count_events(&space->planes[i]->lines[j]))
-				return 0;
+				return false;
 	return space->n_parts == 0;
 }
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The trace model: space > plane > line > event > stat, as in XSpace but in nanoseconds and with
- * compact events. Upstream of it nobody knows an output format; downstream nobody knows a
- * collector.
+ * compact events. It separates the recording side, which knows no output format, from the codecs, which know
+ * no collector.
  *
- * A plane owns the names its events use; an event refers to a name and to its stats by index.
- * Events of one line lie in one array, in order of (start ascending, duration descending): that is
- * the order every codec and viewer wants, and what makes encoding fast.
+ * A plane owns the names that its events use; an event refers to its name and to its stats by index.
+ * The events of one line lie in one array, in order (start ascending, duration descending): every codec and viewer
+ * wants this order, and it makes encoding fast.
  *
- * Threads: none inside; one owner at a time.
+ * There are no locks inside: a space has one owner at a time.
  */
 #ifndef TRACE_SPACE_H
 #define TRACE_SPACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,8 +31,8 @@ enum stat_type {
 struct trace_stat {
 	uint32_t name; /* index into the plane's stat_names */
 	uint8_t type; /* enum stat_type */
-	uint8_t is_last;
-	uint8_t is_own_text; /* of a STAT_STRING: value.string is a place in the plane's own_texts */
+	bool is_last;
+	bool is_own_text; /* value.string of a STAT_STRING is an offset into the plane's own_texts */
 	union {
 		int64_t i64;
 		uint64_t u64;
@@ -41,7 +42,7 @@ struct trace_stat {
 	} value;
 };
 
-/* The most stats that the events of a plane may have. */
+/* The limit of stats of all events of a plane. */
 #define TRACE_MAX_STATS 0x7fffffffu
 
 struct trace_event {
@@ -64,10 +65,13 @@ struct line {
 	struct trace_event *events;
 	size_t n_events;
 	size_t n_allocated;
-	/* Of a line that was too long: its events lie elsewhere, encoded (xspace_events.h), and |events| is empty. */
+	/*
+	 * The events of a line that is too long for memory are stored elsewhere, encoded (xspace_events.h); then |events|
+	 * is empty.
+	 */
 	uint64_t n_stored;
 	uint64_t stored_bytes;
-	const void *store; /* for who knows where; nobody else looks at it */
+	const void *store; /* belongs to the code that stored the events; NULL if none are stored */
 };
 
 struct plane {
@@ -87,7 +91,7 @@ struct plane {
 	struct blob *blobs;
 	size_t n_blobs;
 	size_t n_blobs_allocated;
-	char *own_texts; /* of stats whose texts no other one has, each terminated */
+	char *own_texts; /* texts that only one stat uses, each terminated */
 	size_t n_own_bytes;
 	size_t n_own_allocated;
 };
@@ -99,8 +103,8 @@ struct space {
 	struct names warnings; /* each text once */
 	struct names errors;
 	struct names hostnames;
-	struct blob *
-		parts; /* encoded spaces that belong to this one as they are; nobody looks into them */
+	struct blob
+		*parts; /* encoded spaces that are appended to this one's encoding as they are */
 	size_t n_parts;
 	size_t n_parts_allocated;
 };
@@ -109,7 +113,7 @@ struct space {
 #define PLANE_HOST "/host:CPU"
 #define PLANE_ENVIRONMENT "Task Environment"
 #define PLANE_MACHINE "/host:CPU machine" /* counters of the machine, from its host daemon */
-/* Marks a file as a part of a capture that was split: it has no lines, but the stats id, number and n_parts. */
+/* Marks a file as one part of a capture that was split. The plane has no lines, but the stats id, number and n_parts. */
 #define PLANE_PART "proftap:part"
 
 int space_new(struct space **out); /* 0 or -ENOMEM; caller owns *out */
@@ -122,51 +126,50 @@ static inline void space_freep(struct space **space)
 /* Borrowed pointers, owned by the parent; NULL when memory ran out. A plane never moves. */
 struct plane *space_add_plane(struct space *space, int64_t id, const char *name);
 struct plane *space_find_plane(const struct space *space, const char *name); /* may return NULL */
-/* A plane outside of any space, and its way into one, which takes it, also on failure. 0 or -ENOMEM. */
+/* A plane outside of any space. */
 struct plane *plane_new(int64_t id, const char *name); /* NULL when memory ran out */
 struct plane *plane_free(struct plane *plane); /* NULL ok; returns NULL */
+/* Takes |plane|, also on failure; 0 or -ENOMEM. */
 int space_take_plane(struct space *space, struct plane *plane);
-/* Always consumes |data| (malloc'ed), |n| bytes of an encoded space. 0 or -ENOMEM. */
+/* Takes |data| (malloc'ed), |n| bytes of an encoded space, also on failure. 0 or -ENOMEM. */
 int space_take_part(struct space *space, uint8_t *data, size_t n);
-/* Valid until the next plane_add_line() on the same plane. */
+/* The line is valid until the next plane_add_line() on the same plane. */
 struct line *plane_add_line(
 	struct plane *plane, int64_t id, const char *name, size_t n_events_hint);
 
-/* 1 when no plane has an event, and there are no parts; what is known about the machine does not count. */
-int space_is_empty(const struct space *space);
+/* True when no plane has an event, and there are no parts. Stats of the planes themselves do not count. */
+bool space_is_empty(const struct space *space);
 
-/* Each text is kept once. printf-like; 0 or -ENOMEM. */
+/* A repeated text is kept once. printf-like; 0 or -ENOMEM. */
 int space_add_warning(struct space *space, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Wherever they lie. */
+/* Counts the events in memory and the stored ones. */
 static inline uint64_t line_count_events(const struct line *line)
 {
 	return line->n_events + line->n_stored;
 }
 
 /* The order of a line: start ascending, duration descending. */
-static inline int event_comes_before(const struct trace_event *a, const struct trace_event *b)
+static inline bool event_comes_before(const struct trace_event *a, const struct trace_event *b)
 {
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns;
 	return a->duration_ns > b->duration_ns;
 }
 
-/* Appends; 0 or -ENOMEM. The caller keeps the order (see above) or calls line_sort(). */
+/* Appends |event|; 0 or -ENOMEM. The caller keeps the order of the line or calls line_sort(). */
 int line_add_event(struct line *line, const struct trace_event *event);
-/* Makes the order (start ascending, duration descending); stable; cheap when already in order. */
+/* Sorts the events (start ascending, duration descending); stable, and cheap when they are in order already. */
 void line_sort(struct line *line);
 
 /*
- * Appends |n| stats as one event's list (sets is_last) and returns what goes into event.stats: the
- * index of the first + 1. 0 when n is 0 or memory ran out.
+ * Appends |n| stats as one event's list (sets is_last) and returns the value for event.stats: the
+ * index of the first + 1, or 0 when n is 0 or memory ran out.
  */
 uint32_t plane_add_stats(struct plane *plane, const struct trace_stat *stats, size_t n);
 
-/*
- * The first stat of the event, or NULL; walk with stat_next(), which returns NULL after the last.
- */
+/* The first stat of the event, or NULL. stat_next() returns NULL after the last. */
 const struct trace_stat *plane_get_stats(
 	const struct plane *plane, const struct trace_event *event);
 const struct trace_stat *stat_next(const struct trace_stat *stat);
@@ -174,25 +177,25 @@ const struct trace_stat *stat_next(const struct trace_stat *stat);
 const struct trace_stat *plane_find_stat(
 	const struct plane *plane, const struct trace_event *event, uint32_t name);
 
-/* A text for a stat's value.string with is_own_text: it ends at a NUL inside. NAMES_NONE when memory ran out. */
+/*
+ * Adds a text that only one stat uses, and returns the value.string of that stat, whose is_own_text is set.
+ * A NUL inside ends the text. NAMES_NONE when memory ran out.
+ */
 uint32_t plane_add_own_text(struct plane *plane, const char *text, size_t n);
 
-/* Plane stats, one of a name; 0 or -ENOMEM. Bytes and text are copied. */
+/* Sets a stat of the plane itself, replacing one of the same name; 0 or -ENOMEM. Bytes and text are copied. */
 int plane_set_int(struct plane *plane, const char *name, int64_t value);
 int plane_set_uint(struct plane *plane, const char *name, uint64_t value);
 int plane_set_string(struct plane *plane, const char *name, const char *value);
 int plane_set_bytes(struct plane *plane, const char *name, const void *data, size_t n);
-/*
- * The steps that these are made of, for decoders: a copy of |data| whose index goes into
- * value.bytes (NAMES_NONE when memory ran out), and one more plane stat, whatever its name (0 or
- * -ENOMEM).
- */
+/* Copies |data| and returns its index for a stat's value.bytes; NAMES_NONE when memory ran out. */
 uint32_t plane_add_blob(struct plane *plane, const void *data, size_t n);
+/* Appends a stat of the plane itself even if there is one of that name; 0 or -ENOMEM. */
 int plane_add_own_stat(struct plane *plane, const struct trace_stat *stat);
 const struct trace_stat *plane_find_own_stat(const struct plane *plane, const char *name);
-/* An integer stat of the plane itself, signed or not; 0 if there is none. |plane| may be NULL. */
+/* Returns an integer stat of the plane itself, signed or not; 0 if there is none. |plane| may be NULL. */
 int64_t plane_find_int(const struct plane *plane, const char *name);
-/* A text of the plane itself that is not empty, or NULL. Lives as long as |plane|, which may be NULL. */
+/* Returns a stat of the plane itself that is a text and not empty, or NULL. Borrowed from |plane|, which may be NULL. */
 const char *plane_find_text(const struct plane *plane, const char *name);
 
 #endif
