@@ -207,7 +207,7 @@ static int take_piece(const uint8_t *data, size_t n, void *context)
 
 	if (!p->is_begun) {
 		p->is_begun = true;
-		p->is_chunk = pb_is_one(data, n, p->n_bytes, PB_TAG(2, PB_LEN), &head);
+		p->is_chunk = pb_is_one_field(data, n, p->n_bytes, PB_TAG(2, PB_LEN), &head);
 		if (p->is_chunk)
 			r = check_chunk(p->s, p->n_bytes - head);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trace of one process as a part of another's: on that one's time, its planes named and numbered per process. It is
- * made from encoded bytes without decoding them, in little memory however large it is: what changes lies in memory (the
- * frame), all else stays where it is (ranges of a file).
+ * A graft is the trace of one process as a part of another trace: on the other trace's time, its planes named and
+ * numbered per process. It is made from encoded bytes without decoding them, in little memory however large they are:
+ * the bytes that change lie in memory (the frame), all others stay in their file (the ranges).
  */
 #ifndef TRACE_GRAFT_H
 #define TRACE_GRAFT_H
@@ -14,7 +14,7 @@
 
 struct names;
 
-/* Bytes of the file that stand behind the first |at| bytes of the frame, ranges not counted. */
+/* Bytes of the file that follow the first |at| bytes of the frame; |at| does not count ranges. */
 struct graft_range {
 	uint64_t at;
 	uint64_t offset;
@@ -23,17 +23,20 @@ struct graft_range {
 
 struct graft {
 	/* Given by the caller. */
-	const uint8_t *data; /* an XSpace of ours: what lies in the file from its beginning on */
+	const uint8_t *data; /* an XSpace that proftap wrote: the file's first |n_bytes| bytes */
 	size_t n_bytes;
 	int64_t pid;
-	/* NULL: all planes are of another process than the other trace's. Else they are of the same one, and only those that have a name which is here get another one. */
+	/*
+	 * The names of the other trace's planes if both traces are of the same process: then only planes whose names are
+	 * taken are renamed. NULL: the processes differ, and all planes are renamed.
+	 */
 	const struct names *taken;
 	/*
-	 * When it began, on the time of the other. Below 0: what began before that is cut at its start, and what ended
-	 * before, left out.
+	 * The start of this trace on the time of the other. If it is below 0, events that were open at the other's start
+	 * are cut there, and events that had ended are left out.
 	 */
 	int64_t shift_ns;
-	/* Called often: what is before |p| was read, and may be read again. 0, or an errno that ends it. */
+	/* Called often: the bytes before |p| were read, and may be read again. 0, or an errno that ends the work. */
 	int (*pass)(const uint8_t *p, void *context);
 	/* Appends to the file. 0 or a negative errno. */
 	int (*store)(const struct chunks *bytes, uint64_t *offset, void *context);
@@ -44,11 +47,11 @@ struct graft {
 	struct graft_range *ranges; /* in the order of |at| */
 	size_t n_ranges;
 	size_t n_ranges_allocated;
-	uint64_t total_bytes; /* of all */
+	uint64_t total_bytes; /* of frame and ranges */
 	uint64_t n_left_out; /* events */
 };
 
-/* 0, -ENOMEM, -EBADMSG for what is no XSpace, or what the callbacks say. */
+/* 0, -ENOMEM, -EBADMSG if |data| is no XSpace, or the errno of a callback. */
 int graft_make(struct graft *g);
 void graft_deinit(struct graft *g);
 

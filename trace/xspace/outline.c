@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outlines; see outline.h. */
+/* Reads outlines: a sink of the decoder counts the events. */
 #include "trace/xspace/outline.h"
 
 #include "base/diag.h"
 #include "trace/model/space.h"
 #include "trace/saturate.h"
-#include "trace/xspace/tally.h"
+#include "trace/xspace/totals.h"
 #include "trace/xspace/xspace_decoder.h"
 
-struct reading {
+struct outline_reading {
 	struct tally tally;
 	uint64_t n_events;
-	int64_t last_ns; /* when the last event ended */
+	int64_t last_ns; /* end of the last event */
 	int (*pass)(const uint8_t *p, void *context);
 	void *context;
 };
 
-static int take(const struct plane *plane, const struct line *line, bool is_last, void *context)
+static int outline_take_events(
+	const struct plane *plane, const struct line *line, bool is_last, void *context)
 {
-	struct reading *r = context;
+	struct outline_reading *r = context;
 
 	if (r->tally.plane != plane)
 		tally_begin_plane(&r->tally, plane);
@@ -35,9 +36,9 @@ static int take(const struct plane *plane, const struct line *line, bool is_last
 	return 0;
 }
 
-static int pass(const uint8_t *p, void *context)
+static int outline_pass(const uint8_t *p, void *context)
 {
-	const struct reading *r = context;
+	const struct outline_reading *r = context;
 
 	return r->pass(p, r->context);
 }
@@ -66,23 +67,23 @@ static struct report_length read_length(const struct space *space, int64_t last_
 int outline_read(struct outline *o, const uint8_t *data, size_t n_bytes,
 	int (*on_pass)(const uint8_t *p, void *context), void *context, struct diag *diag)
 {
-	struct reading reading = {.pass = on_pass, .context = context};
-	const struct decoder_sink sink = {take, pass, &reading};
+	struct outline_reading reading = {.pass = on_pass, .context = context};
+	const struct decoder_sink sink = {outline_take_events, outline_pass, &reading};
 	struct decoder d = {.data = data, .diag = diag, .sink = &sink};
-	int rc;
+	int r;
 
 	*o = (struct outline){.space = NULL};
 	if (space_new(&o->space))
 		return decoder_fail_memory(&d);
 	d.space = o->space;
-	rc = decoder_read_space(&d, n_bytes);
+	r = decoder_read_space(&d, n_bytes);
 	for (size_t i = 0; i < o->space->n_planes; i++)
 		tally_add_facts(&reading.tally, o->space->planes[i]);
 	tally_deinit(&reading.tally);
 	o->totals = reading.tally.totals;
 	o->n_events = reading.n_events;
 	o->length = read_length(o->space, reading.last_ns);
-	return rc;
+	return r;
 }
 
 void outline_deinit(struct outline *o)

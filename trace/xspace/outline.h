@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a trace says of itself, and how much is in it, read in little memory however many events it has: names, facts
- * and warnings stay, events are counted.
+ * The outline of a trace: its names, facts, warnings and numbers of events. Events are counted as they are read, so that
+ * little memory is needed however many there are.
  */
 #ifndef TRACE_OUTLINE_H
 #define TRACE_OUTLINE_H
@@ -15,16 +15,16 @@ struct diag;
 struct space;
 
 struct outline {
-	struct space *space; /* without lines; NULL before it was read */
+	struct space *space; /* without lines; NULL before outline_read() */
 	struct report_totals totals;
 	uint64_t n_events; /* of all kinds, usage counters included */
-	struct report_length length; /* borrows of |space| */
+	struct report_length length; /* its options are borrowed from |space| */
 };
 
 /*
- * Reads an XSpace of any origin, as xspace_decode(), and what that refuses is refused. |pass| is called
- * often, with the place up to which was read (it goes back a line at times); what it returns other than 0 ends the reading.
- * Owner: outline_deinit(), in any case.
+ * Reads an XSpace of any origin, and refuses the same bytes as xspace_decode(). |pass| is called often, with the place up
+ * to which the bytes were read (at times it goes back by a line); a result other than 0 ends the reading. Call
+ * outline_deinit() in any case.
  */
 int outline_read(struct outline *o, const uint8_t *data, size_t n_bytes,
 	int (*pass)(const uint8_t *p, void *context), void *context, struct diag *d);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The protobuf wire format: writing fields into room that the caller has reserved, and reading
- * fields out of bytes that nobody vouches for. A message is not a struct here; who reads one walks
- * its fields and picks by tag:
+ * The protobuf wire format: writes fields into room that the caller has reserved, and reads
+ * fields out of untrusted bytes. A message is not a struct here: its reader walks the fields and picks by tag:
  *
  *	while ((r = pb_next(&reader, &field)) > 0) {
  *		switch (field.tag) {
@@ -13,6 +12,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,9 +27,9 @@ enum pb_wire {
 #define PB_TAG(number, wire) ((uint32_t)(number) << 3 | (wire))
 
 #define PB_VARINT_MAX_BYTES 10
-#define PB_PADDED_BYTES 5 /* of a length that is patched later: up to 2^35 - 1 */
+#define PB_PADDED_BYTES 5 /* size of a length that is patched later: up to 2^35 - 1 */
 
-/* Bytes of |value| as a varint. */
+/* The size of |value| as a varint. */
 static inline size_t pb_varint_size(uint64_t value)
 {
 	unsigned int top_bit = 63 - (unsigned int)__builtin_clzll(value | 1);
@@ -48,17 +48,17 @@ static inline uint8_t *pb_put_varint(uint8_t *p, uint64_t value)
 	return p;
 }
 
-/* How bits are spread: by shifts, or, where the processor does it in one fast instruction, by that. */
+/* The means of spreading bits: shifts, or one instruction on processors that execute it fast. */
 enum pb_means {
 	PB_SHIFTS,
 	PB_PDEP,
 };
 
-/* The best that this processor has. */
+/* Finds the fastest means of this processor. */
 static inline enum pb_means pb_find_means(void)
 {
 #if defined(__x86_64__)
-	/* Zen 1 and 2 have it as microcode. */
+	/* Zen 1 and 2 execute pdep as slow microcode. */
 	if (__builtin_cpu_supports("bmi2") && !__builtin_cpu_is("amdfam17h"))
 		return PB_PDEP;
 #endif
@@ -87,8 +87,8 @@ static inline uint64_t pb_spread(uint64_t value, enum pb_means means)
 }
 
 /*
- * As pb_put_varint(), for numbers whose size no branch predictor can guess: always stores 8 bytes, of which those behind
- * the returned position mean nothing.
+ * Like pb_put_varint(), for numbers whose size no branch predictor can guess. It always stores 8 bytes; those behind
+ * the returned position are garbage.
  */
 static inline uint8_t *pb_put_wide_varint(uint8_t *p, uint64_t value, enum pb_means means)
 {
@@ -97,7 +97,7 @@ static inline uint8_t *pb_put_wide_varint(uint8_t *p, uint64_t value, enum pb_me
 
 	if (__builtin_expect(n > 8, 0))
 		return pb_put_varint(p, value);
-	/* All but the last say that more comes. */
+	/* The top bit of each byte but the last says that more bytes follow. */
 	bytes = pb_spread(value, means) |
 		(UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * (n - 1)) - 1));
 	bytes = htole64(bytes);
@@ -105,7 +105,7 @@ static inline uint8_t *pb_put_wide_varint(uint8_t *p, uint64_t value, enum pb_me
 	return p + n;
 }
 
-/* Always PB_PADDED_BYTES long, so that it can be overwritten. */
+/* Writes a varint that is always PB_PADDED_BYTES long, so that it can be overwritten. */
 static inline void pb_put_padded(uint8_t *p, uint64_t value)
 {
 	for (int i = 0; i < PB_PADDED_BYTES - 1; i++) {
@@ -115,6 +115,22 @@ static inline void pb_put_padded(uint8_t *p, uint64_t value)
 	p[PB_PADDED_BYTES - 1] = (uint8_t)(value & 0x7f);
 }
 
+/*
+ * Fills in the length of the bytes between length + 1 and |end|, for which one byte was left; moves the bytes
+ * when the length takes more. Returns the new end.
+ */
+static inline uint8_t *pb_put_length_before(uint8_t *length, uint8_t *end)
+{
+	size_t n = (size_t)(end - (length + 1));
+
+	if (__builtin_expect(n < 0x80, 1)) {
+		*length = (uint8_t)n;
+		return end;
+	}
+	memmove(length + pb_varint_size(n), length + 1, n);
+	return pb_put_varint(length, n) + n;
+}
+
 static inline uint8_t *pb_put_fixed64(uint8_t *p, uint64_t value)
 {
 	value = htole64(value);
@@ -122,20 +138,20 @@ static inline uint8_t *pb_put_fixed64(uint8_t *p, uint64_t value)
 	return p + sizeof value;
 }
 
-/* A varint field with its tag, whatever the value (zeros too). */
+/* Writes a varint field with its tag, also if |value| is 0. */
 static inline uint8_t *pb_put_uint(uint8_t *p, uint32_t number, uint64_t value)
 {
 	return pb_put_varint(pb_put_varint(p, PB_TAG(number, PB_VARINT)), value);
 }
 
-/* The same by pb_put_wide_varint(). */
+/* Writes the same field with pb_put_wide_varint(). */
 static inline uint8_t *pb_put_wide_uint_by(
 	uint8_t *p, uint32_t number, uint64_t value, enum pb_means means)
 {
 	return pb_put_wide_varint(pb_put_varint(p, PB_TAG(number, PB_VARINT)), value, means);
 }
 
-/* Where it does not matter by what. */
+/* The same for callers that are not worth a choice of means. */
 static inline uint8_t *pb_put_wide_uint(uint8_t *p, uint32_t number, uint64_t value)
 {
 	return pb_put_wide_uint_by(p, number, value, PB_SHIFTS);
@@ -149,8 +165,8 @@ struct pb_reader {
 
 struct pb_field {
 	uint32_t tag; /* PB_TAG(number, wire) */
-	uint64_t value; /* of VARINT, FIXED64 and FIXED32 */
-	const uint8_t *data; /* of LEN; lies in the reader's bytes */
+	uint64_t value; /* set for VARINT, FIXED64 and FIXED32 */
+	const uint8_t *data; /* set for LEN; points into the reader's bytes */
 	size_t n_bytes;
 };
 
@@ -161,110 +177,109 @@ static inline struct pb_reader pb_reader(const void *data, size_t n_bytes)
 	return (struct pb_reader){p, n_bytes ? p + n_bytes : p, NULL};
 }
 
-/* Reads what is inside of a LEN field. */
+/* Makes a reader of the message inside a LEN field. */
 static inline struct pb_reader pb_enter(const struct pb_field *field)
 {
 	return pb_reader(field->data, field->n_bytes);
 }
 
-static inline int pb_fail(struct pb_reader *r, const char *error)
+static inline int pb_fail(struct pb_reader *reader, const char *error)
 {
-	r->error = error;
+	reader->error = error;
 	return -EBADMSG;
 }
 
-static inline int pb_get_varint(struct pb_reader *r, uint64_t *value)
+static inline int pb_get_varint(struct pb_reader *reader, uint64_t *value)
 {
-	const uint8_t *p = r->p;
+	const uint8_t *p = reader->p;
 	uint64_t sum = 0;
 
 	for (unsigned int shift = 0; shift < 70; shift += 7) {
-		if (p == r->end)
-			return pb_fail(r, "a number is cut off");
+		if (p == reader->end)
+			return pb_fail(reader, "a number is cut off");
 		sum |= (uint64_t)(*p & 0x7f) << shift;
 		if (!(*p++ & 0x80)) {
 			*value = sum;
-			r->p = p;
+			reader->p = p;
 			return 0;
 		}
 	}
-	return pb_fail(r, "a number is longer than 10 bytes");
+	return pb_fail(reader, "a number is longer than 10 bytes");
 }
 
-static inline int pb_get_fixed(struct pb_reader *r, size_t n_bytes, uint64_t *value)
+static inline int pb_get_fixed(struct pb_reader *reader, size_t n_bytes, uint64_t *value)
 {
 	uint64_t bytes = 0;
 
-	if ((size_t)(r->end - r->p) < n_bytes)
-		return pb_fail(r, "a fixed-size number is cut off");
-	memcpy(&bytes, r->p, n_bytes);
+	if ((size_t)(reader->end - reader->p) < n_bytes)
+		return pb_fail(reader, "a fixed-size number is cut off");
+	memcpy(&bytes, reader->p, n_bytes);
 	*value = le64toh(bytes);
-	r->p += n_bytes;
+	reader->p += n_bytes;
 	return 0;
 }
 
-static inline int pb_get_len(struct pb_reader *r, struct pb_field *field)
+static inline int pb_get_len(struct pb_reader *reader, struct pb_field *field)
 {
-	const uint8_t *start = r->p;
+	const uint8_t *start = reader->p;
 	uint64_t n_bytes;
 
-	if (pb_get_varint(r, &n_bytes))
+	if (pb_get_varint(reader, &n_bytes))
 		return -EBADMSG;
-	if (n_bytes > (uint64_t)(r->end - r->p)) {
-		r->p = start;
-		return pb_fail(r, "a length goes beyond the end");
+	if (n_bytes > (uint64_t)(reader->end - reader->p)) {
+		reader->p = start;
+		return pb_fail(reader, "a length goes beyond the end");
 	}
-	field->data = r->p;
+	field->data = reader->p;
 	field->n_bytes = (size_t)n_bytes;
-	r->p += n_bytes;
+	reader->p += n_bytes;
 	return 0;
 }
 
 /*
- * The next field: 1 and |field| is filled, 0 at the end, -EBADMSG with r->error and r->p at the
- * place. Fields of any number are returned, so that skipping an unknown one is doing nothing with
- * it.
+ * Reads the next field: 1 and |field| is filled; 0 at the end; -EBADMSG with reader->error, and reader->p at the
+ * bad place. It returns fields of every number: callers ignore those that they do not know.
  */
-static inline int pb_next(struct pb_reader *r, struct pb_field *field)
+static inline int pb_next(struct pb_reader *reader, struct pb_field *field)
 {
-	const uint8_t *start = r->p;
+	const uint8_t *start = reader->p;
 	uint64_t tag;
-	int rc;
+	int r;
 
-	if (r->p == r->end)
+	if (reader->p == reader->end)
 		return 0;
-	if (pb_get_varint(r, &tag))
+	if (pb_get_varint(reader, &tag))
 		return -EBADMSG;
 	*field = (struct pb_field){.tag = (uint32_t)tag};
 	switch (tag & 7) {
 	case PB_VARINT:
-		rc = pb_get_varint(r, &field->value);
+		r = pb_get_varint(reader, &field->value);
 		break;
 	case PB_FIXED64:
-		rc = pb_get_fixed(r, 8, &field->value);
+		r = pb_get_fixed(reader, 8, &field->value);
 		break;
 	case PB_LEN:
-		rc = pb_get_len(r, field);
+		r = pb_get_len(reader, field);
 		break;
 	case PB_FIXED32:
-		rc = pb_get_fixed(r, 4, &field->value);
+		r = pb_get_fixed(reader, 4, &field->value);
 		break;
 	default:
-		rc = pb_fail(r, "a field has an unknown wire type");
+		r = pb_fail(reader, "a field has an unknown wire type");
 		break;
 	}
-	if (rc == 0 && (tag > UINT32_MAX || tag >> 3 == 0)) {
-		r->p = start;
-		rc = pb_fail(r, "a field has an impossible number");
+	if (r == 0 && (tag > UINT32_MAX || tag >> 3 == 0)) {
+		reader->p = start;
+		r = pb_fail(reader, "a field has an impossible number");
 	}
-	return rc ? rc : 1;
+	return r ? r : 1;
 }
 
 /*
- * Whether the message of |n_message| bytes that begins with the |n| bytes at |data| is one LEN field, |tag|, and nothing else. Then
- * *head_out is how many come before its own. 0 also when they are not all there.
+ * True if a message of |n_message| bytes is one LEN field |tag| and nothing else. Only its first |n| bytes, at |data|, are
+ * needed; too few of them give false. *head_out is the number of bytes before the field's content.
  */
-static inline int pb_is_one(
+static inline bool pb_is_one_field(
 	const uint8_t *data, size_t n, uint64_t n_message, uint32_t tag, size_t *head_out)
 {
 	struct pb_reader reader = pb_reader(data, n);
@@ -272,7 +287,7 @@ static inline int pb_is_one(
 	uint64_t n_bytes;
 
 	if (pb_get_varint(&reader, &first) || first != tag || pb_get_varint(&reader, &n_bytes))
-		return 0;
+		return false;
 	*head_out = (size_t)(reader.p - data);
 	return n_bytes == n_message - *head_out;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which events and lines are special, by the names of their stats; see summary_keys.h. */
+/* Tells the kinds of events and lines by the names of their stats. */
 #include "trace/xspace/summary_keys.h"
 
 #include <string.h>
@@ -21,12 +21,14 @@ bool line_is_counters(const struct line *line)
 	return strcmp(line->name, LINE_COUNTERS) == 0;
 }
 
-static bool has_stat(const struct plane *plane, const struct trace_event *event, uint32_t name)
+static bool event_has_stat(
+	const struct plane *plane, const struct trace_event *event, uint32_t name)
 {
 	return event->stats && name != NAMES_NONE && plane_find_stat(plane, event, name);
 }
 
-static bool is_set(const struct plane *plane, const struct trace_event *event, uint32_t name)
+static bool event_stat_is_set(
+	const struct plane *plane, const struct trace_event *event, uint32_t name)
 {
 	const struct trace_stat *stat;
 	uint64_t value;
@@ -40,25 +42,26 @@ static bool is_set(const struct plane *plane, const struct trace_event *event, u
 bool event_is_step(
 	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
 {
-	return has_stat(plane, event, keys->root) && has_stat(plane, event, keys->step_num);
+	return event_has_stat(plane, event, keys->root) &&
+	       event_has_stat(plane, event, keys->step_num);
 }
 
 bool event_is_flow_out(
 	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
 {
-	return has_stat(plane, event, keys->producer);
+	return event_has_stat(plane, event, keys->producer);
 }
 
 bool event_is_flow_in(
 	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
 {
-	return has_stat(plane, event, keys->consumer);
+	return event_has_stat(plane, event, keys->consumer);
 }
 
 bool event_is_unfinished(
 	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
 {
-	return is_set(plane, event, keys->unfinished);
+	return event_stat_is_set(plane, event, keys->unfinished);
 }
 
 enum event_kind event_get_kind(
@@ -83,7 +86,7 @@ void line_count_kinds(const struct plane *plane, const struct summary_keys *keys
 bool event_is_async(
 	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
 {
-	return is_set(plane, event, keys->async);
+	return event_stat_is_set(plane, event, keys->async);
 }
 
 bool line_is_async(

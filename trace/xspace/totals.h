@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The totals of a trace: how much of what is in it. */
+/*
+ * The totals of a trace: how many spans, samples and other events it has. A tally counts them line by line; a line may
+ * come in pieces.
+ */
 #ifndef TRACE_TOTALS_H
 #define TRACE_TOTALS_H
 
@@ -7,19 +10,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/xspace/summary_keys.h" /* struct summary_keys */
+
 struct json;
+struct line;
+struct plane;
 struct space;
 
 /* The totals that a one-line summary needs. */
 struct report_totals {
 	uint64_t
-		n_spans; /* events on threads' lines that have a duration, or an end to come: steps, too */
-	uint64_t n_device_spans; /* those of them that are on devices' lines: kernels, copies */
-	uint64_t n_instants; /* the others there, but for flow marks */
+		n_spans; /* events on threads' lines that have a duration or no end yet, and steps */
+	uint64_t n_device_spans; /* those of |n_spans| on lines of devices: kernels, copies */
+	uint64_t n_instants; /* events on threads' lines that are neither spans nor flow marks */
 	uint64_t n_threads; /* lines with at least one event, also streams of devices */
-	uint64_t n_asyncs; /* async spans: they lie on lines of their own, which are no threads */
+	uint64_t n_asyncs; /* async spans, which lie on lines of their own that are no threads */
 	uint64_t
-		n_flow_marks; /* events that a flow leaves or enters; of others' traces spans, too */
+		n_flow_marks; /* events that a flow leaves or enters; in foreign traces spans, too */
 	uint64_t n_counter_samples;
 	uint64_t n_counters; /* series */
 	uint64_t n_steps; /* events with the stats _r and step_num */
@@ -27,27 +34,55 @@ struct report_totals {
 	uint64_t n_unfinished; /* events with the stat `unfinished` */
 };
 
-/* What a file says of how long its recording was. */
+/* The facts in a file that tell how long its recording was. */
 struct report_length {
-	int64_t start_unix_ns; /* 0: it does not say, as below */
-	int64_t stop_unix_ns;
-	int64_t asked_ns; /* by whoever asked; 0: as the options say */
+	int64_t start_unix_ns; /* 0: unknown */
+	int64_t stop_unix_ns; /* 0: unknown */
+	int64_t asked_ns; /* the requested length; 0: take it from |options| */
 	const uint8_t *options; /* the encoded ProfileOptions; NULL: none */
 	size_t n_options;
-	int64_t last_ns; /* since the start: when its last event ended */
+	int64_t last_ns; /* end of the last event, since the start */
 	bool is_ours; /* proftap recorded it */
 };
 
 /*
- * The length in ns; -1: it is not known. The stop of JAX's and TensorFlow's servers comes after they have collected the events, which may
- * take longer than the recording. Theirs are as long as was asked, or until the last event if that was later, or if they were stopped
- * before.
+ * Returns the length in ns, or -1 if it is not known. The stop time that the servers of JAX and TensorFlow write comes after
+ * they have collected the events, which may take longer than the recording. So the length of their recordings is the
+ * requested one; it is the end of the last event if that is later, or if the recording was stopped early.
  */
 int64_t report_find_length(const struct report_length *length);
 
+struct tally {
+	struct report_totals totals;
+
+	/* The plane that is being counted: */
+	const struct plane *plane;
+	struct summary_keys keys;
+	uint8_t *seen; /* by index of an event name: 1 if that counter was counted */
+	size_t n_seen;
+	/* The line in it: */
+	uint64_t n_events;
+	uint64_t n_of_kind[EVENT_KINDS];
+	bool is_async; /* all events so far are async spans */
+};
+
+/*
+ * Begins a plane, all of whose stat names are known; the plane is borrowed until the next one begins. Before the first
+ * plane the tally is all zero bytes.
+ */
+void tally_begin_plane(struct tally *t, const struct plane *plane);
+/* Adds the events of a line, or some of them. */
+void tally_add_events(struct tally *t, const struct line *line);
+/* Ends the line whose events were added. */
+void tally_end_line(struct tally *t, const struct line *line);
+/* Adds the plane's own count of dropped events. */
+void tally_add_facts(struct tally *t, const struct plane *plane);
+void tally_deinit(struct tally *t);
+
+/* Counts all events of |space|. */
 void report_count(const struct space *space, struct report_totals *totals);
 
-/* The totals as members of the object that |j| is in. */
+/* Writes the totals as members of the JSON object that |j| is in. */
 void report_write_json_totals(struct json *j, const struct report_totals *totals);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What decoding an XSpace carries along: where errors go, the ids of the plane being read, and the
+ * The state of decoding an XSpace: the diag for errors, the ids of the plane being read, and the
  * stats of the event being read. Functions return 0 or a negative errno with the text filled in.
  */
 #ifndef TRACE_XSPACE_DECODER_H
@@ -17,13 +17,13 @@
 struct diag;
 
 /*
- * Who takes the events instead of the plane, a bounded number at a time. Texts and bytes of their stats are left out
- * then, and all names that no metadata tells are one. Both return 0 or a negative errno, which ends the reading.
+ * A sink takes the events instead of the plane, a bounded number at a time. Texts and bytes of their stats are then left
+ * out, and all ids without metadata share one name. Both functions return 0 or a negative errno, which ends the reading.
  */
 struct decoder_sink {
 	int (*take)(
 		const struct plane *plane, const struct line *line, bool is_last, void *context);
-	/* Called often: what is before |p| was read, and may be read once more later. */
+	/* Called often: the bytes before |p| were read, and may be read once more later. */
 	int (*pass)(const uint8_t *p, void *context);
 	void *context;
 };
@@ -35,8 +35,7 @@ struct decoder {
 	const struct decoder_sink *sink; /* NULL: events stay in the plane */
 	bool is_brief; /* an event of a sink is being read */
 	uint64_t n_aggregated;
-	/* Of the plane being read: */
-	struct plane *plane;
+	struct plane *plane; /* being read, as are the ids and stats below */
 	struct idmap events; /* id -> index into event_names */
 	struct idmap stats; /* id -> index into stat_names */
 	struct trace_stat *list; /* stats of the event being read */
@@ -44,25 +43,8 @@ struct decoder {
 	size_t n_list_allocated;
 };
 
-/* Reads all of it. 0, or a negative errno with the text filled in. */
+/* Decodes the space at d->data. 0, or a negative errno with the text filled in. */
 int decoder_read_space(struct decoder *d, size_t n_bytes);
 int decoder_fail_memory(struct decoder *d);
-/*
- * After a message's loop: |rc| is what pb_next() said last; an error names |message| and the
- * offset.
- */
-int decoder_finish(struct decoder *d, const struct pb_reader *r, int rc, const char *message);
-/* A terminated copy, the caller's; NULL when memory ran out. */
-char *decoder_copy_text(const struct pb_field *f);
-int decoder_intern(
-	struct decoder *d, struct names *names, const struct pb_field *f, uint32_t *index);
-/* The index behind an id; a name, "?<id>", is made up for one that has no metadata. */
-int decoder_resolve(struct decoder *d, const struct idmap *map, struct names *names, int64_t id,
-	uint32_t *index);
-/* An XStat: appended to d->list, or to the plane. */
-int decoder_read_event_stat(struct decoder *d, const struct pb_field *message);
-int decoder_read_plane_stat(struct decoder *d, const struct pb_field *message);
-/* An XLine with its events: added to the plane. */
-int decoder_read_line(struct decoder *d, const struct pb_field *message);
 
 #endif

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space -> XSpace bytes; see xspace.h. Here are planes and lines, whose lengths are unknown until
- * their end and are padded varints; the loop over events is xspace_encode_events.c.
+ * Encodes a space as XSpace bytes. Planes and lines, whose lengths are unknown until their end, have padded
+ * varints as lengths; the loop over events is in xspace_events.c.
+ *
+ * Readers of the format break on some names and numbers, so they are altered: the stat name `group_id`, and
+ * names and numbers of counters, which XProf prints without escaping. (Every text is made valid UTF-8, see
+ * xspace_encoder.h.)
  */
 #include "trace/xspace/xspace.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +19,79 @@
 #include "base/grow.h"
 #include "trace/model/space.h"
 #include "trace/xspace/pbwire.h"
+#include "trace/xspace/summary_keys.h"
 #include "trace/xspace/xspace_encoder.h"
-#include "trace/xspace/xspace_put.h"
 
 #define LATE_NS (INT64_MAX / 2000) /* a line that starts after this needs a base: ps are 64 bits */
 #define BAD_SAMPLES_STAT "nan_counter_events"
+
+/* --- names and samples that XProf cannot read ------------------------------------------------- */
+
+bool encoder_is_drawable(const struct plane *plane, const struct trace_event *event)
+{
+	const struct trace_stat *stat = plane_get_stats(plane, event);
+	bool has_number = false;
+
+	for (; stat; stat = stat_next(stat)) {
+		if (stat->type == STAT_DOUBLE && !isfinite(stat->value.f64))
+			return false;
+		has_number |= stat->type <= STAT_DOUBLE;
+	}
+	return has_number;
+}
+
+/* True if any event of |line| will be written. */
+static bool line_has_output(const struct plane_encoder *e, const struct line *line)
+{
+	if (line->n_stored || !line_is_counters(line))
+		return line_count_events(line) > 0;
+	for (size_t i = 0; i < line->n_events; i++) {
+		if (encoder_is_drawable(e->plane, &line->events[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Sets the rules of the names that the counter sample |event| uses. */
+static void set_sample_rules(struct plane_encoder *e, const struct trace_event *event)
+{
+	const struct plane *plane = e->plane;
+	const struct trace_stat *stat = plane_get_stats(plane, event);
+
+	if (!encoder_is_drawable(plane, event)) {
+		e->n_bad_samples++;
+		return;
+	}
+	if (!is_safe_counter_name(names_get(&plane->event_names, event->name)))
+		e->event_rules[event->name] = NAME_OF_COUNTER;
+	for (; stat; stat = stat_next(stat)) {
+		if (!is_safe_counter_name(names_get(&plane->stat_names, stat->name)))
+			e->stat_rules[stat->name] = NAME_OF_COUNTER;
+	}
+}
+
+/* Finds out which names may not be written as they are. 0 or -ENOMEM. */
+static int encoder_set_rules(struct plane_encoder *e)
+{
+	const struct plane *plane = e->plane;
+	uint32_t reserved = names_find(&plane->stat_names, RESERVED_STAT);
+
+	e->event_rules = calloc((size_t)plane->event_names.n_texts + 1, 1);
+	e->stat_rules = calloc((size_t)plane->stat_names.n_texts + 1, 1);
+	if (!e->event_rules || !e->stat_rules)
+		return -ENOMEM;
+	for (size_t i = 0; i < plane->n_lines; i++) {
+		const struct line *line = &plane->lines[i];
+
+		for (size_t k = 0; line_is_counters(line) && k < line->n_events; k++)
+			set_sample_rules(e, &line->events[k]);
+	}
+	if (reserved != NAMES_NONE)
+		e->stat_rules[reserved] = NAME_RESERVED;
+	return 0;
+}
+
+/* --- planes and lines ------------------------------------------------------------------------- */
 
 /* A message whose length is filled in at its end. */
 struct open_message {
@@ -26,7 +99,7 @@ struct open_message {
 	uint64_t start_bytes;
 };
 
-/* What was written, and what will stand in the gaps. */
+/* Counts the bytes written so far and those that will stand in the gaps. */
 static uint64_t count_bytes(const struct plane_encoder *e)
 {
 	return e->out->total_bytes + (e->gaps ? e->gaps->n_bytes : 0);
@@ -73,7 +146,7 @@ static void write_plane_stat(const struct plane_encoder *e, const struct trace_s
 		chunks_commit(e->out, (size_t)(put_stat(p, 6, e, stat) - p));
 }
 
-/* Somebody else will fill it in. */
+/* Leaves a gap for the stored events of |line|; the caller of xspace_encode_around() fills it in. */
 static void leave_gap(const struct plane_encoder *e, const struct line *line)
 {
 	struct xspace_gaps *gaps = e->gaps;
@@ -91,7 +164,7 @@ static void write_line(const struct plane_encoder *e, const struct line *line)
 	struct open_message message;
 	int64_t base_ns = 0;
 
-	if (!encoder_has_output(e, line))
+	if (!line_has_output(e, line))
 		return;
 	if (!line->n_stored && line->events[0].start_ns > LATE_NS)
 		base_ns = line->events[0].start_ns;
@@ -107,7 +180,7 @@ static void write_line(const struct plane_encoder *e, const struct line *line)
 	close_message(e, message);
 }
 
-/* An entry of event_metadata or stat_metadata: {key = id, value = {id, name}}. */
+/* Writes an entry of event_metadata or stat_metadata: {key = id, value = {id, name}}. */
 static void write_metadata(
 	struct chunks *out, uint32_t number, uint64_t id, const char *name, enum name_rule rule)
 {
@@ -137,7 +210,7 @@ static void write_names(
 		write_metadata(out, number, (uint64_t)i + 1, names->texts[i], rules[i]);
 }
 
-/* Plane stat and, where the plane does not know the name yet, its metadata. */
+/* Writes a plane stat that counts bad samples, and its metadata if the plane does not know the name yet. */
 static void write_bad_samples(const struct plane_encoder *e)
 {
 	const struct names *names = &e->plane->stat_names;
@@ -177,9 +250,9 @@ static void write_plane_fields(const struct plane_encoder *e)
 static int write_plane(const struct plane *plane, struct chunks *out, struct xspace_gaps *gaps)
 {
 	struct plane_encoder e = {.plane = plane, .out = out, .gaps = gaps};
-	int rc = encoder_set_rules(&e);
+	int r = encoder_set_rules(&e);
 
-	if (rc == 0) {
+	if (r == 0) {
 		struct open_message message = open_message(&e, 1);
 
 		write_plane_fields(&e);
@@ -187,7 +260,7 @@ static int write_plane(const struct plane *plane, struct chunks *out, struct xsp
 	}
 	free(e.event_rules);
 	free(e.stat_rules);
-	return rc ? rc : out->error;
+	return r ? r : out->error;
 }
 
 static void write_texts(struct chunks *out, uint32_t number, const struct names *texts)
@@ -199,10 +272,10 @@ static void write_texts(struct chunks *out, uint32_t number, const struct names 
 int xspace_encode_around(const struct space *space, struct chunks *out, struct xspace_gaps *gaps)
 {
 	for (size_t i = 0; i < space->n_planes; i++) {
-		int rc = write_plane(space->planes[i], out, gaps);
+		int r = write_plane(space->planes[i], out, gaps);
 
-		if (rc)
-			return rc;
+		if (r)
+			return r;
 	}
 	for (size_t i = 0; i < space->n_parts; i++)
 		chunks_append(out, space->parts[i].data, space->parts[i].n_bytes);

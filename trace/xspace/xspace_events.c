@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoded events in parts; see xspace_events.h. */
+/*
+ * Encodes events. They are nearly all of an XSpace, so this loop counts: room is reserved for a batch, an event is
+ * written to its final place, and its length, one byte in all but rare cases, is filled in afterwards.
+ */
 #include "trace/xspace/xspace_events.h"
 
 #include <errno.h>
@@ -8,8 +11,102 @@
 
 #include "base/chunks.h"
 #include "base/grow.h"
+#include "trace/model/space.h"
+#include "trace/xspace/summary_keys.h"
 #include "trace/xspace/xspace_encoder.h"
-#include "trace/xspace/xspace_put.h"
+
+/* --- the loop over events --------------------------------------------------------------------- */
+
+/* Reserved room at the end of the output that is committed a batch at a time. */
+struct batch {
+	struct chunks *out;
+	uint8_t *start;
+	uint8_t *p;
+	uint8_t *end;
+};
+
+static void batch_commit(struct batch *c)
+{
+	if (c->p != c->start)
+		chunks_commit(c->out, (size_t)(c->p - c->start));
+	c->start = c->p;
+}
+
+static __attribute__((noinline)) bool batch_refill(struct batch *c, size_t n)
+{
+	size_t n_bytes = n > BATCH_BYTES ? n : BATCH_BYTES;
+
+	batch_commit(c);
+	c->start = c->p = chunks_reserve(c->out, n_bytes);
+	c->end = c->p ? c->p + n_bytes : NULL;
+	return c->p != NULL;
+}
+
+static inline bool batch_reserve(struct batch *c, size_t n)
+{
+	return (size_t)(c->end - c->p) >= n || batch_refill(c, n);
+}
+
+static __attribute__((noinline)) bool write_event_with_stats(const struct plane_encoder *e,
+	struct batch *c, const struct trace_event *event, int64_t base_ns)
+{
+	const struct trace_stat *stats = &e->plane->stats[event->stats - 1];
+
+	if (!batch_reserve(c, HEAD_MAX_BYTES + stats_max_bytes(e, stats)))
+		return false;
+	c->p = put_event_with_stats(c->p, e, event, stats, base_ns);
+	return true;
+}
+
+/* Inlined into its caller's loop, so that its values stay in registers. */
+static inline __attribute__((always_inline)) bool write_event(const struct plane_encoder *e,
+	struct batch *c, const struct trace_event *event, int64_t base_ns, enum pb_means means)
+{
+	if (event->stats)
+		return write_event_with_stats(e, c, event, base_ns);
+	if (!batch_reserve(c, HEAD_MAX_BYTES))
+		return false;
+	c->p = put_plain_event(c->p, event, base_ns, means);
+	return true;
+}
+
+static inline __attribute__((always_inline)) void write_events_by(const struct plane_encoder *e,
+	const struct trace_event *events, size_t n, int64_t base_ns, enum pb_means means)
+{
+	struct batch c = {e->out, NULL, NULL, NULL};
+
+	for (size_t i = 0; i < n; i++)
+		if (!write_event(e, &c, &events[i], base_ns, means))
+			return;
+	batch_commit(&c);
+}
+
+/* Calls a copy of the loop for each of the means, so that |means| is a constant in it. */
+static void write_events(
+	const struct plane_encoder *e, const struct trace_event *events, size_t n, int64_t base_ns)
+{
+	if (pb_find_means() == PB_PDEP)
+		write_events_by(e, events, n, base_ns, PB_PDEP);
+	else
+		write_events_by(e, events, n, base_ns, PB_SHIFTS);
+}
+
+void encoder_write_events(const struct plane_encoder *e, const struct line *line, int64_t base_ns)
+{
+	struct batch c = {e->out, NULL, NULL, NULL};
+
+	if (!line_is_counters(line)) {
+		write_events(e, line->events, line->n_events, base_ns);
+		return;
+	}
+	for (size_t i = 0; i < line->n_events; i++)
+		if (encoder_is_drawable(e->plane, &line->events[i]) &&
+			!write_event(e, &c, &line->events[i], base_ns, PB_SHIFTS))
+			return;
+	batch_commit(&c);
+}
+
+/* --- parts of a long line --------------------------------------------------------------------- */
 
 void xspace_events_init(struct xspace_events *x, const struct plane *plane)
 {
@@ -23,24 +120,24 @@ void xspace_events_deinit(struct xspace_events *x)
 }
 
 /*
- * What the plane's metadata will be is not known yet: a text that would be altered there if some counter's stat had
- * it as its name is treated as if one did.
+ * The plane's metadata is not complete yet: a text is treated as if the stat of some counter used it as its name,
+ * and so altered it.
  */
-static enum name_rule find_rule(const char *text)
+static enum name_rule find_name_rule(const char *text)
 {
 	if (strcmp(text, RESERVED_STAT) == 0)
 		return NAME_RESERVED;
 	return is_safe_counter_name(text) ? NAME_AS_IS : NAME_OF_COUNTER;
 }
 
-static int add_rules(struct xspace_events *x)
+static int add_name_rules(struct xspace_events *x)
 {
 	const struct names *names = &x->plane->stat_names;
 
 	if (grow(&x->rules, &x->n_allocated, names->n_texts))
 		return -ENOMEM;
 	for (; x->n_rules < names->n_texts; x->n_rules++)
-		x->rules[x->n_rules] = (uint8_t)find_rule(names->texts[x->n_rules]);
+		x->rules[x->n_rules] = (uint8_t)find_name_rule(names->texts[x->n_rules]);
 	return 0;
 }
 
@@ -54,39 +151,39 @@ int xspace_events_encode(
 {
 	struct plane_encoder e = {.plane = x->plane, .out = out};
 
-	if (x->plane && add_rules(x))
+	if (x->plane && add_name_rules(x))
 		return -ENOMEM;
 	e.stat_rules = x->rules;
-	encoder_write_some(&e, events, n);
+	write_events(&e, events, n, 0);
 	return out->error;
 }
 
 /* The start and the duration of an encoded event, in ps. */
-struct times {
+struct event_times {
 	int64_t start_ps;
 	int64_t duration_ps;
 };
 
-static int read_times(const struct pb_field *event, struct times *times)
+static int read_times(const struct pb_field *event, struct event_times *times)
 {
-	struct pb_reader r = pb_enter(event);
+	struct pb_reader reader = pb_enter(event);
 	struct pb_field field;
-	int rc;
+	int r;
 
-	*times = (struct times){0, 0};
-	while ((rc = pb_next(&r, &field)) > 0) {
+	*times = (struct event_times){0, 0};
+	while ((r = pb_next(&reader, &field)) > 0) {
 		if (field.tag == PB_TAG(2, PB_VARINT))
 			times->start_ps = (int64_t)field.value;
 		else if (field.tag == PB_TAG(3, PB_VARINT))
 			times->duration_ps = (int64_t)field.value;
-		/* The arguments come last. */
+		/* Stats come last. */
 		else if (field.tag == PB_TAG(4, PB_LEN))
 			return 0;
 	}
-	return rc;
+	return r;
 }
 
-static bool comes_before(const struct times *a, const struct times *b)
+static bool times_come_before(const struct event_times *a, const struct event_times *b)
 {
 	if (a->start_ps != b->start_ps)
 		return a->start_ps < b->start_ps;
@@ -95,20 +192,20 @@ static bool comes_before(const struct times *a, const struct times *b)
 
 ssize_t xspace_events_find(const uint8_t *data, size_t n_bytes, const struct trace_event *key)
 {
-	struct times limit = {ns_to_ps(key->start_ns), ns_to_ps(key->duration_ns)};
-	struct pb_reader r = pb_reader(data, n_bytes);
-	const uint8_t *at = r.p;
+	struct event_times limit = {ns_to_ps(key->start_ns), ns_to_ps(key->duration_ns)};
+	struct pb_reader reader = pb_reader(data, n_bytes);
+	const uint8_t *at = reader.p;
 	struct pb_field event;
-	int rc;
+	int r;
 
-	while ((rc = pb_next(&r, &event)) > 0) {
-		struct times times;
+	while ((r = pb_next(&reader, &event)) > 0) {
+		struct event_times times;
 
 		if (event.tag != PB_TAG(4, PB_LEN) || read_times(&event, &times))
 			return -EBADMSG;
-		if (!comes_before(&times, &limit))
+		if (!times_come_before(&times, &limit))
 			break;
-		at = r.p;
+		at = reader.p;
 	}
-	return rc < 0 ? rc : at - data;
+	return r < 0 ? r : at - data;
 }

@@ -144,7 +144,7 @@ static int take_piece(const uint8_t *data, size_t n, void *context)
 	struct pieces *p = context;
 	size_t head = 0;
 
-	if (!p->is_begun && !pb_is_one(data, n, p->n_bytes, TAG_CHUNK, &head))
+	if (!p->is_begun && !pb_is_one_field(data, n, p->n_bytes, TAG_CHUNK, &head))
 		return 1;
 	p->is_begun = 1;
 	return take_chunk(p->a, data + head, n - head);
