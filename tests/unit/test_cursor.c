@@ -95,7 +95,7 @@ START_TEST(who_rewinds_does_not_sort_again)
 	add("late", 50, 5, 0);
 	add("early", 10, 1, 0);
 	open_first();
-	order = cursor.reaches[0].order;
+	order = cursor.sources[0].order;
 	for (int i = 0; i < 3; i++) {
 		ck_assert_int_eq(cursor_next(&cursor, &item), 1);
 		ck_assert_int_eq(item.start_ns, 10);
@@ -104,7 +104,7 @@ START_TEST(who_rewinds_does_not_sort_again)
 		ck_assert_int_eq(cursor_next(&cursor, &item), 0);
 		cursor_rewind(&cursor);
 	}
-	ck_assert_ptr_eq(cursor.reaches[0].order, order);
+	ck_assert_ptr_eq(cursor.sources[0].order, order);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Archives; see archive.h. The index is made in archive_plane.c and archive_line.c. */
+/* Opens archives, repairs files that were cut, and finds planes and their stats. archive_index.c makes the index. */
 #include "trace/read/archive.h"
 
 #include <errno.h>
@@ -18,108 +18,44 @@
 #include "trace/read/other_format.h"
 #include "trace/xspace/pbwire.h"
 
-/* --- the index ----------------------------------------------------------------------------- */
-
-const char *indexing_get_name(struct indexing *x, const struct pb_field *f)
-{
-	const char *text = f->n_bytes ? (const char *)f->data : "";
-
-	x->archive->n_cut += f->n_bytes && memchr(text, 0, f->n_bytes);
-	return text;
-}
-
-int indexing_fail_memory(struct indexing *x)
-{
-	return diag_set(x->diag, -ENOMEM, "%s: out of memory while reading it", x->archive->path);
-}
-
-int indexing_fail_changed(struct indexing *x)
-{
-	return diag_set(
-		x->diag, -EBADMSG, "%.300s: it was changed while it was read", x->archive->path);
-}
-
-int indexing_fail(struct indexing *x, const struct pb_reader *at, const char *message)
-{
-	return diag_set(x->diag, -EBADMSG,
-		"%.300s: not a readable trace: at byte %zu, in %s: %s; is it whole?",
-		x->archive->path, (size_t)(at->p - x->archive->data), message, at->error);
-}
-
-static int intern(struct indexing *x, struct names *names, const struct pb_field *f)
-{
-	const char *text = f->n_bytes ? (const char *)f->data : "";
-
-	return names_intern(names, text, f->n_bytes) == NAMES_NONE ? indexing_fail_memory(x) : 0;
-}
-
-static int read_field(struct indexing *x, const struct pb_field *f)
-{
-	switch (f->tag) {
-	case PB_TAG(1, PB_LEN):
-		return archive_index_plane(x, f);
-	case PB_TAG(2, PB_LEN):
-		return intern(x, &x->archive->errors, f);
-	case PB_TAG(3, PB_LEN):
-		return intern(x, &x->archive->warnings, f);
-	case PB_TAG(4, PB_LEN):
-		return intern(x, &x->archive->hostnames, f);
-	}
-	return 0;
-}
-
-int archive_index(struct indexing *x)
-{
-	struct pb_reader r = pb_reader(x->archive->data, x->archive->n_bytes);
-	struct pb_field f;
-	int rc;
-
-	while ((rc = pb_next(&r, &f)) > 0) {
-		rc = read_field(x, &f);
-		if (rc < 0)
-			return rc;
-	}
-	return rc < 0 ? indexing_fail(x, &r, "the space") : 0;
-}
-
 /* --- files that were cut ------------------------------------------------------------------- */
 
 /*
- * A capture whose answer did not come whole is kept as *.xplane.pb.broken. What came is a trace without its end: the plane and
- * the line that are open there get the lengths that they have, in this process's copy of the pages.
+ * A capture whose answer did not come whole is kept as *.xplane.pb.broken. It is a trace without its end: the lengths of the
+ * plane and the line that the end cuts are shortened to the bytes that came, in this process's copy of the pages.
  */
 
 #define MAX_OPEN 2 /* a line in a plane */
 
-struct mending {
-	uint8_t *lengths[MAX_OPEN]; /* of what is open at the end */
+struct cut_repair {
+	uint8_t *lengths[MAX_OPEN]; /* the length fields of the plane and the line that are cut */
 	size_t widths[MAX_OPEN];
 	size_t n_open;
-	uint8_t *end; /* of the last whole field */
-	uint64_t n_wanted; /* bytes that the file would have at least */
+	uint8_t *end; /* end of the last whole field */
+	uint64_t n_wanted; /* bytes that the whole file would have at least */
 };
 
 /*
- * Finds the plane or line that is open at the end of the file. false: the field that was cut is
+ * Finds the plane or line that the end of the file cuts. False: the field that was cut is
  * neither.
  */
-static bool find_open_field(
-	const struct archive *s, uint8_t *p, const uint8_t *end, struct mending *m, uint8_t **data)
+static bool find_open_field(const struct archive *s, uint8_t *p, const uint8_t *end,
+	struct cut_repair *m, uint8_t **data)
 {
-	struct pb_reader r = pb_reader(p, (size_t)(end - p));
+	struct pb_reader reader = pb_reader(p, (size_t)(end - p));
 	uint64_t tag;
 	uint64_t n_bytes;
 	uint8_t *length;
 
-	if (pb_get_varint(&r, &tag) || (tag & 7) != PB_LEN)
+	if (pb_get_varint(&reader, &tag) || (tag & 7) != PB_LEN)
 		return false;
-	length = p + (r.p - p);
-	if (pb_get_varint(&r, &n_bytes) || n_bytes <= (uint64_t)(end - r.p))
+	length = p + (reader.p - p);
+	if (pb_get_varint(&reader, &n_bytes) || n_bytes <= (uint64_t)(end - reader.p))
 		return false;
-	*data = p + (r.p - p);
+	*data = p + (reader.p - p);
 	if (!m->n_wanted && n_bytes < UINT64_MAX / 2)
 		m->n_wanted = (uint64_t)(*data - s->data) + n_bytes;
-	/* A plane of the space, a line of the plane. */
+	/* Only a plane of the space or a line of the plane can be shortened. */
 	if (tag != (m->n_open ? PB_TAG(3, PB_LEN) : PB_TAG(1, PB_LEN)) || m->n_open == MAX_OPEN)
 		return false;
 	m->lengths[m->n_open] = length;
@@ -127,36 +63,36 @@ static bool find_open_field(
 	return true;
 }
 
-/* Writes a varint of exactly |width| bytes, whatever the number. */
+/* Writes a varint of exactly |width| bytes. */
 static void put_length(uint8_t *p, size_t width, uint64_t n_bytes)
 {
 	for (size_t i = 0; i < width; i++, n_bytes >>= 7)
 		p[i] = (uint8_t)((n_bytes & 0x7f) | (i + 1 < width ? 0x80 : 0));
 }
 
-static void find_cut(const struct archive *s, uint8_t *p, struct mending *m)
+static void find_cut(const struct archive *s, uint8_t *p, struct cut_repair *m)
 {
 	const uint8_t *end = p + s->n_bytes;
 
 	do {
-		struct pb_reader r = pb_reader(p, (size_t)(end - p));
+		struct pb_reader reader = pb_reader(p, (size_t)(end - p));
 		struct pb_field f;
 
 		m->end = p;
-		while (pb_next(&r, &f) > 0)
-			m->end = p + (r.p - p);
+		while (pb_next(&reader, &f) > 0)
+			m->end = p + (reader.p - p);
 	} while (m->end < end && find_open_field(s, m->end, end, m, &p));
 }
 
-static int mend(struct archive *s, struct diag *d)
+static int archive_repair(struct archive *s, struct diag *d)
 {
-	struct mending m = {.n_open = 0};
+	struct cut_repair m = {.n_open = 0};
 	uint8_t *data = (uint8_t *)(uintptr_t)s->data;
 	char *text = NULL;
-	int rc;
+	int r;
 
 	find_cut(s, data, &m);
-	/* Nothing was cut, or the file is no trace at all, which the reader says later. */
+	/* Nothing was cut, or the file is no trace at all, which archive_index() reports. */
 	if (!m.n_open && (m.end == data + s->n_bytes || m.end == data))
 		return 0;
 	for (size_t i = 0; i < m.n_open; i++)
@@ -171,12 +107,12 @@ static int mend(struct archive *s, struct diag *d)
 				 "it is shown",
 				 s->path, m.end - data, s->n_bytes) < 0)
 		return diag_set(d, -ENOMEM, "%.300s: out of memory", s->path);
-	rc = names_intern(&s->warnings, text, strlen(text)) == NAMES_NONE ? -ENOMEM : 0;
+	r = names_intern(&s->warnings, text, strlen(text)) == NAMES_NONE ? -ENOMEM : 0;
 	free(text);
 	s->n_bytes = (size_t)(m.end - data);
 	s->is_cut = true;
 	s->is_line_cut = m.n_open == MAX_OPEN;
-	return rc ? diag_set(d, rc, "%.300s: out of memory", s->path) : 0;
+	return r ? diag_set(d, r, "%.300s: out of memory", s->path) : 0;
 }
 
 /* --- opening ------------------------------------------------------------------------------- */
@@ -190,7 +126,7 @@ bool archive_is_cut(const char *path)
 	return found && (!found[sizeof end - 1] || found[sizeof end - 1] == '_');
 }
 
-static struct archive *new_archive(const char *path)
+static struct archive *archive_new(const char *path)
 {
 	struct archive *s = calloc(1, sizeof *s);
 
@@ -200,8 +136,8 @@ static struct archive *new_archive(const char *path)
 	return s->path ? s : archive_free(s);
 }
 
-/* Not to wait for who writes into a FIFO. */
-static int map(struct archive *s, struct diag *d)
+/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+static int archive_map(struct archive *s, struct diag *d)
 {
 	_cleanup_close_ int fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
@@ -222,23 +158,22 @@ static int map(struct archive *s, struct diag *d)
 	s->data = data;
 	s->n_bytes = (size_t)st.st_size;
 	s->n_mapped = (size_t)st.st_size;
-	return archive_is_cut(s->path) ? mend(s, d) : 0;
+	return archive_is_cut(s->path) ? archive_repair(s, d) : 0;
 }
 
-static int finish(struct archive *s, struct archive **out, struct diag *d)
+static int archive_finish(struct archive *s, struct archive **out, struct diag *d)
 {
 	const char *other = other_format_find(s->data, s->n_bytes);
-	struct indexing x = {s, d};
-	int rc;
+	int r;
 
 	if (other)
-		rc = diag_set(d, -EBADMSG, "%.300s: %s", s->path, other);
+		r = diag_set(d, -EBADMSG, "%.300s: %s", s->path, other);
 	else
-		rc = archive_index(&x);
+		r = archive_index(s, d);
 
-	if (rc) {
+	if (r) {
 		archive_free(s);
-		return rc;
+		return r;
 	}
 	*out = s;
 	return 0;
@@ -246,48 +181,29 @@ static int finish(struct archive *s, struct archive **out, struct diag *d)
 
 int archive_open(const char *path, struct archive **out, struct diag *d)
 {
-	struct archive *s = new_archive(path);
-	int rc;
+	struct archive *s = archive_new(path);
+	int r;
 
 	if (!s)
 		return diag_set(d, -ENOMEM, "%.300s: out of memory", path);
-	rc = map(s, d);
-	if (rc) {
+	r = archive_map(s, d);
+	if (r) {
 		archive_free(s);
-		return rc;
+		return r;
 	}
-	return finish(s, out, d);
+	return archive_finish(s, out, d);
 }
 
 int archive_read(
 	const uint8_t *data, size_t n_bytes, const char *path, struct archive **out, struct diag *d)
 {
-	struct archive *s = new_archive(path);
+	struct archive *s = archive_new(path);
 
 	if (!s)
 		return diag_set(d, -ENOMEM, "%.300s: out of memory", path);
 	s->data = data;
 	s->n_bytes = n_bytes;
-	return finish(s, out, d);
-}
-
-void archive_plane_deinit(struct archive_plane *plane)
-{
-	for (size_t i = 0; i < plane->n_lines; i++)
-		free(plane->lines[i].name);
-	free(plane->lines);
-	free(plane->behind);
-	free(plane->name);
-	idmap_deinit(&plane->events);
-	free(plane->event_names);
-	free(plane->name_stats.v);
-	idmap_deinit(&plane->stats);
-	names_deinit(&plane->stat_names);
-	names_deinit(&plane->unknown);
-	free(plane->unknown_ids);
-	free(plane->roles);
-	free(plane->own.v);
-	free(plane->keys);
+	return archive_finish(s, out, d);
 }
 
 struct archive *archive_free(struct archive *s)
@@ -320,7 +236,7 @@ static uintptr_t round_up(const uint8_t *p, uintptr_t page_bytes)
 	return ((uintptr_t)p + page_bytes - 1) & ~(page_bytes - 1);
 }
 
-/* Whole pages only: what is beside may be a name that is being read. */
+/* Frees whole pages only: the bytes beside them may be a name that is being read. */
 void archive_pass(const struct archive *s, const uint8_t **from, const uint8_t *p)
 {
 	uintptr_t page_bytes;
@@ -338,7 +254,7 @@ void archive_pass(const struct archive *s, const uint8_t **from, const uint8_t *
 	*from = p;
 }
 
-/* --- what a plane says of itself ----------------------------------------------------------- */
+/* --- planes and their stats ---------------------------------------------------------------- */
 
 const struct archive_plane *archive_find_plane(const struct archive *s, const char *name)
 {

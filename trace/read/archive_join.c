@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Joins archives; see archive_join.h. The first archive of a recording keeps its planes and lines. A line of another one is
- * linked behind the line that is the same thread, and its plane becomes the dictionary of its events: their ids mean
- * something there alone. Names of events are numbers of the first archive afterwards, in all of them.
+ * Joins archives. The first archive of a recording keeps its planes and lines. A line of another archive is
+ * linked behind the line that is the same thread, and its plane becomes the dictionary of its events, whose ids are valid
+ * there alone. Afterwards the names of events in all joined archives are indices into the names of the first one.
  */
 #include "trace/read/archive_join.h"
 
@@ -21,7 +21,7 @@ struct joining {
 	struct archive *to;
 	struct archive *from;
 	int64_t shift_ns; /* added to the times of |from| */
-	bool has_same_shape; /* parts of one capture: planes and lines are those of |to|, in the same order */
+	bool has_same_shape; /* both are parts of one capture: planes and lines have the same order */
 	bool adds_losses; /* |from| counted losses of its own */
 };
 
@@ -40,7 +40,7 @@ static int compare_positions(const void *left, const void *right)
 	return compare_numbers((*a)->position, (*b)->position);
 }
 
-/* Ids of counters' lines are made anew for each file, and async spans of one name lie on any of its lines. */
+/* Counter lines are compared by series, since each file gives them new ids; async lines are compared by name. */
 static int compare_threads(const void *left, const void *right)
 {
 	const struct archive_line *a = *(const struct archive_line *const *)left;
@@ -80,7 +80,7 @@ static void shift_line(const struct joining *j, struct archive_line *line)
 	line->end_ns = add_saturated(line->end_ns, j->shift_ns);
 }
 
-/* The lines of |plane|, sorted; NULL without memory. */
+/* Returns the sorted lines of |plane|; NULL when memory ran out. */
 static struct archive_line **sort_lines(struct archive_plane *plane, line_order order)
 {
 	struct archive_line **lines = calloc(plane->n_lines + 1, sizeof *lines);
@@ -107,8 +107,8 @@ static void link_lines(struct archive_line *first, struct archive_line *line)
 }
 
 /*
- * The lines of async spans of one name become one, because a span can lie on another line in each file. Nothing is added to
- * |plane| afterwards.
+ * Makes one line of all async lines of one name, because a span can lie on another line in each file. No line may be added
+ * to |plane| afterwards.
  */
 static int join_async_lines(struct archive_plane *plane)
 {
@@ -164,9 +164,9 @@ static int join_lines(const struct joining *j, struct archive_plane *to, struct 
 	_cleanup_free_ struct archive_line **unknown = calloc(from->n_lines + 1, sizeof *unknown);
 	size_t n_known = to->n_lines;
 	size_t n_unknown = 0;
-	int rc = known && unknown ? 0 : -ENOMEM;
+	int r = known && unknown ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < from->n_lines && rc == 0; i++) {
+	for (size_t i = 0; i < from->n_lines && r == 0; i++) {
 		struct archive_line *line = &from->lines[i];
 		struct archive_line **same = bsearch(&line, known, n_known, sizeof *known, order);
 
@@ -177,26 +177,26 @@ static int join_lines(const struct joining *j, struct archive_plane *to, struct 
 		else
 			unknown[n_unknown++] = line;
 	}
-	for (size_t i = 0; i < n_unknown && rc == 0; i++)
-		rc = move_line(to, unknown[i]);
+	for (size_t i = 0; i < n_unknown && r == 0; i++)
+		r = move_line(to, unknown[i]);
 	if (j->has_same_shape && n_unknown)
 		qsort(to->lines, to->n_lines, sizeof *to->lines, compare_lines);
-	return rc;
+	return r;
 }
 
-/* --- what planes say of themselves --------------------------------------------------------- */
+/* --- stats of planes ----------------------------------------------------------------------- */
 
-static bool is_number(const struct archive_stat *stat)
+static bool stat_is_integer(const struct archive_stat *stat)
 {
 	return stat->type == STAT_INT64 || stat->type == STAT_UINT64;
 }
 
-static bool is_loss(const char *key)
+static bool key_is_loss(const char *key)
 {
 	return strcmp(key, "dropped_traces") == 0 || strncmp(key, "ptap_lost_", 10) == 0;
 }
 
-/* A recorder counts from its start on, a session from one look to the next. */
+/* A recorder counts losses since its start, a session since its last snapshot. */
 static void add_loss(
 	const struct archive_plane *from, struct archive_stat *to, const struct archive_stat *stat)
 {
@@ -209,17 +209,17 @@ static void add_loss(
 static void join_stat(const struct archive_plane *from, struct archive_stat *to,
 	const struct archive_stat *stat, const char *key)
 {
-	if (is_loss(key) && is_number(to) && is_number(stat))
+	if (key_is_loss(key) && stat_is_integer(to) && stat_is_integer(stat))
 		add_loss(from, to, stat);
-	else if (strcmp(key, "profile_stop_time") == 0 && is_number(to) && is_number(stat) &&
-		 to->value.i64 < stat->value.i64)
+	else if (strcmp(key, "profile_stop_time") == 0 && stat_is_integer(to) &&
+		 stat_is_integer(stat) && to->value.i64 < stat->value.i64)
 		to->value = stat->value;
-	else if (strcmp(key, "ptap_recorder_windows") == 0) /* the later one reaches furthest */
+	else if (strcmp(key, "ptap_recorder_windows") == 0) /* the later one sources furthest */
 		*to = (struct archive_stat){
 			to->key, stat->type, stat->value, stat->text, stat->n_bytes};
 }
 
-static int add_stat(
+static int plane_add_stat(
 	struct archive_plane *to, const struct archive_plane *from, const struct archive_stat *stat)
 {
 	if (grow(&to->own.v, &to->own.n_allocated, to->own.n + 1))
@@ -231,9 +231,9 @@ static int add_stat(
 
 static int join_stats(struct archive_plane *to, const struct archive_plane *from)
 {
-	int rc = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < from->own.n && rc == 0; i++) {
+	for (size_t i = 0; i < from->own.n && r == 0; i++) {
 		const struct archive_stat *stat = &from->own.v[i];
 		const char *key = names_get(&from->stat_names, stat->key);
 		struct archive_stat *old = NULL;
@@ -244,14 +244,14 @@ static int join_stats(struct archive_plane *to, const struct archive_plane *from
 		if (old)
 			join_stat(from, old, stat, key);
 		else
-			rc = add_stat(to, from, stat);
+			r = plane_add_stat(to, from, stat);
 	}
-	return rc;
+	return r;
 }
 
 /* --- planes -------------------------------------------------------------------------------- */
 
-/* |to| gets the names of |from| that it does not have, with their roles. */
+/* Adds the stat names of |from| to |to|, with their roles, and fills in from->keys. */
 static int map_keys(struct archive_plane *to, struct archive_plane *from)
 {
 	uint32_t n = from->stat_names.n_texts;
@@ -274,14 +274,14 @@ static int map_keys(struct archive_plane *to, struct archive_plane *from)
 
 static int join_plane(const struct joining *j, struct archive_plane *to, struct archive_plane *from)
 {
-	int rc = map_keys(to, from);
+	int r = map_keys(to, from);
 
-	if (rc == 0 && j->adds_losses)
-		rc = join_stats(to, from);
-	return rc ? rc : join_lines(j, to, from);
+	if (r == 0 && j->adds_losses)
+		r = join_stats(to, from);
+	return r ? r : join_lines(j, to, from);
 }
 
-/* A process that the first archive does not have. */
+/* Moves a plane that the first archive does not have. */
 static int move_plane(const struct joining *j, struct archive_plane *plane)
 {
 	struct archive *to = j->to;
@@ -295,7 +295,7 @@ static int move_plane(const struct joining *j, struct archive_plane *plane)
 	return 0;
 }
 
-static struct archive_plane *find_same(const struct joining *j, size_t index)
+static struct archive_plane *find_same_plane(const struct joining *j, size_t index)
 {
 	const struct archive_plane *plane = &j->from->planes[index];
 	int64_t pid = archive_plane_find_int(plane, "process_id");
@@ -352,35 +352,35 @@ static int join_archive(const struct joining *j)
 {
 	struct archive *to = j->to;
 	struct archive *from = j->from;
-	int rc;
+	int r;
 
-	rc = join_names(j) || join_texts(&to->warnings, &from->warnings) ||
-			     join_texts(&to->errors, &from->errors) ||
-			     join_texts(&to->hostnames, &from->hostnames)
-		     ? -ENOMEM
-		     : 0;
+	r = join_names(j) || join_texts(&to->warnings, &from->warnings) ||
+			    join_texts(&to->errors, &from->errors) ||
+			    join_texts(&to->hostnames, &from->hostnames)
+		    ? -ENOMEM
+		    : 0;
 	to->n_aggregated += from->n_aggregated;
 	to->n_keyless += from->n_keyless;
 	to->n_cut += from->n_cut;
-	for (size_t i = 0; i < from->n_planes && rc == 0; i++) {
-		struct archive_plane *same = find_same(j, i);
+	for (size_t i = 0; i < from->n_planes && r == 0; i++) {
+		struct archive_plane *same = find_same_plane(j, i);
 
-		rc = same ? join_plane(j, same, &from->planes[i]) : move_plane(j, &from->planes[i]);
+		r = same ? join_plane(j, same, &from->planes[i]) : move_plane(j, &from->planes[i]);
 	}
-	return rc;
+	return r;
 }
 
-/* --- what belongs together ----------------------------------------------------------------- */
+/* --- members of recordings ----------------------------------------------------------------- */
 
 struct member {
 	struct archive *archive;
-	size_t index; /* in the order that they were given */
-	char *key; /* of the recording; NULL: it stays alone */
-	int64_t begin_ns; /* CLOCK_MONOTONIC of the machine; of a capture that does not tell it 0 */
+	size_t index; /* in the array of archives_join() */
+	char *key; /* identifies the recording; NULL: the archive stays alone */
+	int64_t begin_ns; /* CLOCK_MONOTONIC of the machine; 0 if the capture does not have it */
 	int64_t end_ns;
 };
 
-/* A process is its pid and when it began: pids come again. */
+/* The start time is a part of the key because pids are used again. */
 static int make_process_key(const struct archive *a, char **key)
 {
 	const struct archive_plane *host = archive_find_plane(a, PLANE_HOST);
@@ -429,23 +429,23 @@ static int compare_members(const void *left, const void *right)
 	return order ? order : compare_numbers(a->index, b->index);
 }
 
-static bool is_same_recording(const struct member *a, const struct member *b)
+static bool members_are_one_recording(const struct member *a, const struct member *b)
 {
 	return a->key && b->key && strcmp(a->key, b->key) == 0;
 }
 
 /* --- parts --------------------------------------------------------------------------------- */
 
-static int warn_text(struct archive *a, char *text)
+static int archive_take_warning(struct archive *a, char *text)
 {
-	int rc = text && names_intern(&a->warnings, text, strlen(text)) != NAMES_NONE ? 0 : -ENOMEM;
+	int r = text && names_intern(&a->warnings, text, strlen(text)) != NAMES_NONE ? 0 : -ENOMEM;
 
 	free(text);
-	return rc;
+	return r;
 }
 
-/* "2, 4" */
-static int write_missing(
+/* Writes a list such as "2, 4"; returns how many parts are missing. */
+static int write_missing_parts(
 	const struct member *members, size_t n, const struct archive *of, FILE *out)
 {
 	bool has[ARCHIVE_MAX_PARTS + 1] = {false};
@@ -460,17 +460,17 @@ static int write_missing(
 	return n_missing;
 }
 
-/* Says which parts of the recordings among |members| are not there. */
-static int warn_of_missing(struct archive *to, const struct member *members, size_t n)
+/* Adds a warning that names the missing parts of each recording among |members|. */
+static int warn_of_missing_parts(struct archive *to, const struct member *members, size_t n)
 {
-	int rc = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < n && rc == 0; i++) {
+	for (size_t i = 0; i < n && r == 0; i++) {
 		const struct archive_part *part = &members[i].archive->part;
 		_cleanup_free_ char *list = NULL;
 		size_t n_bytes;
 		FILE *out = part->n_parts ? open_memstream(&list, &n_bytes) : NULL;
-		int n_missing = out ? write_missing(members, n, members[i].archive, out) : 0;
+		int n_missing = out ? write_missing_parts(members, n, members[i].archive, out) : 0;
 		char *text = NULL;
 
 		if (part->n_parts && (!out || fclose(out)))
@@ -481,13 +481,13 @@ static int warn_of_missing(struct archive *to, const struct member *members, siz
 			    "part %s of %u of this capture is missing, and what began in it", list,
 			    part->n_parts) < 0)
 			return -ENOMEM;
-		rc = warn_text(to, text);
+		r = archive_take_warning(to, text);
 	}
-	return rc;
+	return r;
 }
 
-/* Whether an earlier one of |members| is the same part, or one of the same capture. */
-static bool has_part(const struct member *members, size_t i, bool any)
+/* True if an earlier one of |members| is the same part, or with |any| a part of the same capture. */
+static bool has_earlier_part(const struct member *members, size_t i, bool any)
 {
 	const struct archive_part *part = &members[i].archive->part;
 
@@ -508,7 +508,7 @@ static int drop_copy(struct archive *to, struct archive *copy)
 
 	if (asprintf(&text, "%s is a copy of another part, and left out", copy->path) < 0)
 		return -ENOMEM;
-	return warn_text(to, text);
+	return archive_take_warning(to, text);
 }
 
 /* --- recordings ---------------------------------------------------------------------------- */
@@ -533,61 +533,61 @@ static bool are_parts_of_one(const struct member *members, size_t n)
 	return true;
 }
 
-/* |archives|: the array in which the joined ones are no more afterwards, also on failure. */
+/* Removes the joined archives from |archives|, also on failure. */
 static int join_recording(struct member *members, size_t n, struct archive **archives)
 {
 	struct archive *to = members[0].archive;
 	bool has_same_shape = are_parts_of_one(members, n);
-	int rc = 0;
+	int r = 0;
 
 	if (n > 1 && !(to->joined = calloc(n, sizeof *to->joined)))
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		mark_recorders(members[i].archive);
-	for (size_t i = 1; i < n && rc == 0; i++) {
+	for (size_t i = 1; i < n && r == 0; i++) {
 		const struct joining j = {
 			.to = to,
 			.from = members[i].archive,
 			.shift_ns = sub_saturated(members[i].begin_ns, members[0].begin_ns),
 			.has_same_shape = has_same_shape,
-			.adds_losses = !has_part(members, i, true),
+			.adds_losses = !has_earlier_part(members, i, true),
 		};
 
 		archives[members[i].index] = NULL;
 		to->joined[to->n_joined++] = j.from;
-		rc = has_part(members, i, false) ? drop_copy(to, j.from) : join_archive(&j);
+		r = has_earlier_part(members, i, false) ? drop_copy(to, j.from) : join_archive(&j);
 	}
-	for (size_t i = 0; i < to->n_planes && n > 1 && !has_same_shape && rc == 0; i++)
-		rc = join_async_lines(&to->planes[i]);
-	return rc ? rc : warn_of_missing(to, members, n);
+	for (size_t i = 0; i < to->n_planes && n > 1 && !has_same_shape && r == 0; i++)
+		r = join_async_lines(&to->planes[i]);
+	return r ? r : warn_of_missing_parts(to, members, n);
 }
 
 static int join_members(struct member *members, size_t n, struct archive **archives)
 {
-	int rc = 0;
+	int r = 0;
 	size_t end;
 
 	qsort(members, n, sizeof *members, compare_members);
-	for (size_t i = 0; i < n && rc == 0; i = end) {
-		for (end = i + 1; end < n && is_same_recording(&members[i], &members[end]);)
+	for (size_t i = 0; i < n && r == 0; i = end) {
+		for (end = i + 1; end < n && members_are_one_recording(&members[i], &members[end]);)
 			end++;
-		rc = join_recording(members + i, end - i, archives);
+		r = join_recording(members + i, end - i, archives);
 	}
-	return rc;
+	return r;
 }
 
 int archives_join(struct archive **archives, size_t *n, enum archive_join_what what)
 {
 	struct member *members = calloc(*n + 1, sizeof *members);
-	int rc = members ? 0 : -ENOMEM;
+	int r = members ? 0 : -ENOMEM;
 	size_t n_kept = 0;
 
-	for (size_t i = 0; i < *n && rc == 0; i++) {
+	for (size_t i = 0; i < *n && r == 0; i++) {
 		members[i] = (struct member){.archive = archives[i], .index = i};
-		rc = describe_member(&members[i], what);
+		r = describe_member(&members[i], what);
 	}
-	if (rc == 0)
-		rc = join_members(members, *n, archives);
+	if (r == 0)
+		r = join_members(members, *n, archives);
 	for (size_t i = 0; members && i < *n; i++)
 		free(members[i].key);
 	free(members);
@@ -595,5 +595,5 @@ int archives_join(struct archive **archives, size_t *n, enum archive_join_what w
 		if (archives[i])
 			archives[n_kept++] = archives[i];
 	*n = n_kept;
-	return rc;
+	return r;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cursors; see cursor.h. */
+/*
+ * Reads the items of a track: merges the events of its files, drops repeated ones, finds out what an event means (a span,
+ * an instant or a sample; a step; the end of a flow) and which of its stats are arguments, and applies the selection.
+ */
 #include "trace/read/cursor.h"
 
 #include <errno.h>
@@ -7,106 +10,107 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "trace/read/cursor_item.h"
+#include "base/grow.h"
 #include "trace/read/event.h"
+#include "trace/read/flow_uses.h"
 #include "trace/read/order.h"
 #include "trace/read/selection.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
-#define ITEMS_A_LOOK 1024
+#define ITEMS_PER_STOP_CHECK 1024
 /*
- * How much the times of one event may differ between files: the looks at one recording round its
- * clock readings, and a capture beside a flight recorder has readings of its own.
+ * The times of one event differ between files by up to ROUNDING_NS, since each snapshot of a recording rounds its clock
+ * readings; and by up to BESIDE_NS between a flight recorder and a capture beside it, which has clock readings of its own.
  */
 #define ROUNDING_NS 2
 #define BESIDE_NS 500
 
-static int start_counting(struct cursor *c)
+static int cursor_start_counting(struct cursor *c)
 {
 	c->counts = calloc((size_t)c->view->names.n_texts + 1, sizeof *c->counts);
 	return c->counts ? 0 : -ENOMEM;
 }
 
-/* A track that is not wanted has no events. */
-static void begin_reading(struct cursor *c, struct cursor_reach *r)
+/* Begins with the first event. A track that is not selected has none. */
+static void source_begin(struct cursor *c, struct cursor_source *src)
 {
 	bool is_wanted = !c->selects || selection_has_track(c->view, c->track);
 
-	r->reader = pb_reader(r->line->data, is_wanted ? r->line->n_bytes : 0);
-	r->passed = NULL;
-	r->at = 0;
-	r->is_read = false;
-	r->is_over = false;
+	src->reader = pb_reader(src->line->data, is_wanted ? src->line->n_bytes : 0);
+	src->passed = NULL;
+	src->at = 0;
+	src->is_read = false;
+	src->is_over = false;
 }
 
-static int compare_reaches(const void *left, const void *right)
+static int compare_sources(const void *left, const void *right)
 {
-	const struct cursor_reach *a = left;
-	const struct cursor_reach *b = right;
+	const struct cursor_source *a = left;
+	const struct cursor_source *b = right;
 
 	return (a->line->first_ns > b->line->first_ns) - (a->line->first_ns < b->line->first_ns);
 }
 
-static int64_t find_rounding(const struct cursor_reach *a, const struct cursor_reach *b)
+static int64_t find_rounding(const struct cursor_source *a, const struct cursor_source *b)
 {
 	return a->plane->is_recorders == b->plane->is_recorders ? ROUNDING_NS : BESIDE_NS;
 }
 
-static int make_reaches(struct cursor *c)
+static int cursor_make_sources(struct cursor *c)
 {
 	const struct archive_line *line = c->track->line;
 	size_t n = 0;
 
 	for (const struct archive_line *l = line; l; l = l->next)
 		n++;
-	c->reaches = calloc(n, sizeof *c->reaches);
+	c->sources = calloc(n, sizeof *c->sources);
 	if (n > 1)
 		c->recent = calloc(CURSOR_RECENT, sizeof *c->recent);
-	if (!c->reaches || (n > 1 && !c->recent))
+	if (!c->sources || (n > 1 && !c->recent))
 		return -ENOMEM;
 	for (; line; line = line->next)
-		c->reaches[c->n_reaches++] = (struct cursor_reach){
+		c->sources[c->n_sources++] = (struct cursor_source){
 			.plane = line->dictionary ? line->dictionary : c->track->plane,
 			.line = line,
 		};
-	qsort(c->reaches, c->n_reaches, sizeof *c->reaches, compare_reaches);
+	qsort(c->sources, c->n_sources, sizeof *c->sources, compare_sources);
 	c->rounding_ns = ROUNDING_NS;
-	for (size_t i = 1; i < c->n_reaches && c->rounding_ns == ROUNDING_NS; i++)
-		c->rounding_ns = find_rounding(&c->reaches[0], &c->reaches[i]);
+	for (size_t i = 1; i < c->n_sources && c->rounding_ns == ROUNDING_NS; i++)
+		c->rounding_ns = find_rounding(&c->sources[0], &c->sources[i]);
 	return 0;
 }
 
-static int open_reach(struct cursor *c, struct cursor_reach *r)
+static int source_open(struct cursor *c, struct cursor_source *src)
 {
-	begin_reading(c, r);
-	if (r->reader.p == r->reader.end || r->line->is_ordered)
+	source_begin(c, src);
+	if (src->reader.p == src->reader.end || src->line->is_ordered)
 		return 0;
-	return order_make(r->plane, r->line, &r->order, &r->n_order);
+	return order_make(src->plane, src->line, &src->order, &src->n_order);
 }
 
 int cursor_open(
 	struct cursor *c, const struct view *view, const struct view_track *track, struct diag *d)
 {
 	const struct view_host *host = &view->hosts[track->host];
-	int rc;
+	int r;
 
 	*c = (struct cursor){.view = view, .track = track, .shift_ns = host->shift_ns};
 	c->host = host;
 	c->diag = d;
 	c->selects = view->selection && !view->is_being_selected;
-	rc = make_reaches(c);
-	for (size_t i = 0; i < c->n_reaches && rc == 0; i++)
-		rc = open_reach(c, &c->reaches[i]);
-	if (rc == 0 && c->selects && selection_counts(view, track))
-		rc = start_counting(c);
-	return rc ? diag_set(d, rc, "%.300s: %s", host->archive->path, errno_words(rc)) : 0;
+	r = cursor_make_sources(c);
+	for (size_t i = 0; i < c->n_sources && r == 0; i++)
+		r = source_open(c, &c->sources[i]);
+	if (r == 0 && c->selects && selection_counts(view, track))
+		r = cursor_start_counting(c);
+	return r ? diag_set(d, r, "%.300s: %s", host->archive->path, errno_words(r)) : 0;
 }
 
 void cursor_rewind(struct cursor *c)
 {
-	for (size_t i = 0; i < c->n_reaches; i++)
-		begin_reading(c, &c->reaches[i]);
+	for (size_t i = 0; i < c->n_sources; i++)
+		source_begin(c, &c->sources[i]);
 	c->n_begun = 0;
 	c->n_over = 0;
 	c->n_recent = 0;
@@ -116,165 +120,167 @@ void cursor_rewind(struct cursor *c)
 
 void cursor_close(struct cursor *c)
 {
-	for (size_t i = 0; i < c->n_reaches; i++) {
-		free(c->reaches[i].order);
-		free(c->reaches[i].stats.v);
+	for (size_t i = 0; i < c->n_sources; i++) {
+		free(c->sources[i].order);
+		free(c->sources[i].stats.v);
 	}
-	free(c->reaches);
+	free(c->sources);
 	free(c->recent);
 	free(c->counts);
 	free(c->args);
 	*c = (struct cursor){.view = NULL};
 }
 
-/* --- the next event of a file -------------------------------------------------------------- */
+/* --- the next event of one file ------------------------------------------------------------ */
 
-static int find_ordered(struct cursor_reach *r, struct pb_field *field)
+static int source_next_sorted(struct cursor_source *src, struct pb_field *field)
 {
 	uint64_t offset;
 
-	if (r->at == r->n_order)
+	if (src->at == src->n_order)
 		return 0;
-	offset = r->order[r->at++].offset;
-	r->reader = pb_reader(r->line->data + offset, r->line->n_bytes - offset);
-	return pb_next(&r->reader, field);
+	offset = src->order[src->at++].offset;
+	src->reader = pb_reader(src->line->data + offset, src->line->n_bytes - offset);
+	return pb_next(&src->reader, field);
 }
 
-static int find_field(const struct cursor *c, struct cursor_reach *r, struct pb_field *field)
+static int source_next_field(
+	const struct cursor *c, struct cursor_source *src, struct pb_field *field)
 {
-	int rc;
+	int r;
 
-	if (r->order)
-		return find_ordered(r, field);
-	archive_pass(c->host->archive, &r->passed, r->reader.p);
+	if (src->order)
+		return source_next_sorted(src, field);
+	archive_pass(c->host->archive, &src->passed, src->reader.p);
 	do
-		rc = pb_next(&r->reader, field);
-	while (rc > 0 && field->tag != PB_TAG(4, PB_LEN));
-	return rc;
+		r = pb_next(&src->reader, field);
+	while (r > 0 && field->tag != PB_TAG(4, PB_LEN));
+	return r;
 }
 
-/* 1, 0 at the end of the line, or a negative errno. */
-static int read_event(const struct cursor *c, struct cursor_reach *r)
+/* Returns 1, 0 at the end of the line, or a negative errno. */
+static int source_read_event(const struct cursor *c, struct cursor_source *src)
 {
 	struct pb_reader bad;
 	struct pb_field f;
-	int rc;
+	int r;
 
 	do {
-		rc = find_field(c, r, &f);
-		if (rc <= 0)
-			return rc;
-		r->stats.n = 0;
-		rc = event_read(r->plane, r->line->base_ns, &f, &r->event,
-			c->skips_stats && !c->recent ? NULL : &r->stats, &bad);
-		if (rc < 0)
-			return rc;
-	} while (r->event.is_aggregated);
+		r = source_next_field(c, src, &f);
+		if (r <= 0)
+			return r;
+		src->stats.n = 0;
+		r = event_read(src->plane, src->line->base_ns, &f, &src->event,
+			c->skips_stats && !c->recent ? NULL : &src->stats, &bad);
+		if (r < 0)
+			return r;
+	} while (src->event.is_aggregated);
 	return 1;
 }
 
 /* --- the next event of all files ----------------------------------------------------------- */
 
-static int look_ahead(const struct cursor *c, struct cursor_reach *r)
+static int source_look_ahead(const struct cursor *c, struct cursor_source *src)
 {
-	int rc;
+	int r;
 
-	if (r->is_read || r->is_over)
+	if (src->is_read || src->is_over)
 		return 0;
-	rc = read_event(c, r);
-	r->is_read = rc > 0;
-	r->is_over = rc == 0;
-	return rc < 0 ? rc : 0;
+	r = source_read_event(c, src);
+	src->is_read = r > 0;
+	src->is_over = r == 0;
+	return r < 0 ? r : 0;
 }
 
-static bool is_before(const struct archive_event *a, const struct archive_event *b)
+static bool event_is_before(const struct archive_event *a, const struct archive_event *b)
 {
 	return a->start_ns != b->start_ns ? a->start_ns < b->start_ns
 					  : a->duration_ns > b->duration_ns;
 }
 
-/* The one with the next event, or NULL. A file whose events begin later is not looked at yet. */
-static int find_first(struct cursor *c, struct cursor_reach **first)
+/* Finds the source with the next event, or NULL. Files whose events begin later are not read yet. */
+static int find_first_source(struct cursor *c, struct cursor_source **first)
 {
 	*first = NULL;
-	while (c->n_over < c->n_begun && c->reaches[c->n_over].is_over)
+	while (c->n_over < c->n_begun && c->sources[c->n_over].is_over)
 		c->n_over++;
-	for (size_t i = c->n_over; i < c->n_reaches; i++) {
-		struct cursor_reach *r = &c->reaches[i];
-		int rc;
+	for (size_t i = c->n_over; i < c->n_sources; i++) {
+		struct cursor_source *src = &c->sources[i];
+		int r;
 
 		if (i >= c->n_begun) {
-			if (*first && r->line->first_ns > add_saturated((*first)->event.start_ns,
-								  c->rounding_ns))
+			if (*first && src->line->first_ns > add_saturated((*first)->event.start_ns,
+								    c->rounding_ns))
 				break;
 			c->n_begun = i + 1;
 		}
-		rc = look_ahead(c, r);
-		if (rc)
-			return rc;
-		if (r->is_read && (!*first || is_before(&r->event, &(*first)->event)))
-			*first = r;
+		r = source_look_ahead(c, src);
+		if (r)
+			return r;
+		if (src->is_read && (!*first || event_is_before(&src->event, &(*first)->event)))
+			*first = src;
 	}
 	return 0;
 }
 
-static uint32_t get_name(const struct cursor_reach *r)
+static uint32_t source_get_name(const struct cursor_source *src)
 {
-	return r->event.name == ARCHIVE_NO_NAME ? ARCHIVE_NO_NAME
-						: r->plane->event_names[r->event.name].name;
+	return src->event.name == ARCHIVE_NO_NAME ? ARCHIVE_NO_NAME
+						  : src->plane->event_names[src->event.name].name;
 }
 
-static bool is_unfinished(const struct cursor_reach *r)
+static bool source_is_unfinished(const struct cursor_source *src)
 {
-	for (size_t i = 0; i < r->stats.n; i++)
-		if (r->plane->roles[r->stats.v[i].key] == ROLE_UNFINISHED)
+	for (size_t i = 0; i < src->stats.n; i++)
+		if (src->plane->roles[src->stats.v[i].key] == ROLE_UNFINISHED)
 			return true;
 	return false;
 }
 
-static bool is_close(int64_t a_ns, int64_t b_ns, int64_t rounding_ns)
+static bool times_are_close(int64_t a_ns, int64_t b_ns, int64_t rounding_ns)
 {
 	int64_t between_ns = sub_saturated(a_ns, b_ns);
 
 	return between_ns >= -rounding_ns && between_ns <= rounding_ns;
 }
 
-/* Whether a span that was cut at the end of a look goes on in the next event of another file. */
-static bool goes_on(const struct cursor *c, const struct cursor_reach *r)
+/* True if the span of |src|, which was cut at the end of a snapshot, is the next event of another file, and longer. */
+static bool span_goes_on(const struct cursor *c, const struct cursor_source *src)
 {
 	for (size_t i = c->n_over; i < c->n_begun; i++) {
-		const struct cursor_reach *other = &c->reaches[i];
+		const struct cursor_source *other = &c->sources[i];
 
-		if (other->plane != r->plane && other->is_read && get_name(other) == get_name(r) &&
-			is_close(other->event.start_ns, r->event.start_ns,
-				find_rounding(other, r)) &&
-			other->event.duration_ns > r->event.duration_ns)
+		if (other->plane != src->plane && other->is_read &&
+			source_get_name(other) == source_get_name(src) &&
+			times_are_close(other->event.start_ns, src->event.start_ns,
+				find_rounding(other, src)) &&
+			other->event.duration_ns > src->event.duration_ns)
 			return true;
 	}
 	return false;
 }
 
-/* The |n|-th last. */
+/* Returns the |n|-th last event that was read. */
 static struct cursor_recent *get_recent(const struct cursor *c, size_t n)
 {
 	return &c->recent[(c->n_recent - n) % CURSOR_RECENT];
 }
 
 /*
- * Whether another file has it, too: two looks at a recorder overlap, and a span that goes on when a session is looked at is in
- * both files, in the first as far as it went.
+ * True if the event was already read from another file: snapshots of a recorder overlap, and a span that is open when a
+ * snapshot of a session is taken is in two files; the first one has it up to the snapshot.
  */
-static bool is_repeated(struct cursor *c, const struct cursor_reach *r)
+static bool event_is_repeated(struct cursor *c, const struct cursor_source *src)
 {
 	size_t n = c->n_recent < CURSOR_RECENT ? c->n_recent : CURSOR_RECENT;
 	size_t n_close = 0;
-	bool is_cut = is_unfinished(r);
-	uint32_t name = get_name(r);
+	bool is_cut = source_is_unfinished(src);
+	uint32_t name = source_get_name(src);
 
-	if (is_cut && goes_on(c, r))
+	if (is_cut && span_goes_on(c, src))
 		return true;
-	while (n_close < n &&
-		is_close(get_recent(c, n_close + 1)->start_ns, r->event.start_ns, c->rounding_ns))
+	while (n_close < n && times_are_close(get_recent(c, n_close + 1)->start_ns,
+				      src->event.start_ns, c->rounding_ns))
 		n_close++;
 	/*
 	 * The oldest event is compared first, so that of many equal events the n-th of one file
@@ -282,45 +288,199 @@ static bool is_repeated(struct cursor *c, const struct cursor_reach *r)
 	 */
 	for (n = n_close; n; n--) {
 		struct cursor_recent *old = get_recent(c, n);
-		int64_t rounding_ns = find_rounding(old->from, r);
+		int64_t rounding_ns = find_rounding(old->from, src);
 
-		if (old->name != name || old->from->plane == r->plane || old->twin == r->plane ||
-			!is_close(old->start_ns, r->event.start_ns, rounding_ns))
+		if (old->name != name || old->from->plane == src->plane ||
+			old->twin == src->plane ||
+			!times_are_close(old->start_ns, src->event.start_ns, rounding_ns))
 			continue;
-		if (!is_cut && !is_close(old->duration_ns, r->event.duration_ns, 2 * rounding_ns))
+		if (!is_cut &&
+			!times_are_close(old->duration_ns, src->event.duration_ns, 2 * rounding_ns))
 			continue;
-		old->twin = r->plane;
+		old->twin = src->plane;
 		return true;
 	}
 	c->recent[c->n_recent++ % CURSOR_RECENT] = (struct cursor_recent){
-		.start_ns = r->event.start_ns,
-		.duration_ns = r->event.duration_ns,
+		.start_ns = src->event.start_ns,
+		.duration_ns = src->event.duration_ns,
 		.name = name,
-		.from = r,
+		.from = src,
 	};
 	return false;
 }
 
-/* 1 and |from|, or 0 at the end, or a negative errno. */
-static int read_first(struct cursor *c, struct cursor_reach **from)
+/* Returns 1 and |from|, the source whose event is next, or 0 at the end, or a negative errno. */
+static int cursor_read_event(struct cursor *c, struct cursor_source **from)
 {
-	int rc;
+	int r;
 
-	*from = &c->reaches[0];
+	*from = &c->sources[0];
 	if (!c->recent)
-		return read_event(c, *from);
+		return source_read_event(c, *from);
 	do {
-		rc = find_first(c, from);
-		if (rc || !*from)
-			return rc;
+		r = find_first_source(c, from);
+		if (r || !*from)
+			return r;
 		(*from)->is_read = false;
-	} while (is_repeated(c, *from));
+	} while (event_is_repeated(c, *from));
+	return 1;
+}
+
+/* --- marks --------------------------------------------------------------------------------- */
+
+/* The numbers among an event's stats that have a role. */
+struct marks {
+	uint64_t seen; /* bit mask of roles */
+	uint64_t value[ROLE_CONSUMER + 1];
+};
+
+static bool marks_have(const struct marks *m, enum archive_role role)
+{
+	return m->seen >> role & 1;
+}
+
+static void marks_note(struct marks *m, enum archive_role role, const struct archive_stat *stat)
+{
+	if (stat->type != STAT_INT64 && stat->type != STAT_UINT64)
+		return;
+	m->seen |= UINT64_C(1) << role;
+	m->value[role] = stat->value.u64;
+}
+
+/*
+ * Makes the flow's id in the view, never 0. Flow ids of proftap, which have type 0, are valid between processes and
+ * machines; all others count something in one process.
+ */
+static uint64_t make_flow_id(const struct cursor *c, uint64_t type, uint64_t id)
+{
+	bool is_everywhere = type == 0 && c->host->is_ours;
+	uint64_t scope = is_everywhere ? 0 : (uint64_t)(c->host - c->view->hosts) + 1;
+	uint64_t flow = flow_id_mix(id + flow_id_mix(type + flow_id_mix(scope)));
+
+	return flow ? flow : 1;
+}
+
+#define TYPE_CORRELATION 9 /* GpuLaunch in tsl/profiler/lib/context_types.h */
+
+static void item_set_flows(const struct cursor *c, const struct marks *m, struct item *item)
+{
+	bool is_device = view_get_origin(c->view, c->track)->is_device;
+
+	if (marks_have(m, ROLE_PRODUCER))
+		item->flow_out =
+			make_flow_id(c, m->value[ROLE_PRODUCER_TYPE], m->value[ROLE_PRODUCER]);
+	if (marks_have(m, ROLE_CONSUMER))
+		item->flow_in =
+			make_flow_id(c, m->value[ROLE_CONSUMER_TYPE], m->value[ROLE_CONSUMER]);
+	if (!marks_have(m, ROLE_CORRELATION) || !m->value[ROLE_CORRELATION])
+		return;
+	if (is_device && !item->flow_in)
+		item->flow_in = make_flow_id(c, TYPE_CORRELATION, m->value[ROLE_CORRELATION]);
+	else if (!is_device && !item->flow_out)
+		item->flow_out = make_flow_id(c, TYPE_CORRELATION, m->value[ROLE_CORRELATION]);
+}
+
+static void item_set_kind(
+	const struct cursor *c, const struct marks *m, bool has_duration, struct item *item)
+{
+	item->is_unfinished = m->value[ROLE_UNFINISHED] != 0;
+	item->is_started_before = m->value[ROLE_STARTED_BEFORE] != 0;
+	item->is_step = marks_have(m, ROLE_ROOT) && marks_have(m, ROLE_STEP_NUM);
+	item->step_num = (int64_t)m->value[ROLE_STEP_NUM];
+	if (c->track->kind == TRACK_COUNTERS)
+		item->kind = ITEM_SAMPLE;
+	else if (has_duration || item->is_step || item->is_unfinished ||
+		 c->track->kind != TRACK_THREAD)
+		item->kind = ITEM_SPAN;
+	else
+		item->kind = ITEM_INSTANT;
+	if (item->kind == ITEM_SAMPLE)
+		item->duration_ns = 0;
+}
+
+/* --- arguments ----------------------------------------------------------------------------- */
+
+static void item_add_arg(struct cursor *c, const struct archive_plane *plane,
+	const struct archive_stat *stat, struct item *item)
+{
+	struct item_arg *arg = &c->args[item->n_args++];
+
+	arg->key = plane->stat_names.texts[stat->key];
+	arg->key_index = plane->keys ? plane->keys[stat->key] : stat->key;
+	arg->type = stat->type;
+	arg->value.u64 = stat->value.u64;
+	arg->text = stat->text;
+	arg->n_bytes = stat->n_bytes;
+}
+
+/* True if the event itself has a stat of that key, which replaces the one that its name has. */
+static bool stats_have_key(const struct archive_stats *stats, uint32_t key)
+{
+	for (size_t i = 0; i < stats->n; i++)
+		if (stats->v[i].key == key)
+			return true;
+	return false;
+}
+
+static void item_add_stats(struct cursor *c, const struct cursor_source *from,
+	const struct archive_stat *v, size_t n, struct marks *m, struct item *item)
+{
+	const struct archive_plane *plane = from->plane;
+
+	for (size_t i = 0; i < n; i++) {
+		enum archive_role role = plane->roles[v[i].key];
+
+		if (role != ROLE_ARG)
+			marks_note(m, role, &v[i]);
+		if (role < ROLE_HIDDEN &&
+			!(v != from->stats.v && stats_have_key(&from->stats, v[i].key)))
+			item_add_arg(c, plane, &v[i], item);
+	}
+}
+
+static int item_add_all_stats(struct cursor *c, const struct cursor_source *from,
+	const struct archive_event_name *name, struct marks *m, struct item *item)
+{
+	const struct archive_stats *of_names = &from->plane->name_stats;
+	size_t n_of_name = name ? name->n_stats : 0;
+
+	if (from->stats.n + n_of_name == 0)
+		return 0;
+	if (grow(&c->args, &c->n_args_allocated, from->stats.n + n_of_name))
+		return -ENOMEM;
+	item_add_stats(c, from, from->stats.v, from->stats.n, m, item);
+	if (n_of_name)
+		item_add_stats(c, from, of_names->v + name->first_stat, n_of_name, m, item);
+	item->args = c->args;
+	return 0;
+}
+
+/* Makes the item of the event that |from| is at. 1, or -ENOMEM. */
+static int cursor_make_item(struct cursor *c, const struct cursor_source *from, struct item *item)
+{
+	const struct archive_event *e = &from->event;
+	const struct archive_event_name *name =
+		e->name == ARCHIVE_NO_NAME ? NULL : &from->plane->event_names[e->name];
+	struct marks marks = {0};
+
+	*item = (struct item){
+		.name = name ? c->host->names[name->name] : c->host->unknown,
+		.start_ns = add_saturated(e->start_ns, c->shift_ns),
+		.duration_ns = e->duration_ns,
+	};
+	if (!c->skips_stats && item_add_all_stats(c, from, name, &marks, item))
+		return -ENOMEM;
+	item_set_kind(c, &marks, e->has_duration, item);
+	if (marks.seen) {
+		item_set_flows(c, &marks, item);
+		flow_uses_apply(c->view, c->track, item);
+	}
 	return 1;
 }
 
 /* --- items --------------------------------------------------------------------------------- */
 
-/* Cuts it to the time that is wanted; false: it ended where that begins. */
+/* Cuts a span to the selected time; false if it ended where that begins. */
 static bool clip_span(const struct selection *s, struct item *item)
 {
 	int64_t end_ns = add_saturated(item->start_ns, item->duration_ns);
@@ -339,8 +499,8 @@ static bool clip_span(const struct selection *s, struct item *item)
 	return item->duration_ns > 0;
 }
 
-/* Whether it is wanted, and under which name. */
-static bool choose(struct cursor *c, struct item *item)
+/* True if the item is selected; its name may be replaced. */
+static bool select_item(struct cursor *c, struct item *item)
 {
 	const struct view *v = c->view;
 	uint64_t nth = c->counts ? c->counts[item->name]++ : 0;
@@ -354,34 +514,34 @@ static bool choose(struct cursor *c, struct item *item)
 	return !v->clips_spans || clip_span(v->selection, item);
 }
 
-static int fail(const struct cursor *c, int rc)
+static int cursor_fail(const struct cursor *c, int r)
 {
-	if (rc == -ENOMEM)
-		return diag_set(c->diag, rc, "%.300s: out of memory while reading it",
+	if (r == -ENOMEM)
+		return diag_set(c->diag, r, "%.300s: out of memory while reading it",
 			c->host->archive->path);
-	if (rc == -ECANCELED)
-		return diag_set(c->diag, rc, "%.300s: interrupted", c->host->archive->path);
+	if (r == -ECANCELED)
+		return diag_set(c->diag, r, "%.300s: interrupted", c->host->archive->path);
 	return diag_set(
-		c->diag, rc, "%.300s: it was changed while it was read", c->host->archive->path);
+		c->diag, r, "%.300s: it was changed while it was read", c->host->archive->path);
 }
 
-/* The first time, and then once in many: it is to cost nothing. */
-static bool is_stopped(struct cursor *c)
+/* Asks at the first call, and then rarely, so that it costs nothing. */
+static bool cursor_is_stopped(struct cursor *c)
 {
-	return c->n_asked++ % ITEMS_A_LOOK == 0 && view_is_stopped(c->view);
+	return c->n_asked++ % ITEMS_PER_STOP_CHECK == 0 && view_is_stopped(c->view);
 }
 
 int cursor_next(struct cursor *c, struct item *item)
 {
-	struct cursor_reach *from;
-	int rc;
+	struct cursor_source *from;
+	int r;
 
 	do {
-		rc = is_stopped(c) ? -ECANCELED : read_first(c, &from);
-		if (rc > 0)
-			rc = cursor_make_item(c, from, item);
-	} while (rc > 0 && !choose(c, item));
-	return rc < 0 ? fail(c, rc) : rc;
+		r = cursor_is_stopped(c) ? -ECANCELED : cursor_read_event(c, &from);
+		if (r > 0)
+			r = cursor_make_item(c, from, item);
+	} while (r > 0 && !select_item(c, item));
+	return r < 0 ? cursor_fail(c, r) : r;
 }
 
 static int read_items(const struct view *view, const struct view_track *track, bool skips_stats,
@@ -389,16 +549,16 @@ static int read_items(const struct view *view, const struct view_track *track, b
 {
 	struct cursor c;
 	struct item item;
-	int rc = cursor_open(&c, view, track, d);
+	int r = cursor_open(&c, view, track, d);
 
 	c.skips_stats = skips_stats;
-	while (rc >= 0 && (rc = cursor_next(&c, &item)) > 0) {
-		rc = reader(context, &item);
-		if (rc)
+	while (r >= 0 && (r = cursor_next(&c, &item)) > 0) {
+		r = reader(context, &item);
+		if (r)
 			break;
 	}
 	cursor_close(&c);
-	return rc;
+	return r;
 }
 
 int cursor_read(const struct view *view, const struct view_track *track, cursor_reader *reader,
@@ -411,4 +571,23 @@ int cursor_read_times(const struct view *view, const struct view_track *track,
 	cursor_reader *reader, void *context, struct diag *d)
 {
 	return read_items(view, track, true, reader, context, d);
+}
+
+bool item_arg_to_double(const struct item_arg *arg, double *out)
+{
+	switch (arg->type) {
+	case STAT_INT64:
+		*out = (double)arg->value.i64;
+		return true;
+	case STAT_UINT64:
+		*out = (double)arg->value.u64;
+		return true;
+	case STAT_DOUBLE:
+		*out = arg->value.f64;
+		return true;
+	case STAT_STRING:
+	case STAT_BYTES:
+		break;
+	}
+	return false;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events; see event.h. Times are rounded as xspace_decode() does it: both ends of a span alike, so that nesting stays proper. */
+/*
+ * Reads events and stats. Times are rounded as in xspace_decode(): both ends of a span alike, so that nesting stays proper.
+ */
 #include "trace/read/event.h"
 
 #include <string.h>
@@ -16,30 +18,32 @@ static int64_t ps_to_ns(int64_t ps)
 	return ns + (rest >= 500) - (rest < -500);
 }
 
-static int fail(const struct pb_reader *at, struct pb_reader *bad)
+static int event_fail(const struct pb_reader *at, struct pb_reader *bad)
 {
 	*bad = *at;
 	return -EBADMSG;
 }
 
-/* Stats. */
+/* --- stats --------------------------------------------------------------------------------- */
 
-static void set_text(struct archive_stat *stat, enum stat_type type, const char *text, size_t n)
+static void stat_set_text(
+	struct archive_stat *stat, enum stat_type type, const char *text, size_t n)
 {
 	stat->type = type;
 	stat->text = n ? text : "";
 	stat->n_bytes = n;
 }
 
-static void set_reference(const struct archive_plane *plane, struct archive_stat *stat, int64_t id)
+static void stat_set_reference(
+	const struct archive_plane *plane, struct archive_stat *stat, int64_t id)
 {
 	uint32_t index = idmap_find(&plane->stats, id);
 	const char *text = index == IDMAP_NONE ? "" : names_get(&plane->stat_names, index);
 
-	set_text(stat, STAT_STRING, text, strlen(text));
+	stat_set_text(stat, STAT_STRING, text, strlen(text));
 }
 
-static void set_value(
+static void stat_set_value(
 	const struct archive_plane *plane, const struct pb_field *f, struct archive_stat *stat)
 {
 	switch (f->tag) {
@@ -56,18 +60,18 @@ static void set_value(
 		stat->value.i64 = (int64_t)f->value;
 		return;
 	case PB_TAG(5, PB_LEN):
-		set_text(stat, STAT_STRING, (const char *)f->data, f->n_bytes);
+		stat_set_text(stat, STAT_STRING, (const char *)f->data, f->n_bytes);
 		return;
 	case PB_TAG(6, PB_LEN):
-		set_text(stat, STAT_BYTES, (const char *)f->data, f->n_bytes);
+		stat_set_text(stat, STAT_BYTES, (const char *)f->data, f->n_bytes);
 		return;
 	case PB_TAG(7, PB_VARINT):
-		set_reference(plane, stat, (int64_t)f->value);
+		stat_set_reference(plane, stat, (int64_t)f->value);
 		return;
 	}
 }
 
-static int append(struct archive_stats *stats, const struct archive_stat *stat)
+static int stats_append(struct archive_stats *stats, const struct archive_stat *stat)
 {
 	if (grow(&stats->v, &stats->n_allocated, stats->n + 1))
 		return -ENOMEM;
@@ -78,20 +82,20 @@ static int append(struct archive_stats *stats, const struct archive_stat *stat)
 int stat_read(const struct archive_plane *plane, const struct pb_field *field,
 	struct archive_stats *stats, struct pb_reader *bad)
 {
-	struct pb_reader r = pb_enter(field);
+	struct pb_reader reader = pb_enter(field);
 	struct archive_stat stat = {0};
 	struct pb_field f;
 	int64_t id = 0;
-	int rc;
+	int r;
 
-	while ((rc = pb_next(&r, &f)) > 0) {
+	while ((r = pb_next(&reader, &f)) > 0) {
 		if (f.tag == PB_TAG(1, PB_VARINT))
 			id = (int64_t)f.value;
 		else
-			set_value(plane, &f, &stat);
+			stat_set_value(plane, &f, &stat);
 	}
-	if (rc < 0)
-		return fail(&r, bad);
+	if (r < 0)
+		return event_fail(&reader, bad);
 	stat.key = idmap_find(&plane->stats, id);
 	if (!stat.type)
 		return 0;
@@ -99,10 +103,10 @@ int stat_read(const struct archive_plane *plane, const struct pb_field *field,
 		stats->n_keyless++;
 		return 0;
 	}
-	return append(stats, &stat);
+	return stats_append(stats, &stat);
 }
 
-/* Events. */
+/* --- events -------------------------------------------------------------------------------- */
 
 struct wire_event {
 	int64_t id;
@@ -112,7 +116,8 @@ struct wire_event {
 	bool is_aggregated;
 };
 
-static void set_times(struct archive_event *out, const struct wire_event *wire, int64_t base_ns)
+static void event_set_times(
+	struct archive_event *out, const struct wire_event *wire, int64_t base_ns)
 {
 	int64_t duration_ps = wire->duration_ps > 0 ? wire->duration_ps : 0;
 	int64_t start_ns = ps_to_ns(wire->offset_ps);
@@ -122,7 +127,7 @@ static void set_times(struct archive_event *out, const struct wire_event *wire, 
 	out->has_duration = wire->has_duration;
 }
 
-static void read_field(const struct pb_field *f, struct wire_event *wire)
+static void event_read_field(const struct pb_field *f, struct wire_event *wire)
 {
 	switch (f->tag) {
 	case PB_TAG(1, PB_VARINT):
@@ -145,25 +150,25 @@ static void read_field(const struct pb_field *f, struct wire_event *wire)
 int event_read(const struct archive_plane *plane, int64_t base_ns, const struct pb_field *field,
 	struct archive_event *out, struct archive_stats *stats, struct pb_reader *bad)
 {
-	struct pb_reader r = pb_enter(field);
+	struct pb_reader reader = pb_enter(field);
 	struct wire_event wire = {0};
 	struct pb_field f;
-	int rc;
+	int r;
 
-	while ((rc = pb_next(&r, &f)) > 0) {
+	while ((r = pb_next(&reader, &f)) > 0) {
 		if (f.tag != PB_TAG(4, PB_LEN)) {
-			read_field(&f, &wire);
+			event_read_field(&f, &wire);
 			continue;
 		}
 		if (!stats)
 			continue;
-		rc = stat_read(plane, &f, stats, bad);
-		if (rc)
-			return rc;
+		r = stat_read(plane, &f, stats, bad);
+		if (r)
+			return r;
 	}
-	if (rc < 0)
-		return fail(&r, bad);
-	set_times(out, &wire, base_ns);
+	if (r < 0)
+		return event_fail(&reader, bad);
+	event_set_times(out, &wire, base_ns);
 	out->id = wire.id;
 	out->name = idmap_find(&plane->events, wire.id);
 	out->is_aggregated = wire.is_aggregated;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One event of an archive, read from its bytes. */
+/* Reads one event of an archive from its bytes. */
 #ifndef TRACE_READ_EVENT_H
 #define TRACE_READ_EVENT_H
 
@@ -13,20 +13,19 @@ struct pb_reader;
 struct archive_event {
 	int64_t start_ns; /* the line's base included */
 	int64_t duration_ns; /* >= 0 */
-	bool has_duration; /* the file tells one, which may be 0: no instant */
-	uint32_t
-		name; /* index into the plane's event_names; ARCHIVE_NO_NAME: the file does not tell it */
-	int64_t id; /* of that metadata */
-	bool is_aggregated; /* has no time */
+	bool has_duration; /* the file has a duration, which may be 0; otherwise it is an instant */
+	uint32_t name; /* index into the plane's event_names; ARCHIVE_NO_NAME: the file has none */
+	int64_t id; /* id of the event's metadata */
+	bool is_aggregated; /* it has no time */
 };
 
 /*
- * Reads the XEvent in |field|, which was walked before or was not. Its stats are appended to |stats|, and skipped
- * where that is NULL. 0, or -ENOMEM, or -EBADMSG with the place and what is wrong there in *|bad|.
+ * Reads the XEvent in |field|, which may be broken. Its stats are appended to |stats|, or skipped
+ * if that is NULL. 0, or -ENOMEM, or -EBADMSG with the place and the error in *|bad|.
  */
 int event_read(const struct archive_plane *plane, int64_t base_ns, const struct pb_field *field,
 	struct archive_event *out, struct archive_stats *stats, struct pb_reader *bad);
-/* An XStat, appended. One whose key the file does not tell, or that has no value, is skipped. */
+/* Reads an XStat and appends it. A stat without a value, or whose key has no name in the file, is skipped. */
 int stat_read(const struct archive_plane *plane, const struct pb_field *field,
 	struct archive_stats *stats, struct pb_reader *bad);
 

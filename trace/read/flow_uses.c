@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ids of flows that are used again; see flow_uses.h. */
+/* Gives each use of a flow id an id of its own. */
 #include "trace/read/flow_uses.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
-/* A time of the view in which records are missing, both ends included. */
+/* A range of the view's time in which records are missing, both ends included. */
 struct missing {
 	int64_t from_ns;
 	int64_t until_ns;
@@ -30,7 +30,7 @@ struct use_reading {
 	size_t n_missing;
 	size_t n_missing_allocated;
 	uint8_t *is_used_again; /* by index of view->names */
-	uint64_t n_lone; /* ends that arrive and join nothing */
+	uint64_t n_lone; /* arriving ends that join nothing */
 };
 
 void flow_uses_deinit(struct flow_uses *u)
@@ -39,16 +39,16 @@ void flow_uses_deinit(struct flow_uses *u)
 	*u = (struct flow_uses){.v = NULL};
 }
 
-/* --- where records are missing --------------------------------------------------------------- */
+/* --- times in which records are missing ------------------------------------------------------ */
 
-static int add_missing(
-	struct use_reading *r, const struct view_host *host, int64_t from_ns, int64_t until_ns)
+static int add_missing(struct use_reading *reading, const struct view_host *host, int64_t from_ns,
+	int64_t until_ns)
 {
 	int64_t shift_ns = sub_saturated(host->shift_ns, host->epoch_ns);
 
-	if (grow(&r->missing, &r->n_missing_allocated, r->n_missing + 1))
+	if (grow(&reading->missing, &reading->n_missing_allocated, reading->n_missing + 1))
 		return -ENOMEM;
-	r->missing[r->n_missing++] = (struct missing){
+	reading->missing[reading->n_missing++] = (struct missing){
 		from_ns == INT64_MIN ? from_ns : add_saturated(from_ns, shift_ns),
 		add_saturated(until_ns, shift_ns),
 	};
@@ -56,39 +56,39 @@ static int add_missing(
 }
 
 /* Reads "FROM-UNTIL FROM-UNTIL" (daemon/pipeline/assembly/windows.h). */
-static int add_gaps(
-	struct use_reading *r, const struct view_host *host, const struct archive_plane *plane)
+static int add_gaps(struct use_reading *reading, const struct view_host *host,
+	const struct archive_plane *plane)
 {
 	_cleanup_free_ char *text = archive_plane_copy_text(plane, "ptap_gaps_ns");
 	const char *at = text;
 	int64_t from_ns;
 	int64_t until_ns;
 	int n = 0;
-	int rc = 0;
+	int r = 0;
 
-	while (at && rc == 0 &&
+	while (at && r == 0 &&
 		sscanf(at, "%" SCNd64 "-%" SCNd64 "%n", &from_ns, &until_ns, &n) == 2) {
-		rc = add_missing(r, host, from_ns, until_ns);
+		r = add_missing(reading, host, from_ns, until_ns);
 		at += n;
 	}
-	return rc;
+	return r;
 }
 
-static int add_missing_of(
-	struct use_reading *r, const struct view_host *host, const struct archive *a)
+static int add_missing_of_archive(
+	struct use_reading *reading, const struct view_host *host, const struct archive *a)
 {
-	int rc = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < a->n_planes && rc == 0; i++) {
+	for (size_t i = 0; i < a->n_planes && r == 0; i++) {
 		const struct archive_plane *plane = &a->planes[i];
 		int64_t since_ns = archive_plane_find_int(plane, "ptap_complete_since_ns");
 
 		if (since_ns > 0 && a == host->archive)
-			rc = add_missing(r, host, INT64_MIN, since_ns - 1);
-		if (rc == 0)
-			rc = add_gaps(r, host, plane);
+			r = add_missing(reading, host, INT64_MIN, since_ns - 1);
+		if (r == 0)
+			r = add_gaps(reading, host, plane);
 	}
-	return rc;
+	return r;
 }
 
 static int compare_missing(const void *left, const void *right)
@@ -100,59 +100,60 @@ static int compare_missing(const void *left, const void *right)
 }
 
 /* Sorts the gaps, and merges those that overlap. */
-static void merge_missing(struct use_reading *r)
+static void merge_missing(struct use_reading *reading)
 {
 	size_t n = 0;
 
-	if (!r->n_missing)
+	if (!reading->n_missing)
 		return;
-	qsort(r->missing, r->n_missing, sizeof *r->missing, compare_missing);
-	for (size_t i = 1; i < r->n_missing; i++) {
-		if (r->missing[i].from_ns > r->missing[n].until_ns)
-			r->missing[++n] = r->missing[i];
-		else if (r->missing[i].until_ns > r->missing[n].until_ns)
-			r->missing[n].until_ns = r->missing[i].until_ns;
+	qsort(reading->missing, reading->n_missing, sizeof *reading->missing, compare_missing);
+	for (size_t i = 1; i < reading->n_missing; i++) {
+		if (reading->missing[i].from_ns > reading->missing[n].until_ns)
+			reading->missing[++n] = reading->missing[i];
+		else if (reading->missing[i].until_ns > reading->missing[n].until_ns)
+			reading->missing[n].until_ns = reading->missing[i].until_ns;
 	}
-	r->n_missing = n + 1;
+	reading->n_missing = n + 1;
 }
 
-static int find_missing(struct use_reading *r)
+static int find_missing(struct use_reading *reading)
 {
-	int rc = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < r->view->n_archives && rc == 0; i++) {
-		const struct view_host *host = &r->view->hosts[i];
+	for (size_t i = 0; i < reading->view->n_archives && r == 0; i++) {
+		const struct view_host *host = &reading->view->hosts[i];
 
 		if (!host->is_ours || host->epoch_ns <= 0)
 			continue;
-		rc = add_missing_of(r, host, host->archive);
-		for (size_t k = 0; k < host->archive->n_joined && rc == 0; k++)
-			rc = add_missing_of(r, host, host->archive->joined[k]);
+		r = add_missing_of_archive(reading, host, host->archive);
+		for (size_t k = 0; k < host->archive->n_joined && r == 0; k++)
+			r = add_missing_of_archive(reading, host, host->archive->joined[k]);
 	}
-	merge_missing(r);
-	return rc;
+	merge_missing(reading);
+	return r;
 }
 
-/* Whether a record from |after_ns| to |before_ns| may be missing. */
-static bool is_missing(const struct use_reading *r, int64_t after_ns, int64_t before_ns)
+/* True if a record from |after_ns| to |before_ns| may be missing. */
+static bool record_may_be_missing(
+	const struct use_reading *reading, int64_t after_ns, int64_t before_ns)
 {
 	size_t low = 0;
-	size_t high = r->n_missing;
+	size_t high = reading->n_missing;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (r->missing[middle].until_ns < after_ns)
+		if (reading->missing[middle].until_ns < after_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < r->n_missing && r->missing[low].from_ns <= before_ns;
+	return low < reading->n_missing && reading->missing[low].from_ns <= before_ns;
 }
 
 /* --- marks --------------------------------------------------------------------------------- */
 
-static bool has_flows(const struct archive_plane *plane)
+static bool plane_has_flows(const struct archive_plane *plane)
 {
 	for (uint32_t i = 0; i < plane->stat_names.n_texts; i++)
 		if (plane->roles[i] == ROLE_PRODUCER || plane->roles[i] == ROLE_CONSUMER)
@@ -160,21 +161,21 @@ static bool has_flows(const struct archive_plane *plane)
 	return false;
 }
 
-static bool is_wanted(const struct view *view, const struct view_track *track)
+static bool track_has_flow_marks(const struct view *view, const struct view_track *track)
 {
 	const struct archive_line *line = track->line;
-	bool has = has_flows(track->plane);
+	bool has = plane_has_flows(track->plane);
 
 	if (track->kind != TRACK_THREAD || track->is_derived || !view->hosts[track->host].is_ours)
 		return false;
 	for (; line && !has; line = line->next)
-		has = line->dictionary && has_flows(line->dictionary);
+		has = line->dictionary && plane_has_flows(line->dictionary);
 	return has;
 }
 
-static int add_end(struct use_reading *r, const struct item *item, uint64_t flow, bool is_in)
+static int add_end(struct use_reading *reading, const struct item *item, uint64_t flow, bool is_in)
 {
-	struct flow_uses *all = &r->all;
+	struct flow_uses *all = &reading->all;
 
 	if (!flow)
 		return 0;
@@ -184,7 +185,7 @@ static int add_end(struct use_reading *r, const struct item *item, uint64_t flow
 		.flow = flow,
 		.use = flow,
 		.ns = item->start_ns,
-		.track = r->track,
+		.track = reading->track,
 		.name = item->name,
 		.is_in = is_in,
 	};
@@ -205,19 +206,19 @@ static int add_ends(void *reading, const struct item *item)
 		       : 0;
 }
 
-static int read_ends(struct use_reading *r, struct diag *d)
+static int read_ends(struct use_reading *reading, struct diag *d)
 {
-	struct view *view = r->view;
-	int rc = 0;
+	struct view *view = reading->view;
+	int r = 0;
 
 	view->is_being_selected = true;
-	for (size_t i = 0; i < view->n_tracks && rc == 0; i++) {
-		r->track = (uint32_t)i;
-		if (is_wanted(view, &view->tracks[i]))
-			rc = cursor_read(view, &view->tracks[i], add_ends, r, d);
+	for (size_t i = 0; i < view->n_tracks && r == 0; i++) {
+		reading->track = (uint32_t)i;
+		if (track_has_flow_marks(view, &view->tracks[i]))
+			r = cursor_read(view, &view->tracks[i], add_ends, reading, d);
 	}
 	view->is_being_selected = false;
-	return rc;
+	return r;
 }
 
 /* --- uses ---------------------------------------------------------------------------------- */
@@ -257,23 +258,21 @@ static size_t find_end_of_flow(const struct flow_uses *u, size_t first)
 	return end;
 }
 
-/* Whether the ends from |first| to before |end|, all of one id, belong to more than one use. */
-static bool is_used_twice(const struct flow_use *v, size_t first, size_t end)
+/* True if the ends from |first| to before |end|, all of one id, belong to more than one use. */
+static bool flow_is_used_twice(const struct flow_use *v, size_t first, size_t end)
 {
 	size_t n_out = 0;
 
 	for (size_t i = first; i < end; i++)
 		n_out += !v[i].is_in;
 	/*
-	 * Clocks of two machines differ: an end may arrive before the only one that leaves, and
-	 * belongs to it.
+	 * An end may arrive before the only one that leaves, and still belong to it: the clocks of two machines differ.
 	 */
 	return n_out > 1;
 }
 
 /*
- * Makes the id of a use, never 0. It is no other id, as far as 64 mixed bits make that sure; the
- * same holds for flows.
+ * Makes the id of a use, never 0. As with flows, 64 mixed bits make it different from all other ids with near certainty.
  */
 static uint64_t make_use(uint64_t flow, uint64_t number)
 {
@@ -283,11 +282,11 @@ static uint64_t make_use(uint64_t flow, uint64_t number)
 }
 
 /* Gives ids of uses to the ends from |first| to before |end|, which are all ends of one flow id. */
-static void number_uses(struct use_reading *r, size_t first, size_t end)
+static void number_uses(struct use_reading *reading, size_t first, size_t end)
 {
-	struct flow_use *v = r->all.v;
-	bool is_twice = is_used_twice(v, first, end);
-	bool is_sure = !r->is_used_again[v[first].name];
+	struct flow_use *v = reading->all.v;
+	bool is_twice = flow_is_used_twice(v, first, end);
+	bool is_sure = !reading->is_used_again[v[first].name];
 	const struct flow_use *out = NULL;
 	uint64_t number = 0;
 
@@ -298,28 +297,29 @@ static void number_uses(struct use_reading *r, size_t first, size_t end)
 		}
 		if (is_twice)
 			v[i].use = make_use(v[i].flow, number);
-		if (v[i].is_in && !is_sure && is_missing(r, out ? out->ns : INT64_MIN, v[i].ns)) {
+		if (v[i].is_in && !is_sure &&
+			record_may_be_missing(reading, out ? out->ns : INT64_MIN, v[i].ns)) {
 			v[i].use = 0;
-			r->n_lone++;
+			reading->n_lone++;
 		}
 	}
 }
 
-static void number_all(struct use_reading *r)
+static void number_all_uses(struct use_reading *reading)
 {
-	struct flow_uses *u = &r->all;
+	struct flow_uses *u = &reading->all;
 	size_t n = 0;
 
 	if (u->n)
 		qsort(u->v, u->n, sizeof *u->v, compare_by_flow);
 	for (size_t i = 0, next; i < u->n; i = next) {
 		next = find_end_of_flow(u, i);
-		if (is_used_twice(u->v, i, next))
-			r->is_used_again[u->v[i].name] = 1;
+		if (flow_is_used_twice(u->v, i, next))
+			reading->is_used_again[u->v[i].name] = 1;
 	}
 	for (size_t i = 0, next; i < u->n; i = next) {
 		next = find_end_of_flow(u, i);
-		number_uses(r, i, next);
+		number_uses(reading, i, next);
 	}
 	for (size_t i = 0; i < u->n; i++)
 		if (u->v[i].use != u->v[i].flow)
@@ -329,38 +329,38 @@ static void number_all(struct use_reading *r)
 		qsort(u->v, n, sizeof *u->v, compare_by_place);
 }
 
-static int note_lone(const struct use_reading *r)
+static int note_lone(const struct use_reading *reading)
 {
 	char text[256];
 	int n;
 
-	if (!r->n_lone)
+	if (!reading->n_lone)
 		return 0;
 	n = snprintf(text, sizeof text,
 		"%" PRIu64
 		" ends of flows are not joined: records were lost before them, and ids of "
 		"their names are used again, so that nobody knows where these flows began",
-		r->n_lone);
-	return names_intern(&r->view->notes, text, (size_t)n) == NAMES_NONE ? -ENOMEM : 0;
+		reading->n_lone);
+	return names_intern(&reading->view->notes, text, (size_t)n) == NAMES_NONE ? -ENOMEM : 0;
 }
 
 int flow_uses_make(struct view *view, struct diag *d)
 {
-	struct use_reading r = {.view = view};
-	int rc = read_ends(&r, d);
+	struct use_reading reading = {.view = view};
+	int r = read_ends(&reading, d);
 
-	if (rc == 0 && r.all.n) {
-		r.is_used_again = calloc((size_t)view->names.n_texts + 1, 1);
-		rc = r.is_used_again ? find_missing(&r) : -ENOMEM;
-		if (rc == 0)
-			number_all(&r);
-		if (rc == 0)
-			rc = note_lone(&r);
+	if (r == 0 && reading.all.n) {
+		reading.is_used_again = calloc((size_t)view->names.n_texts + 1, 1);
+		r = reading.is_used_again ? find_missing(&reading) : -ENOMEM;
+		if (r == 0)
+			number_all_uses(&reading);
+		if (r == 0)
+			r = note_lone(&reading);
 	}
-	free(r.is_used_again);
-	free(r.missing);
-	view->flow_uses = r.all;
-	return rc;
+	free(reading.is_used_again);
+	free(reading.missing);
+	view->flow_uses = reading.all;
+	return r;
 }
 
 static uint64_t find_use(const struct view *view, const struct flow_use *end)

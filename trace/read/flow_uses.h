@@ -20,7 +20,7 @@ struct item;
 struct view;
 struct view_track;
 
-/* Mixes the bits of |x| as splitmix64 does: numbers that differ in one bit become numbers that differ in about half of their bits. */
+/* Mixes the bits of |x| like splitmix64: numbers that differ in one bit become numbers that differ in half of their bits. */
 static inline uint64_t flow_id_mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -39,18 +39,18 @@ struct flow_use {
 };
 
 struct flow_uses {
-	struct flow_use *v; /* those whose id is another one in the view */
+	struct flow_use *v; /* ends whose id in the view differs from that in the file */
 	size_t n;
 	size_t n_allocated;
 };
 
 /*
- * Fills in view->flow_uses, and notes how many ends join nothing. It takes 40 bytes for each flow
- * mark meanwhile, and reads the threads that have any. 0, or a negative errno with |d|.
+ * Fills in view->flow_uses, and adds a note on ends that join nothing. It reads all threads that have flow marks, and
+ * takes 40 bytes for each mark meanwhile. 0, or a negative errno with |d|.
  */
 int flow_uses_make(struct view *view, struct diag *d);
 void flow_uses_deinit(struct flow_uses *u);
-/* Replaces the flow ids of |item|, which are the file's, by those of the view. */
+/* Replaces the flow ids of |item|, which are those of the file, by those of the view. */
 void flow_uses_apply(const struct view *view, const struct view_track *track, struct item *item);
 
 #endif

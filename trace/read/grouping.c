@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groupings; see grouping.h. Each track's attributes are written out as one text, primary and secondary: texts that are equal
- * are one process, and one row.
+ * Groups tracks. The primary attributes of a track are written as one text, and the secondary ones as another: tracks with
+ * equal texts get one process, and one row.
  */
 #include "trace/read/grouping.h"
 
@@ -12,16 +12,88 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/diag.h"
 #include "trace/model/names.h"
 #include "trace/read/view.h"
+
+/* --- names of attributes ---------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	enum grouping_attribute attribute;
+} attribute_words[] = {
+	{"host", GROUP_HOST},
+	{"pid", GROUP_PID},
+	{"process", GROUP_PROCESS},
+	{"rank", GROUP_RANK},
+	{"device", GROUP_DEVICE},
+	{"local_device", GROUP_LOCAL_DEVICE},
+	{"stream", GROUP_STREAM},
+	{"tid", GROUP_TID},
+	{"thread", GROUP_THREAD},
+	{"category", GROUP_CATEGORY},
+	/* Neuron's names: */
+	{"instance_id", GROUP_HOST},
+	{"process_id", GROUP_PID},
+	{"thread_id", GROUP_TID},
+	{"lnc_idx", GROUP_LOCAL_DEVICE},
+	{"worker_gid", GROUP_DEVICE},
+};
+
+static bool find_attribute(const char *word, size_t n, enum grouping_attribute *out)
+{
+	for (size_t i = 0; i < sizeof attribute_words / sizeof attribute_words[0]; i++) {
+		if (strlen(attribute_words[i].name) == n &&
+			memcmp(attribute_words[i].name, word, n) == 0) {
+			*out = attribute_words[i].attribute;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void list_attribute_words(char *out, size_t n)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof attribute_words / sizeof attribute_words[0] && used < n; i++)
+		used += (size_t)snprintf(
+			out + used, n - used, "%s%s", i ? ", " : "", attribute_words[i].name);
+}
+
+static int fail_attribute_value(const char *option, const char *value, struct diag *d)
+{
+	char names[256];
+
+	list_attribute_words(names, sizeof names);
+	return diag_set(d, -EINVAL,
+		"%s: bad value \"%.64s\": must be some of %s, with commas between them", option,
+		value, names);
+}
+
+int grouping_list_parse(
+	struct grouping_list *list, const char *option, const char *value, struct diag *d)
+{
+	list->n = 0;
+	for (const char *p = value;; p++) {
+		size_t n = strcspn(p, ",");
+
+		if (list->n == GROUPING_MAX || !find_attribute(p, n, &list->v[list->n]))
+			return fail_attribute_value(option, value, d);
+		list->n++;
+		p += n;
+		if (!*p)
+			return 0;
+	}
+}
 
 struct regrouping {
 	const struct grouping *grouping;
 	struct view *view;
-	struct view_process *processes; /* one for each of |primary| */
-	struct names primary;
+	struct view_process *processes; /* one for each text in |primary| */
+	struct names primary; /* primary attributes */
 	struct names rows; /* the process's index and the secondary attributes */
-	uint32_t *n_tracks; /* of each of |rows| */
+	uint32_t *n_tracks; /* number of tracks for each text in |rows| */
 };
 
 bool grouping_is_plain(const struct grouping *g)
@@ -47,7 +119,7 @@ static void write_number(FILE *out, const char *what, int64_t number)
 		fprintf(out, "%s %" PRId64, what, number);
 }
 
-/* Threads that the kernel does not know are told apart by their names alone. */
+/* A thread without a tid of the kernel is identified by its name alone. */
 static void write_thread(FILE *out, const struct view_track *t)
 {
 	fputs(t->origin_name, out);
@@ -96,8 +168,8 @@ static void write_attribute(
 	}
 }
 
-/* "gpu7 · pid 4242"; the caller frees it; NULL: out of memory. */
-static char *make_text(
+/* Writes a text such as "gpu7 · pid 4242"; the caller frees it. NULL: out of memory. */
+static char *write_attributes(
 	const struct view *v, const struct view_track *t, const struct grouping_list *list)
 {
 	char *text = NULL;
@@ -119,11 +191,11 @@ static char *make_text(
 
 /* --- processes ----------------------------------------------------------------------------- */
 
-static int add_process(struct regrouping *r, const struct view_track *t, const char *name)
+static int add_process(struct regrouping *rg, const struct view_track *t, const char *name)
 {
-	const struct view_process *origin = view_get_origin(r->view, t);
-	uint32_t i = r->primary.n_texts - 1;
-	struct view_process *p = &r->processes[i];
+	const struct view_process *origin = view_get_origin(rg->view, t);
+	uint32_t i = rg->primary.n_texts - 1;
+	struct view_process *p = &rg->processes[i];
 
 	*p = (struct view_process){.host = origin->host, .device = -1, .local_device = -1};
 	p->pid = i + 1;
@@ -131,13 +203,13 @@ static int add_process(struct regrouping *r, const struct view_track *t, const c
 	return p->name ? 0 : -ENOMEM;
 }
 
-static int place_process(struct regrouping *r, struct view_track *t)
+static int place_process(struct regrouping *rg, struct view_track *t)
 {
-	_cleanup_free_ char *text = make_text(r->view, t, &r->grouping->primary);
-	uint32_t n_before = r->primary.n_texts;
-	uint32_t i = text ? names_intern(&r->primary, text, strlen(text)) : NAMES_NONE;
+	_cleanup_free_ char *text = write_attributes(rg->view, t, &rg->grouping->primary);
+	uint32_t n_before = rg->primary.n_texts;
+	uint32_t i = text ? names_intern(&rg->primary, text, strlen(text)) : NAMES_NONE;
 
-	if (i == NAMES_NONE || (i == n_before && add_process(r, t, text)))
+	if (i == NAMES_NONE || (i == n_before && add_process(rg, t, text)))
 		return -ENOMEM;
 	t->process = i;
 	return 0;
@@ -145,23 +217,23 @@ static int place_process(struct regrouping *r, struct view_track *t)
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-static uint32_t find_row(struct regrouping *r, const struct view_track *t, const char *text)
+static uint32_t find_row(struct regrouping *rg, const struct view_track *t, const char *text)
 {
 	char *key;
 	uint32_t i;
 
 	if (asprintf(&key, "%u %s", t->process, text) < 0)
 		return NAMES_NONE;
-	i = names_intern(&r->rows, key, strlen(key));
+	i = names_intern(&rg->rows, key, strlen(key));
 	free(key);
 	return i;
 }
 
-/* Counters are not rows: they keep their names. */
-static int place_row(struct regrouping *r, struct view_track *t)
+/* Counters keep their names, since they are not rows. */
+static int place_row(struct regrouping *rg, struct view_track *t)
 {
-	char *text = make_text(r->view, t, &r->grouping->secondary);
-	uint32_t i = text ? find_row(r, t, text) : NAMES_NONE;
+	char *text = write_attributes(rg->view, t, &rg->grouping->secondary);
+	uint32_t i = text ? find_row(rg, t, text) : NAMES_NONE;
 
 	if (i == NAMES_NONE || t->kind == TRACK_COUNTERS) {
 		free(text);
@@ -171,7 +243,7 @@ static int place_row(struct regrouping *r, struct view_track *t)
 	}
 	if (i == NAMES_NONE)
 		return -ENOMEM;
-	r->n_tracks[i]++;
+	rg->n_tracks[i]++;
 	t->row = i;
 	t->row_plane = t->plane;
 	t->row_line = t->line;
@@ -180,7 +252,7 @@ static int place_row(struct regrouping *r, struct view_track *t)
 	return 0;
 }
 
-/* As a view has them: those of a process next to each other. */
+/* Sorts the tracks of a process next to each other, as a view needs them. */
 static int compare_tracks(const void *left, const void *right)
 {
 	const struct view_track *a = left;
@@ -195,38 +267,38 @@ static int compare_tracks(const void *left, const void *right)
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static int regroup(struct regrouping *r)
+static int regroup_tracks(struct regrouping *rg)
 {
-	struct view *v = r->view;
-	int rc = 0;
+	struct view *v = rg->view;
+	int r = 0;
 
-	for (size_t i = 0; i < v->n_tracks && rc == 0; i++) {
-		rc = place_process(r, &v->tracks[i]);
-		if (rc == 0)
-			rc = place_row(r, &v->tracks[i]);
+	for (size_t i = 0; i < v->n_tracks && r == 0; i++) {
+		r = place_process(rg, &v->tracks[i]);
+		if (r == 0)
+			r = place_row(rg, &v->tracks[i]);
 	}
-	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
-		v->tracks[i].is_shared = r->n_tracks[v->tracks[i].row] > 1;
-	return rc;
+	for (size_t i = 0; i < v->n_tracks && r == 0; i++)
+		v->tracks[i].is_shared = rg->n_tracks[v->tracks[i].row] > 1;
+	return r;
 }
 
 int grouping_apply(const struct grouping *g, struct view *v)
 {
-	struct regrouping r = {.grouping = g, .view = v};
-	int rc = -ENOMEM;
+	struct regrouping rg = {.grouping = g, .view = v};
+	int r = -ENOMEM;
 
 	if (grouping_is_plain(g) || !v->n_tracks)
 		return 0;
-	r.processes = calloc(v->n_tracks, sizeof *r.processes);
-	r.n_tracks = calloc(v->n_tracks, sizeof *r.n_tracks);
-	if (r.processes && r.n_tracks)
-		rc = regroup(&r);
-	if (rc == 0)
+	rg.processes = calloc(v->n_tracks, sizeof *rg.processes);
+	rg.n_tracks = calloc(v->n_tracks, sizeof *rg.n_tracks);
+	if (rg.processes && rg.n_tracks)
+		r = regroup_tracks(&rg);
+	if (r == 0)
 		qsort(v->tracks, v->n_tracks, sizeof *v->tracks, compare_tracks);
-	v->processes = r.processes;
-	v->n_processes = r.primary.n_texts;
-	names_deinit(&r.primary);
-	names_deinit(&r.rows);
-	free(r.n_tracks);
-	return rc;
+	v->processes = rg.processes;
+	v->n_processes = rg.primary.n_texts;
+	names_deinit(&rg.primary);
+	names_deinit(&rg.rows);
+	free(rg.n_tracks);
+	return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lanes; see lanes.h. */
+/* Places spans on lanes. Few lanes nest spans; if they are not enough, each further lane holds one span at a time. */
 #include "trace/read/lanes.h"
 
 #include <errno.h>
@@ -9,9 +9,8 @@
 #include "base/grow.h"
 #include "trace/saturate.h"
 
-/* The ends of the spans that are open on it, the innermost last. */
 struct lane {
-	int64_t *ends;
+	int64_t *ends; /* of its open spans, the innermost last */
 	size_t n;
 	size_t n_allocated;
 };
@@ -32,14 +31,14 @@ void lanes_deinit(struct lanes *l)
 
 /* --- lanes that nest ----------------------------------------------------------------------- */
 
-static bool fits(struct lane *lane, int64_t start_ns, int64_t end_ns)
+static bool lane_fits(struct lane *lane, int64_t start_ns, int64_t end_ns)
 {
 	while (lane->n && lane->ends[lane->n - 1] <= start_ns)
 		lane->n--;
 	return lane->n == 0 || end_ns <= lane->ends[lane->n - 1];
 }
 
-static int push(struct lane *lane, int64_t end_ns)
+static int lane_push(struct lane *lane, int64_t end_ns)
 {
 	if (grow(&lane->ends, &lane->n_allocated, lane->n + 1))
 		return -ENOMEM;
@@ -47,7 +46,7 @@ static int push(struct lane *lane, int64_t end_ns)
 	return 0;
 }
 
-static struct lane *add_lane(struct lanes *l)
+static struct lane *lanes_add(struct lanes *l)
 {
 	if (grow(&l->v, &l->n_allocated, l->n + 1))
 		return NULL;
@@ -55,9 +54,9 @@ static struct lane *add_lane(struct lanes *l)
 	return &l->v[l->n++];
 }
 
-/* --- lanes beyond, one span at a time ------------------------------------------------------ */
+/* --- lanes of one span at a time: a heap of their ends ------------------------------------- */
 
-static void swap(struct lane_end *a, struct lane_end *b)
+static void swap_lane_ends(struct lane_end *a, struct lane_end *b)
 {
 	struct lane_end c = *a;
 
@@ -65,37 +64,37 @@ static void swap(struct lane_end *a, struct lane_end *b)
 	*b = c;
 }
 
-static void sift_down(struct lanes *l)
+static void heap_sift_down(struct lanes *l)
 {
 	for (size_t i = 0, child = 1; child < l->n_heap; i = child, child = 2 * i + 1) {
 		child += child + 1 < l->n_heap && l->heap[child + 1].end_ns < l->heap[child].end_ns;
 		if (l->heap[i].end_ns <= l->heap[child].end_ns)
 			return;
-		swap(&l->heap[i], &l->heap[child]);
+		swap_lane_ends(&l->heap[i], &l->heap[child]);
 	}
 }
 
-static void sift_up(struct lanes *l, size_t i)
+static void heap_sift_up(struct lanes *l, size_t i)
 {
 	for (; i && l->heap[i].end_ns < l->heap[(i - 1) / 2].end_ns; i = (i - 1) / 2)
-		swap(&l->heap[i], &l->heap[(i - 1) / 2]);
+		swap_lane_ends(&l->heap[i], &l->heap[(i - 1) / 2]);
 }
 
-static int64_t place_alone(struct lanes *l, int64_t start_ns, int64_t end_ns)
+static int64_t lanes_place_alone(struct lanes *l, int64_t start_ns, int64_t end_ns)
 {
 	int64_t lane;
 
 	if (l->n_heap && l->heap[0].end_ns <= start_ns) {
 		lane = l->heap[0].lane;
 		l->heap[0].end_ns = end_ns;
-		sift_down(l);
+		heap_sift_down(l);
 		return lane;
 	}
 	if (grow(&l->heap, &l->n_heap_allocated, l->n_heap + 1))
 		return -ENOMEM;
 	lane = (int64_t)(LANES_NESTING + l->n_heap);
 	l->heap[l->n_heap] = (struct lane_end){end_ns, lane};
-	sift_up(l, l->n_heap++);
+	heap_sift_up(l, l->n_heap++);
 	return lane;
 }
 
@@ -104,11 +103,11 @@ int64_t lanes_place(struct lanes *l, int64_t start_ns, int64_t duration_ns)
 	int64_t end_ns = add_saturated(start_ns, duration_ns);
 	size_t i = 0;
 
-	while (i < l->n && !fits(&l->v[i], start_ns, end_ns))
+	while (i < l->n && !lane_fits(&l->v[i], start_ns, end_ns))
 		i++;
 	if (i == LANES_NESTING)
-		return place_alone(l, start_ns, end_ns);
-	if (i == l->n && !add_lane(l))
+		return lanes_place_alone(l, start_ns, end_ns);
+	if (i == l->n && !lanes_add(l))
 		return -ENOMEM;
-	return push(&l->v[i], end_ns) ? -ENOMEM : (int64_t)i;
+	return lane_push(&l->v[i], end_ns) ? -ENOMEM : (int64_t)i;
 }

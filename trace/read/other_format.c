@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other formats; see other_format.h. */
+/* Recognizes files of other formats by their first fields. */
 #include "trace/read/other_format.h"
 
 #include <stdbool.h>
 
 #include "trace/xspace/pbwire.h"
 
-#define MAX_FIELDS 64 /* of a message that are looked at, unless one of them tells */
+#define MAX_FIELDS 64 /* fields of a message that are looked at */
 
 #define GZIP "compressed by gzip, not an XSpace; unpack it first (gunzip)"
 #define PERFETTO "a Perfetto trace, not an XSpace; give the .xplane.pb that it was made of"
 #define PPROF "a pprof profile, not an XSpace; give the .xplane.pb that it was made of"
 #define UNKNOWN "not an XSpace: it has fields that none has; give a .xplane.pb"
 
-/* What the fields say. */
-struct evidence {
-	bool has_names; /* lines, or names of events: it is an XSpace, maybe a newer one */
-	bool has_strangers; /* fields that an XSpace has not */
+struct format_evidence {
+	bool has_names; /* it has lines or names of events: an XSpace, maybe a newer one */
+	bool has_strangers; /* it has fields that no XSpace has */
 	bool is_packet;
 	bool is_profile;
 };
 
-/* XPlane; TracePacket: timestamp, trusted_packet_sequence_id, compressed_packets; ValueType: unit. */
-static void judge_plane_field(struct evidence *e, const struct pb_field *f)
+/*
+ * Compares a field with those of XPlane, of TracePacket (timestamp, trusted_packet_sequence_id, compressed_packets), and of
+ * ValueType (unit).
+ */
+static void judge_plane_field(struct format_evidence *e, const struct pb_field *f)
 {
 	switch (f->tag) {
 	case PB_TAG(1, PB_VARINT):
@@ -41,17 +43,17 @@ static void judge_plane_field(struct evidence *e, const struct pb_field *f)
 	e->is_profile = e->is_profile || f->tag == PB_TAG(2, PB_VARINT);
 }
 
-static void judge_plane(struct evidence *e, const struct pb_field *plane)
+static void judge_plane(struct format_evidence *e, const struct pb_field *plane)
 {
-	struct pb_reader r = pb_enter(plane);
+	struct pb_reader reader = pb_enter(plane);
 	struct pb_field f;
 
-	for (int i = 0; i < MAX_FIELDS && !e->has_names && pb_next(&r, &f) > 0; i++)
+	for (int i = 0; i < MAX_FIELDS && !e->has_names && pb_next(&reader, &f) > 0; i++)
 		judge_plane_field(e, &f);
 }
 
-/* XSpace; Profile: function, string_table. */
-static void judge_field(struct evidence *e, const struct pb_field *f)
+/* Compares a field with those of XSpace, and of Profile (function, string_table). */
+static void judge_field(struct format_evidence *e, const struct pb_field *f)
 {
 	switch (f->tag) {
 	case PB_TAG(1, PB_LEN):
@@ -68,14 +70,14 @@ static void judge_field(struct evidence *e, const struct pb_field *f)
 
 const char *other_format_find(const uint8_t *data, size_t n_bytes)
 {
-	struct pb_reader r = pb_reader(data, n_bytes);
-	struct evidence e = {.has_names = false};
+	struct pb_reader reader = pb_reader(data, n_bytes);
+	struct format_evidence e = {.has_names = false};
 	struct pb_field f;
-	int rc = 1;
+	int r = 1;
 
 	if (n_bytes >= 2 && data[0] == 0x1f && data[1] == 0x8b)
 		return GZIP;
-	for (int i = 0; i < MAX_FIELDS && !e.has_names && (rc = pb_next(&r, &f)) > 0; i++)
+	for (int i = 0; i < MAX_FIELDS && !e.has_names && (r = pb_next(&reader, &f)) > 0; i++)
 		judge_field(&e, &f);
 	if (e.has_names || !e.has_strangers)
 		return NULL;
@@ -83,5 +85,6 @@ const char *other_format_find(const uint8_t *data, size_t n_bytes)
 		return PERFETTO;
 	if (e.is_profile)
 		return PPROF;
-	return rc < 0 ? NULL : UNKNOWN; /* broken: who reads it says where */
+	return r < 0 ? NULL
+		     : UNKNOWN; /* the archive's index reports where a broken file is broken */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that are no XSpaces. Several formats are protobuf messages, too, whose fields a reader of XSpaces passes over as unknown:
- * what is left is an empty trace, or one that has a string table as its host names.
+ * Recognizes files that are no XSpaces. Other formats are protobuf messages, too, and a reader of XSpaces would skip their
+ * fields as unknown: it would show an empty trace, or one with a string table as its host names.
  */
 #ifndef TRACE_READ_OTHER_FORMAT_H
 #define TRACE_READ_OTHER_FORMAT_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * What the bytes are, and what to do, as far as their begin tells: a text of ours. NULL: they may be an XSpace, whole or not.
+ * Returns a text that names the format of the bytes, and what to do about it; NULL if they may be an XSpace, whole or not.
  */
 const char *other_format_find(const uint8_t *data, size_t n_bytes);
 

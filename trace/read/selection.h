@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which items of a view are wanted. What can be known beforehand is found out once, when the view is opened: names, tracks, and
- * the times of the wanted steps.
+ * A selection tells which items of a view are wanted. view_open() prepares it: it marks the wanted names, and finds the times
+ * of the wanted steps.
  */
 #ifndef TRACE_READ_SELECTION_H
 #define TRACE_READ_SELECTION_H
@@ -22,22 +22,23 @@ struct selection_range {
 	int64_t last;
 };
 
-/* What was asked for. SELECTION_INIT is everything. */
+/* The selection that a user requests. SELECTION_INIT selects everything. */
 struct selection {
-	int64_t from_ns; /* what ends before is left out; and what begins at or after |to_ns| */
-	int64_t to_ns;
-	int64_t min_duration_ns; /* of spans */
-	regex_t name; /* of all items */
+	int64_t from_ns; /* items that end earlier are left out */
+	int64_t to_ns; /* items that begin at this time or later are left out */
+	int64_t min_duration_ns; /* shorter spans are left out */
+	regex_t name; /* names of wanted items */
 	bool has_name;
-	regex_t exclude; /* names that are left out */
+	regex_t exclude; /* names of items that are left out */
 	bool has_exclude;
-	const char *threads; /* "loader,worker-*,4242": names (as fnmatch(3)) or tids; NULL: all */
-	const char *pids; /* "4242,train": pids or names of processes, likewise */
+	const char *
+		threads; /* "loader,worker-*,4242": patterns of fnmatch(3) for names, or tids; NULL: all */
+	const char *pids; /* "4242,train": pids, or patterns for names of processes; NULL: all */
 	struct selection_range *iterations; /* NULL: all */
 	size_t n_iterations;
-	bool truncates_kernels; /* no arguments, no template parameters in the names of kernels */
-	int32_t device; /* only this one's tracks; SELECTION_HOSTS: only those of none */
-	bool is_whole; /* digests look at the time in which the recording is not complete, too (digest.h) */
+	bool truncates_kernels; /* names of kernels lose arguments and template parameters */
+	int32_t device; /* only tracks of this device; SELECTION_HOSTS: only those of no device */
+	bool is_whole; /* digests include the time in which the recording is not complete (digest.h) */
 };
 
 #define SELECTION_MAX_WORD 255
@@ -48,31 +49,31 @@ struct selection {
 		.from_ns = INT64_MIN, .to_ns = INT64_MAX, .device = SELECTION_ALL_DEVICES \
 	}
 
-/* Each of the words of an option: 0, or -EINVAL or -ENOMEM with |d|, which begins with |option|. */
+/* These parse the value of an option: 0, or -EINVAL or -ENOMEM with |d|, which begins with |option|. */
 int selection_set_name(struct selection *s, const char *option, const char *value, struct diag *d);
 int selection_set_exclude(
 	struct selection *s, const char *option, const char *value, struct diag *d);
-/* "[1,[3-4]]", "1,3-4" */
+/* |value| is like "[1,[3-4]]" or "1,3-4". */
 int selection_set_iterations(
 	struct selection *s, const char *option, const char *value, struct diag *d);
 /*
- * "loader,worker-*,4242"; a word is a pattern of fnmatch(3), a backslash makes a comma part of it, and one has 1 to
- * SELECTION_MAX_WORD bytes. |value| is borrowed.
+ * |value| is like "loader,worker-*,4242": each word is a pattern of fnmatch(3) of 1 to SELECTION_MAX_WORD bytes, and a
+ * backslash makes a comma part of it. |value| is borrowed.
  */
 int selection_set_threads(
 	struct selection *s, const char *option, const char *value, struct diag *d);
 int selection_set_pids(struct selection *s, const char *option, const char *value, struct diag *d);
-/* "10ms", "1.5s", "200us", "5ns"; a number alone is milliseconds. */
+/* |value| is like "10ms", "1.5s", "200us" or "5ns"; a number alone is in milliseconds. */
 int selection_parse_time(const char *option, const char *value, int64_t *out_ns, struct diag *d);
 void selection_deinit(struct selection *s);
 
-/* Whether it is one of the iterations. */
+/* True if |number| is a wanted iteration. */
 bool selection_has_number(const struct selection *s, int64_t number);
-/* Bytes of the first word of such a list of threads or pids. */
+/* Returns the length of the first word of a list of threads or pids. */
 size_t selection_get_word_length(const char *words);
-/* Whether the |n| bytes of |word|, one of such a list, are that |name|, as a pattern, or that |id|. */
+/* True if the |n| bytes of |word|, of a list of threads or pids, match |name| as a pattern, or are |id|. */
 bool selection_is_word(const char *word, size_t n, const char *name, int64_t id);
-/* Whether everything is wanted. */
+/* True if everything is wanted. */
 bool selection_is_all(const struct selection *s);
 
 /* --- while a view is opened and read ------------------------------------------------------- */
@@ -84,29 +85,29 @@ struct selection_window {
 	int64_t end_ns;
 };
 
-/* What is known of the view beforehand. All zero where there is no selection. */
+/* The prepared facts of a view. All zero if there is no selection. */
 struct selected {
-	uint8_t *names; /* for each of the view's names, whether it is wanted; NULL: all are */
-	uint32_t n_names; /* as many, without those that kernels are called instead */
+	uint8_t *names; /* 1 for each of the view's names that is wanted; NULL: all are */
+	uint32_t n_names; /* length of |names|, which has no truncated names of kernels */
 	uint32_t *
-		kernels; /* for each of the view's names, what a kernel of that name is called; NULL: the same */
-	struct selection_window *windows; /* by host and start; they do not overlap */
+		kernels; /* the truncated name for each of the view's names; NULL: kernels keep their names */
+	struct selection_window *windows; /* sorted by host and start; they do not overlap */
 	size_t n_windows;
 	size_t n_windows_allocated;
 	uint8_t *
-		has_steps; /* for each host, whether it has steps, so that windows count; NULL: iterations do not */
+		has_steps; /* 1 for each host with steps, to which windows apply; NULL: no iterations are selected */
 };
 
-/* When tracks and names are there. 0, or a negative errno with |d|. */
+/* Prepares the selection of a view whose tracks and names are complete. 0, or a negative errno with |d|. */
 int selection_prepare(struct view *view, struct diag *d);
 void selected_deinit(struct selected *s);
 
-/* Whether anything of the track can be wanted. */
+/* False if no item of the track can be wanted. */
 bool selection_has_track(const struct view *view, const struct view_track *track);
-/* |nth|: how many items of that name the track had before, if it is one of kernels. */
+/* |nth| is the number of earlier items of that name, if selection_counts(). */
 bool selection_has_item(const struct view *view, const struct view_track *track,
 	const struct item *item, uint64_t nth);
-/* Whether |nth| means something for the track: the cursor counts then. */
+/* True if the cursor has to count the track's items by name: on hosts without steps these are iterations. */
 bool selection_counts(const struct view *view, const struct view_track *track);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Views; see view.h. Hosts and their times are here, processes and tracks in view_tracks.c. */
+/* Opens views: hosts, their times, and notes on incomplete files. view_tracks.c makes processes and tracks. */
 #include "trace/read/view.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static uint64_t count_dropped(const struct archive *s)
 	return n;
 }
 
-static bool is_ours(const struct archive *a)
+static bool archive_is_ours(const struct archive *a)
 {
 	for (size_t i = 0; i < a->n_planes; i++)
 		if (archive_plane_find(&a->planes[i], "ptap_process_name"))
@@ -39,7 +39,7 @@ static bool is_ours(const struct archive *a)
 	return false;
 }
 
-/* The file's name without what every such file's ends with; of a part, as if the capture had not been split. */
+/* Copies the file's name without ".xplane.pb", and without the number of a part. */
 static char *copy_stem(const struct archive *s)
 {
 	const char *slash = strrchr(s->path, '/');
@@ -67,7 +67,7 @@ static int name_host(struct view_host *host)
 	return host->name ? 0 : -ENOMEM;
 }
 
-static uint32_t intern(struct view *v, const char *text)
+static uint32_t view_intern(struct view *v, const char *text)
 {
 	return names_intern(&v->names, text, strlen(text));
 }
@@ -77,11 +77,11 @@ static int map_names(struct view *v, struct view_host *host)
 	const struct names *names = &host->archive->names;
 
 	host->names = calloc((size_t)names->n_texts + 1, sizeof *host->names);
-	host->unknown = intern(v, "?");
+	host->unknown = view_intern(v, "?");
 	if (!host->names || host->unknown == NAMES_NONE)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < names->n_texts; i++) {
-		host->names[i] = intern(v, names->texts[i]);
+		host->names[i] = view_intern(v, names->texts[i]);
 		if (host->names[i] == NAMES_NONE)
 			return -ENOMEM;
 	}
@@ -89,10 +89,11 @@ static int map_names(struct view *v, struct view_host *host)
 }
 
 /*
- * Whether the clock of a server was only bracketed, and the bracket contains 0. Its times stay
- * then: most machines set their clocks by NTP, far more exactly than such a bracket is wide.
+ * True if the offset of a server's clock is only known as a range, and the range contains 0. Then its times stay: most
+ * machines set their clocks by NTP, far more exactly than such a range is wide.
  */
-static bool is_within_error(const struct view_host *host, const struct archive_plane *environment)
+static bool offset_is_within_error(
+	const struct view_host *host, const struct archive_plane *environment)
 {
 	int64_t error_ns = archive_plane_find_int(environment, "proftap_clock_uncertainty_ns");
 
@@ -100,7 +101,8 @@ static bool is_within_error(const struct view_host *host, const struct archive_p
 	       host->clock_offset_ns <= error_ns;
 }
 
-static int64_t find_length(const struct view_host *host, const struct archive_plane *environment)
+static int64_t find_host_length(
+	const struct view_host *host, const struct archive_plane *environment)
 {
 	const struct archive *a = host->archive;
 	const struct archive_stat *options =
@@ -129,10 +131,10 @@ static int fill_host(struct view *v, struct view_host *host)
 
 	host->epoch_ns = archive_plane_find_int(environment, "profile_start_time");
 	host->clock_offset_ns = archive_plane_find_int(environment, "proftap_clock_offset_ns");
-	host->is_ours = is_ours(host->archive);
-	if (!host->is_ours && is_within_error(host, environment))
+	host->is_ours = archive_is_ours(host->archive);
+	if (!host->is_ours && offset_is_within_error(host, environment))
 		host->clock_offset_ns = 0;
-	host->length_ns = find_length(host, environment);
+	host->length_ns = find_host_length(host, environment);
 	host->n_dropped = count_dropped(host->archive);
 	return name_host(host) || map_names(v, host) ? -ENOMEM : 0;
 }
@@ -166,28 +168,28 @@ int view_note(struct view *v, const char *format, ...)
 	return !text || names_intern(&v->notes, text, (size_t)n) == NAMES_NONE ? -ENOMEM : 0;
 }
 
-/* When it began, by the clock of who asked. */
-static int64_t find_begin(const struct view_host *host)
+/* Returns the start of the recording by the clock of the client. */
+static int64_t host_find_begin(const struct view_host *host)
 {
 	return sub_saturated(host->epoch_ns, host->clock_offset_ns);
 }
 
-/* The earliest begin of those that say one; 0: none does. */
-static int64_t find_epoch(const struct view *v)
+/* Returns the earliest known start; 0: none is known. */
+static int64_t view_find_epoch(const struct view *v)
 {
 	int64_t epoch_ns = 0;
 
 	for (size_t i = 0; i < v->n_archives; i++) {
 		const struct view_host *host = &v->hosts[i];
 
-		if (host->epoch_ns > 0 && (epoch_ns == 0 || find_begin(host) < epoch_ns))
-			epoch_ns = find_begin(host);
+		if (host->epoch_ns > 0 && (epoch_ns == 0 || host_find_begin(host) < epoch_ns))
+			epoch_ns = host_find_begin(host);
 	}
 	return epoch_ns;
 }
 
-/* Of its first event. */
-static int64_t find_first(const struct archive *a)
+/* Returns the start of the first event. */
+static int64_t archive_find_first(const struct archive *a)
 {
 	int64_t first_ns = INT64_MAX;
 
@@ -198,12 +200,12 @@ static int64_t find_first(const struct archive *a)
 	return first_ns == INT64_MAX ? 0 : first_ns;
 }
 
-/* What does not say when it began begins with its first event, where there are others beside it. */
+/* If there are several archives, one without a start time is shown from its first event on. */
 static void align_to_start(struct view *v)
 {
 	for (size_t i = 0; i < v->n_archives; i++)
 		if (v->n_archives > 1 && v->hosts[i].epoch_ns <= 0)
-			v->hosts[i].shift_ns = sub_saturated(0, find_first(v->archives[i]));
+			v->hosts[i].shift_ns = sub_saturated(0, archive_find_first(v->archives[i]));
 }
 
 static int align_to_epoch(struct view *v)
@@ -212,7 +214,7 @@ static int align_to_epoch(struct view *v)
 		struct view_host *host = &v->hosts[i];
 
 		if (host->epoch_ns > 0)
-			host->shift_ns = sub_saturated(find_begin(host), v->epoch_ns);
+			host->shift_ns = sub_saturated(host_find_begin(host), v->epoch_ns);
 		else if (v->epoch_ns && v->n_archives > 1 &&
 			 view_note(v, "%s: does not say when it began; shown from the start",
 				 host->archive->path))
@@ -221,27 +223,27 @@ static int align_to_epoch(struct view *v)
 	return 0;
 }
 
-static int align(struct view *v, const struct view_options *o)
+static int align_hosts(struct view *v, const struct view_options *o)
 {
-	int rc = 0;
+	int r = 0;
 
-	v->epoch_ns = find_epoch(v);
+	v->epoch_ns = view_find_epoch(v);
 	align_to_start(v);
 	if (o->align == VIEW_ALIGN_EPOCH)
-		rc = align_to_epoch(v);
+		r = align_to_epoch(v);
 	for (size_t i = 0; i < o->n_shifts && i < v->n_archives; i++)
 		v->hosts[i].shift_ns = add_saturated(v->hosts[i].shift_ns, o->shifts_ns[i]);
-	return rc;
+	return r;
 }
 
-/* --- what was left out --------------------------------------------------------------------- */
+/* --- notes on incomplete files ------------------------------------------------------------- */
 
-static int note_some(struct view *v, const struct archive *a, uint64_t n, const char *what)
+static int note_count(struct view *v, const struct archive *a, uint64_t n, const char *what)
 {
 	return n ? view_note(v, "%s: %llu %s", a->path, (unsigned long long)n, what) : 0;
 }
 
-/* The line in which the file was cut; NULL: it was cut between two, or nothing of that line came. */
+/* Finds the line in which the file was cut; NULL: it was cut between two lines, or before the line's first event. */
 static const struct archive_line *find_cut_line(const struct archive *a)
 {
 	const struct archive_plane *plane = a->n_planes ? &a->planes[a->n_planes - 1] : NULL;
@@ -262,7 +264,7 @@ static int note_cut(struct view *v, const struct view_host *host)
 		return view_note(v,
 			"%s: the rows that are there are whole; those behind them are missing",
 			a->path);
-	/* A stranger's, in no order of time. */
+	/* In a foreign file events may be in no order of time. */
 	if (!line->is_ordered)
 		return view_note(v,
 			"%s: the row \"%s\" was cut, and the rows behind it are missing; those in front "
@@ -280,9 +282,10 @@ static int note_left_out(struct view *v)
 		const struct archive *a = v->archives[i];
 
 		if (note_cut(v, &v->hosts[i]) ||
-			note_some(v, a, a->n_aggregated, "events have no time and are left out") ||
-			note_some(v, a, a->n_keyless, "arguments have no names and are left out") ||
-			note_some(v, a, a->n_cut, "names have a zero byte and end there"))
+			note_count(v, a, a->n_aggregated, "events have no time and are left out") ||
+			note_count(
+				v, a, a->n_keyless, "arguments have no names and are left out") ||
+			note_count(v, a, a->n_cut, "names have a zero byte and end there"))
 			return -ENOMEM;
 	}
 	return 0;
@@ -290,18 +293,18 @@ static int note_left_out(struct view *v)
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static int fill(struct view *v, const struct view_options *o, struct diag *d)
+static int view_fill(struct view *v, const struct view_options *o, struct diag *d)
 {
-	int rc;
+	int r;
 
-	if (add_hosts(v) || align(v, o) || note_left_out(v) || view_add_tracks(v))
+	if (add_hosts(v) || align_hosts(v, o) || note_left_out(v) || view_add_tracks(v))
 		return -ENOMEM;
 	v->origins = v->processes;
 	v->n_origins = v->n_processes;
 	if (o->grouping && grouping_apply(o->grouping, v))
 		return -ENOMEM;
-	if ((rc = flow_uses_make(v, d)))
-		return rc;
+	if ((r = flow_uses_make(v, d)))
+		return r;
 	return selection_prepare(v, d);
 }
 
@@ -327,19 +330,19 @@ int view_open(struct archive **archives, size_t n_archives, const struct view_op
 	struct view **out, struct diag *d)
 {
 	struct view *v = calloc(1, sizeof *v);
-	int rc;
+	int r;
 
 	if (!v) {
 		free_archives(archives, n_archives);
 		return diag_set(d, -ENOMEM, "trace: out of memory");
 	}
 	v->selection = options->selection;
-	rc = take_archives(v, archives, n_archives);
-	if (rc == 0)
-		rc = fill(v, options, d);
-	if (rc) {
+	r = take_archives(v, archives, n_archives);
+	if (r == 0)
+		r = view_fill(v, options, d);
+	if (r) {
 		view_free(v);
-		return d && d->text[0] ? rc : diag_set(d, rc, "trace: %s", errno_words(rc));
+		return d && d->text[0] ? r : diag_set(d, r, "trace: %s", errno_words(r));
 	}
 	*out = v;
 	return 0;

@@ -16,15 +16,15 @@
 #include "trace/model/device_name.h"
 #include "trace/model/space.h"
 #include "trace/read/archive.h"
-#include "trace/read/derived.h"
+#include "trace/read/stock_threads.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
 #define MAX_REAL (VIEW_MADE_UP - 1)
 
-struct building {
+struct view_builder {
 	struct view *view;
-	uint32_t host; /* whose planes are being added */
+	uint32_t host; /* the host whose planes are being added */
 	int64_t host_pid; /* the pid of its "/host:CPU"; 0: it has none */
 	struct names keys; /* "HOST PID" of processes that have a pid, "HOST PLANE" of GPUs */
 	uint32_t *processes_of_keys;
@@ -34,12 +34,12 @@ struct building {
 
 /* --- processes ----------------------------------------------------------------------------- */
 
-static bool is_device(const struct archive_plane *plane)
+static bool plane_is_device(const struct archive_plane *plane)
 {
 	return plane_name_is_device(plane->name);
 }
 
-static int64_t find_pid(const struct archive_plane *plane)
+int64_t archive_plane_find_pid(const struct archive_plane *plane)
 {
 	int64_t pid = archive_plane_find_int(plane, "process_id");
 
@@ -64,7 +64,7 @@ static int32_t find_local_device(const struct archive_plane *plane)
  * Returns the name of the plane's process. The client that recorded a server of another make wrote
  * it into the trace (client/answer/clock_stamp.h).
  */
-static char *name_process(const struct building *b, const struct archive_plane *plane)
+static char *name_process(const struct view_builder *b, const struct archive_plane *plane)
 {
 	const struct archive_plane *environment = NULL;
 	char *name = archive_plane_copy_text(plane, "ptap_process_name");
@@ -77,15 +77,15 @@ static char *name_process(const struct building *b, const struct archive_plane *
 }
 
 static void describe_device(
-	struct building *b, struct view_process *p, const struct archive_plane *plane)
+	struct view_builder *b, struct view_process *p, const struct archive_plane *plane)
 {
-	p->is_device = is_device(plane);
+	p->is_device = plane_is_device(plane);
 	p->device = p->is_device ? b->n_devices++ : -1;
 	p->local_device = p->is_device ? find_local_device(plane) : -1;
 }
 
 /* Adds a process. Returns its index, or -ENOMEM. */
-static int64_t add_process(struct building *b, const struct archive_plane *plane, int64_t pid)
+static int64_t add_process(struct view_builder *b, const struct archive_plane *plane, int64_t pid)
 {
 	struct view *v = b->view;
 	struct view_process *p;
@@ -106,7 +106,7 @@ static int64_t add_process(struct building *b, const struct archive_plane *plane
  * Returns the number of |key|, which has a place among b->processes_of_keys; NAMES_NONE: out of
  * memory.
  */
-static uint32_t take_key(struct building *b, const char *key, bool *is_new)
+static uint32_t take_key(struct view_builder *b, const char *key, bool *is_new)
 {
 	uint32_t n_known = b->keys.n_texts;
 	uint32_t k = names_intern(&b->keys, key, strlen(key));
@@ -122,7 +122,7 @@ static uint32_t take_key(struct building *b, const char *key, bool *is_new)
  * Returns the index of the process that has the pid on the host, which is a new one if need be, or
  * -ENOMEM.
  */
-static int64_t take_by_pid(struct building *b, const struct archive_plane *plane, int64_t pid)
+static int64_t take_by_pid(struct view_builder *b, const struct archive_plane *plane, int64_t pid)
 {
 	char key[48];
 	bool is_new;
@@ -148,7 +148,7 @@ static int64_t take_by_pid(struct building *b, const struct archive_plane *plane
  * Adds a process for a GPU. Returns its index, or -ENOMEM. If several GPUs have one key, it is the
  * first one's.
  */
-static int64_t add_gpu(struct building *b, const struct archive_plane *plane, const char *key)
+static int64_t add_gpu(struct view_builder *b, const struct archive_plane *plane, const char *key)
 {
 	bool is_new;
 	uint32_t k = take_key(b, key, &is_new);
@@ -160,7 +160,7 @@ static int64_t add_gpu(struct building *b, const struct archive_plane *plane, co
 }
 
 /* Returns the index of the device that a plane stands beside, or of a new one, or -ENOMEM. */
-static int64_t take_device(struct building *b, const struct archive_plane *plane)
+static int64_t take_device(struct view_builder *b, const struct archive_plane *plane)
 {
 	bool is_beside =
 		strncmp(plane->name, PLANE_BESIDE_DEVICE, strlen(PLANE_BESIDE_DEVICE)) == 0;
@@ -183,20 +183,67 @@ static int64_t take_device(struct building *b, const struct archive_plane *plane
 	return i;
 }
 
-static int64_t take_process(struct building *b, const struct archive_plane *plane)
+static int64_t take_process(struct view_builder *b, const struct archive_plane *plane)
 {
-	int64_t pid = find_pid(plane);
+	int64_t pid = archive_plane_find_pid(plane);
 
-	if (is_device(plane))
+	if (plane_is_device(plane))
 		return take_device(b, plane);
 	if (!pid && strncmp(plane->name, "/host:", 6) == 0)
 		pid = b->host_pid;
 	return pid ? take_by_pid(b, plane, pid) : add_process(b, plane, 0);
 }
 
+/* --- derived lines ---------------------------------------------------------------------------- */
+
+/*
+ * Derived lines repeat the contents of other lines: XLA sums a device's operations up to steps, modules, name scopes and
+ * lines of source, each on a line of its own beside the operations. So do the lines of a plane beside a device's own
+ * (trace/model/device_name.h): the host's waits for the device are on the host's threads, too. Viewers draw derived lines
+ * like any other, but sums of times leave them out.
+ */
+
+/* Range of the ids that XLA's trace_utils.h reserves for derived lines; they have 32 bits there, with a sign or without. */
+#define FIRST_ID INT64_C(0xdeadbeef)
+#define N_IDS 390
+#define TOP (INT64_C(1) << 32)
+
+#define TPU "/device:TPU:"
+#define BESIDE PLANE_BESIDE_DEVICE
+
+static const char *const operation_lines[] = {
+	"XLA Ops",
+	"Async XLA Ops",
+	"Sparse Core Ops",
+};
+
+static bool has_derived_id(const struct archive_line *line)
+{
+	int64_t id = line->id < 0 && line->id >= -TOP ? line->id + TOP : line->id;
+
+	return id >= FIRST_ID && id < FIRST_ID + N_IDS;
+}
+
+static bool has_operations(const struct archive_line *line)
+{
+	for (size_t i = 0; i < sizeof operation_lines / sizeof *operation_lines; i++)
+		if (strcmp(line->name, operation_lines[i]) == 0)
+			return true;
+	return false;
+}
+
+/* On TPUs ids tell nothing: there all lines but those with operations are derived. */
+static bool line_is_derived(const struct archive_plane *plane, const struct archive_line *line)
+{
+	if (has_derived_id(line) || strncmp(plane->name, BESIDE, sizeof BESIDE - 1) == 0)
+		return true;
+	return strncmp(plane->name, TPU, sizeof TPU - 1) == 0 && !has_operations(line);
+}
+
 /* --- tracks -------------------------------------------------------------------------------- */
 
-static enum track_kind find_kind(const struct view_process *p, const struct archive_line *line)
+static enum track_kind find_track_kind(
+	const struct view_process *p, const struct archive_line *line)
 {
 	if (line->is_counters)
 		return TRACK_COUNTERS;
@@ -209,7 +256,7 @@ static int add_track(struct view *v, uint32_t process, const struct archive_plan
 	const struct archive_line *line)
 {
 	const struct view_process *p = &v->processes[process];
-	struct view_track t = {.kind = find_kind(p, line), .plane = plane, .line = line};
+	struct view_track t = {.kind = find_track_kind(p, line), .plane = plane, .line = line};
 
 	t.row_plane = plane;
 	t.row_line = line;
@@ -232,7 +279,8 @@ static int add_track(struct view *v, uint32_t process, const struct archive_plan
 	return 0;
 }
 
-static void measure(struct view *v, const struct view_host *host, const struct archive_line *line)
+static void view_add_times(
+	struct view *v, const struct view_host *host, const struct archive_line *line)
 {
 	int64_t first_ns = add_saturated(line->first_ns, host->shift_ns);
 	int64_t end_ns = add_saturated(line->end_ns, host->shift_ns);
@@ -244,22 +292,22 @@ static void measure(struct view *v, const struct view_host *host, const struct a
 	v->n_events += line->n_events;
 }
 
-static int add_plane(struct building *b, const struct archive_plane *plane)
+static int view_add_plane(struct view_builder *b, const struct archive_plane *plane)
 {
 	struct view *v = b->view;
 	int64_t process;
-	int rc = 0;
+	int r = 0;
 
 	if (plane->n_lines == 0)
 		return 0;
 	process = take_process(b, plane);
 	if (process < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < plane->n_lines && rc == 0; i++) {
-		measure(v, &v->hosts[b->host], &plane->lines[i]);
-		rc = add_track(v, (uint32_t)process, plane, &plane->lines[i]);
+	for (size_t i = 0; i < plane->n_lines && r == 0; i++) {
+		view_add_times(v, &v->hosts[b->host], &plane->lines[i]);
+		r = add_track(v, (uint32_t)process, plane, &plane->lines[i]);
 	}
-	return rc;
+	return r;
 }
 
 /*
@@ -273,266 +321,30 @@ static int64_t find_target_pid(const struct archive_plane *environment)
 	return pid > 0 && pid <= MAX_REAL ? pid : 0;
 }
 
-static int add_planes(struct view *v)
+static int view_add_planes(struct view *v)
 {
-	struct building b = {.view = v};
-	int rc = 0;
+	struct view_builder b = {.view = v};
+	int r = 0;
 
-	for (; b.host < v->n_archives && rc == 0; b.host++) {
+	for (; b.host < v->n_archives && r == 0; b.host++) {
 		const struct archive *s = v->archives[b.host];
 
-		b.host_pid = find_pid(archive_find_plane(s, PLANE_HOST));
+		b.host_pid = archive_plane_find_pid(archive_find_plane(s, PLANE_HOST));
 		if (!b.host_pid)
 			b.host_pid = find_target_pid(archive_find_plane(s, PLANE_ENVIRONMENT));
 
-		for (size_t i = 0; i < s->n_planes && rc == 0; i++)
-			rc = add_plane(&b, &s->planes[i]);
+		for (size_t i = 0; i < s->n_planes && r == 0; i++)
+			r = view_add_plane(&b, &s->planes[i]);
 	}
 	names_deinit(&b.keys);
 	free(b.processes_of_keys);
-	return rc;
-}
-
-/* --- threads that two servers saw ---------------------------------------------------------- */
-
-/* A thread by a line of ptap_stock_thread_ids. */
-struct known_thread {
-	uint32_t host;
-	int64_t pid;
-	int64_t line; /* its id in that archive */
-	int64_t stock_id; /* that JAX's server gives the thread */
-	size_t track; /* SIZE_MAX: it has none */
-};
-
-struct known_threads {
-	struct known_thread *v;
-	size_t n;
-	size_t n_allocated;
-};
-
-static int compare_int64(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_known_lines(const void *left, const void *right)
-{
-	const struct known_thread *a = left;
-	const struct known_thread *b = right;
-
-	if (a->host != b->host)
-		return a->host < b->host ? -1 : 1;
-	return a->pid != b->pid ? compare_int64(a->pid, b->pid) : compare_int64(a->line, b->line);
-}
-
-static int compare_known_ids(const void *left, const void *right)
-{
-	const struct known_thread *a = left;
-	const struct known_thread *b = right;
-
-	return a->stock_id != b->stock_id ? compare_int64(a->stock_id, b->stock_id)
-					  : compare_known_lines(a, b);
-}
-
-static bool tells_stock_ids(const struct archive_plane *plane)
-{
-	return archive_plane_find(plane, "ptap_stock_thread_ids");
-}
-
-static int know_plane(struct known_threads *k, const struct archive_plane *plane, uint32_t host)
-{
-	_cleanup_free_ char *text = archive_plane_copy_text(plane, "ptap_stock_thread_ids");
-	struct known_thread one = {.host = host, .pid = find_pid(plane), .track = SIZE_MAX};
-	char *rest = text;
-	char *end;
-
-	while (rest && *rest) {
-		one.line = strtoll(rest, &end, 10);
-		one.stock_id = strtoll(end, &rest, 10);
-		if (rest == end)
-			return 0;
-		rest += *rest == '\n';
-		if (grow(&k->v, &k->n_allocated, k->n + 1))
-			return -ENOMEM;
-		k->v[k->n++] = one;
-	}
-	return 0;
-}
-
-/* Collects the threads of all files of a recording: each file knows the threads that it saw. */
-static int know_archive(struct known_threads *k, const struct archive *a, uint32_t host)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < a->n_planes && rc == 0; i++)
-		rc = know_plane(k, &a->planes[i], host);
-	for (size_t i = 0; i < a->n_joined && rc == 0; i++)
-		rc = know_archive(k, a->joined[i], host);
-	return rc;
-}
-
-static void find_known_tracks(struct known_threads *k, const struct view *v)
-{
-	qsort(k->v, k->n, sizeof *k->v, compare_known_lines);
-	for (size_t i = 0; i < v->n_tracks; i++) {
-		const struct view_track *t = &v->tracks[i];
-		const struct known_thread key = {
-			.host = t->host, .pid = find_pid(t->plane), .line = t->line->id};
-		struct known_thread *one = NULL;
-
-		if (t->kind == TRACK_THREAD && key.pid && tells_stock_ids(t->plane))
-			one = bsearch(&key, k->v, k->n, sizeof key, compare_known_lines);
-		while (one && one > k->v && compare_known_lines(one - 1, &key) == 0)
-			one--;
-		for (; one && one < k->v + k->n && compare_known_lines(one, &key) == 0; one++)
-			one->track = i;
-	}
-}
-
-/*
- * Drops ids that several threads had one after the other: none of these threads is known by it.
- * Several files may tell of one thread.
- */
-static void drop_ambiguous(struct known_threads *k)
-{
-	size_t n = 0;
-	size_t end;
-
-	qsort(k->v, k->n, sizeof *k->v, compare_known_ids);
-	for (size_t i = 0; i < k->n; i = end) {
-		struct known_thread one = k->v[i];
-		bool is_one = true;
-
-		for (end = i + 1; end < k->n && k->v[end].stock_id == one.stock_id; end++) {
-			is_one = is_one && compare_known_lines(&k->v[end], &one) == 0;
-			if (k->v[end].track != SIZE_MAX)
-				one.track = k->v[end].track;
-		}
-		if (is_one && one.track != SIZE_MAX)
-			k->v[n++] = one;
-	}
-	k->n = n;
-}
-
-static bool may_be_one_machine(const struct archive *a, const struct archive *b)
-{
-	return !a->hostnames.n_texts || !b->hostnames.n_texts ||
-	       strcmp(a->hostnames.texts[0], b->hostnames.texts[0]) == 0;
-}
-
-static int compare_known_id(const void *left, const void *right)
-{
-	const struct known_thread *a = left;
-	const struct known_thread *b = right;
-
-	return compare_int64(a->stock_id, b->stock_id);
-}
-
-/*
- * Finds proftap's track for the thread of |t|, which is another server's track; NULL: none is
- * known.
- */
-static const struct view_track *find_first(
-	const struct known_threads *k, const struct view *v, const struct view_track *t)
-{
-	const struct known_thread key = {.stock_id = t->line->id};
-	const struct known_thread *one = NULL;
-
-	if (t->kind == TRACK_THREAD && !tells_stock_ids(t->plane))
-		one = bsearch(&key, k->v, k->n, sizeof key, compare_known_id);
-	return one && one->host != t->host && one->pid == v->processes[t->process].pid &&
-			       may_be_one_machine(v->archives[one->host], v->archives[t->host])
-		       ? &v->tracks[one->track]
-		       : NULL;
-}
-
-/* Drops the processes that were joined to others; |becomes| has the new numbers then. */
-static void drop_processes(struct view *v, uint32_t *becomes)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < v->n_processes; i++) {
-		if (becomes[i] != i) {
-			free(v->processes[i].name);
-			continue;
-		}
-		v->processes[n] = v->processes[i];
-		becomes[i] = n++;
-	}
-	v->n_processes = n;
-}
-
-/*
- * Joins processes that have threads in common. |becomes| has for each process the one that gets its
- * tracks; |is_kept| is true for a process that got some.
- */
-static void join_threads(
-	struct view *v, const struct known_threads *k, uint32_t *becomes, bool *is_kept)
-{
-	for (size_t i = 0; i < v->n_tracks; i++) {
-		struct view_track *t = &v->tracks[i];
-		const struct view_track *first = find_first(k, v, t);
-
-		if (!first || first->process == t->process ||
-			becomes[first->process] != first->process || is_kept[t->process] ||
-			(becomes[t->process] != t->process &&
-				becomes[t->process] != first->process))
-			continue;
-		becomes[t->process] = first->process;
-		is_kept[first->process] = true;
-		t->row_plane = first->plane;
-		t->row_line = first->line;
-	}
-}
-
-static int move_tracks(struct view *v, uint32_t *becomes)
-{
-	_cleanup_free_ uint32_t *numbers = calloc(v->n_processes + 1, sizeof *numbers);
-
-	if (!numbers)
-		return -ENOMEM;
-	memcpy(numbers, becomes, v->n_processes * sizeof *numbers);
-	drop_processes(v, numbers);
-	for (size_t i = 0; i < v->n_tracks; i++) {
-		struct view_track *t = &v->tracks[i];
-
-		t->process = t->origin = numbers[becomes[t->process]];
-	}
-	return 0;
-}
-
-static int join_known(struct view *v, struct known_threads *k)
-{
-	_cleanup_free_ uint32_t *becomes = calloc(v->n_processes + 1, sizeof *becomes);
-	_cleanup_free_ bool *is_kept = calloc(v->n_processes + 1, sizeof *is_kept);
-
-	if (!becomes || !is_kept)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < v->n_processes; i++)
-		becomes[i] = i;
-	find_known_tracks(k, v);
-	drop_ambiguous(k);
-	join_threads(v, k, becomes, is_kept);
-	return move_tracks(v, becomes);
-}
-
-static int join_sources(struct view *v)
-{
-	struct known_threads known = {NULL};
-	int rc = 0;
-
-	for (uint32_t i = 0; i < v->n_archives && v->n_archives > 1 && rc == 0; i++)
-		rc = know_archive(&known, v->archives[i], i);
-	if (rc == 0 && known.n)
-		rc = join_known(v, &known);
-	free(known.v);
-	return rc;
+	return r;
 }
 
 /* --- order and ids ------------------------------------------------------------------------- */
 
 /* Sorts the tracks of a process by plane and line: it may have several planes. */
-static int compare_places(const void *left, const void *right)
+static int compare_track_places(const void *left, const void *right)
 {
 	const struct view_track *a = left;
 	const struct view_track *b = right;
@@ -548,7 +360,7 @@ static int compare_places(const void *left, const void *right)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-static int compare_ids(const void *left, const void *right)
+static int compare_track_ids(const void *left, const void *right)
 {
 	const struct view_track *a = left;
 	const struct view_track *b = right;
@@ -559,7 +371,7 @@ static int compare_ids(const void *left, const void *right)
 		return a->tid < b->tid ? -1 : 1;
 	if (a->is_real != b->is_real)
 		return a->is_real ? -1 : 1;
-	return compare_places(left, right);
+	return compare_track_places(left, right);
 }
 
 /*
@@ -570,7 +382,7 @@ static void make_up_tids(struct view *v)
 {
 	const struct view_track *last = NULL;
 
-	qsort(v->tracks, v->n_tracks, sizeof *v->tracks, compare_ids);
+	qsort(v->tracks, v->n_tracks, sizeof *v->tracks, compare_track_ids);
 	for (size_t i = 0; i < v->n_tracks; i++) {
 		struct view_track *t = &v->tracks[i];
 
@@ -599,14 +411,14 @@ static int draw_as_first(struct view_track *t)
 
 int view_add_tracks(struct view *v)
 {
-	int rc = add_planes(v);
+	int r = view_add_planes(v);
 
-	if (rc == 0)
-		rc = join_sources(v);
-	if (rc || !v->n_tracks)
-		return rc;
+	if (r == 0)
+		r = stock_threads_join(v);
+	if (r || !v->n_tracks)
+		return r;
 	make_up_tids(v);
-	qsort(v->tracks, v->n_tracks, sizeof *v->tracks, compare_places);
+	qsort(v->tracks, v->n_tracks, sizeof *v->tracks, compare_track_places);
 	for (size_t i = 0; i < v->n_tracks; i++) {
 		struct view_track *t = &v->tracks[i];
 

@@ -3,9 +3,15 @@
 #ifndef TRACE_READ_VIEW_TRACKS_H
 #define TRACE_READ_VIEW_TRACKS_H
 
+#include <stdint.h>
+
 struct view;
 
-/* Adds the processes and tracks. To be called once, when the hosts are there. 0 or -ENOMEM. */
+struct archive_plane;
+
+/* Adds the processes and tracks. Call it once, after the hosts were added. 0 or -ENOMEM. */
 int view_add_tracks(struct view *v);
+/* Returns the pid of the plane's process; 0: it has none. |plane| may be NULL. */
+int64_t archive_plane_find_pid(const struct archive_plane *plane);
 
 #endif

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes the index of an archive. Fields of a plane may stand in front of the names that they refer to, so its fields are
+ * walked three times: for the names, for the stats of the names, and for the rest. Each event of a line is read once, to
+ * check that it can be read, and to find the order and the times of the line.
+ */
+#include "trace/read/archive_index.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/grow.h"
+#include "trace/read/archive.h"
+#include "trace/read/event.h"
+#include "trace/saturate.h"
+#include "trace/xspace/pbwire.h"
+
+/* Limit of names made of ids: all further ids share one name, so that memory does not grow with events. */
+#define MAX_UNKNOWN 1000
+#define UNKNOWN "?"
+
+struct indexing {
+	struct archive *archive;
+	struct diag *diag;
+};
+
+struct line_survey {
+	struct archive_line line;
+	struct pb_field name;
+	struct pb_field display_name;
+	int64_t last_start_ns;
+	int64_t last_duration_ns;
+	bool has_sync;
+	struct archive_stats stats; /* stats of one event */
+};
+
+static const char *const role_names[] = {
+	[ROLE_STEP_NUM] = "step_num",
+	[ROLE_UNFINISHED] = "unfinished",
+	[ROLE_STARTED_BEFORE] = "started_before",
+	[ROLE_CORRELATION] = "correlation_id",
+	[ROLE_ROOT] = "_r",
+	[ROLE_ASYNC] = "_a",
+	[ROLE_PRODUCER_TYPE] = "_pt",
+	[ROLE_PRODUCER] = "_p",
+	[ROLE_CONSUMER_TYPE] = "_ct",
+	[ROLE_CONSUMER] = "_c",
+};
+
+/* --- errors and names ------------------------------------------------------------------------- */
+
+/* Returns a name's bytes, never NULL, and counts names that are cut at a zero byte. */
+static const char *indexing_get_name(struct indexing *x, const struct pb_field *f)
+{
+	const char *text = f->n_bytes ? (const char *)f->data : "";
+
+	x->archive->n_cut += f->n_bytes && memchr(text, 0, f->n_bytes);
+	return text;
+}
+
+static int indexing_fail_memory(struct indexing *x)
+{
+	return diag_set(x->diag, -ENOMEM, "%s: out of memory while reading it", x->archive->path);
+}
+
+/* The file was changed between two walks. */
+static int indexing_fail_changed(struct indexing *x)
+{
+	return diag_set(
+		x->diag, -EBADMSG, "%.300s: it was changed while it was read", x->archive->path);
+}
+
+/* |message| is the kind of message that is broken at |at|. */
+static int indexing_fail(struct indexing *x, const struct pb_reader *at, const char *message)
+{
+	return diag_set(x->diag, -EBADMSG,
+		"%.300s: not a readable trace: at byte %zu, in %s: %s; is it whole?",
+		x->archive->path, (size_t)(at->p - x->archive->data), message, at->error);
+}
+
+/* --- names that are not in the file ----------------------------------------------------------- */
+
+static int add_unknown_name(struct indexing *x, struct archive_plane *plane, int64_t id)
+{
+	uint32_t n_before = plane->unknown.n_texts;
+	char text[32];
+	uint32_t i;
+
+	if (n_before >= MAX_UNKNOWN)
+		return 0;
+	snprintf(text, sizeof text, UNKNOWN "%lld", (long long)id);
+	i = names_intern(&plane->unknown, text, strlen(text));
+	if (i < n_before)
+		return 0;
+	if (i == NAMES_NONE ||
+		grow(&plane->unknown_ids, &plane->n_unknown_allocated, (size_t)i + 1))
+		return indexing_fail_memory(x);
+	plane->unknown_ids[i] = id;
+	return 0;
+}
+
+static int index_unknown_name(struct indexing *x, struct archive_plane *plane, uint32_t i)
+{
+	struct archive_event_name name = {.first_stat = plane->name_stats.n};
+	const char *text = plane->unknown.texts[i];
+
+	name.name = names_intern(&x->archive->names, text, strlen(text));
+	if (name.name == NAMES_NONE ||
+		grow(&plane->event_names, &plane->n_event_names_allocated,
+			plane->n_event_names + 1) ||
+		idmap_add(&plane->events, plane->unknown_ids[i], (uint32_t)plane->n_event_names))
+		return indexing_fail_memory(x);
+	plane->event_names[plane->n_event_names++] = name;
+	return 0;
+}
+
+/* Adds the names made of ids to the plane's event names, after all its lines were read. */
+static int index_unknown_names(struct indexing *x, struct archive_plane *plane)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < plane->unknown.n_texts && r == 0; i++)
+		r = index_unknown_name(x, plane, i);
+	if (plane->unknown.n_texts)
+		idmap_sort(&plane->events);
+	return r;
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static void read_line_header_field(struct line_survey *s, const struct pb_field *f)
+{
+	if (f->tag == PB_TAG(1, PB_VARINT))
+		s->line.id = (int64_t)f->value;
+	else if (f->tag == PB_TAG(2, PB_LEN))
+		s->name = *f;
+	else if (f->tag == PB_TAG(3, PB_VARINT))
+		s->line.base_ns = (int64_t)f->value;
+	else if (f->tag == PB_TAG(11, PB_LEN))
+		s->display_name = *f;
+}
+
+static int read_line_header(struct indexing *x, struct line_survey *s, const struct pb_field *field)
+{
+	struct pb_reader reader = pb_enter(field);
+	const uint8_t *passed = NULL;
+	struct pb_field f;
+	int r;
+
+	while ((r = pb_next(&reader, &f)) > 0) {
+		read_line_header_field(s, &f);
+		archive_pass(x->archive, &passed, reader.p);
+	}
+	if (r < 0)
+		return indexing_fail(x, &reader, "a line");
+	s->line.data = field->data;
+	s->line.n_bytes = field->n_bytes;
+	return 0;
+}
+
+static bool stats_mark_async(const struct archive_plane *plane, const struct archive_stats *stats)
+{
+	for (size_t i = 0; i < stats->n; i++)
+		if (plane->roles[stats->v[i].key] == ROLE_ASYNC)
+			return stats->v[i].value.u64 != 0;
+	return false;
+}
+
+static void count_event(struct line_survey *s, const struct archive_event *e, uint32_t series)
+{
+	struct archive_line *line = &s->line;
+	int64_t end_ns = add_saturated(e->start_ns, e->duration_ns);
+
+	if (line->n_events == 0) {
+		line->series = series;
+		line->first_ns = e->start_ns;
+		line->last_ns = e->start_ns;
+		line->end_ns = end_ns;
+		line->is_ordered = true;
+	} else if (e->start_ns < s->last_start_ns ||
+		   (e->start_ns == s->last_start_ns && e->duration_ns > s->last_duration_ns)) {
+		line->is_ordered = false;
+	}
+	if (e->start_ns < line->first_ns)
+		line->first_ns = e->start_ns;
+	if (e->start_ns > line->last_ns)
+		line->last_ns = e->start_ns;
+	if (end_ns > line->end_ns)
+		line->end_ns = end_ns;
+	s->last_start_ns = e->start_ns;
+	s->last_duration_ns = e->duration_ns;
+	line->n_events++;
+}
+
+static int survey_event(struct indexing *x, struct archive_plane *plane, struct line_survey *s,
+	const struct pb_field *field)
+{
+	struct archive_event e;
+	struct pb_reader bad;
+	int r;
+
+	s->stats.n = 0;
+	r = event_read(plane, s->line.base_ns, field, &e, &s->stats, &bad);
+	if (r)
+		return r == -EBADMSG ? indexing_fail(x, &bad, "an event") : indexing_fail_memory(x);
+	if (e.is_aggregated) {
+		x->archive->n_aggregated++;
+		return 0;
+	}
+	s->has_sync = s->has_sync || !stats_mark_async(plane, &s->stats);
+	count_event(s, &e,
+		e.name == ARCHIVE_NO_NAME ? ARCHIVE_NO_NAME : plane->event_names[e.name].name);
+	return e.name == ARCHIVE_NO_NAME ? add_unknown_name(x, plane, e.id) : 0;
+}
+
+static int survey_events(struct indexing *x, struct archive_plane *plane, struct line_survey *s,
+	const struct pb_field *field)
+{
+	struct pb_reader reader = pb_enter(field);
+	const uint8_t *passed = NULL;
+	struct pb_field f;
+	int r = 0;
+
+	while (r == 0 && pb_next(&reader, &f) > 0) {
+		if (f.tag == PB_TAG(4, PB_LEN))
+			r = survey_event(x, plane, s, &f);
+		archive_pass(x->archive, &passed, reader.p);
+	}
+	free(s->stats.v);
+	x->archive->n_keyless += s->stats.n_keyless;
+	return r;
+}
+
+/* Adds the line to the plane if it has events. */
+static int plane_keep_line(struct indexing *x, struct archive_plane *plane, struct line_survey *s)
+{
+	const struct pb_field *name = s->name.n_bytes ? &s->name : &s->display_name;
+
+	if (s->line.n_events == 0)
+		return 0;
+	s->line.name = strndup(indexing_get_name(x, name), name->n_bytes);
+	if (!s->line.name || grow(&plane->lines, &plane->n_lines_allocated, plane->n_lines + 1)) {
+		free(s->line.name);
+		return indexing_fail_memory(x);
+	}
+	s->line.is_counters = strcmp(s->line.name, LINE_COUNTERS) == 0;
+	s->line.is_async = !s->has_sync && !s->line.is_counters;
+	plane->lines[plane->n_lines++] = s->line;
+	return 0;
+}
+
+/* Indexes an XLine of the plane, which has all its metadata. */
+static int index_line(struct indexing *x, struct archive_plane *plane, const struct pb_field *field)
+{
+	struct line_survey s = {.has_sync = false};
+	int r = read_line_header(x, &s, field);
+
+	s.line.position = plane->n_lines_read++;
+	if (r == 0)
+		r = survey_events(x, plane, &s, field);
+	return r ? r : plane_keep_line(x, plane, &s);
+}
+
+/* --- planes ----------------------------------------------------------------------------------- */
+
+typedef int (*field_reader)(
+	struct indexing *x, struct archive_plane *plane, const struct pb_field *f);
+
+/* Calls |read| for each field of a message; |what| names the message in errors. */
+static int walk_message(struct indexing *x, struct archive_plane *plane,
+	const struct pb_field *message, const char *what, field_reader read)
+{
+	struct pb_reader reader = pb_enter(message);
+	struct pb_field f;
+	int r;
+
+	while ((r = pb_next(&reader, &f)) > 0) {
+		r = read(x, plane, &f);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? indexing_fail(x, &reader, what) : 0;
+}
+
+struct metadata_entry {
+	int64_t id;
+	struct pb_field value; /* empty if there is none */
+	struct pb_field name;
+};
+
+static int read_metadata_name(struct indexing *x, struct metadata_entry *m)
+{
+	struct pb_reader reader = pb_enter(&m->value);
+	struct pb_field f;
+	int r;
+
+	while ((r = pb_next(&reader, &f)) > 0)
+		if (f.tag == PB_TAG(2, PB_LEN))
+			m->name = f;
+	return r < 0 ? indexing_fail(x, &reader, "a metadata value") : 0;
+}
+
+/* Reads an entry of a map: {key = 1, value = 2}. The key counts; the id inside the value is a copy of it. */
+static int read_metadata(
+	struct indexing *x, const struct pb_field *message, struct metadata_entry *m)
+{
+	struct pb_reader reader = pb_enter(message);
+	struct pb_field f;
+	int r;
+
+	*m = (struct metadata_entry){0};
+	while ((r = pb_next(&reader, &f)) > 0) {
+		if (f.tag == PB_TAG(1, PB_VARINT))
+			m->id = (int64_t)f.value;
+		else if (f.tag == PB_TAG(2, PB_LEN))
+			m->value = f;
+	}
+	return r < 0 ? indexing_fail(x, &reader, "a metadata entry") : read_metadata_name(x, m);
+}
+
+static uint32_t intern_name(struct indexing *x, struct names *names, const struct pb_field *f)
+{
+	return names_intern(names, indexing_get_name(x, f), f->n_bytes);
+}
+
+static int add_event_name(
+	struct indexing *x, struct archive_plane *plane, const struct metadata_entry *m)
+{
+	struct archive_event_name name = {.name = intern_name(x, &x->archive->names, &m->name)};
+
+	if (name.name == NAMES_NONE ||
+		grow(&plane->event_names, &plane->n_event_names_allocated,
+			plane->n_event_names + 1) ||
+		idmap_add(&plane->events, m->id, (uint32_t)plane->n_event_names))
+		return indexing_fail_memory(x);
+	plane->event_names[plane->n_event_names++] = name;
+	return 0;
+}
+
+static int add_stat_name(
+	struct indexing *x, struct archive_plane *plane, const struct metadata_entry *m)
+{
+	uint32_t index = intern_name(x, &plane->stat_names, &m->name);
+
+	if (index == NAMES_NONE || idmap_add(&plane->stats, m->id, index))
+		return indexing_fail_memory(x);
+	return 0;
+}
+
+static int read_plane_name(
+	struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
+{
+	free(plane->name);
+	plane->name = strndup(indexing_get_name(x, f), f->n_bytes);
+	return plane->name ? 0 : indexing_fail_memory(x);
+}
+
+static int read_plane_names(
+	struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
+{
+	struct metadata_entry m;
+	int r;
+
+	switch (f->tag) {
+	case PB_TAG(1, PB_VARINT):
+		plane->id = (int64_t)f->value;
+		return 0;
+	case PB_TAG(2, PB_LEN):
+		return read_plane_name(x, plane, f);
+	case PB_TAG(4, PB_LEN):
+		r = read_metadata(x, f, &m);
+		return r ? r : add_event_name(x, plane, &m);
+	case PB_TAG(5, PB_LEN):
+		r = read_metadata(x, f, &m);
+		return r ? r : add_stat_name(x, plane, &m);
+	}
+	return 0;
+}
+
+static int assign_roles(struct indexing *x, struct archive_plane *plane)
+{
+	plane->roles = calloc((size_t)plane->stat_names.n_texts + 1, 1);
+	if (!plane->roles)
+		return indexing_fail_memory(x);
+	for (uint8_t role = 0; role < sizeof role_names / sizeof role_names[0]; role++) {
+		uint32_t index = role_names[role] ? names_find(&plane->stat_names, role_names[role])
+						  : NAMES_NONE;
+
+		if (index != NAMES_NONE)
+			plane->roles[index] = role;
+	}
+	return 0;
+}
+
+static int read_name_stat(struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
+{
+	struct pb_reader bad;
+	int r;
+
+	if (f->tag != PB_TAG(5, PB_LEN))
+		return 0;
+	r = stat_read(plane, f, &plane->name_stats, &bad);
+	if (r)
+		return r == -EBADMSG ? indexing_fail(x, &bad, "a stat") : indexing_fail_memory(x);
+	return 0;
+}
+
+static int read_name_stats(
+	struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
+{
+	struct archive_event_name *name;
+	size_t first = plane->name_stats.n;
+	struct metadata_entry m;
+	uint32_t index;
+	int r;
+
+	if (f->tag != PB_TAG(4, PB_LEN))
+		return 0;
+	r = read_metadata(x, f, &m);
+	if (r == 0 && m.value.n_bytes)
+		r = walk_message(x, plane, &m.value, "a metadata value", read_name_stat);
+	if (r || plane->name_stats.n == first)
+		return r;
+	index = idmap_find(&plane->events, m.id);
+	if (index == IDMAP_NONE)
+		return indexing_fail_changed(x);
+	name = &plane->event_names[index];
+	name->first_stat = first;
+	name->n_stats = (uint32_t)(plane->name_stats.n - first);
+	return 0;
+}
+
+static int read_plane_rest(
+	struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
+{
+	struct pb_reader bad;
+	int r;
+
+	if (f->tag == PB_TAG(3, PB_LEN))
+		return index_line(x, plane, f);
+	if (f->tag != PB_TAG(6, PB_LEN))
+		return 0;
+	r = stat_read(plane, f, &plane->own, &bad);
+	if (r)
+		return r == -EBADMSG ? indexing_fail(x, &bad, "a stat") : indexing_fail_memory(x);
+	return 0;
+}
+
+static struct archive_plane *archive_add_plane(struct archive *s)
+{
+	struct archive_plane *plane;
+
+	if (grow(&s->planes, &s->n_planes_allocated, s->n_planes + 1))
+		return NULL;
+	plane = &s->planes[s->n_planes];
+	*plane = (struct archive_plane){.name = strdup("")};
+	if (!plane->name)
+		return NULL;
+	s->n_planes++;
+	return plane;
+}
+
+/* Removes the plane that marks a part, and sets archive->part unless its numbers make no sense. */
+static void take_part_mark(struct archive *s)
+{
+	struct archive_plane *plane = &s->planes[s->n_planes - 1];
+	int64_t number = archive_plane_find_int(plane, "number");
+	int64_t n_parts = archive_plane_find_int(plane, "n_parts");
+
+	if (strcmp(plane->name, PLANE_PART) != 0 || plane->n_lines)
+		return;
+	if (number >= 1 && number <= n_parts && n_parts <= ARCHIVE_MAX_PARTS)
+		s->part = (struct archive_part){
+			.id = (uint64_t)archive_plane_find_int(plane, "id"),
+			.number = (uint32_t)number,
+			.n_parts = (uint32_t)n_parts,
+		};
+	archive_plane_deinit(plane);
+	s->n_planes--;
+}
+
+static int index_plane(struct indexing *x, const struct pb_field *field)
+{
+	struct archive_plane *plane = archive_add_plane(x->archive);
+	int r;
+
+	if (!plane)
+		return indexing_fail_memory(x);
+	r = walk_message(x, plane, field, "a plane", read_plane_names);
+	idmap_sort(&plane->events);
+	idmap_sort(&plane->stats);
+	if (r == 0)
+		r = assign_roles(x, plane);
+	if (r == 0)
+		r = walk_message(x, plane, field, "a plane", read_name_stats);
+	if (r == 0)
+		r = walk_message(x, plane, field, "a plane", read_plane_rest);
+	if (r == 0)
+		r = index_unknown_names(x, plane);
+	if (r == 0)
+		take_part_mark(x->archive);
+	return r;
+}
+
+void archive_plane_deinit(struct archive_plane *plane)
+{
+	for (size_t i = 0; i < plane->n_lines; i++)
+		free(plane->lines[i].name);
+	free(plane->lines);
+	free(plane->behind);
+	free(plane->name);
+	idmap_deinit(&plane->events);
+	free(plane->event_names);
+	free(plane->name_stats.v);
+	idmap_deinit(&plane->stats);
+	names_deinit(&plane->stat_names);
+	names_deinit(&plane->unknown);
+	free(plane->unknown_ids);
+	free(plane->roles);
+	free(plane->own.v);
+	free(plane->keys);
+}
+
+/* --- the space -------------------------------------------------------------------------------- */
+
+static int intern_text(struct indexing *x, struct names *names, const struct pb_field *f)
+{
+	const char *text = f->n_bytes ? (const char *)f->data : "";
+
+	return names_intern(names, text, f->n_bytes) == NAMES_NONE ? indexing_fail_memory(x) : 0;
+}
+
+static int index_space_field(struct indexing *x, const struct pb_field *f)
+{
+	switch (f->tag) {
+	case PB_TAG(1, PB_LEN):
+		return index_plane(x, f);
+	case PB_TAG(2, PB_LEN):
+		return intern_text(x, &x->archive->errors, f);
+	case PB_TAG(3, PB_LEN):
+		return intern_text(x, &x->archive->warnings, f);
+	case PB_TAG(4, PB_LEN):
+		return intern_text(x, &x->archive->hostnames, f);
+	}
+	return 0;
+}
+
+int archive_index(struct archive *archive, struct diag *d)
+{
+	struct pb_reader reader = pb_reader(archive->data, archive->n_bytes);
+	struct indexing x = {archive, d};
+	struct pb_field f;
+	int r;
+
+	while ((r = pb_next(&reader, &f)) > 0) {
+		r = index_space_field(&x, &f);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? indexing_fail(&x, &reader, "the space") : 0;
+}
