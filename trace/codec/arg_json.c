@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments as JSON; see arg_json.h. */
+/* Writes arguments as JSON. */
 #include "trace/codec/arg_json.h"
 
 #include <math.h>

@@ -1,30 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chrome's trace event format, in the shape that jax.collect_profile leaves (but for the empty event at its end, which
- * importers take for an error): names and order of processes and threads, then events in microseconds. For
- * ui.perfetto.dev, chrome://tracing, and whatever else reads JSON.
+ * Chrome's trace event format, for ui.perfetto.dev, chrome://tracing, and other readers of JSON: names and order of
+ * processes and threads, then events in microseconds. It has the shape that jax.collect_profile writes, without the empty
+ * event at its end, which importers take for an error.
  *
- * Pids are the view's. Where several hosts have the same, all but the first get one that is made up.
+ * Pids are those of the view. If several hosts have the same pid, all but the first get one that is made up.
+ *
+ * Spans are "X". Importers drop an X that overlaps another one of its row without being inside, so each goes to the
+ * first row on which it nests. Flows are "s" and "f", which bind to the event that was written last on their row at their
+ * time. "bind_id" would not do: an event can have one only, and an instant none.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "trace/codec/chrome.h"
+#include "trace/codec/arg_json.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/formats.h"
 #include "trace/codec/sink.h"
 #include "trace/model/idmap.h"
 #include "trace/read/cursor.h"
+#include "trace/read/lanes.h"
 #include "trace/read/view.h"
+#include "trace/saturate.h"
+
+struct chrome {
+	const struct view *view;
+	struct sink *sink;
+	struct codec_result *result;
+	int64_t *pids; /* written pids of the view's processes, each unique */
+	int64_t shift_ns; /* added to all times: codec_choose_shift() */
+	uint64_t n_events;
+	int64_t next_tid; /* next made-up tid, for rows beyond a track's first */
+	uint32_t *series; /* by name: index + 1 of the last track that had samples of it */
+	const struct view_track *track; /* being written, as are the rows below */
+	struct lanes lanes;
+	int64_t tid; /* tid of the track's first row */
+	int64_t second_tid; /* tid of its second row; others follow */
+};
 
 /* --- events -------------------------------------------------------------------------------- */
 
-void chrome_begin(struct chrome *c, const char *phase, const char *name, int64_t tid)
+/* Begins an event with the fields that every event has; chrome_end() closes it. */
+static void chrome_begin(struct chrome *c, const char *phase, const char *name, int64_t tid)
 {
 	struct sink *s = c->sink;
 
@@ -38,7 +61,7 @@ void chrome_begin(struct chrome *c, const char *phase, const char *name, int64_t
 	sink_json(s, name, strlen(name));
 }
 
-void chrome_end(struct chrome *c)
+static void chrome_end(struct chrome *c)
 {
 	sink_put(c->sink, '}');
 }
@@ -50,8 +73,8 @@ static void put_sort_index(struct chrome *c, const char *name, int64_t tid, uint
 	chrome_end(c);
 }
 
-/* The row of what another server saw of a thread also has the name of that server's file. */
-static void name_row(struct chrome *c, int64_t tid)
+/* Names a row. If another server recorded the thread too, the row of its track also has the name of its file. */
+static void put_row_name(struct chrome *c, int64_t tid)
 {
 	_cleanup_free_ char *name = NULL;
 
@@ -66,25 +89,26 @@ static void name_row(struct chrome *c, int64_t tid)
 	put_sort_index(c, "thread_sort_index", tid, (uint64_t)(c->track - c->view->tracks));
 }
 
-int64_t chrome_add_row(struct chrome *c)
+/* Adds a row for the track, and returns its tid. */
+static int64_t chrome_add_row(struct chrome *c)
 {
-	name_row(c, c->next_tid);
+	put_row_name(c, c->next_tid);
 	return c->next_tid++;
 }
 
 /* --- processes ----------------------------------------------------------------------------- */
 
-/* The first process of each pid keeps it; the made-up ones of different processes differ as it is. */
+/* The first process with a pid keeps it; others get made-up pids, which differ anyway. */
 static int choose_pids(struct chrome *c)
 {
 	const struct view *v = c->view;
 	struct idmap owners = {NULL};
-	int rc = 0;
+	int r = 0;
 
-	for (size_t i = v->n_processes; i > 0 && rc == 0; i--)
-		rc = idmap_add(&owners, v->processes[i - 1].pid, (uint32_t)(i - 1));
+	for (size_t i = v->n_processes; i > 0 && r == 0; i--)
+		r = idmap_add(&owners, v->processes[i - 1].pid, (uint32_t)(i - 1));
 	idmap_sort(&owners);
-	for (size_t i = 0; i < v->n_processes && rc == 0; i++) {
+	for (size_t i = 0; i < v->n_processes && r == 0; i++) {
 		int64_t pid = v->processes[i].pid;
 		bool is_own = idmap_find(&owners, pid) == i;
 
@@ -92,10 +116,13 @@ static int choose_pids(struct chrome *c)
 		codec_lose(c->result, "processes of one pid on several hosts", !is_own);
 	}
 	idmap_deinit(&owners);
-	return rc;
+	return r;
 }
 
-/* "train"; of several hosts, where no grouping says how they are called, "gpu7 train", and "gpu7 train [4242]" where the pid itself had to give way. */
+/*
+ * Writes "train"; for several hosts without a grouping "gpu7 train", and "gpu7 train [4242]" if the process could not keep
+ * its pid.
+ */
 static void put_process_name(struct chrome *c, const struct view_process *p)
 {
 	const char *host = c->view->hosts[p->host].name;
@@ -119,7 +146,7 @@ static void put_process(struct chrome *c)
 	put_sort_index(c, "process_sort_index", c->track->tid, c->track->process);
 }
 
-/* Of several tracks that a grouping draws as one row, the first: what others have would cross its spans. */
+/* True for the first of several tracks that a grouping draws as one row: spans of the others would cross its spans. */
 static bool has_own_row(const struct chrome *c)
 {
 	const struct view_track *t = c->track;
@@ -127,7 +154,7 @@ static bool has_own_row(const struct chrome *c)
 	return t == c->view->tracks || t[-1].process != t->process || t[-1].tid != t->tid;
 }
 
-static void put_names(struct chrome *c)
+static void put_track_names(struct chrome *c)
 {
 	const struct view *v = c->view;
 
@@ -136,13 +163,173 @@ static void put_names(struct chrome *c)
 		if (i == 0 || c->track->process != c->track[-1].process)
 			put_process(c);
 		if (has_own_row(c))
-			name_row(c, c->track->tid);
+			put_row_name(c, c->track->tid);
 	}
+}
+
+/* --- items ------------------------------------------------------------------------------------ */
+
+static void put_time_member(struct chrome *c, const char *member, int64_t ns)
+{
+	sink_text(c->sink, member);
+	sink_micros(c->sink, ns);
+}
+
+static void put_start(struct chrome *c, const struct item *item)
+{
+	put_time_member(c, ",\"ts\":", add_saturated(item->start_ns, c->shift_ns));
+}
+
+static void put_args(struct chrome *c, const struct item *item)
+{
+	if (item->n_args == 0)
+		return;
+	sink_text(c->sink, ",\"args\":");
+	arg_json_object(c->sink, item, arg_json_viewer_value);
+}
+
+static const char *chrome_get_name(const struct chrome *c, const struct item *item)
+{
+	return names_get(&c->view->names, item->name);
+}
+
+/* --- flows --------------------------------------------------------------------------------- */
+
+/* Importers read ids as hexadecimal texts; numbers of JavaScript are too short for them. */
+static void put_flow_end(
+	struct chrome *c, const struct item *item, const char *phase, uint64_t id, int64_t tid)
+{
+	/*
+	 * Importers join ends of one name only. Both ends of proftap's flows have one name; in foreign traces a call and its
+	 * kernel have different ones.
+	 */
+	bool has_name = item->kind == ITEM_INSTANT && c->view->hosts[c->track->host].is_ours;
+
+	if (id == 0)
+		return;
+	chrome_begin(c, phase, has_name ? chrome_get_name(c, item) : "flow", tid);
+	put_start(c, item);
+	sink_printf(c->sink, ",\"cat\":\"flow\",\"id\":\"0x%" PRIx64 "\"", id);
+	if (phase[0] == 'f')
+		sink_text(c->sink, ",\"bp\":\"e\"");
+	chrome_end(c);
+}
+
+static void put_flows(struct chrome *c, const struct item *item, int64_t tid)
+{
+	put_flow_end(c, item, "f", item->flow_in, tid);
+	put_flow_end(c, item, "s", item->flow_out, tid);
+}
+
+/* --- spans and instants -------------------------------------------------------------------- */
+
+/* Plain spans of threads have no category. */
+static void put_category(struct chrome *c, const struct item *item)
+{
+	if (c->track->kind == TRACK_THREAD && !item->is_step)
+		return;
+	sink_text(c->sink, ",\"cat\":\"");
+	sink_text(c->sink, codec_get_item_type(c->track, item));
+	sink_put(c->sink, '"');
+}
+
+/* Returns the tid of the span's row, which is added if need be, or -ENOMEM. */
+static int64_t take_span_row(struct chrome *c, const struct item *item)
+{
+	int64_t lane = lanes_place(&c->lanes, item->start_ns, item->duration_ns);
+	int64_t tid = c->second_tid + lane - 1;
+
+	if (lane <= 0)
+		return lane < 0 ? -ENOMEM : c->tid;
+	return tid == c->next_tid ? chrome_add_row(c) : tid;
+}
+
+static int put_span(struct chrome *c, const struct item *item)
+{
+	int64_t tid = take_span_row(c, item);
+
+	if (tid < 0)
+		return -ENOMEM;
+	chrome_begin(c, "X", chrome_get_name(c, item), tid);
+	put_category(c, item);
+	put_start(c, item);
+	put_time_member(c, ",\"dur\":", item->duration_ns);
+	put_args(c, item);
+	chrome_end(c);
+	put_flows(c, item, tid);
+	return 1;
+}
+
+static int put_instant(struct chrome *c, const struct item *item)
+{
+	chrome_begin(c, "i", chrome_get_name(c, item), c->tid);
+	put_start(c, item);
+	sink_text(c->sink, ",\"s\":\"t\"");
+	put_args(c, item);
+	chrome_end(c);
+	put_flows(c, item, c->tid);
+	return 1;
+}
+
+/* --- samples ------------------------------------------------------------------------------- */
+
+/* True if another track of the process has samples of that name; then an id tells them apart. */
+static bool is_second_series(struct chrome *c, const struct item *item)
+{
+	uint32_t *last = &c->series[item->name];
+	uint32_t at = (uint32_t)(c->track - c->view->tracks) + 1;
+	const struct view_track *other = *last ? &c->view->tracks[*last - 1] : c->track;
+
+	if (other != c->track && other->process == c->track->process)
+		return true;
+	*last = at;
+	return false;
+}
+
+static bool sample_is_number(const struct item *item)
+{
+	double value;
+
+	return item->n_args && item_arg_to_double(&item->args[0], &value) && isfinite(value);
+}
+
+static int put_sample(struct chrome *c, const struct item *item)
+{
+	if (!sample_is_number(item)) {
+		codec_lose(c->result, "counter samples that are no number", 1);
+		return 0;
+	}
+	codec_lose(c->result, "further values of counter samples", item->n_args - 1);
+	chrome_begin(c, "C", chrome_get_name(c, item), c->track->tid);
+	put_start(c, item);
+	if (is_second_series(c, item))
+		sink_printf(c->sink, ",\"id\":\"%" PRId64 "\"", c->track->tid);
+	sink_text(c->sink, ",\"args\":{");
+	sink_json(c->sink, item->args[0].key, strlen(item->args[0].key));
+	sink_put(c->sink, ':');
+	arg_json_value(c->sink, &item->args[0]);
+	sink_put(c->sink, '}');
+	chrome_end(c);
+	return 1;
+}
+
+/* Returns 1, 0 if the format cannot express the item (which is counted), or -ENOMEM. */
+static int chrome_put_item(struct chrome *c, const struct item *item)
+{
+	switch (item->kind) {
+	case ITEM_SPAN:
+		return put_span(c, item);
+	case ITEM_INSTANT:
+		return put_instant(c, item);
+	case ITEM_SAMPLE:
+		return put_sample(c, item);
+	}
+	return 0;
 }
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-/* Numbers that may be beyond what JavaScript holds are texts. */
+/* Numbers that may be too large for JavaScript are texts. */
 static void put_member(struct sink *s, const char *name, int64_t value)
 {
 	sink_printf(s, ",\"%s\":\"%" PRId64 "\"", name, value);
@@ -168,45 +355,45 @@ static void put_head(struct chrome *c)
 static int put_item(void *chrome, const struct item *item)
 {
 	struct chrome *c = chrome;
-	int rc = chrome_put_item(c, item);
+	int r = chrome_put_item(c, item);
 
-	c->result->n_items += rc > 0;
-	return rc < 0 ? rc : c->sink->error;
+	c->result->n_items += r > 0;
+	return r < 0 ? r : c->sink->error;
 }
 
 static int put_track(struct chrome *c, const struct view_track *track, struct diag *d)
 {
-	int rc;
+	int r;
 
 	c->track = track;
 	c->lanes = (struct lanes){.v = NULL};
 	c->tid = has_own_row(c) ? track->tid : chrome_add_row(c);
 	c->second_tid = c->next_tid;
-	rc = cursor_read(c->view, track, put_item, c, d);
+	r = cursor_read(c->view, track, put_item, c, d);
 	lanes_deinit(&c->lanes);
-	return rc;
+	return r;
 }
 
-static int write_all(struct chrome *c, struct diag *d)
+static int chrome_write_all(struct chrome *c, struct diag *d)
 {
 	const struct view *v = c->view;
-	int rc = choose_pids(c);
+	int r = choose_pids(c);
 
-	if (rc)
-		return rc;
+	if (r)
+		return r;
 	put_head(c);
-	put_names(c);
-	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
-		rc = put_track(c, &v->tracks[i], d);
+	put_track_names(c);
+	for (size_t i = 0; i < v->n_tracks && r == 0; i++)
+		r = put_track(c, &v->tracks[i], d);
 	sink_text(c->sink, "\n]}\n");
-	return rc;
+	return r;
 }
 
 static int write_chrome(const struct view *v, const struct codec_options *options, struct sink *s,
 	struct codec_result *result, struct diag *d)
 {
 	struct chrome c = {.view = v, .sink = s, .result = result};
-	int rc = -ENOMEM;
+	int r = -ENOMEM;
 
 	(void)options;
 	c.shift_ns = codec_choose_shift(v);
@@ -214,10 +401,10 @@ static int write_chrome(const struct view *v, const struct codec_options *option
 	c.pids = calloc(v->n_processes + 1, sizeof *c.pids);
 	c.series = calloc((size_t)v->names.n_texts + 1, sizeof *c.series);
 	if (c.pids && c.series)
-		rc = write_all(&c, d);
+		r = chrome_write_all(&c, d);
 	free(c.pids);
 	free(c.series);
-	return rc;
+	return r;
 }
 
 static const char *const aliases[] = {"json", NULL};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of formats; see codec.h. */
+/* The table of codecs, and helpers that they share. */
 #include "trace/codec/codec.h"
 
 #include <string.h>
 
 #include "trace/codec/formats.h"
+#include "trace/read/cursor.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
@@ -41,23 +42,24 @@ const struct codec *codec_find(const char *name)
 	return NULL;
 }
 
-static bool ends_with(const char *path, size_t n, const char *suffix)
+static bool path_ends_with(const char *path, size_t n, const char *suffix)
 {
 	size_t n_suffix = suffix ? strlen(suffix) : 0;
 
 	return n_suffix && n > n_suffix && memcmp(path + n - n_suffix, suffix, n_suffix) == 0;
 }
 
-/* Bytes of the longest of its ends that |path| has, as it is or without ".gz"; 0: none. */
-static size_t match(const struct codec *c, const char *path)
+/* Returns the length of the codec's longest suffix that |path|, with or without ".gz", ends with; 0: none. */
+static size_t match_suffix(const struct codec *c, const char *path)
 {
 	const char *const suffixes[] = {c->suffix, c->plain_suffix};
 	size_t n = strlen(path);
-	size_t n_bare = ends_with(path, n, ".gz") ? n - 3 : n;
+	size_t n_bare = path_ends_with(path, n, ".gz") ? n - 3 : n;
 	size_t longest = 0;
 
 	for (int i = 0; i < 2; i++)
-		if ((ends_with(path, n, suffixes[i]) || ends_with(path, n_bare, suffixes[i])) &&
+		if ((path_ends_with(path, n, suffixes[i]) ||
+			    path_ends_with(path, n_bare, suffixes[i])) &&
 			strlen(suffixes[i]) > longest)
 			longest = strlen(suffixes[i]);
 	return longest;
@@ -69,7 +71,7 @@ const struct codec *codec_find_by_path(const char *path)
 	size_t longest = 0;
 
 	for (const struct codec *const *c = codecs; *c; c++) {
-		size_t n = match(*c, path);
+		size_t n = match_suffix(*c, path);
 
 		if (n > longest) {
 			longest = n;
@@ -81,7 +83,7 @@ const struct codec *codec_find_by_path(const char *path)
 
 bool codec_has_gzip_name(const char *path)
 {
-	return ends_with(path, strlen(path), ".gz");
+	return path_ends_with(path, strlen(path), ".gz");
 }
 
 const char *codec_get_suffix(const struct codec *c, const struct codec_options *options)
@@ -93,9 +95,9 @@ bool codec_is_gzip(const struct codec *c, const char *path)
 {
 	size_t n = strlen(path);
 
-	/* Whose files are compressed without saying so (pprof's), all but the plain ones; of others, those that say it. */
+	/* pprof's files are compressed though their suffix is not ".gz", unless they have the plain suffix. */
 	return codec_has_gzip_name(path) || (c->plain_suffix && !codec_has_gzip_name(c->suffix) &&
-						    !ends_with(path, n, c->plain_suffix));
+						    !path_ends_with(path, n, c->plain_suffix));
 }
 
 void codec_lose(struct codec_result *result, const char *what, uint64_t n)
@@ -118,4 +120,19 @@ int64_t codec_choose_shift(const struct view *v)
 	bool is_exact = v->first_ns >= 0 && v->end_ns <= MAX_EXACT_NS;
 
 	return is_exact ? 0 : sub_saturated(0, v->first_ns);
+}
+
+const char *codec_get_item_type(const struct view_track *track, const struct item *item)
+{
+	if (item->kind == ITEM_SAMPLE)
+		return "counter";
+	if (item->kind == ITEM_INSTANT)
+		return item->flow_out || item->flow_in ? "flow" : "instant";
+	if (item->is_step)
+		return "step";
+	if (track->is_derived)
+		return "derived";
+	if (track->kind == TRACK_ASYNC)
+		return "async";
+	return track->kind == TRACK_STREAM ? "kernel" : "span";
 }

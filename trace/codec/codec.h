@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The formats that a view can be written in: one row each. Commands look a row up by name or by a file's end, and never ask
- * which it is. A new format is a file and a row in codec.c.
+ * A codec is a format that a view can be written in. Commands look a codec up by its name or by the ending of a file name,
+ * and treat all codecs alike. A new format is a file and a row in codec.c.
  */
 #ifndef TRACE_CODEC_CODEC_H
 #define TRACE_CODEC_CODEC_H
@@ -11,27 +11,29 @@
 #include <stdint.h>
 
 struct diag;
+struct item;
 struct sink;
 struct view;
+struct view_track;
 
-/* What a format could not say, for the summary and the warnings: counted, never silent. */
 #define CODEC_MAX_LOSSES 16
 
+/* Counts things that a format could not express; summaries and warnings show it. */
 struct codec_loss {
 	const char *what; /* "flows", "arguments of bytes": plural, a literal */
 	uint64_t n;
 };
 
 struct codec_result {
-	uint64_t n_items; /* written */
-	uint64_t n_bytes; /* likewise */
+	uint64_t n_items; /* items written */
+	uint64_t n_bytes; /* bytes written */
 	struct codec_loss losses[CODEC_MAX_LOSSES];
 	size_t n_losses;
 };
 
 struct codec_options {
-	int level; /* of compression, 0 to 9; -1: the codec's own */
-	int64_t n_threads; /* to compress with; 0: as many as there are processors */
+	int level; /* level of compression, 0 to 9; -1: the codec's own */
+	int64_t n_threads; /* threads that compress; 0: as many as there are processors */
 };
 
 #define CODEC_OPTIONS_INIT  \
@@ -40,16 +42,16 @@ struct codec_options {
 	}
 
 struct codec {
-	const char *name; /* for -t */
+	const char *name; /* argument of -t */
 	const char *const *aliases; /* ends with NULL; may be NULL */
-	const char
-		*suffix; /* of its files, with the dot; ends with ".gz" where they are compressed */
 	const char *
-		plain_suffix; /* of those that are not compressed, where |suffix| is of those that are; NULL: none */
-	const char *help; /* one line: what it is and who opens it */
-	bool compresses; /* inside of its format, whatever the sink does */
-	bool needs_file; /* writes by path, not to a sink: cannot go into a pipe */
-	/* Exactly one of the two. 0 or a negative errno with |d|. */
+		suffix; /* ending of its files, with the dot; ends with ".gz" if the sink compresses them */
+	const char *
+		plain_suffix; /* ending of uncompressed files if |suffix| is that of compressed ones; NULL: none */
+	const char *help; /* one line that describes the format and its readers */
+	bool compresses; /* the format itself is compressed, whatever the sink does */
+	bool needs_file; /* it writes to a path, not to a sink, and so not to a pipe */
+	/* Exactly one of the two is set. 0 or a negative errno with |d|. */
 	int (*write)(const struct view *view, const struct codec_options *options,
 		struct sink *sink, struct codec_result *result, struct diag *d);
 	int (*write_file)(const struct view *view, const struct codec_options *options,
@@ -58,24 +60,30 @@ struct codec {
 
 extern const struct codec *const codecs[]; /* ends with NULL */
 
-/* NULL if there is none. */
+/* Finds a codec by its name or alias; NULL if there is none. */
 const struct codec *codec_find(const char *name);
-/* By the end of a file's name, the longest that a row has; ".gz" may stand behind it. NULL if there is none. */
+/* Finds the codec with the longest suffix that |path| ends with; ".gz" may follow it. NULL if there is none. */
 const struct codec *codec_find_by_path(const char *path);
-/* Whether the sink compresses what goes into the file at |path|: a name with ".gz", and of pprof's all but the plain ones. */
+/* True if the sink compresses the file at |path|: its name ends with ".gz", or it is a pprof file other than a plain one. */
 bool codec_is_gzip(const struct codec *c, const char *path);
-/* Whether the name itself says so. */
+/* True if |path| ends with ".gz". */
 bool codec_has_gzip_name(const char *path);
-/* The end of its files' names with the options: that of plain ones where nothing is compressed. */
+/* Returns the suffix of its files with |options|: the plain one if they do not compress. */
 const char *codec_get_suffix(const struct codec *c, const struct codec_options *options);
 
-/* Adds to the loss of that name. */
+/* Adds |n| to the loss named |what|. */
 void codec_lose(struct codec_result *result, const char *what, uint64_t n);
 
 /*
- * What is added to the view's times in ns for viewers that hold them in doubles, and drop those before 0: nothing while all
- * are within 0 and 2^53 (104 days), else as much as the first one needs to be 0.
+ * Returns the ns to add to the view's times for viewers that hold times in doubles and drop those before 0: nothing if all
+ * times are between 0 and 2^53 (104 days), else as much as makes the first one 0.
  */
 int64_t codec_choose_shift(const struct view *view);
+
+/*
+ * Returns the type of an item for formats that name it: "span", "step", "async", "kernel", "derived" (a span of a derived
+ * line, see view_tracks.c), "instant", "flow" (an instant at which a flow begins or ends) or "counter".
+ */
+const char *codec_get_item_type(const struct view_track *track, const struct item *item);
 
 #endif

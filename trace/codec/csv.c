@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CSV (RFC 4180): a row for every event, for spreadsheets and data frames. All that an event has is expressed. */
+/* CSV (RFC 4180): a row for every event with all its properties, for spreadsheets and data frames. */
 #include <string.h>
 
 #include "trace/codec/arg_json.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/formats.h"
-#include "trace/codec/item_type.h"
 #include "trace/codec/sink.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 
 struct csv {
 	const struct view *view;
-	const struct view_track *track; /* that is read */
+	const struct view_track *track; /* being read */
 	struct sink *sink;
 	struct codec_result *result;
-	struct sink args; /* as JSON, before it is quoted */
+	struct sink args; /* arguments as JSON, before they are quoted */
 };
 
-/* --- fields: each ends the one before ------------------------------------------------------ */
+/* --- fields, each with the comma behind it ------------------------------------------------- */
 
 static void put_text(struct csv *w, const char *text)
 {
@@ -46,7 +45,7 @@ static void put_place(struct csv *w)
 	put_number(w, p->device, p->device >= 0);
 }
 
-/* The last one. */
+/* Writes the last field, which has no comma. */
 static void put_args(struct csv *w, const struct item *item)
 {
 	const uint8_t *text;
@@ -67,7 +66,7 @@ static int put_item(void *csv, const struct item *item)
 {
 	struct csv *w = csv;
 
-	sink_text(w->sink, item_type_get(w->track, item));
+	sink_text(w->sink, codec_get_item_type(w->track, item));
 	sink_put(w->sink, ',');
 	put_place(w);
 	put_text(w, names_get(&w->view->names, item->name));
@@ -88,17 +87,17 @@ static int write_csv(const struct view *v, const struct codec_options *options, 
 	struct codec_result *result, struct diag *d)
 {
 	struct csv w = {.view = v, .sink = s, .result = result};
-	int rc = sink_init_memory(&w.args);
+	int r = sink_init_memory(&w.args);
 
 	(void)options;
 	sink_text(s, "type,host,process,pid,thread,tid,device,name,start_ns,duration_ns,step,"
 		     "flow_in,flow_out,args\r\n");
-	for (size_t i = 0; i < v->n_tracks && rc == 0; i++) {
+	for (size_t i = 0; i < v->n_tracks && r == 0; i++) {
 		w.track = &v->tracks[i];
-		rc = cursor_read(v, w.track, put_item, &w, d);
+		r = cursor_read(v, w.track, put_item, &w, d);
 	}
 	sink_deinit(&w.args);
-	return rc;
+	return r;
 }
 
 const struct codec codec_csv = {

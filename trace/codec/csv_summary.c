@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CSV (RFC 4180): a row for every name with what its spans amount to, the same as proftap report's. */
+/* CSV (RFC 4180): a row for every name with the sums of its spans, as proftap report --csv prints it. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ static uint64_t count_items(const struct rows *rows)
 	return n;
 }
 
-static void count(const struct digest *g, struct codec_result *result)
+static void count_summary(const struct digest *g, struct codec_result *result)
 {
 	for (int i = 0; i < DIGEST_LISTS; i++)
 		result->n_items += count_items(&g->lists[i]);
@@ -32,26 +32,26 @@ static int put_rows(struct digest *g, struct sink *s)
 {
 	static const struct report_options all = {.sort = ROW_SELF};
 	FILE *stream = sink_open_stream(s);
-	int rc = stream ? report_write_csv(g, &all, stream) : -ENOMEM;
+	int r = stream ? report_write_csv(g, &all, stream) : -ENOMEM;
 
-	if (stream && fclose(stream) && rc == 0)
-		rc = -EIO;
-	return s->error ? s->error : rc;
+	if (stream && fclose(stream) && r == 0)
+		r = -EIO;
+	return s->error ? s->error : r;
 }
 
 static int write_summary(const struct view *v, const struct codec_options *options, struct sink *s,
 	struct codec_result *result, struct diag *d)
 {
 	struct digest *g = NULL;
-	int rc = digest_make(v, &g, d);
+	int r = digest_make(v, &g, d);
 
 	(void)options;
-	if (rc == 0) {
-		count(g, result);
-		rc = put_rows(g, s);
+	if (r == 0) {
+		count_summary(g, result);
+		r = put_rows(g, s);
 	}
 	digest_free(g);
-	return rc;
+	return r;
 }
 
 const struct codec codec_csv_summary = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folded stacks: a line for each distinct stack of spans, "process;thread;outer;inner NS", where NS is how long inner had
- * nothing inside of it. Readers cut a line at ';' and at its last space, and flamegraph.pl takes a number before that for a
- * second weight: no frame has any of the three.
+ * Folded stacks: a line for each distinct stack of spans, "process;thread;outer;inner NS", where NS is the self time of inner.
+ * Readers split a line at ';' and at its last space, and flamegraph.pl takes a number before that for a second weight: so no
+ * frame contains ';' or a space.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,15 +22,15 @@ struct folded {
 	struct sink *sink;
 	struct codec_result *result;
 	struct stack_tree tree;
-	bool *is_used; /* by name */
-	const struct view_track *last; /* that had a stack */
+	bool *is_used; /* by name: it was written and counted */
+	const struct view_track *last; /* last track that had a stack */
 	uint64_t n_without_time;
-	uint64_t n_changed; /* names that stand otherwise in the file */
+	uint64_t n_changed; /* names that are written with other characters */
 };
 
 /* --- frames -------------------------------------------------------------------------------- */
 
-/* What regular expressions take for a space: U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000. */
+/* Characters that regular expressions treat as a space. */
 static bool is_wide_space(uint32_t c)
 {
 	return c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
@@ -72,7 +72,7 @@ static void put_frame(struct sink *s, const char *text)
 	}
 }
 
-static bool is_changed(const char *text)
+static bool name_is_changed(const char *text)
 {
 	for (; *text; text++)
 		if (*text == ';' || (unsigned char)*text < 0x20 || *text == 0x7f)
@@ -82,27 +82,30 @@ static bool is_changed(const char *text)
 
 /* --- stacks -------------------------------------------------------------------------------- */
 
-/* The names before the stacks of a track, each once: tracks of one process and processes of one host lie next to each other. */
-static void count_row(struct folded *f, const struct view_track *track)
+/*
+ * Counts changed names of the track, its process and its host, each once: tracks of one process and processes of one host lie
+ * next to each other.
+ */
+static void count_changed_row(struct folded *f, const struct view_track *track)
 {
 	const struct view *v = f->view;
 	uint32_t host = view_get_origin(v, track)->host;
 
-	f->n_changed += is_changed(track->name);
+	f->n_changed += name_is_changed(track->name);
 	if (!f->last || f->last->process != track->process)
-		f->n_changed += is_changed(view_get_process(v, track)->name);
+		f->n_changed += name_is_changed(view_get_process(v, track)->name);
 	if (view_names_hosts(v) && (!f->last || view_get_origin(v, f->last)->host != host))
-		f->n_changed += is_changed(v->hosts[host].name);
+		f->n_changed += name_is_changed(v->hosts[host].name);
 	f->last = track;
 }
 
-/* That a space is an underscore needs no word. */
-static void put_name(struct folded *f, uint32_t name)
+/* A space that becomes an underscore does not count as a change. */
+static void put_name_frame(struct folded *f, uint32_t name)
 {
 	const char *text = names_get(&f->view->names, name);
 
 	if (!f->is_used[name])
-		f->n_changed += is_changed(text);
+		f->n_changed += name_is_changed(text);
 	f->is_used[name] = true;
 	put_frame(f->sink, text);
 }
@@ -122,14 +125,14 @@ static void put_stack(struct folded *f, const struct view_track *track, size_t n
 	put_frame(f->sink, track->name);
 	for (size_t i = 0; i < n; i++) {
 		sink_put(f->sink, ';');
-		put_name(f, f->tree.nodes[path[i]].name);
+		put_name_frame(f, f->tree.nodes[path[i]].name);
 	}
 	sink_put(f->sink, ' ');
 	sink_int(f->sink, f->tree.nodes[node].self_ns);
 	sink_put(f->sink, '\n');
 }
 
-/* What has no time of its own is seen where something inside of it has. */
+/* Spans without self time are not lost if a stack inside of them has self time and shows them. */
 static int count_without_time(struct folded *f)
 {
 	const struct stack_tree *t = &f->tree;
@@ -158,43 +161,43 @@ static int put_stacks(struct folded *f, const struct view_track *track)
 		}
 	}
 	if (n_stacks)
-		count_row(f, track);
+		count_changed_row(f, track);
 	return f->sink->error ? f->sink->error : count_without_time(f);
 }
 
 static int put_track(struct folded *f, const struct view_track *track, struct diag *d)
 {
-	int rc = stack_tree_read(&f->tree, f->view, track, d);
+	int r = stack_tree_read(&f->tree, f->view, track, d);
 
-	return rc ? rc : put_stacks(f, track);
+	return r ? r : put_stacks(f, track);
 }
 
-static int write_all(struct folded *f, struct diag *d)
+static int folded_write_all(struct folded *f, struct diag *d)
 {
 	const struct view *v = f->view;
-	int rc = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
-		rc = put_track(f, &v->tracks[i], d);
+	for (size_t i = 0; i < v->n_tracks && r == 0; i++)
+		r = put_track(f, &v->tracks[i], d);
 	stack_tree_lose(&f->tree, f->result);
 	codec_lose(f->result, "spans that took no time", f->n_without_time);
 	codec_lose(f->result, "names with ';' or control characters as they are", f->n_changed);
 	f->result->n_items -= f->n_without_time;
-	return rc;
+	return r;
 }
 
 static int write_folded(const struct view *v, const struct codec_options *options, struct sink *s,
 	struct codec_result *result, struct diag *d)
 {
 	struct folded f = {.view = v, .sink = s, .result = result};
-	int rc;
+	int r;
 
 	(void)options;
 	f.is_used = calloc((size_t)v->names.n_texts + 1, sizeof *f.is_used);
-	rc = f.is_used ? write_all(&f, d) : -ENOMEM;
+	r = f.is_used ? folded_write_all(&f, d) : -ENOMEM;
 	stack_tree_deinit(&f.tree);
 	free(f.is_used);
-	return rc;
+	return r;
 }
 
 static const char *const aliases[] = {"collapsed", NULL};

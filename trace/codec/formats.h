@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of codec.c, one file each. */
+/* The codecs in the table of codec.c. */
 #ifndef TRACE_CODEC_FORMATS_H
 #define TRACE_CODEC_FORMATS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NDJSON: one JSON object a line, each whole by itself, for jq and for loading into tables. The first line tells of the trace;
+ * NDJSON: one self-contained JSON object per line, for jq and for loading into tables. The first line describes the trace;
  * times are nanoseconds on its time.
  */
 #include <string.h>
@@ -8,14 +8,13 @@
 #include "trace/codec/arg_json.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/formats.h"
-#include "trace/codec/item_type.h"
 #include "trace/codec/sink.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 
 struct ndjson {
 	const struct view *view;
-	const struct view_track *track; /* that is read */
+	const struct view_track *track; /* being read */
 	struct sink *sink;
 	struct codec_result *result;
 };
@@ -72,7 +71,7 @@ static int put_item(void *ndjson, const struct item *item)
 	struct ndjson *w = ndjson;
 	struct sink *s = w->sink;
 
-	sink_printf(s, "{\"type\":\"%s\"", item_type_get(w->track, item));
+	sink_printf(s, "{\"type\":\"%s\"", codec_get_item_type(w->track, item));
 	put_text(s, "name", names_get(&w->view->names, item->name));
 	put_number(s, "start_ns", item->start_ns);
 	if (item->kind == ITEM_SPAN)
@@ -95,15 +94,15 @@ static int write_ndjson(const struct view *v, const struct codec_options *option
 	struct codec_result *result, struct diag *d)
 {
 	struct ndjson w = {.view = v, .sink = s, .result = result};
-	int rc = 0;
+	int r = 0;
 
 	(void)options;
 	put_trace(v, s);
-	for (size_t i = 0; i < v->n_tracks && rc == 0; i++) {
+	for (size_t i = 0; i < v->n_tracks && r == 0; i++) {
 		w.track = &v->tracks[i];
-		rc = cursor_read(v, w.track, put_item, &w, d);
+		r = cursor_read(v, w.track, put_item, &w, d);
 	}
-	return rc;
+	return r;
 }
 
 const struct codec codec_ndjson = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open spans; see open_spans.h. */
+/* Keeps the open spans of lanes, and computes the self times of spans. */
 #include "trace/codec/open_spans.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ int open_spans_push(struct open_spans *o, uint32_t id, int64_t start_ns, int64_t
 
 	if (grow(&o->v, &o->n_allocated, o->n + 1))
 		return -ENOMEM;
-	/* Near the end of time a sum that was cut off makes children longer than their parents. */
+	/* A saturated end must shorten the duration, or a child could be longer than its parent. */
 	duration_ns = sub_saturated(end_ns, start_ns);
 	if (o->n)
 		o->v[o->n - 1].self_ns -= duration_ns;

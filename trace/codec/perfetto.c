@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Perfetto's own format: packets of protobuf, which ui.perfetto.dev and trace_processor read. In the file's order: the clocks
- * and what is known of the recording (perfetto_facts.c), the tracks (perfetto_tracks.c), the events of each track in a sequence
- * of its own (perfetto_events.c), and what was lost, which also says that the file is whole.
+ * Perfetto's own format: packets of protobuf, which ui.perfetto.dev and trace_processor read. The file has, in this order: the
+ * clocks and facts about the recording, the tracks (perfetto_tracks.c), the events of each track in a sequence
+ * of its own (perfetto_events.c), and the losses, which also show that the file is whole.
  *
- * Samples of the processor would be a sequence each, too, with PerfSample and interned callstacks.
+ * Facts without a field of their own are trace attributes: Perfetto shows them on its information page, and SQL has them in
+ * the table "metadata".
+ *
+ * CPU samples, if they are added, would be sequences, too, with PerfSample and interned callstacks.
  */
 #include "trace/codec/perfetto.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "trace/codec/formats.h"
 #include "trace/codec/perfetto_bundle.h"
-#include "trace/codec/perfetto_events.h"
-#include "trace/codec/perfetto_facts.h"
 #include "trace/codec/perfetto_fields.h"
 #include "trace/codec/perfetto_tracks.h"
 #include "trace/codec/sink.h"
+#include "trace/read/archive.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
@@ -46,7 +50,7 @@ int perfetto_put(struct perfetto *w, uint8_t *packet, uint8_t *at)
 	return w->packets.n_bytes < BUNDLE_BYTES ? 0 : bundles_put(w->bundles, &w->packets);
 }
 
-/* 0 is the one that a trace is of if it does not say. */
+/* Packets without the field belong to machine 0. */
 uint8_t *perfetto_put_machine(const struct perfetto *w, uint8_t *at, uint32_t host)
 {
 	uint32_t machine = w->machines.of_hosts[host];
@@ -75,21 +79,280 @@ uint8_t *perfetto_put_clock(uint8_t *at, uint32_t id, uint64_t ns, bool is_incre
 	return packet_close(clock, at);
 }
 
+#define FEW_BYTES 256 /* a packet without texts */
+
+/* --- clocks -------------------------------------------------------------------------------- */
+
+/* Returns the Unix time of the file's 0; 0: not known. */
+static int64_t find_file_epoch(const struct perfetto *w)
+{
+	int64_t epoch_ns = sub_saturated(w->view->epoch_ns, w->shift_ns);
+
+	return w->view->epoch_ns > 0 && epoch_ns > 0 ? epoch_ns : 0;
+}
+
+/* The clock of the trace is no clock of a machine: it begins at 0 with the trace. */
+static int put_clocks(struct perfetto *w, uint32_t host)
+{
+	uint8_t *packet = perfetto_reserve(w, FEW_BYTES);
+	int64_t epoch_ns = find_file_epoch(w);
+	uint8_t *snapshot;
+	uint8_t *at;
+
+	if (!packet)
+		return -ENOMEM;
+	packet = packet_open(packet, TRACE_PACKET);
+	at = perfetto_put_machine(w, packet, host);
+	snapshot = packet_open(at, PACKET_CLOCK_SNAPSHOT);
+	at = perfetto_put_clock(snapshot, CLOCK_TRACE_ID, 0, false);
+	if (epoch_ns)
+		at = perfetto_put_clock(at, CLOCK_REALTIME_ID, (uint64_t)epoch_ns, false);
+	at = pb_put_uint(at, SNAPSHOT_PRIMARY, CLOCK_TRACE_ID);
+	return perfetto_put(w, packet, packet_close(snapshot, at));
+}
+
+/* --- the identity of the trace ------------------------------------------------------------- */
+
+/* FNV-1a */
+static uint64_t hash_bytes(uint64_t sum, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < n; i++)
+		sum = (sum ^ p[i]) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+#define ENDS_BYTES 65536 /* bytes at each end of an archive that are hashed */
+
+static uint64_t hash_archive(uint64_t sum, const struct view_host *host)
+{
+	const struct archive *s = host->archive;
+	size_t n = s->n_bytes < ENDS_BYTES ? s->n_bytes : ENDS_BYTES;
+
+	sum = hash_bytes(sum, &s->n_bytes, sizeof s->n_bytes);
+	sum = hash_bytes(sum, &host->shift_ns, sizeof host->shift_ns);
+	sum = hash_bytes(sum, s->data, n);
+	return hash_bytes(sum, s->data + (s->n_bytes - n), n);
+}
+
+/* Perfetto's page recognizes a trace that it has opened before by the UUID. */
+static int put_uuid(struct perfetto *w)
+{
+	uint8_t *packet = perfetto_reserve(w, FEW_BYTES);
+	uint64_t sum[2] = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x9e3779b97f4a7c15)};
+	uint8_t *uuid;
+	uint8_t *at;
+
+	if (!packet)
+		return -ENOMEM;
+	for (size_t i = 0; i < 2 * w->view->n_archives; i++)
+		sum[i & 1] = hash_archive(sum[i & 1], &w->view->hosts[i / 2]);
+	packet = packet_open(packet, TRACE_PACKET);
+	uuid = packet_open(packet, PACKET_TRACE_UUID);
+	at = pb_put_uint(uuid, UUID_MSB, sum[0]);
+	at = pb_put_uint(at, UUID_LSB, sum[1]);
+	return perfetto_put(w, packet, packet_close(uuid, at));
+}
+
+/* --- the hosts ----------------------------------------------------------------------------- */
+
+static int put_system(struct perfetto *w, uint32_t host)
+{
+	static const char version[] = "proftap " PACKAGE_VERSION;
+	const char *name = w->view->hosts[host].name;
+	size_t n = strlen(name);
+	uint8_t *packet = perfetto_reserve(w, FEW_BYTES + PACKET_TEXT_BYTES(n));
+	uint8_t *system;
+	uint8_t *at;
+
+	if (!packet)
+		return -ENOMEM;
+	packet = packet_open(packet, TRACE_PACKET);
+	at = perfetto_put_machine(w, packet, host);
+	system = packet_open(at, PACKET_SYSTEM_INFO);
+	at = packet_text(system, SYSTEM_VERSION, version, strlen(version));
+	at = packet_text(at, SYSTEM_MACHINE_NAME, name, n);
+	return perfetto_put(w, packet, packet_close(system, at));
+}
+
+struct attribute {
+	char key[64];
+	const char *text; /* NULL: the value is |number| */
+	int64_t number;
+};
+
+static int put_attribute(struct perfetto *w, const struct attribute *a)
+{
+	size_t n = a->text ? strlen(a->text) : 0;
+	uint8_t *packet = perfetto_reserve(w, FEW_BYTES + PACKET_TEXT_BYTES(n));
+	uint8_t *attributes;
+	uint8_t *one;
+	uint8_t *at;
+
+	if (!packet)
+		return -ENOMEM;
+	packet = packet_open(packet, TRACE_PACKET);
+	attributes = packet_open(packet, PACKET_TRACE_ATTRIBUTES);
+	one = packet_open(attributes, ATTRIBUTES_ATTRIBUTE);
+	at = packet_text(one, ATTRIBUTE_KEY, a->key, strlen(a->key));
+	if (a->text)
+		at = packet_text(at, ATTRIBUTE_STRING, a->text, n);
+	else
+		at = pb_put_uint(at, ATTRIBUTE_LONG, (uint64_t)a->number);
+	at = packet_close(one, at);
+	return perfetto_put(w, packet, packet_close(attributes, at));
+}
+
+/* The key is like "proftap.host.0.file". */
+static int put_host_text(struct perfetto *w, uint32_t host, const char *what, const char *text)
+{
+	struct attribute a = {.text = text};
+
+	snprintf(a.key, sizeof a.key, "proftap.host.%u.%s", host, what);
+	return put_attribute(w, &a);
+}
+
+static int put_host_number(struct perfetto *w, uint32_t host, const char *what, int64_t number)
+{
+	struct attribute a = {.number = number};
+
+	snprintf(a.key, sizeof a.key, "proftap.host.%u.%s", host, what);
+	return number ? put_attribute(w, &a) : 0;
+}
+
+/* The keys are like "proftap.host.0.warning.1". */
+static int put_host_texts(
+	struct perfetto *w, uint32_t host, const char *what, const struct names *texts)
+{
+	char key[40];
+	int r = 0;
+
+	for (uint32_t i = 0; i < texts->n_texts && r == 0; i++) {
+		snprintf(key, sizeof key, "%s.%u", what, i);
+		r = put_host_text(w, host, key, texts->texts[i]);
+	}
+	return r;
+}
+
+static int put_host(struct perfetto *w, uint32_t host)
+{
+	const struct view_host *h = &w->view->hosts[host];
+	int r = put_host_text(w, host, "name", h->name);
+
+	if (r == 0)
+		r = put_host_text(w, host, "file", h->stem);
+	if (r == 0)
+		r = put_host_number(w, host, "machine", w->machines.of_hosts[host]);
+	if (r == 0)
+		r = put_host_number(w, host, "dropped", (int64_t)h->n_dropped);
+	if (r == 0)
+		r = put_host_number(w, host, "epoch_ns", h->epoch_ns);
+	if (r == 0)
+		r = put_host_number(w, host, "clock_offset_ns", h->clock_offset_ns);
+	if (r == 0)
+		r = put_host_texts(w, host, "warning", &h->archive->warnings);
+	return r ? r : put_host_texts(w, host, "error", &h->archive->errors);
+}
+
+/* Tells users of SQL that pids and tids are not the kernel's. */
+static int put_grouping(struct perfetto *w)
+{
+	static const struct attribute a = {
+		.key = "proftap.pids", .text = "those of groups, made up; and so are tids"};
+
+	return view_is_grouped(w->view) ? put_attribute(w, &a) : 0;
+}
+
+static int put_notes(struct perfetto *w)
+{
+	const struct names *notes = &w->view->notes;
+	int r = 0;
+
+	for (uint32_t i = 0; i < notes->n_texts && r == 0; i++) {
+		struct attribute a = {.text = notes->texts[i]};
+
+		snprintf(a.key, sizeof a.key, "proftap.note.%u", i);
+		r = put_attribute(w, &a);
+	}
+	return r;
+}
+
+static int perfetto_put_facts(struct perfetto *w)
+{
+	uint32_t n_hosts = (uint32_t)w->view->n_archives;
+	int r = 0;
+
+	for (uint32_t i = 0; i < n_hosts && r == 0; i++)
+		if (perfetto_machines_has_first(&w->machines, i))
+			r = put_clocks(w, i);
+	if (r == 0)
+		r = put_uuid(w);
+	for (uint32_t i = 0; i < n_hosts && r == 0; i++)
+		if (perfetto_machines_has_first(&w->machines, i))
+			r = put_system(w, i);
+	for (uint32_t i = 0; i < n_hosts && r == 0; i++)
+		r = put_host(w, i);
+	if (r == 0)
+		r = put_grouping(w);
+	return r ? r : put_notes(w);
+}
+
+/* --- losses -------------------------------------------------------------------------------- */
+
+/* A recording counts as one buffer, through which all of its tracks went. */
+static uint8_t *put_buffer(uint8_t *at, const struct view_host *host)
+{
+	uint8_t *buffer = packet_open(at, STATS_BUFFER);
+
+	at = pb_put_uint(buffer, BUFFER_BYTES_WRITTEN, host->archive->n_bytes);
+	if (host->n_dropped)
+		at = pb_put_uint(at, BUFFER_PACKET_LOSS, host->n_dropped);
+	return packet_close(buffer, at);
+}
+
+static uint8_t *put_writer(uint8_t *at, const struct view *v, size_t track)
+{
+	uint8_t *writer = packet_open(at, STATS_WRITER);
+
+	at = pb_put_uint(writer, WRITER_SEQUENCE_ID, perfetto_sequence(track));
+	at = pb_put_uint(at, WRITER_BUFFER, v->tracks[track].host);
+	return packet_close(writer, at);
+}
+
+static int perfetto_put_losses(struct perfetto *w)
+{
+	const struct view *v = w->view;
+	uint8_t *packet = perfetto_reserve(w, FEW_BYTES + 64 * (v->n_archives + v->n_tracks));
+	uint8_t *stats;
+	uint8_t *at;
+
+	if (!packet)
+		return -ENOMEM;
+	packet = packet_open(packet, TRACE_PACKET);
+	at = stats = packet_open(packet, PACKET_TRACE_STATS);
+	for (size_t i = 0; i < v->n_archives; i++)
+		at = put_buffer(at, &v->hosts[i]);
+	for (size_t i = 0; i < v->n_tracks; i++)
+		at = put_writer(at, v, i);
+	return perfetto_put(w, packet, packet_close(stats, at));
+}
+
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static int write_all(struct perfetto *w)
+static int perfetto_write_all(struct perfetto *w)
 {
-	int rc = perfetto_put_facts(w);
+	int r = perfetto_put_facts(w);
 
-	if (rc == 0)
-		rc = perfetto_put_tracks(w);
-	if (rc == 0)
-		rc = perfetto_put_events(w);
-	if (rc == 0)
-		rc = perfetto_put_losses(w);
-	if (rc == 0)
-		rc = bundles_put(w->bundles, &w->packets);
-	return rc ? rc : bundles_finish(w->bundles);
+	if (r == 0)
+		r = perfetto_put_tracks(w);
+	if (r == 0)
+		r = perfetto_put_events(w);
+	if (r == 0)
+		r = perfetto_put_losses(w);
+	if (r == 0)
+		r = bundles_put(w->bundles, &w->packets);
+	return r ? r : bundles_finish(w->bundles);
 }
 
 static int write_perfetto(const struct view *v, const struct codec_options *options,
@@ -97,17 +360,17 @@ static int write_perfetto(const struct view *v, const struct codec_options *opti
 {
 	struct perfetto w = {.view = v, .result = result, .diag = d};
 	int level = options->level < 0 ? DEFAULT_LEVEL : options->level;
-	int rc;
+	int r;
 
 	w.shift_ns = v->first_ns < 0 ? sub_saturated(0, v->first_ns) : 0;
-	rc = perfetto_machines_init(&w.machines, v);
-	if (rc == 0)
-		rc = bundles_start(sink, level, options->n_threads, d, &w.bundles);
-	rc = rc ? perfetto_fail_memory(&w) : write_all(&w);
+	r = perfetto_machines_init(&w.machines, v);
+	if (r == 0)
+		r = bundles_start(sink, level, options->n_threads, d, &w.bundles);
+	r = r ? perfetto_fail_memory(&w) : perfetto_write_all(&w);
 	bundles_free(w.bundles);
 	perfetto_machines_deinit(&w.machines);
 	free(w.packets.data);
-	return rc;
+	return r;
 }
 
 static const char *const aliases[] = {"pftrace", NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bundles; see perfetto_bundle.h. They lie in a ring, which goes round in three places: where bundles_put() fills the next one,
- * where a thread takes the next one to deflate, and where the oldest one is written, which is the one to be filled next.
+ * Bundles lie in a ring with two positions: the next bundle that bundles_put() fills, which is also the oldest one and is
+ * written first; and the next bundle that a thread takes to deflate.
  */
 #include "trace/codec/perfetto_bundle.h"
 
@@ -14,7 +14,6 @@
 
 #include "base/cpus.h"
 #include "base/diag.h"
-#include "trace/codec/perfetto_deflate.h"
 #include "trace/codec/perfetto_fields.h"
 #include "trace/codec/perfetto_packet.h"
 #include "trace/codec/sink.h"
@@ -23,14 +22,13 @@
 
 enum bundle_state {
 	BUNDLE_EMPTY,
-	BUNDLE_FULL, /* to be deflated */
-	BUNDLE_TAKEN, /* being deflated */
-	BUNDLE_READY, /* to be written */
+	BUNDLE_FULL, /* waits to be deflated */
+	BUNDLE_TAKEN, /* is being deflated */
+	BUNDLE_READY, /* waits to be written */
 };
 
 struct bundle {
-	enum bundle_state
-		state; /* under the lock; what is below belongs to who has it in that state */
+	enum bundle_state state; /* under the lock; it tells which thread owns the fields below */
 	struct packets packets;
 	struct packets deflated;
 	int error;
@@ -42,32 +40,63 @@ struct bundles {
 	int level;
 	struct bundle *v;
 	size_t n;
-	size_t next; /* to be filled; and the oldest */
+	size_t next; /* the next to be filled, and the oldest */
 	pthread_mutex_t lock;
 	pthread_cond_t filled;
 	pthread_cond_t deflated;
-	size_t taken; /* under the lock: the next to be deflated */
-	bool is_over; /* likewise */
+	size_t taken; /* the next to be deflated; under the lock */
+	bool is_over; /* no further bundle will come; under the lock */
 	pthread_t threads[BUNDLES_MAX_THREADS];
 	int n_threads;
 };
 
 /* --- deflating ----------------------------------------------------------------------------- */
 
-static int deflate_alone(const struct bundles *b, struct bundle *u)
+static int deflate_packets_once(
+	const struct packets *p, z_stream *z, struct packets *out, size_t n_most)
+{
+	z->next_in = p->data;
+	z->avail_in = (unsigned int)p->n_bytes;
+	z->next_out = out->data;
+	z->avail_out = (unsigned int)n_most;
+	if (deflate(z, Z_FINISH) != Z_STREAM_END)
+		return -EIO;
+	out->n_bytes = z->total_out;
+	return 0;
+}
+
+/*
+ * Deflates |p| into |out| with |z|, which is reset before. zlib counts the bytes of a buffer in 32 bits; only one huge event can
+ * need more. -EFBIG beyond 4 GB, -ENOMEM, -EIO.
+ */
+static int deflate_packets(const struct packets *p, z_stream *z, struct packets *out)
+{
+	uLong n_most = deflateBound(z, p->n_bytes);
+
+	out->n_bytes = 0;
+	if (n_most > UINT32_MAX)
+		return -EFBIG;
+	if (!packets_reserve(out, n_most))
+		return -ENOMEM;
+	if (deflateReset(z) != Z_OK)
+		return -EIO;
+	return deflate_packets_once(p, z, out, n_most);
+}
+
+static int bundle_deflate(const struct bundles *b, struct bundle *u)
 {
 	z_stream z = {.next_in = NULL};
-	int rc;
+	int r;
 
 	if (deflateInit(&z, b->level) != Z_OK)
 		return -ENOMEM;
-	rc = packets_deflate(&u->packets, &z, &u->deflated);
+	r = deflate_packets(&u->packets, &z, &u->deflated);
 	deflateEnd(&z);
-	return rc;
+	return r;
 }
 
-/* The next bundle, or NULL when no more will come. */
-static struct bundle *take(struct bundles *b)
+/* Waits for the next full bundle, and takes it; NULL when no further one will come. */
+static struct bundle *bundles_take(struct bundles *b)
 {
 	struct bundle *u = NULL;
 
@@ -83,7 +112,7 @@ static struct bundle *take(struct bundles *b)
 	return u;
 }
 
-static void give_back(struct bundles *b, struct bundle *u)
+static void bundles_give_back(struct bundles *b, struct bundle *u)
 {
 	pthread_mutex_lock(&b->lock);
 	u->state = BUNDLE_READY;
@@ -91,16 +120,16 @@ static void give_back(struct bundles *b, struct bundle *u)
 	pthread_mutex_unlock(&b->lock);
 }
 
-static void *work(void *bundles)
+static void *deflate_bundles(void *bundles)
 {
 	struct bundles *b = bundles;
 	z_stream z = {.next_in = NULL};
 	bool has_zlib = deflateInit(&z, b->level) == Z_OK;
 	struct bundle *u;
 
-	while ((u = take(b))) {
-		u->error = has_zlib ? packets_deflate(&u->packets, &z, &u->deflated) : -ENOMEM;
-		give_back(b, u);
+	while ((u = bundles_take(b))) {
+		u->error = has_zlib ? deflate_packets(&u->packets, &z, &u->deflated) : -ENOMEM;
+		bundles_give_back(b, u);
 	}
 	if (has_zlib)
 		deflateEnd(&z);
@@ -132,12 +161,12 @@ static void wait_until_ready(struct bundles *b, struct bundle *u)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* What one large event needed is not kept by each bundle of the ring. */
-static void empty(struct bundles *b, struct bundle *u)
+/* Frees the room that a large event needed, so that not every bundle of the ring keeps it. */
+static void bundle_empty(struct bundles *b, struct bundle *u)
 {
 	packets_empty(&u->packets, LARGE_BYTES);
 	packets_empty(&u->deflated, LARGE_BYTES);
-	/* A thread may be looking whether this is the next. */
+	/* The lock is needed: a thread may be looking at the state. */
 	pthread_mutex_lock(&b->lock);
 	u->state = BUNDLE_EMPTY;
 	pthread_mutex_unlock(&b->lock);
@@ -162,11 +191,11 @@ static int write_oldest(struct bundles *b)
 	if (u->error)
 		return fail_bundle(b, u->error);
 	write_bundle(b->sink, u);
-	empty(b, u);
+	bundle_empty(b, u);
 	return b->sink->error;
 }
 
-static void publish(struct bundles *b, struct bundle *u)
+static void bundle_publish(struct bundles *b, struct bundle *u)
 {
 	pthread_mutex_lock(&b->lock);
 	u->state = BUNDLE_FULL;
@@ -182,7 +211,7 @@ static void swap_packets(struct packets *a, struct packets *b)
 	*b = c;
 }
 
-static int put_plain(struct bundles *b, struct packets *p)
+static int put_uncompressed(struct bundles *b, struct packets *p)
 {
 	sink_write(b->sink, p->data, p->n_bytes);
 	p->n_bytes = 0;
@@ -192,20 +221,20 @@ static int put_plain(struct bundles *b, struct packets *p)
 int bundles_put(struct bundles *b, struct packets *p)
 {
 	struct bundle *u = &b->v[b->next];
-	int rc;
+	int r;
 
 	if (p->n_bytes == 0)
 		return 0;
 	if (b->level == 0)
-		return put_plain(b, p);
-	rc = write_oldest(b);
-	if (rc)
-		return rc;
+		return put_uncompressed(b, p);
+	r = write_oldest(b);
+	if (r)
+		return r;
 	swap_packets(&u->packets, p);
 	if (b->n_threads) {
-		publish(b, u);
+		bundle_publish(b, u);
 	} else {
-		u->error = deflate_alone(b, u);
+		u->error = bundle_deflate(b, u);
 		u->state = BUNDLE_READY;
 	}
 	b->next = (b->next + 1) % b->n;
@@ -214,18 +243,18 @@ int bundles_put(struct bundles *b, struct packets *p)
 
 int bundles_finish(struct bundles *b)
 {
-	int rc = b->sink->error;
+	int r = b->sink->error;
 
-	for (size_t i = 0; i < b->n && rc == 0; i++) {
-		rc = write_oldest(b);
+	for (size_t i = 0; i < b->n && r == 0; i++) {
+		r = write_oldest(b);
 		b->next = (b->next + 1) % b->n;
 	}
-	return rc;
+	return r;
 }
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-/* Signals are for the others. What cannot be started is done by who puts. */
+/* The threads block all signals. If none can be started, bundles_put() deflates by itself. */
 static void start_threads(struct bundles *b, int n)
 {
 	sigset_t all;
@@ -233,7 +262,8 @@ static void start_threads(struct bundles *b, int n)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (b->n_threads < n && pthread_create(&b->threads[b->n_threads], NULL, work, b) == 0)
+	while (b->n_threads < n &&
+		pthread_create(&b->threads[b->n_threads], NULL, deflate_bundles, b) == 0)
 		b->n_threads++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

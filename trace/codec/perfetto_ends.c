@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends; see perfetto_ends.h. Where spans nest, the last to begin is the first to end, and each move is one step. */
+/* A heap of ends. If spans nest, the last to begin is the first to end, and each operation takes one step. */
 #include "trace/codec/perfetto_ends.h"
 
 #include <errno.h>
 
 #include "base/grow.h"
 
-static bool is_before(const struct perfetto_end *a, const struct perfetto_end *b)
+static bool end_is_before(const struct perfetto_end *a, const struct perfetto_end *b)
 {
 	return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->order > b->order;
 }
@@ -17,21 +17,21 @@ int perfetto_ends_add(struct perfetto_ends *e, const struct perfetto_end *end)
 
 	if (grow(&e->heap, &e->n_allocated, e->n + 1))
 		return -ENOMEM;
-	for (e->n++; i && is_before(end, &e->heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (e->n++; i && end_is_before(end, &e->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		e->heap[i] = e->heap[(i - 1) / 2];
 	e->heap[i] = *end;
 	return 0;
 }
 
-/* Where |end| goes when the first is gone; moves the others. */
+/* Finds the place for |end| after the first end was removed, and moves others out of the way. */
 static size_t make_place(struct perfetto_ends *e, const struct perfetto_end *end)
 {
 	size_t i = 0;
 	size_t child;
 
 	while ((child = 2 * i + 1) < e->n) {
-		child += child + 1 < e->n && is_before(&e->heap[child + 1], &e->heap[child]);
-		if (!is_before(&e->heap[child], end))
+		child += child + 1 < e->n && end_is_before(&e->heap[child + 1], &e->heap[child]);
+		if (!end_is_before(&e->heap[child], end))
 			break;
 		e->heap[i] = e->heap[child];
 		i = child;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers of the fields that we write, of perfetto/protos/perfetto/trace: one block a message. */
+/* Numbers of the fields that proftap writes, from perfetto/protos/perfetto/trace: one enum for each message. */
 #ifndef TRACE_CODEC_PERFETTO_FIELDS_H
 #define TRACE_CODEC_PERFETTO_FIELDS_H
 
@@ -25,7 +25,7 @@ enum {
 	PACKET_TRACE_ATTRIBUTES = 126,
 };
 
-#define SEQUENCE_CLEARED 1 /* of PACKET_SEQUENCE_FLAGS */
+#define SEQUENCE_CLEARED 1 /* value of PACKET_SEQUENCE_FLAGS */
 
 enum {
 	SNAPSHOT_CLOCK = 1,
@@ -44,7 +44,7 @@ enum {
 };
 
 enum {
-	SYSTEM_VERSION = 4, /* of what recorded */
+	SYSTEM_VERSION = 4, /* version of the recording program */
 	SYSTEM_MACHINE_NAME = 17,
 };
 
@@ -69,7 +69,7 @@ enum {
 	DESCRIPTOR_PARENT = 5,
 	DESCRIPTOR_COUNTER = 8,
 	DESCRIPTOR_CHILD_ORDERING = 11,
-	DESCRIPTOR_RANK = 12, /* among its siblings */
+	DESCRIPTOR_RANK = 12, /* rank among its siblings */
 	DESCRIPTOR_MERGE = 15,
 	DESCRIPTOR_MERGE_KEY_INT = 17,
 };

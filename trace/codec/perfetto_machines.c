@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machines; see perfetto_machines.h. */
+/* Assigns a machine to each host of a view. */
 #include "trace/codec/perfetto_machines.h"
 
 #include <errno.h>
@@ -8,41 +8,41 @@
 
 #include "trace/read/view.h"
 
-struct owner {
+struct pid_owner {
 	int64_t pid;
 	uint32_t host;
 };
 
-/* Whose the pids are. */
-struct owners {
-	struct owner *v; /* by pid, then by host */
+struct pid_owners {
+	struct pid_owner *v; /* sorted by pid, then by host */
 	size_t n;
-	bool *clashes; /* by machine: it has a pid of the host that looks for one */
+	bool *clashes; /* by machine: it has a pid of the host that looks for a machine */
 };
 
-static int compare(const void *a, const void *b)
+static int compare_owners(const void *a, const void *b)
 {
-	const struct owner *x = a;
-	const struct owner *y = b;
+	const struct pid_owner *x = a;
+	const struct pid_owner *y = b;
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
 	return (x->host > y->host) - (x->host < y->host);
 }
 
-static int list_owners(struct owners *o, const struct view *v)
+static int list_owners(struct pid_owners *o, const struct view *v)
 {
 	o->v = calloc(v->n_processes + 1, sizeof *o->v);
 	o->clashes = calloc(v->n_archives + 1, sizeof *o->clashes);
 	if (!o->v || !o->clashes)
 		return -ENOMEM;
 	for (; o->n < v->n_processes; o->n++)
-		o->v[o->n] = (struct owner){v->processes[o->n].pid, v->processes[o->n].host};
-	qsort(o->v, o->n, sizeof *o->v, compare);
+		o->v[o->n] = (struct pid_owner){v->processes[o->n].pid, v->processes[o->n].host};
+	qsort(o->v, o->n, sizeof *o->v, compare_owners);
 	return 0;
 }
 
-static void find_clashes(const struct perfetto_machines *m, const struct owners *o, uint32_t host)
+static void mark_clashes(
+	const struct perfetto_machines *m, const struct pid_owners *o, uint32_t host)
 {
 	memset(o->clashes, 0, m->n * sizeof *o->clashes);
 	for (size_t i = 0; i < o->n; i++) {
@@ -61,16 +61,16 @@ static uint32_t find_namesake(const struct view *v, uint32_t host, uint32_t from
 	return from;
 }
 
-/* That of one of the hosts before it, or a new one. The pids of groups are different in all of the view. */
-static uint32_t choose(const struct perfetto_machines *m, const struct view *v,
-	const struct owners *owners, uint32_t host)
+/* Chooses the machine of an earlier host, or a new one. With a grouping one is enough: its pids are unique in the view. */
+static uint32_t choose_machine(const struct perfetto_machines *m, const struct view *v,
+	const struct pid_owners *owners, uint32_t host)
 {
 	uint32_t i = find_namesake(v, host, 0);
 
 	if (view_is_grouped(v))
 		return 0;
 	if (i < host)
-		find_clashes(m, owners, host);
+		mark_clashes(m, owners, host);
 	for (; i < host; i = find_namesake(v, host, i + 1))
 		if (!owners->clashes[m->of_hosts[i]])
 			return m->of_hosts[i];
@@ -79,20 +79,20 @@ static uint32_t choose(const struct perfetto_machines *m, const struct view *v,
 
 int perfetto_machines_init(struct perfetto_machines *m, const struct view *v)
 {
-	struct owners owners = {NULL};
-	int rc = list_owners(&owners, v);
+	struct pid_owners owners = {NULL};
+	int r = list_owners(&owners, v);
 
 	m->n = 0;
 	m->of_hosts = calloc(v->n_archives + 1, sizeof *m->of_hosts);
 	if (!m->of_hosts)
-		rc = -ENOMEM;
-	for (uint32_t i = 0; i < v->n_archives && rc == 0; i++) {
-		m->of_hosts[i] = choose(m, v, &owners, i);
+		r = -ENOMEM;
+	for (uint32_t i = 0; i < v->n_archives && r == 0; i++) {
+		m->of_hosts[i] = choose_machine(m, v, &owners, i);
 		m->n += m->of_hosts[i] == m->n;
 	}
 	free(owners.v);
 	free(owners.clashes);
-	return rc;
+	return r;
 }
 
 void perfetto_machines_deinit(struct perfetto_machines *m)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets; see perfetto_packet.h. */
+/* Keeps packets in memory, and writes texts into them. */
 #include "trace/codec/perfetto_packet.h"
 
 #include <stdbool.h>

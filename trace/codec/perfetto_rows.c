@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows; see perfetto_rows.h. */
+/* Places the spans of a track on rows. */
 #include "trace/codec/perfetto_rows.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "trace/codec/perfetto.h"
 #include "trace/codec/perfetto_tracks.h"
 
-static int64_t add(struct perfetto_rows *r, struct perfetto *w, uint64_t uuid)
+static int64_t rows_add(struct perfetto_rows *r, struct perfetto *w, uint64_t uuid)
 {
 	if (r->n > UINT32_MAX || grow(&r->v, &r->n_allocated, r->n + 1))
 		return perfetto_fail_memory(w);
@@ -18,15 +18,15 @@ static int64_t add(struct perfetto_rows *r, struct perfetto *w, uint64_t uuid)
 	return (int64_t)r->n++;
 }
 
-static int64_t add_described(
+static int64_t rows_add_described(
 	struct perfetto_rows *r, struct perfetto *w, const struct view_track *track)
 {
 	int64_t uuid = perfetto_put_lane(w, track);
 
-	return uuid < 0 ? uuid : add(r, w, (uint64_t)uuid);
+	return uuid < 0 ? uuid : rows_add(r, w, (uint64_t)uuid);
 }
 
-static int add_lane(struct perfetto_rows *r, struct perfetto *w, int64_t row)
+static int rows_add_lane(struct perfetto_rows *r, struct perfetto *w, int64_t row)
 {
 	if (row < 0)
 		return (int)row;
@@ -41,7 +41,7 @@ int perfetto_rows_begin(struct perfetto_rows *r, struct perfetto *w, const struc
 	lanes_deinit(&r->lanes);
 	r->n = 0;
 	r->n_lanes = 0;
-	return add_lane(r, w, add(r, w, perfetto_track_uuid(w->view, track)));
+	return rows_add_lane(r, w, rows_add(r, w, perfetto_track_uuid(w->view, track)));
 }
 
 void perfetto_rows_deinit(struct perfetto_rows *r)
@@ -51,20 +51,20 @@ void perfetto_rows_deinit(struct perfetto_rows *r)
 	free(r->of_lanes);
 }
 
-static bool is_full(const struct perfetto_rows *r, uint32_t row)
+static bool row_is_full(const struct perfetto_rows *r, uint32_t row)
 {
 	return r->v[row].depth >= PERFETTO_MAX_DEPTH;
 }
 
-/* The row below, which is made if there is none. */
-static int64_t get_below(
+/* Returns the row below, which is added if there is none. */
+static int64_t take_row_below(
 	struct perfetto_rows *r, struct perfetto *w, const struct view_track *track, uint32_t row)
 {
 	int64_t below = r->v[row].below;
 
 	if (below)
 		return below;
-	below = add_described(r, w, track);
+	below = rows_add_described(r, w, track);
 	if (below < 0)
 		return below;
 	r->v[row].below = (uint32_t)below;
@@ -73,16 +73,16 @@ static int64_t get_below(
 }
 
 /*
- * The uppermost row of a lane that has room. Spans nest on it, so that whatever is above the row of the last one is full until
- * all below has ended: nobody has to begin at the top.
+ * Finds the uppermost row of a lane that has room. Since spans nest on the lane, the rows above that of the last span are
+ * full until all rows below have ended: the search can begin at |row| instead of the top.
  */
-static int64_t find_room(
+static int64_t find_row_with_room(
 	struct perfetto_rows *r, struct perfetto *w, const struct view_track *track, int64_t row)
 {
-	while (r->v[row].above != row && !is_full(r, r->v[row].above))
+	while (r->v[row].above != row && !row_is_full(r, r->v[row].above))
 		row = r->v[row].above;
-	while (row >= 0 && is_full(r, (uint32_t)row))
-		row = get_below(r, w, track, (uint32_t)row);
+	while (row >= 0 && row_is_full(r, (uint32_t)row))
+		row = take_row_below(r, w, track, (uint32_t)row);
 	return row;
 }
 
@@ -96,10 +96,10 @@ int64_t perfetto_rows_place(struct perfetto_rows *r, struct perfetto *w,
 	if (lane < 0)
 		return perfetto_fail_memory(w);
 	while ((size_t)lane >= r->n_lanes && rc == 0)
-		rc = add_lane(r, w, add_described(r, w, track));
+		rc = rows_add_lane(r, w, rows_add_described(r, w, track));
 	if (rc)
 		return rc;
-	row = find_room(r, w, track, r->of_lanes[lane]);
+	row = find_row_with_room(r, w, track, r->of_lanes[lane]);
 	if (row >= 0)
 		r->of_lanes[lane] = (uint32_t)row;
 	return row;

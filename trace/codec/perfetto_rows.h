@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of one track, on each of which spans nest, as trace_processor wants it: one a lane (lanes.h), and more where spans nest
- * deeper than it allows. The first is described with the track, the others when they are first needed.
+ * The rows of one track, on each of which spans nest, as trace_processor requires: one for each lane (lanes.h), and more if
+ * spans nest deeper than it allows. The first row is described with the track, the others when they are first needed.
  */
 #ifndef TRACE_CODEC_PERFETTO_ROWS_H
 #define TRACE_CODEC_PERFETTO_ROWS_H
@@ -14,32 +14,33 @@
 struct perfetto;
 struct view_track;
 
-#define PERFETTO_MAX_DEPTH 500 /* of spans in a row; trace_processor drops what is below 512 */
+#define PERFETTO_MAX_DEPTH \
+	500 /* open spans in a row; trace_processor drops spans deeper than 512 */
 
 struct perfetto_row {
 	uint64_t uuid;
-	uint32_t depth; /* spans that are open in it */
-	uint32_t n_finished; /* of these, those that have an end */
-	uint32_t below; /* the row of what nests too deep for this one; 0: none yet */
-	uint32_t above; /* the row that this one is below of; itself: none */
+	uint32_t depth; /* open spans */
+	uint32_t n_finished; /* open spans that have an end */
+	uint32_t below; /* the row for spans that nest too deep for this one; 0: none yet */
+	uint32_t above; /* the row above this one; itself: none */
 };
 
-/* All zero is empty. */
+/* Rows of all zero bytes are empty. */
 struct perfetto_rows {
 	struct lanes lanes;
 	struct perfetto_row *v;
 	size_t n;
 	size_t n_allocated;
-	uint32_t *of_lanes; /* for each, the row of the last span */
+	uint32_t *of_lanes; /* for each lane, the row of its last span */
 	size_t n_lanes;
 	size_t n_lanes_allocated;
 };
 
-/* Begins with those of another track: the first row. 0 or a negative errno. */
+/* Removes all rows, and adds the first row of |track|. 0 or a negative errno. */
 int perfetto_rows_begin(
 	struct perfetto_rows *r, struct perfetto *w, const struct view_track *track);
 void perfetto_rows_deinit(struct perfetto_rows *r);
-/* The row of a span; spans come in order (cursor.h). A negative errno. */
+/* Returns the row of a span, or a negative errno. Spans must come in order (cursor.h). */
 int64_t perfetto_rows_place(struct perfetto_rows *r, struct perfetto *w,
 	const struct view_track *track, int64_t start_ns, int64_t duration_ns);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tracks of a Perfetto trace. A process has one, which groups those of its threads, streams, async spans and counters. Ids
- * are small numbers, as they are written often: 1 and up the processes, then the tracks of the view, then what the events
- * turn out to need: lanes and counters.
+ * The tracks of a Perfetto trace. A process has a track, which groups those of its threads, streams, async spans and counters.
+ * Ids are small numbers, since they are written often: first those of processes, from 1 on, then those of the view's tracks,
+ * then those of lanes and counters that the events need.
  */
 #ifndef TRACE_CODEC_PERFETTO_TRACKS_H
 #define TRACE_CODEC_PERFETTO_TRACKS_H
@@ -14,9 +14,9 @@
 
 struct perfetto;
 
-/* Describes what the view has. 0 or a negative errno. */
+/* Describes the processes and tracks of the view. 0 or a negative errno. */
 int perfetto_put_tracks(struct perfetto *w);
-/* One more row for spans of |track|, and one for a counter of its process. The id, or a negative errno. */
+/* These describe one more row for spans of |track|, or a counter of its process. Return the id, or a negative errno. */
 int64_t perfetto_put_lane(struct perfetto *w, const struct view_track *track);
 int64_t perfetto_put_counter(struct perfetto *w, const struct view_track *track, const char *name);
 
@@ -25,13 +25,13 @@ static inline uint64_t perfetto_process_uuid(uint32_t process)
 	return (uint64_t)process + 1;
 }
 
-/* Of the first lane; those of counters have one each instead. */
+/* Returns the id of the track's first lane; each counter of a counter track has an id of its own instead. */
 static inline uint64_t perfetto_track_uuid(const struct view *v, const struct view_track *track)
 {
 	return (uint64_t)v->n_processes + (uint64_t)(track - v->tracks) + 1;
 }
 
-/* Of a track, by its index. */
+/* Returns the sequence of a track, by its index. */
 static inline uint32_t perfetto_sequence(size_t track)
 {
 	return (uint32_t)track + 1;

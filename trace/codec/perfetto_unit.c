@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Units; see perfetto_unit.h. */
+/* Finds the unit of a counter by its name. */
 #include "trace/codec/perfetto_unit.h"
 
 #include <stdbool.h>
@@ -43,7 +43,7 @@ static bool is_word_end(char c)
 	return c == ' ' || c == '_' || c == '(' || c == '[' || c == '.';
 }
 
-/* The word before |n| is |word|, and not all there is. */
+/* True if the first |n| bytes of |name| end with |word|, and have something before it. */
 static bool ends_with_word(const char *name, size_t n, const char *word)
 {
 	size_t n_word = strlen(word);

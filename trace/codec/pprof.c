@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof's profile.proto: a sample for each distinct stack of spans of a track, with how many there were, and how long the
- * innermost had nothing inside of it. Host, process and thread are labels. Samples go out track by track, what they refer
- * to by number comes behind them, so that nothing is held but one track's distinct stacks.
+ * pprof's profile.proto: a sample for each distinct stack of spans of a track, with the number of its spans and their self
+ * time. Host, process and thread are labels. Samples are written track by track, and the texts and functions that they refer
+ * to by number follow, so that only one track's distinct stacks are in memory.
  *
- * A later kind of sample (stacks of the CPU) is two more of sample_types, with zeros in those of spans.
+ * CPU samples, if they are added, need two more sample_types, with zeros in the values of spans.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,13 @@
 #include "base/diag.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/formats.h"
-#include "trace/codec/pprof_texts.h"
 #include "trace/codec/sink.h"
 #include "trace/codec/stack_tree.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 #include "trace/xspace/pbwire.h"
 
-/* Profile's fields. */
+/* The fields of Profile. */
 enum profile_field {
 	PROFILE_SAMPLE_TYPE = 1,
 	PROFILE_SAMPLE = 2,
@@ -41,8 +40,65 @@ struct pprof {
 	struct sink *sink;
 	struct codec_result *result;
 	struct stack_tree tree;
-	bool *is_used; /* by name */
+	bool *is_used; /* by name: a sample refers to it */
 };
+
+/* --- the string table ------------------------------------------------------------------------- */
+
+/*
+ * The string table is written behind all that refers to it: fixed texts first, then the names of the view's hosts, processes,
+ * tracks and events.
+ */
+enum pprof_text {
+	TEXT_EMPTY,
+	TEXT_SPANS,
+	TEXT_COUNT,
+	TEXT_TIME,
+	TEXT_NANOSECONDS,
+	TEXT_HOST,
+	TEXT_PROCESS,
+	TEXT_PID,
+	TEXT_THREAD,
+	TEXT_TID,
+	TEXT_DEVICE,
+	TEXT_PRODUCER,
+	N_TEXTS,
+};
+
+static const char *const pprof_texts[N_TEXTS] = {
+	[TEXT_EMPTY] = "",
+	[TEXT_SPANS] = "spans",
+	[TEXT_COUNT] = "count",
+	[TEXT_TIME] = "time",
+	[TEXT_NANOSECONDS] = "nanoseconds",
+	[TEXT_HOST] = "host",
+	[TEXT_PROCESS] = "process",
+	[TEXT_PID] = "pid",
+	[TEXT_THREAD] = "thread",
+	[TEXT_TID] = "tid",
+	[TEXT_DEVICE] = "device",
+	[TEXT_PRODUCER] = "made by proftap " PACKAGE_VERSION,
+};
+
+static uint64_t pprof_text_of_host(uint32_t host)
+{
+	return N_TEXTS + (uint64_t)host;
+}
+
+static uint64_t pprof_text_of_process(const struct view *v, uint32_t process)
+{
+	return pprof_text_of_host(0) + v->n_archives + process;
+}
+
+static uint64_t pprof_text_of_track(const struct view *v, const struct view_track *track)
+{
+	return pprof_text_of_process(v, 0) + v->n_processes + (uint64_t)(track - v->tracks);
+}
+
+static uint64_t pprof_text_of_name(const struct view *v, uint32_t name)
+{
+	return pprof_text_of_process(v, 0) + v->n_processes + v->n_tracks + name;
+}
 
 /* --- the wire ------------------------------------------------------------------------------ */
 
@@ -78,7 +134,7 @@ static void put_string(struct pprof *p, const char *text)
 
 /* --- samples ------------------------------------------------------------------------------- */
 
-/* Label.key is 1; the value Label.str (2) or Label.num (3). */
+/* |member| is Label.str (2) or Label.num (3); Label.key is 1. */
 static uint8_t *put_label(uint8_t *at, enum pprof_text key, uint32_t member, uint64_t value)
 {
 	uint8_t *length = pb_put_varint(at, PB_TAG(3, PB_LEN));
@@ -104,7 +160,7 @@ static uint8_t *put_labels(const struct pprof *p, uint8_t *at, const struct view
 	return at;
 }
 
-/* Location ids are those of names + 1. The innermost comes first. */
+/* The id of a location is its name's index + 1. The innermost comes first. */
 static uint8_t *put_locations(struct pprof *p, uint8_t *at, size_t node)
 {
 	uint32_t path[STACK_MAX_DEPTH];
@@ -133,14 +189,14 @@ static void put_sample(struct pprof *p, const struct view_track *track, size_t n
 
 static int put_track(struct pprof *p, const struct view_track *track, struct diag *d)
 {
-	int rc = stack_tree_read(&p->tree, p->view, track, d);
+	int r = stack_tree_read(&p->tree, p->view, track, d);
 
-	for (size_t i = 1; rc == 0 && i < p->tree.n_nodes; i++)
+	for (size_t i = 1; r == 0 && i < p->tree.n_nodes; i++)
 		put_sample(p, track, i);
-	return rc ? rc : p->sink->error;
+	return r ? r : p->sink->error;
 }
 
-/* --- what samples refer to ----------------------------------------------------------------- */
+/* --- functions, locations and texts -------------------------------------------------------- */
 
 static void put_sample_type(struct pprof *p, enum pprof_text type, enum pprof_text unit)
 {
@@ -150,7 +206,7 @@ static void put_sample_type(struct pprof *p, enum pprof_text type, enum pprof_te
 		pb_put_uint(pb_put_uint(message, 1, type), 2, unit));
 }
 
-/* It says that all functions are known already: pprof would look for a program to find them in. */
+/* The mapping says that it has all functions; otherwise pprof would search a program for them. */
 static void put_mapping(struct pprof *p)
 {
 	uint8_t message[8 * PB_VARINT_MAX_BYTES];
@@ -227,31 +283,31 @@ static void put_rest(struct pprof *p)
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static int write_all(struct pprof *p, struct diag *d)
+static int pprof_write_all(struct pprof *p, struct diag *d)
 {
-	int rc = 0;
+	int r = 0;
 
 	put_sample_type(p, TEXT_SPANS, TEXT_COUNT);
 	put_sample_type(p, TEXT_TIME, TEXT_NANOSECONDS);
-	for (size_t i = 0; i < p->view->n_tracks && rc == 0; i++)
-		rc = put_track(p, &p->view->tracks[i], d);
+	for (size_t i = 0; i < p->view->n_tracks && r == 0; i++)
+		r = put_track(p, &p->view->tracks[i], d);
 	put_rest(p);
 	stack_tree_lose(&p->tree, p->result);
-	return rc;
+	return r;
 }
 
 static int write_pprof(const struct view *v, const struct codec_options *options, struct sink *s,
 	struct codec_result *result, struct diag *d)
 {
 	struct pprof p = {.view = v, .sink = s, .result = result};
-	int rc;
+	int r;
 
 	(void)options;
 	p.is_used = calloc((size_t)v->names.n_texts + 1, sizeof *p.is_used);
-	rc = p.is_used ? write_all(&p, d) : -ENOMEM;
+	r = p.is_used ? pprof_write_all(&p, d) : -ENOMEM;
 	stack_tree_deinit(&p.tree);
 	free(p.is_used);
-	return rc;
+	return r;
 }
 
 const struct codec codec_pprof = {

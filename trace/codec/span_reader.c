@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spans only; see span_reader.h. */
+/* Reads the spans of a track, and counts all other items. */
 #include "trace/codec/span_reader.h"
 
 #include "trace/codec/codec.h"

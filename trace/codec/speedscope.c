@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * speedscope's file format: for each track an evented profile, in which spans open and close. Those must nest: what
- * overlaps stands in further profiles of the track's name. A profile's events are in one piece, so each is a walk
- * of its own over the track; there are as many as LANES_NESTING at most.
+ * speedscope's file format: an evented profile for each track, in which spans open and close. Spans of a profile must nest:
+ * those that overlap others go into further profiles of the track's name. The events of a profile are written in one
+ * piece, so each profile takes a walk of its own over the track; there are at most LANES_NESTING.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,9 +24,9 @@ struct speedscope {
 	struct sink *sink;
 	struct codec_result *result;
 	struct span_rest rest;
-	int64_t shift_ns; /* from the view's times to the file's */
+	int64_t shift_ns; /* added to the view's times */
 	uint64_t n_profiles;
-	uint64_t n_beyond; /* spans of no profile */
+	uint64_t n_beyond; /* spans that are in no profile */
 	uint32_t *frames; /* by name: number of its frame + 1; 0: it has none */
 	uint32_t *names; /* by frame */
 	uint32_t n_frames;
@@ -47,7 +47,7 @@ static void put_string(struct sink *s, const char *text)
 	sink_json(s, text, strlen(text));
 }
 
-/* "train: loader", with the host before it where there are several. */
+/* Writes "train: loader", with the host before it if there are several. */
 static void put_profile_name(const struct speedscope *p, const struct view_track *track)
 {
 	const struct view *v = p->view;
@@ -163,13 +163,13 @@ static int put_track(struct speedscope *p, const struct view_track *track, struc
 {
 	struct profile f = {.track = track};
 	struct span_reader reader;
-	int rc = span_reader_open(&reader, p->view, track, &p->rest, d);
+	int r = span_reader_open(&reader, p->view, track, &p->rest, d);
 
-	if (rc == 0)
-		rc = put_profiles(p, &f, &reader);
+	if (r == 0)
+		r = put_profiles(p, &f, &reader);
 	span_reader_close(&reader);
 	open_spans_deinit(&f.open);
-	return rc;
+	return r;
 }
 
 /* --- the whole ----------------------------------------------------------------------------- */
@@ -182,7 +182,7 @@ static void put_head(const struct speedscope *p)
 	sink_text(p->sink, ",\"profiles\":[");
 }
 
-/* Behind the profiles, where it is known which there are. */
+/* Frames are written behind the profiles, when all are known. */
 static void put_frames(const struct speedscope *p)
 {
 	sink_text(p->sink, "],\"shared\":{\"frames\":[");
@@ -194,35 +194,35 @@ static void put_frames(const struct speedscope *p)
 	sink_text(p->sink, "]}}\n");
 }
 
-static int write_all(struct speedscope *p, struct diag *d)
+static int speedscope_write_all(struct speedscope *p, struct diag *d)
 {
 	const struct view *v = p->view;
-	int rc = 0;
+	int r = 0;
 
 	put_head(p);
-	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
-		rc = put_track(p, &v->tracks[i], d);
+	for (size_t i = 0; i < v->n_tracks && r == 0; i++)
+		r = put_track(p, &v->tracks[i], d);
 	put_frames(p);
 	span_rest_lose(&p->rest, p->result);
 	codec_lose(p->result, "spans that overlap more than 63 others", p->n_beyond);
-	return rc;
+	return r;
 }
 
 static int write_speedscope(const struct view *v, const struct codec_options *options,
 	struct sink *s, struct codec_result *result, struct diag *d)
 {
 	struct speedscope p = {.view = v, .sink = s, .result = result};
-	int rc = -ENOMEM;
+	int r = -ENOMEM;
 
 	(void)options;
 	p.shift_ns = codec_choose_shift(v);
 	p.frames = calloc((size_t)v->names.n_texts + 1, sizeof *p.frames);
 	p.names = calloc((size_t)v->names.n_texts + 1, sizeof *p.names);
 	if (p.frames && p.names)
-		rc = write_all(&p, d);
+		r = speedscope_write_all(&p, d);
 	free(p.frames);
 	free(p.names);
-	return rc;
+	return r;
 }
 
 const struct codec codec_speedscope = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SQLite: a database with a row for every event, for SQL; proftap-sqlite(7) tells of its tables. All that an event has is
- * expressed.
+ * SQLite: a database with a row for every event with all its properties. proftap-sqlite(7) describes its tables.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,32 +9,138 @@
 #include "base/diag.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/formats.h"
-#include "trace/codec/item_type.h"
 #include "trace/codec/open_spans.h"
-#include "trace/codec/sqlite_facts.h"
 #include "trace/codec/sqlite_rows.h"
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"
 #include "trace/read/lanes.h"
 #include "trace/read/view.h"
 
-/* Of the track that is read. */
+/* The spans of the track that is being read. */
 struct track_spans {
 	struct lanes lanes;
 	struct open_lanes open;
-	int64_t first; /* id before that of the first event */
+	int64_t first; /* the id of the track's first event - 1 */
 };
 
 struct database {
 	const struct view *view;
 	struct codec_result *result;
 	struct sqlite_rows rows;
-	struct names keys; /* of arguments; their index is the id */
-	int64_t n_events; /* the id of the last one */
+	struct names keys; /* keys of arguments; their index is the id */
+	int64_t n_events; /* also the id of the last event */
 	int64_t n_samples;
-	size_t track; /* that is read */
+	size_t track; /* index of the track that is being read */
 	struct track_spans spans;
 };
+
+/* --- facts ------------------------------------------------------------------------------------ */
+
+static void put_fact(struct sqlite_rows *r, const char *key, int64_t value)
+{
+	sqlite_row_begin(r, TABLE_TRACE);
+	sqlite_row_text(r, key);
+	sqlite_row_int(r, value);
+	sqlite_row_end(r);
+}
+
+static void put_loss(struct sqlite_rows *r, uint32_t host, const char *what, uint64_t n)
+{
+	if (n == 0)
+		return;
+	sqlite_row_begin(r, TABLE_LOSS);
+	sqlite_row_int(r, host);
+	sqlite_row_text(r, what);
+	sqlite_row_int(r, (int64_t)n);
+	sqlite_row_end(r);
+}
+
+#define NO_HOST UINT32_MAX
+
+static void put_warnings(
+	struct sqlite_rows *r, uint32_t host, const char *severity, const struct names *texts)
+{
+	for (uint32_t i = 0; i < texts->n_texts; i++) {
+		sqlite_row_begin(r, TABLE_WARNINGS);
+		sqlite_row_known(r, host, NO_HOST);
+		sqlite_row_text(r, severity);
+		sqlite_row_text(r, texts->texts[i]);
+		sqlite_row_end(r);
+	}
+}
+
+static void put_host(struct sqlite_rows *r, const struct view_host *h, uint32_t id)
+{
+	sqlite_row_begin(r, TABLE_HOSTS);
+	sqlite_row_int(r, id);
+	sqlite_row_text(r, h->name);
+	sqlite_row_text(r, h->stem);
+	sqlite_row_known(r, h->epoch_ns, 0);
+	sqlite_row_int(r, h->clock_offset_ns);
+	sqlite_row_end(r);
+	put_loss(r, id, "annotations", h->n_dropped);
+	put_loss(r, id, "events without a time", h->archive->n_aggregated);
+	put_warnings(r, id, "error", &h->archive->errors);
+	put_warnings(r, id, "warning", &h->archive->warnings);
+}
+
+static void put_process(struct sqlite_rows *r, const struct view_process *p, size_t id)
+{
+	sqlite_row_begin(r, TABLE_PROCESSES);
+	sqlite_row_int(r, (int64_t)id);
+	sqlite_row_int(r, p->host);
+	sqlite_row_int(r, p->pid);
+	sqlite_row_int(r, p->is_real);
+	sqlite_row_known(r, p->device, -1);
+	sqlite_row_known(r, p->local_device, -1);
+	sqlite_row_text(r, p->name);
+	sqlite_row_end(r);
+}
+
+static void put_thread(struct sqlite_rows *r, const struct view_track *t, size_t id)
+{
+	static const char *const kinds[] = {
+		[TRACK_THREAD] = "thread",
+		[TRACK_STREAM] = "stream",
+		[TRACK_ASYNC] = "async",
+		[TRACK_COUNTERS] = "counters",
+	};
+
+	sqlite_row_begin(r, TABLE_THREADS);
+	sqlite_row_int(r, (int64_t)id);
+	sqlite_row_int(r, t->process);
+	sqlite_row_int(r, t->tid);
+	sqlite_row_int(r, t->is_real);
+	sqlite_row_text(r, kinds[t->kind]);
+	sqlite_row_text(r, t->name);
+	sqlite_row_end(r);
+}
+
+static void sqlite_put_names(
+	struct sqlite_rows *r, enum sqlite_table table, const struct names *names)
+{
+	for (uint32_t i = 0; i < names->n_texts; i++) {
+		sqlite_row_begin(r, table);
+		sqlite_row_int(r, i);
+		sqlite_row_text(r, names->texts[i]);
+		sqlite_row_end(r);
+	}
+}
+
+static void sqlite_put_facts(struct sqlite_rows *r, const struct view *v)
+{
+	put_fact(r, "epoch_ns", v->epoch_ns);
+	put_fact(r, "first_ns", v->first_ns);
+	put_fact(r, "end_ns", v->end_ns);
+	for (uint32_t i = 0; i < v->n_archives; i++)
+		put_host(r, &v->hosts[i], i);
+	for (size_t i = 0; i < v->n_processes; i++)
+		put_process(r, &v->processes[i], i);
+	for (size_t i = 0; i < v->n_tracks; i++)
+		put_thread(r, &v->tracks[i], i);
+	sqlite_put_names(r, TABLE_NAMES, &v->names);
+	put_warnings(r, NO_HOST, "note", &v->notes);
+}
 
 /* --- events -------------------------------------------------------------------------------- */
 
@@ -80,8 +185,8 @@ static void put_step(struct database *b, const struct item *item)
 	sqlite_row_end(&b->rows);
 }
 
-/* What the event that is coming lies in, and takes it as open if it is a span. NULL: out of memory. */
-static struct open_spans *place(struct track_spans *t, const struct item *item)
+/* Returns the open spans that enclose the item, on the lane of the item if it is a span. NULL: out of memory. */
+static struct open_spans *find_enclosing_spans(struct track_spans *t, const struct item *item)
 {
 	int64_t lane = 0;
 	struct open_spans *open;
@@ -109,14 +214,14 @@ static void put_parent(struct database *b, const struct open_spans *open)
 static int put_event(struct database *b, const struct item *item)
 {
 	struct sqlite_rows *r = &b->rows;
-	struct open_spans *open = place(&b->spans, item);
+	struct open_spans *open = find_enclosing_spans(&b->spans, item);
 
 	if (!open)
 		return -ENOMEM;
 	sqlite_row_begin(r, TABLE_EVENTS);
 	sqlite_row_int(r, ++b->n_events);
 	sqlite_row_int(r, (int64_t)b->track);
-	sqlite_row_text(r, item_type_get(&b->view->tracks[b->track], item));
+	sqlite_row_text(r, codec_get_item_type(&b->view->tracks[b->track], item));
 	sqlite_row_int(r, item->name);
 	sqlite_row_int(r, item->start_ns);
 	sqlite_row_known(r, item->kind == ITEM_SPAN ? item->duration_ns : -1, -1);
@@ -152,7 +257,7 @@ static void put_value(struct database *b, const struct item *item, const struct 
 	sqlite_row_end(&b->rows);
 }
 
-/* A row for each value. */
+/* Writes a row for each value of the sample. */
 static void put_sample(struct database *b, const struct item *item)
 {
 	b->n_samples++;
@@ -167,37 +272,37 @@ static void put_sample(struct database *b, const struct item *item)
 static int put_item(void *database, const struct item *item)
 {
 	struct database *b = database;
-	int rc = 0;
+	int r = 0;
 
 	if (item->kind == ITEM_SAMPLE)
 		put_sample(b, item);
 	else
-		rc = put_event(b, item);
+		r = put_event(b, item);
 	b->result->n_items++;
-	return rc ? rc : b->rows.error;
+	return r ? r : b->rows.error;
 }
 
 static int put_track(struct database *b, size_t track, struct diag *d)
 {
-	int rc;
+	int r;
 
 	b->track = track;
 	b->spans = (struct track_spans){.first = b->n_events};
-	rc = cursor_read(b->view, &b->view->tracks[track], put_item, b, d);
+	r = cursor_read(b->view, &b->view->tracks[track], put_item, b, d);
 	open_lanes_deinit(&b->spans.open);
 	lanes_deinit(&b->spans.lanes);
-	return rc;
+	return r;
 }
 
-static int fill(struct database *b, struct diag *d)
+static int fill_database(struct database *b, struct diag *d)
 {
-	int rc = 0;
+	int r = 0;
 
 	sqlite_put_facts(&b->rows, b->view);
-	for (size_t i = 0; i < b->view->n_tracks && rc == 0; i++)
-		rc = put_track(b, i, d);
+	for (size_t i = 0; i < b->view->n_tracks && r == 0; i++)
+		r = put_track(b, i, d);
 	sqlite_put_names(&b->rows, TABLE_KEYS, &b->keys);
-	return rc ? rc : sqlite_rows_finish(&b->rows);
+	return r ? r : sqlite_rows_finish(&b->rows);
 }
 
 static int write_sqlite(const struct view *v, const struct codec_options *options, const char *path,
@@ -205,17 +310,17 @@ static int write_sqlite(const struct view *v, const struct codec_options *option
 {
 	struct database b = {.view = v, .result = result};
 	struct stat st;
-	int rc = sqlite_rows_open(&b.rows, path);
+	int r = sqlite_rows_open(&b.rows, path);
 
 	(void)options;
 	sqlite_rows_watch(&b.rows, v);
-	if (rc == 0)
-		rc = fill(&b, d);
+	if (r == 0)
+		r = fill_database(&b, d);
 	sqlite_rows_close(&b.rows);
 	names_deinit(&b.keys);
-	if (rc == 0 && stat(path, &st) == 0)
+	if (r == 0 && stat(path, &st) == 0)
 		result->n_bytes = (uint64_t)st.st_size;
-	return rc;
+	return r;
 }
 
 static const char *const aliases[] = {"sqlite3", NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows; see sqlite_rows.h. */
+/* Creates the tables of a database, and inserts rows. */
 #include "trace/codec/sqlite_rows.h"
 
 #include <errno.h>
@@ -15,14 +15,64 @@
 #include "base/file_io.h"
 #include "base/utf8.h"
 #include "trace/codec/arg_json.h"
-#include "trace/codec/sqlite_schema.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 
-/* Of the library's machine: a few milliseconds of making an index. */
-#define STEPS_A_LOOK 100000
+/* Instructions of SQLite's virtual machine between two calls of its progress handler: some milliseconds of indexing. */
+#define STEPS_PER_STOP_CHECK 100000
 
-/* With places for the columns of the table. */
+/* --- the schema ------------------------------------------------------------------------------- */
+
+#define SQLITE_SCHEMA_VERSION 1 /* user_version: another one for every change that breaks a query */
+
+static const char sqlite_schema_tables[] =
+	"CREATE TABLE trace(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+	"CREATE TABLE hosts(id INTEGER PRIMARY KEY, name TEXT NOT NULL, file TEXT NOT NULL,"
+	"	epoch_ns INTEGER, clock_offset_ns INTEGER NOT NULL);"
+	"CREATE TABLE processes(id INTEGER PRIMARY KEY, host_id INTEGER NOT NULL REFERENCES hosts,"
+	"	pid INTEGER NOT NULL, is_real INTEGER NOT NULL, device INTEGER, local_device INTEGER,"
+	"	name TEXT NOT NULL);"
+	"CREATE TABLE threads(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES processes,"
+	"	tid INTEGER NOT NULL, is_real INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL);"
+	"CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+	"CREATE TABLE keys(id INTEGER PRIMARY KEY, key TEXT NOT NULL);"
+	"CREATE TABLE events(id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL REFERENCES threads,"
+	"	type TEXT NOT NULL, name_id INTEGER NOT NULL REFERENCES names, start_ns INTEGER NOT NULL,"
+	"	duration_ns INTEGER, parent_id INTEGER REFERENCES events, depth INTEGER NOT NULL,"
+	"	is_unfinished INTEGER NOT NULL);"
+	"CREATE TABLE args(event_id INTEGER NOT NULL REFERENCES events,"
+	"	key_id INTEGER NOT NULL REFERENCES keys, value);"
+	"CREATE TABLE steps(event_id INTEGER PRIMARY KEY REFERENCES events, number INTEGER NOT NULL);"
+	"CREATE TABLE flows(flow INTEGER NOT NULL, event_id INTEGER NOT NULL REFERENCES events,"
+	"	is_end INTEGER NOT NULL);"
+	"CREATE TABLE counters(id INTEGER NOT NULL, thread_id INTEGER NOT NULL REFERENCES threads,"
+	"	name_id INTEGER NOT NULL REFERENCES names, at_ns INTEGER NOT NULL,"
+	"	key_id INTEGER REFERENCES keys, value);"
+	"CREATE TABLE samples(id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL REFERENCES threads,"
+	"	at_ns INTEGER NOT NULL, weight_ns INTEGER NOT NULL, stack TEXT NOT NULL);"
+	"CREATE TABLE loss(host_id INTEGER NOT NULL REFERENCES hosts, what TEXT NOT NULL,"
+	"	n INTEGER NOT NULL);"
+	"CREATE TABLE warnings(host_id INTEGER REFERENCES hosts, severity TEXT NOT NULL,"
+	"	text TEXT NOT NULL);"
+	"CREATE VIEW items AS SELECT e.id, h.name AS host, p.name AS process, p.pid, t.name AS thread,"
+	"	t.tid, p.device, e.type, n.name, e.start_ns, e.duration_ns, e.parent_id, e.depth,"
+	"	e.is_unfinished, e.thread_id, t.process_id, p.host_id"
+	"	FROM events e JOIN names n ON n.id = e.name_id JOIN threads t ON t.id = e.thread_id"
+	"	JOIN processes p ON p.id = t.process_id JOIN hosts h ON h.id = p.host_id;"
+	"CREATE VIEW arrows AS SELECT o.flow, o.event_id AS from_id, i.event_id AS to_id"
+	"	FROM flows o JOIN flows i ON i.flow = o.flow WHERE NOT o.is_end AND i.is_end;";
+
+static const char sqlite_schema_indexes[] =
+	"CREATE INDEX events_by_name ON events(name_id);"
+	"CREATE INDEX events_by_thread ON events(thread_id, start_ns);"
+	"CREATE INDEX events_by_parent ON events(parent_id) WHERE parent_id IS NOT NULL;"
+	"CREATE INDEX args_by_event ON args(event_id);"
+	"CREATE INDEX flows_by_flow ON flows(flow, is_end);"
+	"CREATE INDEX flows_by_event ON flows(event_id);"
+	"CREATE INDEX counters_by_name ON counters(name_id, at_ns);"
+	"CREATE INDEX samples_by_thread ON samples(thread_id, at_ns);";
+
+/* The statements that insert a row into each table. */
 static const char *const inserts[N_TABLES] = {
 	[TABLE_TRACE] = "INSERT INTO trace VALUES(?,?)",
 	[TABLE_HOSTS] = "INSERT INTO hosts VALUES(?,?,?,?,?)",
@@ -41,7 +91,7 @@ static const char *const inserts[N_TABLES] = {
 
 /* --- the database -------------------------------------------------------------------------- */
 
-/* The library does not keep why a file cannot be written: it is thrown away now, so another try does no harm. */
+/* SQLite does not keep the errno of a failed write. Another write finds it, and does no harm: the file is discarded now. */
 static int find_write_error(const struct sqlite_rows *r)
 {
 	static const char page[4096];
@@ -51,7 +101,7 @@ static int find_write_error(const struct sqlite_rows *r)
 	return error ? error : -EIO;
 }
 
-static int find_error(const struct sqlite_rows *r, int code)
+static int convert_error(const struct sqlite_rows *r, int code)
 {
 	switch (code & 0xff) {
 	case SQLITE_OK:
@@ -71,19 +121,19 @@ static int find_error(const struct sqlite_rows *r, int code)
 }
 
 /* Keeps the first error. */
-static void note(struct sqlite_rows *r, int code)
+static void note_error(struct sqlite_rows *r, int code)
 {
 	if (r->error == 0)
-		r->error = find_error(r, code);
+		r->error = convert_error(r, code);
 }
 
-static void execute(struct sqlite_rows *r, const char *sql)
+static void execute_sql(struct sqlite_rows *r, const char *sql)
 {
 	if (r->error == 0)
-		note(r, sqlite3_exec(r->db, sql, NULL, NULL, NULL));
+		note_error(r, sqlite3_exec(r->db, sql, NULL, NULL, NULL));
 }
 
-/* A name that the library understands otherwise ("file:", ":memory:") is one of a file here, too. */
+/* "./" makes names that SQLite treats specially ("file:", ":memory:") names of files, too. */
 static int open_database(struct sqlite_rows *r, const char *path)
 {
 	char *name = NULL;
@@ -96,23 +146,23 @@ static int open_database(struct sqlite_rows *r, const char *path)
 			SQLITE_OPEN_EXRESCODE,
 		NULL);
 	free(name);
-	return find_error(r, code);
+	return convert_error(r, code);
 }
 
-/* Nothing is to be undone: what fails is thrown away, and who publishes the file syncs it. */
-static void begin(struct sqlite_rows *r)
+/* No journal is needed, since a database that fails is discarded; nor a sync, since the publisher of the file does it. */
+static void create_tables(struct sqlite_rows *r)
 {
 	char version[64];
 
-	execute(r, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-		   "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -16384;");
+	execute_sql(r, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+		       "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -16384;");
 	snprintf(version, sizeof version, "PRAGMA user_version = %d", SQLITE_SCHEMA_VERSION);
-	execute(r, version);
-	execute(r, "BEGIN");
-	execute(r, sqlite_schema_tables);
+	execute_sql(r, version);
+	execute_sql(r, "BEGIN");
+	execute_sql(r, sqlite_schema_tables);
 	for (int i = 0; i < N_TABLES && r->error == 0; i++)
-		note(r, sqlite3_prepare_v3(r->db, inserts[i], -1, SQLITE_PREPARE_PERSISTENT,
-				&r->inserts[i], NULL));
+		note_error(r, sqlite3_prepare_v3(r->db, inserts[i], -1, SQLITE_PREPARE_PERSISTENT,
+				      &r->inserts[i], NULL));
 }
 
 int sqlite_rows_open(struct sqlite_rows *r, const char *path)
@@ -122,11 +172,11 @@ int sqlite_rows_open(struct sqlite_rows *r, const char *path)
 	if (r->error == 0)
 		r->error = open_database(r, path);
 	if (r->error == 0)
-		begin(r);
+		create_tables(r);
 	return r->error;
 }
 
-static int is_stopped(void *view)
+static int database_is_stopped(void *view)
 {
 	return view_is_stopped(view);
 }
@@ -134,13 +184,14 @@ static int is_stopped(void *view)
 void sqlite_rows_watch(struct sqlite_rows *r, const struct view *view)
 {
 	if (r->error == 0)
-		sqlite3_progress_handler(r->db, STEPS_A_LOOK, is_stopped, (void *)view);
+		sqlite3_progress_handler(
+			r->db, STEPS_PER_STOP_CHECK, database_is_stopped, (void *)view);
 }
 
 int sqlite_rows_finish(struct sqlite_rows *r)
 {
-	execute(r, sqlite_schema_indexes);
-	execute(r, "COMMIT");
+	execute_sql(r, sqlite_schema_indexes);
+	execute_sql(r, "COMMIT");
 	return r->error;
 }
 
@@ -164,13 +215,13 @@ void sqlite_row_begin(struct sqlite_rows *r, enum sqlite_table table)
 void sqlite_row_int(struct sqlite_rows *r, int64_t value)
 {
 	if (r->error == 0)
-		note(r, sqlite3_bind_int64(r->inserts[r->table], ++r->column, value));
+		note_error(r, sqlite3_bind_int64(r->inserts[r->table], ++r->column, value));
 }
 
 void sqlite_row_null(struct sqlite_rows *r)
 {
 	if (r->error == 0)
-		note(r, sqlite3_bind_null(r->inserts[r->table], ++r->column));
+		note_error(r, sqlite3_bind_null(r->inserts[r->table], ++r->column));
 }
 
 void sqlite_row_known(struct sqlite_rows *r, int64_t value, int64_t unknown)
@@ -184,20 +235,20 @@ void sqlite_row_known(struct sqlite_rows *r, int64_t value, int64_t unknown)
 static void put_double(struct sqlite_rows *r, double value)
 {
 	if (r->error == 0)
-		note(r, sqlite3_bind_double(r->inserts[r->table], ++r->column, value));
+		note_error(r, sqlite3_bind_double(r->inserts[r->table], ++r->column, value));
 }
 
-/* |text| stays where it is until the row ends; NULL: it could not be made. */
+/* |text| must stay valid until the row ends; NULL: memory ran out. */
 static void put_text(struct sqlite_rows *r, const char *text, size_t n)
 {
 	if (!text && r->error == 0)
 		r->error = -ENOMEM;
 	if (r->error == 0)
-		note(r, sqlite3_bind_text64(r->inserts[r->table], ++r->column, text, n,
-				SQLITE_STATIC, SQLITE_UTF8));
+		note_error(r, sqlite3_bind_text64(r->inserts[r->table], ++r->column, text, n,
+				      SQLITE_STATIC, SQLITE_UTF8));
 }
 
-/* One that is copied out of r->text, which others may need for the same row. */
+/* Puts the text in r->text, and copies it, since the same row may need r->text again. */
 static void put_made_text(struct sqlite_rows *r)
 {
 	size_t n;
@@ -206,8 +257,8 @@ static void put_made_text(struct sqlite_rows *r)
 	if (!text && r->error == 0)
 		r->error = -ENOMEM;
 	if (r->error == 0)
-		note(r, sqlite3_bind_text64(r->inserts[r->table], ++r->column, (const char *)text,
-				n, SQLITE_TRANSIENT, SQLITE_UTF8));
+		note_error(r, sqlite3_bind_text64(r->inserts[r->table], ++r->column,
+				      (const char *)text, n, SQLITE_TRANSIENT, SQLITE_UTF8));
 	sink_clear_memory(&r->text);
 }
 
@@ -237,11 +288,11 @@ void sqlite_row_text(struct sqlite_rows *r, const char *text)
 static void put_blob(struct sqlite_rows *r, const void *data, size_t n)
 {
 	if (r->error == 0)
-		note(r, sqlite3_bind_blob64(r->inserts[r->table], ++r->column, n ? data : "", n,
-				SQLITE_STATIC));
+		note_error(r, sqlite3_bind_blob64(r->inserts[r->table], ++r->column, n ? data : "",
+				      n, SQLITE_STATIC));
 }
 
-/* The library makes NULL of NaN, and infinity cannot be written in SQL. */
+/* Numbers that are not finite are texts: SQLite turns NaN into NULL, and SQL has no literal for infinity. */
 static void put_number(struct sqlite_rows *r, double value)
 {
 	if (isfinite(value)) {
@@ -286,6 +337,6 @@ void sqlite_row_arg(struct sqlite_rows *r, const struct item_arg *arg)
 void sqlite_row_end(struct sqlite_rows *r)
 {
 	if (r->error == 0)
-		note(r, sqlite3_step(r->inserts[r->table]));
+		note_error(r, sqlite3_step(r->inserts[r->table]));
 	sqlite3_reset(r->inserts[r->table]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows into the tables of a database. Errors are sticky, as those of a sink. */
+/* Inserts rows into the tables of a database. Errors are sticky, as in a sink. */
 #ifndef TRACE_CODEC_SQLITE_ROWS_H
 #define TRACE_CODEC_SQLITE_ROWS_H
 
@@ -13,7 +13,7 @@ struct sqlite3;
 struct sqlite3_stmt;
 struct view;
 
-/* The tables, in the order of the columns that a row is filled with. */
+/* The tables. A row is filled in the order of their columns, see proftap-sqlite(7). */
 enum sqlite_table {
 	TABLE_TRACE,
 	TABLE_HOSTS,
@@ -35,31 +35,31 @@ struct sqlite_rows {
 	const char *path;
 	struct sqlite3 *db;
 	struct sqlite3_stmt *inserts[N_TABLES];
-	struct sink text; /* one that had to be mended */
+	struct sink text; /* room for texts that are made valid UTF-8 */
 	int error; /* 0 or a negative errno */
-	enum sqlite_table table; /* the row that is being filled */
-	int column; /* the last one that was */
+	enum sqlite_table table; /* the table of the row that is being filled */
+	int column; /* the last column that was filled */
 };
 
 /*
- * A new database with empty tables at |path| (borrowed), whose file may be there, empty. 0 or a negative errno;
+ * Creates a database with empty tables at |path| (borrowed); an empty file may exist there. 0 or a negative errno; call
  * sqlite_rows_close() in any case.
  */
 int sqlite_rows_open(struct sqlite_rows *r, const char *path);
 /* From now on it fails with -ECANCELED when view->stop wants; borrowed. */
 void sqlite_rows_watch(struct sqlite_rows *r, const struct view *view);
-/* Makes the indexes, and all of it be in the file. 0 or the error. */
+/* Makes the indexes, and writes everything to the file. 0 or the error. */
 int sqlite_rows_finish(struct sqlite_rows *r);
 void sqlite_rows_close(struct sqlite_rows *r);
 
 void sqlite_row_begin(struct sqlite_rows *r, enum sqlite_table table);
 void sqlite_row_int(struct sqlite_rows *r, int64_t value);
 void sqlite_row_null(struct sqlite_rows *r);
-/* Null where |value| is what stands for not known. */
+/* Writes NULL if |value| is |unknown|. */
 void sqlite_row_known(struct sqlite_rows *r, int64_t value, int64_t unknown);
-/* Terminated; bytes that are no UTF-8 become U+FFFD. */
+/* |text| is terminated; bytes that are no UTF-8 become U+FFFD. */
 void sqlite_row_text(struct sqlite_rows *r, const char *text);
-/* As its type; what SQL has no number for (2^63 and above, what is not finite) as a text. */
+/* Writes the value by its type; numbers that SQL cannot express (2^63 and above, or not finite) become texts. */
 void sqlite_row_arg(struct sqlite_rows *r, const struct item_arg *arg);
 void sqlite_row_end(struct sqlite_rows *r);
 

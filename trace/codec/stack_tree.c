@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Distinct stacks; see stack_tree.h. */
+/* Collects the distinct stacks of a track in a hash table of nodes. */
 #include "trace/codec/stack_tree.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define FEW_SLOTS 256
 
-/* What one large track left is not zeroed anew for each of many small ones. */
+/* Frees the table after a large track, so that it is not zeroed again for each of many small ones. */
 static void clear_slots(struct stack_tree *t)
 {
 	if (t->n_slots > FEW_SLOTS && t->n_slots / 8 > t->n_nodes) {
@@ -25,7 +25,7 @@ static void clear_slots(struct stack_tree *t)
 		memset(t->slots, 0, t->n_slots * sizeof *t->slots);
 }
 
-static void clear(struct stack_tree *t)
+static void stack_tree_clear(struct stack_tree *t)
 {
 	open_lanes_deinit(&t->lanes);
 	clear_slots(t);
@@ -34,7 +34,7 @@ static void clear(struct stack_tree *t)
 
 void stack_tree_deinit(struct stack_tree *t)
 {
-	clear(t);
+	stack_tree_clear(t);
 	free(t->nodes);
 	free(t->slots);
 	*t = (struct stack_tree){NULL};
@@ -42,17 +42,17 @@ void stack_tree_deinit(struct stack_tree *t)
 
 /* --- nodes --------------------------------------------------------------------------------- */
 
-static size_t hash(uint32_t parent, uint32_t name)
+static size_t hash_node(uint32_t parent, uint32_t name)
 {
 	uint64_t key = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return (size_t)(key ^ key >> 32);
 }
 
-/* Where the node is, or the empty slot for it. */
+/* Finds the slot of the node, or the empty one where it belongs. */
 static uint32_t *find_slot(const struct stack_tree *t, uint32_t parent, uint32_t name)
 {
-	size_t i = hash(parent, name) & (t->n_slots - 1);
+	size_t i = hash_node(parent, name) & (t->n_slots - 1);
 
 	while (t->slots[i] &&
 		(t->nodes[t->slots[i]].parent != parent || t->nodes[t->slots[i]].name != name))
@@ -60,7 +60,7 @@ static uint32_t *find_slot(const struct stack_tree *t, uint32_t parent, uint32_t
 	return &t->slots[i];
 }
 
-static int make_slots(struct stack_tree *t)
+static int grow_slots(struct stack_tree *t)
 {
 	size_t n = t->n_slots ? 2 * t->n_slots : FEW_SLOTS;
 	uint32_t *slots = calloc(n, sizeof *slots);
@@ -75,22 +75,22 @@ static int make_slots(struct stack_tree *t)
 	return 0;
 }
 
-static int make_room(struct stack_tree *t)
+static int reserve_node(struct stack_tree *t)
 {
 	if (t->n_nodes >= UINT32_MAX || grow(&t->nodes, &t->n_nodes_allocated, t->n_nodes + 1))
 		return -ENOMEM;
-	return 2 * (t->n_nodes + 1) > t->n_slots ? make_slots(t) : 0;
+	return 2 * (t->n_nodes + 1) > t->n_slots ? grow_slots(t) : 0;
 }
 
 static int add_root(struct stack_tree *t)
 {
-	if (make_room(t))
+	if (reserve_node(t))
 		return -ENOMEM;
 	t->nodes[t->n_nodes++] = (struct stack_node){0};
 	return 0;
 }
 
-/* The index, or -ENOMEM. */
+/* Returns the node's index, which is added if it is new, or -ENOMEM. */
 static int64_t take_node(struct stack_tree *t, uint32_t parent, uint32_t name)
 {
 	uint32_t *slot;
@@ -99,7 +99,7 @@ static int64_t take_node(struct stack_tree *t, uint32_t parent, uint32_t name)
 		t->n_too_deep++;
 		return parent;
 	}
-	if (make_room(t))
+	if (reserve_node(t))
 		return -ENOMEM;
 	slot = find_slot(t, parent, name);
 	if (*slot == 0) {
@@ -138,7 +138,7 @@ static int add_span(struct stack_tree *t, const struct item *item, int64_t lane_
 	return open_spans_push(lane, (uint32_t)node, item->start_ns, item->duration_ns);
 }
 
-/* Times of stacks are added up: what a derived line says would be there twice. */
+/* Spans of derived lines are left out: they would count the same time twice. */
 static int take_span(struct stack_tree *t, const struct span_reader *r)
 {
 	if (!r->cursor.track->is_derived)
@@ -151,7 +151,7 @@ static int fill(struct stack_tree *t, struct span_reader *r)
 {
 	int rc;
 
-	clear(t);
+	stack_tree_clear(t);
 	rc = add_root(t);
 	while (rc >= 0 && (rc = span_reader_next(r)) > 0)
 		rc = take_span(t, r);
@@ -164,12 +164,12 @@ int stack_tree_read(struct stack_tree *t, const struct view *view, const struct 
 	struct diag *d)
 {
 	struct span_reader reader;
-	int rc = span_reader_open(&reader, view, track, &t->rest, d);
+	int r = span_reader_open(&reader, view, track, &t->rest, d);
 
-	if (rc == 0)
-		rc = fill(t, &reader);
+	if (r == 0)
+		r = fill(t, &reader);
 	span_reader_close(&reader);
-	return rc;
+	return r;
 }
 
 void stack_tree_lose(const struct stack_tree *t, struct codec_result *result)

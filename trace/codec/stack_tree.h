@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The distinct stacks of a track's spans, each with how often it was there and how long with nothing inside of it: grows with
- * them, not with the spans.
+ * The distinct stacks of a track's spans, each with its number of spans and their self time. Memory grows with the stacks, not
+ * with the spans.
  */
 #ifndef TRACE_CODEC_STACK_TREE_H
 #define TRACE_CODEC_STACK_TREE_H
@@ -18,7 +18,7 @@ struct diag;
 struct view;
 struct view_track;
 
-/* Spans deeper than this belong to the stack above them: what stands in a line or a sample is bounded. */
+/* Spans deeper than this belong to the stack above them, so that lines and samples have a bounded length. */
 #define STACK_MAX_DEPTH 1024
 
 struct stack_node {
@@ -29,7 +29,7 @@ struct stack_node {
 	int64_t self_ns; /* >= 0 */
 };
 
-/* All zero is empty. */
+/* A tree of all zero bytes is empty. */
 struct stack_tree {
 	struct stack_node *nodes; /* [0] is the root */
 	size_t n_nodes;
@@ -37,19 +37,20 @@ struct stack_tree {
 	uint32_t *slots; /* hash of parent and name -> index */
 	size_t n_slots; /* 0 or a power of two */
 	struct open_lanes lanes;
-	struct span_rest rest; /* what is no span, of all tracks so far */
-	uint64_t n_too_deep; /* spans that are in a stack above theirs, likewise */
+	struct span_rest rest; /* left-out items of all tracks so far */
+	uint64_t n_too_deep; /* too deep spans of all tracks so far */
 };
 
 void stack_tree_deinit(struct stack_tree *t);
 /*
- * Forgets the stacks that are in it, and adds all spans of the track; those of a derived line are only counted. 0 or a negative errno, of the cursor's with |d|.
+ * Replaces the stacks by those of the track; spans of a derived line are only counted. 0 or a negative errno; those of the
+ * cursor are in |d|.
  */
 int stack_tree_read(struct stack_tree *t, const struct view *view, const struct view_track *track,
 	struct diag *d);
-/* What stacks cannot say of all that was read. */
+/* Adds the losses of all tracks that were read. */
 void stack_tree_lose(const struct stack_tree *t, struct codec_result *result);
-/* The nodes from the outermost to |node|: how many. */
+/* Fills in the nodes from the outermost one to |node|; returns their number. */
 size_t stack_tree_get_path(const struct stack_tree *t, size_t node, uint32_t path[STACK_MAX_DEPTH]);
 
 #endif
