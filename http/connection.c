@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The connections of a server, and how long each may take; see server_parts.h. */
+/* The connections of a server, and the deadlines of each; see server_parts.h. */
 #include <errno.h>
 #include <linux/sockios.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "http/server_parts.h"
 
-/* From time to time, whether the peer's kernel has what ours was given. */
+/* The interval of checks whether the peer's kernel has all bytes that ours was given. */
 #define DELIVERY_MS 20
 
 int64_t http_now_ms(void)
@@ -19,9 +19,9 @@ int64_t http_now_ms(void)
 	return monotonic_ns() / NS_PER_MS;
 }
 
-/* --- deadlines ----------------------------------------------------------------------------- */
+/* --- Deadlines ------------------------------------------------------------------------------- */
 
-static int64_t find_deadline_ms(const struct http_connection *c)
+static int64_t connection_state_deadline_ms(const struct http_connection *c)
 {
 	switch (c->state) {
 	case HTTP_WAITING:
@@ -31,7 +31,7 @@ static int64_t find_deadline_ms(const struct http_connection *c)
 	case HTTP_SENDING:
 		return http_now_ms() + HTTP_ANSWER_MS +
 		       (int64_t)(c->exchange->n_file_bytes / HTTP_MIN_BYTES_PER_S) * 1000;
-	case HTTP_DELIVERING: /* it has the time that its sending had */
+	case HTTP_DELIVERING: /* it keeps the deadline of HTTP_SENDING */
 		return c->deadline_ms;
 	case HTTP_STREAMING:
 		return INT64_MAX;
@@ -42,10 +42,10 @@ static int64_t find_deadline_ms(const struct http_connection *c)
 void http_connection_enter(struct http_connection *c, enum http_state state)
 {
 	c->state = state;
-	c->deadline_ms = find_deadline_ms(c);
+	c->deadline_ms = connection_state_deadline_ms(c);
 }
 
-static int64_t get_deadline_ms(const struct http_connection *c)
+static int64_t connection_get_deadline_ms(const struct http_connection *c)
 {
 	if (c->state == HTTP_STREAMING)
 		return http_stream_get_deadline_ms(c->exchange->stream);
@@ -75,7 +75,7 @@ void http_connection_end_late(struct http_server *s)
 	int64_t now_ms = http_now_ms();
 
 	for (struct http_connection *c = s->connections; c; c = c->next) {
-		if (c->is_over || now_ms < get_deadline_ms(c))
+		if (c->is_over || now_ms < connection_get_deadline_ms(c))
 			continue;
 		s->counts.n_late++;
 		http_connection_end(c);
@@ -95,8 +95,9 @@ void http_connection_note_deliveries(struct http_server *s)
 }
 
 /*
- * The library, which hears of bytes and of the end behind them at once, reads the bytes only. What it has not read yet may be the rest of a
- * request whose answer is waited for.
+ * Ends connections whose peers left before the whole request was there. The library, which is told
+ * of bytes and of the end behind them at once, reads only the bytes. Bytes that it has not read yet
+ * may be the rest of a request.
  */
 void http_connection_end_left(struct http_server *s)
 {
@@ -114,7 +115,7 @@ int64_t http_connection_find_next_ms(const struct http_server *s)
 	int64_t now_ms = http_now_ms();
 
 	for (const struct http_connection *c = s->connections; c; c = c->next) {
-		int64_t ms = c->is_over ? INT64_MAX : get_deadline_ms(c);
+		int64_t ms = c->is_over ? INT64_MAX : connection_get_deadline_ms(c);
 
 		if (c->state == HTTP_DELIVERING && now_ms + DELIVERY_MS < ms)
 			ms = now_ms + DELIVERY_MS;
@@ -124,9 +125,9 @@ int64_t http_connection_find_next_ms(const struct http_server *s)
 	return next_ms;
 }
 
-/* --- coming and going ---------------------------------------------------------------------- */
+/* --- Arrival and end ------------------------------------------------------------------------- */
 
-static struct http_connection *add(struct http_server *s, struct MHD_Connection *library)
+static struct http_connection *connection_add(struct http_server *s, struct MHD_Connection *library)
 {
 	struct http_connection *c = calloc(1, sizeof *c);
 	struct epoll_event watched = {.events = EPOLLRDHUP | EPOLLET};
@@ -147,7 +148,7 @@ static struct http_connection *add(struct http_server *s, struct MHD_Connection 
 	return c;
 }
 
-static void remove_connection(struct http_server *s, struct http_connection *c)
+static void connection_remove(struct http_server *s, struct http_connection *c)
 {
 	struct http_connection **at = &s->connections;
 
@@ -166,12 +167,15 @@ void http_connection_note(void *server, struct MHD_Connection *library, void **c
 	struct http_server *s = server;
 
 	if (what == MHD_CONNECTION_NOTIFY_STARTED)
-		*context = add(s, library);
+		*context = connection_add(s, library);
 	else if (*context)
-		remove_connection(s, *context);
+		connection_remove(s, *context);
 }
 
-/* A stream that nobody listens to any more would only be noticed when its next bytes go out; others get what they asked for. */
+/*
+ * Ends a stream at once: otherwise its end would only be noticed when the next bytes are sent.
+ * Other connections still get their answers.
+ */
 void http_connection_hear_end(struct http_connection *c)
 {
 	c->has_left = true;

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request, from its first line to its end; see exchange.h. */
+/* A request, from its first line to the end of its answer; see exchange.h. */
 #include "http/exchange.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "http/router.h"
 #include "http/server_parts.h"
 
-/* Of a body that is not wanted so much is read all the same, as a client that is still writing would not read why. */
+/*
+ * The limit of an unwanted body that is read all the same: a client that is still writing would not
+ * read the refusal.
+ */
 #define MAX_DROPPED_BYTES (1 << 20)
 
 static struct http_connection *get_connection(
@@ -20,7 +27,148 @@ static struct http_connection *get_connection(
 		->socket_context;
 }
 
-/* --- its beginning ------------------------------------------------------------------------- */
+#define MAX_REFUSAL_BYTES 512
+
+/* --- Headers of the answer ------------------------------------------------------------------- */
+
+void http_set_header(struct http_exchange *x, const char *name, const char *value)
+{
+	size_t n_name = strlen(name) + 1;
+	char *copy;
+
+	if (x->n_headers == HTTP_MAX_REPLY_HEADERS)
+		return;
+	copy = malloc(n_name + strlen(value) + 1);
+	if (!copy)
+		return;
+	memcpy(copy, name, n_name);
+	strcpy(copy + n_name, value);
+	x->headers[x->n_headers++] = (struct reply_header){copy, copy + n_name};
+}
+
+static bool exchange_has_header(const struct http_exchange *x, const char *name)
+{
+	for (size_t i = 0; i < x->n_headers; i++)
+		if (strcasecmp(x->headers[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void exchange_add_headers(const struct http_exchange *x, struct MHD_Response *response)
+{
+	const struct http_server *s = x->connection->server;
+	const struct http_server_options *o = &s->options;
+
+	for (size_t i = 0; i < x->n_headers; i++)
+		s->library->add_response_header(response, x->headers[i].name, x->headers[i].value);
+	for (size_t i = 0; i < o->n_headers; i++)
+		if (!exchange_has_header(x, o->headers[i].name))
+			s->library->add_response_header(
+				response, o->headers[i].name, o->headers[i].value);
+}
+
+/* --- Sending --------------------------------------------------------------------------------- */
+
+void http_reply_queue(struct http_exchange *x, unsigned status, struct MHD_Response *response)
+{
+	struct http_connection *c = x->connection;
+	const struct microhttpd *library = c->server->library;
+	bool rests = x->is_deferred && !x->is_answered;
+
+	if (response)
+		exchange_add_headers(x, response);
+	x->is_answered = true;
+	if (!response || library->queue_response(c->library, status, response) != MHD_YES)
+		http_connection_end(c);
+	if (response)
+		library->destroy_response(response);
+	if (rests)
+		http_connection_resume(c);
+}
+
+static void exchange_reply(struct http_exchange *x, unsigned status, const char *type, void *bytes,
+	size_t n, enum MHD_ResponseMemoryMode mode)
+{
+	const struct http_server *s = x->connection->server;
+	struct MHD_Response *response = s->library->create_response_from_buffer(n, bytes, mode);
+
+	if (!response && mode == MHD_RESPMEM_MUST_FREE)
+		free(bytes);
+	if (type)
+		http_set_header(x, "Content-Type", type);
+	http_connection_enter(x->connection, HTTP_ANSWERING);
+	http_reply_queue(x, status, response);
+}
+
+void http_reply_bytes(
+	struct http_exchange *x, unsigned status, const char *type, const void *bytes, size_t n)
+{
+	exchange_reply(x, status, type, (void *)bytes, n, MHD_RESPMEM_MUST_COPY);
+}
+
+void http_reply_text(struct http_exchange *x, unsigned status, const char *type, const char *text)
+{
+	http_reply_bytes(x, status, type, text, strlen(text));
+}
+
+void http_reply_static(struct http_exchange *x, const char *type, const void *bytes, size_t n)
+{
+	exchange_reply(x, 200, type, (void *)bytes, n, MHD_RESPMEM_PERSISTENT);
+}
+
+void http_reply_taken(
+	struct http_exchange *x, unsigned status, const char *type, char *bytes, size_t n)
+{
+	exchange_reply(x, status, type, bytes, n, MHD_RESPMEM_MUST_FREE);
+}
+
+void http_reply_file(struct http_exchange *x, const char *type, int fd, uint64_t offset, uint64_t n)
+{
+	const struct http_server *s = x->connection->server;
+	struct MHD_Response *response =
+		s->library->create_response_from_fd_at_offset64(n, fd, offset);
+
+	if (!response)
+		close(fd);
+	http_set_header(x, "Content-Type", type);
+	x->n_file_bytes = n;
+	http_connection_enter(x->connection, x->is_head ? HTTP_ANSWERING : HTTP_SENDING);
+	http_reply_queue(x, 200, response);
+}
+
+/* --- Refusals -------------------------------------------------------------------------------- */
+
+static void exchange_send_refusal(struct http_exchange *x)
+{
+	const struct http_server_options *o = &x->connection->server->options;
+	const char *text = x->refusal ? x->refusal : "refused";
+	char line[MAX_REFUSAL_BYTES + 2];
+
+	if (o->refuse) {
+		o->refuse(x, x->refused, text, o->context);
+		return;
+	}
+	snprintf(line, sizeof line, "%s\n", text);
+	http_reply_text(x, x->refused, "text/plain; charset=utf-8", line);
+}
+
+/* Before the whole request is there, the refusal is only stored. */
+void http_refuse(struct http_exchange *x, unsigned status, const char *format, ...)
+{
+	char text[MAX_REFUSAL_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	x->refused = status;
+	free(x->refusal);
+	x->refusal = strdup(text);
+	if (x->is_handled)
+		exchange_send_refusal(x);
+}
+
+/* --- Header of the request ------------------------------------------------------------------- */
 
 void *http_exchange_open(void *server, const char *url, struct MHD_Connection *library)
 {
@@ -37,7 +185,7 @@ void *http_exchange_open(void *server, const char *url, struct MHD_Connection *l
 	return x;
 }
 
-static void refuse_url(struct http_exchange *x)
+static void exchange_refuse_url(struct http_exchange *x)
 {
 	if (x->url_error == -ENAMETOOLONG)
 		http_refuse(x, 414, "what is asked for is too long, or has too many parts");
@@ -45,7 +193,7 @@ static void refuse_url(struct http_exchange *x)
 		http_refuse(x, 400, "what is asked for is no path");
 }
 
-static void refuse_length(struct http_exchange *x)
+static void exchange_refuse_length(struct http_exchange *x)
 {
 	http_refuse(x, 413, "the body has more than %zu bytes", x->max_body_bytes);
 }
@@ -59,7 +207,7 @@ static size_t get_header_bytes(const struct http_exchange *x)
 	return info ? info->header_size : 0;
 }
 
-static void refuse_header(struct http_exchange *x)
+static void exchange_refuse_header(struct http_exchange *x)
 {
 	http_refuse(x, 431, "the first line and the header have more than %d bytes",
 		HTTP_MAX_HEADER_BYTES);
@@ -72,7 +220,7 @@ static uint64_t get_length(const struct http_exchange *x)
 	return length ? strtoull(length, NULL, 10) : 0;
 }
 
-static void begin(struct http_exchange *x, const char *method)
+static void exchange_begin(struct http_exchange *x, const char *method)
 {
 	const struct http_server_options *o = &x->connection->server->options;
 
@@ -80,16 +228,16 @@ static void begin(struct http_exchange *x, const char *method)
 	x->is_head = strcmp(method, "HEAD") == 0;
 	x->method = x->is_head ? "GET" : method;
 	if (x->url_error)
-		refuse_url(x);
+		exchange_refuse_url(x);
 	else if (get_header_bytes(x) > HTTP_MAX_HEADER_BYTES)
-		refuse_header(x);
+		exchange_refuse_header(x);
 	else if (o->begin)
 		o->begin(x, o->context);
 	if (!x->refused && get_length(x) > x->max_body_bytes)
-		refuse_length(x);
+		exchange_refuse_length(x);
 	if (x->refused && get_length(x) > MAX_DROPPED_BYTES) {
 		x->is_handled = true;
-		http_reply_refusal(x);
+		exchange_send_refusal(x);
 	}
 }
 
@@ -98,21 +246,21 @@ void http_expect_body(struct http_exchange *x, size_t max_bytes)
 	x->max_body_bytes = max_bytes;
 }
 
-/* --- its body ------------------------------------------------------------------------------ */
+/* --- Body of the request --------------------------------------------------------------------- */
 
-/* 0, or -1: it is not worth reading on. */
-static int drop(struct http_exchange *x, size_t n)
+/* 0, or -1: the rest is too long to be read. */
+static int exchange_drop_body(struct http_exchange *x, size_t n)
 {
 	x->n_dropped += n;
 	return x->n_dropped > MAX_DROPPED_BYTES ? -1 : 0;
 }
 
-static int append(struct http_exchange *x, const char *data, size_t n)
+static int exchange_append_body(struct http_exchange *x, const char *data, size_t n)
 {
 	if (!x->refused && n > x->max_body_bytes - x->body_bytes)
-		refuse_length(x);
+		exchange_refuse_length(x);
 	if (x->refused)
-		return drop(x, n);
+		return exchange_drop_body(x, n);
 	if (grow(&x->body, &x->body_size, x->body_bytes + n + 1))
 		return -1;
 	memcpy(x->body + x->body_bytes, data, n);
@@ -121,23 +269,26 @@ static int append(struct http_exchange *x, const char *data, size_t n)
 	return 0;
 }
 
-/* --- its handling -------------------------------------------------------------------------- */
+/* --- Handling -------------------------------------------------------------------------------- */
 
-static void handle(struct http_exchange *x)
+static void exchange_handle(struct http_exchange *x)
 {
 	const struct http_server_options *o = &x->connection->server->options;
 
 	x->is_handled = true;
 	http_connection_enter(x->connection, HTTP_ANSWERING);
 	if (x->refused)
-		http_reply_refusal(x);
+		exchange_send_refusal(x);
 	else
 		o->handle(x, o->context);
 	if (!x->is_answered && !x->is_deferred)
 		http_refuse(x, 500, "nothing was answered");
 }
 
-/* Called with the header, with each piece of a body, at the end, and when one that rested is woken. */
+/*
+ * The library calls it with the header, with each piece of a body, at the end, and when a suspended
+ * connection is resumed.
+ */
 enum MHD_Result http_exchange_run(void *server, struct MHD_Connection *library, const char *url,
 	const char *method, const char *version, const char *data, size_t *n_data, void **context)
 {
@@ -151,13 +302,13 @@ enum MHD_Result http_exchange_run(void *server, struct MHD_Connection *library, 
 		return MHD_NO;
 	*n_data = 0;
 	if (!x->has_begun) {
-		begin(x, method);
+		exchange_begin(x, method);
 		return MHD_YES;
 	}
 	if (n)
-		return append(x, data, n) ? MHD_NO : MHD_YES;
+		return exchange_append_body(x, data, n) ? MHD_NO : MHD_YES;
 	if (!x->is_handled)
-		handle(x);
+		exchange_handle(x);
 	if (x->is_deferred && !x->is_answered)
 		s->library->suspend_connection(library);
 	return MHD_YES;
@@ -178,9 +329,9 @@ void http_exchange_wake(struct http_exchange *x)
 		http_connection_resume(x->connection);
 }
 
-/* --- its end ------------------------------------------------------------------------------- */
+/* --- End ------------------------------------------------------------------------------------- */
 
-static void free_exchange(struct http_exchange *x)
+static void exchange_free(struct http_exchange *x)
 {
 	for (size_t i = 0; i < x->n_headers; i++)
 		free(x->headers[i].name);
@@ -210,10 +361,10 @@ void http_exchange_close(void *server, struct MHD_Connection *library, void **co
 		http_stream_close(x->stream);
 	else if (x->is_deferred && !x->is_answered)
 		x->gone(x->work);
-	free_exchange(x);
+	exchange_free(x);
 }
 
-/* --- what it says -------------------------------------------------------------------------- */
+/* --- Getters --------------------------------------------------------------------------------- */
 
 const char *http_get_method(const struct http_exchange *x)
 {

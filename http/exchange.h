@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One request and its answer, as a handler sees them. A handler is called when the whole request is there, and says one of
+ * One request and its answer, as a handler sees them. The server calls a handler when the whole
+ * request is there; it does one of
  *
- *   http_reply_bytes(), http_reply_file(), http_refuse()    the answer, now;
- *   http_reply_stream()                                      an answer without an end, such as server-sent events;
- *   http_defer()                                             nothing yet: one of the above comes later, or the peer goes.
+ *   http_reply_bytes(), http_reply_file(), http_refuse()   the answer, now;
+ *   http_reply_stream()                                    an answer without an end, such as server-sent events;
+ *   http_defer()                                           nothing yet: one of the above follows, or the peer goes.
  *
- * The smallest one, and its row (http/router.h):
+ * The smallest handler, and its row (http/router.h):
  *
  *   static void answer_health(struct http_exchange *x, void *context)
  *   {
@@ -14,10 +15,10 @@
  *   }
  *   {"GET", "/healthz", 0, answer_health},
  *
- * Lifetime: what is got from an exchange lies there until the answer. It is not used behind the answer, nor after the handler has
- * returned, unless it was deferred.
- * Threads: all of this the server's only, also what comes later: whoever works elsewhere hands its result over
- * (daemon/host/web/post.h).
+ * Lifetime: data of an exchange are valid until the answer; without http_defer() also not after the
+ * handler has returned.
+ * Threads: only the server's thread uses an exchange, also later: other threads hand their results
+ * to it (daemon/host/web/post.h).
  */
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
@@ -30,71 +31,86 @@
 struct http_exchange;
 struct http_stream;
 
-/* Who asks, as whoever let the connection in found out (http_server_options.enter). */
+/* The client of a connection, as http_server_options.enter identified it. */
 struct http_peer {
 	uid_t uid;
-	bool is_operator; /* root, or of the group whose members may ask for every program */
-	char text[64]; /* for people: where from, and how the uid is known */
+	bool is_operator; /* root, or a member of the group that may use every program */
+	char text[64]; /* for people: the address, and how the uid is known */
 };
 
-/* --- the request --------------------------------------------------------------------------- */
+/* --- The request ----------------------------------------------------------------------------- */
 
-/* Each is borrowed, or NULL: there is none. Percent signs are undone, and what is not UTF-8 was refused. */
-const char *http_get_method(
-	const struct http_exchange *x); /* of HEAD "GET": the body is left out behind the handler */
-const char *http_get_path(const struct http_exchange *x); /* as it came, without the query */
+/*
+ * Each result is borrowed; NULL: there is none. Percent signs are decoded. A request that is not
+ * UTF-8 was refused.
+ */
+/* "GET" for HEAD: the server leaves out the body by itself. */
+const char *http_get_method(const struct http_exchange *x);
+const char *http_get_path(const struct http_exchange *x); /* as received, without the query */
 const char *http_get_query(const struct http_exchange *x, const char *key);
 const char *http_get_param(
-	const struct http_exchange *x, const char *name); /* "{pid}" of the route's path */
-const char *http_get_header(const struct http_exchange *x, const char *name); /* as it came */
-/* Never NULL, and a '\0' is behind it; *n is 0 where the route takes none. */
+	const struct http_exchange *x, const char *name); /* the part "{pid}" of the route's path */
+const char *http_get_header(const struct http_exchange *x, const char *name); /* as received */
+/* Never NULL, and ends with a '\0'; *n is 0 if the route takes no body. */
 const char *http_get_body(const struct http_exchange *x, size_t *n);
 const struct http_peer *http_get_peer(const struct http_exchange *x);
 
-/* --- the answer ---------------------------------------------------------------------------- */
+/* --- The answer ------------------------------------------------------------------------------ */
 
 #define HTTP_MAX_REPLY_HEADERS 12
 
-/* Before the answer; both are copied. It goes before the server's own header of the same name. |value| has no line breaks. */
+/*
+ * Adds a header to the answer, before it is sent; both strings are copied. It replaces the server's
+ * own header of the same name. |value| has no line breaks.
+ */
 void http_set_header(struct http_exchange *x, const char *name, const char *value);
 
-/* |bytes| are copied. |type| NULL: nothing is said of it. */
+/* |bytes| are copied. |type| NULL: the answer has no Content-Type. */
 void http_reply_bytes(
 	struct http_exchange *x, unsigned status, const char *type, const void *bytes, size_t n);
 void http_reply_text(struct http_exchange *x, unsigned status, const char *type, const char *text);
-/* 200; they stay where they are as long as the program runs. */
+/* Answers 200 with |bytes| that stay valid until the program ends. */
 void http_reply_static(struct http_exchange *x, const char *type, const void *bytes, size_t n);
-/* malloc'ed; taken. */
+/* Takes |bytes|, which are malloc'ed. */
 void http_reply_taken(
 	struct http_exchange *x, unsigned status, const char *type, char *bytes, size_t n);
-/* 200; |n| bytes of the file |fd| from |offset| on. |fd| is taken; the file does not shrink. */
+/*
+ * Answers 200 with |n| bytes of the file |fd| from |offset| on. Takes |fd|; the file must not
+ * shrink.
+ */
 void http_reply_file(
 	struct http_exchange *x, const char *type, int fd, uint64_t offset, uint64_t n);
 
-/* An answer that says what was wrong: by http_server_options.refuse, or else as a line of text. */
+/*
+ * Answers with an error, by http_server_options.refuse if that is set, or else with a line of text.
+ */
 void http_refuse(struct http_exchange *x, unsigned status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The answer comes later, within HTTP_ANSWER_MS (http/server.h). If the peer does not wait for it, or that time is over, |gone| is
- * called once with |work| instead, and |x| is no more.
+ * The answer follows later, within HTTP_ANSWER_MS (http/server.h). If the peer leaves first, or the
+ * time is over, |gone| is called once with |work| instead, and |x| is invalid.
  */
 void http_defer(struct http_exchange *x, void (*gone)(void *work), void *work);
 
-/* --- an answer without an end -------------------------------------------------------------- */
+/* --- An answer without an end ---------------------------------------------------------------- */
 
 /*
- * Begins one (200) of which |max_bytes| may wait for a peer that is slow. |ended| is called once with |context| when it is over, by
- * whomever: the stream is no more then. A peer that has not taken in HTTP_STREAM_MS what waited before is hung up on.
- * NULL: it could not be begun, and |x| is answered.
+ * Begins a stream (200) of which |max_bytes| may wait for a slow peer. |ended| is called once with
+ * |context| when the stream has ended for any reason, and the stream is invalid then. The server
+ * hangs up on a peer that takes longer than HTTP_STREAM_MS for the bytes that waited.
+ * NULL: the stream could not begin, and |x| is answered.
  */
 struct http_stream *http_reply_stream(struct http_exchange *x, const char *type, size_t max_bytes,
 	void (*ended)(void *context), void *context);
 
-/* 0; -ENOBUFS: that does not fit into what may wait, and nothing of it was taken; -EPIPE: it is about to end. Never calls |ended|. */
+/*
+ * 0; -ENOBUFS: there is no room for all |n| bytes, and none was taken; -EPIPE: the stream is about
+ * to end. Never calls |ended|.
+ */
 int http_stream_send(struct http_stream *s, const void *bytes, size_t n);
 
-/* No more comes: it ends when what waits was taken. */
+/* Ends the stream when the peer has taken all that waits. */
 void http_stream_finish(struct http_stream *s);
 
 #endif

@@ -1,23 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which requests pass; see guard.h. */
+/* The checks of requests; see guard.h. */
 #include "http/guard.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/random.h>
 
 #include "base/local_name.h"
 #include "base/utf8.h"
 #include "http/exchange.h"
 
+/* --- Tokens ---------------------------------------------------------------------------------- */
+
+#define RANDOM_BYTES ((HTTP_TOKEN_BYTES - 1) / 2)
+
+/*
+ * Finds a place for a new token: a free one, or, if |uid| has as many as a user may have, his least
+ * recently used one; else the least recently used of all.
+ */
+static struct http_token *tokens_choose(struct http_tokens *t, uid_t uid)
+{
+	struct http_token *oldest = &t->v[0];
+	struct http_token *oldest_of_user = NULL;
+	size_t n_of_user = 0;
+
+	for (size_t i = 0; i < HTTP_MAX_TOKENS; i++) {
+		struct http_token *v = &t->v[i];
+
+		if (v->n_used < oldest->n_used)
+			oldest = v;
+		if (!v->text[0] || v->uid != uid)
+			continue;
+		n_of_user++;
+		if (!oldest_of_user || v->n_used < oldest_of_user->n_used)
+			oldest_of_user = v;
+	}
+	return n_of_user < HTTP_MAX_TOKENS_OF_USER ? oldest : oldest_of_user;
+}
+
+int http_tokens_issue(struct http_tokens *t, uid_t uid, char text[HTTP_TOKEN_BYTES])
+{
+	unsigned char bytes[RANDOM_BYTES];
+	struct http_token *chosen = tokens_choose(t, uid);
+
+	if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+		return -EIO;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	strcpy(chosen->text, text);
+	chosen->uid = uid;
+	chosen->n_used = ++t->n_used;
+	return 0;
+}
+
+/* Compares in constant time: the time must not tell how much of a guess was right. */
+static bool token_is_equal(const char *a, const char *b)
+{
+	unsigned char difference = 0;
+
+	for (size_t i = 0; i < HTTP_TOKEN_BYTES - 1; i++)
+		difference |= (unsigned char)(a[i] ^ b[i]);
+	return difference == 0;
+}
+
+bool http_tokens_check(struct http_tokens *t, uid_t uid, const char *text)
+{
+	if (strlen(text) != HTTP_TOKEN_BYTES - 1)
+		return false;
+	for (size_t i = 0; i < HTTP_MAX_TOKENS; i++) {
+		struct http_token *v = &t->v[i];
+
+		if (!v->text[0] || v->uid != uid || !token_is_equal(v->text, text))
+			continue;
+		v->n_used = ++t->n_used;
+		return true;
+	}
+	return false;
+}
+
 #define MAX_HOST_BYTES 256
 
-/* --- the host ------------------------------------------------------------------------------ */
+/* --- The host -------------------------------------------------------------------------------- */
 
-/* "[::1]:9022" to "[::1]", "localhost:9022" to "localhost"; false: that is neither. */
-static bool cut_port(char *host)
+/*
+ * Cuts "[::1]:9022" to "[::1]", and "localhost:9022" to "localhost"; false: |host| has neither
+ * form.
+ */
+static bool host_cut_port(char *host)
 {
 	char *bracket = host[0] == '[' ? strchr(host, ']') : NULL;
 	char *end = bracket ? bracket + 1 : host + strcspn(host, ":");
@@ -27,7 +100,7 @@ static bool cut_port(char *host)
 	return *end == '\0';
 }
 
-static bool is_loopback(const char *host)
+static bool host_is_loopback(const char *host)
 {
 	struct in_addr v4;
 
@@ -37,7 +110,7 @@ static bool is_loopback(const char *host)
 	       ntohl(v4.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
 }
 
-static bool is_listed(const char *host, const char *names)
+static bool host_is_listed(const char *host, const char *names)
 {
 	size_t n = strlen(host);
 
@@ -49,20 +122,21 @@ static bool is_listed(const char *host, const char *names)
 	return false;
 }
 
-/* |host| without its port; false: it is none. */
-static bool find_name(const char *host, char name[static MAX_HOST_BYTES])
+/* Copies |host| without its port; false: it is too long or malformed. */
+static bool host_find_name(const char *host, char name[static MAX_HOST_BYTES])
 {
 	if (strlen(host) >= MAX_HOST_BYTES)
 		return false;
 	strcpy(name, host);
-	return cut_port(name);
+	return host_cut_port(name);
 }
 
 bool http_guard_is_ours(const char *host, const char *names)
 {
 	char name[MAX_HOST_BYTES];
 
-	return find_name(host, name) && (is_loopback(name) || is_listed(name, names));
+	return host_find_name(host, name) &&
+	       (host_is_loopback(name) || host_is_listed(name, names));
 }
 
 static bool has_our_host(const struct http_guard *g, struct http_exchange *x)
@@ -77,9 +151,8 @@ static bool has_our_host(const struct http_guard *g, struct http_exchange *x)
 	return false;
 }
 
-/* --- the page that asks -------------------------------------------------------------------- */
+/* --- The requesting page --------------------------------------------------------------------- */
 
-/* Whether |origin| is |scheme| and |host|. */
 static bool is_origin(const char *origin, const char *scheme, const char *host)
 {
 	size_t n = strlen(scheme);
@@ -87,7 +160,10 @@ static bool is_origin(const char *origin, const char *scheme, const char *host)
 	return strncmp(origin, scheme, n) == 0 && strcasecmp(origin + n, host) == 0;
 }
 
-/* Where the request goes is http://HOST, as the browser wrote both; nobody speaks https on loopback. */
+/*
+ * Compares with http://HOST, as the browser wrote both; https is only for |names|, as nobody speaks
+ * it on loopback.
+ */
 static bool is_same_origin(
 	const struct http_guard *g, const struct http_exchange *x, const char *origin)
 {
@@ -95,8 +171,8 @@ static bool is_same_origin(
 	char name[MAX_HOST_BYTES];
 
 	return is_origin(origin, "http://", host) ||
-	       (is_origin(origin, "https://", host) && find_name(host, name) &&
-		       is_listed(name, g->names));
+	       (is_origin(origin, "https://", host) && host_find_name(host, name) &&
+		       host_is_listed(name, g->names));
 }
 
 static bool is_word(const char *text, const char *word)

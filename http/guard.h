@@ -1,33 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Against other pages in the browser of somebody who may ask. A request is refused when
- *  - its Host is no name of this machine's loopback, nor one of |names|: a name that somebody gave 127.0.0.1 would make his page
- *    same-origin with ours (DNS rebinding);
- *  - its Origin is not where it goes (for one of |names| by https, too: a proxy may speak that), or Sec-Fetch-Site says that another site's page made it, unless somebody followed a link;
- *  - it writes (is not GET) without the header X-Proftap-Token with a token that was issued to the same user (http/tokens.h).
+ * Protects the API from other web pages in the browser of an entitled user. A request is refused
+ * when
+ *  - its Host is no loopback name of this machine and none of |names|: a page whose owner gave its
+ *    name the address 127.0.0.1 would otherwise be same-origin with ours (DNS rebinding);
+ *  - its Origin differs from its Host (|names| may also use https, since a proxy may speak that),
+ *    or Sec-Fetch-Site names another site, unless the user followed a link;
+ *  - it writes (is not GET) without the header X-Proftap-Token and a token that was issued to the
+ *    same user. A page fetches its token, which pages of other sites cannot read. Tokens are
+ *    random, known to this process only, and valid until HTTP_MAX_TOKENS newer uses have pushed
+ *    them out.
  */
 #ifndef HTTP_GUARD_H
 #define HTTP_GUARD_H
 
 #include <stdbool.h>
-
-#include "http/tokens.h"
+#include <stdint.h>
+#include <sys/types.h>
 
 #define HTTP_TOKEN_HEADER "X-Proftap-Token"
 
 struct http_exchange;
+
+#define HTTP_MAX_TOKENS 256
+/* The limit of one user, so that he cannot push out all other users' tokens. */
+#define HTTP_MAX_TOKENS_OF_USER 64
+#define HTTP_TOKEN_BYTES 33 /* as text, with the '\0' */
+
+struct http_token {
+	char text[HTTP_TOKEN_BYTES]; /* "": free */
+	uid_t uid;
+	uint64_t n_used; /* the value of http_tokens.n_used at its last use */
+};
+
+/* Zero is the state without tokens. */
+struct http_tokens {
+	struct http_token v[HTTP_MAX_TOKENS];
+	uint64_t n_used;
+};
+
+/* Writes a new token into |text|. 0 or a negative errno. */
+int http_tokens_issue(struct http_tokens *t, uid_t uid, char text[HTTP_TOKEN_BYTES]);
+bool http_tokens_check(struct http_tokens *t, uid_t uid, const char *text);
 
 struct http_guard {
 	const char *names; /* more hosts, separated by commas; "": none */
 	struct http_tokens tokens;
 };
 
-/* Whether it may pass; if not it was refused (403, of the Host 421). */
+/* Whether the request may pass; if not, it was refused (403, or 421 for the Host). */
 bool http_guard_pass(struct http_guard *g, struct http_exchange *x);
 
 /*
- * Whether a Host, with its port or without, is "localhost" or ends in ".localhost", is in 127.0.0.0/8, is "[::1]", or one of
- * |names|. Whichever port: a tunnel has another one.
+ * Whether a Host, with or without its port, is "localhost" or ends in ".localhost", is in
+ * 127.0.0.0/8, is "[::1]", or one of |names|. Any port passes: a tunnel has another one.
  */
 bool http_guard_is_ours(const char *host, const char *names);
 

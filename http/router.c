@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows for requests; see router.h. */
+/* The table of routes; see router.h. */
 #include "http/router.h"
 
 #include <stdio.h>
@@ -10,10 +10,10 @@
 
 #define ALLOW_BYTES 64
 
-/* --- one row ------------------------------------------------------------------------------- */
+/* --- One row --------------------------------------------------------------------------------- */
 
-/* The next part of a row's path, |*n| bytes; NULL: that was the last. */
-static const char *find_part(const char **path, size_t *n)
+/* Returns the next part of a row's path, |*n| bytes; NULL after the last one. */
+static const char *route_next_part(const char **path, size_t *n)
 {
 	const char *part = *path;
 
@@ -24,22 +24,22 @@ static const char *find_part(const char **path, size_t *n)
 	return part;
 }
 
-static bool fits_part(const char *pattern, size_t n, const char *part)
+static bool route_part_matches(const char *pattern, size_t n, const char *part)
 {
 	if (n > 2 && pattern[0] == '{')
 		return part[0] != '\0';
 	return strlen(part) == n && memcmp(pattern, part, n) == 0;
 }
 
-static bool fits(const struct http_route *route, const struct http_url *u)
+static bool route_matches(const struct http_route *route, const struct http_url *u)
 {
 	const char *path = route->path + 1;
 	const char *pattern;
 	size_t n;
 
 	for (size_t i = 0; i < u->n_parts; i++) {
-		pattern = find_part(&path, &n);
-		if (!pattern || !fits_part(pattern, n, u->parts[i]))
+		pattern = route_next_part(&path, &n);
+		if (!pattern || !route_part_matches(pattern, n, u->parts[i]))
 			return false;
 	}
 	return path == NULL;
@@ -52,48 +52,49 @@ const char *http_get_param(const struct http_exchange *x, const char *name)
 	const char *pattern;
 	size_t n;
 
-	for (size_t i = 0; (pattern = find_part(&path, &n)); i++)
+	for (size_t i = 0; (pattern = route_next_part(&path, &n)); i++)
 		if (n == n_name + 2 && pattern[0] == '{' && memcmp(pattern + 1, name, n_name) == 0)
 			return x->url.parts[i];
 	return NULL;
 }
 
-/* --- all of them --------------------------------------------------------------------------- */
+/* --- All rows -------------------------------------------------------------------------------- */
 
 static const struct http_route *find_route(
 	const struct http_router *r, const struct http_exchange *x)
 {
 	for (size_t i = 0; i < r->n_routes; i++)
-		if (strcmp(r->routes[i].method, x->method) == 0 && fits(&r->routes[i], &x->url))
+		if (strcmp(r->routes[i].method, x->method) == 0 &&
+			route_matches(&r->routes[i], &x->url))
 			return &r->routes[i];
 	return NULL;
 }
 
-static void append(char *to, const char *word)
+static void allow_append(char *to, const char *word)
 {
 	size_t n = strlen(to);
 
 	snprintf(to + n, ALLOW_BYTES - n, "%s%s", n ? ", " : "", word);
 }
 
-/* "GET, HEAD, OPTIONS"; "": the path is in no row. */
+/* Writes a list such as "GET, HEAD, OPTIONS"; "": no row has the path. */
 static void list_methods(const struct http_router *r, const struct http_exchange *x, char *out)
 {
 	out[0] = '\0';
 	for (size_t i = 0; i < r->n_routes; i++) {
 		const char *method = r->routes[i].method;
 
-		if (!fits(&r->routes[i], &x->url) || strstr(out, method))
+		if (!route_matches(&r->routes[i], &x->url) || strstr(out, method))
 			continue;
-		append(out, method);
+		allow_append(out, method);
 		if (strcmp(method, "GET") == 0)
-			append(out, "HEAD");
+			allow_append(out, "HEAD");
 	}
 	if (out[0])
-		append(out, "OPTIONS");
+		allow_append(out, "OPTIONS");
 }
 
-static void refuse(const struct http_router *r, struct http_exchange *x)
+static void router_refuse(const struct http_router *r, struct http_exchange *x)
 {
 	char methods[ALLOW_BYTES];
 
@@ -108,7 +109,7 @@ static void refuse(const struct http_router *r, struct http_exchange *x)
 }
 
 /* Whether the comma list |names| has |key|. */
-static bool has_name(const char *names, const char *key)
+static bool list_has_name(const char *names, const char *key)
 {
 	size_t n = strlen(key);
 
@@ -120,13 +121,13 @@ static bool has_name(const char *names, const char *key)
 	return false;
 }
 
-/* A key that nobody reads is a mistake that its writer should hear of. */
-static bool check_query(struct http_exchange *x)
+/* Refuses a key that the route does not read: it is a mistake that the client should learn of. */
+static bool router_check_query(struct http_exchange *x)
 {
 	const char *names = x->route->query;
 
 	for (size_t i = 0; names && i < x->url.n_pairs; i++) {
-		if (has_name(names, x->url.keys[i]))
+		if (list_has_name(names, x->url.keys[i]))
 			continue;
 		if (names[0])
 			http_refuse(x, 400, "%.64s: no such parameter; there are %s",
@@ -145,8 +146,8 @@ void http_router_begin(const struct http_router *r, struct http_exchange *x)
 		return;
 	x->route = find_route(r, x);
 	if (!x->route)
-		refuse(r, x);
-	else if (check_query(x))
+		router_refuse(r, x);
+	else if (router_check_query(x))
 		http_expect_body(x, x->route->max_body_bytes);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which handler answers which request: a table of methods and paths. What is in no row is 404; a method that no row of the path has is 405 with
- * Allow, and OPTIONS is answered with that. HEAD goes where GET does.
+ * A table of methods and paths that selects the handler of a request. A path in no row is answered
+ * 404; a method that no row of the path has, 405 with Allow. OPTIONS is answered with Allow, too.
+ * HEAD uses the row of GET.
  */
 #ifndef HTTP_ROUTER_H
 #define HTTP_ROUTER_H
@@ -15,24 +16,24 @@ struct http_guard;
 struct http_route {
 	const char *method; /* "GET", "POST", "PUT", "PATCH", "DELETE" */
 	/*
-	 * "/api/v1/targets/{pid}": a part in braces is any one part of a path, which http_get_param() tells. A path's first fitting row of
-	 * the table counts.
+	 * For example "/api/v1/targets/{pid}": a part in braces matches any one part, which
+	 * http_get_param() returns. The first row that matches counts.
 	 */
 	const char *path;
 	size_t max_body_bytes;
 	void (*handle)(struct http_exchange *x, void *context);
-	const char *
-		query; /* comma list of the keys that the query may have; NULL: any, which are not looked at */
+	/* comma list of the keys allowed in the query; NULL: any key, and none is read */
+	const char *query;
 };
 
 struct http_router {
 	const struct http_route *routes;
 	size_t n_routes;
-	struct http_guard *guard; /* of all of them; NULL: none */
-	void *context; /* the handlers' */
+	struct http_guard *guard; /* of all routes; NULL: none */
+	void *context; /* of the handlers */
 };
 
-/* What http_server_options.begin and .handle do. */
+/* The functions for http_server_options.begin and .handle. */
 void http_router_begin(const struct http_router *r, struct http_exchange *x);
 void http_router_handle(const struct http_router *r, struct http_exchange *x);
 

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server; see server.h. HTTP itself is libmicrohttpd's, run by us: it neither polls nor starts threads. We accept connections
- * ourselves: with all places taken the library would forget its listener.
+ * The HTTP server; see server.h. libmicrohttpd speaks HTTP; it neither polls nor starts threads
+ * here. The server accepts connections itself, because the library would forget its listener while
+ * all places are taken.
  */
 #include "http/server.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -16,26 +21,76 @@
 #include "base/diag.h"
 #include "http/server_parts.h"
 
-/* Whoever connects faster than this must not keep the owner from its other work. */
+/* --- The library ----------------------------------------------------------------------------- */
+
+/* The ABI of the header that this file is compiled with. */
+#define LIBRARY "libmicrohttpd.so.12"
+
+static const struct {
+	const char *name;
+	size_t offset;
+} functions[] = {
+#define ROW(name) {"MHD_" #name, offsetof(struct microhttpd, name)},
+	MICROHTTPD_FUNCTIONS(ROW)
+#undef ROW
+};
+
+/* Returns NULL, or the name of a function that is missing. */
+static const char *find_functions(void *library, struct microhttpd *out)
+{
+	for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+		void *address = dlsym(library, functions[i].name);
+
+		if (!address)
+			return functions[i].name;
+		memcpy((char *)out + functions[i].offset, &address, sizeof address);
+	}
+	return NULL;
+}
+
+static int microhttpd_load(const struct microhttpd **out, struct diag *d)
+{
+	static struct microhttpd library;
+	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	const char *missing;
+
+	if (!handle)
+		return diag_set(d, -ENOSYS,
+			LIBRARY ": not found, and serving pages needs it; install it (Debian: "
+				"libmicrohttpd12)");
+	missing = find_functions(handle, &library);
+	if (missing)
+		return diag_set(d, -ENOSYS, LIBRARY ": has no %s; install a newer one", missing);
+	*out = &library;
+	return 0;
+}
+
+/*
+ * The limit of connections accepted in a row, so that fast connecting keeps nobody from the owner's
+ * other work.
+ */
 #define MAX_AT_ONCE 16
 #define MAX_EVENTS 64
-/* When accept() finds no descriptor or no memory: the listener stays readable. */
+/* The pause when accept() finds no descriptor or no memory: the listener stays readable. */
 #define REST_MS 100
-/* Of a connection, in the library: a request's header with its notes on it, and that of the answer. */
+/*
+ * The library's memory of one connection: a request's header with the library's notes on it, and
+ * the answer's header.
+ */
 #define MAX_STORED_BYTES (2 * HTTP_MAX_HEADER_BYTES)
-/* Those that were hung up on, until the library has seen it. */
+/* Extra places for connections that were hung up on, until the library has noticed. */
 #define MAX_ENDING 64
 
-/* --- coming in ----------------------------------------------------------------------------- */
+/* --- Accepting ------------------------------------------------------------------------------- */
 
-static int watch(struct http_server *s, int fd, void *what)
+static int server_watch(struct http_server *s, int fd, void *what)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
 
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static bool may_enter(struct http_server *s, int fd, struct http_peer *peer)
+static bool server_may_enter(struct http_server *s, int fd, struct http_peer *peer)
 {
 	const struct http_server_options *o = &s->options;
 
@@ -50,12 +105,13 @@ static bool may_enter(struct http_server *s, int fd, struct http_peer *peer)
 	       http_connection_make_room(s, NULL);
 }
 
-/* The library closes what it cannot take. */
-static void let_in(struct http_server *s, int fd, const struct sockaddr *address, socklen_t n)
+/* The library closes a connection that it cannot take. */
+static void server_add_client(
+	struct http_server *s, int fd, const struct sockaddr *address, socklen_t n)
 {
 	struct http_peer peer = {.text = ""};
 
-	if (!may_enter(s, fd, &peer)) {
+	if (!server_may_enter(s, fd, &peer)) {
 		s->counts.n_refused++;
 		close(fd);
 		return;
@@ -66,7 +122,7 @@ static void let_in(struct http_server *s, int fd, const struct sockaddr *address
 	s->entering = NULL;
 }
 
-static void rest(struct http_server *s, int error)
+static void server_pause_accept(struct http_server *s, int error)
 {
 	if (error == EAGAIN || error == ECONNABORTED || error == EINTR)
 		return;
@@ -74,15 +130,15 @@ static void rest(struct http_server *s, int error)
 	s->rest_until_ms = http_now_ms() + REST_MS;
 }
 
-static void end_rest(struct http_server *s)
+static void server_resume_accept(struct http_server *s)
 {
 	if (!s->rest_until_ms || http_now_ms() < s->rest_until_ms)
 		return;
 	s->rest_until_ms = 0;
-	watch(s, s->options.listener, s);
+	server_watch(s, s->options.listener, s);
 }
 
-static void let_some_in(struct http_server *s)
+static void server_accept(struct http_server *s)
 {
 	struct sockaddr_storage address;
 	socklen_t n_bytes;
@@ -94,26 +150,26 @@ static void let_some_in(struct http_server *s)
 		fd = accept4(s->options.listener, (struct sockaddr *)&address, &n_bytes,
 			SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0) {
-			rest(s, errno);
+			server_pause_accept(s, errno);
 			return;
 		}
-		let_in(s, fd, (struct sockaddr *)&address, n_bytes);
+		server_add_client(s, fd, (struct sockaddr *)&address, n_bytes);
 	}
 }
 
-/* --- opening and closing ------------------------------------------------------------------- */
+/* --- Opening and closing --------------------------------------------------------------------- */
 
 static int get_library_fd(const struct http_server *s)
 {
 	return s->library->get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
 }
 
-static int start(struct http_server *s, struct diag *d)
+static int server_start(struct http_server *s, struct diag *d)
 {
 	const struct http_server_options *o = &s->options;
 	int r;
 
-	/* sendfile() has no flag against it. */
+	/* sendfile() cannot suppress the signal for one call. */
 	signal(SIGPIPE, SIG_IGN);
 	s->daemon = s->library->start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
@@ -126,16 +182,16 @@ static int start(struct http_server *s, struct diag *d)
 		return diag_set(d, -ENOMEM, "HTTP: cannot start: no memory or descriptor for it");
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = s->epoll < 0 || s->wake < 0 ? -errno : watch(s, get_library_fd(s), NULL);
+	r = s->epoll < 0 || s->wake < 0 ? -errno : server_watch(s, get_library_fd(s), NULL);
 	if (!r)
-		r = watch(s, s->wake, &s->wake);
+		r = server_watch(s, s->wake, &s->wake);
 	if (!r)
-		r = watch(s, o->listener, s);
+		r = server_watch(s, o->listener, s);
 	return r ? diag_set(d, r, "HTTP: cannot start: %s", errno_words(r)) : 0;
 }
 
-/* Why nothing can be served, and what to do. */
-static int load(struct http_server *s, struct diag *d)
+/* Loads the library, or tells in |d| what to do instead. */
+static int server_load_library(struct http_server *s, struct diag *d)
 {
 	struct diag why = DIAG_INIT;
 	int r = microhttpd_load(&s->library, &why);
@@ -159,9 +215,9 @@ int http_server_open(
 	}
 	s->options = *options;
 	s->epoll = s->wake = -1;
-	r = load(s, d);
+	r = server_load_library(s, d);
 	if (r == 0)
-		r = start(s, d);
+		r = server_start(s, d);
 	*out = r ? http_server_free(s) : s;
 	return r;
 }
@@ -174,8 +230,8 @@ void http_server_stop_listening(struct http_server *s)
 	s->rest_until_ms = 0;
 }
 
-/* The library must not end while one of its connections rests. */
-static void end_all(struct http_server *s)
+/* Ends all connections: the library must not stop while one of them is suspended. */
+static void server_end_connections(struct http_server *s)
 {
 	for (struct http_connection *c = s->connections; c; c = c->next)
 		http_connection_end(c);
@@ -189,7 +245,7 @@ struct http_server *http_server_free(struct http_server *s)
 		return NULL;
 	http_server_stop_listening(s);
 	if (s->daemon)
-		end_all(s);
+		server_end_connections(s);
 	if (s->epoll >= 0)
 		close(s->epoll);
 	if (s->wake >= 0)
@@ -198,7 +254,7 @@ struct http_server *http_server_free(struct http_server *s)
 	return NULL;
 }
 
-/* --- running ------------------------------------------------------------------------------- */
+/* --- Running --------------------------------------------------------------------------------- */
 
 int http_server_get_fd(const struct http_server *s)
 {
@@ -221,8 +277,10 @@ int64_t http_server_get_timeout_ms(const struct http_server *s)
 	return timeout_ms;
 }
 
-/* Before the library runs: an event's connection is there still. */
-static void hear(struct http_server *s)
+/*
+ * Handles the events. It runs before the library does, while every event's connection still exists.
+ */
+static void server_handle_events(struct http_server *s)
 {
 	struct epoll_event events[MAX_EVENTS];
 	int n = epoll_wait(s->epoll, events, MAX_EVENTS, 0);
@@ -238,13 +296,13 @@ static void hear(struct http_server *s)
 			http_connection_hear_end(events[i].data.ptr);
 	}
 	if (has_visitors)
-		let_some_in(s);
+		server_accept(s);
 }
 
 void http_server_run(struct http_server *s)
 {
-	end_rest(s);
-	hear(s);
+	server_resume_accept(s);
+	server_handle_events(s);
 	http_connection_end_late(s);
 	s->library->run(s->daemon);
 	http_connection_note_deliveries(s);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers without an end; see exchange.h. The library asks for bytes, and rests when there are none. */
+/*
+ * Answers without an end; see exchange.h. The library asks for bytes, and is suspended when there
+ * are none.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,35 +11,38 @@
 #include "base/grow.h"
 #include "http/server_parts.h"
 
-/* Of the kernel: what it holds counts as taken. */
+/* The kernel's send buffer; the bytes that it holds count as taken. */
 #define SEND_BUFFER_BYTES (64 << 10)
 
 struct http_stream {
 	struct http_exchange *exchange;
-	char *bytes; /* that wait; malloc'ed */
-	size_t first; /* of them */
+	char *bytes; /* the waiting bytes; malloc'ed */
+	size_t first; /* offset of the first waiting byte */
 	size_t end;
 	size_t size; /* allocated */
 	size_t max_bytes;
-	uint64_t n_taken; /* of all */
-	uint64_t mark; /* must be taken by the deadline */
+	uint64_t n_taken; /* bytes taken in all */
+	uint64_t mark; /* |n_taken| must reach this by the deadline */
 	int64_t deadline_ms; /* INT64_MAX: nothing waits */
-	bool rests; /* the library */
+	bool rests; /* the library is suspended */
 	bool is_finished;
 	void (*ended)(void *context);
 	void *context;
 };
 
-static size_t count_waiting(const struct http_stream *s)
+static size_t stream_count_waiting(const struct http_stream *s)
 {
 	return s->end - s->first;
 }
 
-/* Of all that waits at one moment, the last byte has that long; then what waits by then. */
-static void set_deadline(struct http_stream *s)
+/*
+ * The last byte of all that wait now has until the deadline; then this is called for the bytes that
+ * wait by then.
+ */
+static void stream_set_deadline(struct http_stream *s)
 {
-	s->mark = s->n_taken + count_waiting(s);
-	s->deadline_ms = count_waiting(s) ? http_now_ms() + HTTP_STREAM_MS : INT64_MAX;
+	s->mark = s->n_taken + stream_count_waiting(s);
+	s->deadline_ms = stream_count_waiting(s) ? http_now_ms() + HTTP_STREAM_MS : INT64_MAX;
 }
 
 int64_t http_stream_get_deadline_ms(const struct http_stream *s)
@@ -44,20 +50,20 @@ int64_t http_stream_get_deadline_ms(const struct http_stream *s)
 	return s->deadline_ms;
 }
 
-static size_t take(struct http_stream *s, char *to, size_t max)
+static size_t stream_take(struct http_stream *s, char *to, size_t max)
 {
-	size_t n = count_waiting(s) < max ? count_waiting(s) : max;
+	size_t n = stream_count_waiting(s) < max ? stream_count_waiting(s) : max;
 
 	memcpy(to, s->bytes + s->first, n);
 	s->first += n;
 	s->n_taken += n;
 	if (s->n_taken >= s->mark)
-		set_deadline(s);
+		stream_set_deadline(s);
 	return n;
 }
 
-/* The library's question. */
-static ssize_t give(void *stream, uint64_t position, char *to, size_t max)
+/* The library's callback that asks for bytes. */
+static ssize_t stream_on_read(void *stream, uint64_t position, char *to, size_t max)
 {
 	struct http_stream *s = stream;
 	struct http_connection *c = s->exchange->connection;
@@ -65,8 +71,8 @@ static ssize_t give(void *stream, uint64_t position, char *to, size_t max)
 	(void)position;
 	if (c->is_over)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	if (count_waiting(s))
-		return (ssize_t)take(s, to, max);
+	if (stream_count_waiting(s))
+		return (ssize_t)stream_take(s, to, max);
 	if (s->is_finished)
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	s->rests = true;
@@ -74,7 +80,7 @@ static ssize_t give(void *stream, uint64_t position, char *to, size_t max)
 	return 0;
 }
 
-static struct http_stream *new_stream(struct http_exchange *x, size_t max_bytes)
+static struct http_stream *stream_new(struct http_exchange *x, size_t max_bytes)
 {
 	struct http_stream *s = calloc(1, sizeof *s);
 
@@ -90,10 +96,10 @@ struct http_stream *http_reply_stream(struct http_exchange *x, const char *type,
 	void (*ended)(void *context), void *context)
 {
 	const struct microhttpd *library = x->connection->server->library;
-	struct http_stream *s = new_stream(x, max_bytes);
-	struct MHD_Response *response =
-		s ? library->create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, give, s, NULL)
-		  : NULL;
+	struct http_stream *s = stream_new(x, max_bytes);
+	struct MHD_Response *response = s ? library->create_response_from_callback(
+						    MHD_SIZE_UNKNOWN, 4096, stream_on_read, s, NULL)
+					  : NULL;
 	int bytes = SEND_BUFFER_BYTES;
 
 	if (!response) {
@@ -119,9 +125,9 @@ void http_stream_wake(struct http_stream *s)
 	http_connection_resume(s->exchange->connection);
 }
 
-static void move_to_front(struct http_stream *s)
+static void stream_compact(struct http_stream *s)
 {
-	memmove(s->bytes, s->bytes + s->first, count_waiting(s));
+	memmove(s->bytes, s->bytes + s->first, stream_count_waiting(s));
 	s->end -= s->first;
 	s->first = 0;
 }
@@ -130,16 +136,16 @@ int http_stream_send(struct http_stream *s, const void *bytes, size_t n)
 {
 	if (s->exchange->connection->is_over || s->is_finished)
 		return -EPIPE;
-	if (n > s->max_bytes - count_waiting(s))
+	if (n > s->max_bytes - stream_count_waiting(s))
 		return -ENOBUFS;
 	if (s->first)
-		move_to_front(s);
+		stream_compact(s);
 	if (grow(&s->bytes, &s->size, s->end + n))
 		return -ENOBUFS;
 	memcpy(s->bytes + s->end, bytes, n);
 	s->end += n;
 	if (s->deadline_ms == INT64_MAX)
-		set_deadline(s);
+		stream_set_deadline(s);
 	http_stream_wake(s);
 	return 0;
 }

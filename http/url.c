@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request asks for, taken apart; see url.h. */
+/* Parses the URL of a request; see url.h. */
 #include "http/url.h"
 
 #include <errno.h>
@@ -8,9 +8,9 @@
 
 #include "base/utf8.h"
 
-/* --- percent signs ------------------------------------------------------------------------- */
+/* --- Percent signs --------------------------------------------------------------------------- */
 
-static int find_digit(char c)
+static int hex_digit_value(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -21,8 +21,8 @@ static int find_digit(char c)
 	return -1;
 }
 
-/* One byte of |*text|, which moves behind it; -1: no such thing. */
-static int undo(const char **text, bool has_plus)
+/* Decodes one byte of |*text|, and moves it on; -1: the encoding is wrong. */
+static int url_decode_byte(const char **text, bool has_plus)
 {
 	const char *at = *text;
 	int high, low;
@@ -32,13 +32,13 @@ static int undo(const char **text, bool has_plus)
 		return ' ';
 	if (*at != '%')
 		return (unsigned char)*at;
-	high = find_digit(at[1]);
-	low = high < 0 ? -1 : find_digit(at[2]);
+	high = hex_digit_value(at[1]);
+	low = high < 0 ? -1 : hex_digit_value(at[2]);
 	*text = at + 3;
 	return low < 0 ? -1 : high * 16 + low;
 }
 
-static bool is_clean(const char *text, size_t n)
+static bool url_is_clean(const char *text, size_t n)
 {
 	for (size_t i = 0, length; i < n; i += length) {
 		length = utf8_length(text + i, n - i);
@@ -48,54 +48,54 @@ static bool is_clean(const char *text, size_t n)
 	return true;
 }
 
-/* In place, since nothing gets longer; |text| ends at its '\0'. */
-static int undo_all(char *text, bool has_plus)
+/* Decodes in place, since nothing gets longer. */
+static int url_decode(char *text, bool has_plus)
 {
 	const char *from = text;
 	char *to = text;
 	int byte;
 
 	while (*from) {
-		byte = undo(&from, has_plus);
+		byte = url_decode_byte(&from, has_plus);
 		if (byte < 0)
 			return -EINVAL;
 		*to++ = (char)byte;
 	}
 	*to = '\0';
-	return is_clean(text, (size_t)(to - text)) ? 0 : -EINVAL;
+	return url_is_clean(text, (size_t)(to - text)) ? 0 : -EINVAL;
 }
 
-/* --- the path ------------------------------------------------------------------------------ */
+/* --- The path -------------------------------------------------------------------------------- */
 
-static bool is_part(const char *text)
+static bool url_is_part(const char *text)
 {
 	return strcmp(text, ".") != 0 && strcmp(text, "..") != 0 && !strchr(text, '/');
 }
 
-static int add_part(struct http_url *u, char *text)
+static int url_add_part(struct http_url *u, char *text)
 {
 	if (u->n_parts == HTTP_MAX_PARTS)
 		return -ENAMETOOLONG;
-	if (undo_all(text, false) || !is_part(text))
+	if (url_decode(text, false) || !url_is_part(text))
 		return -EINVAL;
 	u->parts[u->n_parts++] = text;
 	return 0;
 }
 
-/* |path| is behind its first '/'. */
-static int split_path(struct http_url *u, char *path)
+/* |path| begins after the first '/'. */
+static int url_split_path(struct http_url *u, char *path)
 {
 	char *part;
 	int r = 0;
 
 	while (r == 0 && (part = strsep(&path, "/")))
-		r = add_part(u, part);
+		r = url_add_part(u, part);
 	return r;
 }
 
-/* --- the query ----------------------------------------------------------------------------- */
+/* --- The query ------------------------------------------------------------------------------- */
 
-static int add_pair(struct http_url *u, char *key)
+static int url_add_pair(struct http_url *u, char *key)
 {
 	char *value = strchr(key, '=');
 
@@ -103,25 +103,25 @@ static int add_pair(struct http_url *u, char *key)
 		return -ENAMETOOLONG;
 	if (value)
 		*value++ = '\0';
-	if (undo_all(key, true) || (value && undo_all(value, true)))
+	if (url_decode(key, true) || (value && url_decode(value, true)))
 		return -EINVAL;
 	u->keys[u->n_pairs] = key;
 	u->values[u->n_pairs++] = value ? value : "";
 	return 0;
 }
 
-static int split_query(struct http_url *u, char *query)
+static int url_split_query(struct http_url *u, char *query)
 {
 	char *pair;
 	int r = 0;
 
 	while (r == 0 && (pair = strsep(&query, "&")))
 		if (*pair)
-			r = add_pair(u, pair);
+			r = url_add_pair(u, pair);
 	return r;
 }
 
-/* --- both ---------------------------------------------------------------------------------- */
+/* --- Both ------------------------------------------------------------------------------------ */
 
 int http_url_parse(struct http_url *u, const char *text)
 {
@@ -141,8 +141,8 @@ int http_url_parse(struct http_url *u, const char *text)
 	if (text[n_path])
 		query = u->text + n_path + 1;
 	u->text[n_path] = '\0';
-	r = split_path(u, u->text + 1);
-	return r ? r : split_query(u, query);
+	r = url_split_path(u, u->text + 1);
+	return r ? r : url_split_query(u, query);
 }
 
 const char *http_url_find(const struct http_url *u, const char *key)

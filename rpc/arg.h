@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gRPC's servers and channels are told when they are made. Nothing is copied. */
+/* Arguments for gRPC's servers and channels. They refer to the values, which are not copied. */
 #ifndef RPC_ARG_H
 #define RPC_ARG_H
 

@@ -37,12 +37,12 @@ void call_event_done(struct rpc_call *call)
 	if (atomic_fetch_sub(&call->n_events_due, 1) != 1)
 		return;
 	host->n_live--;
-	conduct_note_end(&host->conduct, call->connection);
+	peer_limits_note_end(&host->limits, call->connection);
 	call_free(call);
 	call_arm(host);
 }
 
-/* The answer. */
+/* --- The answer ------------------------------------------------------------------------------ */
 
 static void on_sent(struct tag *tag, bool ok)
 {
@@ -57,7 +57,7 @@ void call_start_batch(struct rpc_call *call, const grpc_op *ops, size_t n, struc
 	handoff_give(tag);
 	if (grpc_call_start_batch(grpc, ops, n, tag, NULL) != GRPC_CALL_OK) {
 		grpc_call_cancel(grpc, NULL);
-		/* An empty batch only makes the event come. */
+		/* An empty batch only delivers the event. */
 		grpc_call_start_batch(grpc, NULL, 0, tag, NULL);
 	}
 }
@@ -103,7 +103,7 @@ void call_note_answer(struct rpc_call *call, enum rpc_status status, const char 
 		config->on_answer(call, status, text, config->context);
 }
 
-/* Giving up. */
+/* --- Cancellation ---------------------------------------------------------------------------- */
 
 void rpc_call_set_on_cancel(
 	struct rpc_call *call, void (*on_cancel)(struct rpc_call *, void *), void *context)
@@ -120,13 +120,13 @@ static void on_closed(struct tag *tag, bool ok)
 	call->is_closed = true;
 	stream_note_gone(call);
 	if (call->given_up)
-		conduct_note_given_up(&call->host->conduct, call->connection, monotonic_ns());
+		peer_limits_note_given_up(&call->host->limits, call->connection, monotonic_ns());
 	if (call->given_up && call->on_cancel && !atomic_load(&call->is_answered))
 		call->on_cancel(call, call->on_cancel_context);
 	call_event_done(call);
 }
 
-/* The request. */
+/* --- The request ----------------------------------------------------------------------------- */
 
 static void refuse_large_request(struct rpc_call *call, size_t bytes)
 {
@@ -150,11 +150,14 @@ static void handle_request(struct rpc_call *call)
 
 static void check_request(struct rpc_call *call)
 {
-	/* No handler, then: it could not learn of the end, which is past. */
+	/*
+	 * Do not call the handler: the cancellation has passed, so the handler could not learn of
+	 * it.
+	 */
 	if (call->is_closed)
 		rpc_call_fail(call, RPC_CANCELLED, "given up before it began");
 	else if (!call->request && call->method->kind == RPC_BIDI)
-		rpc_call_finish(call, RPC_OK, ""); /* it has no more to ask */
+		rpc_call_finish(call, RPC_OK, ""); /* the client has nothing more to ask */
 	else if (!call->request)
 		rpc_call_fail(call, RPC_INVALID_ARGUMENT,
 			"the request has no message, or one above 4 MiB");
@@ -171,7 +174,7 @@ static void on_received(struct tag *tag, bool ok)
 {
 	struct rpc_call *call = call_of(tag, received);
 
-	(void)ok; /* false is a NULL request, too */
+	(void)ok; /* if false, the request is NULL as well */
 	call->host->n_asked--;
 	check_request(call);
 	call_event_done(call);
@@ -199,7 +202,7 @@ static void watch_close(struct rpc_call *call)
 	call_start_batch(call, &op, 1, &call->closed);
 }
 
-/* Arrival. */
+/* --- Arrival --------------------------------------------------------------------------------- */
 
 static const struct rpc_method *find_method(const struct rpc_server_config *config, grpc_slice path)
 {
@@ -233,9 +236,9 @@ static void on_arrived(struct tag *tag, bool ok)
 		return;
 	}
 	host->n_live++;
-	call->connection = conduct_find_connection(call->grpc);
-	conduct_note_arrival(&host->conduct, call->connection);
-	call->n_events_due = 1; /* the answer's */
+	call->connection = peer_limits_find_connection(call->grpc);
+	peer_limits_note_arrival(&host->limits, call->connection);
+	call->n_events_due = 1; /* the event of the answer */
 	call_arm(host);
 	call->method = find_method(host->config, call->details.method);
 	watch_close(call);
@@ -269,7 +272,7 @@ void call_arm(struct call_host *host)
 
 	if (host->armed || host->closed)
 		return;
-	/* Out of memory: the end of any call in flight, call_event_done(), tries again. */
+	/* Out of memory. The end of any call in flight, call_event_done(), tries again. */
 	call = call_new(host);
 	if (!call)
 		return;

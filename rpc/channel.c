@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels; see channel.h and client.h. */
-#include "rpc/channel.h"
+/* Connections on which calls are made; see client.h. */
+#include "rpc/client_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,25 +21,38 @@
 #include "rpc/socket.h"
 
 /*
- * Of a stream, on its way to a reader that is busy with what came before. gRPC's own estimate takes such a pause for a long
- * line, and lets more and more come: over 100 MB, while a file of 6 GB is being written.
+ * The window of a stream: bytes on their way to a reader that is still busy with earlier ones.
+ * gRPC's own estimate takes such a pause for a long line and lets the window grow beyond 100 MB
+ * while a file of 6 GB is being written.
  */
 #define WINDOW_BYTES (8 << 20)
-/* From servers that another one asks, of which there are many at a time; those of this machine are not far. */
+/*
+ * The same on channels that a server opens to other servers, of which there are many at a time. The
+ * smaller window is for servers of this machine, whose line is short.
+ */
 #define REMOTE_WINDOW_BYTES (1 << 20)
 #define LOCAL_WINDOW_BYTES (256 << 10)
-/* Of what comes in: gRPC's own 16 KiB make eight times as many pieces. */
+/*
+ * The largest HTTP/2 frame received. gRPC's default of 16 KiB would make eight times as many
+ * pieces.
+ */
 #define FRAME_BYTES (128 << 10)
-/* Beside a reply: a window of others that nobody has read yet, in buffers that are not full, and gRPC's own. */
+/*
+ * Memory beside a reply: a window of other streams that nobody has read yet, in partly filled
+ * buffers, and gRPC's own.
+ */
 #define ROOM_BYTES (32u << 20)
 
-static int find_window(const char *target)
+static int channel_choose_window(const char *target)
 {
 	return strncmp(target, "unix:", 5) == 0 ? LOCAL_WINDOW_BYTES : REMOTE_WINDOW_BYTES;
 }
 
-/* What was packed small could be of any size: servers are told not to, and it is never unpacked. */
-static grpc_channel *create_channel(int fd, const char *authority, const char *target,
+/*
+ * A compressed message could expand to any size, so servers are told not to compress, and messages
+ * are never decompressed.
+ */
+static grpc_channel *channel_create(int fd, const char *authority, const char *target,
 	int window_bytes, grpc_resource_quota *quota)
 {
 	grpc_arg list[] = {
@@ -66,8 +79,8 @@ static grpc_channel *create_channel(int fd, const char *authority, const char *t
 }
 
 /*
- * gRPC looks at a message's size when it has all of it in memory, 4 GiB if the sender says so. With a quota it gives the
- * call up when that is used up.
+ * gRPC checks a message's size when it has all of it in memory, up to 4 GiB if the sender says so.
+ * With a quota it gives up the call when the quota is used up.
  */
 void channel_make_room(struct rpc_channel *channel, uint64_t reply_bytes)
 {
@@ -79,17 +92,17 @@ void channel_make_room(struct rpc_channel *channel, uint64_t reply_bytes)
 	grpc_resource_quota_resize(channel->quota, n_bytes);
 }
 
-static void start(struct rpc_channel *channel, int fd, const char *authority, const char *target,
-	int window_bytes)
+static void channel_start(struct rpc_channel *channel, int fd, const char *authority,
+	const char *target, int window_bytes)
 {
 	engine_start();
 	channel->queue = grpc_completion_queue_create_for_pluck(NULL);
 	channel->quota = grpc_resource_quota_create(NULL);
 	channel_make_room(channel, 0);
-	channel->grpc = create_channel(fd, authority, target, window_bytes, channel->quota);
+	channel->grpc = channel_create(fd, authority, target, window_bytes, channel->quota);
 }
 
-static int new_on(
+static int channel_new_on(
 	int fd, const char *authority, int window_bytes, struct rpc_channel **out, struct diag *d)
 {
 	struct rpc_channel *channel = calloc(1, sizeof *channel);
@@ -101,19 +114,19 @@ static int new_on(
 		free(channel);
 		return diag_set(d, r, "%s: connection not usable: %s", authority, errno_words(r));
 	}
-	start(channel, fd, authority, NULL, window_bytes);
+	channel_start(channel, fd, authority, NULL, window_bytes);
 	*out = channel;
 	return 0;
 }
 
 int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, struct diag *d)
 {
-	return new_on(fd, authority, WINDOW_BYTES, out, d);
+	return channel_new_on(fd, authority, WINDOW_BYTES, out, d);
 }
 
 int rpc_channel_new_narrow(int fd, const char *authority, struct rpc_channel **out, struct diag *d)
 {
-	return new_on(fd, authority, LOCAL_WINDOW_BYTES, out, d);
+	return channel_new_on(fd, authority, LOCAL_WINDOW_BYTES, out, d);
 }
 
 void rpc_channel_set_target(struct rpc_channel *channel, const char *target)
@@ -121,8 +134,11 @@ void rpc_channel_set_target(struct rpc_channel *channel, const char *target)
 	snprintf(channel->target, sizeof channel->target, "%s", target);
 }
 
-/* As gRPC's URI: it would take "unix:9999" for a path, and "xds:9999" for more. NULL when memory ran out. */
-static char *make_target(const char *address)
+/*
+ * Makes gRPC's URI of |address|: gRPC would take "unix:9999" for a path, and "xds:9999" for another
+ * scheme. NULL when memory ran out.
+ */
+static char *channel_make_target(const char *address)
 {
 	const char *scheme = strncmp(address, "unix:/", 6) == 0 ? "" : "dns:///";
 	char *target = NULL;
@@ -133,14 +149,14 @@ static char *make_target(const char *address)
 struct rpc_channel *rpc_channel_new_to(const char *address)
 {
 	struct rpc_channel *channel = calloc(1, sizeof *channel);
-	_cleanup_free_ char *target = make_target(address);
+	_cleanup_free_ char *target = channel_make_target(address);
 	_signals_blocked_ sigset_t old = signals_block();
 
 	if (!channel || !target) {
 		free(channel);
 		return NULL;
 	}
-	start(channel, -1, address, target, find_window(target));
+	channel_start(channel, -1, address, target, channel_choose_window(target));
 	return channel;
 }
 

@@ -10,13 +10,13 @@
 
 #include "rpc/server.h"
 
-/* Without a function of ours gRPC writes to standard error, which belongs to the user. */
+/* By default gRPC writes to standard error, which belongs to the user. */
 static void drop_message(gpr_log_func_args *args)
 {
 	(void)args;
 }
 
-/* Whatever somebody has set is left as it is. */
+/* A strategy that the user has set is kept. */
 void rpc_poll_by_thread(void)
 {
 	setenv("GRPC_POLL_STRATEGY", "poll", 0);

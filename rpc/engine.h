@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gRPC's life in this process: started silent, with threads that take no signals. */
+/* Starts and stops gRPC in this process, silently and with threads that take no signals. */
 #ifndef RPC_ENGINE_H
 #define RPC_ENGINE_H
 
@@ -14,7 +14,7 @@
 void engine_start(void);
 void engine_stop(void);
 
-/* Blocks all signals in this thread, so that threads born from it never run a handler. */
+/* Blocks all signals in this thread, so that threads created from it never run a handler. */
 sigset_t signals_block(void);
 void signals_restore(const sigset_t *old);
 

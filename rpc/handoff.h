@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What goes through gRPC from one of our threads to another is ordered by its completion queue. ThreadSanitizer cannot
- * see that, since gRPC is not instrumented: these say it, and are nothing in other builds.
+ * Annotations for ThreadSanitizer; nothing in other builds. gRPC's completion queue orders the data
+ * that one of our threads hands to another, but the sanitizer cannot see that, since gRPC is not
+ * instrumented.
  */
 #ifndef RPC_HANDOFF_H
 #define RPC_HANDOFF_H
@@ -9,13 +10,16 @@
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 
-/* Before |tag| is given to gRPC: what was written until now is seen by whoever gets the tag back. */
+/*
+ * Call it before |tag| is given to gRPC: the thread that gets the tag back sees everything written
+ * so far.
+ */
 static inline void handoff_give(void *tag)
 {
 	__tsan_release(tag);
 }
 
-/* |tag| came back. */
+/* Call it when |tag| came back. */
 static inline void handoff_take(void *tag)
 {
 	__tsan_acquire(tag);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A gRPC message as our bytes, and our bytes as a gRPC message. */
+/* Conversion between gRPC messages and our bytes. */
 #ifndef RPC_MESSAGE_H
 #define RPC_MESSAGE_H
 
@@ -11,25 +11,28 @@ struct chunks;
 struct grpc_byte_buffer;
 
 /*
- * A message of the bytes in |c|, without a copy: each chunk is freed when gRPC has sent it. |c| is
- * empty afterwards, also on failure. NULL when memory ran out.
+ * Makes a message of the bytes in |c|, without a copy: each chunk is freed when gRPC has sent it.
+ * |c| is empty afterwards, also on failure. NULL when memory ran out.
  */
 struct grpc_byte_buffer *message_take_chunks(struct chunks *c);
 
-/* A message with a copy of |n| bytes. */
+/* Makes a message with a copy of |n| bytes. */
 struct grpc_byte_buffer *message_copy(const void *data, size_t n);
 
-/* True if it arrived compressed and nobody has decompressed it. */
+/* Whether it arrived compressed and nobody has decompressed it. */
 bool message_is_compressed(const struct grpc_byte_buffer *message);
 
 /*
- * Calls |piece| for each stretch of bytes until it returns nonzero, which is then returned; 0 at
- * the end. The message can be read again.
+ * Calls |piece| for each stretch of bytes until it returns nonzero, and returns that; 0 at the end.
+ * The message can be read again.
  */
 int message_read(struct grpc_byte_buffer *message,
 	int (*piece)(const uint8_t *data, size_t n, void *context), void *context);
 
-/* All bytes in one piece, malloc'ed, never NULL for an empty message; NULL when memory ran out. */
+/*
+ * Returns all bytes in one piece, malloc'ed, never NULL for an empty message; NULL when memory ran
+ * out.
+ */
 uint8_t *message_flatten(struct grpc_byte_buffer *message);
 
 #endif

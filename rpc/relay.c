@@ -8,7 +8,7 @@
 
 #include "rpc/call.h"
 #include "rpc/client.h"
-#include "rpc/pending.h"
+#include "rpc/client_parts.h"
 
 static grpc_byte_buffer *take_message(struct rpc_pending *pending)
 {
@@ -27,7 +27,7 @@ int rpc_relay_message(struct rpc_call *to, struct rpc_pending *from, int64_t tim
 	return r;
 }
 
-/* A stranger's number is none that a server may send. */
+/* A server must not send a status that gRPC does not define, so such a number becomes UNKNOWN. */
 static enum rpc_status get_status(const struct rpc_pending *from)
 {
 	int status = rpc_pending_get_status(from);

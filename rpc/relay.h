@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages that go from a call that we make to one that we answer, in the slices in which they came: nothing is copied. */
+/*
+ * Passes messages on from a call that we make to one that we answer, in gRPC's own slices, without
+ * a copy.
+ */
 #ifndef RPC_RELAY_H
 #define RPC_RELAY_H
 
@@ -9,15 +12,21 @@ struct rpc_call;
 struct rpc_pending;
 
 /*
- * Sends the message that is there at |from| (rpc_pending_next()), which has none then, as rpc_call_write() does, and with its
- * errors; -ENODATA when there is none.
+ * Sends the message of |from| (rpc_pending_next()), which then has none, as rpc_call_write() does,
+ * with the same errors; -ENODATA when there is none.
  */
 int rpc_relay_message(struct rpc_call *to, struct rpc_pending *from, int64_t timeout_ms);
 
-/* Ends |to|, a stream, as |from| has ended: with its status and text. |to| is invalid then. */
+/*
+ * Ends the stream |to| with the status and text of |from|, which has ended. |to| is invalid
+ * afterwards.
+ */
 void rpc_relay_end(struct rpc_call *to, struct rpc_pending *from);
 
-/* Answers |to|, a unary call, with the reply of |from|, which has ended: its message, or its status and text. |to| is invalid then. */
+/*
+ * Answers the unary call |to| with the message, or the status and text, of |from|, which has ended.
+ * |to| is invalid afterwards.
+ */
 void rpc_relay_reply(struct rpc_call *to, struct rpc_pending *from);
 
 #endif

@@ -10,15 +10,18 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-/* Takes the place of TCP_KEEPCNT on a quiet connection, tcp(7): by then three probes must have been lost. */
+/*
+ * Overrides TCP_KEEPCNT on a quiet connection, see tcp(7): by then three probes must have been
+ * lost.
+ */
 #define UNREAD_MS 60000
 /*
- * Of what a peer has sent: requests are small. gRPC's thread would read on while ours, which counts the calls and hangs
- * up, waits for a processor; a peer that has to wait for room gives it one.
+ * The receive buffer. Requests are small. gRPC's thread would read on while ours, which counts the
+ * calls and hangs up, waits for a processor; a small buffer makes the peer wait instead.
  */
 #define UNREAD_BYTES 16384
 
-/* A vanished peer is given up after a minute and a half. */
+/* The server gives up a vanished peer after a minute and a half. */
 static const struct {
 	int level;
 	int name;
@@ -58,7 +61,7 @@ int socket_prepare(int fd)
 		r = add_flags(fd, F_GETFD, F_SETFD, FD_CLOEXEC);
 	if (r || !is_tcp(fd))
 		return r;
-	/* Comfort only: a socket that refuses one of these still works. */
+	/* These are optional: a socket that refuses one of them still works. */
 	for (size_t i = 0; i < sizeof tcp_options / sizeof tcp_options[0]; i++)
 		setsockopt(fd, tcp_options[i].level, tcp_options[i].name, &tcp_options[i].value,
 			sizeof tcp_options[i].value);
@@ -79,11 +82,14 @@ ino_t socket_find_inode(int fd)
 {
 	struct statx st;
 
-	/* gRPC may close it, and somebody else open its number, meanwhile: TSan would mind fstat(). */
+	/*
+	 * gRPC may close the descriptor, and another thread reuse its number, meanwhile; TSan would
+	 * report fstat().
+	 */
 	return statx(fd, "", AT_EMPTY_PATH, STATX_INO, &st) ? 0 : st.stx_ino;
 }
 
-/* With a reset: the peer may be sending against a window that is closed, and would not see an end. */
+/* Uses a reset: a peer that sends against a closed window would not see a normal end. */
 void socket_hang_up(int fd)
 {
 	const struct linger now = {1, 0};
