@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The attached server; see attached.h. Two threads while idle: this one waits for connections (libuv),
- * the worker holds the robust word and waits for the target or a capture.
+ * The attached server; see attached.h. It has two threads while idle: this one waits for
+ * connections (libuv), the worker holds the robust word and waits for the target or a capture.
  */
 #include "daemon/attached.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <syslog.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -17,25 +20,137 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "daemon/journal.h"
+#include "daemon/kernel/container.h"
+#include "daemon/kernel/lineage.h"
+#include "daemon/kernel/owner.h"
 #include "daemon/kernel/proc_file.h"
+#include "daemon/kernel/process_exit.h"
 #include "daemon/kernel/self.h"
-#include "daemon/lent.h"
+#include "daemon/kernel/time_namespace.h"
+#include "daemon/kernel/unix_peer.h"
 #include "daemon/pipeline/drain/rings.h"
 #include "daemon/reception.h"
 #include "daemon/serve/calls/service.h"
 #include "daemon/serve/children/joins.h"
+#include "daemon/serve/children/serve_request.h"
 #include "daemon/serve/session/recorder_end.h"
 #include "daemon/serve/session/recorder_work.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_recorder.h"
-#include "daemon/target/exit_watch.h"
 #include "daemon/target/family.h"
-#include "daemon/target/hello.h"
+#include "daemon/target/rights.h"
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 #include "daemon/worker.h"
 #include "lib/wire/fds.h"
+
+/* --- The log --------------------------------------------------------------------------------- */
+
+static const int syslog_priorities[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
+
+/*
+ * A log sink, because standard error is /dev/null. |context|: the struct target; ptap_last_error()
+ * of its library shows errors and warnings, too.
+ */
+static void journal_write(const struct log_message *m, void *context)
+{
+	struct target *t = context;
+	const char *area = log_area_get_name(m->area);
+
+	if (m->level <= LOG_LEVEL_WARN && t->arena)
+		snprintf(t->arena->message, sizeof t->arena->message, "%s: %s", area, m->text);
+	syslog(LOG_DAEMON | syslog_priorities[m->level], "%s: %s", area, m->text);
+}
+
+/* --- The end of the target ------------------------------------------------------------------- */
+
+struct exit_watch {
+	uv_poll_t poll;
+	struct target *target;
+};
+
+static void attached_on_exited(uv_poll_t *poll, int status, int events)
+{
+	struct exit_watch *w = poll->data;
+
+	(void)status, (void)events;
+	uv_poll_stop(poll);
+	target_set_exited(w->target);
+}
+
+/*
+ * Watches the target's end by a pidfd, until it is known. Of a large target, the robust word tells
+ * it earlier; but the pidfd does not depend on the target's memory. Before Linux 5.3 there is no
+ * pidfd. 0, or libuv's error. Loop's thread.
+ */
+static int exit_watch_start(struct exit_watch *w, uv_loop_t *loop, struct target *target)
+{
+	int pidfd;
+	int r;
+
+	w->target = target;
+	target->stat_fd = process_exit_open(target->pid);
+	target->status_fd = owner_open("", target->pid);
+	pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
+	if (pidfd < 0 && errno == ESRCH)
+		target_set_exited(target);
+	if (pidfd < 0)
+		return 0;
+	target->start_ticks = process_find_start(target->pid);
+	atomic_store(&target->pidfd, pidfd);
+	r = uv_poll_init(loop, &w->poll, pidfd);
+	w->poll.data = w;
+	return r ? r : uv_poll_start(&w->poll, UV_READABLE, attached_on_exited);
+}
+
+/* --- Servers lent by a host daemon ----------------------------------------------------------- */
+
+/*
+ * Finds out whether the program's files and thread ids are also this process's
+ * (docs/internals/host.md, "Programs that cannot start a server").
+ */
+static void lent_look(struct target *t)
+{
+	struct container container;
+	struct diag d = DIAG_INIT;
+
+	container_find("", t->pid, &container);
+	t->has_own_tids = container.pid_inside != t->pid;
+	t->is_foreign = rights_compare("", t->pid, &d) != 0;
+	if (t->is_foreign)
+		log_info(LOG_TARGET, "no files for pid %d: %s", (int)t->pid, d.text);
+	target_compare_clock(t);
+	clock_pair_set_ahead(t->clock_ahead_ns);
+}
+
+/*
+ * Whether the clone that asked still waits. A process that has reused its pid is no child of the
+ * program.
+ */
+static bool lent_is_awaited(const struct target *t)
+{
+	pid_t peer = 0;
+	uid_t uid;
+
+	if (unix_peer_identify(SPAWN_FD_ANSWER, &peer, &uid) || peer <= 0)
+		return false;
+	return peer == t->pid || lineage_get_parent("", peer) == t->pid;
+}
+
+/*
+ * Tells the waiting program that it has a server, or why not (a negative errno). -ESRCH: the
+ * program does not wait any more, and must not be served.
+ */
+static int lent_answer(const struct target *t, int result)
+{
+	int r = lent_is_awaited(t) ? 0 : -ESRCH;
+	int sent = serve_request_answer(SPAWN_FD_ANSWER, r ? r : result);
+
+	close(SPAWN_FD_ANSWER);
+	return r || sent ? -ESRCH : 0;
+}
+
+/* --- The loop -------------------------------------------------------------------------------- */
 
 struct attached {
 	struct target target;
@@ -44,32 +159,36 @@ struct attached {
 	struct service service;
 	pthread_t worker;
 	uv_loop_t loop;
-	int has_listener; /* 0: the program only traces itself */
-	int is_lent; /* a host daemon started this process */
+	bool has_listener; /* 0: the program only traces itself */
+	bool is_lent; /* a host daemon started this process */
 	struct reception reception;
 	struct exit_watch exited;
 	struct joins joins;
-	uv_async_t met; /* from the worker: the arena's head is filled; maybe a door for children */
+	/* from the worker: the arena's head is filled; maybe open a door for children */
+	uv_async_t met;
 	uv_async_t gone; /* from the worker: close the port */
-	uv_async_t finished; /* from the worker: nothing more to deliver */
+	uv_async_t finished; /* from the worker: there is nothing more to deliver */
 	int64_t since_ns; /* Unix time */
 };
 
-/* A restarted program gets its port at once; ptap_server_stop() waits for this hello. */
-static void close_listener(uv_async_t *handle)
+/*
+ * Closes the port at once, so that a restarted program gets it; ptap_server_stop() waits for this
+ * hello.
+ */
+static void attached_on_gone(uv_async_t *handle)
 {
 	struct attached *a = handle->data;
 
-	/* Nobody who cannot show who he is gets what a dead program left. */
+	/* A client gets the data of a dead program only if it can prove its user. */
 	if (a->has_listener && recorder_end_holds(&a->session))
 		atomic_store(&a->session.heir, reception_close_port(&a->reception));
 	else if (a->has_listener)
 		reception_close(&a->reception);
 	joins_close(&a->joins);
-	hello_close(&a->target);
+	target_close_hello(&a->target);
 }
 
-static void on_met(uv_async_t *handle)
+static void attached_on_met(uv_async_t *handle)
 {
 	struct attached *a = handle->data;
 
@@ -78,7 +197,7 @@ static void on_met(uv_async_t *handle)
 		reception_announce(&a->reception);
 }
 
-static void on_finished(uv_async_t *handle)
+static void attached_on_finished(uv_async_t *handle)
 {
 	struct attached *a = handle->data;
 
@@ -87,15 +206,15 @@ static void on_finished(uv_async_t *handle)
 	uv_stop(handle->loop);
 }
 
-static void say_gone(void *context)
+static void attached_send_gone(void *context)
 {
 	struct attached *a = context;
 
 	uv_async_send(&a->gone);
 }
 
-/* The program may fork as soon as it has its hello: then children must find the door. */
-static void open_door(struct attached *a)
+/* The program may fork as soon as it has its hello: its children must find the door then. */
+static void attached_open_door(struct attached *a)
 {
 	int r;
 
@@ -106,8 +225,11 @@ static void open_door(struct attached *a)
 		log_warn(LOG_LISTEN, "forked children cannot be followed: %s", errno_words(r));
 }
 
-/* What stands in its options is wrong: -EINVAL with |d|. Whatever else there is, the program can do without. */
-static int start_recorder(struct attached *a, struct diag *d)
+/*
+ * Wrong options of the program: -EINVAL with |d|. Any other failure only leaves the program without
+ * a recorder.
+ */
+static int attached_start_recorder(struct attached *a, struct diag *d)
 {
 	int r = a->target.flags & ARENA_RECORDER ? recorder_work_begin(&a->session, d) : 0;
 
@@ -116,7 +238,7 @@ static int start_recorder(struct attached *a, struct diag *d)
 	return r == -EINVAL ? r : 0;
 }
 
-static void name_repository(struct attached *a)
+static void attached_name_repository(struct attached *a)
 {
 	struct repository *r = &a->service.repository;
 	struct arena *arena = a->target.arena;
@@ -126,31 +248,31 @@ static void name_repository(struct attached *a)
 		return;
 	}
 	repository_forbid(r);
-	/* ptap_snapshot() tells it. */
+	/* ptap_snapshot() reports it. */
 	if (arena->log_dir[0])
 		atomic_store(&arena->snapshot.trouble, -EACCES);
 }
 
-/* The arena's head is filled, and nobody has been greeted. */
-static int prepare(struct attached *a, struct diag *d)
+/* Prepares the session after the arena's head was filled, and before any process is greeted. */
+static int attached_prepare(struct attached *a, struct diag *d)
 {
 	target_hold(&a->target);
 	a->service.first_pair =
 		clock_pair_read(atomic_load(&a->target.arena->clock) == ARENA_CLOCK_TICKS);
-	name_repository(a);
-	open_door(a);
+	attached_name_repository(a);
+	attached_open_door(a);
 	reception_tell_target(&a->reception);
-	return start_recorder(a, d);
+	return attached_start_recorder(a, d);
 }
 
-static void *work(void *argument)
+static void *attached_run_worker(void *argument)
 {
 	struct attached *a = argument;
 	struct diag d = DIAG_INIT;
 
 	self_ask_for_low_latency();
-	if (target_meet(&a->target, &d) || prepare(a, &d)) {
-		hello_fail(&a->target, &d);
+	if (target_meet(&a->target, &d) || attached_prepare(a, &d)) {
+		target_fail_hello(&a->target, &d);
 		session_close(&a->session);
 	} else {
 		uv_async_send(&a->met);
@@ -165,7 +287,7 @@ static void *work(void *argument)
 }
 
 /* Any thread. */
-static void describe(struct status *s, void *context)
+static void attached_describe(struct status *s, void *context)
 {
 	struct attached *a = context;
 
@@ -184,26 +306,26 @@ static void describe(struct status *s, void *context)
 	snprintf(s->version, sizeof s->version, "%s", PACKAGE_VERSION);
 }
 
-static int init_loop(struct attached *a)
+static int attached_init_loop(struct attached *a)
 {
 	int r = uv_loop_init(&a->loop);
 
 	if (!r)
-		r = uv_async_init(&a->loop, &a->gone, close_listener);
+		r = uv_async_init(&a->loop, &a->gone, attached_on_gone);
 	if (!r)
-		r = uv_async_init(&a->loop, &a->finished, on_finished);
+		r = uv_async_init(&a->loop, &a->finished, attached_on_finished);
 	if (!r)
-		r = uv_async_init(&a->loop, &a->met, on_met);
+		r = uv_async_init(&a->loop, &a->met, attached_on_met);
 	if (!r)
 		r = joins_init(&a->joins, &a->family, &a->loop);
 	if (!r)
 		r = exit_watch_start(&a->exited, &a->loop, &a->target);
 	a->gone.data = a->finished.data = a->met.data = a;
-	/* Nobody shall connect to one that only writes its program's own trace. */
+	/* A server that only writes its program's own trace accepts no connections. */
 	return r || !a->has_listener ? r : reception_open(&a->reception, &a->loop);
 }
 
-static int start(struct attached *a, pid_t pid, struct diag *d)
+static int attached_start(struct attached *a, pid_t pid, struct diag *d)
 {
 	int r = target_open(&a->target, SPAWN_FD_ARENA, pid, d);
 
@@ -212,20 +334,20 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	if (a->is_lent)
 		lent_look(&a->target);
 	family_init(&a->family, &a->target);
-	session_init(&a->session, &a->family, say_gone, a);
+	session_init(&a->session, &a->family, attached_send_gone, a);
 	a->session.repository = &a->service.repository;
 	a->session.way = &a->reception.private.door_file;
 	a->service.session = &a->session;
 	errands_init(&a->service.errands);
 	health_init(&a->service.health);
 	reception_init(&a->reception, &a->service, &a->target);
-	a->service.describe = describe;
+	a->service.describe = attached_describe;
 	a->service.context = a;
 	a->since_ns = realtime_ns();
-	r = init_loop(a);
+	r = attached_init_loop(a);
 	if (r)
 		return diag_set(d, r, "event loop: %s", uv_strerror(r));
-	r = pthread_create(&a->worker, NULL, work, a);
+	r = pthread_create(&a->worker, NULL, attached_run_worker, a);
 	if (r)
 		return diag_set(
 			d, -r, "worker thread: %s; raise the limit on processes", errno_words(r));
@@ -233,36 +355,39 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	return 0;
 }
 
-/* 0: the program goes on to meet this server, or did from the beginning. */
-static int tell_program(const struct attached *a, int result)
+/*
+ * Answers a program that a host daemon started this server for. 0: the program goes on to the
+ * handshake, or needs no answer.
+ */
+static int attached_answer_program(const struct attached *a, int result)
 {
 	return a->is_lent ? lent_answer(&a->target, result) : 0;
 }
 
-static int start_and_tell(struct attached *a, pid_t pid, struct diag *d)
+static int attached_start_and_answer(struct attached *a, pid_t pid, struct diag *d)
 {
-	int r = start(a, pid, d);
-	int is_gone = tell_program(a, r);
+	int r = attached_start(a, pid, d);
+	int answer = attached_answer_program(a, r);
 
-	return r || !is_gone ? r : diag_set(d, is_gone, "the program does not wait for its server");
+	return r || !answer ? r : diag_set(d, answer, "the program does not wait for its server");
 }
 
-int attached_run(pid_t pid, int is_lent)
+int attached_run(pid_t pid, bool is_lent)
 {
 	static struct attached a;
 	struct diag d = DIAG_INIT;
 
 	a.is_lent = is_lent;
-	/* Before anything else gets that number. */
+	/* Ask before another file gets that number. */
 	a.has_listener = fcntl(SPAWN_FD_LISTENER, F_GETFD) >= 0;
 	self_offer_to_oom_killer();
 	self_ignore_signals();
 	self_raise_limits();
 	log_set_sink(journal_write, &a.target);
-	if (start_and_tell(&a, pid, &d)) {
+	if (attached_start_and_answer(&a, pid, &d)) {
 		log_error(LOG_TARGET, "%s", d.text);
 		if (a.target.arena)
-			hello_fail(&a.target, &d);
+			target_fail_hello(&a.target, &d);
 		return 1;
 	}
 	uv_run(&a.loop, UV_RUN_DEFAULT);

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftapd for one process: started by the library, or by a host daemon (lent.h); gone when the process is gone. */
+/*
+ * proftapd for one process: started by the library, or by a host daemon for a program that cannot
+ * start one; it ends with the process.
+ */
 #ifndef DAEMON_ATTACHED_H
 #define DAEMON_ATTACHED_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
-/* Serves the process |pid| on the descriptors that the library left, or, with |is_lent|, a host daemon; returns the exit status. */
-int attached_run(pid_t pid, int is_lent);
+/*
+ * Serves the process |pid| on the descriptors that the library left, or, with |is_lent|, the host
+ * daemon; returns the exit status.
+ */
+int attached_run(pid_t pid, bool is_lent);
 
 #endif

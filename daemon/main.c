@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proftapd: the profiler server. */
 #include <malloc.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +23,15 @@ static const char usage[] =
 	"\n"
 	"Options of --host:\n";
 
-static int help(FILE *out)
+static int print_help(FILE *out)
 {
 	fputs(usage, out);
 	host_print_help(out);
 	return out == stdout ? 0 : 2;
 }
 
-/* Alone, or behind --host. */
-static int is_asked(int argc, char **argv, const char *what)
+/* Whether |what| is the only argument, or the only one after --host. */
+static bool argument_is(int argc, char **argv, const char *what)
 {
 	int i = argc > 1 && strcmp(argv[1], "--host") == 0 ? 2 : 1;
 
@@ -39,13 +40,16 @@ static int is_asked(int argc, char **argv, const char *what)
 
 int main(int argc, char **argv)
 {
-	if (is_asked(argc, argv, "--help") || is_asked(argc, argv, "-h"))
-		return help(stdout);
-	if (is_asked(argc, argv, "--version")) {
+	if (argument_is(argc, argv, "--help") || argument_is(argc, argv, "-h"))
+		return print_help(stdout);
+	if (argument_is(argc, argv, "--version")) {
 		puts("proftapd " PACKAGE_VERSION);
 		return 0;
 	}
-	/* Large blocks go back to the system: glibc would raise the threshold after the first. */
+	/*
+	 * Gives large blocks back to the system: glibc would otherwise raise the threshold after
+	 * the first one.
+	 */
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	if (argc == 3 && strcmp(argv[1], "--attached") == 0 && atoi(argv[2]) > 0)
 		return attached_run(atoi(argv[2]), 0);
@@ -54,5 +58,5 @@ int main(int argc, char **argv)
 		return attached_run(atoi(argv[2]), 1);
 	if (argc >= 2 && strcmp(argv[1], "--host") == 0)
 		return host_main(argc, argv);
-	return help(stderr);
+	return print_help(stderr);
 }

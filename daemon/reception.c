@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where clients come in; see reception.h. */
+/* Connections of clients; see reception.h. */
 #include "daemon/reception.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "lib/wire/fds.h"
 #include "rpc/server.h"
 
-/* How long answers may take to reach their clients after the target is gone. */
+/* The time for answers to reach their clients after the target has ended. */
 #define DELIVERY_MS 60000
 
 void reception_init(struct reception *r, struct service *service, struct target *target)
@@ -27,7 +27,7 @@ void reception_init(struct reception *r, struct service *service, struct target 
 	access_init(&r->access, target);
 }
 
-static int may_connect(int fd, void *context)
+static int reception_may_connect(int fd, void *context)
 {
 	struct reception *r = context;
 
@@ -35,14 +35,14 @@ static int may_connect(int fd, void *context)
 				      : access_allows_tcp(&r->access, fd);
 }
 
-static int may_connect_here(int fd, void *context)
+static int reception_may_connect_locally(int fd, void *context)
 {
 	struct reception *r = context;
 
 	return access_allows_local(&r->access, fd);
 }
 
-static int start_rpc(struct reception *r)
+static int reception_start_rpc(struct reception *r)
 {
 	struct rpc_server_config config = {
 		.methods = service_methods,
@@ -60,40 +60,40 @@ static int start_rpc(struct reception *r)
 	return 0;
 }
 
-static void serve_connection(int fd, void *context)
+static void reception_serve(int fd, void *context)
 {
 	struct reception *r = context;
 	struct diag d = DIAG_INIT;
 
-	if (start_rpc(r))
+	if (reception_start_rpc(r))
 		close(fd);
 	else if (rpc_server_adopt(r->rpc, fd, &d))
 		log_warn(LOG_RPC, "%s", d.text);
 }
 
-static void describe(struct status *status, void *context)
+static void reception_describe_service(struct status *status, void *context)
 {
 	struct reception *r = context;
 
 	r->service->describe(status, r->service->context);
 }
 
-static void hear_child(int fd, void *context)
+static void reception_hear_child(int fd, void *context)
 {
 	struct reception *r = context;
 
-	/* It says a path that is to be called. */
+	/* The connection names a path, which must not be opened for a foreign program. */
 	if (r->target->is_foreign)
 		close(fd);
 	else
 		kin_hear(&r->kin, fd);
 }
 
-/* Not having them is no reason not to serve the port. */
-static void open_private(struct reception *r, uv_loop_t *loop)
+/* Opens the private sockets; the port is served without them, too. */
+static void reception_open_private(struct reception *r, uv_loop_t *loop)
 {
-	const struct private_policy policy = {
-		may_connect_here, serve_connection, hear_child, describe, r};
+	const struct private_policy policy = {reception_may_connect_locally, reception_serve,
+		reception_hear_child, reception_describe_service, r};
 	int error = private_open(&r->private, loop, r->target->pid, &policy);
 
 	if (error)
@@ -104,14 +104,14 @@ static void open_private(struct reception *r, uv_loop_t *loop)
 
 int reception_open(struct reception *r, uv_loop_t *loop)
 {
-	const struct door_policy policy = {.may_enter = may_connect,
-		.serve = serve_connection,
-		.hear = hear_child,
+	const struct door_policy policy = {.may_enter = reception_may_connect,
+		.serve = reception_serve,
+		.hear = reception_hear_child,
 		.context = r};
 
 	access_look(&r->access, SPAWN_FD_LISTENER);
 	kin_init(&r->kin, loop, &r->access, &r->service->registry);
-	open_private(r, loop);
+	reception_open_private(r, loop);
 	if (r->target->is_foreign)
 		socket_file_find_foreign(&r->socket_file, SPAWN_FD_LISTENER);
 	else
@@ -121,21 +121,23 @@ int reception_open(struct reception *r, uv_loop_t *loop)
 
 void reception_tell_target(const struct reception *r)
 {
-	/* A path is of use to those who see the same files. */
+	/* The program can use the path only if it sees the same files. */
 	if (!r->target->is_foreign)
 		memcpy(r->target->arena->own_socket, r->own_socket, sizeof r->own_socket);
 }
 
-/* A channel of a host daemon: it has looked who asks there. */
-static void serve_channel(int fd, void *context)
+/* Serves a channel of a host daemon, which has checked its client. */
+static void reception_serve_channel(int fd, void *context)
 {
 	struct reception *r = context;
 
 	door_let_in(r->own_socket[0] ? &r->private.door : &r->door, fd);
 }
 
-/* On the loop, as nobody asks for it but by hand: some milliseconds for each GiB. */
-static void measure(struct status *status, void *context)
+/*
+ * Measures on the loop, because only a person asks for it: it takes some milliseconds for each GiB.
+ */
+static void reception_measure(struct status *status, void *context)
 {
 	const struct reception *r = context;
 
@@ -144,24 +146,24 @@ static void measure(struct status *status, void *context)
 		status->pss_bytes = 0;
 }
 
-static uid_t find_uid(void *context)
+static uid_t reception_find_uid(void *context)
 {
 	struct reception *r = context;
 
 	return target_find_uid(r->target);
 }
 
-static int is_departing(void *context)
+static int reception_is_departing(void *context)
 {
 	struct reception *r = context;
 
 	return target_is_departing(r->target);
 }
 
-static void announce_to_daemons(struct reception *r)
+static void reception_announce_to_daemons(struct reception *r)
 {
-	const struct announcer_policy policy = {
-		describe, measure, serve_channel, find_uid, is_departing, r};
+	const struct announcer_policy policy = {reception_describe_service, reception_measure,
+		reception_serve_channel, reception_find_uid, reception_is_departing, r};
 
 	announcer_open(&r->announcer, r->door.poll.loop, r->target->pid, &policy);
 }
@@ -170,7 +172,7 @@ void reception_announce(struct reception *r)
 {
 	char parent[sizeof r->target->arena->parent];
 
-	announce_to_daemons(r);
+	reception_announce_to_daemons(r);
 	if (r->target->is_foreign)
 		return;
 	snprintf(parent, sizeof parent, "%.*s", (int)sizeof parent - 1, r->target->arena->parent);

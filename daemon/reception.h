@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where clients come in: by the listener that the program left and by the private sockets, each let in by its own rule,
- * all to one gRPC server. That is started with the first connection: its timers would wake the machine three times a
- * second.
+ * Accepts clients, by the listener that the program left and by the private sockets. Each has its
+ * own rule of access; all lead to one gRPC server, which is started with the first connection,
+ * because its timers wake the machine three times a second.
  *
- * Threads: the loop's, unless it says otherwise.
+ * Threads: the loop's, unless noted.
  */
 #ifndef DAEMON_RECEPTION_H
 #define DAEMON_RECEPTION_H
@@ -31,30 +31,39 @@ struct reception {
 	struct door door;
 	struct private private;
 	char own_socket[ARENA_SOCKET_BYTES]; /* the private one, "unix:PATH"; "": none */
-	struct kin kin; /* whose servers come in, too */
+	struct kin kin; /* their servers connect here, too */
 	struct announcer announcer; /* to host daemons, which send channels */
-	struct socket_file socket_file; /* that it listens on instead of a port */
-	struct rpc_server *rpc; /* NULL: nobody has come yet */
+	struct socket_file socket_file; /* the socket that it listens on instead of a port */
+	struct rpc_server *rpc; /* NULL: no client has come yet */
 };
 
 /* |r| is zero. */
 void reception_init(struct reception *r, struct service *service, struct target *target);
 
-/* Opens the doors, the listener being there. 0 or libuv's error. |r| stays where it is until the loop has ended. */
+/*
+ * Opens the doors; the listener, SPAWN_FD_LISTENER, must exist. 0 or libuv's error. |r| must stay
+ * where it is until the loop has ended.
+ */
 int reception_open(struct reception *r, uv_loop_t *loop);
-/* Puts the private socket's place into the arena, whose head is filled. Before the hello. Any thread. */
+/*
+ * Puts the path of the private socket into the arena, whose head is filled. Call it before the
+ * hello. Any thread.
+ */
 void reception_tell_target(const struct reception *r);
-/* Tells the parent's server, if the program has one, and host daemons. After that. */
+/*
+ * Announces this server to the server of the parent process, if it has one, and to host daemons,
+ * after the hello.
+ */
 void reception_announce(struct reception *r);
-/* The program has died: nobody comes in any more but by the private sockets. Returns the user whose it was. */
+/* Closes all but the private sockets after the program's death. Returns the program's user. */
 uid_t reception_close_port(struct reception *r);
-/* Nobody comes in any more; those that are served stay. */
+/* Accepts no more clients; those connected stay. */
 void reception_close(struct reception *r);
 
-/* When the loop has ended: waits for answers that are on their way, up to a minute. */
+/* Waits for answers on their way, up to a minute, after the loop has ended. */
 void reception_end(struct reception *r);
 
-/* Fills in who may come in and where. Any thread. */
+/* Fills in the user and the addresses. Any thread. */
 void reception_describe(struct reception *r, struct status *s);
 
 #endif

@@ -21,11 +21,14 @@
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
 
-/* After the last capture, or the flight recorder's end, the rings' memory is given back. */
+/*
+ * The time until the rings' memory is given back, counted from the last capture or the flight
+ * recorder's end.
+ */
 #define KEEP_RINGS_NS (10 * NS_PER_S)
 #define DEFAULT_USAGE_INTERVAL_MS 100
 
-static void on_begin(void *context)
+static void capture_on_begin(void *context)
 {
 	struct session *s = context;
 
@@ -37,12 +40,13 @@ static void on_begin(void *context)
 	s->request->begin = NULL;
 }
 
-static void *next_snapshot(void *context)
+static void *capture_next_snapshot(void *context)
 {
 	return session_next_snapshot(context);
 }
 
-static void deliver_snapshot(void *snapshot, int r, struct capture_result *result, struct diag *d)
+static void capture_deliver_snapshot(
+	void *snapshot, int r, struct capture_result *result, struct diag *d)
 {
 	struct session_request *request = snapshot;
 
@@ -50,18 +54,20 @@ static void deliver_snapshot(void *snapshot, int r, struct capture_result *resul
 	session_request_free(request);
 }
 
-/* Of a continuous session that has begun, to who asked for its end. */
-static void deliver_rest(
+/* Delivers the result of a continuous session that has begun to the request that ended it. */
+static void continuous_deliver_rest(
 	struct session_request *stopper, int r, struct capture_result *result, struct diag *d)
 {
 	if (stopper)
-		deliver_snapshot(stopper, r, result, d);
+		capture_deliver_snapshot(stopper, r, result, d);
 	else
 		delivery_free(result->delivery);
 }
 
-/* The program may want its trace to end, or to begin one now; others' time may have come. */
-static void on_look(void *context)
+/*
+ * Handles requests of the program to end its trace, or to begin one now, and captures that are due.
+ */
+static void capture_on_look(void *context)
 {
 	struct session *s = context;
 
@@ -75,7 +81,7 @@ static void on_look(void *context)
 	recorder_work_look(s, 1);
 }
 
-static void on_gone(void *context)
+static void worker_note_gone(void *context)
 {
 	struct session *s = context;
 
@@ -83,8 +89,11 @@ static void on_gone(void *context)
 	s->on_gone(s->context);
 }
 
-/* The session is free before the answer is sent: a client may ask again at once. */
-static void run_capture(struct session *s, struct session_request *request)
+/*
+ * Runs a capture. It releases the session before it sends the answer: a client may ask again at
+ * once.
+ */
+static void worker_run_capture(struct session *s, struct session_request *request)
 {
 	struct capture_request capture = {
 		.level = request->options.host_tracer_level,
@@ -104,8 +113,8 @@ static void run_capture(struct session *s, struct session_request *request)
 		.wants_machine_usage =
 			(int)profile_options_get_number(&request->options, "ptap_machine_usage", 1),
 		.keeps_newest = request->is_continuous,
-		.next_snapshot = next_snapshot,
-		.deliver_snapshot = deliver_snapshot,
+		.next_snapshot = capture_next_snapshot,
+		.deliver_snapshot = capture_deliver_snapshot,
 		.options = request->options_bytes,
 		.options_bytes = request->n_options_bytes,
 		.warnings = (const char *const *)request->warnings,
@@ -113,9 +122,9 @@ static void run_capture(struct session *s, struct session_request *request)
 		.stop = &s->stop,
 		.cancel = &s->cancel,
 		.progress = request->progress,
-		.on_begin = on_begin,
-		.on_look = on_look,
-		.on_gone = on_gone,
+		.on_begin = capture_on_begin,
+		.on_look = capture_on_look,
+		.on_gone = worker_note_gone,
 		.context = s,
 	};
 	struct capture_result result;
@@ -128,17 +137,17 @@ static void run_capture(struct session *s, struct session_request *request)
 		return;
 	stopper = session_release(s);
 	if (request->is_continuous && !request->begin) {
-		deliver_rest(stopper, r, &result, &d);
+		continuous_deliver_rest(stopper, r, &result, &d);
 	} else {
 		request->deliver(request, r, &result, &d);
-		/* Its end was asked for before it had begun. */
+		/* The end was asked for before the session had begun. */
 		request_list_tell(stopper, r ? r : CAPTURE_CANCELLED, d.text);
 	}
 	session_request_free(request);
 }
 
-/* What the program itself asked for. */
-static void run_local_trace(struct session *s)
+/* Runs the trace that the program itself asked for. */
+static void worker_run_local_trace(struct session *s)
 {
 	struct session_request *request = NULL;
 	struct diag d = DIAG_INIT;
@@ -148,31 +157,31 @@ static void run_local_trace(struct session *s)
 		return;
 	}
 	if (!session_occupy(s, request)) {
-		run_capture(s, request);
+		worker_run_capture(s, request);
 		return;
 	}
-	/* A call came first. */
+	/* A call was faster. */
 	diag_set(&d, -EBUSY, "%s", local_trace_busy_text);
 	local_trace_end(request->trace, -EBUSY, NULL, &d);
 	session_request_free(request);
 }
 
-static void trim(struct family *f)
+static void family_trim_rings(struct family *f)
 {
 	rings_trim(f->main);
 	for (size_t i = 0; i < f->n_children; i++)
 		rings_trim(&f->children[i]->target);
 }
 
-/* Between captures: children that joined or ended. */
-static void tend_family(struct session *s)
+/* Handles children that joined or ended, between captures. */
+static void worker_tend_family(struct session *s)
 {
-	if (family_hear(s->family))
+	if (family_handle_news(s->family))
 		family_prune(s->family);
 }
 
-/* The rings stay warm for a while: captures often come in a row. */
-static void wait_for_work(struct session *s, int64_t due_ns, int64_t *trim_at_ns)
+/* Keeps the rings' memory for a while, because captures often follow each other. */
+static void worker_wait(struct session *s, int64_t due_ns, int64_t *trim_at_ns)
 {
 	int64_t until = due_ns < *trim_at_ns ? due_ns : *trim_at_ns;
 
@@ -184,7 +193,7 @@ static void wait_for_work(struct session *s, int64_t due_ns, int64_t *trim_at_ns
 	atomic_store(&s->is_waiting, 0);
 	if (monotonic_ns() < *trim_at_ns || atomic_load(&s->is_pending))
 		return;
-	trim(s->family);
+	family_trim_rings(s->family);
 	*trim_at_ns = INT64_MAX;
 }
 
@@ -198,26 +207,26 @@ void worker_run(struct session *s)
 		int64_t look_ns;
 		int64_t due_ns;
 
-		tend_family(s);
+		worker_tend_family(s);
 		atomic_store(&s->is_pending, 0);
 		look_ns = arming_tend(s);
 		due_ns = session_tend(s);
 		recorder_work_look(s, 0);
-		/* It has them in use; when it is off they are no longer needed. */
+		/* A recorder that is on uses the rings; after its end they are no longer needed. */
 		if (recorder_work_has_used_rings(s))
 			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
 		request = session_get_request(s);
 		if (request) {
-			run_capture(s, request);
+			worker_run_capture(s, request);
 			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
 		} else if (local_trace_is_asked(s->family->main)) {
-			run_local_trace(s);
+			worker_run_local_trace(s);
 			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
 		} else {
-			wait_for_work(s, due_ns < look_ns ? due_ns : look_ns, &trim_at_ns);
+			worker_wait(s, due_ns < look_ns ? due_ns : look_ns, &trim_at_ns);
 		}
 	}
-	on_gone(s);
+	worker_note_gone(s);
 	session_close(s);
 	recorder_end(s);
 }

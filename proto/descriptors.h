@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every .proto of this folder as the compiler sees it: a serialised google.protobuf.FileDescriptorSet. */
+/* All .proto files of this folder: a serialised google.protobuf.FileDescriptorSet. */
 #ifndef PROTO_DESCRIPTORS_H
 #define PROTO_DESCRIPTORS_H
 

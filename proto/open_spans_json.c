@@ -7,7 +7,7 @@
 
 #include "trace/json.h"
 
-static void write_value(struct json *j, const Proftap__V1__Argument *a)
+static void json_write_value(struct json *j, const Proftap__V1__Argument *a)
 {
 	char hex[24];
 
@@ -34,57 +34,57 @@ static void write_value(struct json *j, const Proftap__V1__Argument *a)
 	}
 }
 
-static void write_times(struct json *j, const Proftap__V1__OpenSpan *span)
+static void span_write_times(struct json *j, const Proftap__V1__OpenSpan *span)
 {
 	json_uint(j, "age_ns", span->age_ns);
 	json_uint(j, "since_unix_ns", span->since_unix_ns);
 }
 
-static void write_arguments(struct json *j, const Proftap__V1__OpenSpan *span)
+static void span_write_arguments(struct json *j, const Proftap__V1__OpenSpan *span)
 {
 	json_begin_list(j, "arguments");
 	for (size_t i = 0; i < span->n_arguments; i++) {
 		json_begin_object(j, NULL);
 		json_text(j, "name", span->arguments[i]->name);
-		write_value(j, span->arguments[i]);
+		json_write_value(j, span->arguments[i]);
 		json_end_object(j);
 	}
 	json_end_list(j);
 }
 
-static void write_span(struct json *j, const Proftap__V1__OpenSpan *span)
+static void span_write(struct json *j, const Proftap__V1__OpenSpan *span)
 {
 	json_begin_object(j, NULL);
 	json_text(j, "name", span->name);
 	json_uint(j, "depth", span->depth);
-	write_times(j, span);
+	span_write_times(j, span);
 	if (span->is_step)
 		json_int(j, "step", span->step_number);
 	else
 		json_nothing(j, "step");
-	write_arguments(j, span);
+	span_write_arguments(j, span);
 	json_end_object(j);
 }
 
-static void write_async(struct json *j, const Proftap__V1__AsyncSpan *async)
+static void async_write(struct json *j, const Proftap__V1__AsyncSpan *async)
 {
 	json_begin_object(j, NULL);
 	json_text(j, "name", async->span->name);
 	json_uint(j, "id", async->id);
-	write_times(j, async->span);
+	span_write_times(j, async->span);
 	json_int(j, "tid", async->tid);
 	json_known_text(j, "thread", async->thread);
 	json_bool(j, "may_have_ended", async->may_have_ended);
-	write_arguments(j, async->span);
+	span_write_arguments(j, async->span);
 	json_end_object(j);
 }
 
-static void write_asyncs(struct json *j, const Proftap__V1__ProcessSpans *p)
+static void process_write_asyncs(struct json *j, const Proftap__V1__ProcessSpans *p)
 {
 	json_begin_list(j, "async_spans");
 	for (size_t i = 0; i < p->n_asyncs; i++)
 		if (p->asyncs[i]->span)
-			write_async(j, p->asyncs[i]);
+			async_write(j, p->asyncs[i]);
 	json_end_list(j);
 	json_uint(j, "async_left_out", p->n_asyncs_left_out);
 	if (p->asyncs_known_unix_ns)
@@ -93,7 +93,7 @@ static void write_asyncs(struct json *j, const Proftap__V1__ProcessSpans *p)
 		json_nothing(j, "async_known_since_unix_ns");
 }
 
-static void write_thread(struct json *j, const Proftap__V1__ThreadSpans *t)
+static void thread_write(struct json *j, const Proftap__V1__ThreadSpans *t)
 {
 	json_begin_object(j, NULL);
 	json_int(j, "tid", t->tid);
@@ -108,13 +108,13 @@ static void write_thread(struct json *j, const Proftap__V1__ThreadSpans *t)
 	json_bool(j, "moving", t->is_moving);
 	json_begin_list(j, "spans");
 	for (size_t i = 0; i < t->n_spans; i++)
-		write_span(j, t->spans[i]);
+		span_write(j, t->spans[i]);
 	json_end_list(j);
 	json_end_object(j);
 }
 
-/* How it ended, where it has. */
-static void write_end(struct json *j, const Proftap__V1__ProcessSpans *p, bool has_ended)
+/* Writes how the process ended, if it has. */
+static void process_write_end(struct json *j, const Proftap__V1__ProcessSpans *p, bool has_ended)
 {
 	json_known_text(j, "ending", p->ending);
 	if (has_ended)
@@ -128,7 +128,7 @@ static void write_end(struct json *j, const Proftap__V1__ProcessSpans *p, bool h
 	json_known_text(j, "signal_thread", p->signal_thread);
 }
 
-static void write_process(struct json *j, const Proftap__V1__ProcessSpans *p)
+static void process_write(struct json *j, const Proftap__V1__ProcessSpans *p)
 {
 	json_begin_object(j, NULL);
 	json_int(j, "pid", p->pid);
@@ -136,13 +136,13 @@ static void write_process(struct json *j, const Proftap__V1__ProcessSpans *p)
 	json_text(j, "state", p->state);
 	json_known_text(j, "recording", p->recording);
 	json_uint(j, "level", p->level);
-	write_end(j, p, p->state[0] == 'e');
+	process_write_end(j, p, p->state[0] == 'e');
 	json_uint(j, "left_out", p->n_left_out);
 	json_begin_list(j, "threads");
 	for (size_t i = 0; i < p->n_threads; i++)
-		write_thread(j, p->threads[i]);
+		thread_write(j, p->threads[i]);
 	json_end_list(j);
-	write_asyncs(j, p);
+	process_write_asyncs(j, p);
 	json_end_object(j);
 }
 
@@ -151,6 +151,6 @@ void open_spans_json_write(struct json *j, const Proftap__V1__OpenSpansReply *re
 	json_uint(j, "at_unix_ns", reply->unix_ns);
 	json_begin_list(j, "processes");
 	for (size_t i = 0; i < reply->n_processes; i++)
-		write_process(j, reply->processes[i]);
+		process_write(j, reply->processes[i]);
 	json_end_list(j);
 }

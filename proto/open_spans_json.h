@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An OpenSpansReply as JSON, the same from proftap ps --json and from the host daemon's API (docs/man/proftap-ps.1). */
+/*
+ * An OpenSpansReply as JSON, for both proftap ps --json and the host daemon's API
+ * (docs/man/proftap-ps.1).
+ */
 #ifndef PROTO_OPEN_SPANS_JSON_H
 #define PROTO_OPEN_SPANS_JSON_H
 
@@ -7,7 +10,7 @@
 
 struct json;
 
-/* Adds the members "at_unix_ns" and "processes" to the object at hand. */
+/* Adds the members "at_unix_ns" and "processes" to the current object. */
 void open_spans_json_write(struct json *j, const Proftap__V1__OpenSpansReply *reply);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ProfileOptions; see options_message.h. */
+/* Makes ProfileOptions; see options_message.h. */
 #include "proto/options_message.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,8 @@
 typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry proto_entry;
 typedef Tensorflow__ProfileOptions__AdvancedConfigValue proto_value;
 
-/* Room for every key and for override_hostname. */
-static int init_map(struct options_message *m, size_t n)
+/* Allocates room for every key and for override_hostname. */
+static int options_message_init_map(struct options_message *m, size_t n)
 {
 	m->entries = calloc(n, sizeof *m->entries);
 	m->values = calloc(n, sizeof *m->values);
@@ -20,7 +21,7 @@ static int init_map(struct options_message *m, size_t n)
 	return m->entries && m->values && m->pointers ? 0 : -ENOMEM;
 }
 
-static proto_value *add(struct options_message *m, char *key)
+static proto_value *map_add(struct options_message *m, char *key)
 {
 	proto_entry *e = &m->entries[m->message.n_advanced_configuration];
 	proto_value *v = &m->values[m->message.n_advanced_configuration];
@@ -33,23 +34,23 @@ static proto_value *add(struct options_message *m, char *key)
 	return v;
 }
 
-static void add_text(struct options_message *m, char *key, char *text)
+static void map_add_text(struct options_message *m, char *key, char *text)
 {
-	proto_value *v = add(m, key);
+	proto_value *v = map_add(m, key);
 
 	v->value_case = TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_STRING_VALUE;
 	v->string_value = text;
 }
 
-static void add_value(struct options_message *m, const struct option_value *from)
+static void map_add_value(struct options_message *m, const struct option_value *from)
 {
 	proto_value *v;
 
 	if (from->type == OPTION_STRING) {
-		add_text(m, from->key, from->text);
+		map_add_text(m, from->key, from->text);
 		return;
 	}
-	v = add(m, from->key);
+	v = map_add(m, from->key);
 	if (from->type == OPTION_BOOL) {
 		v->value_case =
 			TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_BOOL_VALUE;
@@ -61,13 +62,15 @@ static void add_value(struct options_message *m, const struct option_value *from
 	}
 }
 
-/* The host's name goes by |host_name|, in every place where some server looks for it. */
-static int is_host_key(const char *key)
+/*
+ * Whether |host_name| replaces the value of the key: servers look for the name under several keys.
+ */
+static bool key_is_host(const char *key)
 {
 	return strcmp(key, "override_hostname") == 0 || strcmp(key, "override_hostnames") == 0;
 }
 
-static void fill(struct options_message *m, const struct profile_options *o)
+static void options_message_fill(struct options_message *m, const struct profile_options *o)
 {
 	Tensorflow__ProfileOptions *p = &m->message;
 
@@ -86,17 +89,17 @@ static void fill(struct options_message *m, const struct profile_options *o)
 int options_message_init(
 	struct options_message *m, const struct profile_options *o, const char *host_name)
 {
-	int r = init_map(m, o->n_map + 1);
+	int r = options_message_init_map(m, o->n_map + 1);
 
-	fill(m, o);
+	options_message_fill(m, o);
 	if (r < 0)
 		return r;
 	m->message.advanced_configuration = m->pointers;
 	for (size_t i = 0; i < o->n_map; i++)
-		if (!is_host_key(o->map[i].key))
-			add_value(m, &o->map[i]);
+		if (!key_is_host(o->map[i].key))
+			map_add_value(m, &o->map[i]);
 	if (host_name) {
-		add_text(m, (char *)"override_hostname", (char *)host_name);
+		map_add_text(m, (char *)"override_hostname", (char *)host_name);
 		m->message.override_hostname = (char *)host_name;
 	}
 	return 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a capture is asked for (base/profile_options.h) as the message ProfileOptions, which clients of all servers send. */
+/*
+ * Makes the message ProfileOptions, which clients of all servers send, of base/profile_options.h.
+ */
 #ifndef PROTO_OPTIONS_MESSAGE_H
 #define PROTO_OPTIONS_MESSAGE_H
 
@@ -9,15 +11,15 @@ struct profile_options;
 
 struct options_message {
 	Tensorflow__ProfileOptions
-		message; /* its texts and lists are borrowed: of the below, and of what it was made of */
+		/* borrows its texts and lists from the members below, and from the options */
+		message;
 	Tensorflow__ProfileOptions__AdvancedConfigurationEntry *entries;
 	Tensorflow__ProfileOptions__AdvancedConfigValue *values;
 	Tensorflow__ProfileOptions__AdvancedConfigurationEntry **pointers;
 };
 
 /*
- * |host_name|: of the file that becomes of it, in every place where some server looks for it; NULL: the server's choice. Both
- * must stay. 0 or -ENOMEM; options_message_deinit() in any case.
+ * host_name| names the file of the result, under every key where some server looks for it; NULL: the server's choice. Both arguments must stay valid. 0 or -ENOMEM; call options_message_deinit() in any case.
  */
 int options_message_init(
 	struct options_message *m, const struct profile_options *o, const char *host_name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A message of protobuf-c as bytes in one block. */
+/* Packs a message of protobuf-c into one block. */
 #ifndef PROTO_PACK_H
 #define PROTO_PACK_H
 
@@ -10,10 +10,10 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-/* Owner: *out belongs to the caller (free), also when it has no bytes. 0 or -ENOMEM. */
+/* *out belongs to the caller (free), even if the message is empty. 0 or -ENOMEM. */
 static inline int proto_pack(const ProtobufCMessage *message, uint8_t **out, size_t *n_out)
 {
-	/* One byte more: an empty message is no reason for a NULL. */
+	/* One byte more, so that an empty message does not yield NULL. */
 	*out = malloc(protobuf_c_message_get_packed_size(message) + 1);
 	if (!*out)
 		return -ENOMEM;

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,12 @@
 #define FILE_BYTES 4096
 #define HEX "0123456789abcdef"
 #define ID_DIGITS 64
-#define POD_BYTES 36 /* of a uid with dashes */
-#define POD_DIGITS 32 /* of one without: a pod that no API server knows, of a file on its node */
+#define POD_BYTES 36 /* a uid with dashes */
+/* a uid without dashes: a pod that comes from a file on its node, unknown to the API server */
+#define POD_DIGITS 32
 
-/* 64 hex digits, alone or as in "docker-….scope"; the innermost. */
-static void find_id(const char *path, struct container *c)
+/* Takes the innermost id: 64 hex digits, alone or as in "docker-….scope". */
+static void container_find_id(const char *path, struct container *c)
 {
 	for (const char *at = path; *at; at++) {
 		size_t n = strspn(at, HEX);
@@ -30,8 +32,11 @@ static void find_id(const char *path, struct container *c)
 	}
 }
 
-/* "kubepods-burstable-pod1234_5678.slice", "/kubepods/pod1234-5678/": "pod" is in both words. */
-static void find_pod(const char *path, struct container *c)
+/*
+ * The path holds "kubepods-burstable-pod1234_5678.slice" or "/kubepods/pod1234-5678/"; "kubepods"
+ * contains "pod", too.
+ */
+static void container_find_pod(const char *path, struct container *c)
 {
 	const char *at = strstr(path, "kubepods");
 
@@ -48,8 +53,8 @@ static void find_pod(const char *path, struct container *c)
 			*p = '-';
 }
 
-/* As systemd writes a dash and others in a unit's name: "\x2d". */
-static void unescape(char *text)
+/* Undoes systemd's escapes in the names of units, "\x2d" for a dash. */
+static void unit_name_unescape(char *text)
 {
 	char *to = text;
 
@@ -67,7 +72,7 @@ static void unescape(char *text)
 	printable_clean(text);
 }
 
-static void find_name(const char *path, struct container *c)
+static void container_find_name(const char *path, struct container *c)
 {
 	static const struct {
 		const char *before;
@@ -90,11 +95,14 @@ static void find_name(const char *path, struct container *c)
 		snprintf(c->name, sizeof c->name, "%.*s", end ? (int)(end - at) : (int)strlen(at),
 			at);
 	}
-	unescape(c->name);
+	unit_name_unescape(c->name);
 }
 
-/* The unified hierarchy's line is "0::/path"; where it says nothing, the first one counts. */
-static void take_cgroup(const char *text, struct container *c)
+/*
+ * The line of the unified hierarchy is "0::/path"; where its path is empty, the first line with a
+ * path counts.
+ */
+static void container_parse_cgroup(const char *text, struct container *c)
 {
 	const char *unified = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
 	const char *path = unified ? strchr(unified, '/') : NULL;
@@ -105,13 +113,13 @@ static void take_cgroup(const char *text, struct container *c)
 		return;
 	snprintf(c->cgroup, sizeof c->cgroup, "%.*s", (int)strcspn(path, "\n"), path);
 	printable_clean(c->cgroup);
-	find_id(c->cgroup, c);
-	find_pod(c->cgroup, c);
-	find_name(c->cgroup, c);
+	container_find_id(c->cgroup, c);
+	container_find_pod(c->cgroup, c);
+	container_find_name(c->cgroup, c);
 }
 
-/* "NSpid:\t4242\t7": the last is that of the innermost namespace. */
-static void take_status(const char *text, struct container *c)
+/* In "NSpid:\t4242\t7" the last number is the pid in the innermost namespace. */
+static void container_parse_status(const char *text, struct container *c)
 {
 	const char *at = strstr(text, "\nNSpid:");
 
@@ -136,13 +144,13 @@ void container_find(const char *root, pid_t pid, struct container *out)
 	out->pid_inside = pid;
 	snprintf(path, sizeof path, "%s/proc/%d/cgroup", root, (int)pid);
 	if (proc_file_read(AT_FDCWD, path, text, sizeof text) == 0)
-		take_cgroup(text, out);
+		container_parse_cgroup(text, out);
 	snprintf(path, sizeof path, "%s/proc/%d/status", root, (int)pid);
 	if (proc_file_read(AT_FDCWD, path, text, sizeof text) == 0)
-		take_status(text, out);
+		container_parse_status(text, out);
 }
 
-int container_is_known(const struct container *c)
+bool container_is_known(const struct container *c)
 {
 	return c->id[0] || c->name[0] || c->pod[0];
 }

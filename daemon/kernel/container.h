@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In which container a process lives, as far as /proc tells: the words of its cgroup's path that container managers put there (Docker, Podman,
- * containerd, CRI-O, Kubernetes, LXC, systemd-nspawn), and its pid in its own namespace.
+ * The container of a process, as far as /proc tells: the words that container managers put into its
+ * cgroup's path (Docker, Podman, containerd, CRI-O, Kubernetes, LXC, systemd-nspawn), and its pid
+ * in its own namespace.
  */
 #ifndef DAEMON_CONTAINER_H
 #define DAEMON_CONTAINER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct container {
-	char cgroup[512]; /* the path in the hierarchy, cut; "": not known */
-	char id[80]; /* "": it is in none that is known by its cgroup */
-	char name[80]; /* of managers that name the cgroup after it; "" */
-	char pod[48]; /* a Kubernetes pod's uid; "" */
-	pid_t pid_inside; /* the same as outside where there is no namespace, or it is not known */
+	char cgroup[512]; /* the path in the hierarchy, cut; "": unknown */
+	char id[80]; /* "": its cgroup names no container */
+	char name[80]; /* if the manager names the cgroup after the container; else "" */
+	char pod[48]; /* uid of a Kubernetes pod; else "" */
+	pid_t pid_inside; /* the pid outside if there is no namespace, or it is unknown */
 };
 
-/* |root| is "" or a test's fake root. What cannot be read is not known. Any thread. */
+/* Fields that cannot be read stay unknown. |root| is "" or a test's fake root. Any thread. */
 void container_find(const char *root, pid_t pid, struct container *out);
 
-/* 1 when it is in one, as far as is known. */
-int container_is_known(const struct container *c);
+/* Whether the process is known to be in a container. */
+bool container_is_known(const struct container *c);
 
 #endif

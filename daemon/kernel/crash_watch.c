@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that crash; see crash_watch.h, and linux/cn_proc.h. */
+/* Crashes of threads; see crash_watch.h, and linux/cn_proc.h. */
 #include "daemon/kernel/crash_watch.h"
 
 #include <errno.h>
@@ -15,10 +15,16 @@
 /* Headers before Linux 6.6 have other names for these; the numbers are the kernel's ABI. */
 #define EVENT_COREDUMP UINT32_C(0x40000000)
 #define LISTEN UINT32_C(1)
-/* The kernel's flag of the thread that dumps core, which is set whether a file is written or not (linux/sched.h). */
+/*
+ * The kernel's flag of a thread that dumps core; it is set even if no file is written
+ * (linux/sched.h).
+ */
 #define PF_DUMPCORE 0x200u
 
-/* The request as Linux 6.6 and later read it; older kernels ignore it because of its length. */
+/*
+ * The request in the form that Linux 6.6 and later read; older kernels ignore it because of its
+ * length.
+ */
 struct wish {
 	struct nlmsghdr head;
 	struct cn_msg message;
@@ -37,7 +43,7 @@ struct crash {
 	int32_t pid;
 } __attribute__((packed));
 
-static int ask(int fd)
+static int crash_watch_subscribe(int fd)
 {
 	const struct wish wish = {
 		.head = {.nlmsg_len = sizeof wish, .nlmsg_type = NLMSG_DONE},
@@ -58,7 +64,7 @@ int crash_watch_open(void)
 {
 	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR);
 
-	if (fd >= 0 && ask(fd)) {
+	if (fd >= 0 && crash_watch_subscribe(fd)) {
 		close(fd);
 		return -1;
 	}
@@ -77,7 +83,7 @@ void crash_watch_read(int fd, struct crashes *crashes)
 
 	while ((n = recvfrom(fd, &u, sizeof u, 0, (struct sockaddr *)&from, &from_bytes)) >= 0 ||
 		errno == ENOBUFS) {
-		/* Anybody may send to a netlink socket: 0 is the kernel. */
+		/* Any process may send to a netlink socket; the kernel's port is 0. */
 		if (n >= (ssize_t)sizeof u.crash && from.nl_pid == 0 &&
 			u.crash.what == EVENT_COREDUMP) {
 			unsigned at = crashes->n++ % CRASHES_MAX;
@@ -93,7 +99,7 @@ pid_t crashes_find(const struct crashes *crashes, pid_t pid)
 {
 	unsigned n = crashes->n < CRASHES_MAX ? crashes->n : CRASHES_MAX;
 
-	/* The newest first: pids come back. */
+	/* Search the newest first, since pids are reused. */
 	for (unsigned i = 1; i <= n; i++)
 		if (crashes->v[(crashes->n - i) % CRASHES_MAX].pid == pid)
 			return crashes->v[(crashes->n - i) % CRASHES_MAX].tid;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which thread of a process received the signal that ends it with a core dump (SIGSEGV, SIGABRT and the like), without touching the
- * process: the kernel's process events tell it (CONFIG_PROC_EVENTS), to every user since Linux 6.6, in the first pid, user and network
- * namespaces. One event a crash is delivered, and none of anything else.
+ * Finds the thread of a process that received a signal which ends it with a core dump (SIGSEGV,
+ * SIGABRT and the like), without touching the process. The source is the kernel's process events
+ * (CONFIG_PROC_EVENTS), which every user may read since Linux 6.6, in the first pid, user and
+ * network namespaces. The kernel delivers one event for each crash, and no others.
  */
 #ifndef DAEMON_CRASH_WATCH_H
 #define DAEMON_CRASH_WATCH_H
@@ -10,31 +11,34 @@
 #include <sys/types.h>
 
 /*
- * The newest crashes that are kept. Looks are fractions of a second apart; if more processes crash
- * between two of them, a crash is missed.
+ * The number of crashes kept. The events are read every fraction of a second; if more processes
+ * crash in between, the oldest crashes are lost.
  */
 #define CRASHES_MAX 64u
 
-/* A descriptor at which crashes of the whole machine are told from here on; -1: the kernel does not tell us. Owner: the caller (close()). */
+/*
+ * Opens a descriptor that reports crashes of the whole machine from now on; -1: the kernel does not
+ * report them to this process. Owner: the caller (close()).
+ */
 int crash_watch_open(void);
 
-/* Crashes of the machine: the newest ones. All zero is the empty state. */
+/* The newest crashes of the machine. All zero is the empty state. */
 struct crashes {
 	struct {
 		pid_t pid;
 		pid_t tid;
 	} v[CRASHES_MAX];
-	unsigned n; /* that there ever were */
+	unsigned n; /* count of all crashes so far */
 };
 
-/* Reads all that was told so far. */
+/* Reads all pending events. */
 void crash_watch_read(int fd, struct crashes *crashes);
-/* The thread of |pid| that crashed, or 0. */
+/* Returns the thread of |pid| that crashed, or 0. */
 pid_t crashes_find(const struct crashes *crashes, pid_t pid);
 
 /*
- * Whether the main thread was it, as the text of the process's /proc/PID/stat tells until its parent has waited for it: 1 or 0;
- * -1: the text does not tell.
+ * Whether the main thread crashed, according to the text of /proc/PID/stat, which tells it until
+ * the parent has waited for the process: 1 or 0; -1: the text does not tell.
  */
 int crash_watch_is_main(const char *stat);
 

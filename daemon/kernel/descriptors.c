@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may have how many descriptors; see descriptors.h. The kernel gives the lowest number that is free. */
+/* Shares of the descriptors; see descriptors.h. The kernel always gives the lowest free number. */
 #include "daemon/kernel/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* What the others keep: so many, or such a part of a low limit. */
+/* The reserve for other uses: a number, or a fraction of a low limit. */
 static const struct {
 	rlim_t n;
 	rlim_t part;
@@ -17,8 +18,8 @@ static const struct {
 	[DESCRIPTORS_OF_CHILDREN] = {128, 2},
 };
 
-/* The first number that is not for |use|. */
-static rlim_t find_bound(enum descriptors_use use)
+/* Returns the first number that |use| may not have. */
+static rlim_t descriptors_find_bound(enum descriptors_use use)
 {
 	struct rlimit limit;
 	rlim_t part;
@@ -31,19 +32,19 @@ static rlim_t find_bound(enum descriptors_use use)
 
 int descriptors_keep(int fd, enum descriptors_use use)
 {
-	if (fd < 0 || (rlim_t)fd < find_bound(use))
+	if (fd < 0 || (rlim_t)fd < descriptors_find_bound(use))
 		return fd;
 	close(fd);
 	errno = EMFILE;
 	return -1;
 }
 
-int descriptors_are_left(unsigned n, enum descriptors_use use)
+bool descriptors_are_left(unsigned n, enum descriptors_use use)
 {
 	int next = fcntl(0, F_DUPFD_CLOEXEC, 0);
 
 	if (next < 0)
-		return 0;
+		return false;
 	close(next);
-	return (rlim_t)next + n <= find_bound(use);
+	return (rlim_t)next + n <= descriptors_find_bound(use);
 }

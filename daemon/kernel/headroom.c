@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Headroom; see headroom.h. A page that does not fit into the cgroup ends in an OOM kill, never in an
+ * Headroom; see headroom.h. A page that does not fit into the cgroup causes an OOM kill, never an
  * error: so the limit is read first.
  */
 #include "daemon/kernel/headroom.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,14 +18,14 @@ static void fclosep(FILE **f)
 		fclose(*f);
 }
 
-static int read_number(const char *path, uint64_t *out)
+static int cgroup_read_number(const char *path, uint64_t *out)
 {
 	_cleanup_(fclosep) FILE *f = fopen(path, "r");
 
 	return f && fscanf(f, "%" SCNu64, out) == 1;
 }
 
-static uint64_t available_bytes(const char *root)
+static uint64_t machine_available_bytes(const char *root)
 {
 	char path[512];
 	char line[128];
@@ -39,11 +40,11 @@ static uint64_t available_bytes(const char *root)
 	return UINT64_MAX;
 }
 
-/* Of one version of cgroups. */
+/* The files and keys of one cgroup version. */
 struct kind {
 	const char *limit;
 	const char *usage;
-	/* In memory.stat, of the group and those below it. */
+	/* Keys in memory.stat, whose values include the groups below. */
 	const char *inactive_file;
 	const char *active_file;
 	const char *dirty;
@@ -68,8 +69,11 @@ static const struct kind version_2 = {
 	.writeback = "file_writeback",
 };
 
-/* Pages that go for the asking: a program that reads files fills its group with them. What it uses is left to it by half. */
-static uint64_t reclaimable_in(const char *dir, const struct kind *kind)
+/*
+ * Returns the page cache that the kernel can take back. A program that reads files fills its group
+ * with such pages; half of the active ones are left to it.
+ */
+static uint64_t cgroup_reclaimable_bytes(const char *dir, const struct kind *kind)
 {
 	char path[1200];
 	char line[128];
@@ -95,7 +99,7 @@ static uint64_t reclaimable_in(const char *dir, const struct kind *kind)
 	return n_bytes > busy ? n_bytes - busy : 0;
 }
 
-static uint64_t left_in(const char *dir, const struct kind *kind)
+static uint64_t cgroup_left_bytes(const char *dir, const struct kind *kind)
 {
 	char path[1200];
 	uint64_t limit;
@@ -103,18 +107,18 @@ static uint64_t left_in(const char *dir, const struct kind *kind)
 	uint64_t reclaimable;
 
 	snprintf(path, sizeof path, "%s/%s", dir, kind->limit);
-	if (!read_number(path, &limit))
-		return UINT64_MAX; /* "max", or not there */
+	if (!cgroup_read_number(path, &limit))
+		return UINT64_MAX; /* "max", or no such file */
 	snprintf(path, sizeof path, "%s/%s", dir, kind->usage);
-	if (!read_number(path, &usage))
+	if (!cgroup_read_number(path, &usage))
 		return UINT64_MAX;
-	reclaimable = reclaimable_in(dir, kind);
+	reclaimable = cgroup_reclaimable_bytes(dir, kind);
 	usage -= reclaimable < usage ? reclaimable : usage;
 	return usage < limit ? limit - usage : 0;
 }
 
-/* The cgroup at |path| below |mount| and all above it. */
-static uint64_t left_up_to_root(const char *mount, char *path, const struct kind *kind)
+/* Returns the least headroom of the cgroup at |path| below |mount| and of all groups above it. */
+static uint64_t cgroup_left_up_to_root(const char *mount, char *path, const struct kind *kind)
 {
 	uint64_t least = UINT64_MAX;
 
@@ -124,7 +128,7 @@ static uint64_t left_up_to_root(const char *mount, char *path, const struct kind
 		uint64_t left;
 
 		snprintf(dir, sizeof dir, "%s%s", mount, path);
-		left = left_in(dir, kind);
+		left = cgroup_left_bytes(dir, kind);
 		if (left < least)
 			least = left;
 		slash = strrchr(path, '/');
@@ -154,10 +158,10 @@ static uint64_t cgroup_bytes(const char *root)
 		path[strcspn(path, "\n")] = '\0';
 		if (strncmp(line, "0::", 3) == 0) {
 			snprintf(mount, sizeof mount, "%s/sys/fs/cgroup", root);
-			left = left_up_to_root(mount, path + 1, &version_2);
+			left = cgroup_left_up_to_root(mount, path + 1, &version_2);
 		} else if (strstr(line, ":memory:")) {
 			snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/memory", root);
-			left = left_up_to_root(mount, path + 1, &version_1);
+			left = cgroup_left_up_to_root(mount, path + 1, &version_1);
 		}
 		if (left < least)
 			least = left;
@@ -167,7 +171,7 @@ static uint64_t cgroup_bytes(const char *root)
 
 uint64_t headroom_read_bytes(const char *root)
 {
-	uint64_t machine = available_bytes(root);
+	uint64_t machine = machine_available_bytes(root);
 	uint64_t cgroup = cgroup_bytes(root);
 
 	return machine < cgroup ? machine : cgroup;
@@ -182,7 +186,7 @@ uint64_t headroom_read(struct headroom *h, const char *root, int64_t now_ns)
 
 uint64_t headroom_take(struct headroom *h, const char *root, int64_t now_ns)
 {
-	int is_kept = h->read_ns && now_ns - h->read_ns <= HEADROOM_KEPT_NS;
+	bool is_kept = h->read_ns && now_ns - h->read_ns <= HEADROOM_KEPT_NS;
 
 	h->read_ns = 0;
 	return is_kept ? h->bytes : headroom_read_bytes(root);

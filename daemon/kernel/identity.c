@@ -15,11 +15,11 @@
 
 #include "daemon/kernel/proc_file.h"
 
-/* Of IDENTITY_MAX_GROUPS and what else is in it. */
+/* Room for IDENTITY_MAX_GROUPS and the rest of the file. */
 #define STATUS_BYTES 8192
 
-/* The first three of a line are the real, effective and saved one. */
-static int read_ids(const char *status, const char *key, unsigned *id)
+/* The first three numbers of a line are the real, effective and saved id. */
+static int status_read_ids(const char *status, const char *key, unsigned *id)
 {
 	const char *line = strstr(status, key);
 	unsigned effective;
@@ -30,12 +30,12 @@ static int read_ids(const char *status, const char *key, unsigned *id)
 	return *id == effective && *id == saved ? 0 : -EXDEV;
 }
 
-static int read_groups(const char *status, struct identity *out)
+static int status_read_groups(const char *status, struct identity *out)
 {
 	const char *at = strstr(status, "\nGroups:");
 	const char *end = at ? strchr(at + 1, '\n') : NULL;
 
-	/* Cut: the line is longer than what was read. */
+	/* The line is longer than the text that was read. */
 	if (!end)
 		return at ? -E2BIG : -ENOENT;
 	at += strlen("\nGroups:");
@@ -62,12 +62,12 @@ int identity_find(const char *root, pid_t pid, struct identity *out)
 
 	snprintf(path, sizeof path, "%s/proc/%d/status", root, (int)pid);
 	r = proc_file_read(AT_FDCWD, path, status, sizeof status);
-	/* A name has no line's end of its own there. */
+	/* In this file the kernel escapes line breaks of the process's name. */
 	if (!r)
-		r = read_ids(status, "\nUid:", &out->uid);
+		r = status_read_ids(status, "\nUid:", &out->uid);
 	if (!r)
-		r = read_ids(status, "\nGid:", &out->gid);
-	return r ? r : read_groups(status, out);
+		r = status_read_ids(status, "\nGid:", &out->gid);
+	return r ? r : status_read_groups(status, out);
 }
 
 int identity_drop_capabilities(void)
@@ -80,7 +80,7 @@ int identity_drop_capabilities(void)
 	return syscall(SYS_capset, &head, none) ? -errno : 0;
 }
 
-static int change(const struct identity *i)
+static int identity_change(const struct identity *i)
 {
 	if (setgroups(i->n_groups, i->groups) || setresgid(i->gid, i->gid, i->gid) ||
 		setresuid(i->uid, i->uid, i->uid))
@@ -90,9 +90,9 @@ static int change(const struct identity *i)
 
 int identity_assume(const struct identity *i)
 {
-	int r = change(i);
+	int r = identity_change(i);
 
-	/* Not with the rights of any other: they may be less, but never more than its user has. */
+	/* Do not assume other rights than the user has: they may be fewer, but never more. */
 	if (r == -EPERM && i->uid == geteuid() && i->uid == getuid())
 		r = 0;
 	if (!r)

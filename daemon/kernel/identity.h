@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom a process is: its user, its group, and the groups beside that. */
+/* The identity of a process: its user, its group, and its supplementary groups. */
 #ifndef DAEMON_IDENTITY_H
 #define DAEMON_IDENTITY_H
 
@@ -16,18 +16,23 @@ struct identity {
 };
 
 /*
- * That of the process |pid|. 0; -EXDEV: it is between two users or groups (set-uid, seteuid); -E2BIG: it has more groups; -ENOENT, or
- * another negative errno: it is gone, or /proc does not show it. |root| is "" or a test's fake root.
+ * Finds the identity of the process |pid|. 0; -EXDEV: it is between two users or groups (set-uid,
+ * seteuid); -E2BIG: it has too many groups; -ENOENT, or another negative errno: it is gone, or
+ * /proc does not show it. |root| is "" or a test's fake root.
  */
 int identity_find(const char *root, pid_t pid, struct identity *out);
 
 /*
- * This process becomes that, with no capability, and can never again gain a right. 0, or a negative errno: then it is not to go on.
- * -EPERM: it may not. One that has no rights stays who it is, if that is the same user, with its own groups. For a process with one thread.
+ * Gives this process the identity, without any capability, and keeps it from ever gaining rights.
+ * 0, or a negative errno: then the process must not go on. -EPERM: it may not change. An
+ * unprivileged process of the same user keeps its own groups. Only for a process with one thread.
  */
 int identity_assume(const struct identity *identity);
 
-/* Gives up all capabilities of a process that is not root. Of the calling thread, and of those that it starts. 0, or a negative errno. */
+/*
+ * Drops all capabilities of the calling thread, unless its user is root, and of threads that it
+ * starts. 0, or a negative errno.
+ */
 int identity_drop_capabilities(void);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in a process's memory; see image.h, and /proc/PID/maps in proc(5). */
+/* Files in a process's memory; see image.h, and /proc/PID/maps in proc(5). */
 #include "daemon/kernel/image.h"
 
 #include <inttypes.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -14,10 +15,10 @@
 
 struct content {
 	unsigned n_mappings;
-	int has_file;
+	bool has_file;
 };
 
-static int is_of(const char *line, const struct stat *file)
+static bool mapping_is_of_file(const char *line, const struct stat *file)
 {
 	unsigned device[2];
 	uint64_t inode;
@@ -26,8 +27,11 @@ static int is_of(const char *line, const struct stat *file)
 	       inode == file->st_ino && makedev(device[0], device[1]) == file->st_dev;
 }
 
-/* Of a process without memory, as one that is ending, it is empty. Of a long path there are several pieces; the first counts. */
-static struct content read_maps(pid_t pid, const struct stat *file)
+/*
+ * The file is empty for a process without memory, such as one that is ending. A long line is read
+ * in several pieces; only the first has the fields.
+ */
+static struct content image_read_maps(pid_t pid, const struct stat *file)
 {
 	struct content c = {0, 0};
 	char path[32];
@@ -38,23 +42,23 @@ static struct content read_maps(pid_t pid, const struct stat *file)
 	f = fopen(path, "re");
 	while (f && !c.has_file && fgets(line, sizeof line, f)) {
 		c.n_mappings++;
-		c.has_file = is_of(line, file);
+		c.has_file = mapping_is_of_file(line, file);
 	}
 	if (f)
 		fclose(f);
 	return c;
 }
 
-int image_is_another(pid_t pid, int pidfd, int fd)
+bool image_is_another(pid_t pid, int pidfd, int fd)
 {
 	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
 	struct content c;
 	struct stat file;
 
 	if (pidfd < 0 || fstat(fd, &file))
-		return 0;
-	c = read_maps(pid, &file);
-	/* While it has not ended its pid is nobody else's. */
+		return false;
+	c = image_read_maps(pid, &file);
+	/* The pid cannot have been reused before the process has ended. */
 	return c.n_mappings && !c.has_file && poll(&ended, 1, 0) == 0;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages for the journal; see journald.h. */
+/* Messages to the journal; see journald.h. */
 #include "daemon/kernel/journald.h"
 
 #include <endian.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 #include "base/log.h"
 
-/* syslog.h has names that log.h has, too. */
+/* Copies of syslog.h's constants, whose header clashes with log.h. */
 enum {
 	PRIORITY_ERROR = 3,
 	PRIORITY_WARNING,
@@ -35,7 +36,7 @@ int journald_priority(const struct log_message *message)
 	return priorities[message->level];
 }
 
-int journald_has_stream(int fd)
+bool journald_has_stream(int fd)
 {
 	const char *said = getenv("JOURNAL_STREAM");
 	unsigned long long device, inode;
@@ -68,34 +69,34 @@ int journald_open(const char *path)
 struct words {
 	char bytes[JOURNALD_MAX_BYTES];
 	size_t n;
-	int is_full;
+	bool is_full;
 };
 
-static void append(struct words *w, const void *bytes, size_t n)
+static void words_append(struct words *w, const void *bytes, size_t n)
 {
 	if (n > sizeof w->bytes - w->n) {
-		w->is_full = 1;
+		w->is_full = true;
 		return;
 	}
 	memcpy(w->bytes + w->n, bytes, n);
 	w->n += n;
 }
 
-/* A value with a line break has its length before it. */
-static void append_field(struct words *w, const char *name, const char *value)
+/* A value with a line break is written with its length before it. */
+static void words_append_field(struct words *w, const char *name, const char *value)
 {
 	uint64_t n = strlen(value);
 	uint64_t little = htole64(n);
 
-	append(w, name, strlen(name));
+	words_append(w, name, strlen(name));
 	if (strchr(value, '\n')) {
-		append(w, "\n", 1);
-		append(w, &little, sizeof little);
+		words_append(w, "\n", 1);
+		words_append(w, &little, sizeof little);
 	} else {
-		append(w, "=", 1);
+		words_append(w, "=", 1);
 	}
-	append(w, value, n);
-	append(w, "\n", 1);
+	words_append(w, value, n);
+	words_append(w, "\n", 1);
 }
 
 int journald_send(int fd, const char *identifier, const struct log_message *m)
@@ -103,12 +104,12 @@ int journald_send(int fd, const char *identifier, const struct log_message *m)
 	const char priority[] = {(char)('0' + journald_priority(m)), '\0'};
 	struct words w = {.n = 0};
 
-	append_field(&w, "MESSAGE", m->text);
-	append_field(&w, "PRIORITY", priority);
-	append_field(&w, "SYSLOG_IDENTIFIER", identifier);
-	append_field(&w, "PROFTAP_AREA", log_area_get_name(m->area));
+	words_append_field(&w, "MESSAGE", m->text);
+	words_append_field(&w, "PRIORITY", priority);
+	words_append_field(&w, "SYSLOG_IDENTIFIER", identifier);
+	words_append_field(&w, "PROFTAP_AREA", log_area_get_name(m->area));
 	for (size_t i = 0; i < m->n_fields; i++)
-		append_field(&w, m->fields[i].name, m->fields[i].value);
+		words_append_field(&w, m->fields[i].name, m->fields[i].value);
 	if (w.is_full)
 		return -EMSGSIZE;
 	return send(fd, w.bytes, w.n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;

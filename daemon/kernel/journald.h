@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal's own socket, which takes messages with fields: systemd's "native protocol", a datagram of KEY=value lines. It is
- * stable, and libsystemd would come into every attached server for it.
+ * Sends messages with fields to the journal's own socket: systemd's "native protocol", a datagram
+ * of KEY=value lines. The protocol is stable, and linking libsystemd would load it into every
+ * attached server.
  */
 #ifndef DAEMON_JOURNALD_H
 #define DAEMON_JOURNALD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,19 +16,19 @@ struct log_message;
 #define JOURNALD_PATH "/run/systemd/journal/socket"
 #define JOURNALD_MAX_BYTES 4096
 
-/* Whether |fd| is a stream of the journal, as $JOURNAL_STREAM says of standard error or output. */
-int journald_has_stream(int fd);
+/* Whether |fd| is the journal's stream that $JOURNAL_STREAM names as standard error or output. */
+bool journald_has_stream(int fd);
 
-/* A descriptor for journald_send(), or a negative errno. */
+/* Opens a descriptor for journald_send(), or returns a negative errno. */
 int journald_open(const char *path);
 
 /*
- * Does not wait. 0, or a negative errno: nobody has read it; -EMSGSIZE beyond JOURNALD_MAX_BYTES. |identifier|: the program's name.
- * Any thread.
+ * Sends without waiting. 0, or a negative errno: the message is lost; -EMSGSIZE beyond
+ * JOURNALD_MAX_BYTES. |identifier|: the program's name. Any thread.
  */
 int journald_send(int fd, const char *identifier, const struct log_message *message);
 
-/* As a priority of syslog(3), which the journal has, too. */
+/* Returns the message's priority as in syslog(3). */
 int journald_priority(const struct log_message *message);
 
 #endif

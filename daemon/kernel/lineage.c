@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,12 @@
 
 /* The kernel's PF_FORKNOEXEC: "forked but didn't exec". */
 #define HAS_NOT_EXECED 0x40u
-/* Deeper families are not looked at; a loop, which two reads at different times can make, ends here. */
+/*
+ * Deeper trees are not followed. The limit also ends a loop, which two reads at different times can
+ * produce.
+ */
 #define MAX_GENERATIONS 64
-/* Beyond, one look at all processes costs less. */
+/* With more threads, one pass over all processes is cheaper. */
 #define MAX_THREADS_ASKED 64
 
 struct process {
@@ -24,7 +28,7 @@ struct process {
 	pid_t parent;
 	char state;
 	unsigned flags;
-	int is_counted;
+	bool is_counted;
 };
 
 struct census {
@@ -33,7 +37,7 @@ struct census {
 	size_t n_allocated;
 };
 
-/* 1 when it is there. */
+/* Returns 1 if the process exists. */
 static int read_process(const char *root, pid_t pid, struct process *p)
 {
 	char path[600];
@@ -43,7 +47,7 @@ static int read_process(const char *root, pid_t pid, struct process *p)
 	snprintf(path, sizeof path, "%s/proc/%d/stat", root, (int)pid);
 	if (proc_file_read(AT_FDCWD, path, text, sizeof text))
 		return 0;
-	/* The name may hold anything, parentheses too. */
+	/* The name may hold anything, even parentheses. */
 	rest = strrchr(text, ')');
 	*p = (struct process){.pid = pid};
 	return rest &&
@@ -57,17 +61,17 @@ pid_t lineage_get_parent(const char *root, pid_t pid)
 	return read_process(root, pid, &p) ? p.parent : 0;
 }
 
-int lineage_descends(const char *root, pid_t pid, pid_t ancestor)
+bool lineage_descends(const char *root, pid_t pid, pid_t ancestor)
 {
 	for (int i = 0; i < MAX_GENERATIONS && pid > 1; i++) {
 		pid = lineage_get_parent(root, pid);
 		if (pid == ancestor)
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
-static int add_process(struct census *c, const struct process *p)
+static int census_add(struct census *c, const struct process *p)
 {
 	if (grow(&c->processes, &c->n_allocated, c->n + 1))
 		return -1;
@@ -75,8 +79,11 @@ static int add_process(struct census *c, const struct process *p)
 	return 0;
 }
 
-/* What the kernel says of the children of one thread; 1 also when it does not (no such file, or it is gone). */
-static int may_have_children(const char *root, pid_t pid, const char *tid)
+/*
+ * Reads the kernel's list of the children of one thread; true also if there is no such file, or the
+ * thread is gone.
+ */
+static bool thread_may_have_children(const char *root, pid_t pid, const char *tid)
 {
 	char path[900];
 	char text[64];
@@ -85,8 +92,8 @@ static int may_have_children(const char *root, pid_t pid, const char *tid)
 	return proc_file_read(AT_FDCWD, path, text, sizeof text) || text[0];
 }
 
-/* Nearly every program: its few threads are asked instead of all the processes of the machine. */
-int lineage_has_no_children(const char *root, pid_t pid)
+/* Asks the few threads of a process instead of reading all processes of the machine. */
+bool lineage_has_no_children(const char *root, pid_t pid)
 {
 	char path[600];
 	struct dirent *entry;
@@ -99,14 +106,14 @@ int lineage_has_no_children(const char *root, pid_t pid)
 	while (dir && !may && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]))
 			may = ++n_threads > MAX_THREADS_ASKED ||
-			      may_have_children(root, pid, entry->d_name);
+			      thread_may_have_children(root, pid, entry->d_name);
 	if (dir)
 		closedir(dir);
 	return n_threads && !may;
 }
 
-/* Only those that can count. */
-static void take_census(struct census *c, const char *root)
+/* Collects only processes that can count. */
+static void census_read(struct census *c, const char *root)
 {
 	char path[600];
 	struct dirent *entry;
@@ -118,7 +125,7 @@ static void take_census(struct census *c, const char *root)
 	while (dir && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]) &&
 			read_process(root, atoi(entry->d_name), &p) && (p.flags & HAS_NOT_EXECED) &&
-			p.state != 'Z' && p.state != 'X' && add_process(c, &p))
+			p.state != 'Z' && p.state != 'X' && census_add(c, &p))
 			break;
 	if (dir)
 		closedir(dir);
@@ -132,7 +139,7 @@ static int compare_pids(const void *left, const void *right)
 	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-static int is_counted(const struct census *c, pid_t pid)
+static bool census_has(const struct census *c, pid_t pid)
 {
 	const struct process key = {.pid = pid};
 	const struct process *p = bsearch(&key, c->processes, c->n, sizeof key, compare_pids);
@@ -140,17 +147,17 @@ static int is_counted(const struct census *c, pid_t pid)
 	return p && p->is_counted;
 }
 
-/* The children of |ancestor| and of those counted already; how many came to them. */
-static unsigned count_generation(struct census *c, pid_t ancestor)
+/* Counts the children of |ancestor| and of processes counted before; returns how many are new. */
+static unsigned census_count_generation(struct census *c, pid_t ancestor)
 {
 	unsigned n = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
 		struct process *p = &c->processes[i];
 
-		if (p->is_counted || (p->parent != ancestor && !is_counted(c, p->parent)))
+		if (p->is_counted || (p->parent != ancestor && !census_has(c, p->parent)))
 			continue;
-		p->is_counted = 1;
+		p->is_counted = true;
 		n++;
 	}
 	return n;
@@ -164,10 +171,10 @@ unsigned lineage_count_forks(const char *root, pid_t ancestor)
 
 	if (lineage_has_no_children(root, ancestor))
 		return 0;
-	take_census(&c, root);
+	census_read(&c, root);
 	if (c.n)
 		qsort(c.processes, c.n, sizeof *c.processes, compare_pids);
-	for (int i = 0; i < MAX_GENERATIONS && (n = count_generation(&c, ancestor)); i++)
+	for (int i = 0; i < MAX_GENERATIONS && (n = census_count_generation(&c, ancestor)); i++)
 		total += n;
 	free(c.processes);
 	return total;

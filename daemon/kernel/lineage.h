@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who descends from whom, as /proc/PID/stat tells everybody. |root| is "" or a test's fake root.
+ * Ancestry of processes, from /proc/PID/stat, which everybody may read. |root| is "" or a test's
+ * fake root.
  */
 #ifndef DAEMON_LINEAGE_H
 #define DAEMON_LINEAGE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
-/* The parent of |pid|; 0 when it is gone or unknown. */
+/* Returns the parent of |pid|; 0 when the process is gone or its parent unknown. */
 pid_t lineage_get_parent(const char *root, pid_t pid);
 
-/* 1 when |pid| is a descendant of |ancestor|; those whose parents ended are not found. */
-int lineage_descends(const char *root, pid_t pid, pid_t ancestor);
-
-/* 1 when |pid| has threads and none of them has a child; 0 also where that cannot be told cheaply. */
-int lineage_has_no_children(const char *root, pid_t pid);
+/*
+ * Whether |pid| is a descendant of |ancestor|; a descendant whose parent has ended is not
+ * recognized.
+ */
+bool lineage_descends(const char *root, pid_t pid, pid_t ancestor);
 
 /*
- * How many living processes run the program of |ancestor| by fork alone: neither they nor any between have
- * called exec. One pass over /proc, if it has children at all. 0 when memory runs out.
+ * Whether |pid| has threads and none of them has a child; false also if that would be expensive to
+ * find out.
+ */
+bool lineage_has_no_children(const char *root, pid_t pid);
+
+/*
+ * Counts the living processes that run the program of |ancestor| by fork alone: no process between
+ * has called exec. Reads all of /proc once if there are children at all. 0 when memory runs out.
  */
 unsigned lineage_count_forks(const char *root, pid_t ancestor);
 

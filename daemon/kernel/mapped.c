@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Libraries that a process has mapped; see mapped.h, and /proc/PID/maps in proc(5). */
+/* Libraries in a process's memory; see mapped.h, and /proc/PID/maps in proc(5). */
 #include "daemon/kernel/mapped.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The kernel gives a page at a time. */
+/* The kernel returns a page at a time. */
 #define PIECE_BYTES 4096u
 
 int mapped_look_begin(struct mapped_look *l, const char *root, pid_t pid, const char *name)
@@ -29,8 +29,11 @@ void mapped_look_end(struct mapped_look *l)
 	l->fd = -1;
 }
 
-/* |text|: what was kept, and |n| bytes behind it. Keeps what may be the beginning of a name. */
-static int find(struct mapped_look *l, const char *text, size_t n)
+/*
+ * Searches |text|: the kept rest, and |n| bytes after it. Keeps the end that may be the beginning
+ * of a name.
+ */
+static int mapped_look_find(struct mapped_look *l, const char *text, size_t n)
 {
 	size_t n_name = strlen(l->name);
 
@@ -41,7 +44,7 @@ static int find(struct mapped_look *l, const char *text, size_t n)
 	return MAPPED_MORE;
 }
 
-static int read_piece(struct mapped_look *l, size_t *n_read)
+static int mapped_look_read_piece(struct mapped_look *l, size_t *n_read)
 {
 	char text[sizeof l->rest + PIECE_BYTES];
 	ssize_t n;
@@ -51,7 +54,7 @@ static int read_piece(struct mapped_look *l, size_t *n_read)
 	if (n < 0)
 		return -errno;
 	*n_read = (size_t)n;
-	return n ? find(l, text, l->n_rest + (size_t)n) : MAPPED_NO;
+	return n ? mapped_look_find(l, text, l->n_rest + (size_t)n) : MAPPED_NO;
 }
 
 int mapped_look_step(struct mapped_look *l, size_t n_bytes)
@@ -60,7 +63,7 @@ int mapped_look_step(struct mapped_look *l, size_t n_bytes)
 	int r;
 
 	for (size_t n = 0; n < n_bytes; n += n_read) {
-		r = read_piece(l, &n_read);
+		r = mapped_look_read_piece(l, &n_read);
 		if (r != MAPPED_MORE) {
 			mapped_look_end(l);
 			return r;

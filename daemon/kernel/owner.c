@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "daemon/kernel/proc_file.h"
 
-#define STATUS_BYTES 1024 /* of more; the ids are among the first lines */
+#define STATUS_BYTES 1024 /* a part of the file: the ids are in the first lines */
 
 int owner_open(const char *root, pid_t pid)
 {
@@ -37,7 +37,7 @@ int owner_read_uid(int fd, uid_t *uid)
 
 	if (r)
 		return r;
-	/* A name has no line's end of its own there. */
+	/* In this file the kernel escapes line breaks of the process's name. */
 	line = strstr(text, "\nUid:");
 	if (!line || sscanf(line, " Uid: %u %u %u", &real, &effective, &saved) != 3)
 		return -ENOENT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptors of messages; see passed_fd.h. */
+/* Descriptors in messages; see passed_fd.h. */
 #include "daemon/kernel/passed_fd.h"
 
 #include <errno.h>
@@ -7,10 +7,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Room for some that nobody asked for: they are counted, and closed. */
+/* Room for unexpected descriptors, which are counted and closed. */
 #define MAX_NOTICED 6
 
-static void close_all(int *fds, unsigned max)
+static void passed_fds_close(int *fds, unsigned max)
 {
 	for (unsigned i = 0; i < max; i++) {
 		if (fds[i] >= 0)
@@ -19,7 +19,7 @@ static void close_all(int *fds, unsigned max)
 	}
 }
 
-static unsigned take_some(const struct cmsghdr *c, int *fds, unsigned max, unsigned n)
+static unsigned passed_fds_take_message(const struct cmsghdr *c, int *fds, unsigned max, unsigned n)
 {
 	size_t n_bytes = c->cmsg_len - CMSG_LEN(0);
 	int fd;
@@ -34,14 +34,17 @@ static unsigned take_some(const struct cmsghdr *c, int *fds, unsigned max, unsig
 	return n;
 }
 
-/* The descriptors of |message|. -EBADMSG, and all that came are closed, when there are more, or when not all arrived. */
-static int take(struct msghdr *message, int *fds, unsigned max)
+/*
+ * Takes the descriptors of |message|. -EBADMSG when there are more than |max|, or some did not
+ * arrive; then all are closed.
+ */
+static int passed_fds_take(struct msghdr *message, int *fds, unsigned max)
 {
 	unsigned n = 0;
 
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c))
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-			n = take_some(c, fds, max, n);
+			n = passed_fds_take_message(c, fds, max, n);
 	return n > max || message->msg_flags & MSG_CTRUNC ? -EBADMSG : 0;
 }
 
@@ -65,11 +68,11 @@ ssize_t passed_fds_receive(int from, void *to, size_t size, int *fds, unsigned m
 		fds[i] = -1;
 	if (n < 0)
 		return -errno;
-	r = take(&message, fds, max);
+	r = passed_fds_take(&message, fds, max);
 	if (!r && message.msg_flags & MSG_TRUNC)
 		r = -EPROTO;
 	if (r)
-		close_all(fds, max);
+		passed_fds_close(fds, max);
 	return r ? r : n;
 }
 
@@ -83,7 +86,7 @@ union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-static void attach(struct msghdr *message, union control *control, int fd)
+static void passed_fd_attach(struct msghdr *message, union control *control, int fd)
 {
 	memset(control, 0, sizeof *control);
 	control->head.cmsg_level = SOL_SOCKET;
@@ -102,7 +105,7 @@ int passed_fd_send(int to, const void *bytes, size_t n, int fd)
 	ssize_t sent;
 
 	if (fd >= 0)
-		attach(&message, &control, fd);
+		passed_fd_attach(&message, &control, fd);
 	sent = sendmsg(to, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (sent < 0)
 		return -errno;

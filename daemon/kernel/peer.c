@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The peer's uid by NETLINK_SOCK_DIAG; see peer.h. The uid is that of the socket's maker. A socket whose
- * owner has closed it is still found, and older kernels then say uid 0: only an entry in ESTABLISHED with
- * an inode counts.
+ * The peer's uid, see peer.h: by NETLINK_SOCK_DIAG, or from the tables that the kernel's
+ * documentation describes as proc_net_tcp. The uid is that of the process that made the socket. A
+ * socket whose owner has closed it is still found, and older kernels then say uid 0: only an entry
+ * in ESTABLISHED with an inode counts.
  */
+
 #include "daemon/kernel/peer.h"
 
 #include <errno.h>
@@ -12,19 +14,26 @@
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 
+/* --- In our network namespace ---------------------------------------------------------------- */
+
 struct query {
 	struct nlmsghdr head;
 	struct inet_diag_req_v2 request;
 };
 
-/* A v4-mapped address is looked up as IPv6, the family of our socket: the kernel finds it by itself. */
-static void set_address(const struct sockaddr_storage *a, __be16 *port, __be32 address[4])
+/*
+ * The kernel finds a v4-mapped address by itself if the query has the family of our socket, IPv6.
+ */
+static void query_set_address(const struct sockaddr_storage *a, __be16 *port, __be32 address[4])
 {
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)a;
@@ -36,7 +45,7 @@ static void set_address(const struct sockaddr_storage *a, __be16 *port, __be32 a
 		memcpy(address, &v6->sin6_addr, sizeof v6->sin6_addr);
 }
 
-static int make_query(int fd, struct query *q)
+static int query_init(int fd, struct query *q)
 {
 	struct sockaddr_storage us;
 	struct sockaddr_storage them;
@@ -55,14 +64,14 @@ static int make_query(int fd, struct query *q)
 	q->request.idiag_states = ~0u;
 	q->request.id.idiag_cookie[0] = INET_DIAG_NOCOOKIE;
 	q->request.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
-	/* The other end of the connection: from them to us. */
-	set_address(&them, &q->request.id.idiag_sport, q->request.id.idiag_src);
-	set_address(&us, &q->request.id.idiag_dport, q->request.id.idiag_dst);
+	/* The query is for the other end of the connection: from the peer to us. */
+	query_set_address(&them, &q->request.id.idiag_sport, q->request.id.idiag_src);
+	query_set_address(&us, &q->request.id.idiag_dport, q->request.id.idiag_dst);
 	return 0;
 }
 
-/* On loopback there is another end on this machine, or there was one. */
-static int is_loopback(const struct query *q)
+/* On loopback, the other end is on this machine, even if it is closed by now. */
+static bool query_is_loopback(const struct query *q)
 {
 	const struct in6_addr *us = (const struct in6_addr *)q->request.id.idiag_dst;
 	const uint8_t *v4 = (const uint8_t *)us;
@@ -73,7 +82,7 @@ static int is_loopback(const struct query *q)
 	       (IN6_IS_ADDR_V4MAPPED(us) && us->s6_addr[12] == IN_LOOPBACKNET);
 }
 
-static int read_answer(const struct query *q, const char *buffer, size_t n, uid_t *uid)
+static int query_read_answer(const struct query *q, const char *buffer, size_t n, uid_t *uid)
 {
 	const struct nlmsghdr *head = (const struct nlmsghdr *)buffer;
 	const struct inet_diag_msg *m;
@@ -84,7 +93,7 @@ static int read_answer(const struct query *q, const char *buffer, size_t n, uid_
 	if (head->nlmsg_type == NLMSG_ERROR) {
 		error = NLMSG_DATA(head);
 		if (error->error == -ENOENT)
-			return is_loopback(q) ? PEER_GONE : PEER_REMOTE;
+			return query_is_loopback(q) ? PEER_GONE : PEER_REMOTE;
 		return error->error;
 	}
 	if (head->nlmsg_type != SOCK_DIAG_BY_FAMILY || head->nlmsg_len < NLMSG_LENGTH(sizeof *m))
@@ -107,11 +116,161 @@ int peer_find_uid(int fd, uid_t *uid)
 
 	if (netlink < 0)
 		return -errno;
-	r = make_query(fd, &q);
+	r = query_init(fd, &q);
 	if (r)
 		return r == -ENOTCONN ? PEER_GONE : r;
 	if (send(netlink, &q, sizeof q, 0) < 0)
 		return -errno;
 	n = recv(netlink, buffer, sizeof buffer, 0);
-	return n < 0 ? -errno : read_answer(&q, buffer, (size_t)n, uid);
+	return n < 0 ? -errno : query_read_answer(&q, buffer, (size_t)n, uid);
+}
+
+/* --- In another network namespace ------------------------------------------------------------ */
+
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71
+#endif
+
+#define LINE_BYTES 512
+#define END_BYTES 48 /* 32 digits, a colon, 4 digits */
+
+/* One end: its address, in IPv6 form, and its port. */
+struct end {
+	struct in6_addr address;
+	in_port_t port; /* in network byte order */
+};
+
+static struct end end_make(const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)a;
+	struct end e = {.port = v4->sin_port};
+
+	if (a->ss_family == AF_INET6) {
+		e.address = v6->sin6_addr;
+	} else {
+		e.address.s6_addr32[2] = htonl(0xffff);
+		e.address.s6_addr32[3] = v4->sin_addr.s_addr;
+	}
+	return e;
+}
+
+static int socket_find_ends(int fd, struct end *us, struct end *them)
+{
+	struct sockaddr_storage a;
+	struct sockaddr_storage b;
+	socklen_t n_a = sizeof a;
+	socklen_t n_b = sizeof b;
+
+	if (getsockname(fd, (struct sockaddr *)&a, &n_a) ||
+		getpeername(fd, (struct sockaddr *)&b, &n_b))
+		return -errno;
+	*us = end_make(&a);
+	*them = end_make(&b);
+	return 0;
+}
+
+/* Formats an end as in the table, whose numbers are in the processor's byte order. */
+static void end_format(const struct end *e, bool is_v4, char out[END_BYTES])
+{
+	const uint32_t *a = e->address.s6_addr32;
+
+	if (is_v4)
+		snprintf(out, END_BYTES, "%08X:%04X", a[3], ntohs(e->port));
+	else
+		snprintf(out, END_BYTES, "%08X%08X%08X%08X:%04X", a[0], a[1], a[2], a[3],
+			ntohs(e->port));
+}
+
+/* Whether the line connects these two ends. */
+static bool line_is_of_ends(const char *line, const char *local, const char *remote,
+	unsigned *state, unsigned *uid, unsigned long *inode)
+{
+	char l[END_BYTES];
+	char r[END_BYTES];
+
+	return sscanf(line, " %*d: %47s %47s %x %*s %*s %*s %u %*s %lu", l, r, state, uid, inode) ==
+		       5 &&
+	       strcmp(l, local) == 0 && strcmp(r, remote) == 0;
+}
+
+/* -ENOENT: the connection is not in this table. */
+static int table_search(const char *path, const char *local, const char *remote, uid_t *uid)
+{
+	char line[LINE_BYTES];
+	FILE *f = fopen(path, "re");
+	int r = f ? -ENOENT : -errno;
+
+	while (f && r == -ENOENT && fgets(line, sizeof line, f)) {
+		unsigned state;
+		unsigned owner;
+		unsigned long inode;
+
+		if (!line_is_of_ends(line, local, remote, &state, &owner, &inode))
+			continue;
+		/* A socket whose owner has closed it proves nothing. */
+		r = state == TCP_ESTABLISHED && inode ? PEER_KNOWN : PEER_GONE;
+		if (r == PEER_KNOWN)
+			*uid = owner;
+	}
+	if (f)
+		fclose(f);
+	return r;
+}
+
+static int namespace_search(const char *root, pid_t pid, bool is_v4, const struct end *us,
+	const struct end *them, uid_t *uid)
+{
+	char path[512];
+	char local[END_BYTES];
+	char remote[END_BYTES];
+
+	snprintf(path, sizeof path, "%s/proc/%d/net/%s", root, (int)pid, is_v4 ? "tcp" : "tcp6");
+	/* Search for the other end of the connection: from the peer to us. */
+	end_format(them, is_v4, local);
+	end_format(us, is_v4, remote);
+	return table_search(path, local, remote, uid);
+}
+
+static bool end_is_loopback(const struct end *e)
+{
+	return IN6_IS_ADDR_LOOPBACK(&e->address) ||
+	       (IN6_IS_ADDR_V4MAPPED(&e->address) && e->address.s6_addr[12] == IN_LOOPBACKNET);
+}
+
+int peer_table_find_uid(const char *root, pid_t pid, int fd, uid_t *uid)
+{
+	struct end us;
+	struct end them;
+	int r = socket_find_ends(fd, &us, &them);
+
+	if (r)
+		return r == -ENOTCONN ? PEER_GONE : r;
+	r = -ENOENT;
+	if (IN6_IS_ADDR_V4MAPPED(&us.address))
+		r = namespace_search(root, pid, 1, &us, &them, uid);
+	if (r == -ENOENT)
+		r = namespace_search(root, pid, 0, &us, &them, uid);
+	/* A machine without IPv6 has no such table. */
+	if (r == -ENOENT)
+		return end_is_loopback(&us) ? PEER_GONE : PEER_REMOTE;
+	return r;
+}
+
+static int namespace_read_cookie(int fd, uint64_t *cookie)
+{
+	socklen_t n = sizeof *cookie;
+
+	return getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &n) ? -ENODATA : 0;
+}
+
+int peer_table_is_own_space(int fd)
+{
+	_cleanup_close_ int own = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	uint64_t ours;
+	uint64_t theirs;
+
+	if (own < 0 || namespace_read_cookie(own, &ours) || namespace_read_cookie(fd, &theirs))
+		return -ENODATA;
+	return ours == theirs;
 }

@@ -1,18 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is at the other end of a loopback connection. */
+/* Finds the user at the other end of a loopback connection. */
 #ifndef DAEMON_PEER_H
 #define DAEMON_PEER_H
 
 #include <sys/types.h>
 
-/* What peer_find_uid() can answer besides a negative errno. */
+/* Answers besides a negative errno. */
 enum peer_answer {
-	PEER_KNOWN = 0, /* *uid is the user that made the peer's socket */
-	PEER_REMOTE = 1, /* not a socket of this machine's (network namespace's) */
-	PEER_GONE = 2, /* it was closed meanwhile: its uid cannot be trusted */
+	PEER_KNOWN = 0, /* *uid is the user who made the peer's socket */
+	PEER_REMOTE = 1, /* the peer is not in this network namespace */
+	PEER_GONE = 2, /* it has closed the socket: its uid cannot be trusted */
 };
 
 /* Asks the kernel (NETLINK_SOCK_DIAG) about the connected TCP socket |fd|. */
 int peer_find_uid(int fd, uid_t *uid);
+
+/*
+ * The same for a connection in another network namespace, that of the process |pid|, from
+ * /proc/PID/net. sock_diag cannot ask there: it would find a connection of our own namespace with
+ * the same numbers. |root| is "" or a test's fake root.
+ */
+int peer_table_find_uid(const char *root, pid_t pid, int fd, uid_t *uid);
+
+/*
+ * Whether the socket |fd| belongs to this process's network namespace, 1 or 0; -ENODATA: the kernel
+ * does not tell (before Linux 5.14).
+ */
+int peer_table_is_own_space(int fd);
 
 #endif

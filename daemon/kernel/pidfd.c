@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pidfds of others; see pidfd.h. */
+/* Pidfds from other processes; see pidfd.h. */
 #include "daemon/kernel/pidfd.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ pid_t pidfd_find_pid(int pidfd)
 	return pid > 0 ? pid : 0;
 }
 
-int pidfd_has_ended(int pidfd)
+bool pidfd_has_ended(int pidfd)
 {
 	struct pollfd p = {.fd = pidfd, .events = POLLIN};
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,9 @@
 #include "base/cleanup.h"
 #include "base/scan.h"
 
-#define PF_EXITING 4u /* <linux/sched.h>, the kernel's own; proc_pid_stat(5) points there */
+#define PF_EXITING 4u /* from the kernel's <linux/sched.h>, to which proc_pid_stat(5) refers */
 
-/* |p|: behind the name. */
+/* |p| begins after the name. */
 static int parse_stat(const char *p, struct proc_stat *s)
 {
 	uint64_t user, system, reaped_user, reaped_system;
@@ -41,7 +42,7 @@ static int parse_stat(const char *p, struct proc_stat *s)
 
 int proc_stat_parse(const char *text, struct proc_stat *out)
 {
-	/* No field behind the name has a parenthesis. */
+	/* No field after the name has a parenthesis. */
 	const char *end = strrchr(text, ')');
 	struct proc_stat s;
 
@@ -51,11 +52,11 @@ int proc_stat_parse(const char *text, struct proc_stat *out)
 	return 0;
 }
 
-int proc_stat_is_ending(const char *text)
+bool proc_stat_is_ending(const char *text)
 {
 	const char *end = strrchr(text, ')');
 	uint64_t flags;
-	uint64_t pending; /* signals */
+	uint64_t pending; /* pending signals */
 
 	return end &&
 	       sscanf(end + 1,
@@ -101,7 +102,7 @@ int proc_file_reread(int fd, char *text, size_t size)
 	return 0;
 }
 
-/* The last number of its line. */
+/* Parses the last number of the line. */
 pid_t proc_status_find_inner_id(const char *text)
 {
 	const char *line = strstr(text, "\nNSpid:");
@@ -134,7 +135,7 @@ uint64_t proc_rss_read(int statm_fd, const struct proc_stat *stat)
 	return n_pages;
 }
 
-int proc_is_stopped(pid_t pid)
+bool proc_is_stopped(pid_t pid)
 {
 	char path[32];
 	char text[1024];
@@ -142,6 +143,6 @@ int proc_is_stopped(pid_t pid)
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	if (proc_file_read(AT_FDCWD, path, text, sizeof text) || proc_stat_parse(text, &stat))
-		return 0;
+		return false;
 	return stat.state == 'T' || stat.state == 't';
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of a process under /proc say, as numbers; text in, numbers out. A thread's name is part of
- * "stat" and may hold anything, spaces, parentheses and line ends included.
+ * Parses the files of a process under /proc. A thread's name is part of "stat" and may hold
+ * anything, even spaces, parentheses and line ends.
  */
 #ifndef DAEMON_PROC_FILE_H
 #define DAEMON_PROC_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -13,59 +14,66 @@
 /* /proc/PID/stat, or that of a task */
 struct proc_stat {
 	char state; /* 'R', 'S', 'Z', … */
-	uint64_t parent; /* its pid */
+	uint64_t parent; /* pid of the parent */
 	uint64_t minor_faults;
 	uint64_t major_faults;
-	uint64_t cpu_ticks; /* user and system, in sysconf(_SC_CLK_TCK) */
-	/* The same of children that it has waited for, and of theirs. */
+	uint64_t cpu_ticks; /* user and system time, in sysconf(_SC_CLK_TCK) */
+	/* Totals of children that were waited for, and of theirs. */
 	uint64_t reaped_minor_faults;
 	uint64_t reaped_major_faults;
 	uint64_t reaped_cpu_ticks;
 	uint64_t n_threads;
-	uint64_t start_ticks; /* since boot, in the same */
-	uint64_t rss_pages; /* lags behind by some for each processor; proc_rss_read() does not */
+	uint64_t start_ticks; /* since boot, in sysconf(_SC_CLK_TCK) */
+	/* off by up to some pages for each processor; proc_rss_read() is exact */
+	uint64_t rss_pages;
 };
 
 /* /proc/PID/io */
 struct proc_io {
-	uint64_t read_bytes; /* by system calls, from whatever */
+	uint64_t read_bytes; /* by system calls, from files of any kind */
 	uint64_t written_bytes;
 	uint64_t disk_read_bytes; /* from storage */
 	uint64_t disk_written_bytes;
 };
 
-/* /proc/PID/task/TID/schedstat: of one task */
+/* /proc/PID/task/TID/schedstat */
 struct proc_schedstat {
 	uint64_t run_ns;
-	uint64_t wait_ns; /* ready to run, but not running */
-	uint64_t n_switches; /* how often it was given a processor */
+	uint64_t wait_ns; /* time ready to run, but not running */
+	uint64_t n_switches; /* times that it was given a processor */
 };
 
-/* Each: 0, or -EINVAL for a text that is not such a file; then *out is as it was. */
+/* Each returns 0, or -EINVAL for a text that is not such a file; then *out is unchanged. */
 int proc_stat_parse(const char *text, struct proc_stat *out);
 int proc_io_parse(const char *text, struct proc_io *out);
 int proc_schedstat_parse(const char *text, struct proc_schedstat *out);
 
-/* "status" of a task: its id in its own pid namespace; 0: the text does not tell. */
+/*
+ * Returns the id of a task in its own pid namespace from its "status"; 0: the text does not have
+ * it.
+ */
 pid_t proc_status_find_inner_id(const char *text);
 
-/* Whether a signal or a debugger has stopped the process. 0 also of one that is gone. */
-int proc_is_stopped(pid_t pid);
+/* Whether a signal or a debugger has stopped the process. false if it is gone. */
+bool proc_is_stopped(pid_t pid);
 
-/* "stat" of a process: whether it ends, or SIGKILL waits for it. 0 also for what is no "stat". */
-int proc_stat_is_ending(const char *text);
+/*
+ * Whether a process ends, or SIGKILL is pending, from its "stat". false if the text is no "stat".
+ */
+bool proc_stat_is_ending(const char *text);
 
 /*
  * Reads |path|, relative to the directory |dir_fd|, as text of at most |size| - 1 bytes. 0 or a negative errno
  * (-ENOENT, -ESRCH: the process or thread is gone).
  */
 int proc_file_read(int dir_fd, const char *path, char *text, size_t size);
-/* The same of an open file, from its beginning. */
+/* The same for an open file, from its beginning. */
 int proc_file_reread(int fd, char *text, size_t size);
 
 /*
- * How many pages of the process are resident, out of its open file "statm": since Linux 6.2 "stat" does not add up what each
- * processor has counted. |stat| has what is told where the file cannot be read, and of a zombie.
+ * Returns the resident pages of the process from its open file "statm": since Linux 6.2, "stat"
+ * leaves out the pages counted per processor. Returns the value of |stat| if the file cannot be
+ * read, and for a zombie.
  */
 uint64_t proc_rss_read(int statm_fd, const struct proc_stat *stat);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This process's standing; see self.h. */
+/* Settings of this process; see self.h. */
 #include "daemon/kernel/self.h"
 
 #include <errno.h>
@@ -19,7 +19,10 @@
 #include "base/diag.h"
 #include "base/log.h"
 
-/* Above the target's, which is the one it starts with: from 500 up when that is a usual one. */
+/*
+ * Raises the score above the target's, with which this process starts: to 500 or more if the target
+ * has a usual one.
+ */
 void self_offer_to_oom_killer(void)
 {
 	char text[16] = "";
@@ -37,7 +40,7 @@ void self_offer_to_oom_killer(void)
 	close(fd);
 }
 
-static void raise_limit(int what)
+static void limit_raise(int what)
 {
 	struct rlimit r;
 
@@ -49,8 +52,8 @@ static void raise_limit(int what)
 
 void self_raise_limits(void)
 {
-	raise_limit(RLIMIT_NOFILE);
-	raise_limit(RLIMIT_AS);
+	limit_raise(RLIMIT_NOFILE);
+	limit_raise(RLIMIT_AS);
 }
 
 void self_ignore_signals(void)
@@ -77,8 +80,11 @@ void self_ask_for_low_latency(void)
 	}
 }
 
-/* Only what was never written: relocated and written pages are private memory and would be lost. */
-static void drop_segment(const struct dl_phdr_info *info, const ElfW(Phdr) * segment)
+/*
+ * Drops only pages that were never written: relocated and written pages are private memory and
+ * would be lost.
+ */
+static void segment_drop_pages(const struct dl_phdr_info *info, const ElfW(Phdr) * segment)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t start = (info->dlpi_addr + segment->p_vaddr + page - 1) & ~(page - 1);
@@ -88,17 +94,17 @@ static void drop_segment(const struct dl_phdr_info *info, const ElfW(Phdr) * seg
 		madvise((void *)start, end - start, MADV_DONTNEED);
 }
 
-static int drop_program(struct dl_phdr_info *info, size_t size, void *context)
+static int program_drop_pages(struct dl_phdr_info *info, size_t size, void *context)
 {
 	(void)size;
 	(void)context;
 	for (int i = 0; i < info->dlpi_phnum; i++)
-		drop_segment(info, &info->dlpi_phdr[i]);
-	return 1; /* the first one is the program itself */
+		segment_drop_pages(info, &info->dlpi_phdr[i]);
+	return 1; /* stop after the first one, which is the program itself */
 }
 
-/* Half of an idle server would be gRPC's constructors. */
+/* Otherwise gRPC's constructors would be half of an idle server's memory. */
 void self_trim(void)
 {
-	dl_iterate_phdr(drop_program, NULL);
+	dl_iterate_phdr(program_drop_pages, NULL);
 }

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This process's own standing with the kernel: who goes first, who runs first, and how large it is. */
+/* Settings of this process in the kernel: OOM score, limits, scheduling, memory. */
 #ifndef DAEMON_SELF_H
 #define DAEMON_SELF_H
 
-/* When memory runs out, this process goes before the one it serves. */
+/* When memory runs out, the kernel kills this process before its target. */
 void self_offer_to_oom_killer(void);
 
-/* Descriptors and address space up to the hard limits: the soft ones were meant for the host. */
+/*
+ * Raises descriptors and address space to the hard limits: the soft ones were meant for the target.
+ */
 void self_raise_limits(void);
 
-/* A file beyond RLIMIT_FSIZE is an error to report. */
+/* Makes a file beyond RLIMIT_FSIZE an error instead of a signal. */
 void self_ignore_signals(void);
 
 /*
- * For the calling thread: a drain that waits for a processor loses spans. A short slice makes the scheduler
- * (Linux 6.12) run it soon after it wakes, also among busy ones; a nice value needs rights. Either may be
- * refused.
+ * For the calling thread, which loses spans when it waits for a processor. A short slice makes the
+ * scheduler (Linux 6.12) run it soon after it wakes, even among busy threads; a negative nice value
+ * needs rights. The kernel may refuse either.
  */
 void self_ask_for_low_latency(void);
 
 /*
- * Gives back the pages of this program's file that only its start touched. They are clean, so what is
- * needed again comes from the page cache. Any thread.
+ * Gives back the pages of this program's file that only its start needed. They are clean, so pages
+ * needed again come from the page cache. Any thread.
  */
 void self_trim(void);
 

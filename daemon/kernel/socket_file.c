@@ -2,13 +2,14 @@
 /* Sockets in the file system; see socket_file.h. */
 #include "daemon/kernel/socket_file.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-static ino_t get_inode(const char *path)
+static ino_t path_get_inode(const char *path)
 {
 	struct stat st;
 
@@ -17,7 +18,7 @@ static ino_t get_inode(const char *path)
 
 void socket_file_note(struct socket_file *f)
 {
-	atomic_store(&f->inode, get_inode(f->path));
+	atomic_store(&f->inode, path_get_inode(f->path));
 }
 
 void socket_file_find_foreign(struct socket_file *f, int listener)
@@ -38,11 +39,11 @@ void socket_file_find(struct socket_file *f, int listener)
 		socket_file_note(f);
 }
 
-int socket_file_is_there(const struct socket_file *f)
+bool socket_file_is_there(const struct socket_file *f)
 {
 	ino_t inode = atomic_load(&f->inode);
 
-	return inode && get_inode(f->path) == inode;
+	return inode && path_get_inode(f->path) == inode;
 }
 
 void socket_file_remove(struct socket_file *f)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads; see thread_list.h, proc_pid_stat(5), proc_pid_wchan(5) and proc_pid_syscall(5). */
+/*
+ * Lists of threads; see thread_list.h, proc_pid_stat(5), proc_pid_wchan(5) and proc_pid_syscall(5).
+ */
 #include "daemon/kernel/thread_list.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +17,7 @@
 #include "daemon/kernel/proc_file.h"
 
 #define TEXT_BYTES 4096
-/* More are not listed. */
+/* Further threads are not listed. */
 #define MAX_THREADS 8192
 
 #define ROW(name)                 \
@@ -90,8 +93,11 @@ const char *thread_list_name_syscall(int number)
 	return "";
 }
 
-/* The file |name| of the task |tid| in the directory |tasks|, as a text; "" if it cannot be read. */
-static const char *read_text(int tasks, pid_t tid, const char *name, char text[TEXT_BYTES])
+/*
+ * Reads the file |name| of the task |tid| in the directory |tasks|, as text; "" if it cannot be
+ * read.
+ */
+static const char *task_read_text(int tasks, pid_t tid, const char *name, char text[TEXT_BYTES])
 {
 	char path[64];
 
@@ -102,10 +108,10 @@ static const char *read_text(int tasks, pid_t tid, const char *name, char text[T
 }
 
 /* 0, or -1: the thread is gone. */
-static int read_stat(int tasks, struct listed_thread *t)
+static int task_read_stat(int tasks, struct listed_thread *t)
 {
 	char text[TEXT_BYTES];
-	const char *name = strchr(read_text(tasks, t->tid, "stat", text), '(');
+	const char *name = strchr(task_read_text(tasks, t->tid, "stat", text), '(');
 	char *end = strrchr(text, ')');
 
 	if (!name || !end || end <= name || end[1] != ' ' || !end[2])
@@ -116,36 +122,37 @@ static int read_stat(int tasks, struct listed_thread *t)
 	return 0;
 }
 
-/* "0" is what the kernel writes for a thread that does not sleep, or to one who may not know. */
-static void read_wait(int tasks, struct listed_thread *t)
+/* The kernel writes "0" if the thread does not sleep, or we may not know. */
+static void task_read_wait(int tasks, struct listed_thread *t)
 {
 	char text[TEXT_BYTES];
 	char *end;
 
-	read_text(tasks, t->tid, "wchan", text);
+	task_read_text(tasks, t->tid, "wchan", text);
 	if (text[0] && strcmp(text, "0") != 0)
 		snprintf(t->wait_channel, sizeof t->wait_channel, "%.63s", text);
 	printable_clean(t->wait_channel);
-	t->syscall = (int)strtol(read_text(tasks, t->tid, "syscall", text), &end, 10);
+	t->syscall = (int)strtol(task_read_text(tasks, t->tid, "syscall", text), &end, 10);
 	if (end == text || t->syscall < 0)
 		t->syscall = -1;
 }
 
-/* 0, or -1: it has just ended. */
-static int read_thread(int tasks, pid_t tid, int has_inner, struct listed_thread *t)
+/* 0, or -1: the thread has just ended. */
+static int task_read(int tasks, pid_t tid, bool has_inner, struct listed_thread *t)
 {
 	char text[TEXT_BYTES];
 
 	*t = (struct listed_thread){.tid = tid, .inner_tid = tid, .syscall = -1};
-	if (read_stat(tasks, t))
+	if (task_read_stat(tasks, t))
 		return -1;
-	read_wait(tasks, t);
+	task_read_wait(tasks, t);
 	if (has_inner)
-		t->inner_tid = proc_status_find_inner_id(read_text(tasks, tid, "status", text));
+		t->inner_tid =
+			proc_status_find_inner_id(task_read_text(tasks, tid, "status", text));
 	return t->inner_tid ? 0 : -1;
 }
 
-static int list(DIR *dir, int has_inner, struct listed_thread **out, size_t *n_out)
+static int tasks_read(DIR *dir, bool has_inner, struct listed_thread **out, size_t *n_out)
 {
 	struct listed_thread *v = NULL;
 	size_t n_allocated = 0;
@@ -159,7 +166,7 @@ static int list(DIR *dir, int has_inner, struct listed_thread **out, size_t *n_o
 			free(v);
 			return -ENOMEM;
 		}
-		n += !read_thread(dirfd(dir), atoi(entry->d_name), has_inner, &v[n]);
+		n += !task_read(dirfd(dir), atoi(entry->d_name), has_inner, &v[n]);
 	}
 	*out = v;
 	*n_out = n;
@@ -167,7 +174,7 @@ static int list(DIR *dir, int has_inner, struct listed_thread **out, size_t *n_o
 }
 
 int thread_list_read(
-	const char *root, pid_t pid, int has_inner, struct listed_thread **out, size_t *n_out)
+	const char *root, pid_t pid, bool has_inner, struct listed_thread **out, size_t *n_out)
 {
 	char path[512];
 	DIR *dir;
@@ -179,7 +186,7 @@ int thread_list_read(
 	dir = opendir(path);
 	if (!dir)
 		return -errno;
-	r = list(dir, has_inner, out, n_out);
+	r = tasks_read(dir, has_inner, out, n_out);
 	closedir(dir);
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time namespaces (unshare --time): the processes of one have a CLOCK_MONOTONIC of their own, which goes as the others' and is so
- * far ahead of them, or behind. Neither Unix time nor the processor's counter is another there.
+ * Time namespaces (unshare --time): their processes have a CLOCK_MONOTONIC with a fixed offset, but
+ * the same Unix time and processor counter as all others.
  */
 #ifndef DAEMON_TIME_NAMESPACE_H
 #define DAEMON_TIME_NAMESPACE_H
@@ -10,8 +10,9 @@
 #include <sys/types.h>
 
 /*
- * How far the CLOCK_MONOTONIC of the process |pid|, 0: of this one, is ahead of that outside of all namespaces, in ns. 0 also where
- * nobody tells: of a kernel without them; of a process that made one for its children alone. |root| is "" or a test's fake root.
+ * Returns how far the CLOCK_MONOTONIC of the process |pid| (0: this process) is ahead of that
+ * outside of all namespaces, in ns. 0 also if that is unknown: on a kernel without such namespaces,
+ * or if the process made one only for its children. |root| is "" or a test's fake root.
  */
 int64_t time_namespace_find_ahead_ns(const char *root, pid_t pid);
 

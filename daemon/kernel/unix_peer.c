@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections to other servers; see unix_peer.h. */
+/* Connections to unix sockets of other servers; see unix_peer.h. */
 #include "daemon/kernel/unix_peer.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int connect_to(const char *address, int type)
+static int unix_peer_connect_type(const char *address, int type)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
 	const char *path = address + strlen("unix:");
@@ -30,12 +30,12 @@ static int connect_to(const char *address, int type)
 
 int unix_peer_connect(const char *address)
 {
-	return connect_to(address, SOCK_STREAM);
+	return unix_peer_connect_type(address, SOCK_STREAM);
 }
 
 int unix_peer_connect_messages(const char *address)
 {
-	return connect_to(address, SOCK_SEQPACKET);
+	return unix_peer_connect_type(address, SOCK_SEQPACKET);
 }
 
 int unix_peer_identify(int fd, pid_t *pid, uid_t *uid)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arenas that may be mapped; see arena_file.h. */
+/* Checks of the arena's file; see arena_file.h. */
 #include "daemon/target/arena_file.h"
 
 #include <fcntl.h>

@@ -1,66 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One clock beside the other; see clock_watch.h. */
+/* Compares two clocks; see clock_watch.h. */
 #include "daemon/target/clock_watch.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "daemon/target/timeline.h"
 
-static void note(int64_t at_ns, int64_t *first_ns, int64_t *last_ns)
+static void clock_fault_note(int64_t at_ns, int64_t *first_ns, int64_t *last_ns)
 {
 	if (!*first_ns)
 		*first_ns = at_ns;
 	*last_ns = at_ns;
 }
 
-static void begin(struct clock_watch *w, const struct clock_pair *pair)
+static void clock_watch_begin(struct clock_watch *w, const struct clock_pair *pair)
 {
-	w->is_begun = 1;
+	w->is_begun = true;
 	w->first_ns = pair->monotonic_ns;
 }
 
-static void begin_window(struct clock_watch *w, const struct clock_pair *pair)
+static void clock_watch_begin_window(struct clock_watch *w, const struct clock_pair *pair)
 {
 	w->window_ticks = pair->ticks;
 	w->window_ns = pair->monotonic_ns;
 }
 
-static int is_off_pace(double ticks, int64_t passed_ns, double ns_per_tick)
+static bool pace_is_off(double ticks, int64_t passed_ns, double ns_per_tick)
 {
 	double off_ns = fabs(ticks * ns_per_tick - (double)passed_ns);
 
 	return off_ns > (double)passed_ns * CLOCK_WATCH_MAX_PPM / 1e6 + CLOCK_WATCH_READING_NS;
 }
 
-/* Of a pair whose counter advanced. */
-static void compare(struct clock_watch *w, const struct clock_pair *pair)
+/* Compares a pair whose counter advanced. */
+static void clock_watch_compare(struct clock_watch *w, const struct clock_pair *pair)
 {
 	double ticks = (double)(pair->ticks - w->window_ticks);
 	int64_t passed_ns = pair->monotonic_ns - w->window_ns;
-	int is_off = w->ns_per_tick && is_off_pace(ticks, passed_ns, w->ns_per_tick);
+	bool is_off = w->ns_per_tick && pace_is_off(ticks, passed_ns, w->ns_per_tick);
 
 	if (is_off)
-		note(pair->monotonic_ns - w->first_ns, &w->off_pace_ns, &w->last_off_pace_ns);
+		clock_fault_note(
+			pair->monotonic_ns - w->first_ns, &w->off_pace_ns, &w->last_off_pace_ns);
 	if (!is_off && passed_ns < CLOCK_WATCH_WINDOW_NS)
 		return;
 	if (!w->ns_per_tick)
 		w->ns_per_tick = (double)passed_ns / ticks;
-	begin_window(w, pair);
+	clock_watch_begin_window(w, pair);
 }
 
 void clock_watch_look(struct clock_watch *w, const struct clock_pair *pair)
 {
 	if (!w->is_begun) {
-		begin(w, pair);
-		begin_window(w, pair);
+		clock_watch_begin(w, pair);
+		clock_watch_begin_window(w, pair);
 	} else if (pair->ticks > w->highest_ticks) {
-		compare(w, pair);
+		clock_watch_compare(w, pair);
 	} else {
 		if (pair->monotonic_ns - w->highest_ns >= CLOCK_WATCH_STILL_NS)
-			note(pair->monotonic_ns - w->first_ns, &w->set_back_ns,
+			clock_fault_note(pair->monotonic_ns - w->first_ns, &w->set_back_ns,
 				&w->last_set_back_ns);
 		return;
 	}

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,43 +13,47 @@
 #include "base/printable.h"
 #include "daemon/target/target.h"
 
-static struct arena_collect *get(const struct target *t)
+static struct arena_collect *collect_get(const struct target *t)
 {
 	return &t->arena->collect;
 }
 
-/* Nobody looks at the words before they have memory: not even this looks would be free. */
-static uint32_t get_state(const struct target *t)
+/* Before the words have memory, even reading them would allocate some. */
+static uint32_t collect_get_state(const struct target *t)
 {
-	return t->has_collect ? atomic_load(&get(t)->state) : ARENA_COLLECT_NONE;
+	return t->has_collect ? atomic_load(&collect_get(t)->state) : ARENA_COLLECT_NONE;
 }
 
-static int move(struct target *t, enum arena_collect_state from, enum arena_collect_state to)
+static int collect_change_state(
+	struct target *t, enum arena_collect_state from, enum arena_collect_state to)
 {
 	uint32_t expected = from;
 
-	if (!atomic_compare_exchange_strong(&get(t)->state, &expected, to))
+	if (!atomic_compare_exchange_strong(&collect_get(t)->state, &expected, to))
 		return 0;
-	futex_wake(&get(t)->state, INT_MAX);
+	futex_wake(&collect_get(t)->state, INT_MAX);
 	return 1;
 }
 
-/* --- the begin ----------------------------------------------------------------------------- */
+/* --- Begin ----------------------------------------------------------------------------------- */
 
-/* On our account, not on the program's: what cannot be had is an error here, and no SIGBUS there. */
-static int make_memory(struct target *t)
+/*
+ * Allocates the words' memory here, not in the program: a failure is an error here, but would be
+ * SIGBUS there.
+ */
+static int collect_make_memory(struct target *t)
 {
 	if (t->has_collect)
 		return 0;
 	if (fallocate(t->memfd, 0, (off_t)offsetof(struct arena, collect),
 		    (off_t)(sizeof(struct arena) - offsetof(struct arena, collect))))
 		return -errno;
-	t->has_collect = 1;
+	t->has_collect = true;
 	return 0;
 }
 
-/* What an earlier recording left there. */
-static void clear(struct arena_collect *c)
+/* Clears the remains of an earlier recording. */
+static void collect_clear(struct arena_collect *c)
 {
 	atomic_store(&c->is_cancelled, 0);
 	atomic_store(&c->ring, 0);
@@ -62,24 +67,24 @@ static void clear(struct arena_collect *c)
 
 int collect_ask(struct target *t, const char *options)
 {
-	int r = make_memory(t);
+	int r = collect_make_memory(t);
 
 	if (r)
 		return r;
 	collect_forget(t);
-	if (get_state(t) != ARENA_COLLECT_NONE)
+	if (collect_get_state(t) != ARENA_COLLECT_NONE)
 		return t->is_collect_given_up ? COLLECT_STUCK : COLLECT_BUSY;
-	t->is_collect_given_up = 0;
-	clear(get(t));
-	snprintf(get(t)->options, sizeof get(t)->options, "%s", options);
-	atomic_store(&get(t)->state, ARENA_COLLECT_ASKED);
+	t->is_collect_given_up = false;
+	collect_clear(collect_get(t));
+	snprintf(collect_get(t)->options, sizeof collect_get(t)->options, "%s", options);
+	atomic_store(&collect_get(t)->state, ARENA_COLLECT_ASKED);
 	target_send(t, ARENA_OP_COLLECT, 0);
 	return 0;
 }
 
 enum collect_stage collect_get_stage(const struct target *t)
 {
-	switch (get_state(t)) {
+	switch (collect_get_state(t)) {
 	case ARENA_COLLECT_NONE:
 		return COLLECT_IDLE;
 	case ARENA_COLLECT_ASKED:
@@ -96,14 +101,14 @@ enum collect_stage collect_get_stage(const struct target *t)
 
 uint32_t collect_find_ring(const struct target *t)
 {
-	uint32_t ring = t->has_collect ? atomic_load(&get(t)->ring) : 0;
+	uint32_t ring = t->has_collect ? atomic_load(&collect_get(t)->ring) : 0;
 
 	return ring <= t->n_rings ? ring : 0;
 }
 
 int64_t collect_get_since_ns(const struct target *t)
 {
-	int64_t since_ns = t->has_collect ? atomic_load(&get(t)->running_since_ns) : 0;
+	int64_t since_ns = t->has_collect ? atomic_load(&collect_get(t)->running_since_ns) : 0;
 
 	return since_ns ? since_ns - t->clock_ahead_ns : 0;
 }
@@ -112,69 +117,69 @@ void collect_repeat(struct target *t)
 {
 	if (!t->has_collect)
 		return;
-	atomic_fetch_add(&get(t)->repeat, 1);
-	futex_wake(&get(t)->state, INT_MAX);
+	atomic_fetch_add(&collect_get(t)->repeat, 1);
+	futex_wake(&collect_get(t)->state, INT_MAX);
 }
 
 void collect_hand_on(struct target *t)
 {
 	if (!t->has_collect)
 		return;
-	atomic_fetch_add(&get(t)->hand_on, 1);
-	futex_wake(&get(t)->state, INT_MAX);
+	atomic_fetch_add(&collect_get(t)->hand_on, 1);
+	futex_wake(&collect_get(t)->state, INT_MAX);
 }
 
-int collect_has_handed_on(const struct target *t)
+bool collect_has_handed_on(const struct target *t)
 {
 	return collect_get_stage(t) != COLLECT_RUNNING ||
-	       atomic_load(&get(t)->handed_on) == atomic_load(&get(t)->hand_on);
+	       atomic_load(&collect_get(t)->handed_on) == atomic_load(&collect_get(t)->hand_on);
 }
 
-/* --- the end ------------------------------------------------------------------------------- */
+/* --- End ------------------------------------------------------------------------------------- */
 
 void collect_end(struct target *t)
 {
-	/* The program may be stopped, and its control thread not have seen it. */
-	if (!t->has_collect || move(t, ARENA_COLLECT_ASKED, ARENA_COLLECT_NONE))
+	/* The program may be stopped, so that its control thread has not seen the request yet. */
+	if (!t->has_collect || collect_change_state(t, ARENA_COLLECT_ASKED, ARENA_COLLECT_NONE))
 		return;
-	if (!move(t, ARENA_COLLECT_TAKEN, ARENA_COLLECT_ENDING))
-		move(t, ARENA_COLLECT_RUNNING, ARENA_COLLECT_ENDING);
+	if (!collect_change_state(t, ARENA_COLLECT_TAKEN, ARENA_COLLECT_ENDING))
+		collect_change_state(t, ARENA_COLLECT_RUNNING, ARENA_COLLECT_ENDING);
 }
 
 void collect_cancel(struct target *t)
 {
 	if (!t->has_collect)
 		return;
-	atomic_store(&get(t)->is_cancelled, 1);
+	atomic_store(&collect_get(t)->is_cancelled, 1);
 	collect_end(t);
 }
 
 void collect_give_up(struct target *t)
 {
 	collect_cancel(t);
-	t->is_collect_given_up = 1;
+	t->is_collect_given_up = true;
 }
 
 void collect_forget(struct target *t)
 {
 	if (collect_get_stage(t) == COLLECT_DONE)
-		atomic_store(&get(t)->state, ARENA_COLLECT_NONE);
+		atomic_store(&collect_get(t)->state, ARENA_COLLECT_NONE);
 }
 
 void collect_wait(struct target *t, int64_t deadline_ns)
 {
-	uint32_t state = get_state(t);
+	uint32_t state = collect_get_state(t);
 
 	if (state == ARENA_COLLECT_TAKEN || state == ARENA_COLLECT_RUNNING ||
 		state == ARENA_COLLECT_ENDING || state == ARENA_COLLECT_ASKED)
-		futex_wait_until(&get(t)->state, state, deadline_ns);
+		futex_wait_until(&collect_get(t)->state, state, deadline_ns);
 }
 
-/* --- words --------------------------------------------------------------------------------- */
+/* --- Texts ----------------------------------------------------------------------------------- */
 
 size_t collect_read_said(const struct target *t, char *to, size_t size)
 {
-	const struct arena_collect *c = get(t);
+	const struct arena_collect *c = collect_get(t);
 	size_t n = t->has_collect ? atomic_load_explicit(&c->n_said, memory_order_acquire) : 0;
 
 	if (n > sizeof c->said)
@@ -201,7 +206,7 @@ void collect_describe_step(const struct target *t, char *to, size_t size)
 		[ARENA_COLLECT_CLOSE] = "close",
 		[ARENA_COLLECT_FLUSH] = "flush",
 	};
-	const struct arena_collect *c = get(t);
+	const struct arena_collect *c = collect_get(t);
 	uint32_t step = t->has_collect ? atomic_load(&c->step) : 0;
 	char who[sizeof c->who];
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoding entries; see entry.h and lib/wire/record.h. */
+/* Decodes entries; see entry.h and lib/wire/record.h. */
 #include "daemon/target/entry.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ uint32_t slot_span(const struct slot *slot, uint32_t n_left)
 	return n <= n_left ? n : n_left;
 }
 
-static uint64_t long_duration(const struct entry *e)
+static uint64_t entry_long_duration(const struct entry *e)
 {
 	for (uint32_t i = 0; i < e->n_slots; i++)
 		if (slot_type(e->slots[i].word[0]) == SLOT_DURATION && i + 1 == e->n_slots)
@@ -36,7 +37,7 @@ static uint64_t long_duration(const struct entry *e)
 	return RECORD_DURATION_MASK;
 }
 
-int entry_read(struct entry *e, const struct slot *slot)
+bool entry_read(struct entry *e, const struct slot *slot)
 {
 	e->start = 0;
 	e->kind = record_kind(slot->word[0]);
@@ -45,15 +46,15 @@ int entry_read(struct entry *e, const struct slot *slot)
 	e->slots = slot + 1;
 	e->string_id = (uint32_t)(slot->word[1] >> RECORD_DURATION_BITS);
 	e->duration = slot->word[1] & RECORD_DURATION_MASK;
-	e->is_unfinished = 0;
+	e->is_unfinished = false;
 	if (e->duration == RECORD_DURATION_MASK)
-		e->duration = long_duration(e);
+		e->duration = entry_long_duration(e);
 	return e->kind != RECORD_NONE && e->kind < RECORD_KINDS && e->string_id;
 }
 
-int entry_decode(struct entry *e, const struct slot *slot, const struct era *era)
+bool entry_decode(struct entry *e, const struct slot *slot, const struct era *era)
 {
-	int is_valid = entry_read(e, slot);
+	bool is_valid = entry_read(e, slot);
 	uint64_t end = era_date(era, slot->word[0] + e->duration);
 
 	e->start = end - e->duration;
@@ -69,21 +70,21 @@ const struct slot *entry_number(const struct entry *e)
 	return at < e->n_slots ? &e->slots[at] : NULL;
 }
 
-int entry_read_number(const struct entry *e, double *out)
+bool entry_read_number(const struct entry *e, double *out)
 {
 	const struct slot *slot = entry_number(e);
 
 	switch (slot ? slot_type(slot->word[0]) : SLOT_NONE) {
 	case SLOT_I64:
 		*out = (double)(int64_t)slot->word[1];
-		return 1;
+		return true;
 	case SLOT_U64:
 		*out = (double)slot->word[1];
-		return 1;
+		return true;
 	case SLOT_F64:
 		memcpy(out, &slot->word[1], sizeof *out);
-		return 1;
+		return true;
 	default:
-		return 0;
+		return false;
 	}
 }

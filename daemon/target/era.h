@@ -1,49 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a row of entries was written, of which each says only 48 bits of its time: a lap of the clock, 26 h at 3 GHz, 78 h where
- * ticks are nanoseconds. A span is written when it ends, so it is its end that is dated; its duration is known in full.
+ * Eras: when a row of ring entries was written. An entry has only 48 bits of its time: a lap of the
+ * clock, which is 26 h at 3 GHz, and 78 h if ticks are nanoseconds. A span is written when it ends,
+ * so its end is dated; its duration is known in full.
  */
 #ifndef DAEMON_ERA_H
 #define DAEMON_ERA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "lib/wire/record.h"
 
-/* In a longer one two times could not be told apart; a quarter of a lap is left for what is far from the truth. */
+/*
+ * In a longer era two times could be confused; a quarter of a lap is left to recognize impossible
+ * times.
+ */
 #define ERA_MAX_TICKS (RECORD_START_MASK / 4 * 3)
-/* After so long the next one begins, a quarter of a lap: 6.5 h at 3 GHz, 19.5 h of nanoseconds. */
+/* The next era begins after a quarter of a lap: 6.5 h at 3 GHz, 19.5 h of nanoseconds. */
 #define ERA_INTERVAL_TICKS (UINT64_C(1) << RECORD_START_BITS >> 2)
 /*
- * A thread may be stopped for long between its look at the clock and its store, by SIGSTOP or in a virtual machine; and one
- * core's counter may be ahead of another's.
+ * SIGSTOP or a virtual machine may stop a thread for long between its look at the clock and its
+ * store; and one core's counter may be ahead of another's.
  */
 #define ERA_STALL_TICKS ERA_INTERVAL_TICKS
 #define ERA_SKEW_TICKS (UINT64_C(1) << 36)
 
 struct era {
-	size_t end; /* of a log's slots: those before it, and behind the era before, are of this one */
-	uint64_t after_ticks; /* all ends are at or behind it, */
+	size_t end; /* the era has the log's slots up to here, from the end of the era before */
+	uint64_t after_ticks; /* all ends of spans are at or after this time, */
 	uint64_t before_ticks; /* and at or before this one */
 };
 
-/* What was written in it can be dated. */
-static inline int era_is_known(const struct era *era)
+/* Whether entries of the era can be dated. */
+static inline bool era_is_known(const struct era *era)
 {
 	return era->before_ticks - era->after_ticks <= ERA_MAX_TICKS;
 }
 
-/* What is known to have been stored behind |ticks| has a time of this, or a later one. */
+/*
+ * Returns a lower bound of the times in entries that are known to have been stored after |ticks|.
+ */
 static inline uint64_t era_begin_before(uint64_t ticks)
 {
 	return ticks > ERA_STALL_TICKS ? ticks - ERA_STALL_TICKS : 0;
 }
 
-/* The full time of an end, of which |low|'s 48 bits are known. May be behind the era: then it makes no sense. */
+/*
+ * Returns the full time of an end whose lowest 48 bits are |low|. It may be after the era, which
+ * means that the entry is invalid.
+ */
 static inline uint64_t era_date(const struct era *era, uint64_t low)
 {
 	return era->after_ticks + ((low - era->after_ticks) & RECORD_START_MASK);
 }
+
+/*
+ * Finds the era of entries that are copied out of rings during a long recording: the entries copied
+ * at one look were written since the look before, with the tolerances above. Zero: unknown. One
+ * thread at a time.
+ */
+struct era_clock {
+	uint64_t after_ticks; /* of the current era, as in struct era */
+	uint64_t before_ticks; /* 0: unknown */
+	uint64_t begun_ticks; /* when the current era began */
+	uint64_t looked_ticks; /* time before the last look at the rings */
+};
+
+/* At |now_ticks| the rings hold nothing that was written before |earliest_ticks|. */
+void era_clock_begin(struct era_clock *c, uint64_t earliest_ticks, uint64_t now_ticks);
+/* Call it before each look at the rings. */
+void era_clock_look(struct era_clock *c, uint64_t now_ticks);
+
+/*
+ * Appends the current era to |*eras| for slots up to |end|, which were copied now. 0 or -ENOMEM.
+ * Owner: |*eras| belongs to the caller (free).
+ */
+int era_clock_tell(const struct era_clock *c, size_t end, struct era **eras, size_t *n_eras);
 
 #endif

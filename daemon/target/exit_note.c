@@ -3,37 +3,37 @@
 #include "daemon/target/exit_note.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/kernel/crash_watch.h"
-#include "daemon/kernel/departure.h"
-#include "daemon/kernel/ending.h"
 #include "daemon/kernel/proc_file.h"
+#include "daemon/kernel/process_exit.h"
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 
 #define STAT_BYTES 1024
 
-static uint64_t now(const struct target *t)
+static uint64_t exit_note_now(const struct target *t)
 {
 	return clock_pair_read(atomic_load(&t->arena->clock) == ARENA_CLOCK_TICKS).ticks;
 }
 
-/* By the clock of |clock|, which is |t| or of its family. */
-static void note_ticks(struct target *t, const struct target *clock)
+/* Reads the time from the clock of |clock|, which is |t| or a target of the same family. */
+static void exit_note_ticks(struct target *t, const struct target *clock)
 {
 	uint64_t none = 0;
 
 	if (!atomic_load(&t->ended_ticks))
-		atomic_compare_exchange_strong(&t->ended_ticks, &none, now(clock));
+		atomic_compare_exchange_strong(&t->ended_ticks, &none, exit_note_now(clock));
 }
 
 void exit_note_look(struct target *t)
 {
 	if (target_get_life(t) == TARGET_DEAD)
-		note_ticks(t, t);
+		exit_note_ticks(t, t);
 }
 
 void exit_note_look_whose(struct target *t, int stat_fd)
@@ -52,9 +52,9 @@ void exit_note_take(struct target *t, const struct target *main, int pidfd)
 	int stat_fd;
 	int status;
 
-	note_ticks(t, main);
-	stat_fd = departure_open(t->pid);
-	status = ending_find(stat_fd, pidfd);
+	exit_note_ticks(t, main);
+	stat_fd = process_exit_open(t->pid);
+	status = exit_status_find(stat_fd, pidfd);
 	exit_note_look_whose(t, stat_fd);
 	if (stat_fd >= 0)
 		close(stat_fd);
@@ -71,11 +71,11 @@ uint64_t exit_note_find(const struct target *t, uint64_t now_ticks)
 
 uint64_t exit_note_find_thread(const struct target *t)
 {
-	return exit_note_find(t, now(t));
+	return exit_note_find(t, exit_note_now(t));
 }
 
-/* As wait(2) gives it; -1: not known. */
-static int find_status(const struct target *t, uint64_t now_ticks)
+/* Returns the exit status, as in wait(2); -1: unknown. */
+static int exit_note_find_status(const struct target *t, uint64_t now_ticks)
 {
 	return exit_note_find(t, now_ticks) < now_ticks ? atomic_load(&t->ending) - 1 : -1;
 }
@@ -84,26 +84,26 @@ void exit_note_describe(const struct target *t, uint64_t now_ticks, char *text, 
 {
 	char how[64];
 
-	ending_describe(find_status(t, now_ticks), how, sizeof how);
-	/* Behind ", ". */
+	exit_status_describe(exit_note_find_status(t, now_ticks), how, sizeof how);
+	/* skip ", " */
 	snprintf(text, size, "%s", how[0] ? how + 2 : "");
 }
 
-/* Signals for which the kernel dumps core, so that it tells whose they were: core(5), signal(7). */
-static int is_core_signal(int number)
+/* Whether the kernel dumps core for the signal, and so reports whose it was: core(5), signal(7). */
+static bool signal_dumps_core(int number)
 {
 	static const int numbers[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS,
 		SIGTRAP, SIGXCPU, SIGXFSZ};
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (numbers[i] == number)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 int32_t exit_note_find_signal_thread(const struct target *t, uint64_t now_ticks, const char **why)
 {
-	int status = find_status(t, now_ticks);
+	int status = exit_note_find_status(t, now_ticks);
 	pid_t tid = atomic_load(&t->signal_tid);
 
 	*why = "";
@@ -112,13 +112,13 @@ int32_t exit_note_find_signal_thread(const struct target *t, uint64_t now_ticks,
 	*why = "the kernel reported it";
 	/*
 	 * Ids of another pid namespace cannot be translated any more. A core dump of an earlier
-	 * process with this pid says nothing about a signal that dumps no core.
+	 * process with this pid is irrelevant if the signal dumps no core.
 	 */
-	if (tid && !t->has_own_tids && is_core_signal(WTERMSIG(status)))
+	if (tid && !t->has_own_tids && signal_dumps_core(WTERMSIG(status)))
 		return tid;
 	if (atomic_load(&t->is_signal_of_main) == 2 && !t->has_own_tids)
 		return t->pid;
-	if (!is_core_signal(WTERMSIG(status)))
+	if (!signal_dumps_core(WTERMSIG(status)))
 		*why = "the kernel does not tell who took this signal; it ends all threads at once";
 	else if (atomic_load(&t->is_signal_of_main) == 2)
 		*why = "it was the main thread, whose id in its pid namespace is not known";
@@ -129,7 +129,7 @@ int32_t exit_note_find_signal_thread(const struct target *t, uint64_t now_ticks,
 	return 0;
 }
 
-int exit_note_is_crash(const struct target *t)
+bool exit_note_is_crash(const struct target *t)
 {
 	int status = atomic_load(&t->ending) - 1;
 
@@ -137,9 +137,9 @@ int exit_note_is_crash(const struct target *t)
 	       WTERMSIG(status) != SIGINT && WTERMSIG(status) != SIGTERM;
 }
 
-int exit_note_is_kill(const struct target *t, uint64_t now_ticks)
+bool exit_note_is_kill(const struct target *t, uint64_t now_ticks)
 {
-	int status = find_status(t, now_ticks);
+	int status = exit_note_find_status(t, now_ticks);
 
 	return status >= 0 && WIFSIGNALED(status);
 }

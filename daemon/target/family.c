@@ -3,6 +3,7 @@
 #include "daemon/target/family.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ int child_new(int memfd, pid_t pid, struct child **out, struct diag *d)
 		free(child);
 		return r;
 	}
-	child->target.owns_memfd = 1;
+	child->target.owns_memfd = true;
 	child->n_holders = 1;
 	child->since_ns = realtime_ns();
 	*out = child;
@@ -43,8 +44,8 @@ struct child *child_release(struct child *child)
 	return NULL;
 }
 
-/* The memory goes, also while somebody still waits for the process's end. */
-static void dismiss(struct child *child)
+/* Frees the child's memory, even while another holder still waits for the process's end. */
+static void child_free_memory(struct child *child)
 {
 	target_close(&child->target);
 	child_release(child);
@@ -54,7 +55,7 @@ void family_deinit(struct family *f)
 {
 	family_admit(f);
 	for (size_t i = 0; i < f->n_children; i++)
-		dismiss(f->children[i]);
+		child_free_memory(f->children[i]);
 	free(f->children);
 	pthread_mutex_destroy(&f->mutex);
 }
@@ -74,7 +75,7 @@ int family_kick(struct family *f)
 	return target_kick(f->main) || !atomic_load(&f->has_news);
 }
 
-static struct child *take_offered(struct family *f)
+static struct child *family_take_offered(struct family *f)
 {
 	struct child *child;
 
@@ -85,7 +86,7 @@ static struct child *take_offered(struct family *f)
 	return child;
 }
 
-static void admit(struct family *f, struct child *child)
+static void family_admit_child(struct family *f, struct child *child)
 {
 	int r;
 
@@ -95,7 +96,7 @@ static void admit(struct family *f, struct child *child)
 		f->children[f->n_children++] = child;
 	pthread_mutex_unlock(&f->mutex);
 	if (r) {
-		dismiss(child);
+		child_free_memory(child);
 		return;
 	}
 	target_hold(&child->target);
@@ -106,11 +107,11 @@ void family_admit(struct family *f)
 	struct child *child;
 
 	atomic_store(&f->has_news, 0);
-	child = take_offered(f);
+	child = family_take_offered(f);
 	while (child) {
 		struct child *next = child->next;
 
-		admit(f, child);
+		family_admit_child(f, child);
 		child = next;
 	}
 }
@@ -131,7 +132,10 @@ void family_remove_meeter(struct family *f, struct family_meeter *m)
 		*at = m->next;
 }
 
-/* A child that goes on may be gone a moment later, with what it wrote: nobody may be missed. */
+/*
+ * A child may end a moment after it goes on, and its data with it, so every meeter must see it
+ * before.
+ */
 void family_meet(struct family *f)
 {
 	family_admit(f);
@@ -141,15 +145,15 @@ void family_meet(struct family *f)
 		target_greet(&f->children[i]->target);
 }
 
-int family_hear(struct family *f)
+bool family_handle_news(struct family *f)
 {
 	if (!atomic_load(&f->has_news))
-		return 0;
+		return false;
 	family_meet(f);
 	for (size_t i = 0; i < f->n_children; i++)
 		if (target_get_life(&f->children[i]->target) == TARGET_DEAD)
 			target_look_for_crash(&f->children[i]->target, f->main);
-	return 1;
+	return true;
 }
 
 void family_prune(struct family *f)
@@ -163,7 +167,7 @@ void family_prune(struct family *f)
 		if (child->is_recorded || target_get_life(&child->target) == TARGET_ALIVE)
 			f->children[n++] = child;
 		else
-			dismiss(child);
+			child_free_memory(child);
 	}
 	f->n_children = n;
 	pthread_mutex_unlock(&f->mutex);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The spans that are open; see open_stack.h. */
+/* Reads open spans; see open_stack.h. */
 #include "daemon/target/open_stack.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/fence.h"
@@ -10,8 +11,8 @@
 #define N_TRIES 3
 #define N_LOOKS 64
 
-/* The slots that it has in its frame, of a thread that may begin another span there meanwhile. */
-static int read_frame(struct ring *ring, uint32_t depth, struct open_span *out)
+/* Reads the slots of a span in its frame; the thread may begin another span there meanwhile. */
+static int open_span_read_frame(struct ring *ring, uint32_t depth, struct open_span *out)
 {
 	struct ring_frame *frame = ring_frame(ring, depth);
 
@@ -23,10 +24,10 @@ static int read_frame(struct ring *ring, uint32_t depth, struct open_span *out)
 }
 
 /*
- * Whether what was read is of no other span: it is still open. The next one may have begun in the same tick, but behind its
- * record, so |what| is another.
+ * Whether the span that was read is still open, and no other. The next one may begin in the same
+ * tick, but after its record, so its |what| differs.
  */
-static int is_still_open(struct ring *ring, const struct open_span *open, uint64_t what)
+static bool open_span_is_still_open(struct ring *ring, const struct open_span *open, uint64_t what)
 {
 	const struct ring_open *now = &ring->open[open->depth];
 
@@ -37,8 +38,11 @@ static int is_still_open(struct ring *ring, const struct open_span *open, uint64
 	       atomic_load_explicit(&now->start, memory_order_relaxed) == open->start;
 }
 
-/* One entry of an open stack. While the thread runs it may be half of one span and half of the next: 0 or -EAGAIN. */
-static int read_open(struct ring *ring, uint32_t depth, struct open_span *out)
+/*
+ * Reads one entry of an open stack. While the thread runs, it may be half of one span and half of
+ * the next: 0 or -EAGAIN.
+ */
+static int open_span_read(struct ring *ring, uint32_t depth, struct open_span *out)
 {
 	uint64_t what = atomic_load_explicit(&ring->open[depth].what, memory_order_acquire);
 	int r = 0;
@@ -50,11 +54,11 @@ static int read_open(struct ring *ring, uint32_t depth, struct open_span *out)
 	out->kind = (unsigned)(what >> 24) & 255u;
 	out->n_slots = 0;
 	if (out->kind & RING_OPEN_HAS_FRAME)
-		r = read_frame(ring, depth, out);
-	return !r && out->start && is_still_open(ring, out, what) ? 0 : -EAGAIN;
+		r = open_span_read_frame(ring, depth, out);
+	return !r && out->start && open_span_is_still_open(ring, out, what) ? 0 : -EAGAIN;
 }
 
-int open_span_has_ended(const struct open_span *open, uint64_t word0, uint64_t position)
+bool open_span_has_ended(const struct open_span *open, uint64_t word0, uint64_t position)
 {
 	return record_is_span(record_kind(word0)) && open->depth >= record_depth(word0) &&
 	       (int32_t)((uint32_t)position - open->at) >= 0;
@@ -67,7 +71,7 @@ uint32_t open_stack_get_depth(const struct ring *ring)
 	return depth > RECORD_MAX_DEPTH ? 0 : depth;
 }
 
-static int is_dropped(const struct open_span *open, struct open_drop *drop)
+static bool open_span_is_dropped(const struct open_span *open, struct open_drop *drop)
 {
 	*drop = (struct open_drop){
 		.is_one = open->kind == RING_OPEN_DROPPED && open->string_id < LOSS_KINDS,
@@ -85,17 +89,17 @@ uint32_t open_stack_read(
 	for (uint32_t i = 0; i < depth; i++) {
 		int tries = N_TRIES;
 
-		while (read_open(ring, i, &to[n]) && --tries)
+		while (open_span_read(ring, i, &to[n]) && --tries)
 			;
-		/* With all that is above it. */
-		if (tries && is_dropped(&to[n], drop))
+		/* Drop all spans above it, too. */
+		if (tries && open_span_is_dropped(&to[n], drop))
 			break;
 		n += tries != 0;
 	}
 	return n;
 }
 
-/* A stack that is the same before and after the copy was not touched by a span that left a record meanwhile. */
+/* If the stack is the same before and after the copy, no span that left a record touched it. */
 uint32_t open_stack_look(struct ring *ring, struct open_span to[RECORD_MAX_DEPTH], int *is_moving)
 {
 	int tries = N_LOOKS;
@@ -105,7 +109,7 @@ uint32_t open_stack_look(struct ring *ring, struct open_span to[RECORD_MAX_DEPTH
 	uint32_t n;
 
 	do {
-		drop.is_one = 0;
+		drop.is_one = false;
 		head = atomic_load_explicit(&ring->head, memory_order_acquire);
 		depth = open_stack_get_depth(ring);
 		n = open_stack_read(ring, depth, to, &drop);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rights of the program and of this server; see rights.h. */
+/* Compares the rights of the program and of this server; see rights.h. */
 #include "daemon/target/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +16,7 @@
 
 #define STATUS_BYTES 8192
 
-/* What must be the same, line for line. */
+/* Lines of /proc/PID/status that must be the same. */
 static const struct {
 	const char *key;
 	const char *what;
@@ -26,7 +27,10 @@ static const struct {
 	{"\nSeccomp:", "seccomp filter"},
 };
 
-/* What must be the same file. The same root directory can show other files in another mount namespace. */
+/*
+ * Links that must lead to the same file. The same root directory can show other files in another
+ * mount namespace.
+ */
 static const struct {
 	const char *name;
 	const char *what;
@@ -36,10 +40,10 @@ static const struct {
 	{"ns/user", "user namespace"},
 };
 
-/* In place of a difference. */
+/* Reported instead of a difference. */
 static const char unreadable[] = "rights";
 
-static int read_status(const char *root, const char *process, char *text)
+static int rights_read_status(const char *root, const char *process, char *text)
 {
 	char path[512];
 
@@ -47,8 +51,8 @@ static int read_status(const char *root, const char *process, char *text)
 	return proc_file_read(AT_FDCWD, path, text, STATUS_BYTES);
 }
 
-/* Both lack it: an old kernel. */
-static int is_same_line(const char *ours, const char *theirs, const char *key)
+/* Both may lack the line on an old kernel. */
+static bool line_is_same(const char *ours, const char *theirs, const char *key)
 {
 	const char *a = strstr(ours, key);
 	const char *b = strstr(theirs, key);
@@ -59,7 +63,7 @@ static int is_same_line(const char *ours, const char *theirs, const char *key)
 	return strncmp(a, b, n) == 0 && strcspn(b + 1, "\n") + 1 == n;
 }
 
-static uint64_t read_capabilities(const char *status)
+static uint64_t status_read_capabilities(const char *status)
 {
 	const char *line = strstr(status, "\nCapEff:");
 	uint64_t set = 0;
@@ -76,10 +80,10 @@ const char rights_foreign_text[] =
 enum place {
 	PLACE_SAME,
 	PLACE_OTHER,
-	PLACE_UNKNOWN, /* it cannot be looked at */
+	PLACE_UNKNOWN, /* we may not read it */
 };
 
-static enum place compare_place(const char *root, const char *process, const char *name)
+static enum place place_compare(const char *root, const char *process, const char *name)
 {
 	char path[512];
 	struct stat ours;
@@ -101,28 +105,29 @@ struct standing {
 	char theirs[STATUS_BYTES];
 };
 
-/* What the process has less of than this one, or other; NULL: nothing. */
-static const char *find_difference(const char *root, pid_t pid, struct standing *s)
+/* Names a right that the process has less of than this one, or a place that differs; NULL: none. */
+static const char *rights_find_difference(const char *root, pid_t pid, struct standing *s)
 {
 	snprintf(s->process, sizeof s->process, "%d", (int)pid);
-	if (read_status(root, "self", s->ours) || read_status(root, s->process, s->theirs))
+	if (rights_read_status(root, "self", s->ours) ||
+		rights_read_status(root, s->process, s->theirs))
 		return unreadable;
 	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-		if (!is_same_line(s->ours, s->theirs, lines[i].key))
+		if (!line_is_same(s->ours, s->theirs, lines[i].key))
 			return lines[i].what;
-	if (read_capabilities(s->ours) & ~read_capabilities(s->theirs))
+	if (status_read_capabilities(s->ours) & ~status_read_capabilities(s->theirs))
 		return "capabilities";
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-		if (compare_place(root, s->process, places[i].name) == PLACE_OTHER)
+		if (place_compare(root, s->process, places[i].name) == PLACE_OTHER)
 			return places[i].what;
 	return NULL;
 }
 
-/* A place that cannot be looked at is taken for the same: the users are. */
+/* A place that cannot be read counts as the same, because the users are the same. */
 int rights_check(const char *root, pid_t pid, struct diag *d)
 {
 	struct standing s;
-	const char *what = find_difference(root, pid, &s);
+	const char *what = rights_find_difference(root, pid, &s);
 
 	if (what == unreadable)
 		return diag_set(d, -EACCES,
@@ -135,8 +140,8 @@ int rights_check(const char *root, pid_t pid, struct diag *d)
 		what);
 }
 
-/* Of two filters nobody can say that they are one. */
-static int is_filtered(const char *status)
+/* Two seccomp filters cannot be compared, so any filter counts as different. */
+static bool status_is_filtered(const char *status)
 {
 	const char *line = strstr(status, "\nSeccomp:");
 
@@ -146,12 +151,12 @@ static int is_filtered(const char *status)
 int rights_compare(const char *root, pid_t pid, struct diag *d)
 {
 	struct standing s;
-	const char *what = find_difference(root, pid, &s);
+	const char *what = rights_find_difference(root, pid, &s);
 
-	if (!what && is_filtered(s.theirs))
+	if (!what && status_is_filtered(s.theirs))
 		what = "seccomp filter";
 	for (size_t i = 0; !what && i < sizeof places / sizeof places[0]; i++)
-		if (compare_place(root, s.process, places[i].name) != PLACE_SAME)
+		if (place_compare(root, s.process, places[i].name) != PLACE_SAME)
 			what = places[i].what;
 	return what ? diag_set(d, -EACCES, "not the same as this server's: its %s", what) : 0;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copying what a ring holds; see ring_copy.h and lib/wire/ring.h for the order of loads and stores. */
+/*
+ * Copies the contents of a ring; see ring_copy.h, and lib/wire/ring.h for the order of loads and
+ * stores.
+ */
 #include "daemon/target/ring_copy.h"
 
 #include <string.h>
@@ -7,18 +10,18 @@
 #include "base/fence.h"
 #include "daemon/target/target.h"
 
-static uint64_t segment_size(uint32_t n_slots)
+static uint64_t ring_segment_size(uint32_t n_slots)
 {
 	return n_slots / RING_SEGMENTS;
 }
 
-/* What is below may have been overwritten when the limit was |limit|. */
-static uint64_t find_oldest(uint64_t limit, uint32_t n_slots)
+/* Returns the first position that cannot have been overwritten while the limit was |limit|. */
+static uint64_t ring_find_oldest(uint64_t limit, uint32_t n_slots)
 {
 	return limit > n_slots ? limit - n_slots : 0;
 }
 
-static struct ring_place load_mark(struct ring *ring, uint64_t boundary, uint32_t n_slots)
+static struct ring_place ring_load_mark(struct ring *ring, uint64_t boundary, uint32_t n_slots)
 {
 	struct ring_mark *mark = ring_mark(ring, boundary, n_slots);
 
@@ -45,7 +48,7 @@ int ring_copy_begin(struct ring_copy *c, const struct target *t, uint32_t i, str
 	limit = ring_get_limit(c->ring);
 	if (c->end < from.position || limit < c->end)
 		return RING_COPY_BROKEN;
-	oldest = find_oldest(limit, c->n_slots);
+	oldest = ring_find_oldest(limit, c->n_slots);
 	c->start = from.position > oldest ? from.position : oldest;
 	if (c->start > c->end)
 		c->start = c->end;
@@ -53,18 +56,18 @@ int ring_copy_begin(struct ring_copy *c, const struct target *t, uint32_t i, str
 }
 
 /*
- * What the thread overwrites meanwhile may be torn, and is thrown away. ThreadSanitizer is not to know of these loads: the
- * thread's stores are plain.
+ * Slots that the thread overwrites meanwhile may be torn, and are discarded later. ThreadSanitizer
+ * must not check these loads, because the thread's stores are plain.
  */
 #ifdef __SANITIZE_THREAD__
-__attribute__((no_sanitize("thread"))) static void copy_slots(
+__attribute__((no_sanitize("thread"))) static void ring_copy_slots(
 	struct slot *to, const struct slot *from, size_t n)
 {
 	for (size_t i = 0; i < 2 * n; i++)
 		to[i / 2].word[i % 2] = __atomic_load_n(&from[i / 2].word[i % 2], __ATOMIC_RELAXED);
 }
 #else
-static void copy_slots(struct slot *to, const struct slot *from, size_t n)
+static void ring_copy_slots(struct slot *to, const struct slot *from, size_t n)
 {
 	if (n)
 		memcpy(to, from, n * sizeof *to);
@@ -78,31 +81,35 @@ void ring_copy_take(struct ring_copy *c, struct slot *to)
 	size_t at = c->start & (c->n_slots - 1);
 	size_t first = c->n_slots - at < n ? c->n_slots - at : n;
 
-	copy_slots(to, data + at, first);
-	copy_slots(to + first, data, n - first);
+	ring_copy_slots(to, data + at, first);
+	ring_copy_slots(to + first, data, n - first);
 	for (uint32_t k = 0; k < RING_SEGMENTS; k++)
-		c->marks[k] = load_mark(c->ring, k * segment_size(c->n_slots), c->n_slots);
+		c->marks[k] =
+			ring_load_mark(c->ring, k * ring_segment_size(c->n_slots), c->n_slots);
 }
 
-static struct ring_place get_mark(const struct ring_copy *c, uint64_t boundary)
+static struct ring_place ring_copy_get_mark(const struct ring_copy *c, uint64_t boundary)
 {
-	return c->marks[(boundary & (c->n_slots - 1)) / segment_size(c->n_slots)];
+	return c->marks[(boundary & (c->n_slots - 1)) / ring_segment_size(c->n_slots)];
 }
 
 int ring_copy_finish(struct ring_copy *c)
 {
 	uint64_t boundary;
 
-	/* What was overwritten before it was copied is below the limit that is seen now. Partner: segment_enter(). */
+	/*
+	 * Slots that were overwritten before they were copied are below the limit read now.
+	 * Partner: segment_enter().
+	 */
 	fence_acquire();
-	c->oldest = find_oldest(ring_get_limit(c->ring), c->n_slots);
-	/* A limit that goes back is no thread's that behaves. */
+	c->oldest = ring_find_oldest(ring_get_limit(c->ring), c->n_slots);
+	/* No well-behaved thread lowers its limit. */
 	if (c->oldest <= c->from.position)
 		return c->start == c->from.position ? 0 : RING_COPY_BROKEN;
 	boundary = ring_next_boundary(c->oldest, c->n_slots);
 	if (boundary >= c->end)
 		return RING_COPY_GONE;
-	c->from = get_mark(c, boundary);
+	c->from = ring_copy_get_mark(c, boundary);
 	if (c->from.position - boundary > RECORD_MAX_EXTRA || c->from.position > c->end ||
 		c->from.position < c->start)
 		return RING_COPY_BROKEN;
@@ -116,21 +123,21 @@ uint64_t ring_copy_count_overwritten(const struct ring_copy *c, struct ring_plac
 
 	if (c->oldest <= first.position)
 		return 0;
-	/* It has the mark of the next boundary, at the latest. */
+	/* The next boundary has its mark, at the latest. */
 	if (boundary >= c->from.position)
 		return c->from.ordinal;
-	oldest = get_mark(c, boundary);
+	oldest = ring_copy_get_mark(c, boundary);
 	return oldest.ordinal < c->from.ordinal ? oldest.ordinal : c->from.ordinal;
 }
 
 struct ring_place ring_copy_find(const struct ring_copy *c, uint64_t position)
 {
-	uint64_t segment = segment_size(c->n_slots);
+	uint64_t segment = ring_segment_size(c->n_slots);
 	uint64_t boundary = position & ~(segment - 1);
 
-	/* That of its segment is behind it, if it is of an entry that crosses the boundary. */
+	/* Otherwise a later boundary has the mark, if an entry crosses this one. */
 	for (int i = 0; i < 2 && boundary > c->from.position; i++, boundary -= segment) {
-		struct ring_place mark = get_mark(c, boundary);
+		struct ring_place mark = ring_copy_get_mark(c, boundary);
 
 		if (mark.position >= boundary && mark.position <= position)
 			return mark;
@@ -162,13 +169,13 @@ uint64_t ring_copy_count(const struct ring_copy *c, const struct slot *slots, ui
 	return at.ordinal;
 }
 
-/* In place, from |at| to |position|. As of copy_slots(). */
-__attribute__((no_sanitize("thread"))) static struct ring_place walk(
+/* Walks the ring itself from |at| to |position|. The loads are those of copy_slots(). */
+__attribute__((no_sanitize("thread"))) static struct ring_place ring_walk(
 	struct ring *ring, uint32_t n_slots, struct ring_place at, uint64_t position)
 {
 	struct slot *data = ring_data(ring);
 
-	/* Of a hostile one it may be anywhere. */
+	/* A hostile target may give any position. */
 	if (position - at.position > n_slots)
 		return at;
 	while (at.position < position) {
@@ -181,7 +188,7 @@ __attribute__((no_sanitize("thread"))) static struct ring_place walk(
 	return at;
 }
 
-static int find_ordinal(struct ring *ring, uint32_t n_slots, struct ring_place *at)
+static int ring_walk_to_ordinal(struct ring *ring, uint32_t n_slots, struct ring_place *at)
 {
 	struct ring_place from = ring_get_first(ring);
 	uint64_t boundary;
@@ -190,35 +197,39 @@ static int find_ordinal(struct ring *ring, uint32_t n_slots, struct ring_place *
 		at->ordinal = 0;
 		return 0;
 	}
-	boundary = (at->position - 1) & ~(segment_size(n_slots) - 1);
+	boundary = (at->position - 1) & ~(ring_segment_size(n_slots) - 1);
 	if (boundary > from.position)
-		from = load_mark(ring, boundary, n_slots);
+		from = ring_load_mark(ring, boundary, n_slots);
 	else
 		boundary = from.position;
-	from = walk(ring, n_slots, from, at->position);
-	/* As in ring_copy_finish(). */
+	from = ring_walk(ring, n_slots, from, at->position);
+	/* See ring_copy_finish(). */
 	fence_acquire();
-	if (find_oldest(ring_get_limit(ring), n_slots) > boundary || from.position != at->position)
+	if (ring_find_oldest(ring_get_limit(ring), n_slots) > boundary ||
+		from.position != at->position)
 		return RING_COPY_GONE;
 	at->ordinal = from.ordinal;
 	return 0;
 }
 
-/* The first entry at |position| or behind it, where there is one. As ring_find_ordinal(). */
-static int find_entry(
+/*
+ * Finds the first entry at or after |position|, if there is one. The loads are those of
+ * ring_find_ordinal().
+ */
+static int ring_copy_find_entry(
 	struct ring *ring, uint32_t n_slots, uint64_t position, struct ring_place *out)
 {
 	struct ring_place from = ring_get_first(ring);
-	uint64_t boundary = position & ~(segment_size(n_slots) - 1);
+	uint64_t boundary = position & ~(ring_segment_size(n_slots) - 1);
 
 	if (boundary > from.position)
-		from = load_mark(ring, boundary, n_slots);
+		from = ring_load_mark(ring, boundary, n_slots);
 	else
 		boundary = from.position;
-	*out = walk(ring, n_slots, from, position);
-	/* As in ring_copy_finish(). */
+	*out = ring_walk(ring, n_slots, from, position);
+	/* See ring_copy_finish(). */
 	fence_acquire();
-	return find_oldest(ring_get_limit(ring), n_slots) > boundary ? RING_COPY_GONE : 0;
+	return ring_find_oldest(ring_get_limit(ring), n_slots) > boundary ? RING_COPY_GONE : 0;
 }
 
 int ring_copy_narrow(struct ring_copy *c, uint64_t n_max)
@@ -229,11 +240,14 @@ int ring_copy_narrow(struct ring_copy *c, uint64_t n_max)
 
 	if (c->end - c->start <= n_max)
 		return 0;
-	/* An entry is found from the boundary before it, which may be gone; the next one is not. */
+	/*
+	 * An entry is found from the boundary before it, which may be overwritten; then the next
+	 * boundary is used.
+	 */
 	if (c->start > c->from.position && ring_next_boundary(c->start, c->n_slots) > position)
 		position = ring_next_boundary(c->start, c->n_slots);
-	r = position < c->end ? find_entry(c->ring, c->n_slots, position, &at)
-			      : find_ordinal(c->ring, c->n_slots, &at);
+	r = position < c->end ? ring_copy_find_entry(c->ring, c->n_slots, position, &at)
+			      : ring_walk_to_ordinal(c->ring, c->n_slots, &at);
 	if (r)
 		return r;
 	if (at.position > c->end || at.position < c->end - n_max)
@@ -250,21 +264,21 @@ int ring_copy_mark(const struct target *t, uint32_t i, uint64_t boundary, struct
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
 	uint64_t n;
 
-	*at = load_mark(ring, boundary, t->n_slots);
+	*at = ring_load_mark(ring, boundary, t->n_slots);
 	if (at->position - boundary > RECORD_MAX_EXTRA || at->position >= head)
 		return RING_COPY_GONE;
 	n = head - at->position;
 	for (uint64_t k = 0; k < 1 + RECORD_MAX_EXTRA; k++)
 		if (k < n)
-			copy_slots(&slots[k],
+			ring_copy_slots(&slots[k],
 				ring_data(ring) + ((at->position + k) & (t->n_slots - 1)), 1);
 		else
 			slots[k] = (struct slot){{0, 0}};
 	fence_acquire();
-	return find_oldest(ring_get_limit(ring), t->n_slots) > boundary ? RING_COPY_GONE : 0;
+	return ring_find_oldest(ring_get_limit(ring), t->n_slots) > boundary ? RING_COPY_GONE : 0;
 }
 
 int ring_find_ordinal(const struct target *t, uint32_t i, struct ring_place *at)
 {
-	return find_ordinal(target_ring(t, i), t->n_slots, at);
+	return ring_walk_to_ordinal(target_ring(t, i), t->n_slots, at);
 }

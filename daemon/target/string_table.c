@@ -6,7 +6,7 @@
 
 #include "lib/wire/arena.h"
 
-/* What an id counts. */
+/* One id stands for this many bytes. */
 #define ID_BYTES 8u
 
 uint32_t string_table_count_ids(struct arena *arena)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arena's string table. Ids and lengths are the target's: nothing is believed. */
+/* Reads the arena's string table. The target writes ids and lengths, so they are not trusted. */
 #ifndef DAEMON_STRING_TABLE_H
 #define DAEMON_STRING_TABLE_H
 
@@ -7,11 +7,11 @@
 
 struct arena;
 
-/* Ids are below it, now; there may be more later. */
+/* Returns the current bound of ids; there may be more later. */
 uint32_t string_table_count_ids(struct arena *arena);
 /*
- * The text of |id|, not terminated, or NULL: there is none. |n_ids| is as counted before. The arena may change under us: the
- * length is a copy.
+ * Returns the text of |id|, not terminated, or NULL: there is none. |n_ids| is an earlier count.
+ * The arena may change meanwhile: the length is a copy.
  */
 const char *string_table_find(struct arena *arena, uint32_t n_ids, uint32_t id, uint32_t *n_out);
 

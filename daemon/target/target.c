@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program being recorded; see target.h, and lib/control/control.c for the other side of the words. */
+/*
+ * The program being recorded; see target.h, and lib/control/control.c for the other side of the
+ * arena's words.
+ */
 #include "daemon/target/target.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,22 +20,59 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/futex.h"
-#include "daemon/kernel/robust.h"
+#include "daemon/kernel/crash_watch.h"
+#include "daemon/kernel/image.h"
+#include "daemon/kernel/owner.h"
+#include "daemon/kernel/process_exit.h"
 #include "daemon/kernel/time_namespace.h"
 #include "daemon/target/arena_file.h"
+#include "daemon/target/exit_note.h"
 #include "daemon/target/timeline.h"
+#include "lib/wire/arena.h"
 
 #define CONTROL_TIMEOUT_NS (5 * NS_PER_S)
 
-static size_t page_bytes(void)
+static size_t target_page_bytes(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static struct robust_list *robust_node(const struct target *t)
+static struct robust_list *target_robust_node(const struct target *t)
 {
 	return (struct robust_list *)t->arena - 1;
 }
+
+/* --- The robust list -------------------------------------------------------------------------- */
+
+/*
+ * The arenas whose owner word this thread holds: the kernel wakes their targets when the thread
+ * dies. It finds the word at a fixed distance from the node, which lies in a private page before
+ * the arena: a target that could write the node would steer the kernel's writes in this process.
+ * The thread uses no robust mutex, and is always the same.
+ */
+static struct robust_list_head robust_list_head = {
+	.list.next = &robust_list_head.list,
+	.futex_offset = sizeof(struct robust_list) + offsetof(struct arena, owner),
+};
+
+static void robust_hold(struct robust_list *node)
+{
+	node->next = robust_list_head.list.next;
+	robust_list_head.list.next = node;
+	syscall(SYS_set_robust_list, &robust_list_head, sizeof robust_list_head);
+}
+
+static void robust_forget(const struct robust_list *node)
+{
+	struct robust_list *before = &robust_list_head.list;
+
+	while (before->next != &robust_list_head.list && before->next != node)
+		before = before->next;
+	if (before->next == node)
+		before->next = node->next;
+}
+
+/* --- Opening and closing ---------------------------------------------------------------------- */
 
 int target_read_head(struct target *t, struct diag *d)
 {
@@ -59,10 +101,10 @@ int target_read_head(struct target *t, struct diag *d)
 	return 0;
 }
 
-/* Behind a private page of our own. */
-static void *map_arena(int memfd, uint64_t size_bytes)
+/* Maps the arena after a private page of our own. */
+static void *target_map_arena(int memfd, uint64_t size_bytes)
 {
-	size_t page = page_bytes();
+	size_t page = target_page_bytes();
 	char *p = mmap(NULL, page + size_bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	void *arena;
@@ -87,7 +129,7 @@ int target_open(struct target *t, int memfd, pid_t pid, struct diag *d)
 	t->size_bytes = arena_file_find_size(memfd);
 	if (!t->size_bytes)
 		return diag_set(d, -EPROTO, "descriptor %d: not a sealed arena", memfd);
-	p = map_arena(memfd, t->size_bytes);
+	p = target_map_arena(memfd, t->size_bytes);
 	if (p == MAP_FAILED)
 		return diag_set(d, -errno, "cannot map the arena: %s", errno_words(errno));
 	t->arena = p;
@@ -103,17 +145,17 @@ void target_compare_clock(struct target *t)
 
 void target_hold(struct target *t)
 {
-	t->is_held = 1;
-	robust_hold(robust_node(t));
+	t->is_held = true;
+	robust_hold(target_robust_node(t));
 	atomic_store(&t->arena->owner, (uint32_t)gettid() | ARENA_WAITERS);
 	futex_wake(&t->arena->owner, 1);
 }
 
-static void close_memfd(struct target *t)
+static void target_close_memfd(struct target *t)
 {
 	if (t->owns_memfd)
 		close(t->memfd);
-	t->owns_memfd = 0;
+	t->owns_memfd = false;
 }
 
 void target_close(struct target *t)
@@ -121,21 +163,21 @@ void target_close(struct target *t)
 	if (!t->arena)
 		return;
 	if (t->is_held)
-		robust_forget(robust_node(t));
-	munmap((char *)t->arena - page_bytes(), page_bytes() + t->size_bytes);
+		robust_forget(target_robust_node(t));
+	munmap((char *)t->arena - target_page_bytes(), target_page_bytes() + t->size_bytes);
 	t->arena = NULL;
 	inner_threads_free(&t->inner);
-	close_memfd(t);
+	target_close_memfd(t);
 }
 
 void target_empty(struct target *t)
 {
 	fallocate(t->memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)arena_rings_offset(),
 		(off_t)(t->size_bytes - arena_rings_offset()));
-	close_memfd(t);
+	target_close_memfd(t);
 }
 
-static uint32_t choose_clock(const struct target *t)
+static uint32_t target_choose_clock(const struct target *t)
 {
 	if (t->arena->flags & ARENA_TICKS_ALLOWED && timeline_ticks_are_usable(""))
 		return ARENA_CLOCK_TICKS;
@@ -147,7 +189,10 @@ int target_meet(struct target *t, struct diag *d)
 	int64_t give_up = monotonic_ns() + CONTROL_TIMEOUT_NS;
 	int r;
 
-	/* The arena's head is filled, and the control thread is there, once its word is held. */
+	/*
+	 * When the control thread holds its word, the arena's head is filled, and the thread is
+	 * there.
+	 */
 	while (!(atomic_load(&t->arena->guest) & ARENA_TID_MASK)) {
 		if (monotonic_ns() > give_up)
 			return diag_set(d, -ETIMEDOUT, "the program did not come to the handshake");
@@ -155,7 +200,7 @@ int target_meet(struct target *t, struct diag *d)
 	}
 	r = target_read_head(t, d);
 	if (!r)
-		atomic_store(&t->arena->clock, choose_clock(t));
+		atomic_store(&t->arena->clock, target_choose_clock(t));
 	return r;
 }
 
@@ -166,6 +211,25 @@ void target_greet(struct target *t)
 	if (atomic_compare_exchange_strong(&t->arena->hello, &none, ARENA_HELLO_READY))
 		futex_wake(&t->arena->hello, 1);
 }
+
+void target_fail_hello(struct target *t, const struct diag *d)
+{
+	snprintf(t->arena->message, sizeof t->arena->message, "%s", d->text);
+	atomic_store(&t->arena->hello_error, d->code);
+	atomic_store(&t->arena->hello, ARENA_HELLO_FAILED);
+	futex_wake(&t->arena->hello, 1);
+}
+
+void target_close_hello(struct target *t)
+{
+	uint32_t ready = ARENA_HELLO_READY;
+
+	/* The library may not have read a failure yet: do not overwrite it. */
+	atomic_compare_exchange_strong(&t->arena->hello, &ready, ARENA_HELLO_CLOSED);
+	futex_wake(&t->arena->hello, 1);
+}
+
+/* --- Commands --------------------------------------------------------------------------------- */
 
 void target_wait(struct target *t, int64_t deadline_ns)
 {
@@ -200,7 +264,7 @@ int target_await(struct target *t, int64_t deadline_ns)
 	while ((ack = atomic_load(&a->ack)) != t->command) {
 		int64_t now = monotonic_ns();
 
-		/* It may have answered and then ended. */
+		/* The target may have answered before it exited, so read the answer once more. */
 		if (target_get_life(t) != TARGET_ALIVE)
 			return atomic_load(&a->ack) == t->command ? 0 : -ESRCH;
 		if (now >= deadline_ns)
@@ -238,9 +302,152 @@ unsigned target_count_threads(const struct target *t)
 	return n ? n : 1;
 }
 
-int target_has_thread(struct target *t, pid_t tid)
+bool target_has_thread(struct target *t, pid_t tid)
 {
 	if (t->has_own_tids)
 		return inner_threads_have(&t->inner, "", t->pid, tid, monotonic_ns());
 	return !(syscall(SYS_tgkill, t->pid, tid, 0) && errno == ESRCH);
+}
+
+/* --- The end ---------------------------------------------------------------------------------- */
+
+#define MAX_EXEC_NS NS_PER_S
+#define LOOK_MS 1
+
+enum target_life target_get_life(const struct target *t)
+{
+	uint32_t word = atomic_load(&t->arena->guest);
+
+	if (word & ARENA_TID_MASK)
+		return atomic_load(&t->has_exited) ? TARGET_DEAD : TARGET_ALIVE;
+	return word & FUTEX_OWNER_DIED ? TARGET_DEAD : TARGET_STOPPED;
+}
+
+static int target_get_pidfd(const struct target *t)
+{
+	int pidfd = atomic_load(&t->pidfd);
+
+	return pidfd ? pidfd : -1;
+}
+
+static int target_get_stat_fd(const struct target *t)
+{
+	return t->stat_fd ? t->stat_fd : -1;
+}
+
+int target_find_ending(const struct target *t)
+{
+	int status = atomic_load(&t->ending) - 1;
+
+	return status >= 0 ? status : exit_status_find(target_get_stat_fd(t), target_get_pidfd(t));
+}
+
+bool target_has_ended_well(const struct target *t)
+{
+	return exit_status_is_zero(t->pid, target_get_pidfd(t), t->start_ticks);
+}
+
+bool target_has_become_another(const struct target *t)
+{
+	return image_is_another(t->pid, target_get_pidfd(t), t->memfd);
+}
+
+uid_t target_find_uid(struct target *t)
+{
+	uid_t uid = atomic_load(&t->uid);
+
+	if (atomic_load(&t->is_departed) || !t->status_fd)
+		return uid;
+	owner_read_uid(t->status_fd, &uid);
+	atomic_store(&t->uid, uid);
+	return uid;
+}
+
+bool target_is_departing(const struct target *t)
+{
+	int status;
+
+	return process_exit_look(target_get_stat_fd(t), target_get_pidfd(t), 0, &status) !=
+	       PROCESS_EXIT_NONE;
+}
+
+void target_rehearse_end(struct target *t)
+{
+	int status;
+
+	target_find_uid(t);
+	process_exit_look(target_get_stat_fd(t), target_get_pidfd(t), 0, &status);
+}
+
+/* Checks twice: the first check may have met the last moment of a process that ends. */
+static bool target_is_another(const struct target *t)
+{
+	return target_has_become_another(t) && target_has_become_another(t);
+}
+
+/*
+ * Waits for a process whose threads have ended while it has not: it is in the middle of exec or
+ * exit(), and waits for a processor.
+ */
+static void target_await_exec(struct target *t, int *status)
+{
+	int64_t give_up_ns = monotonic_ns() + MAX_EXEC_NS;
+
+	while (!t->is_another && monotonic_ns() < give_up_ns &&
+		process_exit_look(target_get_stat_fd(t), target_get_pidfd(t), LOOK_MS, status) !=
+			PROCESS_EXIT_OVER)
+		t->is_another = target_is_another(t);
+}
+
+void target_look_for_crash(struct target *t, struct target *main)
+{
+	pid_t tid;
+
+	if (main->crash_fd)
+		crash_watch_read(main->crash_fd - 1, &main->crashes);
+	tid = crashes_find(&main->crashes, t->pid);
+	if (tid)
+		atomic_store(&t->signal_tid, tid);
+}
+
+/*
+ * Finds out whether the main thread received the signal. The kernel sets the flag before the first
+ * thread ends, and keeps it until the parent has waited for the process.
+ */
+static void target_look_whose_signal(struct target *t)
+{
+	target_look_for_crash(t, t);
+	exit_note_look_whose(t, target_get_stat_fd(t));
+}
+
+void target_await_end(struct target *t)
+{
+	int status = -1;
+
+	exit_note_look(t);
+	if (target_get_life(t) != TARGET_DEAD || atomic_load(&t->is_departed))
+		return;
+	target_find_uid(t);
+	atomic_store(&t->is_departed, 1);
+	target_look_whose_signal(t);
+	if (target_get_pidfd(t) >= 0 && process_exit_await(target_get_stat_fd(t),
+						target_get_pidfd(t), &status) == PROCESS_EXIT_NONE)
+		target_await_exec(t, &status);
+	if (status < 0)
+		status = target_find_ending(t);
+	if (status >= 0)
+		atomic_store(&t->ending, status + 1);
+}
+
+void target_set_exited(struct target *t)
+{
+	atomic_store(&t->has_exited, 1);
+	/*
+	 * The waiting thread may be about to sleep, so try again; a busy one will look by itself.
+	 */
+	for (int i = 0; i < 1000 && (atomic_load(&t->arena->guest) & ARENA_TID_MASK); i++) {
+		if (target_kick(t))
+			return;
+		usleep(100);
+	}
 }

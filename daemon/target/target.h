@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program being recorded, seen through the arena it shares with us. Nothing in there is trusted:
- * sizes are checked once and kept here, everything else is copied out and validated at use.
+ * The program being recorded, seen through the arena that it shares with us. Nothing in the arena
+ * is trusted: sizes are checked once and kept here, everything else is copied out and validated at
+ * use.
  */
 #ifndef DAEMON_TARGET_H
 #define DAEMON_TARGET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,137 +23,166 @@ struct trigger_watch;
 enum target_life {
 	TARGET_ALIVE,
 	TARGET_STOPPED, /* it called ptap_server_stop() */
-	TARGET_DEAD, /* or it called exec */
+	TARGET_DEAD, /* the process has ended, or called exec */
 };
 
 struct target {
-	struct arena *arena; /* the page before it is private: there lies our robust list's node */
+	/* the page before it is private, and holds our node of the robust list */
+	struct arena *arena;
 	uint64_t size_bytes;
 	uint32_t n_rings;
 	uint32_t ring_bytes;
-	uint32_t n_slots; /* of one ring's data */
+	uint32_t n_slots; /* slots of one ring */
 	_Atomic uint32_t flags; /* enum arena_flags; 0 before the hello */
 	uint64_t max_capture_bytes; /* 0: the default */
-	uint32_t command; /* number of the last one posted */
+	uint32_t command; /* number of the last command posted */
 	pid_t pid;
 	int memfd;
-	int owns_memfd; /* closed with the target */
-	int is_held; /* its owner word is this process's */
-	int has_own_tids; /* in another pid namespace: its tids are not ours */
-	struct inner_threads inner; /* then; the worker's */
-	int64_t clock_ahead_ns; /* its CLOCK_MONOTONIC less ours; see target_compare_clock() */
-	int is_foreign; /* it has fewer rights, or other files: nothing is opened at a path that it names */
-	_Atomic int has_exited; /* its pidfd says so; see target_set_exited() */
+	bool owns_memfd; /* |memfd| is closed with the target */
+	bool is_held; /* this process holds its owner word */
+	bool has_own_tids; /* it is in another pid namespace: its thread ids are not ours */
+	struct inner_threads inner; /* for |has_own_tids|; belongs to the worker */
+	int64_t clock_ahead_ns; /* its CLOCK_MONOTONIC minus ours; see target_compare_clock() */
+	/* it has fewer rights, or other files: do not open any path that it names */
+	bool is_foreign;
+	_Atomic bool has_exited; /* its pidfd reported the end; see target_set_exited() */
 	_Atomic int pidfd; /* borrowed; 0: none */
-	int stat_fd; /* borrowed; see departure.h; 0: none */
-	uint64_t start_ticks; /* as ending_find_start(); noted with the pidfd */
+	int stat_fd; /* borrowed; see process_exit.h; 0: none */
+	uint64_t start_ticks; /* as process_find_start(), read with the pidfd */
 	int status_fd; /* borrowed; see owner.h; 0: none */
 	_Atomic uid_t uid; /* see target_find_uid() */
-	_Atomic int is_departed; /* its end was waited for, or is */
-	int is_another; /* it was an exec; known when its end was waited for. The worker's */
-	int crash_fd; /* see crash_watch.h, + 1; 0: none. The program's that started the server, while it is recorded; the worker's */
-	struct crashes crashes; /* that were read from it; the worker's */
-	_Atomic int
-		signal_tid; /* that received the signal which ended it, in our pid namespace; 0: not known */
-	_Atomic int is_signal_of_main; /* 1: no, it was another thread's; 2: yes; 0: not known */
-	_Atomic int ending; /* its status + 1, once it is known; see target_find_ending() */
-	_Atomic uint64_t ended_ticks; /* 0: it has not, as far as is known; see exit_note.h */
-	struct ended_threads
-		*ended; /* has what freed rings held; NULL: nobody wants it. The worker's */
-	struct ring_notes *notes; /* a flight recorder's; NULL: none is on. The worker's */
+	_Atomic bool is_departed; /* its end was waited for, or is being waited for */
+	/* its end was an exec, known when it was waited for; belongs to the worker */
+	bool is_another;
+	/*
+	 * see crash_watch.h, + 1; 0: none. Only in the program that started the server, while it is
+	 * recorded; belongs to the worker
+	 */
+	int crash_fd;
+	struct crashes crashes; /* read from |crash_fd|; belongs to the worker */
+	/* the thread that received the fatal signal, in our pid namespace; 0: unknown */
+	_Atomic int signal_tid;
+	/* the main thread received the fatal signal: 1: no, 2: yes, 0: unknown */
+	_Atomic int is_signal_of_main;
+	_Atomic int ending; /* its exit status + 1, once known; see target_find_ending() */
+	_Atomic uint64_t ended_ticks; /* 0: not known to have ended; see exit_note.h */
+	/*
+	 * keeps the contents of freed rings; NULL: nobody needs them. Belongs to the worker
+	 */
+	struct ended_threads *ended;
+	/* of a flight recorder; NULL: none is on. Belongs to the worker */
+	struct ring_notes *notes;
 	struct trigger_watch
-		*watch; /* looks at what freed rings held; NULL: nobody does. The worker's */
-	int is_told_to_record; /* by the last order; the worker's */
-	_Atomic int uses_device; /* it did once, as far as is known */
-	/* Of its collectors (collect.h); the worker's. */
-	int has_collect; /* the words have memory */
-	int is_collect_given_up; /* they did not come back in time, and have not since */
+		*watch; /* watches freed rings; NULL: nobody does. Belongs to the worker */
+	bool is_told_to_record; /* by the last order; belongs to the worker */
+	_Atomic int uses_device; /* it is known to have used a device */
+	/* Of its collectors (collect.h); these belong to the worker. */
+	bool has_collect; /* the collectors' words have memory */
+	bool is_collect_given_up; /* they did not come back in time, and have not since */
 	char name[64];
 	_Atomic uint64_t
-		freed_ticks; /* when the ring of a thread that had recorded was given back last; 0: none was */
-	uint64_t tail[ARENA_MAX_RINGS]; /* ours; the shared ones may be overwritten by the target */
+		freed_ticks; /* when a thread that had recorded last gave back its ring; 0: never */
+	uint64_t tail[ARENA_MAX_RINGS]; /* our copy; the target may overwrite the shared ones */
 };
 
 /* Checks and maps |memfd| (borrowed). 0, or negative with |d|. */
 int target_open(struct target *t, int memfd, pid_t pid, struct diag *d);
 void target_close(struct target *t);
-/* It is gone: its rings' memory goes, what is in the head and the names stay. */
+/* Frees the rings' memory after the target's end; the head and the names stay. */
 void target_empty(struct target *t);
 
-/* In another time namespace it has another CLOCK_MONOTONIC. For targets that did not start this server. */
+/*
+ * Sets clock_ahead_ns: in another time namespace the target has another CLOCK_MONOTONIC. Only for
+ * targets that did not start this server.
+ */
 void target_compare_clock(struct target *t);
 
-/* Checks the arena's head, which must be filled, against its size, and copies what it says. 0, or -EPROTO with |d|. */
+/*
+ * Checks the arena's head, which must be filled, against its size, and copies it. 0, or -EPROTO
+ * with |d|.
+ */
 int target_read_head(struct target *t, struct diag *d);
-/* The same, once the target's control thread is there. */
+/* Waits for the target's control thread, then does the same. */
 int target_meet(struct target *t, struct diag *d);
 
 /*
- * Makes the calling thread the one whose death the target would notice, and that gives it commands. It must
- * live as long as the server, and use no robust mutex.
+ * Makes the calling thread the one whose death the target notices, and which gives it commands. The
+ * thread must live as long as the server, and use no robust mutex.
  */
 void target_hold(struct target *t);
-/* Says hello: the program goes on. Nothing the second time. */
+/* Lets the program go on after its handshake. A second call does nothing. */
 void target_greet(struct target *t);
 
 enum target_life target_get_life(const struct target *t);
 
+/* This server cannot serve: ptap_server_start() fails with the text of |d|. */
+void target_fail_hello(struct target *t, const struct diag *d);
+/* No client can connect any more, which ptap_server_stop() waits for. */
+void target_close_hello(struct target *t);
+
 /*
- * The process is gone, says its pidfd. The robust word says so earlier, but only if the kernel could walk the
- * list in the target's memory. Any thread but the one that greeted.
+ * Notes that the pidfd has reported the end. The robust word reports it earlier, but only if the
+ * kernel could walk the list in the target's memory. Any thread but the one that greeted.
  */
 void target_set_exited(struct target *t);
 
 /*
- * Of a target that is TARGET_DEAD: returns when its process has ended, or will not, as departure_await(); nothing the second
- * time. To be called before anything that asks for memory: target_wait() does. The worker's.
+ * For a TARGET_DEAD target: returns when its process has ended, or is known to go on, as
+ * process_exit_await(). A second call does nothing. Call it before anything that allocates memory:
+ * target_wait() does. Worker's thread.
  */
 void target_await_end(struct target *t);
 /*
- * Notes who received a signal that ends it, if the kernel has told |main| by now (main->crash_fd), which is |t| or the program that it is a
- * followed child of. The worker's.
+ * Notes the thread that received the fatal signal, if the kernel has reported it to |main|
+ * (main->crash_fd), which is |t| or the program whose followed child it is. Worker's thread.
  */
 void target_look_for_crash(struct target *t, struct target *main);
 /*
- * Whether its end has begun, or is over: its memory need not be back, and who asks for some meanwhile may be killed next. Asks
- * for none. Any thread.
+ * Whether its exit has begun, or is over. Its memory may not be free yet, and the kernel may kill
+ * whoever allocates meanwhile; this function does not allocate. Any thread.
  */
-int target_is_departing(const struct target *t);
-/* What that needs in memory is there then. */
+bool target_is_departing(const struct target *t);
+/* Touches all memory that the waiting for its end needs. */
 void target_rehearse_end(struct target *t);
 
-/* Whose process it is, as owner_find_uid(); once it is TARGET_DEAD and that was noticed, whose it was. Any thread. */
+/*
+ * Returns the user of the process, as owner_find_uid(); after the end of a TARGET_DEAD target was
+ * noticed, its last user. Any thread.
+ */
 uid_t target_find_uid(struct target *t);
 
-/* How a target that is TARGET_DEAD ended: as ending_find(). Any thread. */
+/* Returns the exit status of a TARGET_DEAD target, as exit_status_find(). Any thread. */
 int target_find_ending(const struct target *t);
-/* As ending_is_clean(). Any thread. */
-int target_has_ended_well(const struct target *t);
-/* As image_is_another(): by exec. Any thread. */
-int target_has_become_another(const struct target *t);
+/* As exit_status_is_zero(). Any thread. */
+bool target_has_ended_well(const struct target *t);
+/* Whether it has called exec, as image_is_another(). Any thread. */
+bool target_has_become_another(const struct target *t);
 
 /*
- * Sleeps until the target goes, target_kick() is called, or |deadline_ns| (CLOCK_MONOTONIC; INT64_MAX:
- * without limit). May return early without a reason.
+ * Sleeps until the target ends, target_kick() is called, or |deadline_ns| (CLOCK_MONOTONIC;
+ * INT64_MAX: no limit). May return early without a reason.
  */
 void target_wait(struct target *t, int64_t deadline_ns);
-/* Wakes the thread in target_wait(); returns 0 when nobody was asleep there. Any thread. */
+/* Wakes the thread in target_wait(); returns 0 if no thread was asleep there. Any thread. */
 int target_kick(struct target *t);
 
 /*
- * Has the control thread do |op|; target_await() tells when it has: 0, or -ETIMEDOUT when it has not until
- * |deadline_ns| of CLOCK_MONOTONIC (stopped by a debugger or SIGSTOP), or -ESRCH when it is gone. One
- * command at a time. Only from the greeting thread.
+ * target_send() makes the control thread do |op|; target_await() waits for it: 0, -ETIMEDOUT if it
+ * is not done by |deadline_ns| of CLOCK_MONOTONIC (a debugger or SIGSTOP stops it), or -ESRCH if it
+ * is gone. One command at a time. Only from the greeting thread.
  */
 void target_send(struct target *t, enum arena_op op, uint32_t arg);
 int target_await(struct target *t, int64_t deadline_ns);
-/* Both. */
+/* Does both. */
 int target_post(struct target *t, enum arena_op op, uint32_t arg, int timeout_ms);
 
 struct ring *target_ring(const struct target *t, uint32_t i);
-/* How many tasks it has now; 1 when that cannot be known. */
+/* Returns the current number of tasks; 1 if it is unknown. */
 unsigned target_count_threads(const struct target *t);
-/* 1 while the thread exists, or may; also for 0, a thread that has not said which it is. The worker's. */
-int target_has_thread(struct target *t, pid_t tid);
+/*
+ * Whether the thread exists, or may exist; also true for 0, a thread that has not told its id.
+ * Worker's thread.
+ */
+bool target_has_thread(struct target *t, pid_t tid);
 
 #endif

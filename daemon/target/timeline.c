@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ticks to nanoseconds; see timeline.h. */
+/* Converts ticks to nanoseconds; see timeline.h. */
 #include "daemon/target/timeline.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #endif
 
 #if defined(__x86_64__)
-static int file_has_word(const char *root, const char *path, const char *word)
+static bool file_has_word(const char *root, const char *path, const char *word)
 {
 	char full[512];
 	char text[16384] = "";
@@ -27,14 +28,14 @@ static int file_has_word(const char *root, const char *path, const char *word)
 	snprintf(full, sizeof full, "%s%s", root, path);
 	f = fopen(full, "r");
 	if (!f)
-		return 0;
+		return false;
 	n = fread(text, 1, sizeof text - 1, f);
 	fclose(f);
 	text[n] = '\0';
 	return strstr(text, word) != NULL;
 }
 
-static int is_invariant(const char *root)
+static bool counter_is_invariant(const char *root)
 {
 	unsigned a, b, c, d = 0;
 
@@ -44,8 +45,8 @@ static int is_invariant(const char *root)
 }
 #endif
 
-/* The kernel has watched the counter and uses it itself, or does so below its virtual clock. */
-int timeline_ticks_are_usable(const char *root)
+/* The kernel has watched the counter and uses it itself, possibly under its virtual clock. */
+bool timeline_ticks_are_usable(const char *root)
 {
 #if defined(__x86_64__)
 	static const char source[] =
@@ -53,14 +54,14 @@ int timeline_ticks_are_usable(const char *root)
 
 	if (file_has_word(root, source, "hyperv_clocksource_tsc_page") ||
 		file_has_word(root, source, "kvm-clock"))
-		return is_invariant(root);
+		return counter_is_invariant(root);
 	return file_has_word(root, source, "tsc");
 #elif defined(__aarch64__)
 	(void)root;
-	return 1;
+	return true;
 #else
 	(void)root;
-	return 0;
+	return false;
 #endif
 }
 
@@ -127,13 +128,13 @@ int timeline_copy(const struct timeline *t, struct timeline *to)
 	return 0;
 }
 
-static void forget_segment(struct timeline *t)
+static void timeline_forget_segment(struct timeline *t)
 {
 	t->from_ticks = t->to_ticks = 0;
 }
 
-/* Forgets every other pair; from here on they are twice as far apart. */
-static void thin(struct timeline *t)
+/* Drops every other pair; later pairs are kept twice as far apart. */
+static void timeline_thin(struct timeline *t)
 {
 	size_t n = 1;
 	int64_t length_ns;
@@ -141,19 +142,19 @@ static void thin(struct timeline *t)
 	for (size_t i = 2; i < t->n_pairs; i += 2)
 		t->pairs[n++] = t->pairs[i];
 	length_ns = t->pairs[n - 1].monotonic_ns - t->pairs[0].monotonic_ns;
-	/* A little less than the mean: pairs come a little too early, too. */
+	/* a little less than the mean, because pairs also come a little early */
 	t->gap_ns = length_ns / (int64_t)n / 8 * 7;
 	t->n_pairs = n;
-	forget_segment(t);
+	timeline_forget_segment(t);
 }
 
-/* The last one always stays the latest: it makes way while it is too close to the one before. */
-static void make_way(struct timeline *t)
+/* Keeps the last pair the latest one: drops it while it is too close to the one before. */
+static void timeline_drop_close(struct timeline *t)
 {
 	size_t n = t->n_pairs;
 
 	if (n == TIMELINE_MAX_PAIRS)
-		thin(t);
+		timeline_thin(t);
 	else if (n > 2 && t->pairs[n - 1].monotonic_ns - t->pairs[n - 2].monotonic_ns < t->gap_ns)
 		t->n_pairs--;
 }
@@ -165,11 +166,11 @@ int timeline_add(struct timeline *t, struct clock_pair pair)
 	if (t->n_pairs && (pair.ticks <= t->pairs[t->n_pairs - 1].ticks ||
 				  pair.monotonic_ns <= t->pairs[t->n_pairs - 1].monotonic_ns))
 		return 0;
-	make_way(t);
+	timeline_drop_close(t);
 	if (grow(&t->pairs, &t->n_allocated, t->n_pairs + 1))
 		return -ENOMEM;
 	t->pairs[t->n_pairs++] = pair;
-	forget_segment(t);
+	timeline_forget_segment(t);
 	return 0;
 }
 
@@ -184,7 +185,7 @@ void timeline_limit(struct timeline *t, size_t n_max)
 		t->pairs[n++] = t->pairs[i];
 	memmove(t->pairs + n, t->pairs + half, (t->n_pairs - half) * sizeof *t->pairs);
 	t->n_pairs = n + t->n_pairs - half;
-	forget_segment(t);
+	timeline_forget_segment(t);
 }
 
 void timeline_begin_at(struct timeline *t, int64_t at_ns)
@@ -206,11 +207,14 @@ void timeline_begin_at(struct timeline *t, int64_t at_ns)
 	memmove(t->pairs, t->pairs + i, (t->n_pairs - i) * sizeof *t->pairs);
 	t->n_pairs -= i;
 	t->pairs[0] = first;
-	forget_segment(t);
+	timeline_forget_segment(t);
 }
 
-/* The segment that holds |ticks|: the last pair at or before it, the first or last one outside. */
-static size_t find_segment(const struct timeline *t, uint64_t ticks)
+/*
+ * Finds the segment that holds |ticks|: the last pair at or before it; the first or last segment
+ * outside.
+ */
+static size_t timeline_find_segment(const struct timeline *t, uint64_t ticks)
 {
 	size_t low = 0;
 	size_t high = t->n_pairs - 1;
@@ -226,7 +230,7 @@ static size_t find_segment(const struct timeline *t, uint64_t ticks)
 	return low;
 }
 
-static void load_segment(struct timeline *t, const struct clock_pair *a)
+static void timeline_load_segment(struct timeline *t, const struct clock_pair *a)
 {
 	t->from_ticks = a[0].ticks;
 	t->to_ticks = a[1].ticks;
@@ -239,10 +243,10 @@ int64_t timeline_convert_elsewhere(struct timeline *t, uint64_t ticks)
 {
 	if (!t->uses_ticks)
 		return (int64_t)(ticks - t->pairs[0].ticks);
-	/* The counter was set back in between (a suspend): no line to follow. */
+	/* The counter was set back in between (a suspend): there is no line to follow. */
 	if (t->n_pairs < 2)
 		return 0;
-	load_segment(t, &t->pairs[find_segment(t, ticks)]);
+	timeline_load_segment(t, &t->pairs[timeline_find_segment(t, ticks)]);
 	return t->from_ns +
 	       (int64_t)floor((double)((int64_t)(ticks - t->from_ticks)) * t->ns_per_tick);
 }

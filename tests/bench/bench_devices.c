@@ -66,7 +66,7 @@ struct bench {
 	struct drain_budget budget;
 	struct drain drain;
 	struct timeline timeline;
-	struct keep keep;
+	struct memory_budget keep;
 	struct spool *spool;
 	struct assembly *as;
 	uint32_t ids[N_NAMES];
@@ -207,7 +207,7 @@ static int open_capture(struct bench *b)
 		START_TICKS + N_KERNELS * KERNEL_NS, START_TICKS + N_KERNELS * KERNEL_NS};
 
 	b->budget = (struct drain_budget){.max_bytes = SPOOL_BYTES};
-	b->keep = (struct keep){.max_bytes = UINT64_MAX};
+	b->keep = (struct memory_budget){.max_bytes = UINT64_MAX};
 	drain_init(&b->drain, &b->target, &b->budget);
 	timeline_init(&b->timeline, 0);
 	if (timeline_add(&b->timeline, start) || timeline_add(&b->timeline, stop) ||

@@ -219,8 +219,8 @@ static void spill(struct drain *drain, struct spool *spool, struct assembly *as)
 	}
 }
 
-static struct assembly *begin_spooling(
-	struct target *t, struct timeline *timeline, struct keep keeps[2], struct spool **spool)
+static struct assembly *begin_spooling(struct target *t, struct timeline *timeline,
+	struct memory_budget keeps[2], struct spool **spool)
 {
 	struct assembly *as = NULL;
 
@@ -253,7 +253,8 @@ static void run_capture(struct target *t, struct input in, unsigned n_writes, in
 	struct drain_budget budget = {.max_bytes = MAX_BYTES};
 	struct clock_pair start = {START_TICKS, 0};
 	struct clock_pair stop = {STOP_TICKS, 1000000};
-	struct keep keeps[2] = {{.max_bytes = KEEP_BYTES}, {.max_bytes = DEVICE_KEEP_BYTES}};
+	struct memory_budget keeps[2] = {
+		{.max_bytes = KEEP_BYTES}, {.max_bytes = DEVICE_KEEP_BYTES}};
 	struct assembly *as = NULL;
 	struct spool *spool = NULL;
 	struct timeline timeline;

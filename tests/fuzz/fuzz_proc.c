@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "daemon/kernel/ending.h"
 #include "daemon/kernel/proc_file.h"
+#include "daemon/kernel/process_exit.h"
 #include "tests/fuzz/fuzz.h"
 
 #define TAIL \
@@ -40,7 +40,7 @@ static void parse_all(const char *text)
 	check_refusal(proc_stat_parse(text, &stat), &stat, sizeof stat);
 	check_refusal(proc_io_parse(text, &io), &io, sizeof io);
 	check_refusal(proc_schedstat_parse(text, &sched), &sched, sizeof sched);
-	if (ending_parse(text) == 0)
+	if (exit_status_parse(text) == 0)
 		abort();
 }
 

@@ -24,7 +24,7 @@ void spooled_open(void)
 
 	log_open();
 	spooled.spool = NULL;
-	spooled.keep = (struct keep){.max_bytes = UINT64_MAX};
+	spooled.keep = (struct memory_budget){.max_bytes = UINT64_MAX};
 	ck_assert_msg(spool_new("/tmp", SPOOL_BYTES, &spooled.spool, &d) == 0, "%s", d.text);
 	spooled.assembly = NULL;
 }
@@ -32,7 +32,7 @@ void spooled_open(void)
 void spooled_open_in_memory(void)
 {
 	log_open();
-	spooled.keep = (struct keep){.max_bytes = UINT64_MAX};
+	spooled.keep = (struct memory_budget){.max_bytes = UINT64_MAX};
 	ck_assert_int_eq(spool_new_in_memory(SPOOL_BYTES, &spooled.spool), 0);
 	spooled.assembly = NULL;
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/kernel/keep.h"
+#include "daemon/kernel/memory_budget.h"
 #include "daemon/pipeline/assembly/assembly.h"
 #include "daemon/pipeline/assembly/spool.h"
 
@@ -20,7 +20,7 @@ extern struct spool_fixture {
 	unsigned seed; /* of spooled_pick() */
 	struct spool *spool;
 	struct part_writer *writer; /* NULL: none */
-	struct keep keep;
+	struct memory_budget keep;
 	struct assembly *assembly; /* between begin and assemble */
 } spooled;
 

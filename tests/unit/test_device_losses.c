@@ -110,7 +110,7 @@ END_TEST
 
 START_TEST(keeps_within_the_captures_memory)
 {
-	struct keep keep = {.max_bytes = 200 << 10};
+	struct memory_budget keep = {.max_bytes = 200 << 10};
 	struct assembly *as;
 	uint64_t n;
 
@@ -131,7 +131,7 @@ END_TEST
 
 START_TEST(pays_for_names_of_counters)
 {
-	struct keep keep = {.max_bytes = 200 << 10};
+	struct memory_budget keep = {.max_bytes = 200 << 10};
 	struct device_entry e = device_make(DEVICE_COUNTER, 100, 200);
 	char name[1001];
 	struct assembly *as;

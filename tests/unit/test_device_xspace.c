@@ -220,7 +220,7 @@ END_TEST
 
 START_TEST(is_left_out_when_memory_has_no_room)
 {
-	struct keep keep = {.max_bytes = 64 << 10};
+	struct memory_budget keep = {.max_bytes = 64 << 10};
 	struct assembly *as;
 
 	device_put_anchors(collector);

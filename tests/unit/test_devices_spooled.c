@@ -156,7 +156,7 @@ END_TEST
 START_TEST(encodes_what_it_has_kept)
 {
 	const uint64_t n_kernels = 20000;
-	struct keep keep = {.max_bytes = 1 << 20};
+	struct memory_budget keep = {.max_bytes = 1 << 20};
 	struct diag d = DIAG_INIT;
 	const struct line *line;
 

@@ -10,12 +10,12 @@
 
 static struct launches launches;
 static struct launch_stack stack;
-static struct keep keep;
+static struct memory_budget keep;
 static struct purse purse;
 
 static void setup(void)
 {
-	keep = (struct keep){.max_bytes = UINT64_MAX};
+	keep = (struct memory_budget){.max_bytes = UINT64_MAX};
 	purse = (struct purse){.keep = &keep};
 }
 

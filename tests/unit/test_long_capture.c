@@ -3,7 +3,7 @@
  * Captures and sessions that last for days, over threads that write seldom: all records have the time that they had, in
  * memory, from the spool, and in parts. See lap_fixture.h.
  */
-#include "daemon/target/era_clock.h"
+#include "daemon/target/era.h"
 
 #include <check.h>
 
@@ -13,7 +13,6 @@
 #include "daemon/pipeline/recording/continuous.h"
 #include "daemon/pipeline/recording/recording.h"
 #include "daemon/pipeline/recording/recording_start.h"
-#include "daemon/target/era.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/lap_fixture.h"
 #include "tests/unit/players.h"

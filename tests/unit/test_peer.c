@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "daemon/kernel/peer_table.h"
 #include "tests/unit/unit.h"
 
 #define SOMEBODY 65534

@@ -10,8 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/kernel/cond.h"
-#include "daemon/kernel/detached.h"
+#include "daemon/kernel/thread.h"
 #include "daemon/pipeline/nvml/nvml.h"
 
 #define PATIENCE_NS NS_PER_S
@@ -120,7 +119,7 @@ struct gpu_thread *gpu_thread_start(const char *library)
 	if (!t)
 		return NULL;
 	init_locks(t);
-	if (nvml_open(&t->nvml, library) || detached_start(run, t)) {
+	if (nvml_open(&t->nvml, library) || thread_start_detached(run, t)) {
 		free_all(t);
 		return NULL;
 	}

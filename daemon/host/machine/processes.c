@@ -15,8 +15,8 @@
 #include "daemon/host/machine/machine.h"
 #include "daemon/host/machine/source.h"
 #include "daemon/host/machine/switches.h"
-#include "daemon/kernel/descent.h"
 #include "daemon/kernel/proc_file.h"
+#include "daemon/kernel/process_tree.h"
 
 /* Whose switches are read in a sample, more or less: 3 µs each. */
 #define SWEPT_THREADS 32u
@@ -49,7 +49,7 @@ struct process {
 	int stat_fd;
 	int statm_fd;
 	uint64_t n_threads;
-	struct descent *descent; /* NULL: not opened yet */
+	struct process_tree *descent; /* NULL: not opened yet */
 	struct proc_stat stat; /* of the program itself */
 	struct proc_stat at_open; /* the same, when |descent| was opened */
 	struct subject *subject; /* during a sample; NULL: it could not be read */
@@ -83,7 +83,7 @@ static void forget(struct processes *all, size_t i)
 	source_close_file(&all->v[i].stat_fd);
 	source_close_file(&all->v[i].dir_fd);
 	if (all->v[i].descent)
-		descent_close(all->v[i].descent);
+		process_tree_close(all->v[i].descent);
 	free(all->v[i].descent);
 	all->n--;
 	memmove(&all->v[i], &all->v[i + 1], (all->n - i) * sizeof *all->v);
@@ -155,19 +155,19 @@ static void repeat_family(struct subject *s)
 
 static void take_family(const struct processes *all, struct process *p, int64_t now_ns)
 {
-	const struct descent *d = p->descent;
+	const struct process_tree *d = p->descent;
 	const uint64_t *total = d->total;
 
 	/*
 	 * The totals count from the opening on, so what the program itself had used until then is
 	 * added, and its counts go on without a jump.
 	 */
-	subject_count(
-		p->subject, CPU, p->at_open.cpu_ticks * all->tick_ns + total[DESCENT_CPU], now_ns);
+	subject_count(p->subject, CPU,
+		p->at_open.cpu_ticks * all->tick_ns + total[PROCESS_TREE_CPU], now_ns);
 	subject_count(p->subject, MINOR_FAULTS,
-		p->at_open.minor_faults + total[DESCENT_MINOR_FAULTS], now_ns);
+		p->at_open.minor_faults + total[PROCESS_TREE_MINOR_FAULTS], now_ns);
 	subject_count(p->subject, MAJOR_FAULTS,
-		p->at_open.major_faults + total[DESCENT_MAJOR_FAULTS], now_ns);
+		p->at_open.major_faults + total[PROCESS_TREE_MAJOR_FAULTS], now_ns);
 	subject_set(p->subject, THREADS, (double)d->n_threads);
 	subject_set(p->subject, RSS, (double)d->rss_bytes);
 }
@@ -181,8 +181,8 @@ static int visit_family(
 		if (!p->descent)
 			return 1;
 		p->at_open = p->stat;
-		descent_open(p->descent, all->config->root, all->listed[p - all->v].pid);
-	} else if (descent_visit(p->descent, n_files) > 0 && p->descent->has_family) {
+		process_tree_open(p->descent, all->config->root, all->listed[p - all->v].pid);
+	} else if (process_tree_visit(p->descent, n_files) > 0 && p->descent->has_family) {
 		take_family(all, p, now_ns);
 	}
 	return p->descent->dir != NULL;

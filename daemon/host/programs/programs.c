@@ -11,7 +11,7 @@
 #include "base/grow.h"
 #include "daemon/host/machine/machine.h"
 #include "daemon/host/programs/caller.h"
-#include "daemon/kernel/cond.h"
+#include "daemon/kernel/thread.h"
 #include "daemon/serve/children/announcement.h"
 
 void programs_init(struct programs *p)

@@ -271,7 +271,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 		int fd = accept4(r->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0) {
-			rest_after(&r->rest, errno);
+			accept_pause_start(&r->rest, errno);
 			break;
 		}
 		fd = descriptors_keep(fd, DESCRIPTORS_OF_CHILDREN);
@@ -293,7 +293,7 @@ int registrar_open(struct registrar *r, uv_loop_t *loop, int listener, struct pr
 	r->loop = loop;
 	r->listener = listener;
 	uv_timer_init(loop, &r->patience);
-	rest_init(&r->rest, loop, &r->poll, on_connection);
+	accept_pause_init(&r->rest, loop, &r->poll, on_connection);
 	error = uv_poll_init(loop, &r->poll, listener);
 	r->poll.data = r->patience.data = r;
 	return error ? error : uv_poll_start(&r->poll, UV_READABLE, on_connection);
@@ -303,7 +303,7 @@ void registrar_refuse(struct registrar *r)
 {
 	if (!r->loop || r->listener < 0)
 		return;
-	rest_end(&r->rest);
+	accept_pause_end(&r->rest);
 	close(r->listener);
 	r->listener = -1;
 }

@@ -11,7 +11,7 @@
 
 #include <uv.h>
 
-#include "daemon/kernel/rest.h"
+#include "daemon/kernel/accept_pause.h"
 
 struct announced;
 struct programs;
@@ -24,7 +24,7 @@ struct registrar {
 	struct starter *starter; /* borrowed */
 	uv_loop_t *loop;
 	uv_poll_t poll; /* on the listener */
-	struct rest rest;
+	struct accept_pause rest;
 	uv_timer_t patience; /* until the first that has said nothing is hung up on */
 	int listener; /* -1: closed */
 	struct announced *first; /* the youngest */

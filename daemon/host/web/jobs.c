@@ -11,7 +11,7 @@
 #include "daemon/host/programs/caller.h"
 #include "daemon/host/web/hub.h"
 #include "daemon/host/web/job.h"
-#include "daemon/kernel/cond.h"
+#include "daemon/kernel/thread.h"
 #include "rpc/server.h"
 #include "trace/json.h"
 

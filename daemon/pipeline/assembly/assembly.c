@@ -60,7 +60,7 @@ int assembly_new(
 	return 0;
 }
 
-void assembly_set_spool(struct assembly *as, struct spool *spool, struct keep *keep)
+void assembly_set_spool(struct assembly *as, struct spool *spool, struct memory_budget *keep)
 {
 	as->spool = spool;
 	as->keep = keep;

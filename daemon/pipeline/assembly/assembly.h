@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/kernel/keep.h"
+#include "daemon/kernel/memory_budget.h"
 #include "daemon/pipeline/assembly/asyncs.h"
 #include "daemon/pipeline/assembly/counters.h"
 #include "daemon/pipeline/assembly/events.h"
@@ -60,8 +60,8 @@ struct assembly {
 	struct spool *spool; /* borrowed; NULL: nothing is spooled */
 	int gives_slots; /* those that are spooled now, to the spool */
 	struct part_writer *writer; /* borrowed; NULL: who adds writes to the spool, too */
-	struct keep *keep; /* borrowed, or |no_limit| */
-	struct keep no_limit;
+	struct memory_budget *keep; /* borrowed, or |no_limit| */
+	struct memory_budget no_limit;
 	size_t n_line_stats; /* of the plane's: those of lines that are complete */
 	size_t n_line_text_bytes; /* likewise, of the plane's own_texts */
 	uint64_t n_invalid; /* entries that made no sense */
@@ -75,7 +75,7 @@ struct assembly {
 int assembly_new(struct target *target, uint64_t earliest_ticks, uint64_t start_ticks,
 	struct assembly **out);
 /* From here on events can be spooled; both are borrowed. */
-void assembly_set_spool(struct assembly *as, struct spool *spool, struct keep *keep);
+void assembly_set_spool(struct assembly *as, struct spool *spool, struct memory_budget *keep);
 /* Of that spool: it gets what is spooled and has no stats. Borrowed. */
 void assembly_set_writer(struct assembly *as, struct part_writer *writer);
 struct assembly *assembly_free(struct assembly *as); /* NULL ok; returns NULL */

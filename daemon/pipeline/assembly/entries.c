@@ -56,7 +56,7 @@ static int add_async_mark(struct assembly *as, const struct entry *e, uint32_t n
 	n = stats_get_args(&as->stats, e, args);
 	if (as->stats.error)
 		return as->stats.error;
-	if (keep_take(as->keep, MARK_COST + n * sizeof args[0]))
+	if (memory_budget_take(as->keep, MARK_COST + n * sizeof args[0]))
 		return asyncs_add(&as->asyncs, e, name, id->word[1], args, n);
 	as->n_dropped++;
 	gaps_add(&as->asyncs.gaps, e->start, e->start);
@@ -70,7 +70,7 @@ static int add_sample(struct assembly *as, struct entry *e, int64_t start_ns, ui
 
 	if (r)
 		return r;
-	if (keep_take(as->keep, SAMPLE_COST))
+	if (memory_budget_take(as->keep, SAMPLE_COST))
 		return counters_add(&as->counters, as->plane, &event);
 	as->n_dropped++;
 	return 0;

@@ -26,7 +26,7 @@ struct part {
 
 struct part_writer {
 	struct spool *spool;
-	struct keep *keep;
+	struct memory_budget *keep;
 	struct xspace_events encoder; /* the thread's */
 	pthread_t thread;
 	int is_running;
@@ -110,7 +110,7 @@ static int start(struct part_writer *w)
 	return 0;
 }
 
-int part_writer_new(struct spool *spool, struct keep *keep, struct part_writer **out)
+int part_writer_new(struct spool *spool, struct memory_budget *keep, struct part_writer **out)
 {
 	struct part_writer *w = calloc(1, sizeof *w);
 	int r;

@@ -9,13 +9,13 @@
 #define DAEMON_PART_WRITER_H
 
 struct events;
-struct keep;
+struct memory_budget;
 struct part_writer;
 struct spool;
 struct track;
 
 /* Both are borrowed. Owner: *out belongs to the caller. 0, -ENOMEM, or another negative errno: there is no thread. */
-int part_writer_new(struct spool *spool, struct keep *keep, struct part_writer **out);
+int part_writer_new(struct spool *spool, struct memory_budget *keep, struct part_writer **out);
 /* NULL ok; returns NULL. Waits as below. */
 struct part_writer *part_writer_free(struct part_writer *w);
 

@@ -10,7 +10,7 @@
 
 #include "base/cpus.h"
 #include "base/diag.h"
-#include "daemon/kernel/keep.h"
+#include "daemon/kernel/memory_budget.h"
 #include "daemon/pipeline/assembly/assembly.h"
 #include "daemon/pipeline/assembly/part_writer.h"
 #include "daemon/pipeline/assembly/slot_pool.h"
@@ -33,8 +33,9 @@ struct batch {
 
 struct spooler {
 	struct spool *spool;
-	struct keep keep; /* the threads' */
-	struct keep device_keep; /* the same of devices: what the spool does not use of its size */
+	struct memory_budget keep; /* the threads' */
+	struct memory_budget
+		device_keep; /* the same of devices: what the spool does not use of its size */
 	struct part_writer *writer; /* NULL: the thread writes itself */
 	int in_memory;
 	uint64_t full_bytes; /* of the spool: no more is taken */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/kernel/keep.h"
+#include "daemon/kernel/memory_budget.h"
 #include "daemon/target/entry.h"
 #include "daemon/target/string_table.h"
 #include "trace/model/space.h"
@@ -67,13 +67,13 @@ void texts_deinit(struct texts *texts)
 	memset(texts, 0, sizeof *texts);
 }
 
-uint64_t texts_find_limit(const struct keep *keep)
+uint64_t texts_find_limit(const struct memory_budget *keep)
 {
 	return keep->max_bytes / TEXT_SHARE;
 }
 
 /* Whether a new text of |n| bytes fits among all texts, which may have |limit| bytes, and among what else stays in memory. */
-static int has_room(const struct keep *keep, size_t n, uint64_t limit, uint64_t max_bytes)
+static int has_room(const struct memory_budget *keep, size_t n, uint64_t limit, uint64_t max_bytes)
 {
 	return atomic_load(&keep->text_bytes) + TEXT_COST + n <= limit &&
 	       atomic_load(&keep->used_bytes) + TEXT_COST + n <= max_bytes;
@@ -103,7 +103,7 @@ static uint32_t leave_out(struct texts *texts, struct names *names, const char *
 
 uint32_t texts_intern(struct texts *texts, struct names *names, const char *text, size_t n)
 {
-	const struct keep *keep = texts->keep;
+	const struct memory_budget *keep = texts->keep;
 
 	if (!keep || has_room(keep, n, texts_find_limit(keep), keep->max_bytes))
 		return add(texts, names, text, n);
@@ -116,7 +116,7 @@ uint32_t texts_intern(struct texts *texts, struct names *names, const char *text
  */
 static uint32_t intern_known(struct texts *texts, struct names *names, const char *text, size_t n)
 {
-	const struct keep *keep = texts->keep;
+	const struct memory_budget *keep = texts->keep;
 
 	if (!keep || has_room(keep, n, texts_find_limit(keep) + keep->max_bytes / KNOWN_SHARE,
 			     UINT64_MAX))

@@ -8,7 +8,7 @@
 
 struct arena;
 struct entry;
-struct keep;
+struct memory_budget;
 struct names;
 struct plane;
 struct trace_stat;
@@ -19,7 +19,7 @@ struct texts {
 	uint32_t *event_name_of; /* string id -> index + 1 of the event name */
 	uint32_t *stat_name_of; /* string id -> index + 1 of the stat name */
 	uint32_t n_ids;
-	struct keep *keep; /* borrowed: what the names may take of memory */
+	struct memory_budget *keep; /* borrowed: what the names may take of memory */
 	uint64_t n_nameless; /* uses of names that the program's table had no room for */
 	uint64_t n_left_out; /* uses of new texts when there was no room for them */
 };
@@ -28,7 +28,7 @@ struct texts {
  * How many bytes of |keep| all texts together may take. The rest is for data without which whole
  * events would be lost.
  */
-uint64_t texts_find_limit(const struct keep *keep);
+uint64_t texts_find_limit(const struct memory_budget *keep);
 
 /* 0 or -ENOMEM; texts_deinit() in either case. */
 int texts_init(struct texts *texts, struct arena *arena, struct plane *plane);

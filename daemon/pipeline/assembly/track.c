@@ -8,7 +8,7 @@
 
 #include "base/chunks.h"
 #include "base/grow.h"
-#include "daemon/kernel/keep.h"
+#include "daemon/kernel/memory_budget.h"
 #include "daemon/pipeline/assembly/spool.h"
 #include "trace/xspace/xspace_events.h"
 
@@ -50,7 +50,7 @@ static size_t count_late(const struct track *t, const struct trace_event *events
 }
 
 static int add_straggler(struct track *t, struct xspace_events *x, const struct trace_event *event,
-	struct chunks *room, struct keep *keep)
+	struct chunks *room, struct memory_budget *keep)
 {
 	uint64_t before = room->total_bytes;
 	const struct chunk *chunk;
@@ -59,7 +59,7 @@ static int add_straggler(struct track *t, struct xspace_events *x, const struct 
 	if (xspace_events_encode(x, event, 1, room))
 		return -ENOMEM;
 	n_bytes = (uint32_t)(room->total_bytes - before);
-	if (!keep_take(keep, straggler_cost(n_bytes))) {
+	if (!memory_budget_take(keep, straggler_cost(n_bytes))) {
 		t->n_dropped++;
 		return 0;
 	}
@@ -74,7 +74,7 @@ static int add_straggler(struct track *t, struct xspace_events *x, const struct 
 }
 
 static int add_stragglers(struct track *t, struct xspace_events *x,
-	const struct trace_event *events, size_t n, struct chunks *room, struct keep *keep)
+	const struct trace_event *events, size_t n, struct chunks *room, struct memory_budget *keep)
 {
 	int r = 0;
 
@@ -144,7 +144,7 @@ static void place_runs(struct track *t, size_t first, uint64_t offset, int error
 }
 
 static int add_runs(struct track *t, struct xspace_events *x, const struct trace_event *events,
-	size_t n, struct spool *spool, struct keep *keep)
+	size_t n, struct spool *spool, struct memory_budget *keep)
 {
 	struct chunks *out = spool_get_room(spool, xspace_events_max_bytes(x, n));
 	size_t first = t->n_runs;
@@ -165,7 +165,7 @@ static int add_runs(struct track *t, struct xspace_events *x, const struct trace
 		t->n_runs = first;
 		return r;
 	}
-	if (keep_take(keep, (t->n_runs - first) * sizeof(struct run)))
+	if (memory_budget_take(keep, (t->n_runs - first) * sizeof(struct run)))
 		r = spool_append(spool, out, &offset);
 	else
 		r = -ENOBUFS;
@@ -174,7 +174,7 @@ static int add_runs(struct track *t, struct xspace_events *x, const struct trace
 }
 
 int track_append(struct track *t, struct xspace_events *x, const struct trace_event *events,
-	size_t n, struct spool *spool, struct keep *keep)
+	size_t n, struct spool *spool, struct memory_budget *keep)
 {
 	size_t n_late = count_late(t, events, n);
 	int r = add_stragglers(t, x, events, n_late, spool_get_room(spool, SIZE_MAX), keep);

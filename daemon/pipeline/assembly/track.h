@@ -13,7 +13,7 @@
 #include "daemon/pipeline/devices/launches.h"
 #include "trace/model/space.h"
 
-struct keep;
+struct memory_budget;
 struct spool;
 struct xspace_events;
 
@@ -47,7 +47,7 @@ struct track *track_free(struct track *t); /* NULL ok; returns NULL */
  * in memory. What there is no room for is counted. 0 or -ENOMEM.
  */
 int track_append(struct track *t, struct xspace_events *x, const struct trace_event *events,
-	size_t n, struct spool *spool, struct keep *keep);
+	size_t n, struct spool *spool, struct memory_budget *keep);
 
 /* No more is appended: puts the stragglers in order. */
 void track_finish(struct track *t);

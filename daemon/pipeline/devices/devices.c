@@ -24,7 +24,7 @@ void devices_init(struct devices *d, struct arena *arena)
 	keys_init(&d->details, sizeof(struct device_detail));
 }
 
-void devices_set_keep(struct devices *d, struct keep *keep)
+void devices_set_keep(struct devices *d, struct memory_budget *keep)
 {
 	d->purse = (struct purse){.keep = keep};
 }
@@ -185,5 +185,5 @@ void devices_settle(struct devices *d)
 
 void devices_make_room(struct devices *d)
 {
-	keep_give_back(d->purse.keep, d->n_events * DEVICES_ENCODED_BYTES);
+	memory_budget_give_back(d->purse.keep, d->n_events * DEVICES_ENCODED_BYTES);
 }

@@ -66,7 +66,7 @@ struct devices {
 /* |arena| is borrowed. */
 void devices_init(struct devices *d, struct arena *arena);
 /* What it may take; borrowed. */
-void devices_set_keep(struct devices *d, struct keep *keep);
+void devices_set_keep(struct devices *d, struct memory_budget *keep);
 void devices_deinit(struct devices *d);
 
 /* A RECORD_DEVICE, read (entry_read()). 0 or -ENOMEM. */

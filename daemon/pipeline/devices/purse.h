@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was taken of a capture's memory (daemon/kernel/keep.h) and is not used up yet: for who needs little, and often. */
+/* What was taken of a capture's memory (daemon/kernel/memory_budget.h) and is not used up yet: for who needs little, and often. */
 #ifndef DAEMON_PURSE_H
 #define DAEMON_PURSE_H
 
 #include <stdint.h>
 
-#include "daemon/kernel/keep.h"
+#include "daemon/kernel/memory_budget.h"
 
 #define PURSE_BYTES (64u << 10)
 
 struct purse {
-	struct keep *keep; /* borrowed */
+	struct memory_budget *keep; /* borrowed */
 	uint64_t n_bytes;
 };
 
@@ -20,7 +20,7 @@ static inline int purse_pay(struct purse *p, uint64_t n_bytes)
 	if (n_bytes > p->n_bytes) {
 		uint64_t more = n_bytes > PURSE_BYTES ? n_bytes : PURSE_BYTES;
 
-		if (!keep_take(p->keep, more)) {
+		if (!memory_budget_take(p->keep, more)) {
 			p->n_bytes = 0;
 			return 0;
 		}

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "daemon/target/era.h"
-#include "daemon/target/era_clock.h"
 #include "daemon/target/open_stack.h"
 
 struct spooler;

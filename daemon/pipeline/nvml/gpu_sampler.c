@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "daemon/kernel/cond.h"
-#include "daemon/kernel/detached.h"
+#include "daemon/kernel/thread.h"
 #include "daemon/pipeline/nvml/gpu_devices.h"
 #include "daemon/pipeline/nvml/gpu_samples.h"
 
@@ -218,7 +217,7 @@ struct gpu_sampler *gpu_sampler_start(const struct gpu_sampler_config *config)
 		snprintf(s->library, sizeof s->library, "%s", config->library);
 	pthread_mutex_init(&s->mutex, NULL);
 	cond_init(&s->changed);
-	if (detached_start(run, s)) {
+	if (thread_start_detached(run, s)) {
 		free_all(s);
 		return NULL;
 	}

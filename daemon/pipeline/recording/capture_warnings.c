@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "base/profile_options.h"
 #include "base/stock_servers.h"
-#include "daemon/kernel/ending.h"
 #include "daemon/kernel/image.h"
 #include "daemon/kernel/lineage.h"
+#include "daemon/kernel/process_exit.h"
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/pipeline/recording/capture_trace.h"
 #include "daemon/pipeline/recording/collect_options.h"
@@ -168,7 +168,7 @@ static int add_descendants_warning(struct capture_trace *t)
 		return 0;
 	return space_add_warning(t->space,
 		"usage of the process and its children is without %zu of them: %d are counted", n,
-		DESCENT_MAX_MEMBERS);
+		PROCESS_TREE_MAX_MEMBERS);
 }
 
 /* Of children that recorded something, each; of many the number is enough. */
@@ -232,7 +232,7 @@ static int add_end_warning(struct capture_trace *t)
 	char path[128];
 
 	if (!target->is_another) {
-		ending_describe(target_find_ending(target), how, sizeof how);
+		exit_status_describe(target_find_ending(target), how, sizeof how);
 		return space_add_warning(t->space,
 			"the program (pid %d) ended %" PRId64
 			" ms into the recording%s; everything recorded until then is here",

@@ -198,7 +198,7 @@ unsigned recording_visit(struct recording *r)
 		add_pair(r);
 		return 0;
 	}
-	family_hear(r->family);
+	family_handle_news(r->family);
 	recording_look_at_clock(r);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		unsigned full = source_visit(r->sources[i], &r->error);

@@ -142,25 +142,25 @@ static void thin(struct usage *u)
 
 static void take_family_sample(struct usage *u)
 {
-	static const enum usage_metric metrics[N_DESCENT_TOTALS] = {
-		[DESCENT_CPU] = USAGE_CPU,
-		[DESCENT_MINOR_FAULTS] = USAGE_MINOR_FAULTS,
-		[DESCENT_MAJOR_FAULTS] = USAGE_MAJOR_FAULTS,
-		[DESCENT_READ] = USAGE_READ,
-		[DESCENT_WRITTEN] = USAGE_WRITTEN,
-		[DESCENT_DISK_READ] = USAGE_DISK_READ,
-		[DESCENT_DISK_WRITTEN] = USAGE_DISK_WRITTEN,
+	static const enum usage_metric metrics[N_PROCESS_TREE_TOTALS] = {
+		[PROCESS_TREE_CPU] = USAGE_CPU,
+		[PROCESS_TREE_MINOR_FAULTS] = USAGE_MINOR_FAULTS,
+		[PROCESS_TREE_MAJOR_FAULTS] = USAGE_MAJOR_FAULTS,
+		[PROCESS_TREE_READ] = USAGE_READ,
+		[PROCESS_TREE_WRITTEN] = USAGE_WRITTEN,
+		[PROCESS_TREE_DISK_READ] = USAGE_DISK_READ,
+		[PROCESS_TREE_DISK_WRITTEN] = USAGE_DISK_WRITTEN,
 	};
 	struct usage *family = u->family;
-	const struct descent *d = u->descent;
+	const struct process_tree *d = u->descent;
 	struct usage_sample s = {.at_ns = monotonic_ns()};
 
 	if (grow(&family->samples, &family->n_allocated, family->n_samples + 1)) {
 		u->error = -ENOMEM;
 		return;
 	}
-	for (int i = 0; i < N_DESCENT_TOTALS; i++)
-		if (i < DESCENT_READ || d->has_io)
+	for (int i = 0; i < N_PROCESS_TREE_TOTALS; i++)
+		if (i < PROCESS_TREE_READ || d->has_io)
 			set(&s, metrics[i], d->total[i]);
 	set(&s, USAGE_THREADS, d->n_threads);
 	set(&s, USAGE_RSS, d->rss_bytes);
@@ -172,9 +172,9 @@ static void take_family_sample(struct usage *u)
 static void take_children(struct usage *u)
 {
 	int64_t now_ns = monotonic_ns();
-	struct descent_child child;
+	struct process_tree_child child;
 
-	for (size_t i = 0; descent_get_child(u->descent, i, &child); i++)
+	for (size_t i = 0; process_tree_get_child(u->descent, i, &child); i++)
 		usage_threads_add_process(&u->children, &child, now_ns);
 	usage_threads_end_pass(&u->children, now_ns);
 	if (u->children.error)
@@ -200,7 +200,7 @@ static void visit_family(struct usage *u)
 
 	if (!u->family || (!u->descent->dir && begin_ns < u->family_due_ns))
 		return;
-	r = descent_visit(u->descent, PROCESSES_PER_VISIT);
+	r = process_tree_visit(u->descent, PROCESSES_PER_VISIT);
 	now_ns = monotonic_ns();
 	u->family_spent_ns += now_ns - begin_ns;
 	if (r < 0)
@@ -238,7 +238,7 @@ void usage_open_family(struct usage *u, const char *root)
 	u->family->pid = u->pid;
 	u->family->dir_fd = u->family->stat_fd = -1;
 	u->family->statm_fd = u->family->io_fd = -1;
-	descent_open(u->descent, root, u->pid);
+	process_tree_open(u->descent, root, u->pid);
 	take_family_sample(u);
 	take_children(u);
 	pace_family(u, monotonic_ns());
@@ -270,9 +270,9 @@ static void finish_family(struct usage *u, int is_gone)
 	if (!is_gone) {
 		/* A pass that is under way ends first: it read some processes long ago. */
 		if (u->descent->dir)
-			descent_visit(u->descent, SIZE_MAX);
+			process_tree_visit(u->descent, SIZE_MAX);
 		u->children.merge_ns = u->interval_ns / 2;
-		if (descent_visit(u->descent, SIZE_MAX) > 0) {
+		if (process_tree_visit(u->descent, SIZE_MAX) > 0) {
 			size_t n = u->family->n_samples;
 
 			take_family_sample(u);
@@ -282,7 +282,7 @@ static void finish_family(struct usage *u, int is_gone)
 		}
 	}
 	usage_threads_rank(&u->children);
-	descent_close(u->descent);
+	process_tree_close(u->descent);
 }
 
 void usage_open(struct usage *u, const char *root, pid_t pid, int64_t interval_ms)
@@ -333,7 +333,7 @@ void usage_close(struct usage *u)
 	usage_threads_free(&u->threads);
 	usage_threads_free(&u->children);
 	if (u->descent)
-		descent_close(u->descent);
+		process_tree_close(u->descent);
 	if (u->family)
 		free(u->family->samples);
 	free(u->descent);

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "daemon/kernel/descent.h"
+#include "daemon/kernel/process_tree.h"
 #include "daemon/pipeline/usage/usage_threads.h"
 
 /* The shortest time between two samples. */
@@ -62,7 +62,7 @@ struct usage {
 		family; /* owned: it and its descendants together, samples without threads; or NULL */
 	struct usage_threads
 		children; /* descendants, each with its processor time, in the place of threads */
-	struct descent *descent; /* owned: where |family| comes from; or NULL */
+	struct process_tree *descent; /* owned: where |family| comes from; or NULL */
 	int64_t family_due_ns; /* CLOCK_MONOTONIC */
 	int64_t family_spent_ns; /* in the pass over the family that runs */
 	int has_descendants; /* of |family| itself: there were some */

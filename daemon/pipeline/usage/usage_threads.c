@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
-#include "daemon/kernel/descent.h"
 #include "daemon/kernel/proc_file.h"
+#include "daemon/kernel/process_tree.h"
 
 void usage_threads_open(struct usage_threads *t, int process_fd)
 {
@@ -197,7 +197,8 @@ static void read_thread(struct usage_threads *t, int32_t tid)
 }
 
 /* A pid may have gone to another process. */
-static struct usage_thread *find_process(struct usage_threads *t, const struct descent_child *child)
+static struct usage_thread *find_process(
+	struct usage_threads *t, const struct process_tree_child *child)
 {
 	struct usage_thread *process = find_thread(t, child->pid, child->cpu_ns);
 
@@ -205,7 +206,7 @@ static struct usage_thread *find_process(struct usage_threads *t, const struct d
 }
 
 void usage_threads_add_process(
-	struct usage_threads *t, const struct descent_child *child, int64_t at_ns)
+	struct usage_threads *t, const struct process_tree_child *child, int64_t at_ns)
 {
 	struct usage_thread *process = find_process(t, child);
 	int64_t last_pass_ns = t->last_pass_ns;

@@ -15,7 +15,7 @@
 /* So many, the busiest ones, are shown. */
 #define USAGE_SHOWN_THREADS 32u
 
-struct descent_child;
+struct process_tree_child;
 
 struct usage_reading {
 	int64_t at_ns; /* CLOCK_MONOTONIC */
@@ -62,7 +62,7 @@ int usage_threads_read(struct usage_threads *t, size_t n);
  * ends each pass.
  */
 void usage_threads_add_process(
-	struct usage_threads *t, const struct descent_child *child, int64_t at_ns);
+	struct usage_threads *t, const struct process_tree_child *child, int64_t at_ns);
 void usage_threads_end_pass(struct usage_threads *t, int64_t at_ns);
 
 /* What was read of |id|. */

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "daemon/kernel/cond.h"
+#include "daemon/kernel/thread.h"
 #include "daemon/serve/calls/service.h"
 #include "daemon/serve/session/session.h"
 #include "rpc/server.h"

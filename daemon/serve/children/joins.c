@@ -52,7 +52,7 @@ static void on_visit(uv_poll_t *poll, int status, int events)
 			return;
 		fd = accept4(j->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0) {
-			rest_after(&j->rest, errno);
+			accept_pause_start(&j->rest, errno);
 			return;
 		}
 		applicant_welcome(j, fd);
@@ -73,7 +73,7 @@ int joins_init(struct joins *j, struct family *f, uv_loop_t *loop)
 	j->loop = loop;
 	j->fd = -1;
 	j->nudge.data = j;
-	rest_init(&j->rest, loop, &j->listener, on_visit);
+	accept_pause_init(&j->rest, loop, &j->listener, on_visit);
 	return uv_timer_init(loop, &j->nudge);
 }
 
@@ -106,7 +106,7 @@ void joins_close(struct joins *j)
 {
 	if (j->fd < 0)
 		return;
-	rest_end(&j->rest);
+	accept_pause_end(&j->rest);
 	close(j->fd);
 	j->fd = -1;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <uv.h>
 
-#include "daemon/kernel/rest.h"
+#include "daemon/kernel/accept_pause.h"
 #include "daemon/target/family.h"
 #include "lib/wire/join.h"
 
@@ -26,7 +26,7 @@ struct joins {
 	int fd; /* listening; -1: no child can join */
 	uv_poll_t listener;
 	uv_timer_t nudge; /* while the worker has not seen the family's news */
-	struct rest rest; /* of the listener, when descriptors are short */
+	struct accept_pause rest; /* of the listener, when descriptors are short */
 	struct applicant *applicants;
 	unsigned n_applicants;
 	_Atomic unsigned n_children; /* any thread may look */

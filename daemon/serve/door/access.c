@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/kernel/peer.h"
-#include "daemon/kernel/peer_table.h"
 #include "daemon/target/target.h"
 
 void access_init(struct access *access, struct target *target)

@@ -269,7 +269,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	for (int i = 0; i < MAX_AT_ONCE; i++) {
 		fd = accept4(door->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0) {
-			rest_after(&door->rest, errno);
+			accept_pause_start(&door->rest, errno);
 			break;
 		}
 		fd = keep(fd);
@@ -308,7 +308,7 @@ int door_open(struct door *door, uv_loop_t *loop, int listener, const struct doo
 	setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 	uv_timer_init(loop, &door->patience);
 	uv_timer_init(loop, &door->look);
-	rest_init(&door->rest, loop, &door->poll, on_connection);
+	accept_pause_init(&door->rest, loop, &door->poll, on_connection);
 	r = uv_poll_init(loop, &door->poll, listener);
 	door->poll.data = door->patience.data = door->look.data = door;
 	return r ? r : uv_poll_start(&door->poll, UV_READABLE, on_connection);
@@ -318,7 +318,7 @@ void door_close(struct door *door)
 {
 	if (door->listener < 0)
 		return;
-	rest_end(&door->rest);
+	accept_pause_end(&door->rest);
 	close(door->listener);
 	door->listener = -1;
 	while (door->waiting.first)

@@ -11,7 +11,7 @@
 
 #include <uv.h>
 
-#include "daemon/kernel/rest.h"
+#include "daemon/kernel/accept_pause.h"
 #include "daemon/serve/door/intake.h"
 
 /* Who comes in. */
@@ -36,7 +36,7 @@ struct visitor_list {
 
 struct door {
 	uv_poll_t poll; /* on the listener */
-	struct rest rest; /* of the listener, when descriptors are short */
+	struct accept_pause rest; /* of the listener, when descriptors are short */
 	uv_timer_t patience; /* until the first deadline of those that wait */
 	uv_timer_t look; /* at those that have sent something, again */
 	struct door_policy policy;

@@ -64,7 +64,7 @@ static void on_status(uv_poll_t *poll, int error, int events)
 			answer(p, fd);
 		close(fd);
 	}
-	rest_after(&p->rest, errno);
+	accept_pause_start(&p->rest, errno);
 }
 
 /* A listening socket at |path|, or a negative errno. */
@@ -104,7 +104,7 @@ static int open_status(struct private *p, uv_loop_t *loop)
 	p->status_fd = r;
 	socket_file_note(&p->status_file);
 	p->status.data = p;
-	rest_init(&p->rest, loop, &p->status, on_status);
+	accept_pause_init(&p->rest, loop, &p->status, on_status);
 	r = uv_poll_init(loop, &p->status, p->status_fd);
 	return r ? r : uv_poll_start(&p->status, UV_READABLE, on_status);
 }
@@ -163,7 +163,7 @@ void private_close(struct private *p)
 {
 	door_close(&p->door);
 	if (p->status_fd >= 0) {
-		rest_end(&p->rest);
+		accept_pause_end(&p->rest);
 		close(p->status_fd);
 		p->status_fd = -1;
 	}

@@ -13,7 +13,7 @@
 #include <uv.h>
 
 #include "base/runtime_dir.h"
-#include "daemon/kernel/rest.h"
+#include "daemon/kernel/accept_pause.h"
 #include "daemon/kernel/socket_file.h"
 #include "daemon/serve/door/door.h"
 
@@ -31,7 +31,7 @@ struct private
 {
 	struct door door;
 	uv_poll_t status;
-	struct rest rest; /* of the status socket */
+	struct accept_pause rest; /* of the status socket */
 	int status_fd; /* -1: closed */
 	struct private_policy policy;
 	struct socket_file door_file; /* a later server of the same pid (exec) may take the place */

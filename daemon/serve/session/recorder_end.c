@@ -11,7 +11,7 @@
 #include "base/diag.h"
 #include "base/futex.h"
 #include "base/log.h"
-#include "daemon/kernel/ending.h"
+#include "daemon/kernel/process_exit.h"
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/assembly/spool.h"
 #include "daemon/pipeline/recording/capture.h"
@@ -186,7 +186,7 @@ static void describe_how(const struct target *t, char *text, size_t size)
 {
 	char how[64];
 
-	ending_describe(target_find_ending(t), how, sizeof how);
+	exit_status_describe(target_find_ending(t), how, sizeof how);
 	if (t->is_another)
 		snprintf(text, size, "became another program (execve)");
 	else

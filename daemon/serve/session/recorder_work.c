@@ -328,7 +328,7 @@ void recorder_work_look(struct session *s, int is_capturing)
 	if (!w || !w->recorder.is_on)
 		return;
 	serve_program(w);
-	family_hear(s->family);
+	family_handle_news(s->family);
 	serve_crashes(w);
 	serve_triggers(w);
 	if (monotonic_ns() >= w->recorder.due_ns)

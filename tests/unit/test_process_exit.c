@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes on their way out: seen without asking for memory. */
-#include "daemon/kernel/departure.h"
+#include "daemon/kernel/process_exit.h"
 
 #include <check.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static void set_up(void)
 		for (;;)
 			pause();
 	}
-	stat_fd = departure_open(pid);
+	stat_fd = process_exit_open(pid);
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
@@ -47,9 +47,9 @@ START_TEST(one_that_lives_is_not_waited_for_long)
 	int64_t begin_ns = monotonic_ns();
 	int status = -1;
 
-	ck_assert_int_eq(departure_await(stat_fd, pidfd, &status), DEPARTURE_NONE);
+	ck_assert_int_eq(process_exit_await(stat_fd, pidfd, &status), PROCESS_EXIT_NONE);
 	ck_assert_int_eq(status, -1);
-	ck_assert_int_eq(departure_look(stat_fd, pidfd, 0, &status), DEPARTURE_NONE);
+	ck_assert_int_eq(process_exit_look(stat_fd, pidfd, 0, &status), PROCESS_EXIT_NONE);
 	/* As long as one that is seen to be ending, it would be 10 s. */
 	ck_assert_int_lt(monotonic_ns() - begin_ns, 9 * NS_PER_S);
 }
@@ -60,13 +60,14 @@ START_TEST(an_end_is_waited_for)
 	int status = -1;
 
 	kill(pid, SIGKILL);
-	ck_assert_int_eq(departure_look(stat_fd, pidfd, PATIENCE_MS, &status), DEPARTURE_OVER);
-	ck_assert_int_eq(departure_look(stat_fd, pidfd, 0, &status), DEPARTURE_OVER);
+	ck_assert_int_eq(
+		process_exit_look(stat_fd, pidfd, PATIENCE_MS, &status), PROCESS_EXIT_OVER);
+	ck_assert_int_eq(process_exit_look(stat_fd, pidfd, 0, &status), PROCESS_EXIT_OVER);
 	ck_assert_int_eq(status, SIGKILL);
 	/* It is told until its parent has asked. */
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	status = -1;
-	ck_assert_int_eq(departure_await(stat_fd, pidfd, &status), DEPARTURE_OVER);
+	ck_assert_int_eq(process_exit_await(stat_fd, pidfd, &status), PROCESS_EXIT_OVER);
 	ck_assert_int_eq(status, -1);
 }
 END_TEST
@@ -76,10 +77,10 @@ START_TEST(with_one_descriptor_it_is_known_in_part)
 	int status = -1;
 
 	kill(pid, SIGKILL);
-	ck_assert_int_eq(departure_look(-1, pidfd, PATIENCE_MS, &status), DEPARTURE_OVER);
+	ck_assert_int_eq(process_exit_look(-1, pidfd, PATIENCE_MS, &status), PROCESS_EXIT_OVER);
 	ck_assert_int_eq(status, -1);
-	ck_assert_int_eq(departure_look(stat_fd, -1, PATIENCE_MS, &status), DEPARTURE_NONE);
-	ck_assert_int_eq(departure_await(stat_fd, -1, &status), DEPARTURE_NONE);
+	ck_assert_int_eq(process_exit_look(stat_fd, -1, PATIENCE_MS, &status), PROCESS_EXIT_NONE);
+	ck_assert_int_eq(process_exit_await(stat_fd, -1, &status), PROCESS_EXIT_NONE);
 }
 END_TEST
 

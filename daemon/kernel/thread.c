@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that nobody waits for; see detached.h. */
-#include "daemon/kernel/detached.h"
+/* Conditions and threads; see thread.h. */
+#include "daemon/kernel/thread.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 
-int detached_start(void *(*run)(void *context), void *context)
+void cond_init(pthread_cond_t *cond)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+int thread_start_detached(void *(*run)(void *context), void *context)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Eras of a recording; see era_clock.h. */
-#include "daemon/target/era_clock.h"
+/* Eras of a recording; see era.h. */
+#include "daemon/target/era.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/target/era.h"
-
-static void set_era(struct era_clock *c, uint64_t after_ticks)
+static void era_clock_set(struct era_clock *c, uint64_t after_ticks)
 {
 	c->after_ticks = after_ticks;
 	c->before_ticks = after_ticks + ERA_MAX_TICKS;
@@ -15,14 +13,17 @@ static void set_era(struct era_clock *c, uint64_t after_ticks)
 
 void era_clock_begin(struct era_clock *c, uint64_t earliest_ticks, uint64_t now_ticks)
 {
-	set_era(c, earliest_ticks);
+	era_clock_set(c, earliest_ticks);
 	c->begun_ticks = c->looked_ticks = now_ticks;
 }
 
-/* The rings may hold what was written since the last look: for too long, if the server or its machine stood still. */
-static void begin_next(struct era_clock *c, uint64_t now_ticks)
+/*
+ * The rings may hold entries written since the last look, which may be long ago if the server or
+ * its machine stood still.
+ */
+static void era_clock_begin_next(struct era_clock *c, uint64_t now_ticks)
 {
-	set_era(c, era_begin_before(c->looked_ticks));
+	era_clock_set(c, era_begin_before(c->looked_ticks));
 	c->begun_ticks = c->looked_ticks;
 	if (now_ticks + ERA_SKEW_TICKS > c->before_ticks) {
 		c->after_ticks = 0;
@@ -32,9 +33,9 @@ static void begin_next(struct era_clock *c, uint64_t now_ticks)
 
 void era_clock_look(struct era_clock *c, uint64_t now_ticks)
 {
-	/* A counter that was set back begins nothing. */
+	/* A counter that was set back begins no era. */
 	if ((int64_t)(now_ticks - c->begun_ticks) >= (int64_t)ERA_INTERVAL_TICKS)
-		begin_next(c, now_ticks);
+		era_clock_begin_next(c, now_ticks);
 	c->looked_ticks = now_ticks;
 }
 

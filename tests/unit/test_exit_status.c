@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a process ended: what the kernel says of it, and the words. */
-#include "daemon/kernel/ending.h"
+#include "daemon/kernel/process_exit.h"
 
 #include <check.h>
 #include <errno.h>
@@ -14,16 +14,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/kernel/departure.h"
 #include "tests/unit/unit.h"
 
 START_TEST(reads_the_last_field)
 {
-	ck_assert_int_eq(ending_parse("7 (a name) Z 1 2 3 0 0 139\n"), 139);
-	ck_assert_int_eq(ending_parse("7 (a name) R 1 2 3 0 0 0\n"), -ENODATA);
-	ck_assert_int_eq(ending_parse("7 (a name) R 1 2 3 0 0 -5\n"), -ENODATA);
-	ck_assert_int_eq(ending_parse(""), -ENODATA);
-	ck_assert_int_eq(ending_parse("text"), -ENODATA);
+	ck_assert_int_eq(exit_status_parse("7 (a name) Z 1 2 3 0 0 139\n"), 139);
+	ck_assert_int_eq(exit_status_parse("7 (a name) R 1 2 3 0 0 0\n"), -ENODATA);
+	ck_assert_int_eq(exit_status_parse("7 (a name) R 1 2 3 0 0 -5\n"), -ENODATA);
+	ck_assert_int_eq(exit_status_parse(""), -ENODATA);
+	ck_assert_int_eq(exit_status_parse("text"), -ENODATA);
 }
 END_TEST
 
@@ -31,15 +30,15 @@ START_TEST(says_it_in_words)
 {
 	char text[64];
 
-	ending_describe(9, text, sizeof text);
+	exit_status_describe(9, text, sizeof text);
 	ck_assert_str_eq(text, ", killed by SIGKILL");
-	ending_describe(139, text, sizeof text);
+	exit_status_describe(139, text, sizeof text);
 	ck_assert_str_eq(text, ", killed by SIGSEGV");
-	ending_describe(40, text, sizeof text);
+	exit_status_describe(40, text, sizeof text);
 	ck_assert_str_eq(text, ", killed by signal 40");
-	ending_describe(3 << 8, text, sizeof text);
+	exit_status_describe(3 << 8, text, sizeof text);
 	ck_assert_str_eq(text, ", with exit status 3");
-	ending_describe(-ENODATA, text, sizeof text);
+	exit_status_describe(-ENODATA, text, sizeof text);
 	ck_assert_str_eq(text, "");
 }
 END_TEST
@@ -60,12 +59,12 @@ static pid_t fork_and_die(void)
 START_TEST(knows_of_a_zombie)
 {
 	pid_t pid = fork_and_die();
-	int fd = departure_open(pid);
+	int fd = process_exit_open(pid);
 
-	ck_assert_int_eq(ending_find(fd, -1), SIGKILL);
-	ck_assert_int_eq(ending_find(-1, -1), -ENODATA);
+	ck_assert_int_eq(exit_status_find(fd, -1), SIGKILL);
+	ck_assert_int_eq(exit_status_find(-1, -1), -ENODATA);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	ck_assert_int_eq(ending_find(fd, -1), -ENODATA);
+	ck_assert_int_eq(exit_status_find(fd, -1), -ENODATA);
 }
 END_TEST
 
@@ -74,21 +73,21 @@ START_TEST(knows_of_one_whose_parent_has_asked)
 {
 	pid_t pid = fork_and_die();
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	int fd = departure_open(pid);
+	int fd = process_exit_open(pid);
 	int status;
 
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	status = ending_find(fd, pidfd);
+	status = exit_status_find(fd, pidfd);
 	ck_assert(status == SIGKILL || status == -ENODATA);
 }
 END_TEST
 
 START_TEST(knows_nothing_of_one_that_lives)
 {
-	int fd = departure_open(getpid());
+	int fd = process_exit_open(getpid());
 
-	ck_assert_int_eq(ending_find(fd, -1), -ENODATA);
-	ck_assert_int_eq(ending_find(fd, (int)syscall(SYS_pidfd_open, getpid(), 0)), -ENODATA);
+	ck_assert_int_eq(exit_status_find(fd, -1), -ENODATA);
+	ck_assert_int_eq(exit_status_find(fd, (int)syscall(SYS_pidfd_open, getpid(), 0)), -ENODATA);
 }
 END_TEST
 
@@ -146,16 +145,16 @@ START_TEST(a_status_of_0_is_known_of_a_zombie)
 	int fds[2];
 	pid_t pid = fork_and_wait(fds);
 	int pidfd = open_pidfd(pid);
-	uint64_t start = ending_find_start(pid);
+	uint64_t start = process_find_start(pid);
 
 	ck_assert_uint_ne(start, 0);
-	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), 0);
+	ck_assert_int_eq(exit_status_is_zero(pid, pidfd, start), 0);
 	let_go(pid, fds[1], 0);
-	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), 1);
+	ck_assert_int_eq(exit_status_is_zero(pid, pidfd, start), 1);
 	/* An earlier process of that pid, one that nobody knows, one without a descriptor. */
-	ck_assert_int_eq(ending_is_clean(pid, pidfd, start - 1), 0);
-	ck_assert_int_eq(ending_is_clean(pid, pidfd, 0), 0);
-	ck_assert_int_eq(ending_is_clean(pid, -1, start), 0);
+	ck_assert_int_eq(exit_status_is_zero(pid, pidfd, start - 1), 0);
+	ck_assert_int_eq(exit_status_is_zero(pid, pidfd, 0), 0);
+	ck_assert_int_eq(exit_status_is_zero(pid, -1, start), 0);
 	waitpid(pid, NULL, 0);
 }
 END_TEST
@@ -166,12 +165,12 @@ START_TEST(another_status_is_not_0)
 	int fds[2];
 	pid_t pid = fork_and_wait(fds);
 	int pidfd = open_pidfd(pid);
-	uint64_t start = ending_find_start(pid);
+	uint64_t start = process_find_start(pid);
 
 	ends[_i](pid, fds[1]);
-	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), 0);
+	ck_assert_int_eq(exit_status_is_zero(pid, pidfd, start), 0);
 	waitpid(pid, NULL, 0);
-	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), 0);
+	ck_assert_int_eq(exit_status_is_zero(pid, pidfd, start), 0);
 }
 END_TEST
 
@@ -181,7 +180,7 @@ START_TEST(a_0_of_another_user_is_not_trusted)
 	int fds[2];
 	pid_t pid = fork_and_wait(fds);
 	int pidfd = open_pidfd(pid);
-	uint64_t start = ending_find_start(pid);
+	uint64_t start = process_find_start(pid);
 	pid_t asker;
 	int status;
 
@@ -190,8 +189,8 @@ START_TEST(a_0_of_another_user_is_not_trusted)
 	if (asker == 0) {
 		if (setresuid(1, 1, 1))
 			_exit(77);
-		_exit(ending_find(departure_open(pid), -1) == -ENODATA &&
-					!ending_is_clean(pid, pidfd, start)
+		_exit(exit_status_find(process_exit_open(pid), -1) == -ENODATA &&
+					!exit_status_is_zero(pid, pidfd, start)
 				? 0
 				: 1);
 	}
@@ -210,12 +209,12 @@ START_TEST(a_0_of_one_with_capabilities_is_not_trusted)
 	int fds[2];
 	pid_t pid = fork_and_wait(fds);
 	int pidfd = open_pidfd(pid);
-	uint64_t start = ending_find_start(pid);
+	uint64_t start = process_find_start(pid);
 
 	let_go(pid, fds[1], 3);
 	memset(none, 0, sizeof none);
 	ck_assert_int_eq((int)syscall(SYS_capset, &head, none), 0);
-	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), 0);
+	ck_assert_int_eq(exit_status_is_zero(pid, pidfd, start), 0);
 	waitpid(pid, NULL, 0);
 }
 END_TEST
@@ -226,7 +225,7 @@ START_TEST(a_status_of_0_is_known_when_its_parent_has_asked)
 	int fds[2];
 	pid_t pid = fork_and_wait(fds);
 	int pidfd = open_pidfd(pid);
-	uint64_t start = ending_find_start(pid);
+	uint64_t start = process_find_start(pid);
 	struct utsname system;
 	int major;
 	int minor;
@@ -235,7 +234,7 @@ START_TEST(a_status_of_0_is_known_when_its_parent_has_asked)
 	waitpid(pid, NULL, 0);
 	ck_assert_int_eq(uname(&system), 0);
 	ck_assert_int_eq(sscanf(system.release, "%d.%d", &major, &minor), 2);
-	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), major * 1000 + minor >= 6015);
+	ck_assert_int_eq(exit_status_is_zero(pid, pidfd, start), major * 1000 + minor >= 6015);
 }
 END_TEST
 

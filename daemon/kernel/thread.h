@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conditions and detached threads. */
+#ifndef DAEMON_THREAD_H
+#define DAEMON_THREAD_H
+
+#include <pthread.h>
+
+void cond_init(pthread_cond_t *cond);
+
+/*
+ * Runs |run| on a detached thread, for work that may never return. All signals are blocked in it,
+ * so that other threads get them. 0 or a negative errno.
+ */
+int thread_start_detached(void *(*run)(void *context), void *context);
+
+#endif
