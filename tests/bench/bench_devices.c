@@ -231,7 +231,7 @@ static int spool(struct bench *b, const struct slots *slots, double *cost)
 	b->drain.logs = reallocarray(b->drain.logs, b->drain.n_logs + 1, sizeof log);
 	b->drain.logs[b->drain.n_logs++] = log;
 	log->tid = 100 + (int32_t)b->drain.n_logs;
-	log->track = spool_add_track(b->spool);
+	log->track = track_new(b->spool);
 	start = thread_cpu_ns();
 	r = log->track ? assembly_spool(b->as, log->track, slots->v, slots->n) : -1;
 	*cost = thread_cpu_ns() - start;

@@ -226,9 +226,8 @@ static int give(struct bench *b, struct spooler *spooler, struct assembly *as)
 {
 	int error = add_pair(b);
 
-	for (size_t i = 0; i < b->drain.n_logs && !error; i++)
-		error = spooler_take(spooler, as, b->drain.logs[i], &b->budget, &b->timeline);
-	return error;
+	b->budget.sink = spooler_get_sink(spooler);
+	return error ? error : drain_give(&b->drain, &b->budget, as, &b->timeline);
 }
 
 /* Some of it, and all the visits. */
@@ -352,7 +351,7 @@ static int run_spooled(struct bench *b)
 
 	if (open_spooler(b, 0, &spooler, &as))
 		return -1;
-	b->budget.spooler = spooler;
+	b->budget.sink = spooler_get_sink(spooler);
 	r = record_all(b, spooler, as);
 	if (!r)
 		r = finish_spooled(b, spooler, as, start);

@@ -20,6 +20,7 @@
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/assembly/encode.h"
 #include "daemon/pipeline/assembly/spool.h"
+#include "daemon/pipeline/assembly/track.h"
 #include "daemon/pipeline/drain/drain.h"
 #include "daemon/pipeline/drain/ring_picture.h"
 #include "daemon/target/target.h"
@@ -211,7 +212,7 @@ static void spill(struct drain *drain, struct spool *spool, struct assembly *as)
 		struct slot_batch batch;
 
 		if (!log->track)
-			log->track = spool_add_track(spool);
+			log->track = track_new(spool);
 		batch = thread_log_steal(log, drain->budget);
 		if (!log->track || assembly_spool(as, log->track, batch.slots, batch.n))
 			abort();

@@ -167,7 +167,7 @@ size_t lap_see_input(struct assemble_input *in)
 /* As a reader has it, since some of it lies encoded in the spool. */
 static struct space *read_back(struct space *space, const struct recording *r)
 {
-	struct spooler *spooler = r->budget.spooler;
+	struct spooler *spooler = r->spooler;
 	struct delivery *d = spooled_deliver(space, spooler ? spooler_get_spool(spooler) : NULL, 0);
 	struct space *read;
 	uint8_t *bytes;

@@ -10,6 +10,7 @@
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/assembly/encode.h"
 #include "daemon/pipeline/assembly/part_writer.h"
+#include "daemon/pipeline/assembly/track.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 #include "trace/xspace/xspace.h"
@@ -112,7 +113,7 @@ void spooled_put(struct thread_log *log, unsigned max_part)
 	size_t at = 0;
 	size_t end = find_cut(log, 0, log->n_slots > tail ? log->n_slots - tail : log->n_slots);
 
-	log->track = spool_add_track(spooled.spool);
+	log->track = track_new(spooled.spool);
 	ck_assert_ptr_nonnull(log->track);
 	while (at < end) {
 		size_t part = find_cut(log, at, at + 1 + spooled_pick(max_part));

@@ -35,8 +35,8 @@ static void visit(void)
 {
 	recording_visit(&recording);
 	/* It has hours. */
-	while (recording.budget.spooler && spooler_get_held_bytes(recording.budget.spooler))
-		spooler_wait(recording.budget.spooler);
+	while (recording.spooler && spooler_get_held_bytes(recording.spooler))
+		spooler_wait(recording.spooler);
 	if (is_session)
 		continuous_visit(&session);
 }
@@ -147,7 +147,7 @@ START_TEST(what_is_spooled_is_dated)
 	begin(3, WINDOW_BYTES);
 	write_for(lap_idle_ticks[_i]);
 	write_much(lap_idle_ticks[_i]);
-	ck_assert_ptr_nonnull(recording.budget.spooler);
+	ck_assert_ptr_nonnull(recording.spooler);
 	write_for(lap_idle_ticks[_i]);
 	ck_assert_uint_eq(end_and_see(), (size_t)played.n);
 	ck_assert_uint_eq(laps.n_undated, 0);

@@ -65,7 +65,7 @@ static void record(unsigned recorder_level)
 	players_play(0, write_a_window);
 	played.now += 1000;
 	recording_visit(&recording);
-	ck_assert_ptr_nonnull(recording.budget.spooler);
+	ck_assert_ptr_nonnull(recording.spooler);
 	ck_assert_int_eq(recording_end(&recording), 0);
 }
 
@@ -73,7 +73,7 @@ static void finish(void)
 {
 	recording_finish(&recording, look, &recording);
 	ck_assert_int_eq(recording.error, 0);
-	ck_assert_uint_eq(spooler_get_held_bytes(recording.budget.spooler), 0);
+	ck_assert_uint_eq(spooler_get_held_bytes(recording.spooler), 0);
 	recording_deinit(&recording);
 }
 

@@ -13,6 +13,7 @@
 #include "daemon/pipeline/assembly/assembly.h"
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/assembly/part_writer.h"
+#include "daemon/pipeline/assembly/track.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/same_trace.h"
 #include "tests/unit/span_trees.h"
@@ -200,7 +201,7 @@ START_TEST(an_equal_span_that_ends_later_is_outside)
 	log_put_span(log, "middle", 40, 80, 1);
 	log_put_span(log, "outer", 40, 80, 0);
 	spooled_begin();
-	log->track = spool_add_track(spooled.spool);
+	log->track = track_new(spooled.spool);
 	for (size_t i = 0; i < 3; i++)
 		ck_assert_int_eq(
 			assembly_spool(spooled.assembly, log->track, log->slots + i, 1), 0);

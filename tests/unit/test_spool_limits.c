@@ -85,7 +85,7 @@ static void expect_loss(struct thread_log *log, void (*break_it)(void), const ch
 	for (uint64_t i = 0; i < 30000; i++)
 		log_put_span(log, "span", 40 + i * 100, 80 + i * 100, 0);
 	spooled_begin();
-	log->track = spool_add_track(spooled.spool);
+	log->track = track_new(spooled.spool);
 	ck_assert_int_eq(assembly_spool(spooled.assembly, log->track, log->slots, 15000), 0);
 	break_it();
 	for (size_t i = 15000; i < 30000; i += 3000)
@@ -186,7 +186,7 @@ static struct space *spool_and_read(struct thread_log *log, size_t first_slots)
 	size_t n;
 
 	spooled_begin();
-	log->track = spool_add_track(spooled.spool);
+	log->track = track_new(spooled.spool);
 	ck_assert_int_eq(assembly_spool(spooled.assembly, log->track, log->slots, first_slots), 0);
 	ck_assert_int_eq(assembly_spool(spooled.assembly, log->track, log->slots + first_slots,
 				 log->n_slots - first_slots),

@@ -110,7 +110,9 @@ START_TEST(writes_what_is_assembled_as_a_whole)
 	spooler = new_spooler(encodes_apart);
 	ck_assert_int_eq(assembly_new(&fixture.target, LOG_START_TICKS, LOG_START_TICKS, &as), 0);
 	spooler_adopt(spooler, as);
-	ck_assert_int_eq(spooler_take(spooler, as, log, &logs.budget, &logs.timeline), 0);
+	logs.budget.sink = spooler_get_sink(spooler);
+	ck_assert_int_eq(thread_log_give(log, &logs.budget, as, &logs.timeline), 0);
+	logs.budget.sink = NULL;
 	ck_assert_int_eq(spooler_finish(spooler), 0);
 	got = assemble(spooler, as, &n);
 	ck_assert_uint_eq(n, n_expected);
@@ -131,7 +133,9 @@ START_TEST(ends_in_the_middle)
 	fill_wide(log);
 	ck_assert_int_eq(assembly_new(&fixture.target, LOG_START_TICKS, LOG_START_TICKS, &as), 0);
 	spooler_adopt(spooler, as);
-	ck_assert_int_eq(spooler_take(spooler, as, log, &logs.budget, &logs.timeline), 0);
+	logs.budget.sink = spooler_get_sink(spooler);
+	ck_assert_int_eq(thread_log_give(log, &logs.budget, as, &logs.timeline), 0);
+	logs.budget.sink = NULL;
 	spooler_free(spooler);
 	assembly_free(as);
 }

@@ -3,6 +3,7 @@
 #include "daemon/pipeline/drain/thread_log.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "daemon/pipeline/drain/drain.h"
@@ -132,11 +133,49 @@ START_TEST(those_that_are_given_away_take_theirs_along)
 }
 END_TEST
 
+static int sink_result;
+static struct slot_batch sink_batch;
+
+static int take_batch(struct slot_sink *sink, void *receiver, void **track,
+	const struct slot_batch *batch, const struct timeline *timeline)
+{
+	(void)receiver;
+	(void)timeline;
+	if (!sink_result) {
+		*track = sink;
+		sink_batch = *batch;
+	}
+	return sink_result;
+}
+
+START_TEST(slots_stay_when_the_sink_refuses_them)
+{
+	struct slot_sink sink = {.take = take_batch};
+
+	add(10, 0);
+	budget.sink = &sink;
+	sink_result = -ENOMEM;
+	ck_assert_int_eq(drain_give(&drain, &budget, NULL, NULL), -ENOMEM);
+	ck_assert_uint_eq(log_of_one->n_slots, 10);
+	ck_assert_ptr_null(log_of_one->track);
+	ck_assert_uint_eq(budget.given_bytes, 0);
+	sink_result = 0;
+	ck_assert_int_eq(drain_give(&drain, &budget, NULL, NULL), 0);
+	ck_assert_uint_eq(log_of_one->n_slots, 0);
+	ck_assert_ptr_eq(log_of_one->track, &sink);
+	ck_assert_uint_eq(budget.given_bytes, 10 * sizeof(struct slot));
+	ck_assert_uint_eq(sink_batch.n, 10);
+	free(sink_batch.slots);
+	free(sink_batch.eras);
+}
+END_TEST
+
 static const struct unit_test tests[] = {
 	UNIT_TEST(each_era_has_its_slots),
 	UNIT_TEST(slots_that_are_forgotten_have_none),
 	UNIT_TEST(joined_parts_have_the_eras_of_the_whole),
 	UNIT_TEST(those_that_are_given_away_take_theirs_along),
+	UNIT_TEST(slots_stay_when_the_sink_refuses_them),
 	{NULL},
 };
 

@@ -167,9 +167,11 @@ static uint64_t count_dropped(const struct assembly *as, const struct drain *dra
 {
 	uint64_t n = as->n_dropped;
 
-	for (size_t i = 0; i < drain->n_logs; i++)
-		if (drain->logs[i]->track)
-			n += drain->logs[i]->track->n_dropped;
+	for (size_t i = 0; i < drain->n_logs; i++) {
+		const struct track *track = drain->logs[i]->track;
+
+		n += track ? track->n_dropped : 0;
+	}
 	return n;
 }
 

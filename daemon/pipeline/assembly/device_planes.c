@@ -61,7 +61,7 @@ static int spool_events(struct drawer *d, size_t i, struct line *made, struct tr
 
 static int add_stored(struct drawer *d, size_t i, struct line *made, int64_t id, const char *name)
 {
-	struct track *track = spool_add_track(d->as->spool);
+	struct track *track = track_new(d->as->spool);
 	struct line *line;
 	int r = track ? spool_events(d, i, made, track) : -ENOMEM;
 

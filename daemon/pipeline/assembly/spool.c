@@ -16,8 +16,13 @@
 #include "base/grow.h"
 #include "base/pages.h"
 #include "daemon/kernel/spool_place.h"
-#include "daemon/pipeline/assembly/track.h"
 #include "daemon/pipeline/assembly/used_rooms.h"
+
+/* An object that lives as long as the spool. */
+struct owned_object {
+	void *object;
+	void (*free_object)(void *object);
+};
 
 struct spool {
 	_Atomic int n_holders;
@@ -28,9 +33,9 @@ struct spool {
 	const _Atomic uint64_t
 		*others; /* bytes of |max_bytes| that are used elsewhere; NULL: none are */
 	_Atomic int error;
-	struct track **tracks;
-	size_t n_tracks;
-	size_t n_tracks_allocated;
+	struct owned_object *owned;
+	size_t n_owned;
+	size_t n_owned_allocated;
 	uint8_t *map; /* NULL: not mapped */
 	size_t map_bytes;
 	struct used_rooms used;
@@ -104,9 +109,9 @@ struct spool *spool_release(struct spool *s)
 {
 	if (!s || atomic_fetch_sub(&s->n_holders, 1) > 1)
 		return NULL;
-	for (size_t i = 0; i < s->n_tracks; i++)
-		track_free(s->tracks[i]);
-	free(s->tracks);
+	for (size_t i = 0; i < s->n_owned; i++)
+		s->owned[i].free_object(s->owned[i].object);
+	free(s->owned);
 	chunks_deinit(&s->room);
 	used_rooms_deinit(&s->used);
 	if (s->map)
@@ -117,16 +122,12 @@ struct spool *spool_release(struct spool *s)
 	return NULL;
 }
 
-struct track *spool_add_track(struct spool *s)
+int spool_own(struct spool *s, void *object, void (*free_object)(void *object))
 {
-	struct track *track;
-
-	if (grow(&s->tracks, &s->n_tracks_allocated, s->n_tracks + 1))
-		return NULL;
-	track = track_new();
-	if (track)
-		s->tracks[s->n_tracks++] = track;
-	return track;
+	if (grow(&s->owned, &s->n_owned_allocated, s->n_owned + 1))
+		return -ENOMEM;
+	s->owned[s->n_owned++] = (struct owned_object){object, free_object};
+	return 0;
 }
 
 /* --- bytes --------------------------------------------------------------------------------- */

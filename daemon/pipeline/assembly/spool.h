@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a capture's events go, encoded: a file without a name, for those that memory has no room for, which is gone with
- * its last holder, or memory; and the tracks whose runs lie in it.
+ * its last holder, or memory.
  *
  * Threads: one writes; who reads does so after that.
  */
@@ -15,7 +15,6 @@
 struct chunks;
 struct diag;
 struct spool;
-struct track;
 
 /*
  * A file in |dir|, or with NULL in the first of $TMPDIR, /var/tmp and /tmp that can be written to; one on a disk is
@@ -38,8 +37,8 @@ void spool_reuse(struct spool *s, size_t n_bytes);
 struct spool *spool_hold(struct spool *s); /* one holder more */
 struct spool *spool_release(struct spool *s); /* NULL ok; returns NULL */
 
-/* Lives as long as the spool; NULL when memory ran out. */
-struct track *spool_add_track(struct spool *s);
+/* Calls |free_object| with |object| when the spool is freed. 0, or -ENOMEM: the caller keeps |object|. */
+int spool_own(struct spool *s, void *object, void (*free_object)(void *object));
 
 /*
  * Empty: where the writer encodes what it appends next, |max_bytes| at most; SIZE_MAX: it does not know how much. The spool's,

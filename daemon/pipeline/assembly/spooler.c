@@ -15,7 +15,8 @@
 #include "daemon/pipeline/assembly/part_writer.h"
 #include "daemon/pipeline/assembly/slot_pool.h"
 #include "daemon/pipeline/assembly/spool.h"
-#include "daemon/pipeline/drain/thread_log.h"
+#include "daemon/pipeline/assembly/track.h"
+#include "daemon/pipeline/drain/slot_sink.h"
 #include "daemon/target/timeline.h"
 
 /* Of slots at a time: fewer are soon used again by who empties rings. */
@@ -32,6 +33,7 @@ struct batch {
 };
 
 struct spooler {
+	struct slot_sink sink; /* first, so that a pointer to it is one to the spooler */
 	struct spool *spool;
 	struct memory_budget keep; /* the threads' */
 	struct memory_budget
@@ -138,6 +140,87 @@ static void *work(void *context)
 	return NULL;
 }
 
+/* --- the sink ------------------------------------------------------------------------------ */
+
+/* The timeline may have lost earlier ones. */
+static size_t find_new_pairs(const struct spooler *s, const struct timeline *timeline)
+{
+	size_t i = timeline->n_pairs;
+
+	while (i > 0 && timeline->pairs[i - 1].ticks > s->last_ticks)
+		i--;
+	return i;
+}
+
+static struct batch *new_batch(const struct spooler *s, const struct timeline *timeline)
+{
+	size_t first = find_new_pairs(s, timeline);
+	size_t n = timeline->n_pairs - first;
+	struct batch *b = calloc(1, sizeof *b + n * sizeof b->pairs[0]);
+
+	if (!b)
+		return NULL;
+	if (n)
+		memcpy(b->pairs, timeline->pairs + first, n * sizeof b->pairs[0]);
+	b->n_pairs = n;
+	return b;
+}
+
+static void queue(struct spooler *s, struct batch *b)
+{
+	pthread_mutex_lock(&s->mutex);
+	atomic_fetch_add(&s->held_bytes, b->slots.n * sizeof *b->slots.slots);
+	*s->last = b;
+	s->last = &b->next;
+	pthread_cond_signal(&s->has_work);
+	pthread_mutex_unlock(&s->mutex);
+}
+
+static int spooler_take(struct slot_sink *sink, void *assembly, void **track,
+	const struct slot_batch *slots, const struct timeline *timeline)
+{
+	struct spooler *s = (struct spooler *)sink;
+	struct batch *b;
+
+	if (!*track)
+		*track = track_new(s->spool);
+	b = *track ? new_batch(s, timeline) : NULL;
+	if (!b)
+		return -ENOMEM;
+	b->assembly = assembly;
+	b->track = *track;
+	b->slots = *slots;
+	s->last_ticks = timeline->pairs[timeline->n_pairs - 1].ticks;
+	queue(s, b);
+	return 0;
+}
+
+static struct slot *spooler_reuse(struct slot_sink *sink, size_t *n_out)
+{
+	return slot_pool_steal(&((struct spooler *)sink)->pool, n_out);
+}
+
+static uint64_t spooler_count_held_bytes(const struct slot_sink *sink)
+{
+	return atomic_load(&((const struct spooler *)sink)->held_bytes);
+}
+
+/* The spool has reached its size, or the disk has failed. */
+static bool spooler_is_full(const struct slot_sink *sink)
+{
+	const struct spooler *s = (const struct spooler *)sink;
+
+	return spool_get_error(s->spool) ||
+	       spool_get_bytes(s->spool) + atomic_load(&s->device_keep.used_bytes) >= s->full_bytes;
+}
+
+static const struct slot_sink spooler_sink = {
+	.take = spooler_take,
+	.reuse = spooler_reuse,
+	.count_held_bytes = spooler_count_held_bytes,
+	.is_full = spooler_is_full,
+};
+
 /* --- life ---------------------------------------------------------------------------------- */
 
 static int start(struct spooler *s)
@@ -180,6 +263,7 @@ int spooler_new(const struct spooler_config *config, struct spooler **out, struc
 	pthread_mutex_init(&s->mutex, NULL);
 	pthread_cond_init(&s->has_work, NULL);
 	pthread_cond_init(&s->has_room, NULL);
+	s->sink = spooler_sink;
 	slot_pool_init(&s->pool);
 	s->last = &s->first;
 	s->in_memory = config->in_memory;
@@ -245,72 +329,14 @@ void spooler_adopt(struct spooler *s, struct assembly *as)
 	assembly_set_writer(as, s->writer);
 }
 
-/* The timeline may have lost earlier ones. */
-static size_t find_new_pairs(const struct spooler *s, const struct timeline *timeline)
-{
-	size_t i = timeline->n_pairs;
-
-	while (i > 0 && timeline->pairs[i - 1].ticks > s->last_ticks)
-		i--;
-	return i;
-}
-
-static struct batch *new_batch(const struct spooler *s, const struct timeline *timeline)
-{
-	size_t first = find_new_pairs(s, timeline);
-	size_t n = timeline->n_pairs - first;
-	struct batch *b = calloc(1, sizeof *b + n * sizeof b->pairs[0]);
-
-	if (!b)
-		return NULL;
-	if (n)
-		memcpy(b->pairs, timeline->pairs + first, n * sizeof b->pairs[0]);
-	b->n_pairs = n;
-	return b;
-}
-
-static void queue(struct spooler *s, struct batch *b)
-{
-	pthread_mutex_lock(&s->mutex);
-	atomic_fetch_add(&s->held_bytes, b->slots.n * sizeof *b->slots.slots);
-	*s->last = b;
-	s->last = &b->next;
-	pthread_cond_signal(&s->has_work);
-	pthread_mutex_unlock(&s->mutex);
-}
-
-int spooler_take(struct spooler *s, struct assembly *as, struct thread_log *log,
-	struct drain_budget *budget, const struct timeline *timeline)
-{
-	struct batch *b;
-
-	if (!log->track)
-		log->track = spool_add_track(s->spool);
-	b = log->track ? new_batch(s, timeline) : NULL;
-	if (!b)
-		return -ENOMEM;
-	b->assembly = as;
-	b->track = log->track;
-	b->slots = thread_log_steal(log, budget);
-	s->last_ticks = timeline->pairs[timeline->n_pairs - 1].ticks;
-	queue(s, b);
-	return 0;
-}
-
-struct slot *spooler_reuse(struct spooler *s, size_t *n_out)
-{
-	return slot_pool_steal(&s->pool, n_out);
-}
-
 uint64_t spooler_get_held_bytes(const struct spooler *s)
 {
 	return atomic_load(&s->held_bytes);
 }
 
-int spooler_is_full(const struct spooler *s)
+struct slot_sink *spooler_get_sink(struct spooler *s)
 {
-	return spool_get_error(s->spool) ||
-	       spool_get_bytes(s->spool) + atomic_load(&s->device_keep.used_bytes) >= s->full_bytes;
+	return &s->sink;
 }
 
 void spooler_wait(struct spooler *s)

@@ -13,12 +13,9 @@
 
 struct assembly;
 struct diag;
-struct drain_budget;
-struct slot;
+struct slot_sink;
 struct spool;
 struct spooler;
-struct thread_log;
-struct timeline;
 
 struct spooler_config {
 	const char *dir; /* as spool_new() takes it */
@@ -39,21 +36,12 @@ struct spooler *spooler_free(struct spooler *s);
 void spooler_adopt(struct spooler *s, struct assembly *as);
 
 /*
- * Takes the slots out of |log|, of the process of |as|, and of |budget|. |timeline| reaches beyond the last of them. 0 or
- * -ENOMEM, then nothing was taken.
+ * The sink of the drains whose slots it spools; the receiver of a process is its assembly, which spooler_adopt() has had. Borrowed.
  */
-int spooler_take(struct spooler *s, struct assembly *as, struct thread_log *log,
-	struct drain_budget *budget, const struct timeline *timeline);
-
-/*
- * Room for slots that are written, *n_out of them, to be used again; NULL: there is none. Owner: the caller (free).
- */
-struct slot *spooler_reuse(struct spooler *s, size_t *n_out);
+struct slot_sink *spooler_get_sink(struct spooler *s);
 
 /* Of slots that were taken and are not written yet. */
 uint64_t spooler_get_held_bytes(const struct spooler *s);
-/* No more can be taken: the spool has reached its size, or the disk has failed. */
-int spooler_is_full(const struct spooler *s);
 /* Waits until some of what is held was written; not when nothing is. */
 void spooler_wait(struct spooler *s);
 /* Waits for all. 0 or -ENOMEM: some was lost for want of memory. */

@@ -15,20 +15,25 @@
 #define RUN_BYTES (32u << 10)
 #define SLICE_EVENTS 256 /* after so many it is asked whether the run is long enough */
 
-struct track *track_new(void)
+static void track_free(void *track)
 {
-	return calloc(1, sizeof(struct track));
+	struct track *t = track;
+
+	free(t->runs);
+	stragglers_deinit(&t->stragglers);
+	launch_stack_deinit(&t->calls);
+	free(t);
 }
 
-struct track *track_free(struct track *t)
+struct track *track_new(struct spool *spool)
 {
-	if (t) {
-		free(t->runs);
-		stragglers_deinit(&t->stragglers);
-		launch_stack_deinit(&t->calls);
+	struct track *t = calloc(1, sizeof *t);
+
+	if (t && spool_own(spool, t, track_free)) {
+		free(t);
+		return NULL;
 	}
-	free(t);
-	return NULL;
+	return t;
 }
 
 /* --- stragglers ---------------------------------------------------------------------------- */

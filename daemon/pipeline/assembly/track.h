@@ -39,8 +39,8 @@ struct track {
 	uint64_t n_dropped; /* events that neither the spool nor memory had room for */
 };
 
-struct track *track_new(void); /* NULL when memory ran out */
-struct track *track_free(struct track *t); /* NULL ok; returns NULL */
+/* A track whose runs go to |spool|, which owns it. NULL when memory ran out. */
+struct track *track_new(struct spool *spool);
 
 /*
  * Appends |n| events, which are in order. Those that come before the last event of an earlier append, few as a rule, stay

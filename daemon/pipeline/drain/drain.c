@@ -306,6 +306,17 @@ unsigned drain_visit(struct drain *d, int *error)
 	return fullest;
 }
 
+int drain_give(struct drain *d, struct drain_budget *budget, void *receiver,
+	const struct timeline *timeline)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < d->n_logs && !r; i++)
+		if (d->logs[i]->n_slots)
+			r = thread_log_give(d->logs[i], budget, receiver, timeline);
+	return r;
+}
+
 void drain_read_open(struct drain *d, int *error)
 {
 	for (size_t i = 0; i < d->n_logs; i++)

@@ -14,6 +14,7 @@
 #include "lib/wire/arena.h"
 
 struct target;
+struct timeline;
 
 struct drain {
 	struct target *target;
@@ -52,6 +53,12 @@ struct drain {
 /* |t| and |budget| outlive the drain. */
 void drain_init(struct drain *d, struct target *t, struct drain_budget *budget);
 void drain_deinit(struct drain *d);
+/*
+ * Gives all slots to the sink of |budget|, which need not be the drain's own: a part has another one (drain_cut.h). |receiver| and
+ * |timeline| as in slot_sink.h. 0 or -ENOMEM, then some stayed.
+ */
+int drain_give(struct drain *d, struct drain_budget *budget, void *receiver,
+	const struct timeline *timeline);
 
 /* Before recording starts: frees the rings of threads that are gone, skips what lies in the others. */
 void drain_reset_rings(struct drain *d);

@@ -8,7 +8,6 @@
 
 #include "base/grow.h"
 #include "base/pages.h"
-#include "daemon/pipeline/assembly/spooler.h"
 #include "lib/wire/record.h"
 
 /* A log beside its slots: also the room for some that it does not use yet. */
@@ -25,7 +24,8 @@ static int take(struct drain_budget *budget, uint64_t max_bytes, uint64_t bytes)
 
 static uint64_t count_waiting(const struct drain_budget *budget)
 {
-	return budget->slot_bytes + (budget->spooler ? spooler_get_held_bytes(budget->spooler) : 0);
+	return budget->slot_bytes +
+	       (budget->sink ? budget->sink->count_held_bytes(budget->sink) : 0);
 }
 
 static int take_slots(struct drain_budget *budget, uint64_t bytes)
@@ -34,7 +34,7 @@ static int take_slots(struct drain_budget *budget, uint64_t bytes)
 
 	if (!budget->window_bytes)
 		return take(budget, budget->max_bytes, bytes);
-	if (budget->spooler && spooler_is_full(budget->spooler))
+	if (budget->sink && budget->sink->is_full(budget->sink))
 		return THREAD_LOG_FULL;
 	/* With nothing to wait for, one ring's slots must do, however large it is. */
 	if (!budget->may_exceed && waiting &&
@@ -95,8 +95,8 @@ static int make_room(struct thread_log *log, size_t n, const struct drain_budget
 	size_t end = log->n_slots + n;
 
 	if (!log->slots) {
-		if (budget->spooler)
-			log->slots = spooler_reuse(budget->spooler, &log->n_allocated);
+		if (budget->sink)
+			log->slots = budget->sink->reuse(budget->sink, &log->n_allocated);
 		log->n_made = log->n_allocated;
 	}
 	if (grow(&log->slots, &log->n_allocated, end))
@@ -169,15 +169,20 @@ void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *bu
 	forget_eras(log, n);
 }
 
-struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *budget)
+static struct slot_batch make_batch(const struct thread_log *log)
 {
-	struct slot_batch batch = {
+	return (struct slot_batch){
 		.slots = log->slots,
 		.n = log->n_slots,
 		.n_allocated = log->n_allocated,
 		.eras = log->eras,
 		.n_eras = log->n_eras,
 	};
+}
+
+struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *budget)
+{
+	struct slot_batch batch = make_batch(log);
 	uint64_t n_bytes = log->n_slots * sizeof *log->slots;
 
 	budget->used_bytes -= n_bytes;
@@ -188,6 +193,17 @@ struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *
 	log->n_slots = log->n_allocated = log->last_visit = log->n_eras = 0;
 	log->n_entries = 0;
 	return batch;
+}
+
+int thread_log_give(struct thread_log *log, struct drain_budget *budget, void *receiver,
+	const struct timeline *timeline)
+{
+	struct slot_batch batch = make_batch(log);
+	int r = budget->sink->take(budget->sink, receiver, &log->track, &batch, timeline);
+
+	if (!r)
+		thread_log_steal(log, budget); /* The sink frees what this returns. */
+	return r;
 }
 
 /* What was read for a part that could not be cut off, for want of memory (drain_cut.c). */

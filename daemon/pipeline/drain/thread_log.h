@@ -6,11 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/pipeline/drain/slot_sink.h"
 #include "daemon/target/era.h"
 #include "daemon/target/open_stack.h"
-
-struct spooler;
-struct track;
 
 /* Raw slots in the order of the records' ends. */
 struct thread_log {
@@ -53,7 +51,7 @@ struct thread_log {
 		complete_ticks; /* of a picture: nothing is missing that ended then or later; 0: nothing is missing, UINT64_MAX: nobody knows */
 	uint64_t n_undated; /* entries that were left out: nobody knows when they were written */
 	int is_limited; /* older ones were there, which nobody had asked for */
-	struct track *track; /* a spool's, where earlier slots went; NULL: all are here */
+	void *track; /* the sink's object for the earlier slots; NULL: it has taken none */
 	uint64_t
 		last_record; /* the first word of the last one that was copied, wherever it is now; 0: none was */
 };
@@ -62,16 +60,16 @@ struct thread_log {
 struct drain_budget {
 	uint64_t max_bytes; /* of slots that cannot be spooled, and of logs */
 	uint64_t share_slots; /* of one thread's in a snapshot; 0: as many as fit */
-	uint64_t used_bytes; /* what was given to the spooler is not in it */
+	uint64_t used_bytes; /* without the slots that the sink has taken */
 	uint64_t slot_bytes; /* of these: slots */
-	uint64_t given_bytes; /* slots that were given to the spooler */
-	uint64_t window_bytes; /* slots beyond are spooled; 0: none are */
-	struct spooler *spooler; /* NULL: it was not needed yet */
+	uint64_t given_bytes; /* slots that the sink has taken */
+	uint64_t window_bytes; /* slots beyond these go to a sink; 0: none do */
+	struct slot_sink *sink; /* borrowed; NULL: it was not needed yet */
 	int may_exceed; /* nothing is put off any more */
 	struct era_clock era_clock; /* of all slots that come; not of a picture's */
 };
 
-/* Slots that wait for the spooler, or are under way there, are at most so many windows; then rings are left as they are. */
+/* At most so many windows of slots wait for the sink or in it; beyond that the rings keep theirs. */
 #define DRAIN_MAX_WINDOWS 5
 
 /* Outcomes of the functions below besides 0 and -ENOMEM. */
@@ -105,17 +103,11 @@ int thread_log_extend(
 /* Of the slots that came last, the first |n| are none: they go, with what they take. */
 void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *budget);
 
-/* Slots that are on their way to the spool, in room for |n_allocated|. */
-struct slot_batch {
-	struct slot *slots;
-	size_t n;
-	size_t n_allocated;
-	struct era *eras; /* as of the log; freed, too */
-	size_t n_eras;
-};
-
-/* Moves the slots to the caller, who has them spooled and frees them. */
+/* Moves the slots to the caller, who frees them and their eras. */
 struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *budget);
+/* Gives the slots to the sink of |budget|; the rest is as for its take(). 0 or -ENOMEM, then they stay. */
+int thread_log_give(struct thread_log *log, struct drain_budget *budget, void *receiver,
+	const struct timeline *timeline);
 
 /*
  * Copies the spans that are open in |ring|, the thread's, before its last records are: one that has ended meanwhile is in

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "daemon/kernel/headroom.h"
 #include "daemon/pipeline/assembly/encode.h"
-#include "daemon/pipeline/assembly/spooler.h"
 #include "daemon/pipeline/recording/capture_begin.h"
 #include "daemon/pipeline/recording/capture_trace.h"
 #include "daemon/pipeline/recording/progress.h"
@@ -53,7 +52,7 @@ static int64_t end_time(const struct capture *c)
 static void note(struct capture *c)
 {
 	const struct drain_budget *budget = &c->recording.budget;
-	uint64_t held = budget->spooler ? spooler_get_held_bytes(budget->spooler) : 0;
+	uint64_t held = budget->sink ? budget->sink->count_held_bytes(budget->sink) : 0;
 
 	progress_note(c->request->progress, budget->used_bytes + budget->given_bytes,
 		budget->given_bytes - held);

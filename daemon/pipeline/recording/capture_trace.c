@@ -230,7 +230,7 @@ static void note_gpus(const struct capture_trace *t, char gpu[STATUS_GPU_BYTES])
 
 static int deliver(struct capture_trace *t, struct capture_result *result)
 {
-	struct spooler *spooler = t->recording->budget.spooler;
+	struct spooler *spooler = t->recording->spooler;
 	struct encode_request request = {
 		.space = t->space,
 		.spool = spooler ? spooler_get_spool(spooler) : NULL,

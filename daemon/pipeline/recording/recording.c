@@ -92,7 +92,7 @@ void recording_deinit(struct recording *r)
 	recording_gpus_deinit(r);
 	close_to_newcomers(r);
 	/* Its thread works with the sources. */
-	spooler_free(r->budget.spooler);
+	spooler_free(r->spooler);
 	timeline_deinit(&r->timeline);
 	for (size_t i = 0; i < r->n_sources; i++)
 		source_free(r->sources[i]);
@@ -255,7 +255,7 @@ static void look_after_recorder(struct recording *r, void (*look)(void *), void 
 	struct family *f = r->family;
 
 	while (f->recorder_level && target_get_life(f->main) == TARGET_ALIVE &&
-		spooler_get_held_bytes(r->budget.spooler)) {
+		spooler_get_held_bytes(r->spooler)) {
 		look(context);
 		target_wait(f->main, monotonic_ns() + LOOK_INTERVAL_NS);
 	}
@@ -265,8 +265,8 @@ void recording_finish(struct recording *r, void (*look)(void *), void *context)
 {
 	if (spill_rest(r))
 		r->error = -ENOMEM;
-	if (look && r->budget.spooler)
+	if (look && r->spooler)
 		look_after_recorder(r, look, context);
-	if (r->budget.spooler && spooler_finish(r->budget.spooler))
+	if (r->spooler && spooler_finish(r->spooler))
 		r->error = -ENOMEM;
 }

@@ -17,6 +17,7 @@
 
 struct diag;
 struct source;
+struct spooler;
 
 struct recording {
 	struct family *family;
@@ -25,6 +26,7 @@ struct recording {
 	size_t n_allocated;
 	uint64_t max_bytes; /* of the whole capture, in this process and on the disk */
 	struct drain_budget budget;
+	struct spooler *spooler; /* the budget's sink; NULL: it was not needed yet */
 	uint64_t
 		part_window_bytes; /* the budget's of what is cut off, with recording_set_unlimited() */
 	char spool_problem[512]; /* "": there is none */

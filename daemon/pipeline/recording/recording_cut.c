@@ -100,8 +100,9 @@ int recording_cut_last(struct recording *r, struct recording *part, int64_t from
 
 void recording_part_deinit(struct recording *part)
 {
-	spooler_free(part->budget.spooler);
-	part->budget.spooler = NULL;
+	spooler_free(part->spooler);
+	part->spooler = NULL;
+	part->budget.sink = NULL;
 	timeline_deinit(&part->timeline);
 	recording_gpus_deinit(part);
 	for (size_t i = 0; i < part->n_sources; i++)

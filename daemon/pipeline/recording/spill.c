@@ -62,8 +62,10 @@ static void begin_in_file(struct recording *r, uint64_t n_bytes)
 	};
 	struct diag d = DIAG_INIT;
 
-	if (!spooler_new(&config, &r->budget.spooler, &d))
+	if (!spooler_new(&config, &r->spooler, &d)) {
+		r->budget.sink = spooler_get_sink(r->spooler);
 		return;
+	}
 	log_warn(LOG_TARGET, "no file for a large capture: %s", d.text);
 	snprintf(r->spool_problem, sizeof r->spool_problem, "%s", d.text);
 	r->budget.window_bytes = 0;
@@ -81,8 +83,10 @@ static void begin_in_memory(struct recording *r, uint64_t n_bytes)
 	};
 	struct diag d = DIAG_INIT;
 
-	if (spooler_new(&config, &r->budget.spooler, &d))
+	if (spooler_new(&config, &r->spooler, &d))
 		log_warn(LOG_TARGET, "a capture is encoded as a whole: %s", d.text);
+	else
+		r->budget.sink = spooler_get_sink(r->spooler);
 }
 
 static int adopt(struct recording *r, struct source *s)
@@ -92,7 +96,7 @@ static int adopt(struct recording *r, struct source *s)
 	if (assembly_new(s->target, r->earliest_ticks, r->start.ticks, &s->assembly))
 		return -ENOMEM;
 	s->assembly->end_ns = recording_find_end(r);
-	spooler_adopt(r->budget.spooler, s->assembly);
+	spooler_adopt(r->spooler, s->assembly);
 	return 0;
 }
 
@@ -100,11 +104,7 @@ static int give(struct recording *r, struct source *s)
 {
 	int error = adopt(r, s);
 
-	for (size_t i = 0; i < s->drain.n_logs && !error; i++)
-		if (s->drain.logs[i]->n_slots)
-			error = spooler_take(r->budget.spooler, s->assembly, s->drain.logs[i],
-				&r->budget, &r->timeline);
-	return error;
+	return error ? error : drain_give(&s->drain, &r->budget, s->assembly, &r->timeline);
 }
 
 static int give_all(struct recording *r)
@@ -120,16 +120,16 @@ static int give_all(struct recording *r)
 /* A capture that has less than a window needs no file. Of one that has, parts go while a core's cache still has them. */
 static uint64_t find_limit(const struct drain_budget *budget)
 {
-	return budget->spooler ? budget->window_bytes / PARTS_OF_WINDOW : budget->window_bytes;
+	return budget->sink ? budget->window_bytes / PARTS_OF_WINDOW : budget->window_bytes;
 }
 
 int spill_look(struct recording *r)
 {
 	if (!r->budget.window_bytes || r->budget.slot_bytes < find_limit(&r->budget))
 		return 0;
-	if (!r->budget.spooler)
+	if (!r->spooler)
 		begin_in_file(r, 0);
-	if (!r->budget.spooler)
+	if (!r->spooler)
 		return 0;
 	/* Times are made of pairs on both sides. */
 	if (timeline_add(&r->timeline, clock_pair_read(r->uses_ticks)))
@@ -141,7 +141,7 @@ void spill_begin(struct recording *r, uint64_t n_bytes)
 {
 	const struct drain_budget *budget = &r->budget;
 
-	if (!budget->window_bytes || budget->spooler || n_bytes < MIN_BYTES)
+	if (!budget->window_bytes || budget->sink || n_bytes < MIN_BYTES)
 		return;
 	if (n_bytes <= MAX_WINDOWS_IN_MEMORY * budget->window_bytes)
 		begin_in_memory(r, n_bytes);
@@ -151,7 +151,7 @@ void spill_begin(struct recording *r, uint64_t n_bytes)
 
 int spill_give(struct recording *r)
 {
-	struct spooler *spooler = r->budget.spooler;
+	struct spooler *spooler = r->spooler;
 	int error = spooler ? give_all(r) : 0;
 
 	while (spooler &&
@@ -162,7 +162,7 @@ int spill_give(struct recording *r)
 
 int spill_rest(struct recording *r)
 {
-	if (r->budget.spooler)
+	if (r->spooler)
 		return 0;
 	spill_begin(r, r->budget.slot_bytes);
 	return spill_give(r);
@@ -178,15 +178,15 @@ void spill_catch_up(struct recording *r, struct source *s)
 		source_visit(s, &r->error);
 		if (spill_look(r))
 			r->error = -ENOMEM;
-		if (!s->drain.is_behind || !r->budget.spooler)
+		if (!s->drain.is_behind || !r->spooler)
 			return;
-		spooler_wait(r->budget.spooler);
+		spooler_wait(r->spooler);
 	}
 }
 
 int spill_add_warnings(const struct recording *r, struct space *space)
 {
-	const struct spool *spool = r->budget.spooler ? spooler_get_spool(r->budget.spooler) : NULL;
+	const struct spool *spool = r->spooler ? spooler_get_spool(r->spooler) : NULL;
 	int error = spool ? spool_get_error(spool) : 0;
 
 	if (r->spool_problem[0])
