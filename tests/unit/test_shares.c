@@ -6,7 +6,6 @@
 #include <proftap/proftap.h>
 
 #include "daemon/pipeline/drain/ring_notes.h"
-#include "daemon/pipeline/drain/ring_reach.h"
 #include "daemon/pipeline/drain/thread_log.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/unit.h"
@@ -75,11 +74,11 @@ START_TEST(of_a_ring_what_ended_lately_is_wanted)
 	from = emit(2 * FIXTURE_SLOTS + 77);
 	head = fixture_head(0);
 	emit((unsigned)_i * 17);
-	position = ring_reach_find(&fixture.target, 0, from);
+	position = ring_notes_find_reach(&fixture.target, 0, from);
 	ck_assert_uint_le(position, head);
 	ck_assert_uint_ge(position + FIXTURE_SLOTS / RING_SEGMENTS, head);
-	ck_assert_uint_eq(ring_reach_find(&fixture.target, 0, 0), 0);
-	ck_assert_uint_eq(ring_reach_find(&fixture.target, 0, 1), 0);
+	ck_assert_uint_eq(ring_notes_find_reach(&fixture.target, 0, 0), 0);
+	ck_assert_uint_eq(ring_notes_find_reach(&fixture.target, 0, 1), 0);
 	ring_notes_close(&fixture.target);
 	fixture_close();
 }

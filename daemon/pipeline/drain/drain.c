@@ -3,19 +3,23 @@
 #include "daemon/pipeline/drain/drain.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/log.h"
-#include "daemon/pipeline/drain/drain_ring.h"
 #include "daemon/pipeline/drain/rings.h"
 #include "daemon/target/exit_note.h"
+#include "daemon/target/ring_copy.h"
 #include "daemon/target/target.h"
 
-/* A thread that the recording was stopped for drops one span more at most. */
-#define N_TRIES 3
+/* A thread drops one more span at most after its recording was stopped. */
+#define OPEN_TRIES 3
+
+/* A thread can overwrite its ring while it is copied. The next visit may be the last one, so it is tried again at once. */
+#define COPY_TRIES 8
 
 #define RECLAIM_INTERVAL_NS (50 * NS_PER_MS)
 
@@ -61,8 +65,171 @@ void drain_set_devices(struct drain *d, uint32_t devices)
 	d->devices = devices;
 }
 
-/* *out is the log of the thread that owns ring |i| now. As thread_log_new(). */
-static int find_log(struct drain *d, uint32_t i, const struct ring *ring, struct thread_log **out)
+/* --- one ring ----------------------------------------------------------------------------- */
+
+/* Notes that a record was lost since the look before. */
+static void note_gap(struct drain *d)
+{
+	gaps_add(&d->gaps, d->looks[2], UINT64_MAX);
+}
+
+static void skip_old_records(struct drain *d, uint32_t i, struct thread_log *log)
+{
+	struct ring_place first = ring_get_first(target_ring(d->target, i));
+	struct ring_place at = {d->target->tail[i], 0};
+	int tries = COPY_TRIES;
+
+	if (first.position > at.position)
+		d->target->tail[i] = first.position;
+	else
+		while (ring_find_ordinal(d->target, i, &at) && --tries) {
+			rings_skip(d->target, i);
+			at.position = d->target->tail[i];
+		}
+	d->n_broken += !tries;
+	log->ordinal = at.ordinal;
+}
+
+enum copy_outcome {
+	COPY_DONE,
+	COPY_POSTPONED, /* there is no room before the next visit */
+	COPY_OVERWRITTEN, /* the thread overwrote all of it meanwhile */
+};
+
+/* Counts the records of |c| as lost, because there is no memory for them. */
+static enum copy_outcome count_as_lost(
+	struct drain *d, uint32_t i, struct thread_log *log, const struct ring_copy *c)
+{
+	struct ring_place end = {c->end, 0};
+
+	if (ring_find_ordinal(d->target, i, &end))
+		return COPY_OVERWRITTEN;
+	log->lost_memory += end.ordinal - log->ordinal;
+	log->ordinal = end.ordinal;
+	return COPY_DONE;
+}
+
+/* Copies into |slots|, which are the log's, and counts the entries that were overwritten before. */
+static enum copy_outcome copy_to_log(
+	struct drain *d, struct thread_log *log, struct ring_copy *c, struct slot *slots)
+{
+	int r;
+
+	ring_copy_take(c, slots);
+	r = ring_copy_finish(c);
+	if (r) {
+		thread_log_forget(log, c->end - c->start, d->budget);
+		d->n_broken += r == RING_COPY_BROKEN;
+		return r == RING_COPY_GONE ? COPY_OVERWRITTEN : COPY_DONE;
+	}
+	thread_log_forget(log, c->from.position - c->start, d->budget);
+	log->n_overwritten += c->from.ordinal - log->ordinal;
+	log->ordinal = ring_copy_count(c, slots, &log->last_record);
+	log->n_entries += log->ordinal - c->from.ordinal;
+	log->end = c->end;
+	return COPY_DONE;
+}
+
+static enum copy_outcome copy_ring(
+	struct drain *d, uint32_t i, struct thread_log *log, struct ring_copy *c, int *error)
+{
+	struct slot *slots;
+	int r = thread_log_extend(log, c->end - c->start, d->budget, &slots);
+
+	if (r == THREAD_LOG_LATER)
+		return COPY_POSTPONED;
+	if (r < 0)
+		*error = r;
+	return r ? count_as_lost(d, i, log, c) : copy_to_log(d, log, c, slots);
+}
+
+/* *n_new is the number of slots that the ring had. */
+static enum copy_outcome try_to_empty_ring(
+	struct drain *d, uint32_t i, struct thread_log *log, uint64_t *n_new, int *error)
+{
+	struct ring_place tail = {d->target->tail[i], log->ordinal};
+	struct ring_copy c;
+	enum copy_outcome outcome = COPY_DONE;
+
+	*n_new = 0;
+	/* A broken ring is read again from behind its head. */
+	if (ring_copy_begin(&c, d->target, i, tail))
+		d->n_broken++;
+	else
+		*n_new = c.end - tail.position;
+	if (*n_new)
+		outcome = copy_ring(d, i, log, &c, error);
+	if (outcome == COPY_DONE)
+		rings_skip_to(d->target, i, c.end);
+	return outcome;
+}
+
+/* Counts lost records that can make two other records look as if they belonged together. Spans that are lost alone cannot. */
+static uint64_t count_lost(const struct thread_log *log)
+{
+	return log->lost[LOSS_FULL] + log->lost[LOSS_REENTRY] + log->lost_memory;
+}
+
+static uint64_t empty_ring(struct drain *d, uint32_t i, struct thread_log *log, int *error)
+{
+	uint64_t n_lost = count_lost(log);
+	enum copy_outcome outcome;
+	int tries = COPY_TRIES;
+	uint64_t n_new;
+
+	do
+		outcome = try_to_empty_ring(d, i, log, &n_new, error);
+	while (outcome == COPY_OVERWRITTEN && --tries);
+	if (outcome != COPY_DONE)
+		d->is_behind = true;
+	thread_log_copy_identity(log, target_ring(d->target, i));
+	log->lost[LOSS_FULL] += log->n_overwritten;
+	if (count_lost(log) != n_lost)
+		note_gap(d);
+	return n_new;
+}
+
+/* The number of entries before the tail of ring |i|, whose thread has no log. NULL when memory ran out. */
+static uint64_t *find_passed_ordinal(struct drain *d, uint32_t i)
+{
+	if (!d->ordinals)
+		d->ordinals = calloc(d->target->n_rings, sizeof *d->ordinals);
+	if (!d->ordinals)
+		return NULL;
+	/* The ring has another thread than at the last look. */
+	if (ring_get_first(target_ring(d->target, i)).position >= d->target->tail[i])
+		d->ordinals[i] = 0;
+	return &d->ordinals[i];
+}
+
+static uint64_t pass_over_ring(struct drain *d, uint32_t i, int *error)
+{
+	uint64_t *ordinal = find_passed_ordinal(d, i);
+	struct ring_place head;
+	uint64_t before;
+	int tries = COPY_TRIES;
+
+	do
+		head.position = atomic_load_explicit(
+			&target_ring(d->target, i)->head, memory_order_acquire);
+	while (ring_find_ordinal(d->target, i, &head) && --tries);
+	rings_skip_to(d->target, i, head.position);
+	if (!tries)
+		d->n_broken++;
+	if (!ordinal)
+		*error = -ENOMEM;
+	if (!tries || !ordinal)
+		return 0;
+	before = *ordinal;
+	*ordinal = head.ordinal;
+	return head.ordinal - before;
+}
+
+/* --- logs --------------------------------------------------------------------------------- */
+
+/* Sets *out to the log of the thread that owns ring |i| now, a new one if need be. Returns as thread_log_new(). */
+static int find_log_of_ring(
+	struct drain *d, uint32_t i, const struct ring *ring, struct thread_log **out)
 {
 	int r;
 
@@ -78,33 +245,33 @@ static int find_log(struct drain *d, uint32_t i, const struct ring *ring, struct
 	(*out)->serial = d->next_serial++;
 	(*out)->tid = atomic_load_explicit(&ring->tid, memory_order_relaxed);
 	(*out)->ring = i;
-	drain_ring_begin(d, i, *out);
+	skip_old_records(d, i, *out);
 	d->log_of_ring[i] = (int32_t)d->n_logs;
 	d->logs[d->n_logs++] = *out;
 	return 0;
 }
 
-/* In the recording, whatever its level was when the thread looked. */
-static int is_recording(const struct drain *d, const struct ring *ring)
+/* True when the thread has joined the recording, with whatever level. */
+static bool is_recording(const struct drain *d, const struct ring *ring)
 {
 	return d->word && ring_is_same_recording(
 				  atomic_load_explicit(&ring->word, memory_order_acquire), d->word);
 }
 
-/* A thread's that records, or the collectors'. */
-static int is_wanted(const struct drain *d, uint32_t i, const struct ring *ring)
+/* True for the ring of a thread that records, and for the ring of the collectors. */
+static bool is_wanted(const struct drain *d, uint32_t i, const struct ring *ring)
 {
 	uint32_t word = atomic_load_explicit(&ring->word, memory_order_acquire);
 
 	return word == RING_WORD_DEVICES ? i + 1 == d->devices : is_recording(d, ring);
 }
 
-/* What is read before the clock was written, or lost, before that time: after it nothing may be read any more. */
+/* Whatever was read before the clock was read was written, or lost, before that time. Nothing may be read after it. */
 static void skip_ring(struct drain *d, uint32_t i, int64_t before_ns, int *error)
 {
 	struct ring *ring = target_ring(d->target, i);
 	struct thread_log *log;
-	int r = find_log(d, i, ring, &log);
+	int r = find_log_of_ring(d, i, ring, &log);
 	uint64_t head;
 
 	if (r < 0)
@@ -115,11 +282,11 @@ static void skip_ring(struct drain *d, uint32_t i, int64_t before_ns, int *error
 	if (monotonic_ns() >= before_ns)
 		return;
 	if (r) {
-		drain_ring_pass_over(d, i, error);
+		pass_over_ring(d, i, error);
 		return;
 	}
 	rings_skip_to(d->target, i, head);
-	drain_ring_begin(d, i, log);
+	skip_old_records(d, i, log);
 	for (int k = 0; k < LOSS_KINDS; k++)
 		log->lost_before[k] += log->lost[k];
 }
@@ -141,17 +308,17 @@ void drain_begin_over(struct drain *d, uint32_t word, int *error)
 	drain_skip(d, INT64_MAX, error);
 }
 
-/* Of a thread that there is no room for a log of. Returns how many slots were new. */
-static uint64_t leave_out(struct drain *d, uint32_t i, int *error)
+/* Counts the records of a thread for whose log there is no room. Returns how many slots were new. */
+static uint64_t pass_over_thread(struct drain *d, uint32_t i, int *error)
 {
 	uint64_t before = d->target->tail[i];
 
-	d->lost_memory += drain_ring_pass_over(d, i, error);
-	drain_note_gap(d);
+	d->lost_memory += pass_over_ring(d, i, error);
+	note_gap(d);
 	return d->target->tail[i] - before;
 }
 
-/* Returns how full it was, in 1/1000. */
+/* Returns how full the ring was, in 1/1000. */
 static unsigned visit_ring(struct drain *d, uint32_t i, int *error)
 {
 	struct ring *ring = target_ring(d->target, i);
@@ -161,24 +328,24 @@ static unsigned visit_ring(struct drain *d, uint32_t i, int *error)
 
 	if (!is_wanted(d, i, ring))
 		return 0;
-	r = find_log(d, i, ring, &log);
+	r = find_log_of_ring(d, i, ring, &log);
 	if (r < 0)
 		*error = r;
 	else
-		n = r ? leave_out(d, i, error) : drain_ring_visit(d, i, log, error);
+		n = r ? pass_over_thread(d, i, error) : empty_ring(d, i, log, error);
 	return n < d->target->n_slots ? (unsigned)(n * 1000 / d->target->n_slots) : 1000;
 }
 
-/* Of the spans that were open, those whose records are among the log's last slots, from |at| on. */
-static void drop_ended(struct thread_log *log, size_t at)
+/* Forgets the open spans that have ended: their records are among the log's slots from |at| on. */
+static void drop_ended_spans(struct thread_log *log, size_t at)
 {
 	for (; at < log->n_slots && log->n_open; at += 1 + record_n_extra(log->slots[at].word[0]))
 		thread_log_drop_ended(log, log->slots[at].word[0], log->end - (log->n_slots - at));
 }
 
 /*
- * The stack first, then the ring once more: an end that is at work while the recording stops may store its record, and
- * take the span off the stack, at any time in between. So it is in one of them at least.
+ * Reads the stack first, then the ring once more. A span that ends while the recording stops may store its record and leave the
+ * stack at any time in between, so it is found in one of the two at least.
  */
 static void read_open_once(struct drain *d, struct thread_log *log, struct ring *ring, int *error)
 {
@@ -188,9 +355,9 @@ static void read_open_once(struct drain *d, struct thread_log *log, struct ring 
 
 	if (thread_log_copy_open(log, ring, d->budget))
 		*error = -ENOMEM;
-	drain_ring_visit(d, log->ring, log, error);
+	empty_ring(d, log->ring, log, error);
 	thread_log_drop_ended(log, last, end - 1);
-	drop_ended(log, n_slots);
+	drop_ended_spans(log, n_slots);
 }
 
 static uint64_t count_dropped_spans(const struct ring *ring)
@@ -199,11 +366,11 @@ static uint64_t count_dropped_spans(const struct ring *ring)
 	       atomic_load_explicit(&ring->lost[LOSS_LEFT_OPEN], memory_order_acquire);
 }
 
-/* Again if one was dropped meanwhile: it is among the open ones, or it is counted. */
+/* Reads again if a span was dropped meanwhile, so that each span is either among the open ones or counted. */
 static void read_open_spans(struct drain *d, struct thread_log *log, int *error)
 {
 	struct ring *ring = target_ring(d->target, log->ring);
-	int tries = N_TRIES;
+	int tries = OPEN_TRIES;
 	uint64_t n_dropped;
 
 	if (!is_recording(d, ring))
@@ -220,12 +387,12 @@ static void close_log(struct drain *d, uint32_t i, int *error)
 
 	read_open_spans(d, log, error);
 	log->gone_ticks = exit_note_find_thread(d->target);
-	log->is_closed = 1;
+	log->is_closed = true;
 	d->log_of_ring[i] = -1;
 }
 
-/* The ring of a thread that is gone can serve another one. */
-static void reclaim(struct drain *d, uint32_t i, int *error)
+/* Frees the ring of a thread that is gone for another thread. */
+static void reclaim_ring(struct drain *d, uint32_t i, int *error)
 {
 	const struct ring *ring = target_ring(d->target, i);
 	int32_t log = d->log_of_ring[i];
@@ -233,7 +400,7 @@ static void reclaim(struct drain *d, uint32_t i, int *error)
 
 	if (target_has_thread(d->target, tid))
 		return;
-	/* What it wrote between the visit and its end. */
+	/* The thread may have written between the visit and its end. */
 	visit_ring(d, i, error);
 	if (d->is_behind)
 		return;
@@ -242,15 +409,15 @@ static void reclaim(struct drain *d, uint32_t i, int *error)
 	rings_free(d->target, i);
 }
 
-/* Asking for every thread at every visit would cost more than the drain. */
-static int is_time_to_reclaim(struct drain *d)
+/* To ask for each thread at each visit would cost more than the drain itself. */
+static bool is_time_to_reclaim(struct drain *d)
 {
 	int64_t now = monotonic_ns();
 
 	if (now < d->next_reclaim_ns)
-		return 0;
+		return false;
 	d->next_reclaim_ns = now + RECLAIM_INTERVAL_NS;
-	return 1;
+	return true;
 }
 
 /*
@@ -270,26 +437,21 @@ static void begin_look(struct drain *d)
 	d->looks[0] = now;
 }
 
-void drain_note_gap(struct drain *d)
-{
-	gaps_add(&d->gaps, d->looks[2], UINT64_MAX);
-}
-
 static void look_for_lost(struct drain *d)
 {
 	uint64_t lost_no_ring = atomic_load(&d->target->arena->lost_no_ring);
 
 	if (lost_no_ring != d->seen_no_ring)
-		drain_note_gap(d);
+		note_gap(d);
 	d->seen_no_ring = lost_no_ring;
 }
 
 unsigned drain_visit(struct drain *d, int *error)
 {
-	int reclaims = is_time_to_reclaim(d);
+	bool reclaims = is_time_to_reclaim(d);
 	unsigned fullest = 0;
 
-	d->is_behind = 0;
+	d->is_behind = false;
 	begin_look(d);
 	for (uint32_t i = 0; i < d->target->n_rings; i++) {
 		unsigned full;
@@ -300,7 +462,7 @@ unsigned drain_visit(struct drain *d, int *error)
 		if (full > fullest)
 			fullest = full;
 		if (full == 0 && reclaims)
-			reclaim(d, i, error);
+			reclaim_ring(d, i, error);
 	}
 	look_for_lost(d);
 	return fullest;
@@ -326,10 +488,10 @@ void drain_read_open(struct drain *d, int *error)
 
 void drain_finish(struct drain *d, int *error)
 {
-	d->budget->may_exceed = 1;
+	d->budget->may_exceed = true;
 	drain_visit(d, error);
 	drain_read_open(d, error);
-	d->budget->may_exceed = 0;
+	d->budget->may_exceed = false;
 	d->lost_no_ring = atomic_load(&d->target->arena->lost_no_ring) - d->lost_no_ring_before;
 	if (d->n_broken)
 		log_warn(LOG_TARGET, "%llu rings made no sense", (unsigned long long)d->n_broken);

@@ -3,6 +3,7 @@
 #include "daemon/pipeline/drain/drain_cut.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +11,15 @@
 #include "daemon/pipeline/drain/drain.h"
 #include "daemon/target/target.h"
 
-static int has_something(const struct thread_log *log)
+static bool log_has_content(const struct thread_log *log)
 {
 	for (int k = 0; k < LOSS_KINDS; k++)
 		if (log->lost[k] != log->lost_told[k])
-			return 1;
+			return true;
 	return log->n_slots || log->n_open || log->lost_memory;
 }
 
-/* The part tells what was lost since the one before; the log goes on counting as its ring does. */
+/* The part tells the losses since the part before it; the log goes on counting as its ring does. */
 static void move_losses(struct thread_log *log, struct thread_log *part)
 {
 	for (int k = 0; k < LOSS_KINDS; k++) {
@@ -36,7 +37,7 @@ static void move_content(struct thread_log *log, struct thread_log *part)
 		.tid = log->tid,
 		.ring = log->ring,
 		.handle = log->handle,
-		.is_closed = 1,
+		.is_closed = true,
 		.slots = log->slots,
 		.n_slots = log->n_slots,
 		.n_allocated = log->n_allocated,
@@ -57,7 +58,7 @@ static void move_content(struct thread_log *log, struct thread_log *part)
 	log->n_open = 0;
 }
 
-static int append(struct drain *d, struct thread_log *log)
+static int drain_append_log(struct drain *d, struct thread_log *log)
 {
 	if (grow(&d->logs, &d->n_logs_allocated, d->n_logs + 1))
 		return -ENOMEM;
@@ -69,10 +70,10 @@ static int cut_log(struct thread_log *log, struct drain *part)
 {
 	struct thread_log *copy;
 
-	if (!has_something(log))
+	if (!log_has_content(log))
 		return 0;
 	copy = calloc(1, sizeof *copy);
-	if (!copy || append(part, copy)) {
+	if (!copy || drain_append_log(part, copy)) {
 		free(copy);
 		return -ENOMEM;
 	}
@@ -80,7 +81,7 @@ static int cut_log(struct thread_log *log, struct drain *part)
 	return 0;
 }
 
-/* Logs of threads that are gone stay with what was cut off. */
+/* Frees the logs of threads that are gone: the part has all that they held. */
 static void forget_closed(struct drain *d)
 {
 	size_t n = 0;
@@ -88,7 +89,7 @@ static void forget_closed(struct drain *d)
 	for (size_t i = 0; i < d->n_logs; i++) {
 		struct thread_log *log = d->logs[i];
 
-		if (log->is_closed && !has_something(log)) {
+		if (log->is_closed && !log_has_content(log)) {
 			thread_log_free(log);
 			continue;
 		}
@@ -99,7 +100,7 @@ static void forget_closed(struct drain *d)
 	d->n_logs = n;
 }
 
-/* Keeps the last gap: it may go on, and marks that wait for the next part can be of its time. */
+/* Keeps the last gap: it may go on, and marks that wait for the next part may lie in it. */
 static void keep_last_gap(struct gaps *g)
 {
 	if (!g->n)
@@ -148,7 +149,7 @@ static void move_slots(struct thread_log *older, struct thread_log *newer)
 	newer->n_slots = newer->n_allocated = newer->n_eras = 0;
 }
 
-/* Behind those of the slots that |older| has. One that was cut in two is whole again. */
+/* Appends the eras of |newer| behind those of |older|. An era that was cut in two becomes one again. */
 static int join_eras(struct thread_log *older, const struct thread_log *newer)
 {
 	size_t n_before = older->n_eras;
@@ -168,7 +169,7 @@ static int join_eras(struct thread_log *older, const struct thread_log *newer)
 	return r;
 }
 
-/* What is older may have been given away already. */
+/* The older slots may have gone to a sink already. */
 static int join_slots(struct thread_log *older, struct thread_log *newer)
 {
 	if (!older->n_slots) {
@@ -216,8 +217,9 @@ static void join_counts(struct drain *older, struct drain *newer)
 		gaps_add(&older->gaps, newer->gaps.v[i].from, newer->gaps.v[i].until);
 }
 
-/* The logs of both, in the order of their serials, to |to|, which has room for all. */
-static size_t merge(struct drain *older, struct drain *newer, struct thread_log **to, int *error)
+/* Writes the logs of both to |to|, which has room for all, in the order of their serials. */
+static size_t merge_logs(
+	struct drain *older, struct drain *newer, struct thread_log **to, int *error)
 {
 	size_t n = 0;
 	size_t i = 0;
@@ -250,7 +252,7 @@ int drain_join(struct drain *older, struct drain *newer)
 		drain_deinit(newer);
 		return -ENOMEM;
 	}
-	n = merge(older, newer, logs, &error);
+	n = merge_logs(older, newer, logs, &error);
 	free(older->logs);
 	older->logs = logs;
 	older->n_logs = n;
@@ -262,9 +264,9 @@ int drain_join(struct drain *older, struct drain *newer)
 
 int drain_take_log(struct drain *d, struct thread_log *log)
 {
-	int r = append(d, log);
+	int r = drain_append_log(d, log);
 
-	log->is_closed = 1;
+	log->is_closed = true;
 	if (r)
 		thread_log_free(log);
 	return r;

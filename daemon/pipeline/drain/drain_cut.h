@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts of a drain: what was copied out of the rings until now is cut off, without copying it, and the drain goes on. Parts
- * that follow one another can be put together again. A part is a drain of its own, for assemble.h, and owns
+ * Parts of a drain. A cut moves all that was copied out of the rings into a part, without copying it again, and the drain goes
+ * on. Parts that follow one another can be joined again. A part is a drain of its own, for assemble.h, and owns
  * its logs (drain_deinit()).
  */
 #ifndef DAEMON_DRAIN_CUT_H
@@ -16,10 +16,10 @@ struct thread_log;
  */
 int drain_cut(struct drain *d, struct drain *part);
 
-/* Appends |newer| to |older|; |newer| is empty afterwards. 0, or -ENOMEM: something is missing. */
+/* Appends |newer| to |older|; |newer| is empty afterwards. 0, or -ENOMEM: some records were lost. */
 int drain_join(struct drain *older, struct drain *newer);
 
-/* Adds |log| (taken, also on failure) to |d|: of no ring. 0 or -ENOMEM. */
+/* Adds |log|, which belongs to no ring, to |d|. Takes |log|, also on failure. 0 or -ENOMEM. */
 int drain_take_log(struct drain *d, struct thread_log *log);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that are gone; see ended_threads.h. */
+/* The records of ended threads; see ended_threads.h. */
 #include "daemon/pipeline/drain/ended_threads.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,8 @@
 #include "daemon/target/target.h"
 
 struct ended_thread {
-	struct ended_thread *next; /* ended later */
-	struct ended_threads *of; /* NULL: of a process that is of no interest any more */
+	struct ended_thread *next; /* the next one in the order of ends */
+	struct ended_threads *of; /* NULL: its process was forgotten */
 	struct thread_log *log;
 	uint64_t n_bytes;
 };
@@ -41,27 +42,27 @@ static uint64_t find_last_end(const struct thread_log *log)
 	return log->gone_ticks;
 }
 
-static void note_gone(struct ended_sums *sums, uint64_t ticks)
+static void note_last_end(struct ended_sums *sums, uint64_t ticks)
 {
 	if (ticks > sums->gone_ticks)
 		sums->gone_ticks = ticks;
 }
 
-/* What it says goes into the sums, if they are still asked for. */
-static void count_gone(struct ended_threads *of, const struct thread_log *log)
+/* Adds the losses and entries of |log| to the sums of its process, unless that was forgotten. */
+static void count_dropped_log(struct ended_threads *of, const struct thread_log *log)
 {
 	if (!of)
 		return;
 	of->n--;
 	of->sums.n_overwritten += log->n_overwritten + thread_window_count(log);
 	of->sums.lost_memory += log->lost_memory + log->n_left_out;
-	note_gone(&of->sums, find_last_end(log));
+	note_last_end(&of->sums, find_last_end(log));
 	for (int k = 0; k < LOSS_KINDS; k++)
 		of->sums.lost[k] += log->lost[k];
 }
 
-/* |at| is where the list has it. */
-static void drop(struct ended_pool *pool, struct ended_thread **at)
+/* Drops the thread that the list has at |at|. */
+static void pool_drop(struct ended_pool *pool, struct ended_thread **at)
 {
 	struct ended_thread *ended = *at;
 
@@ -69,7 +70,7 @@ static void drop(struct ended_pool *pool, struct ended_thread **at)
 	if (!ended->next)
 		pool->last = at;
 	pool->used_bytes -= ended->n_bytes;
-	count_gone(ended->of, ended->log);
+	count_dropped_log(ended->of, ended->log);
 	thread_log_free(ended->log);
 	free(ended);
 }
@@ -77,15 +78,15 @@ static void drop(struct ended_pool *pool, struct ended_thread **at)
 void ended_pool_deinit(struct ended_pool *pool)
 {
 	while (pool->first)
-		drop(pool, &pool->first);
+		pool_drop(pool, &pool->first);
 }
 
-/* Of the last one there is no other trace: often it is what somebody looks for. */
+/* Keeps the thread that ended last, which is often the one that somebody looks for. */
 void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes)
 {
 	pool->max_bytes = max_bytes;
 	while (pool->used_bytes > max_bytes && pool->first && pool->first->next)
-		drop(pool, &pool->first);
+		pool_drop(pool, &pool->first);
 }
 
 void ended_pool_allow(struct ended_pool *pool, uint64_t n_bytes)
@@ -115,12 +116,12 @@ void ended_threads_drop(struct ended_threads *e)
 
 	while (*at)
 		if ((*at)->of == e)
-			drop(e->pool, at);
+			pool_drop(e->pool, at);
 		else
 			at = &(*at)->next;
 }
 
-static void append(struct ended_threads *e, struct ended_thread *ended)
+static void pool_append(struct ended_threads *e, struct ended_thread *ended)
 {
 	struct ended_pool *pool = e->pool;
 
@@ -132,26 +133,26 @@ static void append(struct ended_threads *e, struct ended_thread *ended)
 	ended_pool_limit(pool, pool->max_bytes);
 }
 
-/* Of this recording, and with anything to tell. */
-static int has_content(const struct thread_log *log)
+/* True when |log| has a record, an open span or a loss. */
+static bool log_has_records(const struct thread_log *log)
 {
 	for (int k = 0; k < LOSS_KINDS; k++)
 		if (log->lost[k])
-			return 1;
+			return true;
 	return log->n_slots || log->n_open || log->n_overwritten || log->lost_memory ||
 	       log->n_left_out;
 }
 
-/* There is no room for it. */
-static void leave_out(struct ended_threads *e, uint32_t i)
+/* Counts the entries of ring |i| as lost, because there is no room for them. */
+static void count_unkept_ring(struct ended_threads *e, uint32_t i)
 {
 	e->sums.lost_memory +=
 		ring_picture_count(e->target, i, atomic_load(&e->target->arena->word));
-	note_gone(&e->sums, exit_note_find_thread(e->target));
+	note_last_end(&e->sums, exit_note_find_thread(e->target));
 }
 
-/* As ring_picture_take(), with the eras. */
-static int take_picture(
+/* Takes a picture with eras. Outcomes: as ring_picture_take(). */
+static int take_dated_picture(
 	struct target *t, uint32_t i, struct drain_budget *budget, struct thread_log *log)
 {
 	int r = ring_picture_take(t, i, atomic_load(&t->arena->word), budget, log);
@@ -165,14 +166,14 @@ void ended_threads_take(struct ended_threads *e, uint32_t i)
 	struct ended_thread *ended = calloc(1, sizeof *ended);
 	struct thread_log *log = NULL;
 	int r = ended ? thread_log_new(&budget, &log) : -ENOMEM;
-	int has_room = !r;
+	bool has_room = !r;
 
 	if (has_room)
-		r = take_picture(e->target, i, &budget, log);
+		r = take_dated_picture(e->target, i, &budget, log);
 	e->sums.n_broken += has_room && r == RING_PICTURE_BROKEN;
 	if (!has_room || r < 0)
-		leave_out(e, i);
-	if (r || !has_content(log)) {
+		count_unkept_ring(e, i);
+	if (r || !log_has_records(log)) {
 		thread_log_free(log);
 		free(ended);
 		return;
@@ -182,7 +183,7 @@ void ended_threads_take(struct ended_threads *e, uint32_t i)
 	ended->n_bytes = sizeof *ended + budget.used_bytes;
 	e->pool->allowed_bytes -=
 		budget.used_bytes < budget.max_bytes ? budget.used_bytes : budget.max_bytes;
-	append(e, ended);
+	pool_append(e, ended);
 }
 
 static int copy_array(void *to, const void *from, size_t n_bytes)
@@ -197,7 +198,7 @@ static int copy_array(void *to, const void *from, size_t n_bytes)
 	return 0;
 }
 
-/* Of the slots of |copy|, which has the eras of all, the first |n| are not there. */
+/* Removes the first |n| slots from the eras of |copy|. */
 static void shift_eras(struct thread_log *copy, size_t n)
 {
 	size_t n_kept = 0;
@@ -210,7 +211,7 @@ static void shift_eras(struct thread_log *copy, size_t n)
 	copy->n_eras = n_kept;
 }
 
-/* The newest, as many as there is room for. */
+/* Copies the newest slots, as many as there is room for. */
 static int copy_slots(
 	const struct thread_log *log, struct drain_budget *budget, struct thread_log *copy)
 {
@@ -233,7 +234,7 @@ static int copy_slots(
 	return r;
 }
 
-/* One of its own, with its own arrays. */
+/* Sets *out to a copy of |log| with arrays of its own. */
 static int copy_log(
 	const struct thread_log *log, struct drain_budget *budget, struct thread_log **out)
 {
@@ -258,8 +259,8 @@ static int copy_log(
 	return copy_slots(log, budget, copy);
 }
 
-/* The last entry of each was written before the ring was free. */
-static int is_wanted(const struct thread_log *log, uint64_t from_ticks)
+/* True when the last entry, which was written before the ring was freed, may have ended at |from_ticks| or later. */
+static bool is_wanted(const struct thread_log *log, uint64_t from_ticks)
 {
 	return log->n_slots && log->eras[log->n_eras - 1].before_ticks >= from_ticks;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What threads had recorded that are gone, while a flight recorder runs: copied out of their rings before these serve others,
- * so that a thread of ten records costs 160 bytes and not a ring. All processes share a bound; beyond it the thread that
- * ended first goes, and its entries count as overwritten. The one that ended last stays, however large it is.
+ * The records of ended threads, while a flight recorder runs. They are copied out of the rings before other threads get these,
+ * so that a thread of ten records costs 160 bytes and not a ring. All processes share a bound. Beyond it the thread that
+ * ended first goes, and its entries count as overwritten. The thread that ended last stays, however large it is.
  *
- * Threads: the worker's.
+ * Threads: only the worker calls these functions.
  */
 #ifndef DAEMON_ENDED_THREADS_H
 #define DAEMON_ENDED_THREADS_H
@@ -19,63 +19,62 @@ struct ended_thread;
 struct shares;
 struct target;
 
-/* Of all processes, in the order of their ends. */
+/* The ended threads of all processes, in the order of their ends. */
 struct ended_pool {
 	struct ended_thread *first;
 	struct ended_thread **last;
 	uint64_t max_bytes;
 	uint64_t used_bytes;
-	uint64_t
-		allowed_bytes; /* that may still be taken for copies, whatever is given up for them */
+	uint64_t allowed_bytes; /* that new copies may still take, even if older ones go for them */
 };
 
-/* Of threads that are not there any more, or never were for want of room. */
+/* Sums over the threads that are not in the pool any more, or had no room in it. */
 struct ended_sums {
 	uint64_t n_overwritten; /* entries */
-	uint64_t gone_ticks; /* no entry of theirs ended later; 0: they had none */
+	uint64_t gone_ticks; /* none of their entries ended later; 0: they had none */
 	uint64_t lost[LOSS_KINDS];
-	uint64_t lost_memory; /* entries, for want of memory to copy them out to */
+	uint64_t lost_memory; /* entries that there was no memory to copy */
 	uint64_t n_broken; /* rings that made no sense */
 };
 
-/* Of one process. */
+/* The ended threads of one process. */
 struct ended_threads {
 	struct ended_pool *pool; /* borrowed, as is |target| */
 	struct target *target;
-	size_t n; /* that are in the pool */
+	size_t n; /* threads in the pool */
 	struct ended_sums sums;
 };
 
 void ended_pool_init(struct ended_pool *pool);
 void ended_pool_deinit(struct ended_pool *pool);
-/* As many bytes, from here on, or one thread. */
+/* Bounds the pool: it holds at most |max_bytes|, or one thread. */
 void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes);
-/* Until it is called again so many bytes of memory may be had, for one thread or many: that much is there. */
+/* Allows |n_bytes| of memory for copies, of one thread or many, until it is called again. */
 void ended_pool_allow(struct ended_pool *pool, uint64_t n_bytes);
 
-/* All zero but for the two that it borrows. From here on rings_free() of |t|, whose notes are open (ring_notes.h), gives what there is. */
+/* Borrows |pool| and |t|, whose notes are open (ring_notes.h). From here on rings_free() of |t| hands over the records of ended threads. */
 void ended_threads_init(struct ended_threads *e, struct ended_pool *pool, struct target *t);
-/* Gives up what it has. */
+/* Leaves the threads in the pool, without an owner. */
 void ended_threads_deinit(struct ended_threads *e);
-/* Drops all threads, which are counted. */
+/* Drops all threads, and counts their entries. */
 void ended_threads_drop(struct ended_threads *e);
 
-/* Copies out the ring |i|, whose thread is gone. What cannot be is counted. */
+/* Copies out the ring |i|, whose thread is gone. Counts the entries that it cannot copy. */
 void ended_threads_take(struct ended_threads *e, uint32_t i);
 
-/* What these copies want of a snapshot's memory. 0 or -ENOMEM. */
+/* Adds to |shares| the memory that copies of these threads take in a snapshot. 0 or -ENOMEM. */
 int ended_threads_add_shares(
 	const struct ended_threads *e, uint64_t from_ticks, struct shares *shares);
 
 /*
- * Adds copies of all there is of this process to |d|, as much of each as ended at |from_ticks| or later (0: all), and what is
- * known of the others. What |d|'s budget has no room for is counted there. 0 or -ENOMEM.
+ * Adds copies of this process's threads to |d|, as much of each as ended at |from_ticks| or later (0: all), and the sums of the
+ * others. |d| counts the entries for which its budget has no room. 0 or -ENOMEM.
  */
 int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t from_ticks);
 
-/* Of a process that is let go: its sums go on in |to|. */
+/* Adds |sums|, of a process that is forgotten, to |to|. */
 void ended_sums_add(struct ended_sums *to, const struct ended_sums *sums);
-/* They are told with what |d| is told. */
+/* Adds |sums| to the losses of |d|. */
 void ended_sums_tell(const struct ended_sums *sums, struct drain *d);
 
 #endif

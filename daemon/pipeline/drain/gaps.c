@@ -2,9 +2,10 @@
 /* Times within which records were lost; see gaps.h. */
 #include "daemon/pipeline/drain/gaps.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-/* The gap |i| + 1 becomes one with |i|. */
+/* Joins the gaps |i| and |i| + 1. */
 static void join_next(struct gaps *g, size_t i)
 {
 	g->v[i].until = g->v[i + 1].until;
@@ -51,7 +52,7 @@ void gaps_end(struct gaps *g, uint64_t ticks)
 		last->until = ticks > last->from ? ticks : last->from;
 }
 
-int gaps_has(const struct gaps *g, uint64_t after, uint64_t before)
+bool gaps_has(const struct gaps *g, uint64_t after, uint64_t before)
 {
 	size_t i = 0;
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times within which records of a process were lost, so that two records on both sides of such a time need not belong together. Of
- * very many the nearest ones become one.
+ * Times in which records of a process were lost: two records before and behind such a gap need not belong together. When there are
+ * too many gaps, the two that are nearest to each other become one.
  */
 #ifndef DAEMON_GAPS_H
 #define DAEMON_GAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,16 +18,16 @@ struct gap {
 	uint64_t until; /* UINT64_MAX: it has not ended yet */
 };
 
-/* In order, and apart from each other. All zero: there are none. */
+/* The gaps are in the order of time and do not touch. All zero: there are none. */
 struct gaps {
-	struct gap v[GAPS_MAX + 1]; /* one more while one is added */
+	struct gap v[GAPS_MAX + 1]; /* room for one more while a gap is added */
 	size_t n;
 };
 
 void gaps_add(struct gaps *g, uint64_t from, uint64_t until);
-/* The last one, if it has not ended yet, ends at |ticks|. */
+/* Ends the last gap at |ticks| if it has not ended yet. */
 void gaps_end(struct gaps *g, uint64_t ticks);
-/* Whether a record with a time from |after| to |before| may have been lost. */
-int gaps_has(const struct gaps *g, uint64_t after, uint64_t before);
+/* True when a record with a time from |after| to |before| may have been lost. */
+bool gaps_has(const struct gaps *g, uint64_t after, uint64_t before);
 
 #endif

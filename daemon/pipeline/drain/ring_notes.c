@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where rings were at which time; see ring_notes.h. */
+/* Notes about the positions of rings; see ring_notes.h. */
 #include "daemon/pipeline/drain/ring_notes.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,33 +11,35 @@
 #include "daemon/pipeline/drain/rings.h"
 #include "daemon/pipeline/drain/thread_log.h"
 #include "daemon/pipeline/drain/thread_window.h"
+#include "daemon/target/entry.h"
+#include "daemon/target/ring_copy.h"
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 
-/* What is below |position| was written before |ticks|, what is not, after it. */
+/* Records below |position| were written before |ticks|, all others after it. */
 struct ring_note {
 	uint64_t position;
 	uint64_t ticks;
 };
 
-/* Of one ring. Between its notes positions grow, and so do ticks. */
-struct history {
+/* The notes of one ring. Positions and ticks grow from note to note. */
+struct ring_history {
 	struct ring_note *notes;
 	size_t n;
 	size_t n_allocated;
-	int had_thread; /* at the last look */
-	uint64_t since_ticks; /* what is below the first note was written after it */
-	uint64_t begin; /* what is below is not the recorder's */
+	bool had_thread; /* at the last look */
+	uint64_t since_ticks; /* records below the first note were written after it */
+	uint64_t begin; /* records below this position do not belong to the recorder */
 };
 
 struct ring_notes {
-	int uses_ticks;
-	uint64_t looked_ticks; /* before the last look */
+	bool uses_ticks;
+	uint64_t looked_ticks; /* taken before the last look */
 	uint32_t n_rings;
-	struct history of[];
+	struct ring_history of[];
 };
 
-static uint64_t get_head(const struct target *t, uint32_t i)
+static uint64_t read_head(const struct target *t, uint32_t i)
 {
 	return atomic_load_explicit(&target_ring(t, i)->head, memory_order_acquire);
 }
@@ -46,15 +49,15 @@ uint64_t ring_notes_now(const struct target *t)
 	return clock_pair_read(t->notes->uses_ticks).ticks;
 }
 
-/* Without it the first era is longer, too long perhaps: then it is not known. */
-static void forget_first(struct history *h)
+/* Drops the first note. The first era becomes longer by that; when it is too long, it cannot date records. */
+static void history_forget_first(struct ring_history *h)
 {
 	h->n--;
 	memmove(h->notes, h->notes + 1, h->n * sizeof *h->notes);
 }
 
-/* Of a thread that wrote nothing two notes do, whatever the time that passes. */
-static void add(struct history *h, struct ring_note note)
+/* A thread that writes nothing needs two notes, however much time passes: the later one moves. */
+static void history_add(struct ring_history *h, struct ring_note note)
 {
 	size_t n = h->n;
 
@@ -64,43 +67,43 @@ static void add(struct history *h, struct ring_note note)
 		return;
 	}
 	if (n == RING_NOTES_MAX)
-		forget_first(h);
+		history_forget_first(h);
 	if (grow(&h->notes, &h->n_allocated, h->n + 1))
 		return;
 	h->notes[h->n++] = note;
 }
 
-static void note(struct target *t, uint32_t i)
+static void note_ring(struct target *t, uint32_t i)
 {
 	struct ring_notes *all = t->notes;
-	struct history *h = &all->of[i];
-	struct ring_note now = {get_head(t, i), 0};
+	struct ring_history *h = &all->of[i];
+	struct ring_note now = {read_head(t, i), 0};
 
 	now.ticks = ring_notes_now(t);
 	if (!h->had_thread)
 		h->since_ticks = all->looked_ticks;
-	h->had_thread = 1;
-	add(h, now);
+	h->had_thread = true;
+	history_add(h, now);
 }
 
-/* The next thread's records are behind what was noted, and later than this look. */
-static void lose(struct history *h)
+/* Forgets the notes of a thread that is gone: the next thread's records lie behind them, and are later than this look. */
+static void history_forget(struct ring_history *h)
 {
-	h->had_thread = 0;
+	h->had_thread = false;
 	h->n = 0;
 }
 
-static void look(struct target *t, uint64_t now_ticks)
+static void look_at_rings(struct target *t, uint64_t now_ticks)
 {
 	for (uint32_t i = 0; i < t->n_rings; i++)
 		if (rings_is_used(t, i))
-			note(t, i);
+			note_ring(t, i);
 		else if (t->notes->of[i].had_thread)
-			lose(&t->notes->of[i]);
+			history_forget(&t->notes->of[i]);
 	t->notes->looked_ticks = now_ticks;
 }
 
-int ring_notes_open(struct target *t, int uses_ticks, uint64_t since_ticks)
+int ring_notes_open(struct target *t, bool uses_ticks, uint64_t since_ticks)
 {
 	struct ring_notes *all = calloc(1, sizeof *all + t->n_rings * sizeof all->of[0]);
 
@@ -110,7 +113,7 @@ int ring_notes_open(struct target *t, int uses_ticks, uint64_t since_ticks)
 	all->n_rings = t->n_rings;
 	all->looked_ticks = since_ticks;
 	t->notes = all;
-	look(t, ring_notes_now(t));
+	look_at_rings(t, ring_notes_now(t));
 	for (uint32_t i = 0; i < t->n_rings && !since_ticks; i++)
 		if (all->of[i].n)
 			all->of[i].begin = all->of[i].notes[0].position;
@@ -132,10 +135,10 @@ void ring_notes_close(struct target *t)
 void ring_notes_look(struct target *t, uint64_t now_ticks)
 {
 	if (now_ticks - t->notes->looked_ticks >= ERA_INTERVAL_TICKS)
-		look(t, now_ticks);
+		look_at_rings(t, now_ticks);
 }
 
-/* --- what a log is told --------------------------------------------------------------------- */
+/* --- eras of records ------------------------------------------------------------------------ */
 
 static struct era make_era(size_t end, uint64_t after_ticks, uint64_t before_ticks)
 {
@@ -146,7 +149,7 @@ static struct era make_era(size_t end, uint64_t after_ticks, uint64_t before_tic
 	};
 }
 
-static uint64_t find_after(const struct ring_notes *all, const struct history *h)
+static uint64_t history_find_begin(const struct ring_notes *all, const struct ring_history *h)
 {
 	return h->had_thread ? h->since_ticks : all->looked_ticks;
 }
@@ -154,8 +157,8 @@ static uint64_t find_after(const struct ring_notes *all, const struct history *h
 struct era ring_notes_find_era(
 	const struct target *t, uint32_t i, uint64_t position, uint64_t now_ticks)
 {
-	const struct history *h = &t->notes->of[i];
-	uint64_t after_ticks = find_after(t->notes, h);
+	const struct ring_history *h = &t->notes->of[i];
+	uint64_t after_ticks = history_find_begin(t->notes, h);
 
 	for (size_t k = 0; k < h->n; k++) {
 		if (position < h->notes[k].position)
@@ -165,8 +168,9 @@ struct era ring_notes_find_era(
 	return make_era(0, after_ticks, now_ticks);
 }
 
-/* Nothing where it would be empty. */
-static void push(struct thread_log *log, size_t end, uint64_t after_ticks, uint64_t before_ticks)
+/* Appends an era, unless it would be empty. */
+static void log_add_era(
+	struct thread_log *log, size_t end, uint64_t after_ticks, uint64_t before_ticks)
 {
 	size_t begin = log->n_eras ? log->eras[log->n_eras - 1].end : 0;
 
@@ -174,42 +178,88 @@ static void push(struct thread_log *log, size_t end, uint64_t after_ticks, uint6
 		log->eras[log->n_eras++] = make_era(end, after_ticks, before_ticks);
 }
 
-static size_t limit(uint64_t n, size_t n_max)
+static size_t limit_to(uint64_t n, size_t n_max)
 {
 	return n < n_max ? (size_t)n : n_max;
 }
 
-static void tell(const struct ring_notes *all, const struct history *h, struct thread_log *log,
-	uint64_t now_ticks)
+static void log_set_eras(const struct ring_notes *all, const struct ring_history *h,
+	struct thread_log *log, uint64_t now_ticks)
 {
 	uint64_t start = log->end - log->n_slots;
-	uint64_t after_ticks = find_after(all, h);
+	uint64_t after_ticks = history_find_begin(all, h);
 
 	for (size_t i = 0; i < h->n; i++) {
 		if (h->notes[i].position > start)
-			push(log, limit(h->notes[i].position - start, log->n_slots), after_ticks,
-				h->notes[i].ticks);
+			log_add_era(log, limit_to(h->notes[i].position - start, log->n_slots),
+				after_ticks, h->notes[i].ticks);
 		after_ticks = h->notes[i].ticks;
 	}
-	push(log, log->n_slots, after_ticks, now_ticks);
+	log_add_era(log, log->n_slots, after_ticks, now_ticks);
 }
 
 int ring_notes_tell(struct target *t, uint32_t i, struct thread_log *log, uint64_t now_ticks,
 	struct drain_budget *budget)
 {
-	const struct history *h = &t->notes->of[i];
+	const struct ring_history *h = &t->notes->of[i];
 	uint64_t start = log->end - log->n_slots;
 
 	if (log->n_slots && h->begin > start)
-		thread_log_forget(log, limit(h->begin - start, log->n_slots), budget);
+		thread_log_forget(log, limit_to(h->begin - start, log->n_slots), budget);
 	if (!log->n_slots)
 		return 0;
 	log->eras = calloc(h->n + 1, sizeof *log->eras);
 	if (log->eras) {
-		tell(t->notes, h, log, now_ticks);
+		log_set_eras(t->notes, h, log, now_ticks);
 		return 0;
 	}
 	log->lost_memory += thread_window_count(log);
 	thread_log_forget(log, log->n_slots, budget);
 	return -ENOMEM;
+}
+
+/* --- how far back a ring is wanted -------------------------------------------------------- */
+
+/* False also when it is unknown. */
+static bool entry_ended_before(const struct era *era, const struct slot *slots, uint64_t from_ticks)
+{
+	struct entry e;
+
+	if (!era_is_known(era))
+		return era->before_ticks < from_ticks;
+	return entry_decode(&e, slots, era) && e.start + e.duration < from_ticks;
+}
+
+/*
+ * True when the entry that is marked at |boundary|, which *at becomes, ended before |from_ticks|: entries are in the order of their
+ * ends, so all before it did, too.
+ */
+static bool ended_before_boundary(const struct target *t, uint32_t i, uint64_t boundary,
+	uint64_t from_ticks, struct ring_place *at)
+{
+	struct slot slots[1 + RECORD_MAX_EXTRA];
+	struct era era;
+
+	if (ring_copy_mark(t, i, boundary, at, slots))
+		return false;
+	era = ring_notes_find_era(t, i, at->position, ring_notes_now(t));
+	return entry_ended_before(&era, slots, from_ticks);
+}
+
+uint64_t ring_notes_find_reach(const struct target *t, uint32_t i, uint64_t from_ticks)
+{
+	struct ring *ring = target_ring(t, i);
+	uint64_t first = ring_get_first(ring).position;
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+	uint64_t segment = t->n_slots / RING_SEGMENTS;
+	uint64_t boundary = head & ~(segment - 1);
+
+	for (uint32_t n = 0; from_ticks && n < RING_SEGMENTS && boundary > first;
+		n++, boundary -= segment) {
+		struct ring_place at;
+
+		if (ended_before_boundary(t, i, boundary, from_ticks, &at))
+			return at.position;
+	}
+	return 0;
 }

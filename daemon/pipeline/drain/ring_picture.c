@@ -3,18 +3,19 @@
 #include "daemon/pipeline/drain/ring_picture.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "base/clock.h"
 #include "daemon/pipeline/drain/thread_log.h"
 #include "daemon/target/ring_copy.h"
 #include "daemon/target/target.h"
 
-/* How often it is tried when the thread overwrites the whole ring meanwhile: then this one had no processor. */
+/* The number of tries: the thread overwrites the whole ring meanwhile only when this one gets no processor. */
 #define N_TRIES 8
-/* After so long any processor's stores are in memory. */
+/* After this time the stores of all processors have reached the memory. */
 #define SETTLING_NS 1000
 
-struct clock_pair ring_picture_now(int uses_ticks)
+struct clock_pair ring_picture_now(bool uses_ticks)
 {
 	struct clock_pair now = clock_pair_read(uses_ticks);
 	int64_t read_ns = monotonic_ns();
@@ -25,11 +26,11 @@ struct clock_pair ring_picture_now(int uses_ticks)
 }
 
 /*
- * Spans that were open when the stack was read and have ended are in the ring. The head was |before| then, so they are
- * behind it, but for one whose record was there and whose depth was not: that is the last before it.
+ * Forgets spans that were open when the stack was read and whose records are in the ring. The head was |before| then, so they lie
+ * behind it, except for one span whose record was written and whose depth was not: the last one before |before|.
  */
-static void drop_ended(struct thread_log *log, const struct ring_copy *c, const struct slot *slots,
-	uint64_t before)
+static void drop_ended_spans(struct thread_log *log, const struct ring_copy *c,
+	const struct slot *slots, uint64_t before)
 {
 	struct ring_place at = c->from;
 	struct ring_place next;
@@ -44,8 +45,8 @@ static void drop_ended(struct thread_log *log, const struct ring_copy *c, const 
 	}
 }
 
-/* How many entries the thread has written by now; 0: nobody knows. */
-static uint64_t count_all(struct target *t, uint32_t i)
+/* The number of entries that the thread has written by now; 0: unknown. */
+static uint64_t count_written(struct target *t, uint32_t i)
 {
 	struct ring_place head;
 	int tries = N_TRIES;
@@ -59,7 +60,7 @@ static uint64_t count_all(struct target *t, uint32_t i)
 	return r ? 0 : head.ordinal;
 }
 
-/* There is no memory for any of it. 0 or RING_COPY_GONE. */
+/* Counts all entries as lost, because there is no memory for any. 0 or RING_COPY_GONE. */
 static int count_all_lost(
 	struct target *t, uint32_t i, const struct ring_copy *c, struct thread_log *log)
 {
@@ -71,7 +72,7 @@ static int count_all_lost(
 	return r;
 }
 
-/* What is older than the copy is overwritten, or nobody wanted it, or there was no memory for it. */
+/* Counts the entries before the copy: they were overwritten, were not wanted, or had no room in memory. */
 static void count_older(struct thread_log *log, const struct ring_copy *c, struct ring_place first,
 	struct ring_place wanted)
 {
@@ -112,12 +113,12 @@ static int copy_records(struct target *t, uint32_t i, struct drain_budget *budge
 	log->end = c.end;
 	count_older(log, &c, first, wanted);
 	log->ordinal = ring_copy_count(&c, slots, &log->last_record);
-	drop_ended(log, &c, slots, before);
+	drop_ended_spans(log, &c, slots, before);
 	return 0;
 }
 
-/* As copy_records(). The stack first: what has ended by then is in the ring. */
-static int try_once(
+/* Outcomes: as copy_records(). The stack is read first: spans that have ended by then are in the ring. */
+static int try_picture(
 	struct target *t, uint32_t i, struct drain_budget *budget, struct thread_log *log)
 {
 	struct ring *ring = target_ring(t, i);
@@ -141,10 +142,10 @@ int ring_picture_take(struct target *t, uint32_t i, uint32_t word, struct drain_
 	log->tid = atomic_load_explicit(&ring->tid, memory_order_relaxed);
 	log->ring = i;
 	do
-		r = try_once(t, i, budget, log);
+		r = try_picture(t, i, budget, log);
 	while (r == RING_COPY_GONE && --tries);
 	if (r == RING_COPY_GONE)
-		log->n_overwritten = log->ordinal = count_all(t, i);
+		log->n_overwritten = log->ordinal = count_written(t, i);
 	thread_log_copy_identity(log, ring);
 	if (r == RING_COPY_BROKEN)
 		return RING_PICTURE_BROKEN;
@@ -155,5 +156,5 @@ uint64_t ring_picture_count(struct target *t, uint32_t i, uint32_t word)
 {
 	uint32_t of = atomic_load_explicit(&target_ring(t, i)->word, memory_order_acquire);
 
-	return ring_is_same_recording(of, word) ? count_all(t, i) : 0;
+	return ring_is_same_recording(of, word) ? count_written(t, i) : 0;
 }

@@ -15,12 +15,12 @@
 /* So many of the rings that are given back during a recording keep their memory. */
 #define MAX_WARM_RINGS 4
 
-int rings_is_used(const struct target *t, uint32_t i)
+bool rings_is_used(const struct target *t, uint32_t i)
 {
 	return atomic_load_explicit(&t->arena->ring_state[i], memory_order_acquire) == RING_USED;
 }
 
-int rings_is_recorded(const struct target *t, uint32_t i)
+bool rings_is_recorded(const struct target *t, uint32_t i)
 {
 	return rings_is_used(t, i) && ring_is_same_recording(atomic_load(&target_ring(t, i)->word),
 					      atomic_load(&t->arena->word));
@@ -38,7 +38,7 @@ void rings_skip(struct target *t, uint32_t i)
 }
 
 /* Clears the ring, after those that want its records have copied them. */
-static void clear(struct target *t, uint32_t i)
+static void ring_clear(struct target *t, uint32_t i)
 {
 	struct ring *ring = target_ring(t, i);
 
@@ -57,18 +57,18 @@ static void clear(struct target *t, uint32_t i)
 	atomic_store_explicit(&ring->tid, 0, memory_order_relaxed);
 }
 
-static void offer(struct target *t, uint32_t i)
+static void ring_offer(struct target *t, uint32_t i)
 {
 	atomic_store_explicit(&t->arena->ring_state[i], RING_FREE, memory_order_release);
 }
 
 void rings_free(struct target *t, uint32_t i)
 {
-	clear(t, i);
-	offer(t, i);
+	ring_clear(t, i);
+	ring_offer(t, i);
 }
 
-static void punch(struct target *t, uint32_t i)
+static void ring_punch(struct target *t, uint32_t i)
 {
 	uint64_t stride = ring_stride_bytes(t->ring_bytes);
 	uint64_t from = arena_rings_offset() + i * stride + RING_PAGE_BYTES;
@@ -77,7 +77,7 @@ static void punch(struct target *t, uint32_t i)
 		(off_t)(stride - RING_PAGE_BYTES));
 }
 
-static int has_few(const struct target *t)
+static bool has_few_free_rings(const struct target *t)
 {
 	uint32_t allowed = atomic_load(&t->arena->rings_allowed);
 	uint32_t n_free = allowed;
@@ -87,14 +87,14 @@ static int has_few(const struct target *t)
 	return n_free < allowed / 4;
 }
 
-int rings_free_gone(struct target *t)
+bool rings_free_gone(struct target *t)
 {
-	int had_few = has_few(t);
+	bool had_few = has_few_free_rings(t);
 	uint32_t n_free = 0;
 	uint32_t n_gone = 0;
 
 	for (uint32_t i = 0; i < t->n_rings; i++) {
-		int is_used = rings_is_used(t, i);
+		bool is_used = rings_is_used(t, i);
 
 		if (is_used && target_has_thread(t, target_ring(t, i)->tid))
 			continue;
@@ -103,10 +103,10 @@ int rings_free_gone(struct target *t)
 		 * of it first.
 		 */
 		if (is_used) {
-			clear(t, i);
+			ring_clear(t, i);
 			if (n_free >= MAX_WARM_RINGS)
-				punch(t, i);
-			offer(t, i);
+				ring_punch(t, i);
+			ring_offer(t, i);
 		}
 		n_gone += is_used != 0;
 		n_free++;
@@ -115,7 +115,7 @@ int rings_free_gone(struct target *t)
 }
 
 /* The number behind that of the last ring that a thread has. */
-static uint32_t end_of_used(const struct target *t)
+static uint32_t find_end_of_used(const struct target *t)
 {
 	uint32_t n = t->n_rings;
 
@@ -124,7 +124,7 @@ static uint32_t end_of_used(const struct target *t)
 	return n;
 }
 
-static uint32_t populate(struct target *t, uint32_t n)
+static uint32_t populate_rings(struct target *t, uint32_t n)
 {
 	uint32_t i = 0;
 
@@ -145,11 +145,11 @@ uint64_t rings_find_room(uint64_t headroom_bytes, uint64_t held_bytes)
  * Counts the rings that are to be prepared if there is room for |room| rings in all processes: a
  * spare one only if there is plenty.
  */
-static uint32_t count_wanted(const struct target *t, uint64_t room, size_t n_sharing)
+static uint32_t count_wanted_rings(const struct target *t, uint64_t room, size_t n_sharing)
 {
 	/* The library's own thread is among them, and its ring is a spare one. */
 	uint32_t wanted = target_count_threads(t);
-	uint32_t used = end_of_used(t);
+	uint32_t used = find_end_of_used(t);
 
 	if (wanted > 1 && wanted > room / n_sharing)
 		wanted--;
@@ -165,7 +165,7 @@ static uint32_t count_wanted(const struct target *t, uint64_t room, size_t n_sha
 uint32_t rings_prepare(struct target *t, uint64_t room_bytes, size_t n_sharing)
 {
 	uint64_t room = room_bytes / ring_stride_bytes(t->ring_bytes);
-	uint32_t n = populate(t, count_wanted(t, room, n_sharing));
+	uint32_t n = populate_rings(t, count_wanted_rings(t, room, n_sharing));
 	uint64_t allowed = n + (room - n) / n_sharing;
 
 	atomic_store(
@@ -178,13 +178,13 @@ void rings_trim(struct target *t)
 	uint32_t ready = atomic_exchange(&t->arena->rings_ready, 0);
 
 	for (uint32_t i = 0; i < t->n_rings; i++) {
-		int is_used = rings_is_used(t, i);
+		bool is_used = rings_is_used(t, i);
 
 		if (!is_used && i >= ready && !t->tail[i])
 			continue;
 		if (is_used && !target_has_thread(t, target_ring(t, i)->tid))
 			rings_free(t, i);
-		punch(t, i);
+		ring_punch(t, i);
 	}
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of the target's rings between and during captures, from the server's side. */
+/* The server's side of the memory of the target's rings, between and during captures. */
 #ifndef DAEMON_RINGS_H
 #define DAEMON_RINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,31 +23,31 @@ uint64_t rings_find_room(uint64_t headroom_bytes, uint64_t held_bytes);
  */
 uint32_t rings_prepare(struct target *t, uint64_t room_bytes, size_t n_sharing);
 
-/* 1 while ring |i| belongs to a thread. */
-int rings_is_used(const struct target *t, uint32_t i);
+/* True while ring |i| belongs to a thread. */
+bool rings_is_used(const struct target *t, uint32_t i);
 
-/* 1 while ring |i| belongs to a thread that has joined the present recording of the target. */
-int rings_is_recorded(const struct target *t, uint32_t i);
+/* True while ring |i| belongs to a thread that has joined the present recording of the target. */
+bool rings_is_recorded(const struct target *t, uint32_t i);
 
 /*
  * Lets the thread of ring |i| overwrite all that it has written so far, or up to |position|,
- * because that was copied or nobody wants it.
+ * because that was copied or is not wanted.
  */
 void rings_skip(struct target *t, uint32_t i);
 void rings_skip_to(struct target *t, uint32_t i, uint64_t position);
 
 /*
- * Lets another thread have ring |i|, whose thread is gone. Its records are kept if somebody wants
- * them (t->ended).
+ * Lets another thread have ring |i|, whose thread is gone. Its records are kept if the flight recorder
+ * wants them (t->ended).
  */
 void rings_free(struct target *t, uint32_t i);
 
 /*
  * Frees, during a recording, the rings of threads that are gone, and gives back the memory of all
- * but a few of them. Returns 1 when fewer than a quarter of all rings were free before, and some
+ * but a few of them. Returns true when fewer than a quarter of all rings were free before, and some
  * are now: threads come and go, and there may be more of them soon.
  */
-int rings_free_gone(struct target *t);
+bool rings_free_gone(struct target *t);
 
 /*
  * Frees, while nothing records, the rings of threads that are gone, and gives back the memory of

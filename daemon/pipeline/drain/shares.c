@@ -3,6 +3,7 @@
 #include "daemon/pipeline/drain/shares.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -23,7 +24,7 @@ int shares_add(struct shares *s, uint64_t n_slots, uint32_t n_open)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_wants(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a;
 	uint64_t y = *(const uint64_t *)b;
@@ -31,14 +32,14 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Those that want least first: what they leave is the others'. */
+/* Serves the threads that want least first, so that the rest of their shares goes to the others. */
 uint64_t shares_find(struct shares *s, uint64_t max_bytes)
 {
 	uint64_t left =
 		max_bytes > s->fixed_bytes ? (max_bytes - s->fixed_bytes) / sizeof(struct slot) : 0;
 
 	if (s->n)
-		qsort(s->wants, s->n, sizeof *s->wants, compare);
+		qsort(s->wants, s->n, sizeof *s->wants, compare_wants);
 	for (size_t i = 0; i < s->n; i++) {
 		uint64_t share = left / (s->n - i);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a snapshot's memory is divided where it is too short for all that threads have: nobody gets more than another one who
- * still wants some, so that of each the newest is there.
+ * Divides the memory of a snapshot that is too small for all records. No thread gets more than another one that wants
+ * more than it got, so that the newest records of each thread are there.
  */
 #ifndef DAEMON_SHARES_H
 #define DAEMON_SHARES_H
@@ -9,18 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zero: nobody wants anything. */
+/* All zero: no thread was added. */
 struct shares {
-	uint64_t *wants; /* slots, by thread */
+	uint64_t *wants; /* number of slots, by thread */
 	size_t n;
 	size_t n_allocated;
-	uint64_t fixed_bytes; /* what their logs take beside the slots */
+	uint64_t fixed_bytes; /* bytes of the logs without their slots */
 };
 
 void shares_deinit(struct shares *s);
-/* One more, which has |n_open| spans open. 0 or -ENOMEM. */
+/* Adds a thread that has |n_slots| slots and |n_open| open spans. 0 or -ENOMEM. */
 int shares_add(struct shares *s, uint64_t n_slots, uint32_t n_open);
-/* How many slots each may have at most, of |max_bytes| for all; at least 1. Their order is lost. */
+/* The most slots that each thread may have if all share |max_bytes|; at least 1. Sorts the threads. */
 uint64_t shares_find(struct shares *s, uint64_t max_bytes);
 
 #endif

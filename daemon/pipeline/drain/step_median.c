@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The first of |sorted| that is not less. */
+/* The index of the first duration in |sorted| that is not less. */
 static uint32_t find_place(const struct step_median *m, uint64_t duration)
 {
 	uint32_t from = 0;
@@ -21,7 +21,7 @@ static uint32_t find_place(const struct step_median *m, uint64_t duration)
 	return from;
 }
 
-static void forget(struct step_median *m, uint64_t duration)
+static void median_forget(struct step_median *m, uint64_t duration)
 {
 	uint32_t at = find_place(m, duration);
 
@@ -34,7 +34,7 @@ void step_median_add(struct step_median *m, uint64_t duration)
 	uint32_t at;
 
 	if (m->n == STEP_MEDIAN_MAX)
-		forget(m, m->last[m->next]);
+		median_forget(m, m->last[m->next]);
 	m->last[m->next] = duration;
 	m->next = (m->next + 1) % STEP_MEDIAN_MAX;
 	at = find_place(m, duration);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one thread has recorded; see thread_log.h. */
+/* The records of one thread; see thread_log.h. */
 #include "daemon/pipeline/drain/thread_log.h"
 
 #include <errno.h>
@@ -10,11 +10,11 @@
 #include "base/pages.h"
 #include "lib/wire/record.h"
 
-/* A log beside its slots: also the room for some that it does not use yet. */
+/* A log without its slots, and the slots for which memory is made ahead. */
 #define SPARE_SLOTS 32
 #define LOG_BYTES (sizeof(struct thread_log) + SPARE_SLOTS * sizeof(struct slot))
 
-static int take(struct drain_budget *budget, uint64_t max_bytes, uint64_t bytes)
+static int budget_take(struct drain_budget *budget, uint64_t max_bytes, uint64_t bytes)
 {
 	if (budget->used_bytes + bytes > max_bytes)
 		return THREAD_LOG_FULL;
@@ -22,25 +22,25 @@ static int take(struct drain_budget *budget, uint64_t max_bytes, uint64_t bytes)
 	return 0;
 }
 
-static uint64_t count_waiting(const struct drain_budget *budget)
+static uint64_t budget_count_waiting(const struct drain_budget *budget)
 {
 	return budget->slot_bytes +
 	       (budget->sink ? budget->sink->count_held_bytes(budget->sink) : 0);
 }
 
-static int take_slots(struct drain_budget *budget, uint64_t bytes)
+static int budget_take_slots(struct drain_budget *budget, uint64_t bytes)
 {
-	uint64_t waiting = count_waiting(budget);
+	uint64_t waiting = budget_count_waiting(budget);
 
 	if (!budget->window_bytes)
-		return take(budget, budget->max_bytes, bytes);
+		return budget_take(budget, budget->max_bytes, bytes);
 	if (budget->sink && budget->sink->is_full(budget->sink))
 		return THREAD_LOG_FULL;
 	/* With nothing to wait for, one ring's slots must do, however large it is. */
 	if (!budget->may_exceed && waiting &&
 		waiting + bytes > DRAIN_MAX_WINDOWS * budget->window_bytes)
 		return THREAD_LOG_LATER;
-	return take(budget, UINT64_MAX, bytes);
+	return budget_take(budget, UINT64_MAX, bytes);
 }
 
 uint64_t thread_log_count_bytes(uint32_t n_open)
@@ -59,7 +59,7 @@ uint64_t drain_budget_count_room(const struct drain_budget *budget)
 
 int thread_log_new(struct drain_budget *budget, struct thread_log **out)
 {
-	int r = take(budget, budget->max_bytes, LOG_BYTES);
+	int r = budget_take(budget, budget->max_bytes, LOG_BYTES);
 
 	if (r)
 		return r;
@@ -89,8 +89,8 @@ void thread_log_copy_identity(struct thread_log *log, struct ring *ring)
 			       log->lost_before[k];
 }
 
-/* Memory that was there before costs no page faults; of what is fresh they are had all at once. */
-static int make_room(struct thread_log *log, size_t n, const struct drain_budget *budget)
+/* Memory that was used before causes no page faults. Fresh memory gets all its pages at once. */
+static int log_make_room(struct thread_log *log, size_t n, const struct drain_budget *budget)
 {
 	size_t end = log->n_slots + n;
 
@@ -114,18 +114,18 @@ void thread_log_make_room(struct thread_log *log, size_t n, const struct drain_b
 	uint64_t n_bytes = n * sizeof *log->slots;
 
 	if (budget->used_bytes + n_bytes <= budget->max_bytes)
-		make_room(log, n, budget);
+		log_make_room(log, n, budget);
 }
 
 int thread_log_extend(
 	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out)
 {
-	int r = take_slots(budget, n * sizeof(struct slot));
+	int r = budget_take_slots(budget, n * sizeof(struct slot));
 
 	if (r == THREAD_LOG_LATER)
 		return r;
 	if (!r)
-		r = make_room(log, n, budget);
+		r = log_make_room(log, n, budget);
 	if (!r)
 		r = era_clock_tell(&budget->era_clock, log->n_slots + n, &log->eras, &log->n_eras);
 	if (r)
@@ -137,8 +137,8 @@ int thread_log_extend(
 	return 0;
 }
 
-/* Those without slots go, too. */
-static void forget_eras(struct thread_log *log, size_t n)
+/* Shortens the eras by the first |n| slots of the last visit, and drops those that have no slots any more. */
+static void log_forget_eras(struct thread_log *log, size_t n)
 {
 	size_t begin = 0;
 	size_t n_kept = 0;
@@ -166,10 +166,10 @@ void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *bu
 	memmove(visit, visit + n, (log->n_slots - log->last_visit) * sizeof *visit);
 	budget->used_bytes -= n * sizeof *visit;
 	budget->slot_bytes -= n * sizeof *visit;
-	forget_eras(log, n);
+	log_forget_eras(log, n);
 }
 
-static struct slot_batch make_batch(const struct thread_log *log)
+static struct slot_batch log_make_batch(const struct thread_log *log)
 {
 	return (struct slot_batch){
 		.slots = log->slots,
@@ -182,7 +182,7 @@ static struct slot_batch make_batch(const struct thread_log *log)
 
 struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *budget)
 {
-	struct slot_batch batch = make_batch(log);
+	struct slot_batch batch = log_make_batch(log);
 	uint64_t n_bytes = log->n_slots * sizeof *log->slots;
 
 	budget->used_bytes -= n_bytes;
@@ -198,7 +198,7 @@ struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *
 int thread_log_give(struct thread_log *log, struct drain_budget *budget, void *receiver,
 	const struct timeline *timeline)
 {
-	struct slot_batch batch = make_batch(log);
+	struct slot_batch batch = log_make_batch(log);
 	int r = budget->sink->take(budget->sink, receiver, &log->track, &batch, timeline);
 
 	if (!r)
@@ -206,23 +206,24 @@ int thread_log_give(struct thread_log *log, struct drain_budget *budget, void *r
 	return r;
 }
 
-/* What was read for a part that could not be cut off, for want of memory (drain_cut.c). */
-static void forget_open(struct thread_log *log)
+/* Forgets the spans that were read for a part that could not be cut off for want of memory (drain_cut.c). */
+static void log_forget_open(struct thread_log *log)
 {
 	free(log->open);
 	log->open = NULL;
 	log->n_open = 0;
-	log->drop.is_one = 0;
+	log->drop.is_one = false;
 }
 
 int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget)
 {
 	uint32_t depth = open_stack_get_depth(ring);
 
-	forget_open(log);
+	log_forget_open(log);
 	if (depth == 0)
 		return 0;
-	if (take(budget, budget->max_bytes + budget->max_bytes / 8, depth * sizeof *log->open)) {
+	if (budget_take(
+		    budget, budget->max_bytes + budget->max_bytes / 8, depth * sizeof *log->open)) {
 		log->lost_memory += depth;
 		return 0;
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one thread has recorded, copied out of its ring, and how much of a capture's memory that takes. */
+/* The records of one thread, copied out of its ring, and the part of a capture's memory that they take. */
 #ifndef DAEMON_THREAD_LOG_H
 #define DAEMON_THREAD_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,63 +11,62 @@
 #include "daemon/target/era.h"
 #include "daemon/target/open_stack.h"
 
-/* Raw slots in the order of the records' ends. */
+/* A thread's raw slots, in the order in which the records ended. */
 struct thread_log {
-	uint64_t serial; /* of its drain: parts of one log have the same, see drain_cut.h */
+	uint64_t serial; /* of the drain; parts of one log have the same, see drain_cut.h */
 	int32_t tid;
 	uint32_t ring;
 	char name[RING_NAME_BYTES];
-	uint64_t handle; /* pthread_self() of the thread; 0: not known */
+	uint64_t handle; /* pthread_self() of the thread; 0: unknown */
 	struct slot *slots;
 	size_t n_slots;
 	size_t n_allocated;
-	size_t n_made; /* of these: that have memory already */
-	uint64_t n_entries; /* of a drain's log: that these slots are */
-	size_t last_visit; /* where the slots begin that came last */
+	size_t n_made; /* so many of these have memory already */
+	uint64_t n_entries; /* entries in these slots; only for a drain's log */
+	size_t last_visit; /* index of the first slot of the last visit */
 	struct era *
-		eras; /* of all slots: the last one ends with them. NULL: all are of the whole recording's */
+		eras; /* of the slots; the last one ends with them. NULL: one era covers the whole recording */
 	size_t n_eras;
-	uint64_t end; /* in the ring, behind the last record that was copied */
+	uint64_t end; /* position in the ring behind the last record that was copied */
 	uint64_t lost
-		[LOSS_KINDS]; /* entries of LOSS_FULL also that were overwritten before the drain came */
-	uint64_t lost_before[LOSS_KINDS]; /* that the ring had counted already */
-	uint64_t lost_told[LOSS_KINDS]; /* of those, in parts that were cut off before */
+		[LOSS_KINDS]; /* entries; LOSS_FULL includes those that were overwritten before the drain came */
+	uint64_t lost_before[LOSS_KINDS]; /* the ring's counts when the recording began */
+	uint64_t lost_told[LOSS_KINDS]; /* the share of lost[] that earlier parts have told */
 	uint64_t
-		lost_memory; /* entries, and open spans, that did not fit into the capture's memory */
+		lost_memory; /* entries and open spans that did not fit into the capture's memory */
 	uint64_t
-		ordinal; /* entries that its thread wrote in this recording, up to where the copy ends */
-	uint64_t n_overwritten; /* of these, before they were copied */
+		ordinal; /* entries that the thread wrote in this recording before the end of the copy */
+	uint64_t n_overwritten; /* entries that were overwritten before they were copied */
 	uint64_t
-		from; /* of a picture, set before it is taken: what its ring has before that position nobody wants */
+		from; /* for a picture, set before it is taken: records before this position are not wanted */
 	uint64_t
-		n_left_out; /* entries that are older than what is here, and that there was no memory for */
-	int is_closed; /* its ring belongs to somebody else now */
-	uint64_t gone_ticks; /* its thread had ended by then; 0: nobody knows of it */
+		n_left_out; /* entries that are older than these slots, and had no room in memory */
+	bool is_closed; /* the ring belongs to another thread now */
+	uint64_t gone_ticks; /* the thread had ended by then; 0: it is not known to have ended */
 	struct open_span *open;
 	uint32_t n_open;
-	struct open_drop drop; /* above these */
+	struct open_drop drop; /* a span that was dropped above the open ones */
 	uint64_t
-		window_ticks; /* of a picture: the first one that is here ended then; 0: there is none */
+		window_ticks; /* for a picture: end of the first entry that is here; 0: there is none */
 	uint64_t
-		complete_ticks; /* of a picture: nothing is missing that ended then or later; 0: nothing is missing, UINT64_MAX: nobody knows */
-	uint64_t n_undated; /* entries that were left out: nobody knows when they were written */
-	int is_limited; /* older ones were there, which nobody had asked for */
+		complete_ticks; /* for a picture: all entries that ended then or later are here; 0: all are, UINT64_MAX: unknown */
+	uint64_t n_undated; /* entries that were left out because their time is unknown */
+	bool is_limited; /* the ring had older entries that were not asked for */
 	void *track; /* the sink's object for the earlier slots; NULL: it has taken none */
-	uint64_t
-		last_record; /* the first word of the last one that was copied, wherever it is now; 0: none was */
+	uint64_t last_record; /* first word of the record that was copied last; 0: none was */
 };
 
-/* How much all logs of a capture may hold. A log that exists counts, also when it is empty. */
+/* The memory that all logs of a capture share. A log counts also while it is empty. */
 struct drain_budget {
-	uint64_t max_bytes; /* of slots that cannot be spooled, and of logs */
-	uint64_t share_slots; /* of one thread's in a snapshot; 0: as many as fit */
+	uint64_t max_bytes; /* for logs, and for slots that cannot be spooled */
+	uint64_t share_slots; /* the most that a snapshot takes of one thread; 0: as many as fit */
 	uint64_t used_bytes; /* without the slots that the sink has taken */
-	uint64_t slot_bytes; /* of these: slots */
+	uint64_t slot_bytes; /* the share of slots in it */
 	uint64_t given_bytes; /* slots that the sink has taken */
 	uint64_t window_bytes; /* slots beyond these go to a sink; 0: none do */
 	struct slot_sink *sink; /* borrowed; NULL: it was not needed yet */
-	int may_exceed; /* nothing is put off any more */
-	struct era_clock era_clock; /* of all slots that come; not of a picture's */
+	bool may_exceed; /* nothing is postponed any more */
+	struct era_clock era_clock; /* dates the slots that come; a picture does not use it */
 };
 
 /* At most so many windows of slots wait for the sink or in it; beyond that the rings keep theirs. */
@@ -74,7 +74,7 @@ struct drain_budget {
 
 /* Outcomes of the functions below besides 0 and -ENOMEM. */
 enum {
-	THREAD_LOG_FULL = 1, /* the capture's memory */
+	THREAD_LOG_FULL = 1, /* the capture's memory is used up */
 	THREAD_LOG_LATER = 2, /* there will be room when more was spooled */
 };
 
@@ -82,25 +82,25 @@ enum {
 int thread_log_new(struct drain_budget *budget, struct thread_log **out);
 struct thread_log *thread_log_free(struct thread_log *log); /* NULL ok; returns NULL */
 
-/* The thread's name, and what |ring| says that it has lost in this recording. */
+/* Copies the thread's name and the losses that |ring| has counted in this recording. */
 void thread_log_copy_identity(struct thread_log *log, struct ring *ring);
 
-/* What a log takes beside its slots, which has so many spans that are open. */
+/* The bytes of a log with |n_open| open spans, without its slots. */
 uint64_t thread_log_count_bytes(uint32_t n_open);
-/* How many slots of one thread a snapshot may have now. */
+/* The number of slots that a snapshot may take of one thread now. */
 uint64_t drain_budget_count_room(const struct drain_budget *budget);
 
-/* Has memory made for |n| slots more that are likely to come, if they may; nothing counts as there yet. */
+/* Makes memory for |n| more slots that are likely to come, if the budget allows; the log does not become longer by it. */
 void thread_log_make_room(struct thread_log *log, size_t n, const struct drain_budget *budget);
 
 /*
- * Room for |n| slots more: *room_out is where they go, and they count as there. Otherwise nothing happens; unless it is
- * THREAD_LOG_LATER they are lost, and whoever knows how many entries they are counts them.
+ * Appends room for |n| slots, which the caller fills: *room_out. On failure nothing happens. Unless that is THREAD_LOG_LATER, the slots are
+ * lost, and the caller counts their entries.
  */
 int thread_log_extend(
 	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out);
 
-/* Of the slots that came last, the first |n| are none: they go, with what they take. */
+/* Takes back the first |n| of the slots that came last, and their share of the budget. */
 void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *budget);
 
 /* Moves the slots to the caller, who frees them and their eras. */
@@ -110,12 +110,12 @@ int thread_log_give(struct thread_log *log, struct drain_budget *budget, void *r
 	const struct timeline *timeline);
 
 /*
- * Copies the spans that are open in |ring|, the thread's, before its last records are: one that has ended meanwhile is in
- * both, then. What was copied before and is still here is forgotten. They may go an eighth beyond the budget: in a capture
- * whose memory is full, too, they tell what the threads were at. 0 or -ENOMEM.
+ * Copies the spans that are open in |ring|, before its last records are copied: a span that ends meanwhile is then in both. Replaces
+ * an earlier copy. Open spans may exceed the budget by an eighth: they tell what the threads were doing when the memory of a
+ * capture ran out. 0 or -ENOMEM.
  */
 int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget);
-/* Forgets those of them that have ended by the time of the record |word0| at |position|. */
+/* Forgets the open spans that had ended when the record |word0| at |position| was written. */
 void thread_log_drop_ended(struct thread_log *log, uint64_t word0, uint64_t position);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time that a thread's records cover; see thread_window.h. */
+/* The window of a thread's records; see thread_window.h. */
 #include "daemon/pipeline/drain/thread_window.h"
+
+#include <stdbool.h>
 
 #include "base/prefetch.h"
 #include "daemon/pipeline/drain/thread_log.h"
@@ -14,7 +16,7 @@ static size_t next_entry(const struct thread_log *log, size_t at)
 	return at + 1 + record_n_extra(log->slots[at].word[0]);
 }
 
-static uint64_t count(const struct thread_log *log, size_t at, size_t end)
+static uint64_t count_entries(const struct thread_log *log, size_t at, size_t end)
 {
 	uint64_t n = 0;
 
@@ -34,7 +36,7 @@ size_t thread_window_pass(const struct thread_log *log, size_t position, uint64_
 
 uint64_t thread_window_count(const struct thread_log *log)
 {
-	return count(log, 0, log->n_slots);
+	return count_entries(log, 0, log->n_slots);
 }
 
 /*
@@ -51,7 +53,7 @@ static size_t pass_undated(struct thread_log *log, uint64_t from_ticks, uint64_t
 		n_passed--;
 	for (size_t i = 0; i < n_passed; i++) {
 		if (log->eras[i].before_ticks >= from_ticks) {
-			log->n_undated += count(log, begin, log->eras[i].end);
+			log->n_undated += count_entries(log, begin, log->eras[i].end);
 			*until = log->eras[i].before_ticks;
 		}
 		begin = log->eras[i].end;
@@ -59,7 +61,7 @@ static size_t pass_undated(struct thread_log *log, uint64_t from_ticks, uint64_t
 	return begin;
 }
 
-/* 0 for one that makes no sense: a hostile one may say that it is longer than all there is. */
+/* Returns 0 for an entry that makes no sense: a hostile one may claim to be longer than the log. */
 static uint64_t find_end(const struct thread_log *log, size_t at, const struct era *era)
 {
 	struct entry e;
@@ -81,7 +83,7 @@ uint64_t thread_window_find_last_end(const struct thread_log *log)
 	return find_end(log, last, era);
 }
 
-/* Once it is known what |log| has; entries that cannot be dated ended before |undated_until|. */
+/* Finds log->complete_ticks when the rest of |log| is set; entries of unknown time ended before |undated_until|. */
 static uint64_t find_complete(
 	const struct thread_log *log, uint64_t from_ticks, uint64_t undated_until)
 {
@@ -100,9 +102,9 @@ void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct dra
 	size_t at = pass_undated(log, from_ticks, &undated_until);
 	const struct era *era = log->eras;
 	uint64_t end = 0;
-	int is_covered;
+	bool is_covered;
 
-	/* They are in the order of their ends. */
+	/* Entries are in the order of their ends. */
 	while (at < log->n_slots) {
 		while (era->end <= at)
 			era++;
@@ -124,13 +126,13 @@ void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct dra
 		thread_log_forget(log, at < log->n_slots ? at : log->n_slots, budget);
 }
 
-/* Whether the entries from |at| on are a row of records without extra slots: then nobody need know one to find the next. */
-static int is_row(const struct thread_log *log, size_t at, size_t end)
+/* True when ROW records without extra slots begin at |at|: then each slot is a record. */
+static bool is_row(const struct thread_log *log, size_t at, size_t end)
 {
 	uint64_t any = 0;
 
 	if (end - at < ROW)
-		return 0;
+		return false;
 	for (size_t i = 0; i < ROW; i++)
 		any |= log->slots[at + i].word[0];
 	return record_n_extra(any) == 0;
@@ -139,20 +141,20 @@ static int is_row(const struct thread_log *log, size_t at, size_t end)
 static uint64_t find_earlier(const struct slot *slot, const struct era *era, uint64_t first)
 {
 	uint64_t duration = slot->word[1] & RECORD_DURATION_MASK;
-	/* Of one that makes no sense it may be less than nothing: then it is late. */
+	/* The difference can be negative for a record that makes no sense; as an unsigned number it is late then. */
 	uint64_t start = era_date(era, slot->word[0] + duration) - duration;
 
 	return start < first ? start : first;
 }
 
-/* Four slots to a line of any cache. */
+/* A cache line holds four slots. */
 static void prefetch_row(const struct slot *slots)
 {
 	for (size_t i = 0; i < ROW; i += 4)
 		prefetch_for_read((const uint8_t *)&slots[i] + PREFETCH_AHEAD_BYTES);
 }
 
-/* A long one says elsewhere how long it is. */
+/* A long entry keeps its duration in an extra slot. */
 static uint64_t find_one_earlier(
 	const struct thread_log *log, size_t at, const struct era *era, uint64_t first)
 {
@@ -166,7 +168,7 @@ static uint64_t find_one_earlier(
 static uint64_t find_first(
 	const struct thread_log *log, size_t *at, const struct era *era, uint64_t first)
 {
-	/* Millions of them: one that makes no sense is looked at like the others. */
+	/* There are millions of slots, so a record that makes no sense is read like the others. */
 	while (*at < era->end) {
 		if (!is_row(log, *at, era->end)) {
 			first = find_one_earlier(log, *at, era, first);

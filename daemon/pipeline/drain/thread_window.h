@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stretch of time that a thread's records cover, of those that were copied out of a ring which overwrites its oldest. */
+/* The window of time that a thread's records cover, when they come from a ring that overwrites its oldest ones. */
 #ifndef DAEMON_THREAD_WINDOW_H
 #define DAEMON_THREAD_WINDOW_H
 
@@ -9,25 +9,25 @@
 struct drain_budget;
 struct thread_log;
 
-/* How many entries |log| has. */
+/* The number of entries of |log|. */
 uint64_t thread_window_count(const struct thread_log *log);
 
-/* When the last entry of |log|, which has eras, ended; 0: it has none, or nobody knows. */
+/* The end of the last entry of |log|, which has eras; 0: there is no entry, or its time is unknown. */
 uint64_t thread_window_find_last_end(const struct thread_log *log);
 
-/* Where the first entry at the slot |position| or behind it begins. *n_out is how many there are before. */
+/* The index of the first entry at the slot |position| or behind it. *n_out is the number of entries before. */
 size_t thread_window_pass(const struct thread_log *log, size_t position, uint64_t *n_out);
 
 /*
- * Leaves out what had ended before |from_ticks| (0: nothing), which is no loss, and notes log->window_ticks and log->complete_ticks. What nobody knows
- * the time of, and all that is older, is left out, too, and counted, unless it surely ended before. What memory was too short
- * for (log->n_left_out) is lost, unless what is there reaches back far enough. |log| has eras.
+ * Removes entries that ended before |from_ticks| (0: none), which is no loss, and sets log->window_ticks and log->complete_ticks. Removes and
+ * counts entries of unknown time and all older ones, unless they surely ended before. The entries that had no room in memory
+ * (log->n_left_out) are lost, unless the others reach back far enough. |log| has eras.
  */
 void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct drain_budget *budget);
 
 /*
- * When the first record of |log| began; |before| if that is earlier. Without eras all ended at |earliest_ticks| or later; what
- * is of one that is not known is passed over.
+ * The earliest begin of a record in |log|, or |before| if that is earlier. In a log without eras all records ended at |earliest_ticks| or
+ * later; records of an unknown era are ignored.
  */
 uint64_t thread_window_find_first(
 	const struct thread_log *log, uint64_t earliest_ticks, uint64_t before);

@@ -15,11 +15,11 @@
 #include "daemon/target/string_table.h"
 #include "daemon/target/target.h"
 
-/* As of a picture. */
+/* The number of tries, as for a picture. */
 #define N_TRIES 8
-/* What is copied at a time: where entries are overwritten meanwhile, the mark of a segment must be among them. */
+/* Segments that are copied at a time. When entries are overwritten meanwhile, the mark of a segment must be among the rest. */
 #define PIECE_SEGMENTS 2
-/* In |named_of|: it was looked up. No trigger has this bit. */
+/* A bit in |named_of| for a name that was looked up. No trigger has it. */
 #define IS_KNOWN (UINT32_C(1) << 31)
 
 _Static_assert(TRIGGERS_MAX < 32, "a bit is left");
@@ -27,9 +27,9 @@ _Static_assert(TRIGGERS_MAX < 32, "a bit is left");
 struct trigger_watch {
 	struct triggers *triggers;
 	struct arena *arena;
-	uint64_t *positions; /* by ring: what is before was seen */
+	uint64_t *positions; /* by ring: records before it were seen */
 	uint32_t *
-		named_of; /* string id -> triggers about that name, and IS_KNOWN; 0: not looked up */
+		named_of; /* by string id: triggers about that name, and IS_KNOWN; 0: not looked up yet */
 	size_t n_ids;
 	size_t n_ids_allocated;
 };
@@ -39,8 +39,8 @@ static size_t count_piece(const struct target *t)
 	return t->n_slots / RING_SEGMENTS * PIECE_SEGMENTS;
 }
 
-/* Its memory is had now: later there may be none. */
-static int make_room(struct triggers *triggers, size_t n)
+/* Makes the memory now: later there may be none. */
+static int triggers_make_room(struct triggers *triggers, size_t n)
 {
 	if (grow(&triggers->slots, &triggers->n_slots_allocated, n))
 		return -ENOMEM;
@@ -48,13 +48,13 @@ static int make_room(struct triggers *triggers, size_t n)
 	return 0;
 }
 
-int trigger_watch_open(struct target *t, struct triggers *triggers, int is_late)
+int trigger_watch_open(struct target *t, struct triggers *triggers, bool is_late)
 {
 	struct trigger_watch *w = calloc(1, sizeof *w);
 
 	if (w)
 		w->positions = calloc(t->n_rings, sizeof *w->positions);
-	if (!w || !w->positions || make_room(triggers, count_piece(t))) {
+	if (!w || !w->positions || triggers_make_room(triggers, count_piece(t))) {
 		if (w)
 			free(w->positions);
 		free(w);
@@ -82,24 +82,24 @@ void trigger_watch_close(struct target *t)
 	t->watch = NULL;
 }
 
-/* Names. */
+/* --- names -------------------------------------------------------------------------------- */
 
-/* Room for all ids that there are. 0: |id| is none of them, or memory ran out. */
-static int knows_id(struct trigger_watch *w, uint32_t id)
+/* Makes room for all ids of the program. False when |id| is not among them, or memory ran out. */
+static bool knows_id(struct trigger_watch *w, uint32_t id)
 {
 	uint32_t n;
 
 	if (id < w->n_ids)
-		return 1;
+		return true;
 	n = string_table_count_ids(w->arena);
 	if (id >= n || grow(&w->named_of, &w->n_ids_allocated, n))
-		return 0;
+		return false;
 	memset(w->named_of + w->n_ids, 0, (n - w->n_ids) * sizeof *w->named_of);
 	w->n_ids = n;
-	return 1;
+	return true;
 }
 
-static uint32_t look_up(const struct trigger_watch *w, uint32_t id)
+static uint32_t find_by_id(const struct trigger_watch *w, uint32_t id)
 {
 	uint32_t n = 0;
 	const char *text = string_table_find(w->arena, (uint32_t)w->n_ids, id, &n);
@@ -107,7 +107,7 @@ static uint32_t look_up(const struct trigger_watch *w, uint32_t id)
 	return IS_KNOWN | (text ? triggers_find(w->triggers, text, n) : 0);
 }
 
-static uint32_t find_dynamic(const struct trigger_watch *w, const struct entry *e)
+static uint32_t find_by_text(const struct trigger_watch *w, const struct entry *e)
 {
 	const char *text;
 	uint32_t n;
@@ -118,29 +118,29 @@ static uint32_t find_dynamic(const struct trigger_watch *w, const struct entry *
 	return triggers_find(w->triggers, text, n);
 }
 
-static uint32_t find_named(struct trigger_watch *w, const struct entry *e)
+static uint32_t find_triggers(struct trigger_watch *w, const struct entry *e)
 {
 	if (e->string_id == STRING_ID_DYNAMIC)
-		return find_dynamic(w, e);
+		return find_by_text(w, e);
 	if (!knows_id(w, e->string_id))
 		return 0;
 	if (!w->named_of[e->string_id])
-		w->named_of[e->string_id] = look_up(w, e->string_id);
+		w->named_of[e->string_id] = find_by_id(w, e->string_id);
 	return w->named_of[e->string_id] & ~IS_KNOWN;
 }
 
-/* Entries. */
+/* --- entries ------------------------------------------------------------------------------ */
 
-static void judge(struct trigger_watch *w, const struct slot *slot)
+static void judge_entry(struct trigger_watch *w, const struct slot *slot)
 {
 	struct entry e;
 
 	if (entry_read(&e, slot))
-		triggers_judge(w->triggers, &e, find_named(w, &e));
+		triggers_judge(w->triggers, &e, find_triggers(w, &e));
 }
 
-/* Slots of a copy that is finished. Returns where the first entry begins that is not there as a whole. */
-static uint64_t judge_all(struct trigger_watch *w, const struct ring_copy *c)
+/* Judges the slots of a finished copy. Returns the position of the first entry that is not whole. */
+static uint64_t judge_entries(struct trigger_watch *w, const struct ring_copy *c)
 {
 	const struct slot *slots = w->triggers->slots + (c->from.position - c->start);
 	size_t n = c->end - c->from.position;
@@ -152,33 +152,33 @@ static uint64_t judge_all(struct trigger_watch *w, const struct ring_copy *c)
 		if (next > n)
 			break;
 		if (triggers_want(w->triggers, slots[i].word))
-			judge(w, &slots[i]);
+			judge_entry(w, &slots[i]);
 		i = next;
 	}
 	return c->from.position + i;
 }
 
-/* What a visit has found so far. */
-struct visit {
-	uint64_t from; /* where it begins, */
-	uint64_t to; /* and ends: where the head is when it begins */
-	int is_outrun;
+/* The state of a visit. */
+struct watch_visit {
+	uint64_t from; /* position where it begins */
+	uint64_t to; /* position of the head when it begins: it ends there */
+	bool is_outrun;
 };
 
-/* Of a copy that is begun. Outcomes: as of ring_copy_finish(). */
-static int look_at(struct trigger_watch *w, struct ring_copy *c, uint64_t *position)
+/* Finishes a copy that is begun, and judges it. Outcomes: as of ring_copy_finish(). */
+static int judge_copy(struct trigger_watch *w, struct ring_copy *c, uint64_t *position)
 {
 	int r;
 
 	ring_copy_take(c, w->triggers->slots);
 	r = ring_copy_finish(c);
 	if (!r)
-		*position = judge_all(w, c);
+		*position = judge_entries(w, c);
 	return r;
 }
 
-/* A piece. Outcomes: as of ring_copy_finish(). */
-static int try_once(struct target *t, uint32_t i, struct visit *v)
+/* Visits one piece. Outcomes: as of ring_copy_finish(). */
+static int visit_piece(struct target *t, uint32_t i, struct watch_visit *v)
 {
 	uint64_t *position = &t->watch->positions[i];
 	struct ring_place from = {*position, 0};
@@ -189,17 +189,17 @@ static int try_once(struct target *t, uint32_t i, struct visit *v)
 	if (!r && head != from.position) {
 		if (head - c.start > count_piece(t))
 			c.end = c.start + count_piece(t);
-		r = look_at(t->watch, &c, position);
+		r = judge_copy(t->watch, &c, position);
 		v->is_outrun |= r == RING_COPY_GONE || c.from.position > from.position;
 	}
-	/* Slots of the last entry of a hostile one may be missing. */
+	/* The last entry of a hostile program may lack slots. */
 	if (r == RING_COPY_BROKEN || (!r && c.end == head))
 		*position = head;
 	return r;
 }
 
-/* Where it is to be looked on. */
-static struct visit begin_visit(struct target *t, uint32_t i)
+/* Begins where the last visit ended, or at the first record of a new thread. */
+static struct watch_visit begin_visit(struct target *t, uint32_t i)
 {
 	struct ring *ring = target_ring(t, i);
 	uint64_t first = ring_get_first(ring).position;
@@ -207,14 +207,14 @@ static struct visit begin_visit(struct target *t, uint32_t i)
 
 	if (*position < first)
 		*position = first;
-	return (struct visit){
+	return (struct watch_visit){
 		*position, atomic_load_explicit(&ring->head, memory_order_acquire), 0};
 }
 
 unsigned trigger_watch_visit(struct target *t, uint32_t i)
 {
 	uint32_t word = atomic_load_explicit(&target_ring(t, i)->word, memory_order_acquire);
-	struct visit v;
+	struct watch_visit v;
 	int tries = N_TRIES;
 	int r;
 
@@ -222,7 +222,7 @@ unsigned trigger_watch_visit(struct target *t, uint32_t i)
 		return 0;
 	v = begin_visit(t, i);
 	do {
-		r = try_once(t, i, &v);
+		r = visit_piece(t, i, &v);
 		tries -= r == RING_COPY_GONE;
 	} while (t->watch->positions[i] < v.to && r != RING_COPY_BROKEN && tries);
 	if (r == RING_COPY_BROKEN)

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is new in the rings of one process since the last look, for its triggers: copied, with positions of its own, so that
- * neither the recorder's pictures nor a capture's drain notice.
+ * Brings the new records in the rings of one process to its triggers. It copies them and keeps positions of its own, so that it
+ * disturbs neither the recorder's pictures nor a capture's drain.
  *
- * Threads: the worker's.
+ * Threads: only the worker calls these functions.
  */
 #ifndef DAEMON_TRIGGER_WATCH_H
 #define DAEMON_TRIGGER_WATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct target;
 struct triggers;
 
 /*
- * From here on rings of |t|, where threads have entered the recording, are looked at for |triggers|, which are borrowed. With
- * |is_late| what they hold already is of no interest. 0 or -ENOMEM.
+ * Starts to watch those rings of |t| whose threads have joined the recording, for |triggers|, which are borrowed. With |is_late| their
+ * present records are ignored. 0 or -ENOMEM.
  */
-int trigger_watch_open(struct target *t, struct triggers *triggers, int is_late);
-/* Nothing when it is not open. */
+int trigger_watch_open(struct target *t, struct triggers *triggers, bool is_late);
+/* Does nothing when the watch is not open. */
 void trigger_watch_close(struct target *t);
 
 /* Entries were overwritten before they were looked at. */
 #define TRIGGER_WATCH_OUTRUN 1001u
 
-/* Ring |i|, used by a thread. Returns how much of the ring was new, in 1/1000, or TRIGGER_WATCH_OUTRUN. */
+/* Visits ring |i|, which a thread uses. Returns how much of the ring was new, in 1/1000, or TRIGGER_WATCH_OUTRUN. */
 unsigned trigger_watch_visit(struct target *t, uint32_t i);
 
 #endif

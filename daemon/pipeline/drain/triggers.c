@@ -22,9 +22,9 @@
 #define NAME_BYTES 84
 #define STEPS TRIGGERS_MAX /* the index at which triggers of steps are counted */
 
-/* The options. */
+/* --- options ------------------------------------------------------------------------------ */
 
-static int read_all(struct trigger_list *list, const struct profile_options *o)
+static int read_options(struct trigger_list *list, const struct profile_options *o)
 {
 	static const struct {
 		const char *key;
@@ -53,7 +53,7 @@ int triggers_init(struct triggers *t, const struct profile_options *o, struct di
 	t->interval_ns = NS_PER_MS * profile_options_get_number(
 					     o, "ptap_trigger_interval_ms", DEFAULT_INTERVAL_MS);
 	t->min_span_ticks = UINT64_MAX;
-	r = read_all(&t->list, o);
+	r = read_options(&t->list, o);
 	if (r)
 		triggers_deinit(t);
 	/* Each of these options alone was checked when it was set. */
@@ -71,24 +71,24 @@ void triggers_deinit(struct triggers *t)
 	memset(t, 0, sizeof *t);
 }
 
-int triggers_are_set(const struct triggers *t)
+bool triggers_are_set(const struct triggers *t)
 {
 	return t->list.n || t->list.step_factor != 0;
 }
 
-/* The bounds. */
+/* --- bounds ------------------------------------------------------------------------------- */
 
 void triggers_set_clock(struct triggers *t, int64_t now_ns, double ns_per_tick)
 {
 	t->now_ns = now_ns;
 	t->ns_per_tick = ns_per_tick;
 	t->min_span_ticks = UINT64_MAX;
-	t->has_counters = 0;
+	t->has_counters = false;
 	for (size_t i = 0; i < t->list.n; i++) {
 		const struct trigger *one = &t->list.v[i];
 
 		if (one->kind != TRIGGER_SPAN) {
-			t->has_counters = 1;
+			t->has_counters = true;
 			continue;
 		}
 		t->bound_ticks[i] = (uint64_t)((double)one->bound_ns / ns_per_tick);
@@ -113,10 +113,10 @@ uint32_t triggers_find(const struct triggers *t, const char *name, size_t n)
 	return found;
 }
 
-/* Reasons. */
+/* --- reasons ------------------------------------------------------------------------------ */
 
 /* A reason has room for the beginning of a name; the run's options have the whole name. */
-static const char *fit(const struct trigger *one, char name[NAME_BYTES])
+static const char *fit_name(const struct trigger *one, char name[NAME_BYTES])
 {
 	return utf8_fit(name, NAME_BYTES, one->name);
 }
@@ -132,7 +132,7 @@ static const char *describe_time(double ns, char text[TIME_BYTES])
 	return text;
 }
 
-static int is_quiet(const struct triggers *t)
+static bool is_quiet(const struct triggers *t)
 {
 	return t->reason[0] || t->now_ns < t->quiet_until_ns;
 }
@@ -141,7 +141,7 @@ static int is_quiet(const struct triggers *t)
  * Adds "; also 62 of counter queue" for the trigger |i| to the reason of another one, if there is
  * room.
  */
-static void describe_other(struct triggers *t, size_t i, int is_first)
+static void describe_other(struct triggers *t, size_t i, bool is_first)
 {
 	static const char *const kinds[] = {
 		[TRIGGER_SPAN] = "span ",
@@ -154,7 +154,7 @@ static void describe_other(struct triggers *t, size_t i, int is_first)
 
 	snprintf(text, sizeof text, "%s %" PRIu64 " of %s%s", is_first ? "; also" : ",",
 		t->n_suppressed[i], i == STEPS ? "steps" : kinds[t->list.v[i].kind],
-		i == STEPS ? "" : fit(&t->list.v[i], name));
+		i == STEPS ? "" : fit_name(&t->list.v[i], name));
 	if (n + strlen(text) < sizeof t->reason)
 		memcpy(t->reason + n, text, strlen(text) + 1);
 }
@@ -166,7 +166,7 @@ static void describe_other(struct triggers *t, size_t i, int is_first)
 static void describe_suppressed(struct triggers *t, size_t fired)
 {
 	size_t n = strlen(t->reason);
-	int is_first = 1;
+	bool is_first = true;
 
 	if (t->n_suppressed[fired])
 		snprintf(t->reason + n, sizeof t->reason - n,
@@ -175,13 +175,13 @@ static void describe_suppressed(struct triggers *t, size_t fired)
 		if (i == fired || !t->n_suppressed[i])
 			continue;
 		describe_other(t, i, is_first);
-		is_first = 0;
+		is_first = false;
 	}
 	memset(t->n_suppressed, 0, sizeof t->n_suppressed);
 }
 
 /* Sets the reason, or counts the trigger |i| (STEPS: that of steps) as suppressed. */
-__attribute__((format(printf, 3, 4))) static void fire(
+__attribute__((format(printf, 3, 4))) static void fire_trigger(
 	struct triggers *t, size_t i, const char *format, ...)
 {
 	va_list words;
@@ -217,7 +217,7 @@ void triggers_take(struct triggers *t, char *reason, size_t n)
 	t->quiet_until_ns = t->now_ns + t->interval_ns;
 }
 
-/* Judging. */
+/* --- entries ------------------------------------------------------------------------------ */
 
 static void judge_span(struct triggers *t, size_t i, const struct entry *e)
 {
@@ -227,7 +227,7 @@ static void judge_span(struct triggers *t, size_t i, const struct entry *e)
 	char bound[TIME_BYTES];
 
 	if (e->duration > t->bound_ticks[i])
-		fire(t, i, "span %s took %s, more than %s", fit(one, name),
+		fire_trigger(t, i, "span %s took %s, more than %s", fit_name(one, name),
 			describe_time((double)e->duration * t->ns_per_tick, took),
 			describe_time((double)one->bound_ns, bound));
 }
@@ -241,11 +241,11 @@ static void judge_counter(struct triggers *t, size_t i, const struct entry *e)
 	if (!entry_read_number(e, &value))
 		return;
 	if (one->kind == TRIGGER_COUNTER_ABOVE && value > one->bound)
-		fire(t, i, "counter %s was %.15g, more than %.15g", fit(one, name), value,
-			one->bound);
+		fire_trigger(t, i, "counter %s was %.15g, more than %.15g", fit_name(one, name),
+			value, one->bound);
 	else if (one->kind == TRIGGER_COUNTER_BELOW && value < one->bound)
-		fire(t, i, "counter %s was %.15g, less than %.15g", fit(one, name), value,
-			one->bound);
+		fire_trigger(t, i, "counter %s was %.15g, less than %.15g", fit_name(one, name),
+			value, one->bound);
 }
 
 static void judge_step(struct triggers *t, const struct entry *e)
@@ -258,7 +258,7 @@ static void judge_step(struct triggers *t, const struct entry *e)
 
 	entry_read_number(e, &number);
 	if (t->steps.n >= TRIGGERS_MIN_STEPS && took_ns > t->list.step_factor * usual_ns)
-		fire(t, STEPS, "step %.15g took %s, %.1f times the usual %s", number,
+		fire_trigger(t, STEPS, "step %.15g took %s, %.1f times the usual %s", number,
 			describe_time(took_ns, took), took_ns / (usual_ns > 0 ? usual_ns : 1),
 			describe_time(usual_ns, usual));
 	step_median_add(&t->steps, (uint64_t)took_ns);
@@ -266,7 +266,7 @@ static void judge_step(struct triggers *t, const struct entry *e)
 
 void triggers_judge(struct triggers *t, const struct entry *e, uint32_t named)
 {
-	int is_counter = e->kind == RECORD_COUNTER;
+	bool is_counter = e->kind == RECORD_COUNTER;
 
 	for (; named; named &= named - 1) {
 		size_t i = (size_t)__builtin_ctz(named);

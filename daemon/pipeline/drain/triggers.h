@@ -6,11 +6,12 @@
  * the reason of the next run tells how many there were, or a sentence at the end. trigger_watch.h
  * brings the entries.
  *
- * Threads: the worker's.
+ * Threads: only the worker calls these functions.
  */
 #ifndef DAEMON_TRIGGERS_H
 #define DAEMON_TRIGGERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,12 +32,12 @@ struct profile_options;
 struct triggers {
 	struct trigger_list list;
 	int64_t interval_ns;
-	/* From the last triggers_set_clock(): */
+	/* The next five are set by triggers_set_clock(). */
 	int64_t now_ns;
 	double ns_per_tick;
 	uint64_t bound_ticks[TRIGGERS_MAX]; /* by trigger; only spans have one */
 	uint64_t min_span_ticks; /* the least of them; UINT64_MAX: there is none */
-	int has_counters;
+	bool has_counters;
 	struct step_median steps; /* in ns */
 	char reason[TRIGGERS_REASON_BYTES]; /* of the run that is to be written; "": no run is */
 	int64_t quiet_until_ns; /* CLOCK_MONOTONIC */
@@ -49,7 +50,7 @@ struct triggers {
 /* Sets the triggers that |o| has. 0, -EINVAL with |d|, or -ENOMEM; then none are set. */
 int triggers_init(struct triggers *t, const struct profile_options *o, struct diag *d);
 void triggers_deinit(struct triggers *t);
-int triggers_are_set(const struct triggers *t);
+bool triggers_are_set(const struct triggers *t);
 
 /*
  * Says for the entries that follow that it is |now_ns| (CLOCK_MONOTONIC), and how long a tick is.
@@ -59,8 +60,8 @@ void triggers_set_clock(struct triggers *t, int64_t now_ns, double ns_per_tick);
 /* Returns a bit for each trigger of the list that is about |name|. */
 uint32_t triggers_find(const struct triggers *t, const char *name, size_t n);
 
-/* Whether the entry that begins with these words of a slot is to be judged at all. */
-static inline int triggers_want(const struct triggers *t, const uint64_t word[2])
+/* True when the entry whose first slot has these words may concern a trigger. */
+static inline bool triggers_want(const struct triggers *t, const uint64_t word[2])
 {
 	unsigned kind = record_kind(word[0]);
 

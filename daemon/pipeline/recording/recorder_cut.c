@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the flight recorder holds at one instant, as a part of a recording; see recorder.h. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,6 @@
 #include "daemon/pipeline/drain/drain_cut.h"
 #include "daemon/pipeline/drain/ring_notes.h"
 #include "daemon/pipeline/drain/ring_picture.h"
-#include "daemon/pipeline/drain/ring_reach.h"
 #include "daemon/pipeline/drain/rings.h"
 #include "daemon/pipeline/drain/shares.h"
 #include "daemon/pipeline/drain/thread_window.h"
@@ -45,7 +45,7 @@ struct piece {
 static uint64_t count_slots(const struct target *t, uint32_t i, uint64_t from_ticks)
 {
 	uint64_t head = atomic_load_explicit(&target_ring(t, i)->head, memory_order_acquire);
-	uint64_t from = ring_reach_find(t, i, from_ticks);
+	uint64_t from = ring_notes_find_reach(t, i, from_ticks);
 
 	if (from && from < head && head - from < t->n_slots)
 		return head - from;
@@ -113,7 +113,7 @@ static int begin_piece(const struct recorder *r, size_t i, struct recording *par
 		return error;
 	part->sources[part->n_sources++] = p->s;
 	p->s->state = SOURCE_ENDED;
-	p->s->drain.is_picture = 1;
+	p->s->drain.is_picture = true;
 	if (of->state != SOURCE_ENDED)
 		make_rooms(p, from_ticks);
 	return 0;
@@ -148,7 +148,7 @@ static int take_picture(struct piece *p, uint32_t i, uint64_t from_ticks)
 		s->drain.gone_ticks = UINT64_MAX;
 		return r;
 	}
-	log->from = ring_reach_find(s->target, i, from_ticks);
+	log->from = ring_notes_find_reach(s->target, i, from_ticks);
 	r = ring_picture_take(s->target, i, word, s->drain.budget, log);
 	if (r > 0) {
 		s->drain.n_broken += r == RING_PICTURE_BROKEN;
