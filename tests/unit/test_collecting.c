@@ -247,7 +247,7 @@ START_TEST(withdraws_what_nobody_has_taken)
 }
 END_TEST
 
-static int is_not_wanted(void *context)
+static bool is_not_wanted(void *context)
 {
 	(void)context;
 	return 0;

@@ -3,6 +3,7 @@
 #ifndef DAEMON_ASSEMBLE_H
 #define DAEMON_ASSEMBLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct assembly;
@@ -22,12 +23,12 @@ struct assemble_input {
 	uint64_t stop_ticks;
 	int64_t stop_ns; /* the same instant, since the first pair of |timeline| */
 	int64_t start_unix_ns; /* Unix time at the first pair of |timeline| */
-	int goes_on; /* behind that, in the next part */
+	bool goes_on; /* behind that, in the next part */
 	uint64_t ended_ticks; /* the process had ended by then; 0: not before the stop */
 	int64_t end_ns; /* since the first pair of |timeline|: what is later is left out; 0: nothing is */
 	struct async_carry *carry; /* from part to part of a session; NULL: this is all there is */
 	uint64_t settled_ticks; /* marks of async spans behind it are the next part's */
-	int uses_ticks;
+	bool uses_ticks;
 	const char *plane_name;
 	int64_t plane_id;
 	uint64_t max_ops; /* see device_scope.h */

@@ -203,7 +203,7 @@ int assembly_add_open(
 			.string_id = open->string_id,
 			.slots = open->slots,
 			.n_slots = open->n_slots,
-			.is_unfinished = 1,
+			.is_unfinished = true,
 		};
 
 		if (open->start < as->start_ticks || open->start > stop_ticks)
@@ -222,7 +222,7 @@ int assembly_add_open(
 /* --- to the spool -------------------------------------------------------------------------- */
 
 /* What has stats is encoded before the plane gets more of them, and names. */
-static int is_plain(const struct assembly *as)
+static bool is_plain(const struct assembly *as)
 {
 	return as->plane->n_stats == as->n_line_stats;
 }

@@ -8,6 +8,7 @@
 #ifndef DAEMON_ASSEMBLY_H
 #define DAEMON_ASSEMBLY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,7 +59,7 @@ struct assembly {
 	struct xspace_events encoder;
 	struct xspace_events plain_encoder; /* of events without stats */
 	struct spool *spool; /* borrowed; NULL: nothing is spooled */
-	int gives_slots; /* those that are spooled now, to the spool */
+	bool gives_slots; /* those that are spooled now, to the spool */
 	struct part_writer *writer; /* borrowed; NULL: who adds writes to the spool, too */
 	struct memory_budget *keep; /* borrowed, or |no_limit| */
 	struct memory_budget no_limit;

@@ -8,6 +8,7 @@
 #ifndef DAEMON_ASYNC_CARRY_H
 #define DAEMON_ASYNC_CARRY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,7 +29,7 @@ struct async_mark {
 	uint32_t name; /* index into the names of who holds it */
 	uint32_t args; /* index + 1 into the arguments of who holds it; 0: none */
 	uint32_t thread; /* that recorded it: a number in this part; 0: it was in an earlier one */
-	int is_end;
+	bool is_end;
 };
 
 /* All zero is the empty state. */

@@ -31,8 +31,8 @@ struct builder {
 	size_t n_spans;
 	size_t *open; /* begins of the group at hand, as indices of marks; the latest last */
 	size_t n_open;
-	int is_used_once; /* each id of the name: no mark that is missing is between a begin and an end */
-	int is_of_one_thread; /* the group: nor is one of the oldest that are missing */
+	bool is_used_once; /* each id of the name: no mark that is missing is between a begin and an end */
+	bool is_of_one_thread; /* the group: nor is one of the oldest that are missing */
 };
 
 void asyncs_deinit(struct asyncs *a)
@@ -74,7 +74,7 @@ static const struct trace_stat *get_args(const struct asyncs *a, const struct as
 }
 
 /* Whether a mark between these two times may be missing. */
-static int has_gap(const struct asyncs *a, uint64_t after_ticks, uint64_t before_ticks)
+static bool has_gap(const struct asyncs *a, uint64_t after_ticks, uint64_t before_ticks)
 {
 	return a->complete_ticks > after_ticks || gaps_has(&a->gaps, after_ticks, before_ticks);
 }
@@ -182,16 +182,16 @@ static int add_span(
 	event->duration_ns = assemble_find_end_ns(b->in, end_ticks) - event->start_ns;
 	event->name = span->name;
 	event->stats = stats_add_async(b->stats, span);
-	event->is_span = 1;
+	event->is_span = true;
 	return b->stats->error;
 }
 
 /* Whether no other mark of the group was between them. */
-static int is_sure(
+static bool is_sure(
 	const struct builder *b, const struct async_mark *latest, const struct async_mark *end)
 {
 	if (b->is_used_once)
-		return 1;
+		return true;
 	return b->is_of_one_thread ? !gaps_has(&b->asyncs->gaps, latest->ticks, end->ticks)
 				   : !has_gap(b->asyncs, latest->ticks, end->ticks);
 }
@@ -233,7 +233,7 @@ static int cut_one(struct builder *b, const struct async_mark *mark)
 		.id = mark->id,
 		.args = get_args(b->asyncs, mark),
 		.name = mark->name,
-		.is_unfinished = 1,
+		.is_unfinished = true,
 	};
 	uint64_t stop = assemble_find_cut(b->in);
 	int r;
@@ -296,13 +296,13 @@ static size_t find_end_of_name(const struct asyncs *a, size_t first)
 }
 
 /* Whether the marks from |first| to before |end|, all of one id, tell of more than one span. */
-static int is_used_twice(const struct async_mark *marks, size_t first, size_t end)
+static bool is_used_twice(const struct async_mark *marks, size_t first, size_t end)
 {
 	return end - first > 2 ||
 	       (end - first == 2 && marks[first].is_end == marks[first + 1].is_end);
 }
 
-static int is_of_one_thread(const struct async_mark *marks, size_t first, size_t end)
+static bool is_of_one_thread(const struct async_mark *marks, size_t first, size_t end)
 {
 	while (first + 1 < end && marks[first].thread == marks[first + 1].thread)
 		first++;
@@ -313,7 +313,7 @@ static int is_of_one_thread(const struct async_mark *marks, size_t first, size_t
 static int match_name(struct builder *b, size_t first, size_t end)
 {
 	const struct async_mark *marks = b->asyncs->marks;
-	int is_twice = 0;
+	bool is_twice = false;
 	int r = 0;
 
 	for (size_t i = first, next; i < end && !is_twice; i = next) {

@@ -12,6 +12,7 @@
 #ifndef DAEMON_ASYNCS_H
 #define DAEMON_ASYNCS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,8 +29,8 @@ struct async_span {
 	uint64_t id;
 	const struct trace_stat *args; /* up to the one that is the last; NULL: none */
 	uint32_t name; /* index into the plane's event_names */
-	int is_unfinished; /* cut at the end of the capture */
-	int is_started_before; /* cut at its start */
+	bool is_unfinished; /* cut at the end of the capture */
+	bool is_started_before; /* cut at its start */
 };
 
 struct asyncs {

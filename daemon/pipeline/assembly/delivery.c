@@ -3,6 +3,7 @@
 #include "daemon/pipeline/assembly/delivery.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,12 +149,12 @@ static int advance(struct delivery *d)
 	if (r > 0)
 		return 0;
 	merge_deinit(&d->merge);
-	d->is_merging = 0;
+	d->is_merging = false;
 	d->gap++;
 	return r;
 }
 
-static int is_at_gap(const struct delivery *d)
+static bool is_at_gap(const struct delivery *d)
 {
 	return d->gap < d->n_gaps && d->chunks.n_read == d->gaps[d->gap].at;
 }
@@ -168,7 +169,7 @@ static void begin_gap(struct delivery *d)
 		return;
 	}
 	merge_init(&d->merge, gap->track, d->spool);
-	d->is_merging = 1;
+	d->is_merging = true;
 }
 
 /* What comes before the next gap, or the end. */
@@ -203,7 +204,7 @@ void delivery_look(struct delivery *d)
 	}
 }
 
-static int is_at_end(const struct delivery *d)
+static bool is_at_end(const struct delivery *d)
 {
 	return !d->piece.n_bytes && !d->is_merging && d->gap == d->n_gaps &&
 	       chunk_reader_is_at_end(&d->chunks);

@@ -3,6 +3,7 @@
 #ifndef DAEMON_DELIVERY_PARTS_H
 #define DAEMON_DELIVERY_PARTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,7 +27,7 @@ struct delivery {
 	struct gap *gaps;
 	size_t n_gaps;
 	size_t gap; /* the next one, or that |merge| fills */
-	int is_merging;
+	bool is_merging;
 	struct merge merge;
 	struct piece piece; /* what is left of it */
 	struct delivery *next; /* what follows */

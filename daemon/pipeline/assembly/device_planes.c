@@ -3,6 +3,7 @@
 #include "daemon/pipeline/assembly/device_planes.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -133,7 +134,7 @@ static size_t count_streams(const struct device_place *places, size_t n)
 	return n_streams;
 }
 
-static int is_drawn(const struct device_place *place, int is_beside)
+static bool is_drawn(const struct device_place *place, bool is_beside)
 {
 	return place->line != DEVICE_PLACE_NO_LINE &&
 	       device_line_is_beside((enum device_line_type)place->key.type) == is_beside;
@@ -149,7 +150,7 @@ static size_t count_beside(const struct device_place *places, size_t n)
 }
 
 /* Into the plane that is open. */
-static int add_lines(struct drawer *d, const struct device_place *places, size_t n, int is_beside)
+static int add_lines(struct drawer *d, const struct device_place *places, size_t n, bool is_beside)
 {
 	int r = 0;
 

@@ -3,6 +3,7 @@
 #include "daemon/pipeline/assembly/entries.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ static int to_event(struct assembly *as, struct entry *e, int64_t start_ns, uint
 
 	if (end > as->end_ns) {
 		end = as->end_ns;
-		e->is_unfinished = 1;
+		e->is_unfinished = true;
 	}
 	event->start_ns = start_ns;
 	event->duration_ns = end - start_ns;

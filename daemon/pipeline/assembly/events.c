@@ -6,6 +6,7 @@
 #include "daemon/pipeline/assembly/events.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ int events_push(struct events *events, const struct trace_event *event, unsigned
  * Whether |outer|, recorded later, does not contain |inner|. One without length at the first
  * nanosecond of the other may be inside: then the depths tell.
  */
-static int is_apart(const struct events *events, size_t outer, size_t inner)
+static bool is_apart(const struct events *events, size_t outer, size_t inner)
 {
 	const struct trace_event *o = &events->v[outer];
 	const struct trace_event *i = &events->v[inner];
@@ -55,23 +56,23 @@ static int is_apart(const struct events *events, size_t outer, size_t inner)
 /* The way to the output's end, and whether it is in order so far. */
 struct output {
 	struct trace_event *to;
-	int is_in_order;
+	bool is_in_order;
 };
 
-static inline void put(struct output *out, const struct trace_event *event, int is_first)
+static inline void put(struct output *out, const struct trace_event *event, bool is_first)
 {
 	if (!is_first && event_comes_before(out->to, event))
-		out->is_in_order = 0;
+		out->is_in_order = false;
 	*--out->to = *event;
 }
 
 /* As it is where no span is in another one; then there is nothing to be done. */
-static int is_in_order(const struct events *events)
+static bool is_in_order(const struct events *events)
 {
 	for (size_t i = 1; i < events->n; i++)
 		if (events->v[i].start_ns <= events->v[i - 1].start_ns)
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 /* The events as they are: with their memory, for the line's, if that is as large. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ static struct window find_window(const struct gpu_track *t, int64_t start_ns, in
 
 static int draw_reading(struct counter_drawing *g, const struct window *w, int row)
 {
-	int is_begun = 0;
+	bool is_begun = false;
 	int r = 0;
 
 	for (size_t i = 0; i < w->n && !r; i++) {
@@ -70,7 +71,7 @@ static int draw_reading(struct counter_drawing *g, const struct window *w, int r
 			continue;
 		if (!is_begun)
 			r = counter_drawing_begin(g, readings[row].name);
-		is_begun = 1;
+		is_begun = true;
 		if (!r)
 			r = counter_drawing_add(g, w->v[i].at_ns, readings[row].scale * value);
 	}
@@ -177,18 +178,18 @@ static struct plane *take_plane(struct space *space, const struct gpu_track *t, 
 	return plane && !describe(t, pid, plane) ? plane : NULL;
 }
 
-static int is_any_used(const struct gpu_samples *samples)
+static bool is_any_used(const struct gpu_samples *samples)
 {
 	for (size_t i = 0; i < samples->n; i++)
 		if (samples->tracks[i].is_used)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 static int draw_by_number(const struct gpu_samples *samples, int64_t start_ns, int64_t stop_ns,
 	pid_t pid, struct space *space)
 {
-	int is_chosen = is_any_used(samples);
+	bool is_chosen = is_any_used(samples);
 
 	for (size_t i = 0; i < samples->n; i++) {
 		const struct gpu_track *t = &samples->tracks[i];

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 
 #include "daemon/pipeline/drain/drain.h"
 #include "trace/model/space.h"
@@ -46,7 +47,7 @@ static const enum reason reason_of[LOSS_KINDS] = {
 /* One row per reason: the plane's stat, and what to tell people. */
 static const struct {
 	const char *stat;
-	int is_a_drop;
+	bool is_a_drop;
 	const char *text; /* NULL: said per thread */
 } reasons[N_REASONS] = {
 	[REASON_FULL] = {"ptap_lost_ring_full", 1, NULL},

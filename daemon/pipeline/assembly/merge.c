@@ -6,6 +6,7 @@
 #include "daemon/pipeline/assembly/merge.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +82,7 @@ static int follows(const struct merge *m, const struct piece *out)
 }
 
 /* Whether |straggler| is the next of all. */
-static int is_due(const struct merge *m, const struct straggler *straggler)
+static bool is_due(const struct merge *m, const struct straggler *straggler)
 {
 	return straggler &&
 	       (m->run == m->track->n_runs ||

@@ -3,6 +3,7 @@
 #include "daemon/pipeline/assembly/open_asyncs.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ struct mark {
 	struct open_async span; /* an end has only the time and the id */
 	uint32_t name; /* index of |names| */
 	uint32_t number; /* rises in the order of the records of one ring */
-	int is_end;
+	bool is_end;
 };
 
 struct search {
@@ -98,7 +99,7 @@ static int add_entries(struct search *s, const struct slot *slots, const uint32_
 
 	while (n-- && !r) {
 		struct entry e;
-		int is_valid = entry_read(&e, &slots[at[n]]);
+		bool is_valid = entry_read(&e, &slots[at[n]]);
 		uint64_t low = slots[at[n]].word[0] + e.duration;
 
 		if (!is_valid)

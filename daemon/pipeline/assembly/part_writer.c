@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -21,7 +22,7 @@ struct part {
 	struct track *track;
 	struct events events;
 	struct line ordered; /* the same; without a name */
-	int is_ordered;
+	bool is_ordered;
 };
 
 struct part_writer {
@@ -29,7 +30,7 @@ struct part_writer {
 	struct memory_budget *keep;
 	struct xspace_events encoder; /* the thread's */
 	pthread_t thread;
-	int is_running;
+	bool is_running;
 	pthread_mutex_t mutex;
 	pthread_cond_t has_part;
 	pthread_cond_t has_room;
@@ -37,7 +38,7 @@ struct part_writer {
 		[MAX_PARTS]; /* |n| of them, from |first| on, are the thread's, the others who gives' */
 	unsigned first; /* under mutex, with the three below */
 	unsigned n;
-	int is_ending; /* when there is none any more */
+	bool is_ending; /* when there is none any more */
 	int error; /* -ENOMEM */
 };
 
@@ -48,7 +49,7 @@ static int put_in_order(struct part *p)
 	if (!r)
 		r = events_order_by_start(&p->events, &p->ordered, NULL);
 	p->events.n = 0;
-	p->is_ordered = 1;
+	p->is_ordered = true;
 	return r;
 }
 
@@ -106,7 +107,7 @@ static int start(struct part_writer *w)
 	if (r)
 		return -r;
 	pthread_setname_np(w->thread, "ptap-encoder");
-	w->is_running = 1;
+	w->is_running = true;
 	return 0;
 }
 
@@ -159,7 +160,7 @@ static int await(struct part_writer *w, unsigned n)
 
 /* One that is free, with what is in |events|. *is_enough: the thread has others. */
 static int fill(struct part_writer *w, struct track *track, struct events *events,
-	struct part **out, int *is_enough)
+	struct part **out, bool *is_enough)
 {
 	struct events empty;
 	struct part *p;
@@ -176,7 +177,7 @@ static int fill(struct part_writer *w, struct track *track, struct events *event
 	p->events = *events;
 	*events = empty;
 	p->track = track;
-	p->is_ordered = 0;
+	p->is_ordered = false;
 	return 0;
 }
 
@@ -191,7 +192,7 @@ static void hand_over(struct part_writer *w)
 int part_writer_give(struct part_writer *w, struct track *track, struct events *events)
 {
 	struct part *p;
-	int is_enough;
+	bool is_enough;
 	int r = fill(w, track, events, &p, &is_enough);
 
 	if (r)
@@ -219,11 +220,11 @@ int part_writer_end(struct part_writer *w)
 {
 	if (w->is_running) {
 		pthread_mutex_lock(&w->mutex);
-		w->is_ending = 1;
+		w->is_ending = true;
 		pthread_cond_signal(&w->has_part);
 		pthread_mutex_unlock(&w->mutex);
 		pthread_join(w->thread, NULL);
-		w->is_running = 0;
+		w->is_running = false;
 	}
 	return w->error;
 }

@@ -2,6 +2,8 @@
 /* Records of one slot; see plain.h and lib/wire/record.h. */
 #include "daemon/pipeline/assembly/plain.h"
 
+#include <stdbool.h>
+
 #include "base/prefetch.h"
 #include "daemon/pipeline/assembly/assembly.h"
 #include "daemon/target/timeline.h"
@@ -21,7 +23,7 @@ struct plain {
 	int64_t end_ns;
 };
 
-static inline int is_plain(const struct slot *slot)
+static inline bool is_plain(const struct slot *slot)
 {
 	unsigned kind = record_kind(slot->word[0]);
 

@@ -2,6 +2,7 @@
 /* Room for slots; see slot_pool.h. */
 #include "daemon/pipeline/assembly/slot_pool.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "lib/wire/record.h"
@@ -22,7 +23,7 @@ void slot_pool_deinit(struct slot_pool *p)
 }
 
 /* Under mutex. */
-static int is_full(const struct slot_pool *p, size_t n)
+static bool is_full(const struct slot_pool *p, size_t n)
 {
 	return p->n_rooms == SLOT_POOL_MAX_ROOMS || n > MAX_SLOTS - p->n_slots;
 }

@@ -45,7 +45,7 @@ struct spool {
 	struct chunks room;
 };
 
-int spool_is_memory(const struct spool *s)
+bool spool_is_memory(const struct spool *s)
 {
 	return s->fd < 0;
 }
@@ -153,7 +153,7 @@ void spool_reuse(struct spool *s, size_t n_bytes)
 	used_rooms_let_go(&s->used, n_bytes);
 }
 
-static int is_fresh(const struct spool *s)
+static bool is_fresh(const struct spool *s)
 {
 	return s->lent == s->map + s->n_fresh;
 }

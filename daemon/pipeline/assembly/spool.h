@@ -9,6 +9,7 @@
 #define DAEMON_SPOOL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -71,7 +72,7 @@ const char *spool_get_dir(const struct spool *s);
 
 /* Where what lies at |offset| is in memory: of a file that was mapped, and hasn't got any longer since, or of memory. */
 const uint8_t *spool_find(const struct spool *s, uint64_t offset);
-int spool_is_memory(const struct spool *s);
+bool spool_is_memory(const struct spool *s);
 
 /*
  * The file as memory to read, for as long as somebody holds it: the pages are the file's. NULL when there is no room

@@ -44,14 +44,14 @@ struct spooler {
 	struct timeline timeline; /* the thread's */
 	uint64_t last_ticks; /* of the pair that was taken last */
 	pthread_t thread;
-	int is_running;
+	bool is_running;
 	pthread_mutex_t mutex;
 	pthread_cond_t has_work;
 	pthread_cond_t has_room;
 	struct batch *first; /* under mutex, with the three below */
 	struct batch **last; /* where the next one goes */
-	int is_ending; /* when there is no batch any more */
-	int is_dropping; /* all batches */
+	bool is_ending; /* when there is no batch any more */
+	bool is_dropping; /* all batches */
 	struct slot_pool pool; /* of those that were written */
 	_Atomic uint64_t held_bytes;
 	_Atomic int error; /* -ENOMEM */
@@ -77,7 +77,7 @@ static struct batch *next_batch(struct spooler *s)
 	return b;
 }
 
-static int is_dropping(struct spooler *s)
+static bool is_dropping(struct spooler *s)
 {
 	int is;
 
@@ -110,7 +110,7 @@ static int write_batch(struct spooler *s, struct batch *b)
 	if (as->gives_slots)
 		b->slots.slots = NULL;
 	r = assembly_spool(as, b->track, slots, b->slots.n);
-	as->gives_slots = 0;
+	as->gives_slots = false;
 	return r;
 }
 
@@ -230,7 +230,7 @@ static int start(struct spooler *s)
 	if (r)
 		return -r;
 	pthread_setname_np(s->thread, "ptap-spooler");
-	s->is_running = 1;
+	s->is_running = true;
 	return 0;
 }
 
@@ -296,12 +296,12 @@ static void end_thread(struct spooler *s, int drops)
 	if (!s->is_running)
 		return;
 	pthread_mutex_lock(&s->mutex);
-	s->is_ending = 1;
+	s->is_ending = true;
 	s->is_dropping = drops;
 	pthread_cond_signal(&s->has_work);
 	pthread_mutex_unlock(&s->mutex);
 	pthread_join(s->thread, NULL);
-	s->is_running = 0;
+	s->is_running = false;
 }
 
 struct spooler *spooler_free(struct spooler *s)

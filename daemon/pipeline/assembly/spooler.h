@@ -8,6 +8,7 @@
 #ifndef DAEMON_SPOOLER_H
 #define DAEMON_SPOOLER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,7 +24,7 @@ struct spooler_config {
 	uint64_t max_bytes; /* of the spool */
 	uint64_t reserve_bytes; /* of these: for what is under way when no more is taken */
 	uint64_t keep_bytes; /* for what stays in memory */
-	int uses_ticks; /* the timeline's */
+	bool uses_ticks; /* the timeline's */
 	int encodes_apart; /* in a thread of its own, if there is a processor for it */
 };
 

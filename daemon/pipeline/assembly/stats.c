@@ -179,9 +179,9 @@ static void set_context(struct stats *s, uint32_t context, struct trace_stat *st
 		stat->value.string = s->context_name - 1;
 		return;
 	}
-	s->keeps_texts = 1;
+	s->keeps_texts = true;
 	set_text(s, stat, text, (uint32_t)snprintf(text, sizeof text, "$$%u", context));
-	s->keeps_texts = 0;
+	s->keeps_texts = false;
 	s->context = context;
 	s->context_name = s->texts->n_left_out == n_left_out ? stat->value.string + 1 : 0;
 }
@@ -263,9 +263,9 @@ uint32_t stats_get_args(struct stats *s, const struct entry *e, struct trace_sta
 	uint32_t n;
 
 	memset(args, 0, RECORD_MAX_EXTRA * sizeof *args);
-	s->keeps_texts = 1;
+	s->keeps_texts = true;
 	n = add_args(s, e, args, 0);
-	s->keeps_texts = 0;
+	s->keeps_texts = false;
 	return n;
 }
 
@@ -280,7 +280,7 @@ uint32_t stats_add_async(struct stats *s, const struct async_span *span)
 	for (const struct trace_stat *arg = span->args; arg && n < RECORD_MAX_EXTRA + MAX_KNOWN - 2;
 		arg = stat_next(arg)) {
 		stats[n] = *arg;
-		stats[n++].is_last = 0;
+		stats[n++].is_last = false;
 	}
 	if (span->is_unfinished)
 		stats[n++] = int_stat(s, STAT_KEY_UNFINISHED, 1);

@@ -3,6 +3,7 @@
 #ifndef DAEMON_STATS_H
 #define DAEMON_STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -38,7 +39,7 @@ struct stats {
 	uint32_t names[N_STAT_KEYS]; /* index + 1 into the plane's stat_names; 0: not used yet */
 	uint32_t context; /* that a device's library was called in last */
 	uint32_t context_name; /* index + 1 of its text, as above; 0: none was */
-	int keeps_texts; /* those at hand outlive their event */
+	bool keeps_texts; /* those at hand outlive their event */
 	pid_t pid; /* whose calls of devices' libraries they are */
 	uint64_t n_invalid; /* arguments that made no sense */
 	int error; /* -ENOMEM, and stays so */

@@ -3,6 +3,7 @@
 #include "daemon/pipeline/assembly/texts.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ uint64_t texts_find_limit(const struct memory_budget *keep)
 }
 
 /* Whether a new text of |n| bytes fits among all texts, which may have |limit| bytes, and among what else stays in memory. */
-static int has_room(const struct memory_budget *keep, size_t n, uint64_t limit, uint64_t max_bytes)
+static bool has_room(const struct memory_budget *keep, size_t n, uint64_t limit, uint64_t max_bytes)
 {
 	return atomic_load(&keep->text_bytes) + TEXT_COST + n <= limit &&
 	       atomic_load(&keep->used_bytes) + TEXT_COST + n <= max_bytes;
@@ -124,7 +125,7 @@ static uint32_t intern_known(struct texts *texts, struct names *names, const cha
 	return leave_out(texts, names, text, n);
 }
 
-static int has_own_values(const struct texts *texts)
+static bool has_own_values(const struct texts *texts)
 {
 	uint64_t share = texts->keep ? texts->keep->max_bytes / VALUE_SHARE : UINT64_MAX;
 
@@ -135,7 +136,7 @@ static int has_own_values(const struct texts *texts)
 int texts_set_value(struct texts *texts, struct trace_stat *stat, const char *text, size_t n)
 {
 	struct plane *plane = texts->plane;
-	int may_be_own = has_own_values(texts);
+	bool may_be_own = has_own_values(texts);
 	uint32_t index = may_be_own ? names_search(&plane->stat_names, text, n) : NAMES_NONE;
 
 	stat->type = STAT_STRING;

@@ -3,6 +3,7 @@
 #include "daemon/pipeline/assembly/track.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,7 @@ struct track *track_new(struct spool *spool)
 /* --- stragglers ---------------------------------------------------------------------------- */
 
 /* Whether |event|, recorded later, belongs before |last|: also when it holds it and is as long. */
-static int is_late(const struct trace_event *event, const struct trace_event *last)
+static bool is_late(const struct trace_event *event, const struct trace_event *last)
 {
 	return event_comes_before(event, last) ||
 	       (event->duration_ns > 0 && !event_comes_before(last, event));

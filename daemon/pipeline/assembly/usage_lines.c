@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -18,7 +19,7 @@ static const struct {
 	const char *name;
 	const char
 		*family_name; /* of the process and its descendants together; NULL: there is none */
-	int is_rate; /* per second, of a total */
+	bool is_rate; /* per second, of a total */
 	double scale;
 } rows[N_USAGE_METRICS] = {
 	[USAGE_CPU] = {"process cpu %", "process and children cpu %", 1, PERCENT_OF_NS},
@@ -76,7 +77,7 @@ static int draw_level(struct counter_drawing *g, const struct usage *u, enum usa
 	return r;
 }
 
-static int draw_process(struct counter_drawing *g, const struct usage *u, int is_family)
+static int draw_process(struct counter_drawing *g, const struct usage *u, bool is_family)
 {
 	int r = 0;
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@
 #define GAP_BYTES 48u /* two times, and what is between them */
 
 /* Whether records of the thread are missing in what was asked for. */
-static int is_incomplete(const struct thread_log *log)
+static bool is_incomplete(const struct thread_log *log)
 {
 	return (log->n_overwritten || log->lost_memory) && !log->is_limited;
 }
@@ -90,7 +91,7 @@ static const struct thread_log *get_log(const struct drain *d, size_t i)
  * Whether no span of the thread ended in the time that was asked for, and nothing was overwritten:
  * it records its first span, or was silent.
  */
-static int has_nothing(const struct thread_log *log)
+static bool has_nothing(const struct thread_log *log)
 {
 	return !log->window_ticks && !log->n_overwritten && !log->lost_memory;
 }
@@ -218,7 +219,7 @@ static int add_gaps(const struct assemble_input *in, struct plane *plane)
 }
 
 /* Whether records are missing that somebody asked for. */
-static int is_short(const struct drain *d, const struct thread_log *log)
+static bool is_short(const struct drain *d, const struct thread_log *log)
 {
 	return d->asked_ticks && is_incomplete(log) && log->window_ticks > d->asked_ticks;
 }

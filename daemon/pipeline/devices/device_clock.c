@@ -2,6 +2,7 @@
 /* Clocks of collectors; see device_clock.h. */
 #include "daemon/pipeline/devices/device_clock.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -33,7 +34,7 @@ int device_clock_add(struct device_clock *c, uint64_t at_ns, uint64_t monotonic_
 		c->first = anchor;
 	if (!c->is_known || anchor.monotonic_ns > c->last.monotonic_ns)
 		c->last = anchor;
-	c->is_known = 1;
+	c->is_known = true;
 	return 1;
 }
 
@@ -41,7 +42,7 @@ void device_clock_settle(struct device_clock *c)
 {
 	int64_t monotonic_ns = c->last.monotonic_ns - c->first.monotonic_ns;
 	int64_t own_ns;
-	int is_near = subtract(c->last.at_ns, c->first.at_ns, &own_ns);
+	bool is_near = subtract(c->last.at_ns, c->first.at_ns, &own_ns);
 	int64_t moved_ns = is_near ? monotonic_ns - own_ns : 0;
 
 	c->drift = 0;

@@ -6,6 +6,7 @@
 #ifndef DAEMON_DEVICE_CLOCK_H
 #define DAEMON_DEVICE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct device_anchor {
@@ -17,8 +18,8 @@ struct device_anchor {
 struct device_clock {
 	struct device_anchor first; /* by CLOCK_MONOTONIC */
 	struct device_anchor last;
-	int is_known; /* there is an anchor */
-	int was_set; /* while it was recorded: times are by the first anchor alone */
+	bool is_known; /* there is an anchor */
+	bool was_set; /* while it was recorded: times are by the first anchor alone */
 	double drift; /* ns of CLOCK_MONOTONIC in one of its own, less 1 */
 };
 

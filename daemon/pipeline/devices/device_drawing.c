@@ -3,6 +3,7 @@
 #include "daemon/pipeline/devices/device_drawing.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,7 @@ struct device_text device_drawing_get_text(struct device_drawing *g, uint32_t id
 
 int device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t *out)
 {
-	int is_new = number < g->n_ops && !g->ops[number];
+	bool is_new = number < g->n_ops && !g->ops[number];
 
 	if (is_new && g->scope->max_ops && g->n_named_ops >= g->scope->max_ops)
 		return 0;
@@ -165,7 +166,7 @@ int device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t *
 static int convert(const struct device_drawing *g, const struct device_clock *clock, uint64_t at_ns,
 	int64_t *out)
 {
-	int is_known = device_clock_convert(clock, at_ns, out);
+	bool is_known = device_clock_convert(clock, at_ns, out);
 
 	*out -= is_known ? g->scope->base_ns : 0;
 	return is_known;
@@ -242,7 +243,7 @@ static uint32_t add_op(struct device_drawing *g, const struct device_event *even
 
 /* Of the call that it belongs to. */
 static uint32_t add_call(struct device_drawing *g, const struct device_event *event,
-	const struct trace_event *placed, int has_op, struct trace_stat *stats)
+	const struct trace_event *placed, bool has_op, struct trace_stat *stats)
 {
 	if (!event->value)
 		return 0;
@@ -260,7 +261,7 @@ static uint32_t add_cut(struct device_drawing *g, struct trace_stat *stats)
 	return 1;
 }
 
-static int is_cut(const struct device_drawing *g, const struct device_clock *clock,
+static bool is_cut(const struct device_drawing *g, const struct device_clock *clock,
 	const struct device_event *event, const struct trace_event *placed)
 {
 	int64_t start_ns;

@@ -3,6 +3,7 @@
 #include "daemon/pipeline/devices/device_extent.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static struct device_extent *get(struct device_extents *x, size_t process)
 }
 
 /* Something happened at a time, and that makes sense. */
-static int has_time(const struct device_entry *v)
+static bool has_time(const struct device_entry *v)
 {
 	return v->kind && v->kind < DEVICE_INFO && v->start_ns && v->end_ns >= v->start_ns;
 }

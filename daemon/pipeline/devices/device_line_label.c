@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,12 +24,12 @@
  */
 #define MAX_NAME 132
 
-static int has_line(const struct plane *plane, int64_t id)
+static bool has_line(const struct plane *plane, int64_t id)
 {
 	for (size_t i = 0; i < plane->n_lines; i++)
 		if (plane->lines[i].id == id)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* Nobody has such an id yet: no line goes away again. */
@@ -39,9 +40,9 @@ static int64_t choose_moved(const struct device_plane *p)
 
 static int64_t choose_stream(struct device_plane *p, const struct device_line_key *key)
 {
-	int is_taken = p->is_shared || (p->has_streams && p->last_stream == key->stream);
+	bool is_taken = p->is_shared || (p->has_streams && p->last_stream == key->stream);
 
-	p->has_streams = 1;
+	p->has_streams = true;
 	p->last_stream = key->stream;
 	p->is_moved = is_taken || key->stream >= MAX_OWN_ID;
 	if (p->is_moved)

@@ -6,6 +6,7 @@
 #ifndef DAEMON_DEVICE_LINES_H
 #define DAEMON_DEVICE_LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,7 @@ enum device_line_type {
 };
 
 /* Whether such a line is no work of the device: it is in the plane beside the device's own (device_plane.h). */
-static inline int device_line_is_beside(enum device_line_type type)
+static inline bool device_line_is_beside(enum device_line_type type)
 {
 	return type >= DEVICE_LINE_OVERHEAD && type <= DEVICE_LINE_MEMORY;
 }

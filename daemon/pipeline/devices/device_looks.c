@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -229,7 +230,7 @@ const struct device_look *device_look_make(struct device_drawing *g, uint32_t de
 		look->name = add_name(&m);
 		look->has_op = (uint8_t)add_stats(&m);
 	}
-	look->is_made = 1;
+	look->is_made = true;
 	if (keep_stats(&m, look))
 		g->error = -ENOMEM;
 	return look;

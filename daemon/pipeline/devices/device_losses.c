@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,9 +31,9 @@ enum reason {
 /* One row per reason: the plane's stat, and what to tell people behind what it is of. */
 static const struct {
 	const char *stat;
-	int is_a_drop;
+	bool is_a_drop;
 	const char *text;
-	int is_of_calls; /* of no kind: calls of the program's threads */
+	bool is_of_calls; /* of no kind: calls of the program's threads */
 } reasons[N_REASONS] = {
 	[REASON_VENDOR] = {"ptap_lost_device_vendor", 1,
 		"dropped: the vendor's library had no buffer for them; raise ptap_cuda_buffer_mb"},

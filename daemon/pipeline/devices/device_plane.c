@@ -18,13 +18,13 @@
 
 /* --- which plane --------------------------------------------------------------------------- */
 
-static int is_of_device(const struct plane *plane)
+static bool is_of_device(const struct plane *plane)
 {
 	return strncmp(plane->name, DEVICE_PLANE_PREFIX, sizeof DEVICE_PLANE_PREFIX - 1) == 0;
 }
 
 /* By what is known of both it is the same device. Where that is not known of one, those of two processes with one number are. */
-static int is_same(const struct plane *plane, const struct device_scope *scope, const char *uuid,
+static bool is_same(const struct plane *plane, const struct device_scope *scope, const char *uuid,
 	const char *name)
 {
 	const char *other = plane_find_text(plane, DEVICE_PLANE_UUID);

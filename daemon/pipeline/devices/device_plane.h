@@ -6,6 +6,7 @@
 #ifndef DAEMON_DEVICE_PLANE_H
 #define DAEMON_DEVICE_PLANE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,12 +24,12 @@ struct space;
 
 struct device_plane {
 	struct plane *plane; /* the space's */
-	int is_shared; /* it has lines of another process */
+	bool is_shared; /* it has lines of another process */
 	int64_t first_id; /* of streams: that of stream 0 */
 	/* While its lines are labelled: */
-	int has_streams;
+	bool has_streams;
 	uint64_t last_stream; /* with has_streams */
-	int is_moved; /* the last stream, to another id than its own */
+	bool is_moved; /* the last stream, to another id than its own */
 };
 
 /*

@@ -3,6 +3,7 @@
 #ifndef DAEMON_DEVICE_SCOPE_H
 #define DAEMON_DEVICE_SCOPE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -13,7 +14,7 @@ struct device_scope {
 	struct arena *arena; /* has the texts */
 	const char *process_name;
 	pid_t pid;
-	int is_child; /* of the program that is recorded */
+	bool is_child; /* of the program that is recorded */
 	int64_t base_ns; /* the program's CLOCK_MONOTONIC where the trace begins; times below are since then */
 	int64_t to_ns; /* what began later is left out, as is what ended before the trace begins */
 	const struct names *span_names; /* of the numbers that launches have of spans */

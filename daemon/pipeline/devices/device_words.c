@@ -85,7 +85,7 @@ const char *device_word_get_memory(unsigned kind)
 	return memories[kind < COUNT(memories) ? kind : 0];
 }
 
-int device_word_is_host_memory(unsigned kind)
+bool device_word_is_host_memory(unsigned kind)
 {
 	return kind == DEVICE_IN_PAGEABLE || kind == DEVICE_IN_PINNED;
 }

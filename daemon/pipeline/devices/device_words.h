@@ -3,6 +3,7 @@
 #ifndef DAEMON_DEVICE_WORDS_H
 #define DAEMON_DEVICE_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,7 +29,7 @@ const char *device_word_get(enum device_word word);
 /* "pinned", of an enum ptap_device_memory. */
 const char *device_word_get_memory(unsigned kind);
 /* Of such a kind is what lies in the host's memory. */
-int device_word_is_host_memory(unsigned kind);
+bool device_word_is_host_memory(unsigned kind);
 
 /* What an event is called whose record has no name. */
 void device_word_name(const struct device_detail *d, char *text, size_t size);

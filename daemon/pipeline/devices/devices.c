@@ -121,7 +121,7 @@ static int take_xspace(struct devices *d, const struct device_record *r)
 	}
 	/* A piece that is missing breaks what follows. */
 	if (x->is_broken || !purse_pay(&d->purse, XSPACE_COST * n)) {
-		x->is_broken = 1;
+		x->is_broken = true;
 		d->n_crowded++;
 		return 0;
 	}

@@ -8,6 +8,7 @@
 #ifndef DAEMON_DEVICES_H
 #define DAEMON_DEVICES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,7 +43,7 @@ struct device_xspace {
 	uint8_t *data;
 	size_t n;
 	size_t n_allocated;
-	int is_broken; /* memory had no room for all of it */
+	bool is_broken; /* memory had no room for all of it */
 };
 
 struct devices {

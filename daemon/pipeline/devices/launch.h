@@ -3,6 +3,7 @@
 #ifndef DAEMON_LAUNCH_H
 #define DAEMON_LAUNCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -13,7 +14,7 @@ struct launch {
 	uint32_t context;
 	uint32_t graph; /* with is_graph */
 	uint16_t device;
-	int is_graph;
+	bool is_graph;
 };
 
 /* Of entries of these kinds. 0: it makes no sense. */

@@ -9,6 +9,7 @@
 #ifndef DAEMON_LAUNCHES_H
 #define DAEMON_LAUNCHES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,7 +67,7 @@ int launches_add(struct launches *l, struct launch_stack *stack, enum launch_sit
 	const struct launch_site *site, uint64_t start_ticks, unsigned depth, struct purse *purse);
 
 /* Whether the last of them lies in a span with |depth| around it; the times alone may be the same. */
-static inline int launch_stack_is_in(
+static inline bool launch_stack_is_in(
 	const struct launch_stack *stack, uint64_t start_ticks, unsigned depth)
 {
 	const struct launch_group *top = &stack->v[stack->n - 1];
@@ -75,7 +76,7 @@ static inline int launch_stack_is_in(
 }
 
 /* Whether such a span makes a difference to those that wait. */
-static inline int launch_stack_wants(
+static inline bool launch_stack_wants(
 	const struct launch_stack *stack, uint64_t start_ticks, unsigned depth)
 {
 	return stack->n && (depth == 0 || launch_stack_is_in(stack, start_ticks, depth));

@@ -3,6 +3,7 @@
  * Finding calls; see launches.h. Those of one stream are in the order in which the device did what they asked for, nearly always: a
  * search that begins where the last one ended looks at few.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "daemon/pipeline/devices/launches.h"
@@ -20,12 +21,12 @@ static int compare_sites(const void *left, const void *right)
 	return a->value < b->value ? -1 : a->value > b->value;
 }
 
-static int is_sorted(const struct launch_sites *sites)
+static bool is_sorted(const struct launch_sites *sites)
 {
 	for (size_t i = 1; i < sites->n; i++)
 		if (compare_sites(&sites->v[i - 1], &sites->v[i]) > 0)
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 void launches_settle(struct launches *l)

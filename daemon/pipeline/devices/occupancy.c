@@ -3,6 +3,7 @@
 #include "daemon/pipeline/devices/occupancy.h"
 
 #include <limits.h>
+#include <stdbool.h>
 
 /* Of what comes nobody knows more than of the newest that is known. */
 #define OLDEST_MAJOR 3
@@ -29,12 +30,12 @@ static uint64_t min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static int is_amount(uint32_t n)
+static bool is_amount(uint32_t n)
 {
 	return n > 0 && n <= MAX_AMOUNT;
 }
 
-static int is_known(const struct device_info *i)
+static bool is_known(const struct device_info *i)
 {
 	return i->compute_major >= OLDEST_MAJOR && i->warp_threads && i->warp_threads <= 1024 &&
 	       i->max_threads_per_block && i->max_threads_per_block <= MAX_THREADS &&

@@ -3,6 +3,7 @@
 #include "daemon/pipeline/nvml/gpm.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static const unsigned ids[N_GPM_ROWS] = {
 	[GPM_NVLINK_RX] = 60,
 };
 
-static int has_gpm(const struct nvml *nvml, struct nvml_device *device)
+static bool has_gpm(const struct nvml *nvml, struct nvml_device *device)
 {
 	struct nvml_gpm_support support = {.version = NVML_GPM_VERSION};
 

@@ -3,6 +3,7 @@
 #include "daemon/pipeline/nvml/gpu_devices.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static int start(struct gpu_devices *d, char *said, size_t n)
 			d->nvml.describe ? d->nvml.describe(r) : "it says no more", r);
 		return -EIO;
 	}
-	d->is_started = 1;
+	d->is_started = true;
 	return 0;
 }
 
@@ -88,22 +89,23 @@ void gpu_devices_read(struct gpu_devices *d, size_t i, struct gpu_sample *out)
 	gpu_reading_take(&d->nvml, device->handle, out->reading);
 }
 
-static int list_has(int (*list)(struct nvml_device *, unsigned *, struct nvml_process *),
+static bool list_has(int (*list)(struct nvml_device *, unsigned *, struct nvml_process *),
 	struct nvml_device *device, const pid_t *pids, size_t n_pids)
 {
 	struct nvml_process found[MAX_PROCESSES];
 	unsigned n = MAX_PROCESSES;
 
 	if (!list || list(device, &n, found) != NVML_OK || n > MAX_PROCESSES)
-		return 0;
+		return false;
 	for (unsigned i = 0; i < n; i++)
 		for (size_t j = 0; j < n_pids; j++)
 			if (found[i].pid == (unsigned)pids[j])
-				return 1;
-	return 0;
+				return true;
+	return false;
 }
 
-int gpu_devices_has_process(const struct gpu_devices *d, size_t i, const pid_t *pids, size_t n_pids)
+bool gpu_devices_has_process(
+	const struct gpu_devices *d, size_t i, const pid_t *pids, size_t n_pids)
 {
 	struct nvml_device *handle = d->v[i].handle;
 

@@ -3,6 +3,7 @@
 #ifndef DAEMON_GPU_DEVICES_H
 #define DAEMON_GPU_DEVICES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,7 +19,7 @@ struct gpu_device {
 
 struct gpu_devices {
 	struct nvml nvml;
-	int is_started;
+	bool is_started;
 	struct gpu_device v[GPU_MAX];
 	size_t n;
 };
@@ -32,7 +33,7 @@ void gpu_devices_describe(const struct gpu_devices *d, size_t i, struct gpu_trac
 /* Of one that is not lost. */
 void gpu_devices_read(struct gpu_devices *d, size_t i, struct gpu_sample *out);
 /* Whether one of |pids| is among the processes of the device |i|. */
-int gpu_devices_has_process(
+bool gpu_devices_has_process(
 	const struct gpu_devices *d, size_t i, const pid_t *pids, size_t n_pids);
 
 #endif

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,22 +37,22 @@ struct gpu_sampler {
 	size_t n_pids;
 	int64_t heard_ns; /* the last answer; 0: none */
 	char why[GPU_SAMPLER_WHY_BYTES]; /* it cannot be asked, or "" */
-	int is_abandoned; /* the thread frees all this */
-	int has_ended; /* the thread is gone */
+	bool is_abandoned; /* the thread frees all this */
+	bool has_ended; /* the thread is gone */
 };
 
 /* --- whose turn it is ----------------------------------------------------------------------- */
 
 static pthread_mutex_t turn_mutex = PTHREAD_MUTEX_INITIALIZER;
-static int is_turn_taken; /* under turn_mutex */
+static bool is_turn_taken; /* under turn_mutex */
 
 static int take_turn(void)
 {
-	int is_ours;
+	bool is_ours;
 
 	pthread_mutex_lock(&turn_mutex);
 	is_ours = !is_turn_taken;
-	is_turn_taken = 1;
+	is_turn_taken = true;
 	pthread_mutex_unlock(&turn_mutex);
 	return is_ours;
 }
@@ -59,7 +60,7 @@ static int take_turn(void)
 static void give_turn(void)
 {
 	pthread_mutex_lock(&turn_mutex);
-	is_turn_taken = 0;
+	is_turn_taken = false;
 	pthread_mutex_unlock(&turn_mutex);
 }
 
@@ -77,7 +78,7 @@ static void free_all(struct gpu_sampler *s)
 static int sleep_until(struct gpu_sampler *s, int64_t due_ns)
 {
 	const struct timespec due = {due_ns / NS_PER_S, due_ns % NS_PER_S};
-	int is_over;
+	bool is_over;
 
 	pthread_mutex_lock(&s->mutex);
 	while (!s->is_abandoned && pthread_cond_timedwait(&s->changed, &s->mutex, &due) == 0)
@@ -124,7 +125,7 @@ static void describe(struct gpu_sampler *s)
 
 static void look_for_processes(struct gpu_sampler *s)
 {
-	int is_used[GPU_MAX];
+	bool is_used[GPU_MAX];
 	pid_t pids[MAX_PIDS];
 	size_t n_pids;
 
@@ -180,7 +181,7 @@ static void serve(struct gpu_sampler *s)
 static void *run(void *context)
 {
 	struct gpu_sampler *s = context;
-	int is_abandoned;
+	bool is_abandoned;
 
 	pthread_setname_np(pthread_self(), "ptap-gpus");
 	if (!await_turn(s)) {
@@ -188,7 +189,7 @@ static void *run(void *context)
 		give_turn();
 	}
 	pthread_mutex_lock(&s->mutex);
-	s->has_ended = 1;
+	s->has_ended = true;
 	is_abandoned = s->is_abandoned;
 	pthread_mutex_unlock(&s->mutex);
 	if (is_abandoned)
@@ -198,7 +199,7 @@ static void *run(void *context)
 
 /* --- the others ----------------------------------------------------------------------------- */
 
-static int has_driver(const char *root)
+static bool has_driver(const char *root)
 {
 	char path[PATH_MAX];
 
@@ -258,13 +259,13 @@ static void say_why(const struct gpu_sampler *s, int64_t now_ns, char *why)
 
 void gpu_sampler_stop(struct gpu_sampler *s, struct gpu_samples *out, char *why)
 {
-	int has_ended;
+	bool has_ended;
 
 	pthread_mutex_lock(&s->mutex);
 	say_why(s, monotonic_ns(), why);
 	*out = s->samples;
 	memset(&s->samples, 0, sizeof s->samples);
-	s->is_abandoned = 1;
+	s->is_abandoned = true;
 	has_ended = s->has_ended;
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->mutex);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,7 @@ static void thin(struct gpu_track *t)
 	t->n = (t->n + 1) / 2;
 }
 
-static int is_full(const struct gpu_samples *s)
+static bool is_full(const struct gpu_samples *s)
 {
 	size_t n = 0;
 

@@ -3,6 +3,7 @@
 #ifndef DAEMON_GPU_SAMPLES_H
 #define DAEMON_GPU_SAMPLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,7 @@ struct gpu_sample {
 struct gpu_track {
 	char name[GPU_NAME_BYTES];
 	char uuid[GPU_UUID_BYTES]; /* "GPU-" and 32 digits with dashes, or "" */
-	int is_used; /* a process of the recording is among the device's */
+	bool is_used; /* a process of the recording is among the device's */
 	struct gpu_sample *v; /* ascending */
 	size_t n;
 	size_t n_allocated;

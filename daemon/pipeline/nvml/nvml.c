@@ -4,13 +4,14 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 static const struct {
 	const char *name;
 	size_t offset; /* in struct nvml */
-	int is_needed;
+	bool is_needed;
 } symbols[] = {
 	{"nvmlInit_v2", offsetof(struct nvml, init), 1},
 	{"nvmlShutdown", offsetof(struct nvml, shutdown), 1},

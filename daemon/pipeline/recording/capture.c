@@ -86,7 +86,7 @@ static int end_recording(struct capture *c)
 
 	if (r != -ETIMEDOUT)
 		return r;
-	c->recording.is_halted = 1;
+	c->recording.is_halted = true;
 	return 0;
 }
 
@@ -167,7 +167,7 @@ int capture_make_unbegun(struct capture_result *result)
 	int r;
 
 	memset(result, 0, sizeof *result);
-	result->is_empty = 1;
+	result->is_empty = true;
 	if (space_new(&space))
 		return -ENOMEM;
 	r = space_add_warning(space, "nothing was recorded: it was ended before its start");

@@ -7,6 +7,7 @@
 #define DAEMON_CAPTURE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,7 +42,7 @@ struct capture_request {
 	 * |next_snapshot|, who wants what was recorded since the one before (or the start), or NULL;
 	 * |deliver_snapshot| gets it, on any thread, with a result and |d| as of capture_run().
 	 */
-	int keeps_newest;
+	bool keeps_newest;
 	void *(*next_snapshot)(void *context);
 	void (*deliver_snapshot)(
 		void *snapshot, int r, struct capture_result *result, struct diag *d);
@@ -53,8 +54,8 @@ struct capture_request {
 	int64_t usage_interval_ms; /* between two samples of what the processes use; 0: none */
 	const uint8_t *options; /* serialised ProfileOptions, echoed into the trace */
 	size_t options_bytes;
-	int wants_machine_usage; /* of a host daemon that passes the trace on */
-	int has_others; /* traces of other processes join this one: what is said of it is not said of them */
+	bool wants_machine_usage; /* of a host daemon that passes the trace on */
+	bool has_others; /* traces of other processes join this one: what is said of it is not said of them */
 	const char *reason; /* of a trace that nobody's call waits for, goes into it; NULL: none */
 	const char *const *warnings; /* that go into the trace */
 	size_t n_warnings;
@@ -70,7 +71,7 @@ struct capture_request {
 
 struct capture_result {
 	struct delivery *delivery; /* the encoded XSpace */
-	int is_empty; /* no line of any plane has an event */
+	bool is_empty; /* no line of any plane has an event */
 	uint64_t n_events; /* in all lines, samples of counters and of usage included */
 	uint64_t
 		n_dropped; /* what was lost, for all reasons, as the planes' "dropped_traces" say it */
@@ -106,7 +107,7 @@ int capture_make_unbegun(struct capture_result *result);
 uint64_t capture_find_max_bytes(uint64_t bytes, struct headroom *h);
 
 /* Which of the two it is for |t|, as far as is known. Any thread. */
-int64_t capture_find_arm_ns(const struct target *t, int wants_devices);
+int64_t capture_find_arm_ns(const struct target *t, bool wants_devices);
 
 /* When it is |start_timestamp_ns| (Unix time) by the clock as it is now: CLOCK_MONOTONIC, above 0; 0 where that is 0, which is no time. */
 int64_t capture_find_start_ns(uint64_t start_timestamp_ns);

@@ -28,15 +28,15 @@
 #define COLLECTORS_LOOK_NS (2 * NS_PER_MS)
 #define DEFAULT_GPU_INTERVAL_MS 100
 
-int capture_is_gone(const struct capture *c)
+bool capture_is_gone(const struct capture *c)
 {
 	return target_get_life(c->target) != TARGET_ALIVE;
 }
 
-int capture_is_over(const struct capture *c)
+bool capture_is_over(const struct capture *c)
 {
 	if (capture_is_gone(c))
-		return 1;
+		return true;
 	c->request->on_look(c->request->context);
 	return atomic_load(c->request->stop) || atomic_load(c->request->cancel) ||
 	       capture_is_gone(c);
@@ -68,7 +68,7 @@ int64_t capture_find_wait_ns(uint64_t start_timestamp_ns)
 	return wait_ns > 0 ? wait_ns : 0;
 }
 
-int64_t capture_find_arm_ns(const struct target *t, int wants_devices)
+int64_t capture_find_arm_ns(const struct target *t, bool wants_devices)
 {
 	return wants_devices && atomic_load(&t->uses_device) ? CAPTURE_ARM_DEVICES_NS
 							     : CAPTURE_ARM_NS;
@@ -95,7 +95,7 @@ static void wait_until(struct capture *c, int64_t at)
 /* The levels are 0 when it is over before it begins. */
 static void set_levels(struct capture *c)
 {
-	int is_stopped = atomic_load(c->request->stop);
+	bool is_stopped = atomic_load(c->request->stop);
 
 	c->trace.level = is_stopped ? 0 : c->request->level;
 	c->recording.usage_interval_ms = is_stopped ? 0 : c->request->usage_interval_ms;
@@ -104,7 +104,7 @@ static void set_levels(struct capture *c)
 }
 
 /* Whether somebody wants what collectors still have. */
-static int is_wanted(void *context)
+static bool is_wanted(void *context)
 {
 	struct capture *c = context;
 
@@ -164,7 +164,7 @@ static void wait_recording_until(struct capture *c, int64_t at)
 
 static void wait_to_arm(struct capture *c, int64_t at)
 {
-	int wants_devices = c->request->device_options != NULL;
+	bool wants_devices = c->request->device_options != NULL;
 
 	if (wants_devices && monotonic_ns() < at - CAPTURE_ARM_NS) {
 		wait_until(c, at - CAPTURE_ARM_DEVICES_NS);

@@ -6,6 +6,8 @@
 #ifndef DAEMON_CAPTURE_BEGIN_H
 #define DAEMON_CAPTURE_BEGIN_H
 
+#include <stdbool.h>
+
 #include "daemon/pipeline/recording/capture_trace.h"
 #include "daemon/pipeline/recording/recording.h"
 #include "daemon/pipeline/recording/snapshots.h"
@@ -22,14 +24,14 @@ struct capture {
 	struct snapshots snapshots; /* of one that keeps the newest */
 	struct capture_trace trace;
 	uint64_t max_bytes;
-	int is_unbegun; /* it was over before its time */
+	bool is_unbegun; /* it was over before its time */
 	char collect_options[sizeof((struct arena_collect *)0)->options];
 };
 
 /* The program is gone. */
-int capture_is_gone(const struct capture *c);
+bool capture_is_gone(const struct capture *c);
 /* Or the capture is to end; who asked for it looks, too. */
-int capture_is_over(const struct capture *c);
+bool capture_is_over(const struct capture *c);
 
 /* Whether devices are recorded, and how. 0 or -ENOMEM. */
 int capture_set_devices(struct capture *c);

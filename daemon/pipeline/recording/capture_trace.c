@@ -53,7 +53,7 @@ static uint64_t find_max_ops(const struct capture_trace *t)
 static int add_plane(struct capture_trace *t, struct source *s, struct async_carry *carry)
 {
 	struct recording *r = t->recording;
-	int is_main = s->target == t->target;
+	bool is_main = s->target == t->target;
 	int error;
 	char name[sizeof PLANE_HOST + sizeof s->target->name + 16];
 	struct assemble_input in = {
@@ -88,7 +88,7 @@ static int add_plane(struct capture_trace *t, struct source *s, struct async_car
 }
 
 /* The program is there, and each child that has something to tell. */
-static int has_plane(const struct recording *r, size_t i, const struct async_carry *carry)
+static bool has_plane(const struct recording *r, size_t i, const struct async_carry *carry)
 {
 	return i == 0 || source_has_content(r->sources[i]) || (carry && carry->n_marks);
 }

@@ -3,6 +3,7 @@
 #ifndef DAEMON_CAPTURE_TRACE_H
 #define DAEMON_CAPTURE_TRACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct async_carries;
@@ -22,7 +23,7 @@ struct capture_trace {
 	unsigned level; /* the request's, or 0 when it was ended before its start */
 	/* While it is made. */
 	int64_t origin_ns; /* since the recording's start: where the trace begins */
-	int is_silent; /* no thread recorded anything; there may be usage */
+	bool is_silent; /* no thread recorded anything; there may be usage */
 };
 
 /* |result| is zero; its delivery is as capture_run() has it. 0, -ENOMEM, or -ECANCELED. */

@@ -43,15 +43,15 @@ static int add_request_warnings(struct capture_trace *t)
 }
 
 /* Whether some process of the recording uses a device. */
-static int has_devices(const struct recording *rec)
+static bool has_devices(const struct recording *rec)
 {
 	for (size_t i = 0; i < rec->n_sources; i++) {
 		const struct collecting *c = &rec->sources[i]->collecting;
 
 		if (c->is_seen || c->is_begun || c->problem[0])
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /* Options that were set and have no effect in this recording. */
@@ -133,7 +133,7 @@ static int add_family_warnings(struct capture_trace *t)
 }
 
 /* To open it is one right, and to read it another. */
-static int is_hidden(const struct source *s)
+static bool is_hidden(const struct source *s)
 {
 	return s->usage.io_error == -EACCES || s->usage.io_error == -EPERM;
 }

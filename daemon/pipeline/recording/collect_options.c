@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,14 +59,14 @@ static void add_value(struct text *t, const struct option_value *v)
 	add(t, v->key, number);
 }
 
-static int is_for_collectors(const struct option *row)
+static bool is_for_collectors(const struct option *row)
 {
 	static const char *const prefixes[] = {"gpu_", "ptap_cuda_", "ptap_gpu_"};
 
 	for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
 		if (strncmp(row->key, prefixes[i], strlen(prefixes[i])) == 0)
 			return row->place == OPTION_MAP;
-	return 0;
+	return false;
 }
 
 /* Values that say "none" or "no" are honoured without a device, too; ptap_gpu_ is for samples of the machine's GPUs. */

@@ -48,7 +48,7 @@ void collecting_copy(const struct source *s, struct source *part)
 /* --- looking ------------------------------------------------------------------------------- */
 
 /* The program has other rights than this server: it must say itself whether there is a device. */
-static int may_have_device(const char *root)
+static bool may_have_device(const char *root)
 {
 	char path[4096];
 
@@ -93,7 +93,7 @@ static void look(struct source *s, const char *root, size_t n_bytes)
 	begin_look(s, root, monotonic_ns());
 	if (c->look.fd < 0 || mapped_look_step(&c->look, n_bytes) != MAPPED_YES)
 		return;
-	c->is_seen = 1;
+	c->is_seen = true;
 	atomic_store(&s->target->uses_device, 1);
 	if (c->state == COLLECTING_LOOKS)
 		c->state = COLLECTING_WANTS;
@@ -123,7 +123,7 @@ static void ask(struct source *s, const char *options)
 	switch (r) {
 	case 0:
 		c->state = COLLECTING_ASKED;
-		c->is_begun = 1;
+		c->is_begun = true;
 		c->asked_ns = monotonic_ns();
 		break;
 	case COLLECT_BUSY:
@@ -150,7 +150,7 @@ static void note(struct source *s)
 }
 
 /* Before the threads record, or when they do: one command at a time. */
-static int may_be_asked(const struct source *s)
+static bool may_be_asked(const struct source *s)
 {
 	return s->state != SOURCE_ENDED && target_get_life(s->target) == TARGET_ALIVE &&
 	       target_await(s->target, 0) == 0;
@@ -174,7 +174,7 @@ void collecting_visit(struct source *s, const struct collectors *of)
 	}
 }
 
-int collecting_is_beginning(const struct source *s)
+bool collecting_is_beginning(const struct source *s)
 {
 	return s->collecting.state == COLLECTING_WANTS ||
 	       (s->collecting.state == COLLECTING_ASKED &&
@@ -192,7 +192,7 @@ void collecting_hand_on(struct source *s)
 		collect_hand_on(s->target);
 }
 
-int collecting_has_handed_on(const struct source *s)
+bool collecting_has_handed_on(const struct source *s)
 {
 	return !s->collecting.is_awaited || s->collecting.state != COLLECTING_ASKED ||
 	       collect_has_handed_on(s->target) || target_get_life(s->target) == TARGET_DEAD;
@@ -201,7 +201,7 @@ int collecting_has_handed_on(const struct source *s)
 /* --- the end ------------------------------------------------------------------------------- */
 
 /* One that has not even begun in the time that it had for that has had its two seconds. */
-static int is_late(const struct source *s)
+static bool is_late(const struct source *s)
 {
 	return collecting_is_beginning(s) &&
 	       monotonic_ns() - s->collecting.asked_ns > COLLECTORS_PATIENCE_NS;
@@ -219,7 +219,7 @@ int collecting_end(struct source *s)
 	return 1;
 }
 
-int collecting_has_ended(const struct source *s)
+bool collecting_has_ended(const struct source *s)
 {
 	enum collect_stage stage = collect_get_stage(s->target);
 
@@ -239,7 +239,7 @@ static void describe_hang(struct source *s)
 		step[0] ? step : "the program's collector");
 }
 
-void collecting_finish(struct source *s, int is_wanted)
+void collecting_finish(struct source *s, bool is_wanted)
 {
 	struct collecting *c = &s->collecting;
 

@@ -3,6 +3,7 @@
 #ifndef DAEMON_COLLECTING_H
 #define DAEMON_COLLECTING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,11 +26,11 @@ enum collecting_state {
 /* Of a source; zero, but for what collecting_init() sets. */
 struct collecting {
 	enum collecting_state state;
-	int is_seen; /* libcuda is mapped */
-	int is_begun; /* they were asked; it stays when they are over */
+	bool is_seen; /* libcuda is mapped */
+	bool is_begun; /* they were asked; it stays when they are over */
 	int64_t asked_ns; /* CLOCK_MONOTONIC */
 	int64_t due_ns; /* of the next look */
-	int is_awaited; /* it was asked to hand on what is complete, and had done so the last time */
+	bool is_awaited; /* it was asked to hand on what is complete, and had done so the last time */
 	struct mapped_look look;
 	int64_t since_ns; /* CLOCK_MONOTONIC, since when a device is recorded; 0: none was */
 	char problem[256]; /* what the server itself has to say: a sentence, or "" */
@@ -51,17 +52,17 @@ void collecting_visit(struct source *s, const struct collectors *of);
 void collecting_look_now(struct source *s, const struct collectors *of);
 
 /* They were asked, and neither run nor are over. */
-int collecting_is_beginning(const struct source *s);
+bool collecting_is_beginning(const struct source *s);
 
 /* They shall hand on what is complete; 1 when they have, or are not waited for: they did not come back from the last time. */
 void collecting_hand_on(struct source *s);
-int collecting_has_handed_on(const struct source *s);
+bool collecting_has_handed_on(const struct source *s);
 
 /* They shall end. 1: they are to be waited for. */
 int collecting_end(struct source *s);
 /* 1 when they have ended. */
-int collecting_has_ended(const struct source *s);
+bool collecting_has_ended(const struct source *s);
 /* What they said is kept; those that have not ended are given up, or (nobody wants it) left alone. */
-void collecting_finish(struct source *s, int is_wanted);
+void collecting_finish(struct source *s, bool is_wanted);
 
 #endif

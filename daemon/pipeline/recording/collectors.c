@@ -3,6 +3,7 @@
 #include "daemon/pipeline/recording/collectors.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@
 /* So many of each process are said. */
 #define MAX_SENTENCES 16
 
-static int are_wanted(const struct recording *r)
+static bool are_wanted(const struct recording *r)
 {
 	return r->collectors.options != NULL;
 }
@@ -37,12 +38,12 @@ void collectors_arm(struct recording *r)
 	}
 }
 
-int collectors_are_beginning(const struct recording *r)
+bool collectors_are_beginning(const struct recording *r)
 {
 	for (size_t i = 0; i < r->n_sources && are_wanted(r); i++)
 		if (collecting_is_beginning(r->sources[i]))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* One at a time is looked at; of hundreds each comes to its turn within seconds. */
@@ -137,8 +138,8 @@ static int wait_for_all(struct recording *r)
 
 void collectors_end(struct recording *r)
 {
-	int is_wanted = 1;
-	int is_late = 0;
+	bool is_wanted = true;
+	bool is_late = false;
 
 	if (!are_wanted(r))
 		return;

@@ -6,6 +6,7 @@
 #ifndef DAEMON_COLLECTORS_H
 #define DAEMON_COLLECTORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +26,7 @@ struct collectors {
 	const char *root; /* "" or a test's fake root; set after init */
 	const char *options; /* lines key=value; NULL: devices are not recorded. Set after init */
 	/* While they are waited for at the end: 0 when nobody wants the recording any more. NULL ok. */
-	int (*look)(void *context);
+	bool (*look)(void *context);
 	void *context;
 	size_t next; /* the source whose turn it is to be visited */
 	int64_t handed_on_by_ns; /* CLOCK_MONOTONIC: those that have not by then are not waited for */
@@ -34,7 +35,7 @@ struct collectors {
 /* When it is armed: those of processes that use a device are asked. */
 void collectors_arm(struct recording *r);
 /* Some of them were asked, and have neither begun nor failed. */
-int collectors_are_beginning(const struct recording *r);
+bool collectors_are_beginning(const struct recording *r);
 /* At each visit: processes may begin to use a device, and some are later than others. */
 void collectors_visit(struct recording *r);
 /* Before a part is cut off: what is complete is to be in it. */

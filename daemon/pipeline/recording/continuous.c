@@ -37,7 +37,7 @@ static void wait_for_maker(struct continuous *k)
 {
 	if (k->has_maker)
 		pthread_join(k->maker, NULL);
-	k->has_maker = 0;
+	k->has_maker = false;
 }
 
 void continuous_deinit(struct continuous *k)
@@ -190,12 +190,12 @@ static void *run_maker(void *argument)
 	return NULL;
 }
 
-int continuous_is_ready(struct continuous *k)
+bool continuous_is_ready(struct continuous *k)
 {
 	if (k->has_maker && !atomic_load(&k->is_made))
-		return 0;
+		return false;
 	wait_for_maker(k);
-	return 1;
+	return true;
 }
 
 /* All that is kept, and |cut| off the recording, become k->part. -ENOMEM: it is kept. */

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/pipeline/recording/continuous_part.h"
@@ -29,8 +30,8 @@ struct continuous {
 	int64_t slice_from_ns; /* where the one begins that is being filled */
 	/* The thread that makes a trace. */
 	pthread_t maker;
-	int has_maker;
-	_Atomic int is_made; /* it is about to end */
+	bool has_maker;
+	_Atomic bool is_made; /* it is about to end */
 	struct continuous_part part; /* the maker's while it runs */
 	void (*make)(struct recording *part, void *context);
 	void *context; /* of |make| */
@@ -48,7 +49,7 @@ void continuous_deinit(struct continuous *k);
 void continuous_visit(struct continuous *k);
 
 /* Whether continuous_cut() can be called: nothing is being made. */
-int continuous_is_ready(struct continuous *k);
+bool continuous_is_ready(struct continuous *k);
 /*
  * Cuts off all that is kept, and has |make| called with it on another thread (on this one when there can be none). What
  * is missing in it for lack of memory is said by its |error|. 0, or -ENOMEM: |make| is not called, and all is kept.

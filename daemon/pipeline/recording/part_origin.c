@@ -2,6 +2,8 @@
 /* Where a snapshot begins; see part_origin.h. */
 #include "daemon/pipeline/recording/part_origin.h"
 
+#include <stdbool.h>
+
 #include "daemon/pipeline/assembly/async_carry.h"
 #include "daemon/pipeline/drain/thread_window.h"
 #include "daemon/pipeline/recording/recording.h"
@@ -58,7 +60,7 @@ void part_origin_begin(struct recording *part, uint64_t first, int64_t devices_n
 	part->start = part->timeline.pairs[0];
 	part->start_unix_ns += part->start.monotonic_ns - start_ns;
 	part->window_ns -= part->start.monotonic_ns - start_ns;
-	part->has_origin = 1;
+	part->has_origin = true;
 }
 
 void part_origin_set(struct recording *part)

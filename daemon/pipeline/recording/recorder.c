@@ -3,6 +3,7 @@
 #include "daemon/pipeline/recording/recorder.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +93,7 @@ static void forget_source(struct recorder *r, size_t i)
 static void release_children(struct recorder *r)
 {
 	for (size_t i = 0; i < r->family->n_children; i++)
-		r->family->children[i]->is_recorded = 0;
+		r->family->children[i]->is_recorded = false;
 }
 
 static void clear(struct recorder *r)
@@ -197,7 +198,7 @@ int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struc
 		clear(r);
 		return error;
 	}
-	r->is_on = 1;
+	r->is_on = true;
 	atomic_store(&r->family->is_recording, 1);
 	rec->meeter = (struct family_meeter){.meet = meet_children, .context = r};
 	family_add_meeter(r->family, &rec->meeter);
@@ -254,7 +255,7 @@ static void let_go(struct recorder *r, size_t i)
 
 	forget_source(r, i);
 	if (child)
-		child->is_recorded = 0;
+		child->is_recorded = false;
 }
 
 /*
@@ -280,7 +281,7 @@ static void look_after_children(struct recorder *r)
 	}
 }
 
-void recorder_tend(struct recorder *r, int is_capturing)
+void recorder_tend(struct recorder *r, bool is_capturing)
 {
 	int64_t interval_ns = RECORDER_INTERVAL_NS;
 	struct clock_pair now;

@@ -8,6 +8,7 @@
 #ifndef DAEMON_RECORDER_H
 #define DAEMON_RECORDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/pipeline/drain/ended_threads.h"
@@ -21,7 +22,7 @@ struct family;
 
 struct recorder {
 	struct family *family;
-	int is_on;
+	bool is_on;
 	struct recording recording; /* its sources hold no records: those are in the rings */
 	uint64_t max_bytes; /* of a snapshot, as it was asked for; 0: what is left then decides */
 	struct ended_pool ended;
@@ -29,7 +30,7 @@ struct recorder {
 	struct ended_threads **ended_of; /* by source */
 	size_t n_ended_allocated;
 	struct ended_sums gone; /* of children that were let go; told with the program's */
-	int is_lent; /* a part of it is with another thread: no process's names may go */
+	bool is_lent; /* a part of it is with another thread: no process's names may go */
 	int64_t due_ns; /* CLOCK_MONOTONIC: the next tend */
 	struct clock_pair frozen; /* when the program had died; 0: it lives */
 };
@@ -50,13 +51,13 @@ void recorder_stop(struct recorder *r);
  * What is to be done once a second, or sooner when rings become few. |is_capturing|: rings of threads that are gone are the
  * capture's to free. Nothing before r->due_ns.
  */
-void recorder_tend(struct recorder *r, int is_capturing);
+void recorder_tend(struct recorder *r, bool is_capturing);
 
 /* The program has died: from here on a cut is of this instant. Its children record no more. */
 void recorder_freeze(struct recorder *r);
 
 /* Whether there is anything of a thread, here or ended, that a cut would show. Costs a look at each ring's head. */
-int recorder_has_content(const struct recorder *r);
+bool recorder_has_content(const struct recorder *r);
 
 /*
  * What all rings hold at this instant, of the last |last_ms| (0: all), as a part of a recording (recording_cut.h): it need not

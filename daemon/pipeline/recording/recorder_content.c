@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether the flight recorder holds anything; see recorder.h. */
 #include "daemon/pipeline/drain/rings.h"
+
 #include "daemon/pipeline/recording/recorder.h"
 #include "daemon/pipeline/recording/source.h"
 #include "daemon/target/ring_copy.h"
 #include "daemon/target/target.h"
+#include <stdbool.h>
 
-static int has_entries(const struct target *t, uint32_t i)
+static bool has_entries(const struct target *t, uint32_t i)
 {
 	struct ring *ring = target_ring(t, i);
 
@@ -14,18 +16,18 @@ static int has_entries(const struct target *t, uint32_t i)
 	       (atomic_load(&ring->head) != atomic_load(&ring->first) || atomic_load(&ring->depth));
 }
 
-static int has_rings(const struct source *s)
+static bool has_rings(const struct source *s)
 {
 	for (uint32_t i = 0; s->state != SOURCE_ENDED && i < s->target->n_rings; i++)
 		if (has_entries(s->target, i))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
-int recorder_has_content(const struct recorder *r)
+bool recorder_has_content(const struct recorder *r)
 {
 	for (size_t i = 0; i < r->recording.n_sources; i++)
 		if (r->ended_of[i]->n || has_rings(r->recording.sources[i]))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }

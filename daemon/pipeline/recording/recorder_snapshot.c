@@ -27,7 +27,7 @@ static struct capture_request make_request(const struct recorder_snapshot *s)
 		/* Its end is no surprise, or said by the warning. */
 		.duration_ms = PROFILE_TO_THE_END_MS,
 		.max_xspace_bytes = wish->max_xspace_bytes,
-		.wants_machine_usage = 1,
+		.wants_machine_usage = true,
 		.reason = wish->reason,
 		.warnings = &wish->warning,
 		.n_warnings = wish->warning != NULL,
@@ -97,16 +97,16 @@ void recorder_snapshot_wait(struct recorder_snapshot *s)
 	if (!s->has_maker)
 		return;
 	pthread_join(s->maker, NULL);
-	s->has_maker = 0;
-	s->recorder->is_lent = 0;
+	s->has_maker = false;
+	s->recorder->is_lent = false;
 }
 
-int recorder_snapshot_is_ready(struct recorder_snapshot *s)
+bool recorder_snapshot_is_ready(struct recorder_snapshot *s)
 {
 	if (s->has_maker && !atomic_load(&s->is_made))
-		return 0;
+		return false;
 	recorder_snapshot_wait(s);
-	return 1;
+	return true;
 }
 
 static void fail(const struct recorder_wish *wish)

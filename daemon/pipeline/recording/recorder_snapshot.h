@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,14 +37,14 @@ struct recorder_snapshot {
 	struct recorder_wish wish;
 	struct recording *part;
 	pthread_t maker;
-	int has_maker;
-	_Atomic int is_made; /* the thread is about to end */
+	bool has_maker;
+	_Atomic bool is_made; /* the thread is about to end */
 	void (*on_made)(void *context); /* on that thread, the last that it does; NULL ok */
 	void *context;
 };
 
 /* Whether nothing is being made. */
-int recorder_snapshot_is_ready(struct recorder_snapshot *s);
+bool recorder_snapshot_is_ready(struct recorder_snapshot *s);
 /* Waits until that is so. */
 void recorder_snapshot_wait(struct recorder_snapshot *s);
 /* Of what |r| holds now. To be called when it is ready. */

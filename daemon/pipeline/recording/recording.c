@@ -217,7 +217,7 @@ void recording_look_at_halt(struct recording *r)
 {
 	int64_t now_ns = monotonic_ns();
 	int64_t since_ns = r->halt_looked_ns ? now_ns - r->halt_looked_ns : 0;
-	int is_halted = proc_is_stopped(r->family->main->pid);
+	bool is_halted = proc_is_stopped(r->family->main->pid);
 
 	r->halted_ns += since_ns / 2 * (r->was_halted + is_halted);
 	r->halt_looked_ns = now_ns;

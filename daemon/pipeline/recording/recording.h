@@ -6,6 +6,7 @@
 #ifndef DAEMON_RECORDING_H
 #define DAEMON_RECORDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,7 +35,7 @@ struct recording {
 	unsigned level; /* 0: no thread records */
 	_Atomic unsigned *
 		asked; /* where the family knows it while it is in force; a capture's, unless set after init */
-	int uses_ticks;
+	bool uses_ticks;
 	int64_t usage_interval_ms; /* 0: no samples */
 	struct recording_gpus gpus;
 	size_t next_usage; /* the source whose turn it is to be looked at */
@@ -42,10 +43,10 @@ struct recording {
 	struct family_meeter meeter;
 	size_t n_met; /* children of the family that were looked at */
 	unsigned n_deaf; /* children that did not answer: stopped */
-	int is_halted; /* the program was stopped, by SIGSTOP for one, when it ended */
+	bool is_halted; /* the program was stopped, by SIGSTOP for one, when it ended */
 	int64_t halted_ns; /* how long it was, about; of captures, and of a part of one: within that part */
 	int64_t halt_looked_ns; /* CLOCK_MONOTONIC, when that was looked at last; 0: it is not looked at */
-	int was_halted; /* then */
+	bool was_halted; /* then */
 	unsigned n_without_usage; /* children that there were no descriptors for */
 	unsigned n_left_out; /* children that the capture had no memory for */
 	int64_t asked_ns; /* CLOCK_MONOTONIC, when it was to begin; 0: at once */
@@ -59,7 +60,7 @@ struct recording {
 	int64_t end_ns; /* CLOCK_MONOTONIC: agreed upon, what is later is left out; INT64_MAX: none is */
 	int64_t window_ns; /* since the start: of a part (recording_cut.h), nothing that ended earlier is in it */
 	struct clock_pair stop;
-	int has_origin; /* the start of a part is where its trace begins; see part_origin.h */
+	bool has_origin; /* the start of a part is where its trace begins; see part_origin.h */
 	uint64_t
 		settled_ticks; /* of a part: what any thread recorded until then is in it or in those before */
 	int64_t last_pair_ns;

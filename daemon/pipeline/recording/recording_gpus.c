@@ -16,7 +16,7 @@ void recording_gpus_visit(struct recording *r)
 	struct recording_gpus *g = &r->gpus;
 
 	if (g->config.interval_ns && !g->is_tried && collectors_see_device(r)) {
-		g->is_tried = 1;
+		g->is_tried = true;
 		g->sampler = gpu_sampler_start(&g->config);
 	}
 	for (; g->sampler && g->n_told < r->n_sources; g->n_told++)

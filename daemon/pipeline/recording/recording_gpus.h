@@ -3,6 +3,7 @@
 #ifndef DAEMON_RECORDING_GPUS_H
 #define DAEMON_RECORDING_GPUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,7 @@ struct recording_gpus {
 	struct gpu_sampler_config config; /* .interval_ns 0: nothing is sampled; set after init */
 	struct gpu_sampler *
 		sampler; /* NULL: no process was seen to use a GPU yet, there is no driver, or it is over */
-	int is_tried; /* to start it */
+	bool is_tried; /* to start it */
 	size_t n_told; /* processes that the sampler knows */
 	struct gpu_samples samples; /* of what is over, or of a part */
 	char why[GPU_SAMPLER_WHY_BYTES]; /* something is missing, or "" */

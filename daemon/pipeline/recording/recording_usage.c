@@ -3,6 +3,7 @@
 #include "daemon/pipeline/recording/recording_usage.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "base/clock.h"
 #include "daemon/kernel/descriptors.h"
@@ -18,7 +19,7 @@ void recording_usage_begin(struct recording *r, size_t first)
 	for (size_t i = first; i < r->n_sources; i++) {
 		struct source *s = r->sources[i];
 		/* The program's always; clients need some, too. */
-		int has_room =
+		bool has_room =
 			i == 0 || descriptors_are_left(USAGE_DESCRIPTORS, DESCRIPTORS_OF_CHILDREN);
 
 		r->n_without_usage += r->usage_interval_ms && !has_room;

@@ -3,6 +3,7 @@
 #include "daemon/pipeline/recording/slice.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -31,7 +32,7 @@ static void wait_for_writer(struct slice *slice)
 {
 	if (slice->has_writer)
 		pthread_join(slice->writer, NULL);
-	slice->has_writer = 0;
+	slice->has_writer = false;
 }
 
 static void close_file(struct slice *slice)
@@ -156,17 +157,17 @@ void slice_store(struct slice *slice)
 	slice->has_writer = pthread_create(&slice->writer, NULL, run_writer, slice) == 0;
 	/* The writer sets it otherwise. */
 	if (!slice->has_writer)
-		slice->has_failed = 1;
+		slice->has_failed = true;
 	else
 		pthread_setname_np(slice->writer, "ptap-slice");
 }
 
-int slice_is_busy(const struct slice *slice)
+bool slice_is_busy(const struct slice *slice)
 {
 	return slice->has_writer && !atomic_load(&slice->is_written);
 }
 
-int slice_is_in_memory(const struct slice *slice)
+bool slice_is_in_memory(const struct slice *slice)
 {
 	return slice_is_busy(slice) || slice->fd < 0;
 }

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,10 +30,10 @@ struct slice {
 	int fd; /* -1: there is none */
 	uint64_t first_ticks; /* of its records */
 	struct device_extents devices; /* of its records, by the numbers of drains */
-	int has_failed; /* it stays in memory */
+	bool has_failed; /* it stays in memory */
 	pthread_t writer;
-	int has_writer;
-	_Atomic int is_written;
+	bool has_writer;
+	_Atomic bool is_written;
 };
 
 /* Room for |n_drains|. NULL: no memory. */
@@ -43,8 +44,8 @@ struct slice *slice_free(struct slice *slice);
 /* Begins to write it to a file; then its memory goes. Where that cannot be done it stays as it is. */
 void slice_store(struct slice *slice);
 /* Whether it is being written; whether it takes memory. */
-int slice_is_busy(const struct slice *slice);
-int slice_is_in_memory(const struct slice *slice);
+bool slice_is_busy(const struct slice *slice);
+bool slice_is_in_memory(const struct slice *slice);
 
 /* The ticks of the first record, or |first| if that is earlier. Waits for the writer. */
 uint64_t slice_find_first(struct slice *slice, uint64_t earliest_ticks, uint64_t first);

@@ -3,6 +3,7 @@
 #include "daemon/pipeline/recording/source.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "daemon/pipeline/assembly/assembly.h"
@@ -40,7 +41,7 @@ struct source *source_free(struct source *s)
 void source_begin_over(struct source *s, int *error)
 {
 	drain_begin_over(&s->drain, atomic_load(&s->target->arena->word), error);
-	s->is_over = 1;
+	s->is_over = true;
 }
 
 void source_begin(struct source *s)
@@ -98,7 +99,7 @@ void source_end(struct source *s, int *error)
 		target_empty(s->target);
 }
 
-int source_has_content(const struct source *s)
+bool source_has_content(const struct source *s)
 {
 	const struct drain *d = &s->drain;
 
@@ -106,10 +107,10 @@ int source_has_content(const struct source *s)
 		const struct thread_log *log = d->logs[i];
 
 		if (log->n_slots || log->track || log->n_open || log->lost_memory)
-			return 1;
+			return true;
 		for (int k = 0; k < LOSS_KINDS; k++)
 			if (log->lost[k])
-				return 1;
+				return true;
 	}
 	return d->lost_no_ring || d->lost_memory || d->lost_oldest || d->n_broken;
 }

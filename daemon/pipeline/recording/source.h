@@ -3,6 +3,8 @@
 #ifndef DAEMON_SOURCE_H
 #define DAEMON_SOURCE_H
 
+#include <stdbool.h>
+
 #include "daemon/pipeline/drain/drain.h"
 #include "daemon/pipeline/recording/collecting.h"
 #include "daemon/pipeline/usage/usage.h"
@@ -26,8 +28,8 @@ struct source {
 	enum source_state state;
 	uint32_t word_before; /* its arena's, when it was told nothing yet */
 	uint64_t rings_bytes; /* that were prepared for it */
-	int goes_on; /* of a part (recording_cut.h): its process records on */
-	int is_over; /* it recorded before for the flight recorder, and its drain has begun; see source_begin_over() */
+	bool goes_on; /* of a part (recording_cut.h): its process records on */
+	bool is_over; /* it recorded before for the flight recorder, and its drain has begun; see source_begin_over() */
 	struct plane *
 		plane; /* in the trace that is being made of it, which owns it; NULL: it has none */
 };
@@ -48,6 +50,6 @@ unsigned source_visit(struct source *s, int *error);
 void source_end(struct source *s, int *error);
 
 /* 1 when there is anything to tell: a record, an open span, a loss. */
-int source_has_content(const struct source *s);
+bool source_has_content(const struct source *s);
 
 #endif

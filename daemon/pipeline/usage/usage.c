@@ -112,7 +112,7 @@ static void take_sample(struct usage *u)
 }
 
 /* Whether this one keeps its share of |most|, and not less than |least|. */
-static int has_share(const struct usage *u, size_t n, size_t most, size_t least)
+static bool has_share(const struct usage *u, size_t n, size_t most, size_t least)
 {
 	size_t share =
 		u->n_sharing > MAX_FULL_SHARES ? MAX_FULL_SHARES * most / u->n_sharing : most;
@@ -244,7 +244,7 @@ void usage_open_family(struct usage *u, const char *root)
 	pace_family(u, monotonic_ns());
 }
 
-int usage_has_family(const struct usage *u)
+bool usage_has_family(const struct usage *u)
 {
 	return u->family && u->family->has_descendants;
 }
@@ -263,7 +263,7 @@ static void merge_last_sample(struct usage *u, int64_t interval_ns)
 	u->n_samples--;
 }
 
-static void finish_family(struct usage *u, int is_gone)
+static void finish_family(struct usage *u, bool is_gone)
 {
 	if (!u->family)
 		return;
@@ -346,7 +346,7 @@ void usage_close(struct usage *u)
 }
 
 /* The first pass only tells where the threads begin; each later one ends in a sample. */
-static void end_pass(struct usage *u, int is_first, int64_t now_ns)
+static void end_pass(struct usage *u, bool is_first, int64_t now_ns)
 {
 	int64_t rest_ns = REST_FACTOR * u->spent_ns;
 
@@ -362,8 +362,8 @@ static void end_pass(struct usage *u, int is_first, int64_t now_ns)
 void usage_visit(struct usage *u)
 {
 	int64_t begin_ns = monotonic_ns();
-	int is_first = u->due_ns == 0;
-	int is_complete;
+	bool is_first = u->due_ns == 0;
+	bool is_complete;
 
 	if (u->dir_fd < 0)
 		return;
@@ -393,7 +393,7 @@ static void take_last_sample(struct usage *u)
 		merge_last_sample(u, u->interval_ns);
 }
 
-void usage_finish(struct usage *u, int is_gone)
+void usage_finish(struct usage *u, bool is_gone)
 {
 	if (u->dir_fd < 0)
 		return;

@@ -7,6 +7,7 @@
 #ifndef DAEMON_USAGE_H
 #define DAEMON_USAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -52,7 +53,7 @@ struct usage {
 	int statm_fd;
 	int io_fd; /* -1: not ours to read */
 	int io_error; /* why its I/O could not be read: the first negative errno, or 0 */
-	int has_cpu_clock;
+	bool has_cpu_clock;
 	clockid_t cpu_clock;
 	struct usage_threads threads;
 	struct usage_sample *samples;
@@ -65,7 +66,7 @@ struct usage {
 	struct process_tree *descent; /* owned: where |family| comes from; or NULL */
 	int64_t family_due_ns; /* CLOCK_MONOTONIC */
 	int64_t family_spent_ns; /* in the pass over the family that runs */
-	int has_descendants; /* of |family| itself: there were some */
+	bool has_descendants; /* of |family| itself: there were some */
 	size_t n_left_out; /* descendants that |family| is without */
 	size_t n_sharing; /* processes of the capture, which share the memory; 0 counts as 1 */
 	int error; /* -ENOMEM: samples are missing */
@@ -80,13 +81,13 @@ void usage_open(struct usage *u, const char *root, pid_t pid, int64_t interval_m
 void usage_open_family(struct usage *u, const char *root);
 void usage_close(struct usage *u);
 /* Whether the process had a descendant while it was sampled. */
-int usage_has_family(const struct usage *u);
+bool usage_has_family(const struct usage *u);
 
 /* Does what is due, or a part of it: below a millisecond. */
 void usage_visit(struct usage *u);
 /*
  * Ends the sampling, with a last sample of everything unless the process |is_gone|. Nothing the second time.
  */
-void usage_finish(struct usage *u, int is_gone);
+void usage_finish(struct usage *u, bool is_gone);
 
 #endif

@@ -152,7 +152,7 @@ static int read_times(struct usage_threads *t, int32_t tid, struct proc_schedsta
 	r = read_ticks(t, tid, out);
 	/* The thread is there, so the file should have been. */
 	if (!r && t->n == 0)
-		t->has_no_schedstat = 1;
+		t->has_no_schedstat = true;
 	return r;
 }
 
@@ -252,7 +252,7 @@ int usage_threads_read(struct usage_threads *t, size_t n)
 		return 1;
 	if (!t->is_in_pass)
 		rewinddir(t->dir);
-	t->is_in_pass = 1;
+	t->is_in_pass = true;
 	while (n > 0 && (entry = readdir(t->dir))) {
 		int tid = atoi(entry->d_name);
 
@@ -263,7 +263,7 @@ int usage_threads_read(struct usage_threads *t, size_t n)
 	}
 	if (n == 0)
 		return 0;
-	t->is_in_pass = 0;
+	t->is_in_pass = false;
 	t->last_pass_ns = monotonic_ns();
 	return 1;
 }

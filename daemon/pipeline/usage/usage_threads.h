@@ -7,6 +7,7 @@
 #define DAEMON_USAGE_THREADS_H
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,8 +37,8 @@ struct usage_thread {
 
 struct usage_threads {
 	DIR *dir; /* /proc/PID/task; NULL: cannot be read */
-	int has_no_schedstat; /* this kernel does not count: 10 ms ticks, no waits, no switches */
-	int is_in_pass;
+	bool has_no_schedstat; /* this kernel does not count: 10 ms ticks, no waits, no switches */
+	bool is_in_pass;
 	int64_t merge_ns; /* a reading that is younger is replaced by the next */
 	int64_t last_pass_ns; /* when the last whole pass ended; 0: none has */
 	struct usage_thread **v; /* by tid; of one tid, the newest last. Later: by use */
