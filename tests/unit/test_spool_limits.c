@@ -123,7 +123,7 @@ END_TEST
 
 static void fill_memory(void)
 {
-	spooled.keep.max_bytes = spooled.keep.used_bytes + 2 * sizeof(struct run);
+	spooled.keep.max_bytes = spooled.keep.used_bytes + 2 * sizeof(struct track_run);
 }
 
 START_TEST(memory_that_is_full_ends_it)

@@ -8,7 +8,7 @@
 
 #include "daemon/host/machine/history.h"
 #include "daemon/host/machine/machine.h"
-#include "daemon/pipeline/assembly/counter_drawing.h"
+#include "daemon/pipeline/assembly/counters.h"
 #include "trace/model/space.h"
 
 #define NAME_BYTES 192

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From raw slots to the trace model; see assemble.h. */
+/* Makes the plane of a process; see assemble.h. */
 #include "daemon/pipeline/assembly/assemble.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static const char *line_name(const struct thread_log *log)
 	return log->name[0] ? log->name : "(unnamed)";
 }
 
-static int add_line(struct assembly *as, const struct thread_log *log, int64_t line_id)
+static int add_thread_line(struct assembly *as, const struct thread_log *log, int64_t line_id)
 {
 	struct line *line;
 	int r;
@@ -51,7 +51,7 @@ static int add_line(struct assembly *as, const struct thread_log *log, int64_t l
 	return r;
 }
 
-static int add_stored_line(struct assembly *as, const struct thread_log *log, int64_t line_id)
+static int add_spooled_line(struct assembly *as, const struct thread_log *log, int64_t line_id)
 {
 	struct track *track = log->track;
 	struct line *line;
@@ -68,8 +68,8 @@ static int add_stored_line(struct assembly *as, const struct thread_log *log, in
 	return 0;
 }
 
-/* The last records of a thread whose earlier ones were spooled. */
-static int finish_track(struct assembly *as, const struct assemble_input *in,
+/* Spools the last records of a thread whose earlier ones were spooled. */
+static int finish_spooled_thread(struct assembly *as, const struct assemble_input *in,
 	const struct thread_log *log, int64_t line_id)
 {
 	int r;
@@ -82,7 +82,7 @@ static int finish_track(struct assembly *as, const struct assemble_input *in,
 		r = assembly_add_open(as, log, in->stop_ticks, assemble_find_cut(in));
 	if (!r)
 		r = assembly_flush(as, log->track);
-	return r ? r : add_stored_line(as, log, line_id);
+	return r ? r : add_spooled_line(as, log, line_id);
 }
 
 static int add_thread(struct assembly *as, const struct assemble_input *in,
@@ -91,24 +91,24 @@ static int add_thread(struct assembly *as, const struct assemble_input *in,
 	int r;
 
 	if (log->track)
-		return finish_track(as, in, log, line_id);
+		return finish_spooled_thread(as, in, log, line_id);
 	assembly_set_eras(as, log->eras, log->n_eras);
 	r = assembly_add(as, log->slots, log->n_slots);
 	if (!r)
 		r = assembly_add_open(as, log, in->stop_ticks, assemble_find_cut(in));
-	return r ? r : add_line(as, log, line_id);
+	return r ? r : add_thread_line(as, log, line_id);
 }
 
-/* A process is known by its host, its pid and when it began, because pids are reused. */
-static int add_start(struct assembly *as)
+/* A process is known by its host, its pid and the time of its start, because pids are reused. */
+static int add_process_start(struct assembly *as)
 {
 	uint64_t start = as->target->start_ticks;
 
 	return start ? plane_set_uint(as->plane, "ptap_process_start", start) : 0;
 }
 
-/* What is known of it. */
-static int add_end(struct assembly *as, const struct assemble_input *in)
+/* Adds the facts about the end of the process, if it has ended. */
+static int add_process_end(struct assembly *as, const struct assemble_input *in)
 {
 	const char *why;
 	char how[64];
@@ -123,7 +123,7 @@ static int add_end(struct assembly *as, const struct assemble_input *in)
 	return why[0] ? plane_set_string(as->plane, "ptap_signal_thread", why) : 0;
 }
 
-static int describe(struct assembly *as, const struct assemble_input *in)
+static int describe_process(struct assembly *as, const struct assemble_input *in)
 {
 	struct plane *plane = as->plane;
 
@@ -132,14 +132,14 @@ static int describe(struct assembly *as, const struct assemble_input *in)
 	plane->id = in->plane_id;
 	return plane->name && !plane_set_int(plane, "process_id", as->target->pid) &&
 			       !plane_set_string(plane, "ptap_process_name", as->target->name) &&
-			       !add_start(as) && !add_end(as, in)
+			       !add_process_start(as) && !add_process_end(as, in)
 		       ? 0
 		       : -ENOMEM;
 }
 
 /*
- * The ids that JAX's profiler server gives the threads, if there may be one in the program: lines "LINE ID". By them the threads of
- * its recordings are known to be those of ours. Other programs' recordings have none: an id tells where in memory a thread is.
+ * Adds the ids that JAX's profiler server gives the threads, if the program may have one: lines "LINE ID". They tell which thread of its
+ * recordings is which of ours. Other programs' traces have none, because an id is an address in the program's memory.
  */
 static int add_stock_ids(
 	struct assembly *as, const struct assemble_input *in, const int64_t *line_ids)
@@ -175,7 +175,7 @@ static uint64_t count_dropped(const struct assembly *as, const struct drain *dra
 	return n;
 }
 
-static int add_losses(const struct assembly *as, const struct assemble_input *in,
+static int add_all_losses(const struct assembly *as, const struct assemble_input *in,
 	uint64_t n_of_devices, struct plane *plane, struct space *space)
 {
 	struct losses_seen seen = {
@@ -194,7 +194,7 @@ static int add_losses(const struct assembly *as, const struct assemble_input *in
 	return losses_add(in->drain, &seen, plane, space);
 }
 
-/* When records were lost; before all rings are complete, too, unless all that is missing was not asked for. */
+/* Notes the gaps in which records were lost. Before the rings are complete there is a gap, too, unless it was not asked for. */
 static void note_gaps(struct assembly *as, const struct assemble_input *in)
 {
 	uint64_t complete = windows_find_complete(in);
@@ -205,10 +205,10 @@ static void note_gaps(struct assembly *as, const struct assemble_input *in)
 		gaps_add(&as->asyncs.gaps, in->drain->gaps.v[i].from, in->drain->gaps.v[i].until);
 }
 
-static int fill(struct assembly *as, const struct assemble_input *in)
+static int fill_plane(struct assembly *as, const struct assemble_input *in)
 {
 	_cleanup_free_ int64_t *line_ids = NULL;
-	int r = describe(as, in);
+	int r = describe_process(as, in);
 
 	as->timeline = in->timeline;
 	as->cancel = in->cancel;
@@ -228,7 +228,7 @@ static int fill(struct assembly *as, const struct assemble_input *in)
 	return r;
 }
 
-/* The plane belongs to the space, then. NULL when memory ran out. */
+/* Moves the plane to the space. NULL when memory ran out. */
 static struct plane *move_plane(struct assembly *as, struct space *space)
 {
 	struct plane *plane = as->plane;
@@ -237,7 +237,7 @@ static struct plane *move_plane(struct assembly *as, struct space *space)
 	return space_take_plane(space, plane) ? NULL : plane;
 }
 
-/* What stands beside the process's lines. */
+/* Adds device planes, losses and windows. */
 static int add_rest(struct assembly *as, const struct assemble_input *in, struct space *space)
 {
 	struct plane *plane = move_plane(as, space);
@@ -245,7 +245,7 @@ static int add_rest(struct assembly *as, const struct assemble_input *in, struct
 	int r = plane ? device_planes_add(as, in, plane, space, &n_of_devices) : -ENOMEM;
 
 	if (!r)
-		r = add_losses(as, in, n_of_devices, plane, space);
+		r = add_all_losses(as, in, n_of_devices, plane, space);
 	return r ? r : windows_add(in, plane, space);
 }
 
@@ -257,7 +257,7 @@ int assemble_host_plane(const struct assemble_input *in, struct space *space)
 	if (!r && in->end_ns)
 		as->end_ns = in->end_ns;
 	if (!r)
-		r = fill(as, in);
+		r = fill_plane(as, in);
 	if (!r)
 		r = add_rest(as, in, space);
 	assembly_free(as);

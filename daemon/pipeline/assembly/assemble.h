@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From raw slots to the trace model: validation, names, times, order. */
+/* Makes a plane of the trace model from raw slots: validates them, and finds names, times and order. */
 #ifndef DAEMON_ASSEMBLE_H
 #define DAEMON_ASSEMBLE_H
 
@@ -12,22 +12,23 @@ struct drain;
 struct space;
 struct timeline;
 
-/* What the assembler needs to know of the capture. */
+/* The facts of the capture that the assembler needs. */
 struct assemble_input {
 	const struct drain *drain;
 	struct timeline *timeline;
 	uint64_t earliest_ticks; /* no record of the capture ended before */
 	uint64_t start_ticks; /* records that began earlier are left out */
 	uint64_t
-		window_ticks; /* async spans whose begin is not there are cut here; maybe later than start */
+		window_ticks; /* async spans without a begin are cut here; may be later than the start */
 	uint64_t stop_ticks;
 	int64_t stop_ns; /* the same instant, since the first pair of |timeline| */
 	int64_t start_unix_ns; /* Unix time at the first pair of |timeline| */
-	bool goes_on; /* behind that, in the next part */
+	bool goes_on; /* the recording goes on in another part */
 	uint64_t ended_ticks; /* the process had ended by then; 0: not before the stop */
-	int64_t end_ns; /* since the first pair of |timeline|: what is later is left out; 0: nothing is */
-	struct async_carry *carry; /* from part to part of a session; NULL: this is all there is */
-	uint64_t settled_ticks; /* marks of async spans behind it are the next part's */
+	int64_t end_ns; /* since the first pair of |timeline|: later records are left out; 0: none are */
+	struct async_carry
+		*carry; /* goes from part to part of a session; NULL: there is one part */
+	uint64_t settled_ticks; /* later marks of async spans belong to the next part */
 	bool uses_ticks;
 	const char *plane_name;
 	int64_t plane_id;
@@ -36,15 +37,15 @@ struct assemble_input {
 	struct assembly *assembly; /* NULL: nothing was spooled. Taken, also on failure */
 };
 
-/* Where what is still open of the process is cut. */
+/* The time at which open spans of the process are cut. */
 uint64_t assemble_find_cut(const struct assemble_input *in);
 
-/* The time of |ticks| since the first pair. All that is cut at in->stop_ticks ends at in->stop_ns. */
+/* Converts |ticks| to time since the first pair. Spans that are cut at in->stop_ticks end at in->stop_ns. */
 int64_t assemble_find_end_ns(const struct assemble_input *in, uint64_t ticks);
 
 /*
  * Adds the process's plane with a line per thread and per counter, and lines for the async spans, to
- * |space|, losses as plane stats and as warnings. 0, -ENOMEM or -ECANCELED.
+ * |space|, with losses as plane stats and as warnings. 0, -ENOMEM or -ECANCELED.
  */
 int assemble_host_plane(const struct assemble_input *in, struct space *space);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plane of one process in the making: raw slots go in, in one go when the recording has ended, or a part at a time
- * while it lasts; then the events of threads leave for a spool at once.
+ * An assembly makes the plane of one process. Raw slots go in, either all when the recording has ended or a part at a time
+ * while it lasts; in the second case the events of threads go to a spool at once.
  *
- * Threads: none inside; one at a time.
+ * Threads: one at a time.
  */
 #ifndef DAEMON_ASSEMBLY_H
 #define DAEMON_ASSEMBLY_H
@@ -34,40 +34,39 @@ struct track;
 
 struct assembly {
 	struct target *target;
-	struct era whole; /* of all records that it is not known better of */
-	const struct era *era; /* of those at hand */
-	const struct era *eras; /* borrowed: those that are still to come, |n_eras| of them */
+	struct era whole; /* the era of records without another one */
+	const struct era *era; /* the present one */
+	const struct era *eras; /* borrowed: |n_eras| of them, from the present one on */
 	size_t n_eras;
 	uint64_t start_ticks; /* records that began earlier are left out */
 	uint64_t
-		cut_ticks; /* what ends there was cut, and ends at |cut_ns|, whichever way it is cut; 0: not known yet */
+		cut_ticks; /* spans that end there were cut, and all end at |cut_ns|; 0: not known yet */
 	int64_t cut_ns;
-	int64_t end_ns; /* so are those that began later, and spans are cut there; INT64_MAX at first */
+	int64_t end_ns; /* later records are left out, and spans are cut there; INT64_MAX at first */
 	struct timeline *timeline;
 	struct plane *plane;
 	struct texts texts;
 	struct stats stats;
 	struct counters counters;
 	struct asyncs asyncs;
-	uint32_t n_threads; /* that entries came of */
-	struct events events; /* of the thread at hand */
+	uint32_t n_threads; /* threads of which entries came */
+	struct events events; /* of the present thread */
 	struct devices devices;
-	struct launch_stack
-		*calls; /* of the thread at hand, that its spans are still to come for: */
-	struct launch_stack own_calls; /* of one that is not spooled */
-	struct line ordered; /* the same on their way to the spool; without a name */
+	struct launch_stack *calls; /* calls of the present thread that wait for spans */
+	struct launch_stack own_calls; /* of a thread that is not spooled */
+	struct line ordered; /* the same events in order, on their way to the spool; has no name */
 	struct xspace_events encoder;
 	struct xspace_events plain_encoder; /* of events without stats */
 	struct spool *spool; /* borrowed; NULL: nothing is spooled */
-	bool gives_slots; /* those that are spooled now, to the spool */
-	struct part_writer *writer; /* borrowed; NULL: who adds writes to the spool, too */
+	bool gives_slots; /* the slots that are spooled now become the spool's memory */
+	struct part_writer *writer; /* borrowed; NULL: the adding thread also writes */
 	struct memory_budget *keep; /* borrowed, or |no_limit| */
 	struct memory_budget no_limit;
-	size_t n_line_stats; /* of the plane's: those of lines that are complete */
-	size_t n_line_text_bytes; /* likewise, of the plane's own_texts */
+	size_t n_line_stats; /* stats of the plane that belong to complete lines */
+	size_t n_line_text_bytes; /* bytes of own_texts that belong to complete lines */
 	uint64_t n_invalid; /* entries that made no sense */
-	uint64_t n_undated; /* that nobody knows when they were written */
-	uint64_t n_dropped; /* marks and samples that memory had no room for */
+	uint64_t n_undated; /* entries of unknown time */
+	uint64_t n_dropped; /* marks and samples for which memory had no room */
 	const _Atomic int *cancel; /* raised: the plane is not wanted any more; NULL ok */
 	int error; /* -ENOMEM, and stays so, or -ECANCELED */
 };
@@ -75,32 +74,32 @@ struct assembly {
 /* |target| is borrowed. No record ended before |earliest_ticks|. Owner: *out belongs to the caller. 0 or -ENOMEM. */
 int assembly_new(struct target *target, uint64_t earliest_ticks, uint64_t start_ticks,
 	struct assembly **out);
-/* From here on events can be spooled; both are borrowed. */
+/* Allows events to be spooled from here on; both are borrowed. */
 void assembly_set_spool(struct assembly *as, struct spool *spool, struct memory_budget *keep);
-/* Of that spool: it gets what is spooled and has no stats. Borrowed. */
+/* Sets the writer of that spool, which gets the events that have no stats. Borrowed. */
 void assembly_set_writer(struct assembly *as, struct part_writer *writer);
 struct assembly *assembly_free(struct assembly *as); /* NULL ok; returns NULL */
 
-/* Of the slots that are added next, and of no others: of a log that has some. They are borrowed. */
+/* Sets the eras of the slots that are added next, and only of those. Borrowed. */
 void assembly_set_eras(struct assembly *as, const struct era *eras, size_t n_eras);
 
-/* Decodes |slots|: events, in the order of their ends, go to as->events; the rest where it belongs. 0 or as->error. */
+/* Decodes |slots|. Events go to as->events in the order of their ends, other entries to their tables. 0 or as->error. */
 int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots);
 
 /*
- * The last of the thread whose slots were added: the spans that were open at |stop_ticks|, cut at |cut_ticks|, not later, or when
- * their thread ended. The innermost comes first, as if they ended now.
+ * Adds, after the slots of a thread, its spans that were open at |stop_ticks|. They are cut at |cut_ticks|, or earlier if the thread ended
+ * earlier. The innermost comes first, as if they ended now.
  */
 int assembly_add_open(
 	struct assembly *as, const struct thread_log *log, uint64_t stop_ticks, uint64_t cut_ticks);
 
 /*
- * As assembly_add(), for a thread whose events go to as->spool: |track|. With as->gives_slots that gets the slots, too, when
- * they were read: spool_take_used() was called with them.
+ * Works as assembly_add() for a thread whose events go to |track| in as->spool. With as->gives_slots the spool, which got the slots by
+ * spool_take_used(), is told how many were read.
  */
 int assembly_spool(
 	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots);
-/* Moves as->events there. */
+/* Moves as->events to |track|. */
 int assembly_flush(struct assembly *as, struct track *track);
 
 #endif

@@ -17,7 +17,7 @@ void async_carry_deinit(struct async_carry *c)
 	memset(c, 0, sizeof *c);
 }
 
-/* --- arguments: their names and texts are indices, of one table there and of another one here ------------------------- */
+/* --- arguments: their names and texts are indices into the holder's table ------------------- */
 
 static int translate_text(uint32_t *text, const struct names *from, struct names *to)
 {
@@ -27,7 +27,7 @@ static int translate_text(uint32_t *text, const struct names *from, struct names
 	return *text == NAMES_NONE ? -ENOMEM : 0;
 }
 
-static int translate(struct trace_stat *arg, const struct names *from, struct names *to)
+static int translate_arg(struct trace_stat *arg, const struct names *from, struct names *to)
 {
 	int r = translate_text(&arg->name, from, to);
 
@@ -58,7 +58,7 @@ static int add_args(struct async_carry *c, struct async_mark *mark, const struct
 		if (grow(&c->args, &c->n_args_allocated, c->n_args + 1))
 			return -ENOMEM;
 		c->args[c->n_args] = *args;
-		r = translate(&c->args[c->n_args++], stat_names, &c->names);
+		r = translate_arg(&c->args[c->n_args++], stat_names, &c->names);
 	}
 	return r;
 }
@@ -71,7 +71,7 @@ int async_carry_get_args(const struct async_carry *c, const struct async_mark *m
 
 	for (*n = 0; at && *n < ASYNC_CARRY_MAX_ARGS && !r; at = stat_next(at)) {
 		args[*n] = *at;
-		r = translate(&args[(*n)++], &c->names, stat_names);
+		r = translate_arg(&args[(*n)++], &c->names, stat_names);
 	}
 	return r;
 }
@@ -96,7 +96,7 @@ int async_carry_add(struct async_carry *c, const struct async_mark *mark, const 
 	return 0;
 }
 
-/* --- of all processes ---------------------------------------------------------------------- */
+/* --- all processes ------------------------------------------------------------------------- */
 
 void async_carries_deinit(struct async_carries *c)
 {

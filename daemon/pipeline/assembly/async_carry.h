@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one part of a session leaves to the next of its async spans: the begins of those that are open at its end, and
- * marks that came while its rings were emptied one after the other, so that another thread's may still be missing.
+ * The marks of async spans that one part of a session leaves to the next: begins that are open at its end, and
+ * marks that came while its rings were emptied one after the other, when marks of other threads may still be missing.
  *
- * Threads: none inside; one at a time.
+ * Threads: one at a time.
  */
 #ifndef DAEMON_ASYNC_CARRY_H
 #define DAEMON_ASYNC_CARRY_H
@@ -16,19 +16,19 @@
 
 struct trace_stat;
 
-/* With their names, of one process. What a program leaves open beyond that is two halves when it ends. */
+/* Bytes of one process's marks and names. Marks beyond it are not carried, so their spans end in two halves. */
 #define ASYNC_CARRY_MAX_BYTES (4u << 20)
-/* Of one mark: an entry has no more. */
+/* Arguments of one mark: an entry has no more. */
 #define ASYNC_CARRY_MAX_ARGS 31u
 
 struct async_mark {
 	uint64_t ticks;
 	uint64_t id;
-	uint64_t
-		number; /* in the order of the records: tells marks of one thread at one tick apart */
-	uint32_t name; /* index into the names of who holds it */
-	uint32_t args; /* index + 1 into the arguments of who holds it; 0: none */
-	uint32_t thread; /* that recorded it: a number in this part; 0: it was in an earlier one */
+	uint64_t number; /* in the order of the records: orders marks of one thread at one tick */
+	uint32_t name; /* index into the names of its holder */
+	uint32_t args; /* index + 1 into the arguments of its holder; 0: none */
+	uint32_t
+		thread; /* number, in this part, of the thread that recorded it; 0: it came from an earlier part */
 	bool is_end;
 };
 
@@ -37,7 +37,7 @@ struct async_carry {
 	struct async_mark *marks;
 	size_t n_marks;
 	size_t n_allocated;
-	struct names names; /* of marks, of their arguments, and texts of these */
+	struct names names; /* of marks and arguments, and texts of arguments */
 	struct trace_stat *args;
 	size_t n_args;
 	size_t n_args_allocated;
@@ -47,16 +47,16 @@ struct async_carry {
 /* Empties it. */
 void async_carry_deinit(struct async_carry *c);
 /*
- * |mark|, whose name is |name| here, with |args| up to the one that is the last (NULL: none), whose names and texts are in
- * |stat_names|. 0, also where there is no more room, or -ENOMEM.
+ * Adds |mark|, whose name is |name|, with |args| up to the one with is_last (NULL: none), whose names and texts are in
+ * |stat_names|. 0, also when there is no more room, or -ENOMEM.
  */
 int async_carry_add(struct async_carry *c, const struct async_mark *mark, const char *name,
 	const struct trace_stat *args, const struct names *stat_names);
-/* The arguments of |mark|, one of |c|'s: |*n| of them, at most ASYNC_CARRY_MAX_ARGS, by |stat_names|. 0 or -ENOMEM. */
+/* Copies the |*n| arguments of |mark|, one of |c|'s, at most ASYNC_CARRY_MAX_ARGS, with names and texts in |stat_names|. 0 or -ENOMEM. */
 int async_carry_get_args(const struct async_carry *c, const struct async_mark *mark,
 	struct names *stat_names, struct trace_stat *args, uint32_t *n);
 
-/* Of the processes of a session, in the order of its sources. All zero is the empty state. */
+/* One for each process of a session, in the order of its sources. All zero is the empty state. */
 struct async_carries {
 	struct async_carry **v;
 	size_t n;
@@ -64,7 +64,7 @@ struct async_carries {
 };
 
 void async_carries_deinit(struct async_carries *c);
-/* Borrowed. NULL: no memory. */
+/* Borrowed. NULL when memory ran out. */
 struct async_carry *async_carries_get(struct async_carries *c, size_t source);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Async spans; see asyncs.h. The marks, sorted by name, id and time, are groups in which an end takes the
- * latest begin that is open. An end before any other mark of its group belongs to a begin before the
+ * Async spans; see asyncs.h. The marks are sorted by name, id and time. In each group of one name and id an end takes the
+ * latest open begin. An end that is the first mark of its group belongs to a begin before the
  * capture, unless marks are missing.
  */
 #include "daemon/pipeline/assembly/asyncs.h"
@@ -15,24 +15,24 @@
 #include "base/grow.h"
 #include "daemon/pipeline/assembly/assemble.h"
 #include "daemon/pipeline/assembly/async_carry.h"
-#include "daemon/pipeline/assembly/async_lines.h"
+#include "daemon/pipeline/assembly/line_id.h"
 #include "daemon/pipeline/assembly/stats.h"
 #include "daemon/target/entry.h"
 #include "daemon/target/timeline.h"
 #include "trace/model/space.h"
 
-/* Marks under way to spans. */
-struct builder {
+/* Makes spans of marks. */
+struct async_matcher {
 	struct asyncs *asyncs;
 	const struct assemble_input *in;
 	struct plane *plane;
 	struct stats *stats;
 	struct trace_event *spans;
 	size_t n_spans;
-	size_t *open; /* begins of the group at hand, as indices of marks; the latest last */
+	size_t *open; /* open begins of the present group, as indices of marks; the latest last */
 	size_t n_open;
-	bool is_used_once; /* each id of the name: no mark that is missing is between a begin and an end */
-	bool is_of_one_thread; /* the group: nor is one of the oldest that are missing */
+	bool is_used_once; /* each id of the name was: no missing mark can lie between a begin and an end */
+	bool is_of_one_thread; /* the group is: none of the oldest marks, which may be missing, can lie there */
 };
 
 void asyncs_deinit(struct asyncs *a)
@@ -52,7 +52,7 @@ static int add_mark(struct asyncs *a, const struct async_mark *mark)
 	return 0;
 }
 
-/* Sets |*out| to what a mark has for |n| arguments. */
+/* Adds |n| arguments and sets |*out| to the value of async_mark.args. */
 static int add_args(struct asyncs *a, const struct trace_stat *args, uint32_t n, uint32_t *out)
 {
 	*out = 0;
@@ -73,8 +73,8 @@ static const struct trace_stat *get_args(const struct asyncs *a, const struct as
 	return mark->args ? &a->args[mark->args - 1] : NULL;
 }
 
-/* Whether a mark between these two times may be missing. */
-static bool has_gap(const struct asyncs *a, uint64_t after_ticks, uint64_t before_ticks)
+/* True when a mark between these two times may be missing. */
+static bool may_miss_mark(const struct asyncs *a, uint64_t after_ticks, uint64_t before_ticks)
 {
 	return a->complete_ticks > after_ticks || gaps_has(&a->gaps, after_ticks, before_ticks);
 }
@@ -96,15 +96,15 @@ int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t 
 
 /* --- from part to part --------------------------------------------------------------------- */
 
-static int leave(const struct asyncs *a, struct async_carry *carry, const struct async_mark *mark,
-	const struct plane *plane)
+static int carry_mark(const struct asyncs *a, struct async_carry *carry,
+	const struct async_mark *mark, const struct plane *plane)
 {
 	return async_carry_add(carry, mark, names_get(&plane->event_names, mark->name),
 		get_args(a, mark), &plane->stat_names);
 }
 
-/* What the part before has left becomes this one's. */
-static int bring_one(struct asyncs *a, const struct async_carry *carry,
+/* Adds a mark that the part before has left. */
+static int take_carried_mark(struct asyncs *a, const struct async_carry *carry,
 	const struct async_mark *left, struct plane *plane)
 {
 	struct trace_stat args[ASYNC_CARRY_MAX_ARGS];
@@ -123,18 +123,18 @@ static int bring_one(struct asyncs *a, const struct async_carry *carry,
 	return r ? r : add_mark(a, &mark);
 }
 
-static int bring(struct asyncs *a, struct async_carry *carry, struct plane *plane)
+static int take_carried_marks(struct asyncs *a, struct async_carry *carry, struct plane *plane)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < carry->n_marks && !r; i++)
-		r = bring_one(a, carry, &carry->marks[i], plane);
+		r = take_carried_mark(a, carry, &carry->marks[i], plane);
 	async_carry_deinit(carry);
 	return r;
 }
 
-/* All threads' marks are there up to |settled_ticks|: the later ones wait for those that are not. */
-static int leave_late(struct asyncs *a, uint64_t settled_ticks, struct async_carry *carry,
+/* Leaves marks after |settled_ticks| to the next part: other threads' marks of that time may be missing here. */
+static int carry_late_marks(struct asyncs *a, uint64_t settled_ticks, struct async_carry *carry,
 	const struct plane *plane)
 {
 	size_t n = 0;
@@ -142,7 +142,7 @@ static int leave_late(struct asyncs *a, uint64_t settled_ticks, struct async_car
 
 	for (size_t i = 0; i < a->n_marks && !r; i++) {
 		if (a->marks[i].ticks > settled_ticks)
-			r = leave(a, carry, &a->marks[i], plane);
+			r = carry_mark(a, carry, &a->marks[i], plane);
 		else
 			a->marks[n++] = a->marks[i];
 	}
@@ -150,11 +150,12 @@ static int leave_late(struct asyncs *a, uint64_t settled_ticks, struct async_car
 	return r;
 }
 
-static int exchange(struct asyncs *a, const struct assemble_input *in, struct plane *plane)
+static int exchange_with_carry(
+	struct asyncs *a, const struct assemble_input *in, struct plane *plane)
 {
-	int r = bring(a, in->carry, plane);
+	int r = take_carried_marks(a, in->carry, plane);
 
-	return r ? r : leave_late(a, in->settled_ticks, in->carry, plane);
+	return r ? r : carry_late_marks(a, in->settled_ticks, in->carry, plane);
 }
 
 /* --- matching ------------------------------------------------------------------------------ */
@@ -173,8 +174,8 @@ static int compare_marks(const void *left, const void *right)
 	return a->number < b->number ? -1 : 1;
 }
 
-static int add_span(
-	struct builder *b, const struct async_span *span, uint64_t start_ticks, uint64_t end_ticks)
+static int add_span(struct async_matcher *b, const struct async_span *span, uint64_t start_ticks,
+	uint64_t end_ticks)
 {
 	struct trace_event *event = &b->spans[b->n_spans++];
 
@@ -186,22 +187,23 @@ static int add_span(
 	return b->stats->error;
 }
 
-/* Whether no other mark of the group was between them. */
-static bool is_sure(
-	const struct builder *b, const struct async_mark *latest, const struct async_mark *end)
+/* True when no other mark of the group can have been between them. */
+static bool marks_are_neighbours(const struct async_matcher *b, const struct async_mark *latest,
+	const struct async_mark *end)
 {
 	if (b->is_used_once)
 		return true;
 	return b->is_of_one_thread ? !gaps_has(&b->asyncs->gaps, latest->ticks, end->ticks)
-				   : !has_gap(b->asyncs, latest->ticks, end->ticks);
+				   : !may_miss_mark(b->asyncs, latest->ticks, end->ticks);
 }
 
-/* |latest|: the begin that is open and is the latest. */
-static int join(struct builder *b, const struct async_mark *latest, const struct async_mark *end)
+/* Joins |latest|, the latest open begin, and |end|. */
+static int join_marks(
+	struct async_matcher *b, const struct async_mark *latest, const struct async_mark *end)
 {
 	struct async_span span = {.id = end->id, .name = end->name};
 
-	if (!is_sure(b, latest, end)) {
+	if (!marks_are_neighbours(b, latest, end)) {
 		b->asyncs->n_beginless++;
 		b->asyncs->n_endless++;
 		return 0;
@@ -210,13 +212,13 @@ static int join(struct builder *b, const struct async_mark *latest, const struct
 	return add_span(b, &span, latest->ticks, end->ticks);
 }
 
-/* An end that no begin is open for. |before|: the mark of its group before it; NULL: it is the first. */
-static int take_lone_end(
-	struct builder *b, const struct async_mark *before, const struct async_mark *end)
+/* Handles an end without an open begin. |before| is the mark of its group before it; NULL: it is the first. */
+static int handle_lone_end(
+	struct async_matcher *b, const struct async_mark *before, const struct async_mark *end)
 {
 	struct async_span span = {.id = end->id, .name = end->name, .is_started_before = 1};
 
-	if (has_gap(b->asyncs, before ? before->ticks : 0, end->ticks)) {
+	if (may_miss_mark(b->asyncs, before ? before->ticks : 0, end->ticks)) {
 		b->asyncs->n_beginless++;
 		return 0;
 	}
@@ -226,8 +228,8 @@ static int take_lone_end(
 	return 0;
 }
 
-/* Cut at the end of the capture, or of its process. */
-static int cut_one(struct builder *b, const struct async_mark *mark)
+/* Cuts an open span at the end of the capture, or of its process. */
+static int cut_open_span(struct async_matcher *b, const struct async_mark *mark)
 {
 	struct async_span span = {
 		.id = mark->id,
@@ -238,26 +240,26 @@ static int cut_one(struct builder *b, const struct async_mark *mark)
 	uint64_t stop = assemble_find_cut(b->in);
 	int r;
 
-	if (has_gap(b->asyncs, mark->ticks, UINT64_MAX)) {
+	if (may_miss_mark(b->asyncs, mark->ticks, UINT64_MAX)) {
 		b->asyncs->n_endless++;
 		return 0;
 	}
 	r = add_span(b, &span, mark->ticks, stop > mark->ticks ? stop : mark->ticks);
-	return r || !b->in->carry ? r : leave(b->asyncs, b->in->carry, mark, b->plane);
+	return r || !b->in->carry ? r : carry_mark(b->asyncs, b->in->carry, mark, b->plane);
 }
 
 /* Cuts the spans that are still open at the end of their group. */
-static int cut_open(struct builder *b)
+static int cut_open_spans(struct async_matcher *b)
 {
 	int r = 0;
 
 	while (b->n_open && !r)
-		r = cut_one(b, &b->asyncs->marks[b->open[--b->n_open]]);
+		r = cut_open_span(b, &b->asyncs->marks[b->open[--b->n_open]]);
 	return r;
 }
 
-/* The marks from |first| to before |end| are those of one id. */
-static int match_id(struct builder *b, size_t first, size_t end)
+/* Matches the marks from |first| to before |end|, which have one id. */
+static int match_id(struct async_matcher *b, size_t first, size_t end)
 {
 	const struct async_mark *marks = b->asyncs->marks;
 	int r = 0;
@@ -269,11 +271,11 @@ static int match_id(struct builder *b, size_t first, size_t end)
 		if (!marks[i].is_end)
 			b->open[b->n_open++] = i;
 		else if (b->n_open)
-			r = join(b, &marks[b->open[--b->n_open]], &marks[i]);
+			r = join_marks(b, &marks[b->open[--b->n_open]], &marks[i]);
 		else
-			r = take_lone_end(b, i > first ? &marks[i - 1] : NULL, &marks[i]);
+			r = handle_lone_end(b, i > first ? &marks[i - 1] : NULL, &marks[i]);
 	}
-	return r ? r : cut_open(b);
+	return r ? r : cut_open_spans(b);
 }
 
 static size_t find_end_of_id(const struct asyncs *a, size_t first)
@@ -295,7 +297,7 @@ static size_t find_end_of_name(const struct asyncs *a, size_t first)
 	return end;
 }
 
-/* Whether the marks from |first| to before |end|, all of one id, tell of more than one span. */
+/* True when the marks from |first| to before |end|, all of one id, are of more than one span. */
 static bool is_used_twice(const struct async_mark *marks, size_t first, size_t end)
 {
 	return end - first > 2 ||
@@ -309,8 +311,8 @@ static bool is_of_one_thread(const struct async_mark *marks, size_t first, size_
 	return first + 1 == end && marks[first].thread;
 }
 
-/* The marks from |first| to before |end| are those of one name. */
-static int match_name(struct builder *b, size_t first, size_t end)
+/* Matches the marks from |first| to before |end|, which have one name. */
+static int match_name(struct async_matcher *b, size_t first, size_t end)
 {
 	const struct async_mark *marks = b->asyncs->marks;
 	bool is_twice = false;
@@ -329,7 +331,7 @@ static int match_name(struct builder *b, size_t first, size_t end)
 	return r;
 }
 
-static int match(struct builder *b)
+static int match_all(struct async_matcher *b)
 {
 	int r = 0;
 
@@ -340,12 +342,131 @@ static int match(struct builder *b)
 	return r;
 }
 
-static int add_all(
+/* --- lines -------------------------------------------------------------------------------- */
+
+/*
+ * Sorted by name and start, each span goes to the first line of its name that is free. More lines would tell a person nothing. Spans for
+ * which none is free share one more line of their name, on which they overlap: readers know that async spans do, and count them
+ * all. So none is left out, and a backlog of 5,000 requests is 256 lines.
+ */
+#define MAX_LINES_OF_NAME 255
+#define MAX_LINES 4096
+#define SHARED_LINE MAX_LINES_OF_NAME
+
+struct line_builder {
+	struct plane *plane;
+	const _Atomic int *cancel;
+	uint16_t *line_of; /* of the spans of the present name */
+	size_t n_lines; /* lines of all names */
+};
+
+static int compare_async_spans(const void *left, const void *right)
+{
+	const struct trace_event *a = left;
+	const struct trace_event *b = right;
+
+	if (a->name != b->name)
+		return a->name < b->name ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return a->duration_ns > b->duration_ns ? -1 : a->duration_ns < b->duration_ns;
+}
+
+/* Returns the first of |*n_lines| lines that is free at |start_ns|, or one more, or the shared one. */
+static int choose_line(
+	const struct line_builder *b, const int64_t *ends_ns, int *n_lines, int64_t start_ns)
+{
+	for (int i = 0; i < *n_lines; i++)
+		if (ends_ns[i] <= start_ns)
+			return i;
+	if (*n_lines == MAX_LINES_OF_NAME || b->n_lines + (size_t)*n_lines >= MAX_LINES)
+		return SHARED_LINE;
+	return (*n_lines)++;
+}
+
+/*
+ * Chooses the lines of |n| spans of one name; |counts| becomes the number of spans on each, 0 for unused lines. 0 or
+ * -ECANCELED.
+ */
+static int choose_lines(
+	struct line_builder *b, const struct trace_event *spans, size_t n, size_t *counts)
+{
+	int64_t ends_ns[MAX_LINES_OF_NAME];
+	int n_lines = 0;
+
+	memset(counts, 0, (SHARED_LINE + 1) * sizeof *counts);
+	for (size_t i = 0; i < n; i++) {
+		int line = choose_line(b, ends_ns, &n_lines, spans[i].start_ns);
+
+		if (cancel_look_at(b->cancel, i))
+			return -ECANCELED;
+		b->line_of[i] = (uint16_t)line;
+		counts[line]++;
+		if (line != SHARED_LINE)
+			ends_ns[line] = spans[i].start_ns + spans[i].duration_ns;
+	}
+	return 0;
+}
+
+static int add_async_line(struct line_builder *b, uint32_t name, size_t n_spans)
+{
+	int64_t id = LINE_ID_FIRST_ASYNC + (int64_t)b->n_lines++;
+
+	return plane_add_line(b->plane, id, names_get(&b->plane->event_names, name), n_spans)
+		       ? 0
+		       : -ENOMEM;
+}
+
+static int add_lines_of_name(struct line_builder *b, const struct trace_event *spans, size_t n)
+{
+	size_t counts[SHARED_LINE + 1];
+	size_t places[SHARED_LINE + 1];
+	int r = choose_lines(b, spans, n, counts);
+
+	for (int i = 0; i <= SHARED_LINE && !r; i++) {
+		places[i] = b->plane->n_lines;
+		if (counts[i])
+			r = add_async_line(b, spans[0].name, counts[i]);
+	}
+	for (size_t i = 0; i < n && !r; i++)
+		r = line_add_event(&b->plane->lines[places[b->line_of[i]]], &spans[i]);
+	return r;
+}
+
+static int add_lines_of_names(struct line_builder *b, const struct trace_event *spans, size_t n)
+{
+	size_t first = 0;
+	int r = 0;
+
+	for (size_t i = 1; i <= n && !r; i++) {
+		if (i < n && spans[i].name == spans[first].name)
+			continue;
+		r = add_lines_of_name(b, spans + first, i - first);
+		first = i;
+	}
+	return r;
+}
+
+static int async_lines_add(
+	struct plane *plane, struct trace_event *spans, size_t n, const _Atomic int *cancel)
+{
+	_cleanup_free_ uint16_t *line_of = reallocarray(NULL, n + 1, sizeof *line_of);
+	struct line_builder b = {.plane = plane, .cancel = cancel, .line_of = line_of};
+
+	if (!line_of)
+		return -ENOMEM;
+	qsort(spans, n, sizeof *spans, compare_async_spans);
+	return add_lines_of_names(&b, spans, n);
+}
+
+/* --- all ---------------------------------------------------------------------------------- */
+
+static int add_all_spans(
 	struct asyncs *a, const struct assemble_input *in, struct plane *plane, struct stats *stats)
 {
 	_cleanup_free_ struct trace_event *spans = reallocarray(NULL, a->n_marks, sizeof *spans);
 	_cleanup_free_ size_t *open = reallocarray(NULL, a->n_marks, sizeof *open);
-	struct builder b = {.asyncs = a,
+	struct async_matcher b = {.asyncs = a,
 		.in = in,
 		.plane = plane,
 		.stats = stats,
@@ -358,14 +479,14 @@ static int add_all(
 	if (!spans || !open)
 		return -ENOMEM;
 	qsort(a->marks, a->n_marks, sizeof *a->marks, compare_marks);
-	r = match(&b);
+	r = match_all(&b);
 	return r ? r : async_lines_add(plane, spans, b.n_spans, in->cancel);
 }
 
 int asyncs_add_lines(
 	struct asyncs *a, const struct assemble_input *in, struct plane *plane, struct stats *stats)
 {
-	int r = in->carry ? exchange(a, in, plane) : 0;
+	int r = in->carry ? exchange_with_carry(a, in, plane) : 0;
 
-	return r ? r : add_all(a, in, plane, stats);
+	return r ? r : add_all_spans(a, in, plane, stats);
 }

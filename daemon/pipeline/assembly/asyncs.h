@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Async spans: the begins and ends of all threads, matched by name and id when the capture is assembled,
- * and the lines that they become. A begin may have arguments, which are the span's.
+ * Async spans: the begins and ends of all threads are matched by name and id when the capture is assembled,
+ * and become lines. The arguments of a begin become the span's.
  *
- * Where marks are missing, nothing is made up: an end that finds no begin is only counted, and so is a begin that
- * finds no end. A begin and an end that lie on both sides of a gap are a span only where no other one can have been between
- * them: no id of that name was used twice, or one thread alone used this id, and what is missing is that thread's oldest marks.
+ * Where marks may be missing, no span is made up: an end without a begin is only counted, and so is a begin
+ * without an end. A begin before a gap and an end behind it are a span only if no other mark can have been between
+ * them: no id of that name was used twice, or only one thread used this id, and only that thread's oldest marks are missing.
  *
- * Everything is sorted, nothing is hashed: what a hostile target sends costs n log n and no more.
+ * All marks are sorted, none are hashed: those of a hostile target cost n log n and no more.
  */
 #ifndef DAEMON_ASYNCS_H
 #define DAEMON_ASYNCS_H
@@ -27,7 +27,7 @@ struct trace_stat;
 
 struct async_span {
 	uint64_t id;
-	const struct trace_stat *args; /* up to the one that is the last; NULL: none */
+	const struct trace_stat *args; /* up to the one with is_last; NULL: none */
 	uint32_t name; /* index into the plane's event_names */
 	bool is_unfinished; /* cut at the end of the capture */
 	bool is_started_before; /* cut at its start */
@@ -37,14 +37,15 @@ struct asyncs {
 	struct async_mark *marks;
 	size_t n_marks;
 	size_t n_allocated;
-	struct trace_stat *args; /* of all marks */
+	struct trace_stat *args; /* arguments of all marks */
 	size_t n_args;
 	size_t n_args_allocated;
-	uint32_t thread; /* whose marks are added now: a number, not 0; set by who adds */
+	uint32_t
+		thread; /* number of the thread whose marks are added now, not 0; the caller sets it */
 	uint64_t
-		complete_ticks; /* marks with earlier times may be missing, of each thread the oldest; 0: none are */
-	struct gaps gaps; /* of any thread marks with these times may be missing */
-	uint64_t n_unmatched; /* ends that belong to no begin */
+		complete_ticks; /* the oldest marks of each thread, before this time, may be missing; 0: none are */
+	struct gaps gaps; /* times in which marks of any thread may be missing */
+	uint64_t n_unmatched; /* ends without a begin, where none is missing */
 	uint64_t n_beginless; /* ends whose begin may be missing */
 	uint64_t n_endless; /* begins whose end may be missing */
 };
@@ -52,13 +53,13 @@ struct asyncs {
 /* All zero is the empty state. */
 void asyncs_deinit(struct asyncs *a);
 
-/* |e|: a RECORD_ASYNC_BEGIN or _END of |name| with the id |id|, and |n| arguments. 0 or -ENOMEM. */
+/* Adds |e|, a RECORD_ASYNC_BEGIN or _END of |name| with the id |id|, and |n| arguments. 0 or -ENOMEM. */
 int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t id,
 	const struct trace_stat *args, uint32_t n);
 
 /*
- * Takes what in->carry has, and leaves there what is the next part's. Adds the spans to |plane|: lines of the span's name (async_lines.h). To be
- * called once, behind the threads' lines. 0, -ENOMEM or -ECANCELED (in->cancel).
+ * Takes the marks from in->carry, and leaves those of the next part there. Adds the spans to |plane|, on lines of the span's name. Called
+ * once, after the threads' lines. 0, -ENOMEM or -ECANCELED (in->cancel).
  */
 int asyncs_add_lines(struct asyncs *a, const struct assemble_input *in, struct plane *plane,
 	struct stats *stats);

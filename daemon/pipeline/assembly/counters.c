@@ -3,6 +3,7 @@
 #include "daemon/pipeline/assembly/counters.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static struct series *find_series(struct counters *c, uint32_t name)
 				       : add_series(c, name);
 }
 
-/* Copies the stats of |event|; 0: it has none. */
+/* Copies the stats of |event|. *first is their index + 1; 0: it has none. */
 static int take_stats(struct counters *c, const struct plane *plane,
 	const struct trace_event *event, uint32_t *first)
 {
@@ -93,7 +94,7 @@ static size_t count_stats(const struct trace_stat *stat)
 	return n;
 }
 
-/* |sample| with its stats in |plane|. */
+/* Appends |sample| to |line|, with its stats in |plane|. */
 static int add_to_line(const struct counters *c, const struct trace_event *sample,
 	struct plane *plane, struct line *line)
 {
@@ -124,7 +125,7 @@ int counters_add_lines(const struct counters *c, struct plane *plane, const _Ato
 {
 	for (size_t i = 0; i < c->n_series; i++) {
 		const struct events *samples = &c->series[i].samples;
-		/* Beyond any thread's, and another for each call. */
+		/* An id beyond those of threads, and a different one in each call. */
 		int64_t id = INT64_MAX - (int64_t)plane->n_lines;
 		struct line *line = plane_add_line(plane, id, LINE_COUNTERS, samples->n);
 
@@ -134,4 +135,57 @@ int counters_add_lines(const struct counters *c, struct plane *plane, const _Ato
 			return -ECANCELED;
 	}
 	return 0;
+}
+
+/* --- drawing ------------------------------------------------------------------------------ */
+
+int counter_drawing_init(
+	struct counter_drawing *g, struct plane *plane, int64_t start_ns, int64_t stop_ns)
+{
+	*g = (struct counter_drawing){
+		.plane = plane,
+		.start_ns = start_ns,
+		.length_ns = stop_ns - start_ns,
+		.name_value = names_intern(&plane->stat_names, "value", 5),
+	};
+	return g->name_value == NAMES_NONE ? -ENOMEM : 0;
+}
+
+int counter_drawing_begin(struct counter_drawing *g, const char *name)
+{
+	g->name = names_intern(&g->plane->event_names, name, strlen(name));
+	return g->name == NAMES_NONE ? -ENOMEM : 0;
+}
+
+/* A sample a moment before the start or after the stop belongs to the recording. */
+static int64_t clamp_to_recording(const struct counter_drawing *g, int64_t at_ns)
+{
+	int64_t since_ns = at_ns - g->start_ns;
+
+	if (since_ns < 0)
+		return 0;
+	return since_ns < g->length_ns ? since_ns : g->length_ns;
+}
+
+int counter_drawing_add(struct counter_drawing *g, int64_t at_ns, double value)
+{
+	struct trace_stat stat = {
+		.name = g->name_value,
+		.type = STAT_DOUBLE,
+		.value.f64 = round(value * 100) / 100,
+	};
+	struct trace_event event = {.start_ns = clamp_to_recording(g, at_ns), .name = g->name};
+
+	event.stats = plane_add_stats(g->plane, &stat, 1);
+	return event.stats ? counters_add(&g->counters, g->plane, &event) : -ENOMEM;
+}
+
+int counter_drawing_finish(struct counter_drawing *g)
+{
+	return counters_add_lines(&g->counters, g->plane, NULL);
+}
+
+void counter_drawing_deinit(struct counter_drawing *g)
+{
+	counters_deinit(&g->counters);
 }

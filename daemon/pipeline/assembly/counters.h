@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The samples of all counters, collected over all threads, and the lines they become. */
+/* Collects the samples of all counters over all threads, and makes lines of them. */
 #ifndef DAEMON_COUNTERS_H
 #define DAEMON_COUNTERS_H
 
@@ -17,7 +17,8 @@ struct counters {
 	size_t n_series_allocated;
 	uint32_t *series_of_name; /* index + 1 */
 	size_t n_names; /* of series_of_name */
-	struct trace_stat *stats; /* of the samples: the plane's may go before the samples do */
+	struct trace_stat
+		*stats; /* copies: the plane may drop its stats before the samples are used */
 	size_t n_stats;
 	size_t n_stats_allocated;
 };
@@ -25,13 +26,33 @@ struct counters {
 /* All zero is the empty state. */
 void counters_deinit(struct counters *c);
 
-/* A sample of the counter that |event|, with stats in |plane|, names. 0 or -ENOMEM. */
+/* Adds |event|, with stats in |plane|, to the samples of the counter of its name. 0 or -ENOMEM. */
 int counters_add(struct counters *c, const struct plane *plane, const struct trace_event *event);
 
 /*
- * A line "_counters_" for each: so its samples stay together and the line stays sorted. 0, -ENOMEM or -ECANCELED
+ * Adds a line "_counters_" for each counter, which keeps its samples together and in order. 0, -ENOMEM or -ECANCELED
  * (|cancel|, NULL ok).
  */
 int counters_add_lines(const struct counters *c, struct plane *plane, const _Atomic int *cancel);
+
+/* Draws counters into a plane, one after another, from values and times. */
+struct counter_drawing {
+	struct plane *plane; /* borrowed */
+	int64_t start_ns;
+	int64_t length_ns;
+	uint32_t name_value; /* stat name */
+	uint32_t name; /* event name of the counter that is being drawn */
+	struct counters counters;
+};
+
+/* The recording ran from |start_ns| to |stop_ns|, on the clock of the samples. All functions return 0 or -ENOMEM. */
+int counter_drawing_init(
+	struct counter_drawing *g, struct plane *plane, int64_t start_ns, int64_t stop_ns);
+int counter_drawing_begin(struct counter_drawing *g, const char *name);
+/* Rounds |value| to two decimals. A time before the start, or after the stop, is moved there. */
+int counter_drawing_add(struct counter_drawing *g, int64_t at_ns, double value);
+/* Adds the lines to the plane. */
+int counter_drawing_finish(struct counter_drawing *g);
+void counter_drawing_deinit(struct counter_drawing *g); /* all zero is empty */
 
 #endif

@@ -7,17 +7,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chunk_reader.h"
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "daemon/pipeline/assembly/delivery_parts.h"
 #include "daemon/pipeline/assembly/spool.h"
+#include "daemon/pipeline/assembly/track.h"
 #include "trace/model/space.h"
 #include "trace/run_dir.h"
 #include "trace/xspace/graft.h"
 #include "trace/xspace/xspace.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
+/* Below this size a copy is cheaper. */
+#define MIN_LENT_BYTES ((size_t)64 << 10)
+
+/* A place between the chunks' bytes where a track, or a piece of the spool, belongs. */
+struct delivery_gap {
+	uint64_t at; /* bytes of the chunks before it */
+	const struct track *track; /* NULL: |piece| is the content */
+	struct track_piece piece;
+};
+
+struct delivery {
+	uint64_t n_bytes;
+	struct chunk_reader chunks;
+	struct spool *spool; /* NULL: the chunks have everything */
+	struct delivery_gap *gaps;
+	size_t n_gaps;
+	size_t gap; /* index of the next one, or of the one whose track is being read */
+	bool is_reading_track;
+	struct track_reader reader;
+	struct track_piece piece; /* the rest of the present piece */
+	struct delivery *next; /* follows behind this one */
+	int error;
+};
+
+/* --- life --------------------------------------------------------------------------------- */
 
 int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out)
 {
@@ -33,11 +59,11 @@ int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out)
 	return 0;
 }
 
-/* With |n| gaps, to be filled in. */
-static int new_with_gaps(
+/* Makes a delivery with |n| gaps, which the caller fills in. */
+static int delivery_new_with_gaps(
 	struct chunks *chunks, size_t n, struct spool *spool, struct delivery **out)
 {
-	struct gap *gaps = calloc(n + 1, sizeof *gaps);
+	struct delivery_gap *gaps = calloc(n + 1, sizeof *gaps);
 	int r = delivery_new_from_chunks(chunks, out);
 
 	if (r || !gaps) {
@@ -55,7 +81,7 @@ static int new_with_gaps(
 int delivery_new_from_spool(struct chunks *chunks, const struct xspace_gaps *gaps,
 	struct spool *spool, struct delivery **out)
 {
-	int r = new_with_gaps(chunks, gaps->n, spool, out);
+	int r = delivery_new_with_gaps(chunks, gaps->n, spool, out);
 
 	if (r)
 		return r;
@@ -69,7 +95,7 @@ int delivery_new_from_spool(struct chunks *chunks, const struct xspace_gaps *gap
 
 int delivery_new_from_graft(struct graft *graft, struct spool *spool, struct delivery **out)
 {
-	int r = new_with_gaps(&graft->frame, graft->n_ranges, spool, out);
+	int r = delivery_new_with_gaps(&graft->frame, graft->n_ranges, spool, out);
 
 	if (r)
 		return r;
@@ -77,7 +103,7 @@ int delivery_new_from_graft(struct graft *graft, struct spool *spool, struct del
 		const struct graft_range *range = &graft->ranges[i];
 
 		(*out)->gaps[i].at = range->at;
-		(*out)->gaps[i].piece = (struct piece){NULL, range->offset, range->n_bytes};
+		(*out)->gaps[i].piece = (struct track_piece){NULL, range->offset, range->n_bytes};
 	}
 	(*out)->n_bytes = graft->total_bytes;
 	return 0;
@@ -87,11 +113,11 @@ int delivery_new_from_file(struct spool *spool, struct delivery **out)
 {
 	struct chunks none = CHUNKS_INIT;
 	uint64_t n_bytes = spool_get_bytes(spool);
-	int r = new_with_gaps(&none, 1, spool, out);
+	int r = delivery_new_with_gaps(&none, 1, spool, out);
 
 	if (r)
 		return r;
-	(*out)->gaps[0].piece = (struct piece){NULL, 0, n_bytes};
+	(*out)->gaps[0].piece = (struct track_piece){NULL, 0, n_bytes};
 	(*out)->n_bytes = n_bytes;
 	return 0;
 }
@@ -109,7 +135,7 @@ struct delivery *delivery_free(struct delivery *d)
 	if (d) {
 		chunk_reader_deinit(&d->chunks);
 		delivery_free(d->next);
-		merge_deinit(&d->merge);
+		track_reader_deinit(&d->reader);
 		free(d->gaps);
 		spool_release(d->spool);
 	}
@@ -126,7 +152,7 @@ uint64_t delivery_get_bytes(const struct delivery *d)
 
 static ssize_t read_piece(struct delivery *d, uint8_t *to, size_t n)
 {
-	struct piece *piece = &d->piece;
+	struct track_piece *piece = &d->piece;
 	size_t part = piece->n_bytes < n ? (size_t)piece->n_bytes : n;
 	int r = 0;
 
@@ -141,38 +167,38 @@ static ssize_t read_piece(struct delivery *d, uint8_t *to, size_t n)
 	return r ? r : (ssize_t)part;
 }
 
-/* Gets a piece of the track at hand, or leaves it. 0 or a negative errno. */
-static int advance(struct delivery *d)
+/* Gets the next piece of the present track, or leaves that at its end. 0 or a negative errno. */
+static int read_track_piece(struct delivery *d)
 {
-	int r = merge_next(&d->merge, &d->piece);
+	int r = track_reader_next(&d->reader, &d->piece);
 
 	if (r > 0)
 		return 0;
-	merge_deinit(&d->merge);
-	d->is_merging = false;
+	track_reader_deinit(&d->reader);
+	d->is_reading_track = false;
 	d->gap++;
 	return r;
 }
 
-static bool is_at_gap(const struct delivery *d)
+static bool delivery_is_at_gap(const struct delivery *d)
 {
 	return d->gap < d->n_gaps && d->chunks.n_read == d->gaps[d->gap].at;
 }
 
 static void begin_gap(struct delivery *d)
 {
-	const struct gap *gap = &d->gaps[d->gap];
+	const struct delivery_gap *gap = &d->gaps[d->gap];
 
 	if (!gap->track) {
 		d->piece = gap->piece;
 		d->gap++;
 		return;
 	}
-	merge_init(&d->merge, gap->track, d->spool);
-	d->is_merging = true;
+	track_reader_init(&d->reader, gap->track, d->spool);
+	d->is_reading_track = true;
 }
 
-/* What comes before the next gap, or the end. */
+/* Reads bytes of the chunks before the next gap, or the end. */
 static size_t read_to_gap(struct delivery *d, uint8_t *to, size_t n)
 {
 	uint64_t left = d->gap < d->n_gaps ? d->gaps[d->gap].at - d->chunks.n_read : UINT64_MAX;
@@ -180,23 +206,24 @@ static size_t read_to_gap(struct delivery *d, uint8_t *to, size_t n)
 	return chunk_reader_read(&d->chunks, to, left < n ? (size_t)left : n);
 }
 
-/* Some bytes; 0 when there were none at this step; a negative errno. */
+/* Reads some bytes; 0: this step had none. Or a negative errno. */
 static ssize_t read_step(struct delivery *d, uint8_t *to, size_t n)
 {
 	if (d->piece.n_bytes)
 		return read_piece(d, to, n);
-	if (d->is_merging)
-		return advance(d);
-	if (is_at_gap(d)) {
+	if (d->is_reading_track)
+		return read_track_piece(d);
+	if (delivery_is_at_gap(d)) {
 		begin_gap(d);
 		return 0;
 	}
 	return (ssize_t)read_to_gap(d, to, n);
 }
 
-void delivery_look(struct delivery *d)
+/* Fills d->piece if a piece of a gap comes next. */
+static void find_next_piece(struct delivery *d)
 {
-	while (!d->piece.n_bytes && (d->is_merging || is_at_gap(d)) && !d->error) {
+	while (!d->piece.n_bytes && (d->is_reading_track || delivery_is_at_gap(d)) && !d->error) {
 		ssize_t r = read_step(d, NULL, 0);
 
 		if (r < 0)
@@ -204,9 +231,9 @@ void delivery_look(struct delivery *d)
 	}
 }
 
-static bool is_at_end(const struct delivery *d)
+static bool delivery_is_at_end(const struct delivery *d)
 {
-	return !d->piece.n_bytes && !d->is_merging && d->gap == d->n_gaps &&
+	return !d->piece.n_bytes && !d->is_reading_track && d->gap == d->n_gaps &&
 	       chunk_reader_is_at_end(&d->chunks);
 }
 
@@ -214,7 +241,7 @@ ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n)
 {
 	size_t done = 0;
 
-	while (done < n && !d->error && !is_at_end(d)) {
+	while (done < n && !d->error && !delivery_is_at_end(d)) {
 		ssize_t r = read_step(d, to + done, n - done);
 
 		if (r < 0)
@@ -263,4 +290,92 @@ int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag)
 	if (r || n >= 0)
 		return r;
 	return diag_set(diag, (int)n, "cannot read the trace back: %s", errno_words((int)n));
+}
+
+/* --- without a copy ----------------------------------------------------------------------- */
+
+static void release_spool(void *spool)
+{
+	spool_release(spool);
+}
+
+static void lend_piece(struct delivery *d, const struct track_piece *piece, struct chunks *to)
+{
+	chunks_lend(to, piece->bytes ? piece->bytes : spool_find(d->spool, piece->offset),
+		(size_t)piece->n_bytes, release_spool, spool_hold(d->spool));
+}
+
+size_t delivery_lend(struct delivery *d, size_t n, struct chunks *to)
+{
+	struct track_piece part;
+
+	if (!d->spool || !spool_is_memory(d->spool))
+		return 0;
+	find_next_piece(d);
+	part = d->piece;
+	if (part.bytes || part.n_bytes < MIN_LENT_BYTES)
+		return 0;
+	if (part.n_bytes > n)
+		part.n_bytes = n;
+	lend_piece(d, &part, to);
+	d->piece.offset += part.n_bytes;
+	d->piece.n_bytes -= part.n_bytes;
+	return (size_t)part.n_bytes;
+}
+
+static void lend_track(struct delivery *d, const struct track *track, struct chunks *to)
+{
+	struct track_reader reader;
+	struct track_piece piece;
+	int r;
+
+	track_reader_init(&reader, track, d->spool);
+	while ((r = track_reader_next(&reader, &piece)) > 0)
+		lend_piece(d, &piece, to);
+	track_reader_deinit(&reader);
+	if (r)
+		to->error = r;
+}
+
+/* Appends a copy of the chunks' bytes up to |end|. */
+static void append_copy(struct delivery *d, uint64_t end, struct chunks *to)
+{
+	size_t n = (size_t)(end - d->chunks.n_read);
+	uint8_t *copy = n ? malloc(n) : NULL;
+
+	if (!n)
+		return;
+	if (!copy) {
+		to->error = -ENOMEM;
+		return;
+	}
+	chunk_reader_read(&d->chunks, copy, n);
+	chunks_lend(to, copy, n, free, copy);
+}
+
+static void lend_spool(struct delivery *d, struct chunks *to)
+{
+	uint64_t n_own = d->chunks.chunks.total_bytes;
+
+	if (!spool_map(d->spool))
+		to->error = -ENOMEM;
+	for (size_t i = 0; i < d->n_gaps && !to->error; i++) {
+		append_copy(d, d->gaps[i].at, to);
+		if (d->gaps[i].track)
+			lend_track(d, d->gaps[i].track, to);
+		else
+			lend_piece(d, &d->gaps[i].piece, to);
+	}
+	if (!to->error)
+		append_copy(d, n_own, to);
+}
+
+void delivery_take_chunks(struct delivery *d, struct chunks *to)
+{
+	if (d->spool)
+		lend_spool(d, to);
+	else
+		chunk_reader_take_rest(&d->chunks, to);
+	if (d->next)
+		delivery_take_chunks(d->next, to);
 }

@@ -23,23 +23,24 @@
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 
-/* Encoded at a time, so that their stats stay in a core's own cache. */
+/* Events that are encoded at a time, so that their stats stay in a core's own cache. */
 #define PART_EVENTS 1024u
 
-struct drawer {
+struct device_plane_builder {
 	struct assembly *as;
 	struct device_drawing g;
 	struct plane *host;
 	struct space *space;
-	unsigned n_memories; /* lines of the host's that tell of memory */
+	unsigned n_memories; /* lines of |host| with device memory */
 	struct device_plane plane;
 	struct xspace_events encoder;
 };
 
 /* --- one line ------------------------------------------------------------------------------ */
 
-/* Events have their stats for as long as it takes to encode them. */
-static int spool_events(struct drawer *d, size_t i, struct line *made, struct track *track)
+/* Events get their stats only while they are encoded. */
+static int spool_events(
+	struct device_plane_builder *d, size_t i, struct line *made, struct track *track)
 {
 	struct plane *plane = d->plane.plane;
 	size_t n_stats = plane->n_stats;
@@ -60,7 +61,8 @@ static int spool_events(struct drawer *d, size_t i, struct line *made, struct tr
 	return r;
 }
 
-static int add_stored(struct drawer *d, size_t i, struct line *made, int64_t id, const char *name)
+static int add_spooled_line(
+	struct device_plane_builder *d, size_t i, struct line *made, int64_t id, const char *name)
 {
 	struct track *track = track_new(d->as->spool);
 	struct line *line;
@@ -79,9 +81,9 @@ static int add_stored(struct drawer *d, size_t i, struct line *made, int64_t id,
 	return 0;
 }
 
-/* Takes the events. */
-static int add_in_memory(
-	struct drawer *d, size_t i, struct line *made, int64_t id, const char *name)
+/* Moves the events of |made| to a line of the plane. */
+static int add_line_in_memory(
+	struct device_plane_builder *d, size_t i, struct line *made, int64_t id, const char *name)
 {
 	struct line *line = plane_add_line(d->plane.plane, id, name, 0);
 
@@ -94,7 +96,7 @@ static int add_in_memory(
 	return device_drawing_add_stats(&d->g, i, line->events, line->n_events);
 }
 
-static int add_made(struct drawer *d, size_t i, struct line *made)
+static int add_made_line(struct device_plane_builder *d, size_t i, struct line *made)
 {
 	const struct device_lines *lines = &d->g.d->lines;
 	const struct device_line_key *key = device_lines_get_key(lines, i);
@@ -107,17 +109,17 @@ static int add_made(struct drawer *d, size_t i, struct line *made)
 		r = device_memory_add(&d->g, i, made, d->n_memories++, d->host);
 	if (r)
 		return r;
-	return d->as->spool ? add_stored(d, i, made, id, name)
-			    : add_in_memory(d, i, made, id, name);
+	return d->as->spool ? add_spooled_line(d, i, made, id, name)
+			    : add_line_in_memory(d, i, made, id, name);
 }
 
-static int add_line(struct drawer *d, size_t i)
+static int add_device_line(struct device_plane_builder *d, size_t i)
 {
 	struct line made = {.id = 0};
 	int r = device_drawing_make_line(&d->g, i, &made);
 
 	if (!r && made.n_events)
-		r = add_made(d, i, &made);
+		r = add_made_line(d, i, &made);
 	free(made.events);
 	return r;
 }
@@ -149,21 +151,23 @@ static size_t count_beside(const struct device_place *places, size_t n)
 	return n_beside;
 }
 
-/* Into the plane that is open. */
-static int add_lines(struct drawer *d, const struct device_place *places, size_t n, bool is_beside)
+/* Adds lines to the plane that is open. */
+static int add_device_lines(
+	struct device_plane_builder *d, const struct device_place *places, size_t n, bool is_beside)
 {
 	int r = 0;
 
 	xspace_events_init(&d->encoder, d->plane.plane);
 	for (size_t i = 0; i < n && !r; i++)
 		if (is_drawn(&places[i], is_beside))
-			r = add_line(d, places[i].line);
+			r = add_device_line(d, places[i].line);
 	xspace_events_deinit(&d->encoder);
 	return r;
 }
 
-/* |n| places of one device: into its plane, and into the one beside it where there is something for that one. */
-static int add_plane(struct drawer *d, const struct device_place *places, size_t n)
+/* Adds the |n| places of one device to its plane, and to the plane beside it, which is made if it has any. */
+static int add_device_plane(
+	struct device_plane_builder *d, const struct device_place *places, size_t n)
 {
 	unsigned collector = places[0].key.collector;
 	unsigned device = places[0].key.device;
@@ -171,14 +175,14 @@ static int add_plane(struct drawer *d, const struct device_place *places, size_t
 		&d->plane, &d->g, collector, device, count_streams(places, n), d->space);
 
 	if (!r)
-		r = add_lines(d, places, n, 0);
+		r = add_device_lines(d, places, n, 0);
 	if (r || !count_beside(places, n))
 		return r;
 	r = device_plane_open_beside(&d->plane, &d->g, collector, device, d->space);
-	return r ? r : add_lines(d, places, n, 1);
+	return r ? r : add_device_lines(d, places, n, 1);
 }
 
-static int add_planes(struct drawer *d)
+static int add_device_planes(struct device_plane_builder *d)
 {
 	_cleanup_free_ struct device_place *places = NULL;
 	size_t n = 0;
@@ -187,13 +191,15 @@ static int add_planes(struct drawer *d)
 	for (size_t at = 0; at < n && !r;) {
 		size_t n_here = device_places_count(places + at, n - at);
 
-		r = add_plane(d, places + at, n_here);
+		r = add_device_plane(d, places + at, n_here);
 		at += n_here;
 	}
 	return r;
 }
 
-/* What is of a part of a session is decided by when it came; what began behind the end, by when that was. */
+/*
+ * In a session, records belong to the part in which they came. Where the recording ends, records that began after the end are left out.
+ */
 static struct device_scope find_scope(
 	const struct assembly *as, const struct assemble_input *in, const struct plane *host)
 {
@@ -215,7 +221,7 @@ static struct device_scope find_scope(
 int device_planes_add(struct assembly *as, const struct assemble_input *in, struct plane *host,
 	struct space *space, uint64_t *n_dropped)
 {
-	struct drawer d = {.as = as, .host = host, .space = space};
+	struct device_plane_builder d = {.as = as, .host = host, .space = space};
 	struct device_scope scope = find_scope(as, in, host);
 	int r = 0;
 
@@ -224,7 +230,7 @@ int device_planes_add(struct assembly *as, const struct assemble_input *in, stru
 	if (devices_have_content(&as->devices)) {
 		r = device_drawing_init(&d.g, &as->devices, &scope);
 		if (!r)
-			r = add_planes(&d);
+			r = add_device_planes(&d);
 	}
 	if (!r)
 		r = device_xspace_add(&as->devices, &scope, space);

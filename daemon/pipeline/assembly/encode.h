@@ -12,13 +12,13 @@ struct spool;
 struct encode_request {
 	struct space *space;
 	struct spool *spool; /* NULL: no line has stored events */
-	uint64_t max_bytes; /* that the client can take; 0: any number */
-	const _Atomic int *cancel; /* raised: nobody wants it any more */
+	uint64_t max_bytes; /* the most that the client can take; 0: any number */
+	const _Atomic int *cancel; /* raised: the trace is not wanted any more */
 };
 
 /*
- * A trace beyond |max_bytes| loses its oldest runs, as many as it must, and gets a warning that says so. |*n_left_out| is how
- * many events they held. Owner: *out belongs to the caller. 0, -ENOMEM or -ECANCELED.
+ * A trace beyond |max_bytes| loses as many of its oldest runs as it must, and gets a warning. |*n_left_out| is the
+ * number of their events. Owner: *out belongs to the caller. 0, -ENOMEM or -ECANCELED.
  */
 int encode(const struct encode_request *request, struct delivery **out, uint64_t *n_left_out);
 

@@ -40,10 +40,10 @@ int events_push(struct events *events, const struct trace_event *event, unsigned
 }
 
 /*
- * Whether |outer|, recorded later, does not contain |inner|. One without length at the first
+ * True when |outer|, which was recorded later, does not contain |inner|. An event without length at the first
  * nanosecond of the other may be inside: then the depths tell.
  */
-static bool is_apart(const struct events *events, size_t outer, size_t inner)
+static bool does_not_contain(const struct events *events, size_t outer, size_t inner)
 {
 	const struct trace_event *o = &events->v[outer];
 	const struct trace_event *i = &events->v[inner];
@@ -53,21 +53,22 @@ static bool is_apart(const struct events *events, size_t outer, size_t inner)
 	return o->start_ns >= i->start_ns + i->duration_ns;
 }
 
-/* The way to the output's end, and whether it is in order so far. */
-struct output {
+/* The output, which is filled from its end. */
+struct events_output {
 	struct trace_event *to;
 	bool is_in_order;
 };
 
-static inline void put(struct output *out, const struct trace_event *event, bool is_first)
+static inline void put_event(
+	struct events_output *out, const struct trace_event *event, bool is_first)
 {
 	if (!is_first && event_comes_before(out->to, event))
 		out->is_in_order = false;
 	*--out->to = *event;
 }
 
-/* As it is where no span is in another one; then there is nothing to be done. */
-static bool is_in_order(const struct events *events)
+/* True when no span lies in another one: then the events are in order already. */
+static bool starts_are_in_order(const struct events *events)
 {
 	for (size_t i = 1; i < events->n; i++)
 		if (events->v[i].start_ns <= events->v[i - 1].start_ns)
@@ -75,8 +76,8 @@ static bool is_in_order(const struct events *events)
 	return true;
 }
 
-/* The events as they are: with their memory, for the line's, if that is as large. */
-static void move(struct events *events, struct line *line)
+/* Moves the events as they are. Exchanges the memory with the line if that has as much. */
+static void move_events(struct events *events, struct line *line)
 {
 	struct trace_event *of_line = line->events;
 	size_t n_of_line = line->n_allocated;
@@ -96,13 +97,13 @@ static void move(struct events *events, struct line *line)
 int events_order_by_start(struct events *events, struct line *line, const _Atomic int *cancel)
 {
 	struct trace_event *end = line->events + events->n;
-	struct output out = {end, 1};
+	struct events_output out = {end, 1};
 	size_t depth = 0;
 
 	if (cancel_look(cancel))
 		return -ECANCELED;
-	if (is_in_order(events)) {
-		move(events, line);
+	if (starts_are_in_order(events)) {
+		move_events(events, line);
 		return 0;
 	}
 	if (grow(&events->stack, &events->n_stack_allocated, events->n))
@@ -110,14 +111,14 @@ int events_order_by_start(struct events *events, struct line *line, const _Atomi
 	for (size_t i = events->n; i-- > 0;) {
 		if (cancel_look_at(cancel, i))
 			return -ECANCELED;
-		while (depth && is_apart(events, events->stack[depth - 1], i))
-			put(&out, &events->v[events->stack[--depth]], out.to == end);
+		while (depth && does_not_contain(events, events->stack[depth - 1], i))
+			put_event(&out, &events->v[events->stack[--depth]], out.to == end);
 		events->stack[depth++] = i;
 	}
 	while (depth)
-		put(&out, &events->v[events->stack[--depth]], out.to == end);
+		put_event(&out, &events->v[events->stack[--depth]], out.to == end);
 	line->n_events = events->n;
-	/* Equal times, in a target that nests its spans badly. */
+	/* The order is wrong for equal times in a target that nests its spans badly. */
 	if (!out.is_in_order)
 		line_sort(line);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GPUs as counters; see gpu_lines.h. */
+/* Counters of GPUs; see gpu_lines.h. */
 #include "daemon/pipeline/assembly/gpu_lines.h"
 
 #include <errno.h>
@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "base/printable.h"
-#include "daemon/pipeline/assembly/counter_drawing.h"
+#include "daemon/pipeline/assembly/counters.h"
 #include "daemon/pipeline/devices/device_plane.h"
 #include "daemon/pipeline/nvml/gpu_samples.h"
 #include "trace/model/space.h"
 
-/* Where XLA has a counter, its name. */
+/* The names are XLA's where it has the counter. */
 static const struct {
 	const char *name;
 	double scale;
@@ -39,13 +39,14 @@ static const char *const means[N_GPM_ROWS] = {
 	[GPM_NVLINK_RX] = "nvlink_rx_mib_s",
 };
 
-/* What of a track is shown: from the last sample before the start to the last one before the stop. */
-struct window {
+/* The samples that are shown: from the last one before the start to the last one before the stop. */
+struct sample_window {
 	const struct gpu_sample *v;
 	size_t n;
 };
 
-static struct window find_window(const struct gpu_track *t, int64_t start_ns, int64_t stop_ns)
+static struct sample_window find_window(
+	const struct gpu_track *t, int64_t start_ns, int64_t stop_ns)
 {
 	size_t first = 0;
 	size_t end = t->n;
@@ -54,12 +55,12 @@ static struct window find_window(const struct gpu_track *t, int64_t start_ns, in
 		end--;
 	while (first + 1 < end && t->v[first + 1].at_ns <= start_ns)
 		first++;
-	return (struct window){t->v + first, end - first};
+	return (struct sample_window){t->v + first, end - first};
 }
 
 /* --- one device ----------------------------------------------------------------------------- */
 
-static int draw_reading(struct counter_drawing *g, const struct window *w, int row)
+static int draw_reading(struct counter_drawing *g, const struct sample_window *w, int row)
 {
 	bool is_begun = false;
 	int r = 0;
@@ -78,7 +79,7 @@ static int draw_reading(struct counter_drawing *g, const struct window *w, int r
 	return r;
 }
 
-static int draw_mean(struct counter_drawing *g, const struct window *w, int row)
+static int draw_mean(struct counter_drawing *g, const struct sample_window *w, int row)
 {
 	const struct gpu_sample *last = NULL;
 	int r = 0;
@@ -98,7 +99,7 @@ static int draw_mean(struct counter_drawing *g, const struct window *w, int row)
 	return r || !last ? r : counter_drawing_add(g, last->at_ns, last->gpm[row]);
 }
 
-static int draw_all(struct counter_drawing *g, const struct window *w)
+static int draw_counters(struct counter_drawing *g, const struct sample_window *w)
 {
 	int r = 0;
 
@@ -110,19 +111,20 @@ static int draw_all(struct counter_drawing *g, const struct window *w)
 	return r ? r : counter_drawing_finish(g);
 }
 
-static int draw(const struct gpu_track *t, int64_t start_ns, int64_t stop_ns, struct plane *plane)
+static int draw_device(
+	const struct gpu_track *t, int64_t start_ns, int64_t stop_ns, struct plane *plane)
 {
-	struct window w = find_window(t, start_ns, stop_ns);
+	struct sample_window w = find_window(t, start_ns, stop_ns);
 	struct counter_drawing g;
 	int r = counter_drawing_init(&g, plane, start_ns, stop_ns);
 
 	if (!r)
-		r = draw_all(&g, &w);
+		r = draw_counters(&g, &w);
 	counter_drawing_deinit(&g);
 	return r;
 }
 
-/* --- which ---------------------------------------------------------------------------------- */
+/* --- all devices ---------------------------------------------------------------------------- */
 
 static const struct gpu_track *find_track(const struct gpu_samples *samples, const char *uuid)
 {
@@ -132,8 +134,8 @@ static const struct gpu_track *find_track(const struct gpu_samples *samples, con
 	return NULL;
 }
 
-/* Returns how many it drew, or -ENOMEM. */
-static int draw_known(const struct gpu_samples *samples, int64_t start_ns, int64_t stop_ns,
+/* Draws the devices whose planes have a UUID. Returns their number, or -ENOMEM. */
+static int draw_by_uuid(const struct gpu_samples *samples, int64_t start_ns, int64_t stop_ns,
 	const struct space *space)
 {
 	int n = 0;
@@ -144,14 +146,14 @@ static int draw_known(const struct gpu_samples *samples, int64_t start_ns, int64
 
 		if (strncmp(plane->name, DEVICE_PLANE_PREFIX, strlen(DEVICE_PLANE_PREFIX)) == 0)
 			t = find_track(samples, plane_find_text(plane, DEVICE_PLANE_UUID));
-		if (t && draw(t, start_ns, stop_ns, plane))
+		if (t && draw_device(t, start_ns, stop_ns, plane))
 			return -ENOMEM;
 		n += t != NULL;
 	}
 	return n;
 }
 
-static int describe(const struct gpu_track *t, pid_t pid, struct plane *plane)
+static int describe_device(const struct gpu_track *t, pid_t pid, struct plane *plane)
 {
 	char name[GPU_NAME_BYTES];
 
@@ -164,8 +166,11 @@ static int describe(const struct gpu_track *t, pid_t pid, struct plane *plane)
 	return 0;
 }
 
-/* XProf tells the planes of devices apart by their ids up to 500. NULL when memory ran out. */
-static struct plane *take_plane(struct space *space, const struct gpu_track *t, size_t i, pid_t pid)
+/*
+ * Returns the plane of number |i|, a new one if there is none. XProf needs ids up to 500 to tell planes of devices apart. NULL when memory
+ * ran out.
+ */
+static struct plane *get_plane(struct space *space, const struct gpu_track *t, size_t i, pid_t pid)
 {
 	struct plane *plane;
 	char name[sizeof DEVICE_PLANE_PREFIX + 20]; /* and the digits of any number */
@@ -175,7 +180,7 @@ static struct plane *take_plane(struct space *space, const struct gpu_track *t, 
 	if (plane)
 		return plane;
 	plane = space_add_plane(space, (int64_t)i, name);
-	return plane && !describe(t, pid, plane) ? plane : NULL;
+	return plane && !describe_device(t, pid, plane) ? plane : NULL;
 }
 
 static bool is_any_used(const struct gpu_samples *samples)
@@ -197,8 +202,8 @@ static int draw_by_number(const struct gpu_samples *samples, int64_t start_ns, i
 
 		if (!find_window(t, start_ns, stop_ns).n || (is_chosen && !t->is_used))
 			continue;
-		plane = take_plane(space, t, i, pid);
-		if (!plane || draw(t, start_ns, stop_ns, plane))
+		plane = get_plane(space, t, i, pid);
+		if (!plane || draw_device(t, start_ns, stop_ns, plane))
 			return -ENOMEM;
 	}
 	return 0;
@@ -207,7 +212,7 @@ static int draw_by_number(const struct gpu_samples *samples, int64_t start_ns, i
 int gpu_lines_add(const struct gpu_samples *samples, int64_t start_ns, int64_t stop_ns, pid_t pid,
 	struct space *space)
 {
-	int n = draw_known(samples, start_ns, stop_ns, space);
+	int n = draw_by_uuid(samples, start_ns, stop_ns, space);
 
 	if (n)
 		return n < 0 ? n : 0;

@@ -11,15 +11,15 @@
 #define TID_BITS 22 /* PID_MAX_LIMIT */
 #define LOW_BITS 8 /* of the number of earlier threads: with the tid, 30 bits */
 
-struct owner {
+struct line_owner {
 	uint32_t tid;
 	uint32_t log;
 };
 
 static int compare_owners(const void *left, const void *right)
 {
-	const struct owner *a = left;
-	const struct owner *b = right;
+	const struct line_owner *a = left;
+	const struct line_owner *b = right;
 
 	if (a->tid != b->tid)
 		return a->tid < b->tid ? -1 : 1;
@@ -36,7 +36,7 @@ static int64_t make_id(uint32_t tid, uint64_t n_earlier)
 int line_id_make(const struct drain *drain, int64_t **out)
 {
 	size_t n = drain->n_logs;
-	_cleanup_free_ struct owner *owners = calloc(n + 1, sizeof *owners);
+	_cleanup_free_ struct line_owner *owners = calloc(n + 1, sizeof *owners);
 	int64_t *ids = calloc(n + 1, sizeof *ids);
 	size_t first = 0;
 
@@ -45,7 +45,7 @@ int line_id_make(const struct drain *drain, int64_t **out)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++)
-		owners[i] = (struct owner){
+		owners[i] = (struct line_owner){
 			(uint32_t)drain->logs[i]->tid & ((1u << TID_BITS) - 1), (uint32_t)i};
 	qsort(owners, n, sizeof *owners, compare_owners);
 	for (size_t i = 0; i < n; i++) {

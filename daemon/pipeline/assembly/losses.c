@@ -34,7 +34,7 @@ enum reason {
 	N_REASONS
 };
 
-/* Where each kind of a ring's losses belongs. */
+/* The reason of each kind of a ring's losses. */
 static const enum reason reason_of[LOSS_KINDS] = {
 	[LOSS_FULL] = REASON_FULL,
 	[LOSS_REENTRY] = REASON_REENTRY,
@@ -44,11 +44,11 @@ static const enum reason reason_of[LOSS_KINDS] = {
 	[LOSS_FOREIGN_END] = REASON_FOREIGN_END,
 };
 
-/* One row per reason: the plane's stat, and what to tell people. */
+/* One row per reason: the plane's stat, and the sentence for people. */
 static const struct {
 	const char *stat;
 	bool is_a_drop;
-	const char *text; /* NULL: said per thread */
+	const char *text; /* NULL: another warning tells it */
 } reasons[N_REASONS] = {
 	[REASON_FULL] = {"ptap_lost_ring_full", 1, NULL},
 	[REASON_REENTRY] = {"ptap_lost_reentry", 1,
@@ -67,7 +67,7 @@ static const struct {
 	[REASON_OLDEST] = {"ptap_lost_oldest", 1,
 		"records dropped: the oldest of the session, whose memory was full; ask for "
 		"snapshots more often, or raise max_capture_bytes"},
-	/* Not lost: nobody can have all of what a flight recorder ever recorded. See windows.h. */
+	/* This is no loss: a flight recorder overwrites its oldest records. See windows.h. */
 	[REASON_OVERWRITTEN] = {"ptap_overwritten", 0, NULL},
 	[REASON_UNDATED] = {"ptap_lost_undated", 1,
 		"records left out: so old that it cannot be told when they were written"},
@@ -76,11 +76,12 @@ static const struct {
 	[REASON_NAMES] = {"ptap_lost_names", 0,
 		"names or keys left out: the program's table of them, 1 MiB, is full; "
 		"PTAP_SPAN_DYN and the like need no place in it"},
-	[REASON_TEXTS] = {"ptap_left_out_texts", 0, NULL}, /* with its limit */
+	[REASON_TEXTS] = {"ptap_left_out_texts", 0,
+		NULL}, /* warn_texts() tells it with its limit */
 	[REASON_INVALID] = {"ptap_lost_invalid", 1, "records were damaged"},
 	[REASON_UNMATCHED] = {"ptap_unmatched_async_ends", 0,
 		"ends of async spans left out: none of that name and id was open"},
-	/* Nor are these dropped: they were overwritten, and counted so, or another row counts them. */
+	/* These are no drops either: they were overwritten, and counted so, or another row counts them. */
 	[REASON_BEGINLESS] = {"ptap_async_ends_without_begin", 0,
 		"ends of async spans left out: their begins were overwritten, or dropped; a larger "
 		"ring_bytes (of a session: max_capture_bytes) reaches further back"},
@@ -88,7 +89,7 @@ static const struct {
 		"begins of async spans left out: their ends may have been overwritten, or dropped"},
 };
 
-static void count(
+static void count_losses(
 	const struct drain *drain, const struct losses_seen *seen, uint64_t totals[N_REASONS])
 {
 	for (int i = 0; i < N_REASONS; i++)
@@ -100,7 +101,7 @@ static void count(
 			totals[reason_of[k]] += log->lost[k];
 		totals[REASON_MEMORY] += log->lost_memory;
 		totals[REASON_UNDATED] += log->n_undated;
-		/* Elsewhere they are among the lost. */
+		/* Outside of pictures they are counted as LOSS_FULL. */
 		totals[REASON_OVERWRITTEN] += drain->is_picture ? log->n_overwritten : 0;
 	}
 	for (int k = 0; k < LOSS_KINDS; k++)
@@ -119,7 +120,7 @@ static void count(
 	totals[REASON_ENDLESS] = seen->n_endless_begins;
 }
 
-static int warn_full(const struct drain *drain, uint64_t total, struct space *space)
+static int warn_full_rings(const struct drain *drain, uint64_t total, struct space *space)
 {
 	uint64_t said = 0;
 	int n = 0;
@@ -161,7 +162,7 @@ int losses_add(const struct drain *drain, const struct losses_seen *seen, struct
 	uint64_t dropped = seen->n_of_devices;
 	int r = 0;
 
-	count(drain, seen, totals);
+	count_losses(drain, seen, totals);
 	for (int i = 0; i < N_REASONS && !r; i++) {
 		if (!totals[i])
 			continue;
@@ -172,7 +173,7 @@ int losses_add(const struct drain *drain, const struct losses_seen *seen, struct
 			r = space_add_warning(space, "%" PRIu64 " %s", totals[i], reasons[i].text);
 	}
 	if (!r && totals[REASON_FULL])
-		r = warn_full(drain, totals[REASON_FULL], space);
+		r = warn_full_rings(drain, totals[REASON_FULL], space);
 	if (!r && totals[REASON_TEXTS])
 		r = warn_texts(seen, totals[REASON_TEXTS], space);
 	if (!r)

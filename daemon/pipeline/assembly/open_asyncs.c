@@ -20,20 +20,20 @@
 /* A ring is copied again when its thread overwrites all of it meanwhile. */
 #define N_TRIES 4
 
-struct mark {
+struct open_mark {
 	struct open_async span; /* an end has only the time and the id */
 	uint32_t name; /* index of |names| */
 	uint32_t number; /* rises in the order of the records of one ring */
 	bool is_end;
 };
 
-struct search {
+struct async_search {
 	const struct target *target;
 	struct open_asyncs *found;
 	uint64_t now_ticks;
 	uint32_t n_ids; /* of the string table */
 	struct names names;
-	struct mark *marks;
+	struct open_mark *marks;
 	size_t n_marks;
 	size_t n_allocated;
 };
@@ -41,7 +41,7 @@ struct search {
 /* --- marks --------------------------------------------------------------------------------- */
 
 /* The same name may have several string ids: one for each place in the source. */
-static uint32_t intern_name(struct search *s, const struct entry *e)
+static uint32_t intern_name(struct async_search *s, const struct entry *e)
 {
 	const char *text = NULL;
 	uint32_t n = 0;
@@ -54,10 +54,10 @@ static uint32_t intern_name(struct search *s, const struct entry *e)
 }
 
 /* Adds the mark of an entry. The entries of a ring come from the newest to the oldest. */
-static int add_mark(struct search *s, const struct entry *e, uint32_t ring)
+static int add_mark(struct async_search *s, const struct entry *e, uint32_t ring)
 {
 	const struct slot *number = entry_number(e);
-	struct mark mark = {
+	struct open_mark mark = {
 		.number = UINT32_MAX - (uint32_t)s->n_marks,
 		.is_end = e->kind == RECORD_ASYNC_END,
 	};
@@ -81,7 +81,7 @@ static int add_mark(struct search *s, const struct entry *e, uint32_t ring)
 
 /* --- rings --------------------------------------------------------------------------------- */
 
-static void note_missing(struct search *s, uint64_t ticks)
+static void note_missing(struct async_search *s, uint64_t ticks)
 {
 	if (ticks > s->found->complete_ticks)
 		s->found->complete_ticks = ticks;
@@ -91,8 +91,8 @@ static void note_missing(struct search *s, uint64_t ticks)
  * Reads |n| entries, whose places are |at|, from the newest to the oldest: a record holds 48 bits
  * of its time, and the next record's time completes them.
  */
-static int add_entries(struct search *s, const struct slot *slots, const uint32_t *at, size_t n,
-	uint32_t ring, uint64_t *oldest)
+static int add_entries(struct async_search *s, const struct slot *slots, const uint32_t *at,
+	size_t n, uint32_t ring, uint64_t *oldest)
 {
 	uint64_t later = s->now_ticks + ERA_SKEW_TICKS;
 	int r = 0;
@@ -113,7 +113,7 @@ static int add_entries(struct search *s, const struct slot *slots, const uint32_
 }
 
 static int add_copy(
-	struct search *s, const struct ring_copy *c, const struct slot *slots, uint32_t ring)
+	struct async_search *s, const struct ring_copy *c, const struct slot *slots, uint32_t ring)
 {
 	size_t n_slots = c->end - c->from.position;
 	_cleanup_free_ uint32_t *at = NULL;
@@ -146,7 +146,7 @@ static struct slot *take_copy(struct open_asyncs *a, size_t n)
 }
 
 /* Adds the marks of a ring. Outcomes: those of ring_copy_finish(), and -ENOMEM. */
-static int try_ring(struct search *s, uint32_t i, size_t max_slots)
+static int try_ring(struct async_search *s, uint32_t i, size_t max_slots)
 {
 	struct ring_copy c;
 	struct slot *slots;
@@ -166,7 +166,7 @@ static int try_ring(struct search *s, uint32_t i, size_t max_slots)
 	return r ? r : add_copy(s, &c, slots + (c.from.position - start), i);
 }
 
-static int search_ring(struct search *s, uint32_t i, size_t max_slots)
+static int search_ring(struct async_search *s, uint32_t i, size_t max_slots)
 {
 	struct ring *ring = target_ring(s->target, i);
 	int tries = N_TRIES;
@@ -182,7 +182,7 @@ static int search_ring(struct search *s, uint32_t i, size_t max_slots)
 	return r < 0 ? r : 0;
 }
 
-static int search_rings(struct search *s, size_t max_slots)
+static int search_rings(struct async_search *s, size_t max_slots)
 {
 	uint32_t n = 0;
 	int r = 0;
@@ -195,11 +195,11 @@ static int search_rings(struct search *s, size_t max_slots)
 	return r;
 }
 
-/* --- what is open -------------------------------------------------------------------------- */
+/* --- open spans ---------------------------------------------------------------------------- */
 
 static int compare_marks(const void *left, const void *right)
 {
-	const struct mark *a = left, *b = right;
+	const struct open_mark *a = left, *b = right;
 
 	if (a->name != b->name)
 		return a->name < b->name ? -1 : 1;
@@ -214,7 +214,7 @@ static int compare_marks(const void *left, const void *right)
  * Adds the begins that no end followed. The marks at |v| all have one name and id; each end belongs
  * to the latest begin before it.
  */
-static int add_open(struct open_asyncs *a, const struct mark *v, size_t n)
+static int add_open(struct open_asyncs *a, const struct open_mark *v, size_t n)
 {
 	size_t n_before = a->n;
 
@@ -239,7 +239,7 @@ static int compare_starts(const void *left, const void *right)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-static int collect_open(struct search *s)
+static int collect_open(struct async_search *s)
 {
 	struct open_asyncs *a = s->found;
 	int r = 0;
@@ -261,7 +261,7 @@ static int collect_open(struct search *s)
 int open_asyncs_find(
 	struct open_asyncs *a, const struct target *t, uint64_t now_ticks, size_t max_slots)
 {
-	struct search s = {
+	struct async_search s = {
 		.target = t,
 		.found = a,
 		.now_ticks = now_ticks,

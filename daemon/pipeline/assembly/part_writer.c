@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A few parts on their way, and the thread that writes them; see part_writer.h. */
+/* A queue of parts and the thread that writes them; see part_writer.h. */
 #include "daemon/pipeline/assembly/part_writer.h"
 
 #include <errno.h>
@@ -13,36 +13,36 @@
 #include "trace/model/space.h"
 #include "trace/xspace/xspace_events.h"
 
-/* Under way at most: one at hand, and those that wait. Together they stay in a core's cache. */
+/* The present part and those that wait: together they stay in a core's cache. */
 #define MAX_PARTS 3
-/* With so many the thread has enough to do: who gives one more puts it in order. */
+/* With so many parts the thread has enough to do: the giver puts the next one in order. */
 #define ENOUGH_PARTS 2
 
-struct part {
+struct writer_part {
 	struct track *track;
 	struct events events;
-	struct line ordered; /* the same; without a name */
+	struct line ordered; /* the same events in order; has no name */
 	bool is_ordered;
 };
 
 struct part_writer {
 	struct spool *spool;
 	struct memory_budget *keep;
-	struct xspace_events encoder; /* the thread's */
+	struct xspace_events encoder; /* only the thread uses it */
 	pthread_t thread;
 	bool is_running;
 	pthread_mutex_t mutex;
 	pthread_cond_t has_part;
 	pthread_cond_t has_room;
-	struct part parts
-		[MAX_PARTS]; /* |n| of them, from |first| on, are the thread's, the others who gives' */
+	struct writer_part parts
+		[MAX_PARTS]; /* |n| of them from |first| on belong to the thread, the others to the giver */
 	unsigned first; /* under mutex, with the three below */
 	unsigned n;
-	bool is_ending; /* when there is none any more */
+	bool is_ending; /* the thread ends when no part is left */
 	int error; /* -ENOMEM */
 };
 
-static int put_in_order(struct part *p)
+static int put_in_order(struct writer_part *p)
 {
 	int r = grow(&p->ordered.events, &p->ordered.n_allocated, p->events.n);
 
@@ -55,10 +55,10 @@ static int put_in_order(struct part *p)
 
 /* --- the thread ---------------------------------------------------------------------------- */
 
-/* NULL at the end. */
-static struct part *next_part(struct part_writer *w)
+/* Waits for the next part. NULL at the end. */
+static struct writer_part *next_part(struct part_writer *w)
 {
-	struct part *p;
+	struct writer_part *p;
 
 	pthread_mutex_lock(&w->mutex);
 	while (!w->n && !w->is_ending)
@@ -68,7 +68,7 @@ static struct part *next_part(struct part_writer *w)
 	return p;
 }
 
-static int write_part(struct part_writer *w, struct part *p)
+static int write_part(struct part_writer *w, struct writer_part *p)
 {
 	int r = p->is_ordered ? 0 : put_in_order(p);
 
@@ -88,10 +88,10 @@ static void finish_part(struct part_writer *w, int error)
 	pthread_mutex_unlock(&w->mutex);
 }
 
-static void *work(void *context)
+static void *write_parts(void *context)
 {
 	struct part_writer *w = context;
-	struct part *p;
+	struct writer_part *p;
 
 	while ((p = next_part(w)) != NULL)
 		finish_part(w, write_part(w, p));
@@ -100,9 +100,9 @@ static void *work(void *context)
 
 /* --- life ---------------------------------------------------------------------------------- */
 
-static int start(struct part_writer *w)
+static int start_writer(struct part_writer *w)
 {
-	int r = pthread_create(&w->thread, NULL, work, w);
+	int r = pthread_create(&w->thread, NULL, write_parts, w);
 
 	if (r)
 		return -r;
@@ -124,7 +124,7 @@ int part_writer_new(struct spool *spool, struct memory_budget *keep, struct part
 	pthread_mutex_init(&w->mutex, NULL);
 	pthread_cond_init(&w->has_part, NULL);
 	pthread_cond_init(&w->has_room, NULL);
-	r = start(w);
+	r = start_writer(w);
 	if (r)
 		w = part_writer_free(w);
 	*out = w;
@@ -148,26 +148,26 @@ struct part_writer *part_writer_free(struct part_writer *w)
 	return NULL;
 }
 
-/* --- who gives ----------------------------------------------------------------------------- */
+/* --- the giver ----------------------------------------------------------------------------- */
 
-/* Waits until |n| at most are under way. Under mutex. */
-static int await(struct part_writer *w, unsigned n)
+/* Waits until at most |n| parts are on their way. Under mutex. */
+static int await_parts(struct part_writer *w, unsigned n)
 {
 	while (w->n > n)
 		pthread_cond_wait(&w->has_room, &w->mutex);
 	return w->error;
 }
 
-/* One that is free, with what is in |events|. *is_enough: the thread has others. */
-static int fill(struct part_writer *w, struct track *track, struct events *events,
-	struct part **out, bool *is_enough)
+/* Moves |events| to a free part. *is_enough says whether the thread has enough other parts. */
+static int fill_part(struct part_writer *w, struct track *track, struct events *events,
+	struct writer_part **out, bool *is_enough)
 {
 	struct events empty;
-	struct part *p;
+	struct writer_part *p;
 	int r;
 
 	pthread_mutex_lock(&w->mutex);
-	r = await(w, MAX_PARTS - 1);
+	r = await_parts(w, MAX_PARTS - 1);
 	*is_enough = w->n >= ENOUGH_PARTS;
 	p = *out = &w->parts[(w->first + w->n) % MAX_PARTS];
 	pthread_mutex_unlock(&w->mutex);
@@ -191,9 +191,9 @@ static void hand_over(struct part_writer *w)
 
 int part_writer_give(struct part_writer *w, struct track *track, struct events *events)
 {
-	struct part *p;
+	struct writer_part *p;
 	bool is_enough;
-	int r = fill(w, track, events, &p, &is_enough);
+	int r = fill_part(w, track, events, &p, &is_enough);
 
 	if (r)
 		return r;
@@ -211,7 +211,7 @@ int part_writer_settle(struct part_writer *w)
 	int r;
 
 	pthread_mutex_lock(&w->mutex);
-	r = await(w, 0);
+	r = await_parts(w, 0);
 	pthread_mutex_unlock(&w->mutex);
 	return r;
 }

@@ -10,10 +10,10 @@
 #include "lib/wire/record.h"
 #include "trace/model/space.h"
 
-/* At a time: after so many it is asked whether the trace is still wanted. */
+/* Slots that are taken at a time: in between it is asked whether the trace is still wanted. */
 #define BATCH_SLOTS 4096u
 
-/* What is looked up once for many of them. */
+/* Values that are looked up once for many records. */
 struct plain {
 	struct timeline *timeline;
 	const uint32_t *name_of; /* string id -> index + 1, or 0 */
@@ -31,7 +31,7 @@ static inline bool is_plain(const struct slot *slot)
 	       record_n_extra(slot->word[0]) == 0;
 }
 
-/* Index + 1; 0: not known yet, or none that this table has. */
+/* The index of the name + 1; 0: not known yet, or not in this table. */
 static inline uint32_t find_name(const struct plain *p, const struct slot *slot)
 {
 	uint32_t id = (uint32_t)(slot->word[1] >> RECORD_DURATION_BITS);
@@ -46,8 +46,9 @@ static inline void set_times(
 	event->duration_ns = timeline_convert(p->timeline, start + duration) - event->start_ns;
 }
 
-/* Calls of a device's library wait for it. */
-static void end_span(struct assembly *as, const struct slot *slot, uint64_t start, uint32_t name)
+/* Ends a span for which calls of a device's library may wait. */
+static void end_span_of_calls(
+	struct assembly *as, const struct slot *slot, uint64_t start, uint32_t name)
 {
 	unsigned depth = record_depth(slot->word[0]);
 
@@ -56,8 +57,8 @@ static void end_span(struct assembly *as, const struct slot *slot, uint64_t star
 		launches_end_span(&as->devices.launches, as->calls, start, depth, name);
 }
 
-/* Into |events|, which has room for |n|. |waiting|: whose calls wait for spans; NULL: none do. Returns how many slots were plain. */
-static inline __attribute__((always_inline)) size_t take_some(const struct plain *p,
+/* Appends to |events|, which has room for |n|. |waiting| has calls that wait for spans; NULL: there are none. Returns the number of plain slots. */
+static inline __attribute__((always_inline)) size_t take_plain(const struct plain *p,
 	struct events *events, const struct slot *slots, size_t n, struct assembly *waiting)
 {
 	size_t to = events->n;
@@ -70,7 +71,7 @@ static inline __attribute__((always_inline)) size_t take_some(const struct plain
 		uint64_t start = end - duration;
 
 		prefetch_for_read((const uint8_t *)&slots[i] + PREFETCH_AHEAD_BYTES);
-		/* One that ended at no time of the recording makes no sense, and is counted: not here. */
+		/* A record that ended outside of the recording makes no sense; assembly.c counts it. */
 		if (!is_plain(&slots[i]) || !name || end > p->era.before_ticks || end < duration)
 			break;
 		if (start < p->start_ticks)
@@ -83,17 +84,17 @@ static inline __attribute__((always_inline)) size_t take_some(const struct plain
 		events->v[to].is_span = record_kind(slots[i].word[0]) == RECORD_SPAN;
 		events->depths[to++] = (uint8_t)record_depth(slots[i].word[0]);
 		if (waiting)
-			end_span(waiting, &slots[i], start, name);
+			end_span_of_calls(waiting, &slots[i], start, name);
 	}
 	events->n = to;
 	return i;
 }
 
-/* Out of the way of the other one, which has the registers for itself. */
-static __attribute__((noinline)) size_t take_some_waiting(
+/* Not inlined, so that the usual loop has all registers for itself. */
+static __attribute__((noinline)) size_t take_plain_with_calls(
 	const struct plain *p, const struct slot *slots, size_t n, struct assembly *as)
 {
-	return take_some(p, &as->events, slots, n, as);
+	return take_plain(p, &as->events, slots, n, as);
 }
 
 size_t plain_take(struct assembly *as, const struct slot *slots, size_t n_slots)
@@ -113,7 +114,7 @@ size_t plain_take(struct assembly *as, const struct slot *slots, size_t n_slots)
 	as->error = events_reserve(&as->events, n);
 	if (as->error)
 		return 0;
-	/* Nearly always none do, and then nothing is asked of each span. */
-	return as->calls->n ? take_some_waiting(&p, slots, n, as)
-			    : take_some(&p, &as->events, slots, n, NULL);
+	/* Nearly always no call waits, and then the loop does not test for it. */
+	return as->calls->n ? take_plain_with_calls(&p, slots, n, as)
+			    : take_plain(&p, &as->events, slots, n, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Room for slots; see slot_pool.h. */
+/* Used memory for slots; see slot_pool.h. */
 #include "daemon/pipeline/assembly/slot_pool.h"
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ void slot_pool_deinit(struct slot_pool *p)
 }
 
 /* Under mutex. */
-static bool is_full(const struct slot_pool *p, size_t n)
+static bool pool_is_full(const struct slot_pool *p, size_t n)
 {
 	return p->n_rooms == SLOT_POOL_MAX_ROOMS || n > MAX_SLOTS - p->n_slots;
 }
@@ -33,7 +33,7 @@ void slot_pool_take(struct slot_pool *p, struct slot *slots, size_t n_allocated)
 	if (!slots)
 		return;
 	pthread_mutex_lock(&p->mutex);
-	if (!is_full(p, n_allocated)) {
+	if (!pool_is_full(p, n_allocated)) {
 		p->rooms[p->n_rooms++] = (struct slot_room){slots, n_allocated};
 		p->n_slots += n_allocated;
 		slots = NULL;
@@ -48,7 +48,7 @@ struct slot *slot_pool_steal(struct slot_pool *p, size_t *n_allocated_out)
 
 	pthread_mutex_lock(&p->mutex);
 	if (p->n_rooms) {
-		/* The one that came last: of all, a processor's cache has most of it. */
+		/* The room that came last is the one most likely to be in a processor's cache. */
 		room = p->rooms[--p->n_rooms];
 		p->n_slots -= room.n_allocated;
 	}

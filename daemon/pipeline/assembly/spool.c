@@ -26,7 +26,7 @@ struct owned_object {
 
 struct spool {
 	_Atomic int n_holders;
-	int fd; /* -1: it is memory: |map|, of max_bytes, and |used|. An offset is an address, then */
+	int fd; /* -1: the spool is memory, |map| of max_bytes and |used|, and an offset is an address */
 	char dir[256];
 	uint64_t max_bytes;
 	_Atomic uint64_t n_bytes;
@@ -40,8 +40,8 @@ struct spool {
 	size_t map_bytes;
 	struct used_rooms used;
 	uint64_t
-		n_fresh; /* bytes of the map that were written to; the writer's, with the two below */
-	uint8_t *lent; /* the room's first byte; not of a file */
+		n_fresh; /* bytes of the map that were written to; only the writer uses it and the two below */
+	uint8_t *lent; /* the first byte of the room; only in memory */
 	struct chunks room;
 };
 
@@ -132,7 +132,7 @@ int spool_own(struct spool *s, void *object, void (*free_object)(void *object))
 
 /* --- bytes --------------------------------------------------------------------------------- */
 
-static int fail(struct spool *s, int error)
+static int spool_fail(struct spool *s, int error)
 {
 	atomic_store(&s->error, error);
 	return error;
@@ -153,12 +153,12 @@ void spool_reuse(struct spool *s, size_t n_bytes)
 	used_rooms_let_go(&s->used, n_bytes);
 }
 
-static bool is_fresh(const struct spool *s)
+static bool lent_room_is_fresh(const struct spool *s)
 {
 	return s->lent == s->map + s->n_fresh;
 }
 
-/* Straight to where it will stay. */
+/* Lends room at the place where the bytes will stay. */
 static void lend_memory(struct spool *s, size_t max_bytes)
 {
 	s->lent = used_rooms_find(&s->used, max_bytes);
@@ -177,7 +177,7 @@ struct chunks *spool_get_room(struct spool *s, size_t max_bytes)
 	return &s->room;
 }
 
-/* It is there already, in the room; unless that was too small. */
+/* The bytes are in the room already, unless that was too small. */
 static int write_to_memory(struct spool *s, const struct chunks *c, uint64_t *offset_out)
 {
 	*offset_out = (uintptr_t)s->lent;
@@ -185,7 +185,7 @@ static int write_to_memory(struct spool *s, const struct chunks *c, uint64_t *of
 		return 0;
 	if (c->n_chunks != 1 || c->chunks[0].data != s->lent)
 		return -ENOBUFS;
-	if (is_fresh(s))
+	if (lent_room_is_fresh(s))
 		s->n_fresh += c->total_bytes;
 	else
 		used_rooms_take(&s->used, c->total_bytes);
@@ -220,18 +220,18 @@ int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out)
 	if (r)
 		return r;
 	if (c->total_bytes > count_room(s, at))
-		return fail(s, -ENOBUFS);
+		return spool_fail(s, -ENOBUFS);
 	r = spool_is_memory(s) ? write_to_memory(s, c, offset_out)
 			       : write_to_file(s, c, offset_out);
 	if (r)
-		return fail(s, r);
+		return spool_fail(s, r);
 	atomic_store(&s->n_bytes, at + c->total_bytes);
 	return 0;
 }
 
 int spool_append_bytes(struct spool *s, const uint8_t *data, size_t n)
 {
-	/* Only read. */
+	/* It is only read. */
 	struct chunk piece = {.data = (uint8_t *)data, .used_bytes = n};
 	const struct chunks bytes = {.chunks = &piece, .n_chunks = 1, .total_bytes = n};
 	uint64_t offset;

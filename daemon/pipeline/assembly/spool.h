@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a capture's events go, encoded: a file without a name, for those that memory has no room for, which is gone with
- * its last holder, or memory.
+ * A spool holds a capture's encoded events: in an unlinked file when memory has no room for them, or in memory. It is freed with
+ * its last holder.
  *
- * Threads: one writes; who reads does so after that.
+ * Threads: one writes; others read after that.
  */
 #ifndef DAEMON_SPOOL_H
 #define DAEMON_SPOOL_H
@@ -18,65 +18,65 @@ struct diag;
 struct spool;
 
 /*
- * A file in |dir|, or with NULL in the first of $TMPDIR, /var/tmp and /tmp that can be written to; one on a disk is
+ * Opens a file in |dir|, or with NULL in the first of $TMPDIR, /var/tmp and /tmp that can be written to; one on a disk is
  * preferred to one in memory. It takes |max_bytes| at most, and half of what the disk has left.
  * Owner: *out has one holder, the caller. A negative errno with |d|.
  */
 int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct diag *d);
 /*
- * No file, but memory that is taken as it is written to; |max_bytes| are an upper bound. It takes what lies in its room
+ * Makes a spool without a file: memory that is taken as it is written to; |max_bytes| are an upper bound. It takes what lies in its room
  * (spool_get_room()), and nothing else. Owner: as above. 0 or -ENOMEM.
  */
 int spool_new_in_memory(uint64_t max_bytes, struct spool **out);
 /*
- * Of one in memory: |data| (malloc'ed) is read from its beginning on, and what was read of it is as good as fresh memory, which
- * costs a page fault for each 4 KiB. Owner: the spool, or on failure the caller. 0 or -ENOMEM. Any thread.
+ * Gives |data| (malloc'ed) to a spool in memory. It is read from its beginning on, and the spool writes to the part that was read, because fresh
+ * memory costs a page fault for each 4 KiB. Owner: the spool, or on failure the caller. 0 or -ENOMEM. Any thread.
  */
 int spool_take_used(struct spool *s, void *data);
-/* Of what was taken last nobody reads the first |n_bytes| any more, of what was taken before nothing. Any thread. */
+/* Says that the first |n_bytes| of the data that was taken last, and all data before it, were read. Any thread. */
 void spool_reuse(struct spool *s, size_t n_bytes);
-struct spool *spool_hold(struct spool *s); /* one holder more */
+struct spool *spool_hold(struct spool *s); /* adds a holder */
 struct spool *spool_release(struct spool *s); /* NULL ok; returns NULL */
 
 /* Calls |free_object| with |object| when the spool is freed. 0, or -ENOMEM: the caller keeps |object|. */
 int spool_own(struct spool *s, void *object, void (*free_object)(void *object));
 
 /*
- * Empty: where the writer encodes what it appends next, |max_bytes| at most; SIZE_MAX: it does not know how much. The spool's,
- * until it is asked again.
+ * Returns empty chunks into which the writer encodes the next |max_bytes| or less; SIZE_MAX: unknown. Borrowed until the next
+ * call.
  */
 struct chunks *spool_get_room(struct spool *s, size_t max_bytes);
 
 /*
- * Appends all of |c|: *offset_out is where it begins. Otherwise nothing, and nothing from then on: -ENOBUFS at
- * |max_bytes|, or what the disk says, which stays in spool_get_error().
+ * Appends all of |c| at *offset_out. On failure it appends nothing, then or later: -ENOBUFS at
+ * |max_bytes|, or the errno of the disk, which stays in spool_get_error().
  */
 int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out);
-/* The same of |n| bytes at |data|. */
+/* Appends |n| bytes at |data| in the same way. */
 int spool_append_bytes(struct spool *s, const uint8_t *data, size_t n);
 int spool_get_error(const struct spool *s); /* 0 or a negative errno. Any thread */
 
-/* All |n| bytes at |offset|: 0 or a negative errno. */
+/* Reads |n| bytes at |offset|. 0 or a negative errno. */
 int spool_read(const struct spool *s, uint64_t offset, uint8_t *to, size_t n);
 
-/* |others| bytes are used of what it may take, elsewhere: then it takes as much less. Borrowed. */
+/* Counts |others|, bytes that are used elsewhere, against the spool's limit. Borrowed. */
 void spool_set_others(struct spool *s, const _Atomic uint64_t *others);
-/* How many bytes are in it, for who looks often; lives as long as the spool. */
+/* The counter of its bytes, for a reader that looks often; lives as long as the spool. */
 const _Atomic uint64_t *spool_watch_bytes(const struct spool *s);
 
-/* How many bytes are in it, and how many it takes at most. Any thread. */
+/* The bytes in it, and the most that it takes. Any thread. */
 uint64_t spool_get_bytes(const struct spool *s);
 uint64_t spool_get_max_bytes(const struct spool *s);
-/* For people. */
+/* The directory, for messages. */
 const char *spool_get_dir(const struct spool *s);
 
-/* Where what lies at |offset| is in memory: of a file that was mapped, and hasn't got any longer since, or of memory. */
+/* The address of the bytes at |offset|. A file must have been mapped, and not have grown since. */
 const uint8_t *spool_find(const struct spool *s, uint64_t offset);
 bool spool_is_memory(const struct spool *s);
 
 /*
- * The file as memory to read, for as long as somebody holds it: the pages are the file's. NULL when there is no room
- * for it. |s| holds it; called again, after more was appended, it may lie elsewhere.
+ * Maps the file to read, for as long as the spool has a holder. NULL when there is no room
+ * for it. When it is called again after more was appended, the address may change.
  */
 const uint8_t *spool_map(struct spool *s);
 

@@ -19,15 +19,15 @@
 #include "daemon/pipeline/drain/slot_sink.h"
 #include "daemon/target/timeline.h"
 
-/* Of slots at a time: fewer are soon used again by who empties rings. */
+/* Batches below this size return to the drain, which uses them again soon. */
 #define MIN_GIVEN_BYTES ((size_t)1 << 20)
 
-/* One thread's slots, and what the clocks said since the batch before. */
-struct batch {
-	struct batch *next;
+/* Slots of one thread, and the clock pairs since the batch before. */
+struct spooler_batch {
+	struct spooler_batch *next;
 	struct assembly *assembly;
 	struct track *track;
-	struct slot_batch slots; /* NULL: they are the spool's */
+	struct slot_batch slots; /* .slots is NULL when the spool owns them */
 	size_t n_pairs;
 	struct clock_pair pairs[];
 };
@@ -35,34 +35,34 @@ struct batch {
 struct spooler {
 	struct slot_sink sink; /* first, so that a pointer to it is one to the spooler */
 	struct spool *spool;
-	struct memory_budget keep; /* the threads' */
+	struct memory_budget keep; /* for data of threads */
 	struct memory_budget
-		device_keep; /* the same of devices: what the spool does not use of its size */
+		device_keep; /* for data of devices: the part of the spool's size that it does not use */
 	struct part_writer *writer; /* NULL: the thread writes itself */
 	int in_memory;
-	uint64_t full_bytes; /* of the spool: no more is taken */
-	struct timeline timeline; /* the thread's */
-	uint64_t last_ticks; /* of the pair that was taken last */
+	uint64_t full_bytes; /* when the spool has so many bytes, no more are taken */
+	struct timeline timeline; /* only the thread uses it */
+	uint64_t last_ticks; /* of the last pair that was taken */
 	pthread_t thread;
 	bool is_running;
 	pthread_mutex_t mutex;
 	pthread_cond_t has_work;
 	pthread_cond_t has_room;
-	struct batch *first; /* under mutex, with the three below */
-	struct batch **last; /* where the next one goes */
-	bool is_ending; /* when there is no batch any more */
-	bool is_dropping; /* all batches */
-	struct slot_pool pool; /* of those that were written */
+	struct spooler_batch *first; /* under mutex, with the three below */
+	struct spooler_batch **last; /* where the next one goes */
+	bool is_ending; /* the thread ends when there is no batch any more */
+	bool is_dropping; /* batches are freed unwritten */
+	struct slot_pool pool; /* slots that were written */
 	_Atomic uint64_t held_bytes;
 	_Atomic int error; /* -ENOMEM */
 };
 
 /* --- the thread ---------------------------------------------------------------------------- */
 
-/* NULL at the end. */
-static struct batch *next_batch(struct spooler *s)
+/* Waits for the next batch. NULL at the end. */
+static struct spooler_batch *next_batch(struct spooler *s)
 {
-	struct batch *b;
+	struct spooler_batch *b;
 
 	pthread_mutex_lock(&s->mutex);
 	while (!s->first && !s->is_ending)
@@ -77,7 +77,7 @@ static struct batch *next_batch(struct spooler *s)
 	return b;
 }
 
-static bool is_dropping(struct spooler *s)
+static bool spooler_is_dropping(struct spooler *s)
 {
 	int is;
 
@@ -87,14 +87,14 @@ static bool is_dropping(struct spooler *s)
 	return is;
 }
 
-/* Of what is read bytes are made, nearly as many: they go where it was. */
-static int give_slots(struct spooler *s, const struct batch *b)
+/* Gives the slots to a spool in memory: the encoded bytes, nearly as many, go where the slots were read. */
+static int give_slots(struct spooler *s, const struct spooler_batch *b)
 {
 	return s->in_memory && b->slots.n * sizeof *b->slots.slots >= MIN_GIVEN_BYTES &&
 	       !spool_take_used(s->spool, b->slots.slots);
 }
 
-static int write_batch(struct spooler *s, struct batch *b)
+static int write_batch(struct spooler *s, struct spooler_batch *b)
 {
 	struct assembly *as = b->assembly;
 	struct slot *slots = b->slots.slots;
@@ -114,7 +114,7 @@ static int write_batch(struct spooler *s, struct batch *b)
 	return r;
 }
 
-static void finish_batch(struct spooler *s, struct batch *b)
+static void finish_batch(struct spooler *s, struct spooler_batch *b)
 {
 	uint64_t n_bytes = b->slots.n * sizeof *b->slots.slots;
 
@@ -127,13 +127,13 @@ static void finish_batch(struct spooler *s, struct batch *b)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-static void *work(void *context)
+static void *spooler_run(void *context)
 {
 	struct spooler *s = context;
-	struct batch *b;
+	struct spooler_batch *b;
 
 	while ((b = next_batch(s)) != NULL) {
-		if (!is_dropping(s) && write_batch(s, b))
+		if (!spooler_is_dropping(s) && write_batch(s, b))
 			atomic_store(&s->error, -ENOMEM);
 		finish_batch(s, b);
 	}
@@ -142,7 +142,7 @@ static void *work(void *context)
 
 /* --- the sink ------------------------------------------------------------------------------ */
 
-/* The timeline may have lost earlier ones. */
+/* The index of the first pair that no batch has. The timeline may have dropped earlier ones. */
 static size_t find_new_pairs(const struct spooler *s, const struct timeline *timeline)
 {
 	size_t i = timeline->n_pairs;
@@ -152,11 +152,11 @@ static size_t find_new_pairs(const struct spooler *s, const struct timeline *tim
 	return i;
 }
 
-static struct batch *new_batch(const struct spooler *s, const struct timeline *timeline)
+static struct spooler_batch *new_batch(const struct spooler *s, const struct timeline *timeline)
 {
 	size_t first = find_new_pairs(s, timeline);
 	size_t n = timeline->n_pairs - first;
-	struct batch *b = calloc(1, sizeof *b + n * sizeof b->pairs[0]);
+	struct spooler_batch *b = calloc(1, sizeof *b + n * sizeof b->pairs[0]);
 
 	if (!b)
 		return NULL;
@@ -166,7 +166,7 @@ static struct batch *new_batch(const struct spooler *s, const struct timeline *t
 	return b;
 }
 
-static void queue(struct spooler *s, struct batch *b)
+static void queue_batch(struct spooler *s, struct spooler_batch *b)
 {
 	pthread_mutex_lock(&s->mutex);
 	atomic_fetch_add(&s->held_bytes, b->slots.n * sizeof *b->slots.slots);
@@ -180,7 +180,7 @@ static int spooler_take(struct slot_sink *sink, void *assembly, void **track,
 	const struct slot_batch *slots, const struct timeline *timeline)
 {
 	struct spooler *s = (struct spooler *)sink;
-	struct batch *b;
+	struct spooler_batch *b;
 
 	if (!*track)
 		*track = track_new(s->spool);
@@ -191,7 +191,7 @@ static int spooler_take(struct slot_sink *sink, void *assembly, void **track,
 	b->track = *track;
 	b->slots = *slots;
 	s->last_ticks = timeline->pairs[timeline->n_pairs - 1].ticks;
-	queue(s, b);
+	queue_batch(s, b);
 	return 0;
 }
 
@@ -223,9 +223,9 @@ static const struct slot_sink spooler_sink = {
 
 /* --- life ---------------------------------------------------------------------------------- */
 
-static int start(struct spooler *s)
+static int spooler_start_thread(struct spooler *s)
 {
-	int r = pthread_create(&s->thread, NULL, work, s);
+	int r = pthread_create(&s->thread, NULL, spooler_run, s);
 
 	if (r)
 		return -r;
@@ -244,7 +244,7 @@ static int open_spool(const struct spooler_config *config, struct spool **out, s
 	return r ? diag_set(d, r, "%s", errno_words(-r)) : 0;
 }
 
-/* What devices did stays in memory until it is encoded, and goes to the spool then. */
+/* Records of devices stay in memory until they are encoded, and go to the spool then: both share its size. */
 static void share_with_devices(struct spooler *s, uint64_t max_bytes)
 {
 	s->device_keep.max_bytes = max_bytes;
@@ -272,7 +272,7 @@ int spooler_new(const struct spooler_config *config, struct spooler **out, struc
 	timeline_init(&s->timeline, config->uses_ticks);
 	r = open_spool(config, &s->spool, d);
 	if (!r) {
-		r = start(s);
+		r = spooler_start_thread(s);
 		if (r)
 			diag_set(d, r, "no thread: %s", errno_words(-r));
 	}
@@ -280,7 +280,7 @@ int spooler_new(const struct spooler_config *config, struct spooler **out, struc
 		spooler_free(s);
 		return r;
 	}
-	/* Without one it takes longer. */
+	/* It only takes longer without a writer, so a failure is ignored. */
 	if (config->encodes_apart && cpus_count(0) > 1)
 		part_writer_new(s->spool, &s->keep, &s->writer);
 	max_bytes = spool_get_max_bytes(s->spool);

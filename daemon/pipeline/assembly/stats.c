@@ -13,7 +13,7 @@
 #include "daemon/target/entry.h"
 #include "trace/model/space.h"
 
-/* At most so many besides the arguments: a launch's, and that it is unfinished. */
+/* The most stats besides the arguments: four of a launch, and "unfinished". */
 #define MAX_KNOWN 5
 
 static const char *const texts_of_keys[N_STAT_KEYS] = {
@@ -118,7 +118,7 @@ static struct trace_stat uint_stat(struct stats *s, enum stat_key key, uint64_t 
 		.name = key_name(s, key), .type = STAT_UINT64, .value.u64 = value};
 }
 
-/* --- of one event -------------------------------------------------------------------------- */
+/* --- one event ----------------------------------------------------------------------------- */
 
 static uint32_t add_args(
 	struct stats *s, const struct entry *e, struct trace_stat *stats, uint32_t n)
@@ -147,7 +147,7 @@ static uint32_t add_args(
 	return n;
 }
 
-/* Joins what belongs together, and nothing else: XProf looks at this number only, not at the name. */
+/* The id of a flow. It must differ for flows of different names: XProf looks at this number only, not at the name. */
 static int64_t flow_key(const struct stats *s, uint32_t name, uint64_t id)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -167,7 +167,7 @@ static uint32_t set_flow(struct stats *s, enum stat_key type, enum stat_key key,
 	return 3;
 }
 
-/* Mostly it is that of the call before. */
+/* Sets the context, whose text is mostly that of the call before. */
 static void set_context(struct stats *s, uint32_t context, struct trace_stat *stat)
 {
 	uint64_t n_left_out = s->texts->n_left_out;
@@ -186,7 +186,7 @@ static void set_context(struct stats *s, uint32_t context, struct trace_stat *st
 	s->context_name = s->texts->n_left_out == n_left_out ? stat->value.string + 1 : 0;
 }
 
-/* A call of a device's library. Viewers look at the unsigned member. */
+/* Sets the stats of a call of a device's library. Viewers look at the unsigned member. */
 static uint32_t set_launch(struct stats *s, const struct entry *e, struct trace_stat *stats)
 {
 	struct launch launch;
@@ -204,7 +204,7 @@ static uint32_t set_launch(struct stats *s, const struct entry *e, struct trace_
 	return n;
 }
 
-/* What the number of the entry's kind means. */
+/* Sets the stats that the number of the entry becomes, by its kind. */
 static uint32_t set_number(
 	struct stats *s, const struct entry *e, uint32_t name, struct trace_stat *stats)
 {
@@ -275,7 +275,7 @@ uint32_t stats_add_async(struct stats *s, const struct async_span *span)
 	uint32_t n = 0;
 
 	stats[n++] = uint_stat(s, STAT_KEY_ID, span->id);
-	/* The stock mark of a span that has nothing to do with its thread. */
+	/* Marks the span as independent of its thread, as stock servers do. */
 	stats[n++] = int_stat(s, STAT_KEY_ASYNC, 1);
 	for (const struct trace_stat *arg = span->args; arg && n < RECORD_MAX_EXTRA + MAX_KNOWN - 2;
 		arg = stat_next(arg)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stats of events: arguments, and those that viewers know by name. */
+/* The stats of events: arguments, and stats that viewers know by name. */
 #ifndef DAEMON_STATS_H
 #define DAEMON_STATS_H
 
@@ -13,7 +13,7 @@ struct plane;
 struct texts;
 struct trace_stat;
 
-/* What viewers know by name; see stats.c for the texts. */
+/* Stats that viewers know by name; stats.c has the texts. */
 enum stat_key {
 	STAT_KEY_ROOT,
 	STAT_KEY_STEP_NUM,
@@ -37,10 +37,10 @@ struct stats {
 	struct plane *plane;
 	struct texts *texts;
 	uint32_t names[N_STAT_KEYS]; /* index + 1 into the plane's stat_names; 0: not used yet */
-	uint32_t context; /* that a device's library was called in last */
-	uint32_t context_name; /* index + 1 of its text, as above; 0: none was */
-	bool keeps_texts; /* those at hand outlive their event */
-	pid_t pid; /* whose calls of devices' libraries they are */
+	uint32_t context; /* the device library's context of the last call */
+	uint32_t context_name; /* index + 1 of its text in stat_names; 0: there was no call */
+	bool keeps_texts; /* texts of the present stats outlive their event */
+	pid_t pid; /* of the process that calls devices' libraries */
 	uint64_t n_invalid; /* arguments that made no sense */
 	int error; /* -ENOMEM, and stays so */
 };
@@ -53,9 +53,9 @@ void stats_init(struct stats *s, struct plane *plane, struct texts *texts);
  * Returns what goes into event.stats.
  */
 uint32_t stats_add(struct stats *s, const struct entry *e, uint32_t name);
-/* The arguments of |e| alone, at most RECORD_MAX_EXTRA, which are not added to the plane. Returns how many. */
+/* Copies only the arguments of |e|, at most RECORD_MAX_EXTRA, to |args|, without adding them to the plane. Returns their number. */
 uint32_t stats_get_args(struct stats *s, const struct entry *e, struct trace_stat *args);
-/* As stats_add() for an async span. */
+/* Works as stats_add(), for an async span. */
 uint32_t stats_add_async(struct stats *s, const struct async_span *span);
 
 #endif

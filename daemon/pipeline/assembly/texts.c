@@ -36,8 +36,8 @@ int texts_init(struct texts *texts, struct arena *arena, struct plane *plane)
 	return texts_update(texts);
 }
 
-/* Elements from |n_old| on are zero. */
-static int extend(uint32_t **array, size_t n_old, size_t n)
+/* Extends |*array| to |n| elements; those from |n_old| on are zero. */
+static int extend_table(uint32_t **array, size_t n_old, size_t n)
 {
 	uint32_t *longer = reallocarray(*array, n, sizeof *longer);
 
@@ -54,8 +54,8 @@ int texts_update(struct texts *texts)
 
 	if (texts->event_name_of && n_ids <= texts->n_ids)
 		return 0;
-	if (extend(&texts->event_name_of, texts->n_ids, (size_t)n_ids + 1) ||
-		extend(&texts->stat_name_of, texts->n_ids, (size_t)n_ids + 1))
+	if (extend_table(&texts->event_name_of, texts->n_ids, (size_t)n_ids + 1) ||
+		extend_table(&texts->stat_name_of, texts->n_ids, (size_t)n_ids + 1))
 		return -ENOMEM;
 	texts->n_ids = n_ids;
 	return 0;
@@ -73,14 +73,14 @@ uint64_t texts_find_limit(const struct memory_budget *keep)
 	return keep->max_bytes / TEXT_SHARE;
 }
 
-/* Whether a new text of |n| bytes fits among all texts, which may have |limit| bytes, and among what else stays in memory. */
-static bool has_room(const struct memory_budget *keep, size_t n, uint64_t limit, uint64_t max_bytes)
+/* True when a new text of |n| bytes fits into |limit|, for all texts, and |max_bytes|, for all that stays in memory. */
+static bool has_room_for_text(const struct memory_budget *keep, size_t n, uint64_t limit, uint64_t max_bytes)
 {
 	return atomic_load(&keep->text_bytes) + TEXT_COST + n <= limit &&
 	       atomic_load(&keep->used_bytes) + TEXT_COST + n <= max_bytes;
 }
 
-static uint32_t add(struct texts *texts, struct names *names, const char *text, size_t n)
+static uint32_t add_text(struct texts *texts, struct names *names, const char *text, size_t n)
 {
 	uint32_t n_before = names->n_texts;
 	uint32_t index = names_intern(names, text, n);
@@ -92,7 +92,7 @@ static uint32_t add(struct texts *texts, struct names *names, const char *text, 
 	return index;
 }
 
-static uint32_t leave_out(struct texts *texts, struct names *names, const char *text, size_t n)
+static uint32_t leave_text_out(struct texts *texts, struct names *names, const char *text, size_t n)
 {
 	uint32_t index = names_search(names, text, n);
 
@@ -106,9 +106,9 @@ uint32_t texts_intern(struct texts *texts, struct names *names, const char *text
 {
 	const struct memory_budget *keep = texts->keep;
 
-	if (!keep || has_room(keep, n, texts_find_limit(keep), keep->max_bytes))
-		return add(texts, names, text, n);
-	return leave_out(texts, names, text, n);
+	if (!keep || has_room_for_text(keep, n, texts_find_limit(keep), keep->max_bytes))
+		return add_text(texts, names, text, n);
+	return leave_text_out(texts, names, text, n);
 }
 
 /*
@@ -119,10 +119,10 @@ static uint32_t intern_known(struct texts *texts, struct names *names, const cha
 {
 	const struct memory_budget *keep = texts->keep;
 
-	if (!keep || has_room(keep, n, texts_find_limit(keep) + keep->max_bytes / KNOWN_SHARE,
-			     UINT64_MAX))
-		return add(texts, names, text, n);
-	return leave_out(texts, names, text, n);
+	if (!keep || has_room_for_text(keep, n,
+			     texts_find_limit(keep) + keep->max_bytes / KNOWN_SHARE, UINT64_MAX))
+		return add_text(texts, names, text, n);
+	return leave_text_out(texts, names, text, n);
 }
 
 static bool has_own_values(const struct texts *texts)
@@ -165,7 +165,8 @@ static uint32_t intern_id(struct texts *texts, struct names *names, uint32_t id)
 	return intern_known(texts, names, known, n);
 }
 
-static uint32_t cached_id(struct texts *texts, struct names *names, uint32_t *cache, uint32_t id)
+static uint32_t intern_cached_id(
+	struct texts *texts, struct names *names, uint32_t *cache, uint32_t id)
 {
 	uint32_t index;
 
@@ -185,7 +186,7 @@ uint32_t texts_get_event_name(struct texts *texts, const struct entry *e)
 	const char *text;
 
 	if (e->string_id != STRING_ID_DYNAMIC)
-		return cached_id(texts, names, texts->event_name_of, e->string_id);
+		return intern_cached_id(texts, names, texts->event_name_of, e->string_id);
 	if (!e->n_slots || slot_type(e->slots[0].word[0]) != SLOT_NAME)
 		return texts_intern(texts, names, "(unknown name)", 14);
 	text = slot_text(e->slots, e->n_slots, &n);
@@ -194,5 +195,5 @@ uint32_t texts_get_event_name(struct texts *texts, const struct entry *e)
 
 uint32_t texts_get_stat_name(struct texts *texts, uint32_t id)
 {
-	return cached_id(texts, &texts->plane->stat_names, texts->stat_name_of, id);
+	return intern_cached_id(texts, &texts->plane->stat_names, texts->stat_name_of, id);
 }

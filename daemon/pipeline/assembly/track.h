@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A line whose events are too many for memory: runs of encoded events in a spool, each in order and behind the one
+ * A track is a line whose events are too many for memory: runs of encoded events in a spool, each in order and behind the one
  * before, and the stragglers that belong between them.
  */
 #ifndef DAEMON_TRACK_H
@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/pipeline/assembly/stragglers.h"
 #include "daemon/pipeline/devices/launches.h"
 #include "trace/model/space.h"
 
@@ -17,42 +16,87 @@ struct memory_budget;
 struct spool;
 struct xspace_events;
 
-/* Some tens of kilobytes: the place of a straggler is searched in one. */
-struct run {
+/* An encoded event that was written too late: its span ended after a run was closed, and began before that run's end. */
+struct straggler {
+	struct trace_event event; /* has the times that tell its place */
+	size_t at; /* index of its bytes */
+	uint32_t n_bytes;
+	uint32_t round; /* stragglers of one round came together, in their order */
+};
+
+/* All zero is the empty state. They stay in memory until the trace is delivered. */
+struct stragglers {
+	struct straggler *v;
+	size_t n;
+	size_t n_allocated;
+	uint8_t *bytes;
+	size_t n_bytes;
+	size_t n_bytes_allocated;
+	uint32_t round; /* of the next ones */
+};
+
+/* Events of some tens of kilobytes: to find the place of a straggler, one run is read. */
+struct track_run {
 	uint64_t offset; /* in the spool */
 	uint32_t n_bytes;
 	uint32_t n_events;
 	struct trace_event last; /* the times of its last event */
-	int64_t end_ns; /* the latest end of all */
+	int64_t end_ns; /* the latest end of its events */
 };
 
 struct track {
-	struct run *runs;
+	struct track_run *runs;
 	size_t n_runs;
 	size_t n_runs_allocated;
-	size_t first_run; /* those before it are left out */
+	size_t first_run; /* earlier ones were dropped */
 	struct stragglers stragglers;
-	struct launch_stack calls; /* of its thread, that spans around them are still to come for */
-	uint32_t thread; /* the number that its assembly gave it; 0: none yet */
+	struct launch_stack calls; /* calls of its thread that wait for the spans around them */
+	uint32_t thread; /* number of the thread in its assembly; 0: none yet */
 	uint64_t n_bytes; /* of all events */
 	uint64_t n_events;
-	uint64_t n_dropped; /* events that neither the spool nor memory had room for */
+	uint64_t n_dropped; /* events for which neither the spool nor memory had room */
 };
 
 /* A track whose runs go to |spool|, which owns it. NULL when memory ran out. */
 struct track *track_new(struct spool *spool);
 
 /*
- * Appends |n| events, which are in order. Those that come before the last event of an earlier append, few as a rule, stay
- * in memory. What there is no room for is counted. 0 or -ENOMEM.
+ * Appends |n| events, which are in order. The few that come before the last event of an earlier append stay
+ * in memory. Events for which there is no room are counted. 0 or -ENOMEM.
  */
 int track_append(struct track *t, struct xspace_events *x, const struct trace_event *events,
 	size_t n, struct spool *spool, struct memory_budget *keep);
 
-/* No more is appended: puts the stragglers in order. */
+/* Puts the stragglers in order when all events were appended. */
 void track_finish(struct track *t);
 
-/* Leaves out the oldest run that is left; there is one. Returns how many events it holds. */
+/* Drops the oldest run; there must be one. Returns the number of its events. */
 uint64_t track_drop_oldest(struct track *t);
+
+/* Reads the events of a finished track in their order: pieces of its runs with the stragglers between them. */
+struct track_reader {
+	const struct track *track;
+	const struct spool *spool;
+	size_t run; /* index of the next one */
+	uint32_t at; /* bytes of it that were read */
+	size_t straggler; /* index of the next one */
+	uint8_t *room; /* for a run in which a straggler's place is searched */
+	size_t room_bytes;
+};
+
+/* Bytes of a track, in memory or in the spool. */
+struct track_piece {
+	const uint8_t *bytes; /* NULL: in the spool */
+	uint64_t offset;
+	uint64_t n_bytes; /* > 0 */
+};
+
+/* |track| is finished; both outlive it. */
+void track_reader_init(
+	struct track_reader *m, const struct track *track, const struct spool *spool);
+void track_reader_deinit(struct track_reader *m);
+
+/* Returns 1 with a piece as long as possible, 0 at the end, or a negative errno. */
+int track_reader_next(struct track_reader *m, struct track_piece *out);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "daemon/pipeline/assembly/counter_drawing.h"
+#include "daemon/pipeline/assembly/counters.h"
 #include "daemon/pipeline/usage/usage.h"
 #include "trace/model/space.h"
 
@@ -39,8 +39,8 @@ static const struct {
 		"process and children disk write bytes/s", 1, 1},
 };
 
-/* From one total to the next; a total that goes back (it should not) counts as none. */
-static double rate(uint64_t from, uint64_t to, int64_t from_ns, int64_t to_ns)
+/* The rate between two totals; 0 if a total goes back, which it should not. */
+static double find_rate(uint64_t from, uint64_t to, int64_t from_ns, int64_t to_ns)
 {
 	if (to <= from || to_ns <= from_ns)
 		return 0;
@@ -59,7 +59,7 @@ static int draw_rate(struct counter_drawing *g, const struct usage *u, enum usag
 
 		if (!(a->known & b->known & bit))
 			continue;
-		last = rows[m].scale * rate(a->value[m], b->value[m], a->at_ns, b->at_ns);
+		last = rows[m].scale * find_rate(a->value[m], b->value[m], a->at_ns, b->at_ns);
 		r = counter_drawing_add(g, a->at_ns, last);
 	}
 	return r || isnan(last) ? r
@@ -102,7 +102,7 @@ static int draw_cpu(struct counter_drawing *g, const char *name, const struct us
 	for (size_t i = 0; i + 1 < thread->n && !r; i++) {
 		const struct usage_reading *a = &thread->v[i];
 
-		last = PERCENT_OF_NS * rate(a[0].run_ns, a[1].run_ns, a[0].at_ns, a[1].at_ns);
+		last = PERCENT_OF_NS * find_rate(a[0].run_ns, a[1].run_ns, a[0].at_ns, a[1].at_ns);
 		r = counter_drawing_add(g, a->at_ns, last);
 	}
 	return r ? r : counter_drawing_add(g, thread->v[thread->n - 1].at_ns, last);
@@ -157,7 +157,7 @@ static int draw_rss(struct counter_drawing *g, const struct usage_thread *proces
 	return r;
 }
 
-static struct plane *add_plane(
+static struct plane *add_descendant_plane(
 	const struct usage *u, const struct usage_thread *process, struct space *space)
 {
 	struct plane *plane;
@@ -173,10 +173,10 @@ static struct plane *add_plane(
 		       : NULL;
 }
 
-static int add_descendant(const struct usage *u, const struct usage_thread *process,
+static int add_descendant_lines(const struct usage *u, const struct usage_thread *process,
 	int64_t start_ns, int64_t stop_ns, struct space *space)
 {
-	struct plane *plane = add_plane(u, process, space);
+	struct plane *plane = add_descendant_plane(u, process, space);
 	struct counter_drawing g;
 	int r = plane ? counter_drawing_init(&g, plane, start_ns, stop_ns) : -ENOMEM;
 
@@ -200,6 +200,6 @@ int usage_add_descendants(
 
 	for (size_t i = 0; i < all->n && i < USAGE_SHOWN_THREADS && !r; i++)
 		if (all->v[i]->n)
-			r = add_descendant(u, all->v[i], start_ns, stop_ns, space);
+			r = add_descendant_lines(u, all->v[i], start_ns, stop_ns, space);
 	return r;
 }

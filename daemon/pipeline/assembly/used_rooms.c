@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is written to again; see used_rooms.h. */
+/* Memory that is used again; see used_rooms.h. */
 #include "daemon/pipeline/assembly/used_rooms.h"
 
 #include <errno.h>

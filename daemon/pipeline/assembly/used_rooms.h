@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that was read from its beginning on and is written to again behind who reads it: what is fresh from the kernel costs
+ * Memory that is read from its beginning on and written to again behind the reader: fresh memory from the kernel costs
  * a page fault for each 4 KiB, more than writing it.
  *
- * Threads: one adds and lets go, another one finds and takes; or the same.
+ * Threads: one adds and lets go, one finds and takes; they may be the same.
  */
 #ifndef DAEMON_USED_ROOMS_H
 #define DAEMON_USED_ROOMS_H
@@ -14,8 +14,8 @@
 
 struct used_room {
 	uint8_t *data;
-	size_t n_free; /* from its beginning on: nobody reads them any more */
-	size_t n_taken; /* of these */
+	size_t n_free; /* bytes from its beginning on that were read */
+	size_t n_taken; /* bytes of these that are used again */
 };
 
 struct used_rooms {
@@ -23,7 +23,7 @@ struct used_rooms {
 	struct used_room *rooms; /* in the order of adding; under mutex, with all below */
 	size_t n;
 	size_t n_allocated;
-	size_t first; /* of the earlier ones too little is left */
+	size_t first; /* earlier rooms have too little left */
 };
 
 void used_rooms_init(struct used_rooms *r);
@@ -31,12 +31,12 @@ void used_rooms_deinit(struct used_rooms *r);
 
 /* Owner: |data| (malloc'ed) is the rooms', on failure the caller's. 0 or -ENOMEM. */
 int used_rooms_add(struct used_rooms *r, void *data);
-/* Of what was added last the first |n_bytes| are free; of the others nothing more will be. */
+/* Frees the first |n_bytes| of the room that was added last; the earlier ones stay as they are. */
 void used_rooms_let_go(struct used_rooms *r, size_t n_bytes);
 
-/* |n_bytes| that are free, in a row; NULL: there are none. What is too small now stays so, unless it was added last. */
+/* Finds |n_bytes| in a row that are free; NULL: there are none. Skips rooms that are too small for good; only the last one can still grow. */
 uint8_t *used_rooms_find(struct used_rooms *r, size_t n_bytes);
-/* Of what was found the first |n_bytes| are free no more. */
+/* Takes the first |n_bytes| of the bytes that were found. */
 void used_rooms_take(struct used_rooms *r, size_t n_bytes);
 
 #endif

@@ -20,7 +20,7 @@
 #define LINE_BYTES 128u
 #define GAP_BYTES 48u /* two times, and what is between them */
 
-/* Whether records of the thread are missing in what was asked for. */
+/* True when records of the thread are missing in the time that was asked for. */
 static bool is_incomplete(const struct thread_log *log)
 {
 	return (log->n_overwritten || log->lost_memory) && !log->is_limited;
@@ -41,7 +41,7 @@ static double find_complete_ms(const struct assemble_input *in, const struct thr
 	       1e6;
 }
 
-/* Writes "everything", or the time of which everything is there. */
+/* Writes "everything", or the time since which nothing is missing. */
 static void describe_length(
 	const struct assemble_input *in, const struct thread_log *log, char *text, size_t n)
 {
@@ -58,7 +58,8 @@ static void describe_length(
 		snprintf(text, n, "nothing in full, %" PRIu64 " overwritten", log->n_overwritten);
 }
 
-static size_t describe(const struct assemble_input *in, const struct thread_log *log, char *text)
+static size_t describe_thread(
+	const struct assemble_input *in, const struct thread_log *log, char *text)
 {
 	char name[sizeof log->name];
 	char length[64];
@@ -88,15 +89,15 @@ static const struct thread_log *get_log(const struct drain *d, size_t i)
 }
 
 /*
- * Whether no span of the thread ended in the time that was asked for, and nothing was overwritten:
- * it records its first span, or was silent.
+ * True when no span of the thread ended in the time that was asked for, and nothing was overwritten:
+ * the thread records its first span, or was silent.
  */
 static bool has_nothing(const struct thread_log *log)
 {
 	return !log->window_ticks && !log->n_overwritten && !log->lost_memory;
 }
 
-static size_t describe_all(const struct assemble_input *in, char *text)
+static size_t describe_threads(const struct assemble_input *in, char *text)
 {
 	const struct drain *d = in->drain;
 	size_t n_described = 0;
@@ -109,7 +110,7 @@ static size_t describe_all(const struct assemble_input *in, char *text)
 		if (has_nothing(log)) {
 			n_empty++;
 		} else if (n_described < MAX_THREADS) {
-			n += describe(in, log, text + n);
+			n += describe_thread(in, log, text + n);
 			n_described++;
 		}
 	}
@@ -135,7 +136,7 @@ static int add_text(const struct assemble_input *in, struct plane *plane)
 
 	if (!text)
 		return -ENOMEM;
-	text[describe_all(in, text)] = '\0';
+	text[describe_threads(in, text)] = '\0';
 	return plane_set_string(plane, "ptap_recorder_windows", text);
 }
 
@@ -218,13 +219,13 @@ static int add_gaps(const struct assemble_input *in, struct plane *plane)
 	return n ? plane_set_string(plane, "ptap_gaps_ns", text) : 0;
 }
 
-/* Whether records are missing that somebody asked for. */
+/* True when records are missing that were asked for. */
 static bool is_short(const struct drain *d, const struct thread_log *log)
 {
 	return d->asked_ticks && is_incomplete(log) && log->window_ticks > d->asked_ticks;
 }
 
-static int warn(const struct assemble_input *in, struct space *space)
+static int warn_of_short_windows(const struct assemble_input *in, struct space *space)
 {
 	const struct drain *d = in->drain;
 	const struct thread_log *shortest = NULL;
@@ -258,5 +259,5 @@ int windows_add(const struct assemble_input *in, struct plane *plane, struct spa
 	r = add_text(in, plane);
 	if (!r)
 		r = add_shortest(in, plane);
-	return r ? r : warn(in, space);
+	return r ? r : warn_of_short_windows(in, space);
 }
