@@ -3,22 +3,28 @@
 #include "daemon/pipeline/recording/capture.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/profile_options.h"
 #include "daemon/kernel/headroom.h"
 #include "daemon/pipeline/assembly/encode.h"
-#include "daemon/pipeline/recording/capture_begin.h"
 #include "daemon/pipeline/recording/capture_trace.h"
+#include "daemon/pipeline/recording/collect_options.h"
+#include "daemon/pipeline/recording/collecting.h"
+#include "daemon/pipeline/recording/collectors.h"
 #include "daemon/pipeline/recording/progress.h"
 #include "daemon/pipeline/recording/recording.h"
+#include "daemon/pipeline/recording/recording_start.h"
 #include "daemon/pipeline/recording/snapshots.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
+#include "lib/wire/arena.h"
 #include "trace/model/space.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
-/* Of a session that goes on meanwhile: its own slots besides, and the joined ones. */
+/* A session that goes on meanwhile has its own slots besides, and the joined ones. */
 #define BYTES_PER_KEPT_SLOT_BYTE (RECORDING_BYTES_PER_SLOT_BYTE + 2)
 /*
  * The drain's period: a quarter of the time in which the fastest ring fills, within these. After a quiet
@@ -27,8 +33,220 @@
 #define MIN_PERIOD_NS NS_PER_MS
 #define MAX_PERIOD_NS (10 * NS_PER_MS)
 
+/* The worker looks at its flags this often, because it misses a wake-up that comes just before it sleeps. */
+#define LOOK_INTERVAL_NS (50 * NS_PER_MS)
+/*
+ * The threads are told to record so long before the time. Two threads must be woken for that, the worker and the
+ * program's ptap-control, and on a busy machine each waits for others' turns of 3 to 4 ms. Records before
+ * the time are left out, so it is as short as possible: see docs/internals/protocol.md.
+ */
+#define EARLY_NS (20 * NS_PER_MS)
+/* Above this difference the clock was set between the request and its time: adjusting its rate changes it far less. */
+#define MAX_DRIFT_NS (NS_PER_S / 2)
+/* Short enough that no ring fills meanwhile. */
+#define SKIP_INTERVAL_NS NS_PER_MS
+/* Children do not wake the server when their collectors have begun, so it looks. */
+#define COLLECTORS_LOOK_NS (2 * NS_PER_MS)
+#define DEFAULT_GPU_INTERVAL_MS 100
+
+/* A capture that runs. */
+struct capture {
+	struct target *target; /* the program that started the server */
+	const struct capture_request *request;
+	struct recording recording;
+	struct snapshots snapshots; /* of a session that keeps the newest */
+	struct capture_trace trace;
+	uint64_t max_bytes;
+	bool is_unbegun; /* it was over before its time */
+	char collect_options[sizeof((struct arena_collect *)0)->options];
+};
+
+/* --- before it records -------------------------------------------------------------------- */
+
+/* True when the program is gone. */
+static bool capture_is_gone(const struct capture *c)
+{
+	return target_get_life(c->target) != TARGET_ALIVE;
+}
+
+/* True when the capture is to end: whoever asked for it looks, too. */
+static bool capture_is_over(const struct capture *c)
+{
+	if (capture_is_gone(c))
+		return true;
+	c->request->on_look(c->request->context);
+	return atomic_load(c->request->stop) || atomic_load(c->request->cancel) ||
+	       capture_is_gone(c);
+}
+
+static int64_t convert_start(uint64_t start_timestamp_ns, int64_t unix_offset_ns)
+{
+	int64_t now_ns = monotonic_ns();
+	uint64_t unix_now = (uint64_t)(now_ns + unix_offset_ns);
+	int64_t at;
+
+	if (!start_timestamp_ns)
+		return 0;
+	if (start_timestamp_ns > unix_now)
+		return clock_add_ns(now_ns, start_timestamp_ns - unix_now);
+	at = now_ns - (int64_t)(unix_now - start_timestamp_ns);
+	return at > 0 ? at : 1;
+}
+
+int64_t capture_find_start_ns(uint64_t start_timestamp_ns)
+{
+	return convert_start(start_timestamp_ns, clock_find_unix_offset_ns());
+}
+
+int64_t capture_find_wait_ns(uint64_t start_timestamp_ns)
+{
+	int64_t wait_ns = capture_find_start_ns(start_timestamp_ns) - monotonic_ns();
+
+	return wait_ns > 0 ? wait_ns : 0;
+}
+
+int64_t capture_find_arm_ns(const struct target *t, bool wants_devices)
+{
+	return wants_devices && atomic_load(&t->uses_device) ? CAPTURE_ARM_DEVICES_NS
+							     : CAPTURE_ARM_NS;
+}
+
+/* The agreed start by the present clock, whose rate may have changed; but if the clock was set, by that of the request. */
+static int64_t find_asked(const struct capture *c)
+{
+	int64_t was_ns = c->request->start_ns;
+	int64_t is_ns = convert_start(c->request->start_timestamp_ns, c->recording.unix_offset_ns);
+
+	return is_ns - was_ns < MAX_DRIFT_NS && was_ns - is_ns < MAX_DRIFT_NS ? is_ns : was_ns;
+}
+
+static void wait_until(struct capture *c, int64_t at)
+{
+	while (monotonic_ns() < at && !capture_is_over(c)) {
+		int64_t look = monotonic_ns() + LOOK_INTERVAL_NS;
+
+		target_wait(c->target, at < look ? at : look);
+	}
+}
+
+/* Sets the levels, to 0 when the capture is over before it begins. */
+static void set_levels(struct capture *c)
+{
+	bool is_stopped = atomic_load(c->request->stop);
+
+	c->trace.level = is_stopped ? 0 : c->request->level;
+	c->recording.usage_interval_ms = is_stopped ? 0 : c->request->usage_interval_ms;
+	if (is_stopped)
+		collectors_cancel(&c->recording);
+}
+
+/* True while the records that collectors still have are wanted. */
+static bool collectors_are_wanted(void *context)
+{
+	struct capture *c = context;
+
+	if (!capture_is_gone(c))
+		c->request->on_look(c->request->context);
+	return !atomic_load(c->request->cancel);
+}
+
+/* Sets whether and how devices are recorded. 0 or -ENOMEM. */
+static int capture_set_devices(struct capture *c)
+{
+	const struct profile_options *o = c->request->device_options;
+
+	if (!o)
+		return 0;
+	c->recording.gpus.config.interval_ns =
+		NS_PER_MS * profile_options_get_number(
+				    o, "ptap_gpu_usage_interval_ms", DEFAULT_GPU_INTERVAL_MS);
+	if (collect_options_format(o, c->collect_options, sizeof c->collect_options))
+		return space_add_warning(c->trace.space,
+			"gpu: devices are not recorded: the options for them are longer than %zu bytes",
+			sizeof c->collect_options - 1);
+	c->recording.collectors.options = c->collect_options;
+	c->recording.collectors.look = collectors_are_wanted;
+	c->recording.collectors.context = c;
+	return 0;
+}
+
+/* Waits until the collectors have begun, so that the recording begins with them, but not beyond the agreed time. */
+static void await_collectors(struct capture *c, int64_t at)
+{
+	int64_t give_up = monotonic_ns() + COLLECTORS_PATIENCE_NS;
+
+	if (at && at - EARLY_NS < give_up)
+		give_up = at - EARLY_NS;
+	while (collectors_are_beginning(&c->recording) && monotonic_ns() < give_up &&
+		!capture_is_over(c)) {
+		int64_t look = monotonic_ns() + COLLECTORS_LOOK_NS;
+
+		target_wait(c->target, look < give_up ? look : give_up);
+		collectors_visit(&c->recording);
+	}
+}
+
+/* Skips what the threads record before the time, so that their rings do not fill. */
+static void wait_recording_until(struct capture *c, int64_t at)
+{
+	while (monotonic_ns() < at && !capture_is_over(c)) {
+		int64_t look = monotonic_ns() + SKIP_INTERVAL_NS;
+
+		target_wait(c->target, at < look ? at : look);
+		recording_skip(&c->recording, at);
+	}
+	c->is_unbegun = monotonic_ns() < at;
+	if (c->is_unbegun)
+		set_levels(c);
+}
+
+static void wait_to_arm(struct capture *c, int64_t at)
+{
+	bool wants_devices = c->request->device_options != NULL;
+
+	if (wants_devices && monotonic_ns() < at - CAPTURE_ARM_NS) {
+		wait_until(c, at - CAPTURE_ARM_DEVICES_NS);
+		collecting_find_use(c->target, c->recording.collectors.root);
+	}
+	wait_until(c, at - capture_find_arm_ns(c->target, wants_devices));
+}
+
+/* Returns when it records, or is over before its time (c->is_unbegun). Outcomes as capture_run(). */
+static int capture_begin(struct capture *c, struct diag *d)
+{
+	int64_t at;
+	int r;
+
+	c->recording.unix_offset_ns = clock_find_unix_offset_ns();
+	c->recording.asked_ns = find_asked(c);
+	at = c->recording.asked_ns > monotonic_ns() ? c->recording.asked_ns : 0;
+	if (at) {
+		c->request->on_begin(c->request->context);
+		wait_to_arm(c, at);
+	}
+	if (atomic_load(c->request->cancel))
+		return CAPTURE_CANCELLED;
+	set_levels(c);
+	r = recording_arm(&c->recording, c->trace.level, d);
+	if (!r) {
+		await_collectors(c, at);
+		wait_until(c, at - EARLY_NS);
+		set_levels(c);
+		c->recording.family->enabled_ns = at;
+		recording_look_at_halt(&c->recording);
+		r = recording_begin(&c->recording, c->trace.level, d);
+	}
+	if (!r) {
+		wait_recording_until(c, at);
+		r = recording_start(&c->recording, at);
+	}
+	return r == RECORDING_NO_TARGET ? CAPTURE_NO_TARGET : r;
+}
+
+/* --- while it records --------------------------------------------------------------------- */
+
 /* The next visit comes when the fastest ring will be a quarter full, judged by this one. */
-static int64_t next_period(int64_t period, unsigned fullest)
+static int64_t find_next_period(int64_t period, unsigned fullest)
 {
 	int64_t next = fullest ? period * 250 / fullest : period * 2;
 
@@ -39,7 +257,7 @@ static int64_t next_period(int64_t period, unsigned fullest)
 	return next < MAX_PERIOD_NS ? next : MAX_PERIOD_NS;
 }
 
-static int64_t end_time(const struct capture *c)
+static int64_t find_end_time(const struct capture *c)
 {
 	uint64_t ms = c->request->duration_ms;
 
@@ -49,7 +267,7 @@ static int64_t end_time(const struct capture *c)
 		ms > UINT64_MAX / NS_PER_MS ? UINT64_MAX : ms * (uint64_t)NS_PER_MS);
 }
 
-static void note(struct capture *c)
+static void note_progress(struct capture *c)
 {
 	const struct drain_budget *budget = &c->recording.budget;
 	uint64_t held = budget->sink ? budget->sink->count_held_bytes(budget->sink) : 0;
@@ -58,7 +276,7 @@ static void note(struct capture *c)
 		budget->given_bytes - held);
 }
 
-static void record(struct capture *c)
+static void record_to_end(struct capture *c)
 {
 	int64_t end = c->recording.end_ns;
 	int64_t period = MIN_PERIOD_NS;
@@ -70,8 +288,8 @@ static void record(struct capture *c)
 		if (now >= end)
 			break;
 		target_wait(c->target, now + period < end ? now + period : end);
-		period = next_period(period, recording_visit(&c->recording));
-		note(c);
+		period = find_next_period(period, recording_visit(&c->recording));
+		note_progress(c);
 		if (monotonic_ns() - c->recording.halt_looked_ns >= RECORDING_HALT_LOOK_NS)
 			recording_look_at_halt(&c->recording);
 		if (c->request->keeps_newest && monotonic_ns() < end)
@@ -90,7 +308,7 @@ static int end_recording(struct capture *c)
 	return 0;
 }
 
-static int run(struct capture *c, struct capture_result *result, struct diag *d)
+static int run_capture(struct capture *c, struct capture_result *result, struct diag *d)
 {
 	int r = capture_begin(c, d);
 
@@ -99,9 +317,9 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	if (c->request->keeps_newest)
 		snapshots_init(&c->snapshots, &c->trace, c->max_bytes / BYTES_PER_KEPT_SLOT_BYTE);
 	c->request->on_begin(c->request->context);
-	c->recording.end_ns = end_time(c);
+	c->recording.end_ns = find_end_time(c);
 	progress_begin(c->request->progress, c->recording.start.monotonic_ns, c->recording.end_ns);
-	record(c);
+	record_to_end(c);
 	snapshots_settle(&c->snapshots);
 	if (capture_is_gone(c))
 		c->request->on_gone(c->request->context);
@@ -145,7 +363,7 @@ int capture_run(struct family *f, const struct capture_request *request,
 		recording_set_unlimited(&c.recording);
 	r = capture_set_devices(&c);
 	if (!r)
-		r = run(&c, result, d);
+		r = run_capture(&c, result, d);
 	snapshots_deinit(&c.snapshots);
 	recording_deinit(&c.recording);
 	family_prune(f);

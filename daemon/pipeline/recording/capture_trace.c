@@ -13,7 +13,6 @@
 #include "daemon/pipeline/assembly/async_carry.h"
 #include "daemon/pipeline/assembly/encode.h"
 #include "daemon/pipeline/assembly/gpu_lines.h"
-#include "daemon/pipeline/assembly/origin.h"
 #include "daemon/pipeline/assembly/spooler.h"
 #include "daemon/pipeline/assembly/usage_lines.h"
 #include "daemon/pipeline/devices/device_plane.h"
@@ -245,6 +244,40 @@ static int deliver(struct capture_trace *t, struct capture_result *result)
 	return r;
 }
 
+/* Each line is in the order of its starts. */
+static int64_t find_first_start(const struct plane *plane, int64_t start_ns)
+{
+	for (size_t i = 0; i < plane->n_lines; i++) {
+		const struct line *line = &plane->lines[i];
+
+		if (line->n_events && line->events[0].start_ns < start_ns)
+			start_ns = line->events[0].start_ns;
+	}
+	return start_ns;
+}
+
+static void shift_events(struct plane *plane, int64_t by_ns)
+{
+	for (size_t i = 0; i < plane->n_lines; i++)
+		for (size_t k = 0; k < plane->lines[i].n_events; k++)
+			plane->lines[i].events[k].start_ns -= by_ns;
+}
+
+/*
+ * Moves the events of |space|, so that the trace begins at |window_ns| or with its first event, which can have begun before: no event
+ * may begin before its trace. Returns the time of that.
+ */
+static int64_t set_origin(struct space *space, int64_t window_ns)
+{
+	int64_t start_ns = window_ns;
+
+	for (size_t i = 0; i < space->n_planes; i++)
+		start_ns = find_first_start(space->planes[i], start_ns);
+	for (size_t i = 0; start_ns && i < space->n_planes; i++)
+		shift_events(space->planes[i], start_ns);
+	return start_ns;
+}
+
 int capture_trace_make(struct capture_trace *t, struct capture_result *result)
 {
 	int r;
@@ -252,7 +285,7 @@ int capture_trace_make(struct capture_trace *t, struct capture_result *result)
 	recording_finish(t->recording, t->request->on_look, t->request->context);
 	r = add_planes(t);
 	t->is_silent = space_is_empty(t->space);
-	t->origin_ns = t->recording->has_origin ? 0 : origin_set(t->space, t->recording->window_ns);
+	t->origin_ns = t->recording->has_origin ? 0 : set_origin(t->space, t->recording->window_ns);
 	if (!r)
 		r = add_usage(t);
 	if (!r)

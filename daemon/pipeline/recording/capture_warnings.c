@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/profile_options.h"
 #include "base/stock_servers.h"
 #include "daemon/kernel/image.h"
@@ -18,7 +19,6 @@
 #include "daemon/pipeline/recording/capture_trace.h"
 #include "daemon/pipeline/recording/collect_options.h"
 #include "daemon/pipeline/recording/collectors.h"
-#include "daemon/pipeline/recording/join_words.h"
 #include "daemon/pipeline/recording/recording.h"
 #include "daemon/pipeline/recording/recording_start.h"
 #include "daemon/pipeline/recording/source.h"
@@ -101,6 +101,35 @@ static int add_clock_warning(struct capture_trace *t)
 	return text[0] ? space_add_warning(t->space, "%s", text) : 0;
 }
 
+/* The negative errnos with which joining ends (lib/spawn/join.c, daemon/serve/children/joins.c), for people. */
+static const struct {
+	int error;
+	const char *text;
+} join_words[] = {
+	{-EUSERS, "256 are followed already"},
+	{-ECONNREFUSED, "they are in another network namespace than the program's server"},
+	{-ESRCH, "their parents had ended before their first annotation, as in a double fork"},
+	{-EPERM, "a system call that joining needs is forbidden to them, by seccomp?"},
+	{-EACCES, "a system call that joining needs is forbidden to them, by seccomp?"},
+	{-ECHILD, "a system call that joining needs is forbidden to them, by seccomp?"},
+	{-ENOSYS, "they lack a system call that joining needs: an old kernel, or seccomp?"},
+	{-EAGAIN, "they could not start a process or a thread: the limit on processes"},
+	{-EOPNOTSUPP,
+		"they called unshare(CLONE_NEWPID), and their next child becomes PID 1 there"},
+	{-EXDEV,
+		"in a time namespace of their own they have another clock, and the program does without the processor's counter"},
+	{-EMFILE, "the server or they have too few descriptors: RLIMIT_NOFILE"},
+	{-ETIMEDOUT, "no answer in time: the server is busy or stopped"},
+};
+
+static const char *find_join_words(int error, char room[ERRNO_WORDS_BYTES])
+{
+	for (size_t i = 0; i < sizeof join_words / sizeof *join_words; i++)
+		if (join_words[i].error == error)
+			return join_words[i].text;
+	return errno_write_words(room, error);
+}
+
 /* Of children that were to be followed. */
 static int add_family_warnings(struct capture_trace *t)
 {
@@ -113,7 +142,7 @@ static int add_family_warnings(struct capture_trace *t)
 	if (n_failed)
 		r = space_add_warning(t->space,
 			"forked children that could not be followed: %u (%s)", n_failed,
-			join_words(atomic_load(&arena->join_error), room));
+			find_join_words(atomic_load(&arena->join_error), room));
 	if (!r && rec->n_deaf)
 		r = space_add_warning(t->space,
 			"forked children that did not record: %u (stopped by SIGSTOP or a debugger, "

@@ -3,22 +3,27 @@
 #include "daemon/pipeline/recording/continuous.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "daemon/pipeline/devices/device_extent.h"
 #include "daemon/pipeline/drain/drain_cut.h"
 #include "daemon/pipeline/recording/collectors.h"
+#include "daemon/pipeline/recording/part_origin.h"
 #include "daemon/pipeline/recording/recording.h"
 #include "daemon/pipeline/recording/recording_cut.h"
 #include "daemon/pipeline/recording/slice.h"
 #include "daemon/pipeline/recording/source.h"
+#include "daemon/pipeline/recording/spill.h"
+#include "daemon/target/target.h"
 
 #define N_SLICES 16
-/* What is larger has more of them, up to so many: each has a file. */
+/* Larger recordings have more slices, up to so many: each has a file. */
 #define MAX_SLICES 64
 #define SLICE_BYTES ((uint64_t)10 << 20)
-/* Of slices that are in no file; what the disk is too slow for goes like what is too much, the oldest first. */
+/* The most that slices without a file take. When the disk is too slow, the oldest slices are dropped. */
 #define MEMORY_BYTES ((uint64_t)40 << 20)
 #define MEMORY_SLICES 4
 
@@ -51,10 +56,10 @@ void continuous_deinit(struct continuous *k)
 	}
 }
 
-/* Slices. */
+/* --- slices ------------------------------------------------------------------------------- */
 
-/* What does not fit into memory stays with the recording, and is tried again. */
-static void add_slice(struct continuous *k)
+/* Makes a slice of the records. Without memory they stay with the recording until the next try. */
+static void slice_off_records(struct continuous *k)
 {
 	struct recording *r = k->recording;
 	struct slice *slice = slice_new(r->n_sources);
@@ -72,7 +77,7 @@ static void add_slice(struct continuous *k)
 	k->last = &slice->next;
 }
 
-/* What its thread lost is told with the next part, unless the thread is gone. */
+/* Lets the next part tell the losses of |log|, unless the thread is gone. */
 static void return_losses(const struct thread_log *log, struct drain *to)
 {
 	for (size_t i = 0; i < to->n_logs; i++)
@@ -81,8 +86,8 @@ static void return_losses(const struct thread_log *log, struct drain *to)
 	to->lost_memory += log->lost_memory;
 }
 
-/* Its records go; what it knows of losses stays, with the next part. */
-static void give_up(struct slice *slice, struct recording *r)
+/* Moves the losses of |slice|, whose records are dropped, to the next part. */
+static void keep_losses(struct slice *slice, struct recording *r)
 {
 	for (size_t i = 0; i < slice->n_drains; i++) {
 		struct drain *from = &slice->drains[i];
@@ -97,7 +102,7 @@ static void give_up(struct slice *slice, struct recording *r)
 	}
 }
 
-static void drop_oldest(struct continuous *k)
+static void drop_oldest_slice(struct continuous *k)
 {
 	struct slice *slice = k->slices;
 
@@ -107,7 +112,7 @@ static void drop_oldest(struct continuous *k)
 	k->sliced_bytes -= slice->n_bytes;
 	k->recording->budget.used_bytes -= slice->n_bytes;
 	k->kept_from_ns = k->slices ? k->slices->from_ns : k->slice_from_ns;
-	give_up(slice, k->recording);
+	keep_losses(slice, k->recording);
 	slice_free(slice);
 	collectors_repeat(k->recording);
 }
@@ -122,7 +127,7 @@ static uint64_t find_slice_bytes(const struct continuous *k)
 	return least > SLICE_BYTES ? least : SLICE_BYTES;
 }
 
-/* What may stay in memory. */
+/* The most that slices may take in memory. */
 static uint64_t find_memory_bytes(const struct continuous *k)
 {
 	uint64_t some = MEMORY_SLICES * find_slice_bytes(k);
@@ -130,8 +135,8 @@ static uint64_t find_memory_bytes(const struct continuous *k)
 	return some > MEMORY_BYTES ? some : MEMORY_BYTES;
 }
 
-/* One at a time, the oldest first. What fits into memory needs no file. */
-static void store_next(struct continuous *k)
+/* Writes one slice at a time to a file, the oldest first. Slices that fit into memory need none. */
+static void store_next_slice(struct continuous *k)
 {
 	struct slice *next = NULL;
 
@@ -162,19 +167,114 @@ void continuous_visit(struct continuous *k)
 	const uint64_t *used_bytes = &k->recording->budget.used_bytes;
 
 	if (*used_bytes - k->sliced_bytes >= find_slice_bytes(k))
-		add_slice(k);
-	store_next(k);
+		slice_off_records(k);
+	store_next_slice(k);
 	while (k->slices && k->slices->next &&
 		(*used_bytes > k->max_bytes || count_in_memory(k) > find_memory_bytes(k)))
-		drop_oldest(k);
+		drop_oldest_slice(k);
 }
 
-/* Parts. */
+/* --- parts -------------------------------------------------------------------------------- */
 
-static void make(
+/* Moves the records of the part's sources to one more slice. 0 or -ENOMEM. */
+static int slice_newest(struct continuous_part *p)
+{
+	struct recording *r = p->recording;
+	struct slice *newest = slice_new(r->n_sources);
+	struct slice **last = &p->slices;
+
+	if (!newest)
+		return -ENOMEM;
+	for (; newest->n_drains < r->n_sources; newest->n_drains++) {
+		struct drain *d = &r->sources[newest->n_drains]->drain;
+
+		newest->drains[newest->n_drains] = *d;
+		drain_init(d, d->target, d->budget);
+	}
+	while (*last)
+		last = &(*last)->next;
+	*last = newest;
+	return 0;
+}
+
+/* The first time of a device's record. Collectors can hand on records late, which are older than the window and were in no part yet. */
+static int64_t find_first_of_devices(const struct continuous_part *p)
+{
+	struct device_extents devices = {.n = 0};
+	int64_t first_ns = INT64_MAX;
+	int error = 0;
+
+	for (struct slice *slice = p->slices; slice && !error; slice = slice->next)
+		error = slice_find_devices(slice, &devices);
+	for (size_t i = 0; i < devices.n; i++) {
+		const struct source *s = p->recording->sources[devices.v[i].process];
+		int64_t at_ns = device_extent_find_first(&devices.v[i]);
+
+		if (at_ns != INT64_MAX && at_ns - s->target->clock_ahead_ns < first_ns)
+			first_ns = at_ns - s->target->clock_ahead_ns;
+	}
+	device_extents_deinit(&devices);
+	if (error)
+		p->recording->error = error;
+	return first_ns;
+}
+
+/* Finds the first time of all records before any goes to the spool, because times are relative to it. */
+static void find_extent_of_part(struct continuous_part *p, uint64_t *n_bytes)
+{
+	uint64_t first = part_origin_find_first_carried(p->carries, p->recording->stop.ticks);
+
+	*n_bytes = 0;
+	for (struct slice *slice = p->slices; slice; slice = slice->next) {
+		first = slice_find_first(slice, p->recording->earliest_ticks, first);
+		for (size_t i = 0; i < slice->n_drains; i++)
+			*n_bytes += slice_count(&slice->drains[i]) * sizeof(struct slot);
+	}
+	part_origin_begin(p->recording, first, find_first_of_devices(p));
+}
+
+/* Appends |slice| to the records of the sources; those that are spooled leave these. */
+static int join_slice(struct slice *slice, struct recording *r)
+{
+	int error = slice_load(slice);
+
+	for (size_t i = 0; i < slice->n_drains; i++)
+		if (drain_join(&r->sources[i]->drain, &slice->drains[i]))
+			error = -ENOMEM;
+	return spill_give(r) ? -ENOMEM : error;
+}
+
+/*
+ * Joins recording and slices to one recording, for capture_trace_make(), and sets its origin. The slices go to a spool one after
+ * the other, so that their memory is freed while they become events; without a spool all slots go into the logs. The recording's |error|
+ * says whether memory ran out.
+ */
+static void join_part(struct continuous_part *p)
+{
+	struct recording *r = p->recording;
+	uint64_t n_bytes;
+
+	if (r->n_sources && slice_newest(p))
+		r->error = -ENOMEM;
+	if (r->timeline.n_pairs) {
+		find_extent_of_part(p, &n_bytes);
+		r->budget.slot_bytes = n_bytes;
+		spill_begin(r, n_bytes);
+	}
+	while (p->slices) {
+		struct slice *slice = p->slices;
+
+		p->slices = slice->next;
+		if (join_slice(slice, r))
+			r->error = -ENOMEM;
+		slice_free(slice);
+	}
+}
+
+static void make_part(
 	struct continuous_part *p, void (*make_trace)(struct recording *, void *), void *context)
 {
-	continuous_part_join(p);
+	join_part(p);
 	make_trace(p->recording, context);
 	recording_part_deinit(p->recording);
 	free(p->recording);
@@ -185,7 +285,7 @@ static void *run_maker(void *argument)
 {
 	struct continuous *k = argument;
 
-	make(&k->part, k->make, k->context);
+	make_part(&k->part, k->make, k->context);
 	atomic_store(&k->is_made, 1);
 	return NULL;
 }
@@ -198,8 +298,8 @@ bool continuous_is_ready(struct continuous *k)
 	return true;
 }
 
-/* All that is kept, and |cut| off the recording, become k->part. -ENOMEM: it is kept. */
-static int take_part(
+/* Moves all slices, and what |cut| cuts off the recording, to k->part. -ENOMEM: nothing is moved. */
+static int cut_part(
 	struct continuous *k, int (*cut)(struct recording *, struct recording *, int64_t))
 {
 	struct recording *part = malloc(sizeof *part);
@@ -220,7 +320,7 @@ static int take_part(
 int continuous_cut(
 	struct continuous *k, void (*make_trace)(struct recording *, void *), void *context)
 {
-	if (take_part(k, recording_cut))
+	if (cut_part(k, recording_cut))
 		return -ENOMEM;
 	collectors_repeat(k->recording);
 	k->make = make_trace;
@@ -238,8 +338,8 @@ int continuous_end(
 	struct continuous *k, void (*make_trace)(struct recording *, void *), void *context)
 {
 	wait_for_maker(k);
-	if (take_part(k, recording_cut_last))
+	if (cut_part(k, recording_cut_last))
 		return -ENOMEM;
-	make(&k->part, make_trace, context);
+	make_part(&k->part, make_trace, context);
 	return 0;
 }

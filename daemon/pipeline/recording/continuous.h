@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording without an end that keeps the newest, and what is cut off it: the worker goes on draining while another
- * thread makes the trace of a part. In memory lie slices, each what was drained in a row, a sixteenth of what may be
- * held; when that is full the oldest goes, counted.
+ * A recording without an end, which keeps the newest records. Parts are cut off it: the worker goes on draining while another
+ * thread makes the trace of a part. The records are held in slices of a sixteenth of the allowed memory each. When that is full
+ * the oldest slice is dropped, and its entries are counted.
  */
 #ifndef DAEMON_CONTINUOUS_H
 #define DAEMON_CONTINUOUS_H
@@ -12,12 +12,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/pipeline/recording/continuous_part.h"
-
 struct async_carries;
 struct drain;
 struct recording;
 struct slice;
+
+/* A part of a session on its way to a trace. */
+struct continuous_part {
+	struct recording *recording; /* malloc'ed, from recording_cut() */
+	struct slice *slices; /* older than it, the oldest first */
+	const struct async_carries *carries; /* borrowed: from the part before */
+};
 
 struct continuous {
 	struct recording *recording; /* borrowed */
@@ -25,39 +30,39 @@ struct continuous {
 	const struct async_carries *carries; /* borrowed */
 	struct slice *slices; /* the oldest first */
 	struct slice **last; /* where the next one goes */
-	uint64_t sliced_bytes; /* of them all */
-	int64_t kept_from_ns; /* CLOCK_MONOTONIC: nothing that ended earlier is kept */
-	int64_t slice_from_ns; /* where the one begins that is being filled */
-	/* The thread that makes a trace. */
+	uint64_t sliced_bytes; /* of all slices */
+	int64_t kept_from_ns; /* CLOCK_MONOTONIC: records that ended earlier were dropped */
+	int64_t slice_from_ns; /* begin of the slice that is being filled */
+	/* The maker is the thread that makes a trace. */
 	pthread_t maker;
 	bool has_maker;
-	_Atomic bool is_made; /* it is about to end */
-	struct continuous_part part; /* the maker's while it runs */
+	_Atomic bool is_made; /* the maker is about to end */
+	struct continuous_part part; /* belongs to the maker while it runs */
 	void (*make)(struct recording *part, void *context);
 	void *context; /* of |make| */
 };
 
 /*
- * |r| has begun; |max_bytes| is what its raw records may take; |carries|: what makers leave to one another, see |make| below.
+ * |r| has begun; its raw records may take |max_bytes|. |carries| is what the makers of parts leave to one another.
  */
 void continuous_init(struct continuous *k, struct recording *r, uint64_t max_bytes,
 	const struct async_carries *carries);
 /* Waits for the maker. */
 void continuous_deinit(struct continuous *k);
 
-/* After each visit of the recording: slices, and what is too much. */
+/* Called after each visit of the recording: makes slices, and drops the oldest ones when there is too much. */
 void continuous_visit(struct continuous *k);
 
-/* Whether continuous_cut() can be called: nothing is being made. */
+/* True when continuous_cut() can be called, because no trace is being made. */
 bool continuous_is_ready(struct continuous *k);
 /*
- * Cuts off all that is kept, and has |make| called with it on another thread (on this one when there can be none). What
- * is missing in it for lack of memory is said by its |error|. 0, or -ENOMEM: |make| is not called, and all is kept.
+ * Cuts off all records as a part, and calls |make| with it on another thread, or on this one when there can be none. The
+ * part's |error| says whether memory ran out. 0, or -ENOMEM: |make| is not called, and all records are kept.
  */
 int continuous_cut(
 	struct continuous *k, void (*make)(struct recording *part, void *context), void *context);
 
-/* Once the recording has ended: waits for the maker, and calls |make| with the rest, on this thread. As above. */
+/* Called when the recording has ended: waits for the maker, and calls |make| with the rest on this thread. Returns as above. */
 int continuous_end(
 	struct continuous *k, void (*make)(struct recording *part, void *context), void *context);
 

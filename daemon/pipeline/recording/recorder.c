@@ -19,6 +19,7 @@
 #include "daemon/pipeline/recording/source.h"
 #include "daemon/target/exit_note.h"
 #include "daemon/target/family.h"
+#include "daemon/target/ring_copy.h"
 #include "daemon/target/target.h"
 
 /* Beyond them every other one of the older half goes. They take 32 KiB. */
@@ -37,7 +38,7 @@ void recorder_init(struct recorder *r, struct family *f)
 	ended_pool_init(&r->ended);
 }
 
-/* The sources. */
+/* --- sources ------------------------------------------------------------------------------ */
 
 static struct source *get_source(const struct recorder *r, size_t i)
 {
@@ -114,7 +115,7 @@ void recorder_deinit(struct recorder *r)
 	clear(r);
 }
 
-/* Children that join: they record from here on. */
+/* --- children that join record from there on ---------------------------------------------- */
 
 static void meet(struct recorder *r, struct child *child)
 {
@@ -136,7 +137,7 @@ static void meet_children(void *recorder)
 			meet(r, f->children[i]);
 }
 
-/* On and off. */
+/* --- on and off --------------------------------------------------------------------------- */
 
 static int add_pair(struct recorder *r, struct clock_pair pair)
 {
@@ -223,7 +224,7 @@ void recorder_freeze(struct recorder *r)
 	orders_end(&r->recording);
 }
 
-/* Children that end. */
+/* --- children that end -------------------------------------------------------------------- */
 
 static struct child *find_child(const struct recorder *r, const struct target *t)
 {
@@ -307,4 +308,30 @@ void recorder_tend(struct recorder *r, bool is_capturing)
 	if (!is_capturing)
 		look_after_children(r);
 	r->due_ns = monotonic_ns() + interval_ns;
+}
+
+/* --- content ------------------------------------------------------------------------------ */
+
+static bool has_entries(const struct target *t, uint32_t i)
+{
+	struct ring *ring = target_ring(t, i);
+
+	return rings_is_recorded(t, i) &&
+	       (atomic_load(&ring->head) != atomic_load(&ring->first) || atomic_load(&ring->depth));
+}
+
+static bool has_rings(const struct source *s)
+{
+	for (uint32_t i = 0; s->state != SOURCE_ENDED && i < s->target->n_rings; i++)
+		if (has_entries(s->target, i))
+			return true;
+	return false;
+}
+
+bool recorder_has_content(const struct recorder *r)
+{
+	for (size_t i = 0; i < r->recording.n_sources; i++)
+		if (r->ended_of[i]->n || has_rings(r->recording.sources[i]))
+			return true;
+	return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All processes of a capture; see recording.h. */
+/* Recordings; see recording.h. */
 #include "daemon/pipeline/recording/recording.h"
 
 #include <errno.h>
@@ -20,16 +20,16 @@
 #include "lib/wire/record.h"
 
 #define PAIR_INTERVAL_NS (20 * NS_PER_MS)
-/* While the spooler is waited for, which may end in between. */
+/* The time between two looks while it waits for the spooler, which can end in between. */
 #define LOOK_INTERVAL_NS NS_PER_MS
-/* Slots that are not spooled yet: enough for what a target writes between two visits, little beside all. */
+/* The share of slots that are not spooled yet: enough for the records between two visits, and little of all memory. */
 #define WINDOW_SHARE 64
 #define MAX_WINDOW_BYTES (UINT64_C(8) << 20)
 #define MIN_SPOOLED_BYTES (UINT64_C(32) << 20)
-/* What a source costs beside its records. */
+/* The memory of a source without its records. */
 #define SOURCE_BYTES (16u << 10)
 
-/* A small capture needs no file. */
+/* Chooses the window; 0: a small capture needs no file. */
 static uint64_t choose_window(uint64_t max_bytes, uint64_t asked)
 {
 	if (asked)
@@ -74,8 +74,8 @@ int64_t recording_find_end(const struct recording *r)
 }
 
 /*
- * One that comes from here on is not told to wait; one that was is among the offered already. With a flight recorder they
- * all wait for that.
+ * Children that come from here on are not told to wait; those that were told are among the offered already. With a flight recorder all
+ * children wait for that.
  */
 static void close_to_newcomers(struct recording *r)
 {
@@ -91,7 +91,7 @@ void recording_deinit(struct recording *r)
 	collectors_cancel(r);
 	recording_gpus_deinit(r);
 	close_to_newcomers(r);
-	/* Its thread works with the sources. */
+	/* The spooler's thread uses the sources. */
 	spooler_free(r->spooler);
 	timeline_deinit(&r->timeline);
 	for (size_t i = 0; i < r->n_sources; i++)
@@ -109,7 +109,7 @@ static int add_source(struct recording *r, struct target *t)
 	return 0;
 }
 
-/* Children that joined since the last look: 0, or -ENOMEM. */
+/* Makes sources of children that joined since the last look. 0 or -ENOMEM. */
 static int add_children(struct recording *r)
 {
 	struct family *f = r->family;
@@ -117,7 +117,7 @@ static int add_children(struct recording *r)
 	for (; r->n_met < f->n_children; r->n_met++) {
 		struct target *t = &f->children[r->n_met]->target;
 
-		/* The flight recorder's only. */
+		/* A dead child is kept for the flight recorder only. */
 		if (f->children[r->n_met]->is_recorded && target_get_life(t) != TARGET_ALIVE)
 			continue;
 		if (r->budget.used_bytes + SOURCE_BYTES > r->budget.max_bytes) {
@@ -131,8 +131,8 @@ static int add_children(struct recording *r)
 	return 0;
 }
 
-/* The samples of all begin with its start. */
-static void meet(void *recording)
+/* Meets new children. Their usage is sampled from the start of the recording on. */
+static void meet_children(void *recording)
 {
 	struct recording *r = recording;
 	size_t n_before = r->n_sources;
@@ -146,7 +146,7 @@ static void meet(void *recording)
 
 void recording_meet(struct recording *r)
 {
-	r->meeter = (struct family_meeter){.meet = meet, .context = r};
+	r->meeter = (struct family_meeter){.meet = meet_children, .context = r};
 	family_add_meeter(r->family, &r->meeter);
 	family_meet(r->family);
 }
@@ -175,7 +175,7 @@ void recording_look_at_clock(struct recording *r)
 	era_clock_look(&r->budget.era_clock, clock_pair_read(r->uses_ticks).ticks);
 }
 
-static void add_pair(struct recording *r)
+static void add_clock_pair(struct recording *r)
 {
 	struct clock_pair pair;
 
@@ -195,7 +195,7 @@ unsigned recording_visit(struct recording *r)
 	collectors_visit(r);
 	recording_gpus_visit(r);
 	if (!r->level && !r->collectors.options) {
-		add_pair(r);
+		add_clock_pair(r);
 		return 0;
 	}
 	family_handle_news(r->family);
@@ -208,11 +208,11 @@ unsigned recording_visit(struct recording *r)
 	}
 	if (spill_look(r))
 		r->error = -ENOMEM;
-	add_pair(r);
+	add_clock_pair(r);
 	return fullest;
 }
 
-/* Half of the time between two looks counts for each of them. */
+/* Each of two successive looks stands for half of the time between them. */
 void recording_look_at_halt(struct recording *r)
 {
 	int64_t now_ns = monotonic_ns();
@@ -233,7 +233,7 @@ int recording_end(struct recording *r)
 	r->stop = clock_pair_read(r->uses_ticks);
 	if (timeline_add(&r->timeline, r->stop))
 		return -ENOMEM;
-	/* The program need not have stopped. */
+	/* With a flight recorder the program goes on recording, so later records are left out. */
 	if (r->family->recorder_level && r->stop.monotonic_ns < r->end_ns)
 		r->end_ns = r->stop.monotonic_ns;
 	recording_look_at_clock(r);
@@ -249,7 +249,7 @@ int recording_end(struct recording *r)
 	return result == -ETIMEDOUT ? result : 0;
 }
 
-/* Its snapshots need not wait as long as this one's encoding takes. Of a program that is gone it has an end of its own. */
+/* Serves the flight recorder, so that its snapshots do not wait for this encoding. When the program is gone, recorder_end.c does that instead. */
 static void look_after_recorder(struct recording *r, void (*look)(void *), void *context)
 {
 	struct family *f = r->family;

@@ -55,7 +55,8 @@ static int cut_sources(struct recording *r, struct recording *part, int64_t from
 	return 0;
 }
 
-static int cut(struct recording *r, struct recording *part, int64_t from_ns, uint64_t settled_ticks)
+static int cut_part(
+	struct recording *r, struct recording *part, int64_t from_ns, uint64_t settled_ticks)
 {
 	int error = r->error;
 
@@ -80,7 +81,7 @@ static int cut(struct recording *r, struct recording *part, int64_t from_ns, uin
 
 int recording_cut(struct recording *r, struct recording *part, int64_t from_ns)
 {
-	/* Rings are emptied one by one: of two marks of one async span the first can be in the later part. */
+	/* Rings are emptied one by one, so the first of an async span's two marks can come with the later part. */
 	uint64_t settled_ticks = clock_pair_read(r->uses_ticks).ticks;
 
 	if (r->halt_looked_ns)
@@ -90,12 +91,12 @@ int recording_cut(struct recording *r, struct recording *part, int64_t from_ns)
 	r->stop = clock_pair_read(r->uses_ticks);
 	if (timeline_add(&r->timeline, r->stop))
 		r->error = -ENOMEM;
-	return cut(r, part, from_ns, settled_ticks);
+	return cut_part(r, part, from_ns, settled_ticks);
 }
 
 int recording_cut_last(struct recording *r, struct recording *part, int64_t from_ns)
 {
-	return cut(r, part, from_ns, UINT64_MAX);
+	return cut_part(r, part, from_ns, UINT64_MAX);
 }
 
 void recording_part_deinit(struct recording *part)

@@ -13,7 +13,7 @@
 #include "daemon/target/target.h"
 #include "lib/wire/record.h"
 
-static void begin_over(struct recording *r)
+static void begin_over_recorder(struct recording *r)
 {
 	for (size_t i = 0; i < r->n_sources; i++)
 		if (r->sources[i]->target->is_told_to_record)
@@ -21,8 +21,8 @@ static void begin_over(struct recording *r)
 }
 
 /*
- * With a flight recorder an annotation may be under way, for long if its thread is stopped. Collectors write when they are
- * asked, which is behind the moment when it was armed.
+ * The time before which no record of this recording ended. With a flight recorder an annotation may already be at work, for long if its thread
+ * is stopped. Collectors write only when they are asked, which is after the recording was armed.
  */
 static uint64_t find_earliest(const struct recording *r)
 {
@@ -31,7 +31,7 @@ static uint64_t find_earliest(const struct recording *r)
 	return r->armed.ticks > reach ? r->armed.ticks - reach : 0;
 }
 
-/* As the program says, which need not be true: between the command and the answer. */
+/* The time since which |t| records. The program says it, which need not be true: it must lie between command and answer. */
 static int64_t find_since(const struct recording *r, const struct target *t, int64_t now_ns)
 {
 	int64_t since_ns = atomic_load(&t->arena->recording_since_ns) - t->clock_ahead_ns;
@@ -52,7 +52,7 @@ static void note_able(struct recording *r)
 	}
 }
 
-static int start_all(struct recording *r, struct diag *d)
+static int start_threads(struct recording *r, struct diag *d)
 {
 	int error = orders_begin(r, ARENA_OP_START, d);
 
@@ -70,7 +70,7 @@ static void begin_without_threads(struct recording *r)
 			source_begin_without_threads(r->sources[i]);
 }
 
-/* A program that waits to be recorded (PROFTAP_WAIT) shall go on, although no thread of it is told to record. */
+/* Lets a program that waits to be recorded (PROFTAP_WAIT) go on, although none of its threads is told to record. */
 static void tell_begun(const struct recording *r)
 {
 	const struct target *t = r->family->main;
@@ -84,13 +84,13 @@ int recording_begin(struct recording *r, unsigned level, struct diag *d)
 
 	r->level = level;
 	if (level)
-		begin_over(r);
+		begin_over_recorder(r);
 	r->begun = clock_pair_read(r->uses_ticks);
 	r->able_ns = r->begun.monotonic_ns;
 	r->earliest_ticks = find_earliest(r);
 	era_clock_begin(&r->budget.era_clock, r->earliest_ticks, r->begun.ticks);
 	if (level)
-		error = start_all(r, d);
+		error = start_threads(r, d);
 	else
 		tell_begun(r);
 	if (!level && r->collectors.options)
@@ -109,7 +109,7 @@ void recording_skip(struct recording *r, int64_t agreed_ns)
 			drain_skip(&r->sources[i]->drain, agreed_ns, &r->error);
 }
 
-static struct clock_pair find_start(const struct recording *r, int64_t agreed_ns)
+static struct clock_pair find_start_pair(const struct recording *r, int64_t agreed_ns)
 {
 	struct clock_pair now = clock_pair_read(r->uses_ticks);
 
@@ -121,7 +121,7 @@ static struct clock_pair find_start(const struct recording *r, int64_t agreed_ns
 
 int recording_start(struct recording *r, int64_t agreed_ns)
 {
-	r->start = find_start(r, agreed_ns);
+	r->start = find_start_pair(r, agreed_ns);
 	r->start_unix_ns = r->start.monotonic_ns + r->unix_offset_ns;
 	r->last_pair_ns = r->start.monotonic_ns;
 	if (timeline_add(&r->timeline, r->start))

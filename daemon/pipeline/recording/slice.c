@@ -72,8 +72,8 @@ uint64_t slice_count(const struct drain *d)
 	return n;
 }
 
-/* All logs, one after the other, with where each one's slots lie in the file, until |visit| fails. */
-static int walk(struct slice *slice,
+/* Calls |visit| with each log and the offset of its slots in the file, until it fails. */
+static int visit_logs(struct slice *slice,
 	int (*visit)(const struct slice *slice, struct thread_log *log, uint64_t offset))
 {
 	uint64_t offset = 0;
@@ -89,7 +89,7 @@ static int walk(struct slice *slice,
 	return r;
 }
 
-/* --- to the file --------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------- */
 
 static int write_log(const struct slice *slice, struct thread_log *log, uint64_t offset)
 {
@@ -107,7 +107,7 @@ static int look_at_devices(const struct slice *slice, struct device_extents *to)
 	return r;
 }
 
-static int let_go(const struct slice *slice, struct thread_log *log, uint64_t offset)
+static int free_slots(const struct slice *slice, struct thread_log *log, uint64_t offset)
 {
 	(void)slice;
 	(void)offset;
@@ -125,9 +125,10 @@ static int write_all(struct slice *slice)
 	slice->fd = spool_place_open(NULL, &place);
 	if (slice->fd < 0)
 		return slice->fd;
-	r = slice->n_bytes > spool_place_find_room(slice->fd) ? -ENOSPC : walk(slice, write_log);
+	r = slice->n_bytes > spool_place_find_room(slice->fd) ? -ENOSPC
+							      : visit_logs(slice, write_log);
 	if (!r)
-		r = walk(slice, let_go);
+		r = visit_logs(slice, free_slots);
 	else
 		close_file(slice);
 	return r;
@@ -155,7 +156,7 @@ static void *run_writer(void *argument)
 void slice_store(struct slice *slice)
 {
 	slice->has_writer = pthread_create(&slice->writer, NULL, run_writer, slice) == 0;
-	/* The writer sets it otherwise. */
+	/* Otherwise the writer sets it. */
 	if (!slice->has_writer)
 		slice->has_failed = true;
 	else
@@ -172,7 +173,7 @@ bool slice_is_in_memory(const struct slice *slice)
 	return slice_is_busy(slice) || slice->fd < 0;
 }
 
-/* --- and back ------------------------------------------------------------------------------ */
+/* --- reading ------------------------------------------------------------------------------- */
 
 uint64_t slice_find_first(struct slice *slice, uint64_t earliest_ticks, uint64_t first)
 {
@@ -203,17 +204,17 @@ static int read_log(const struct slice *slice, struct thread_log *log, uint64_t 
 			  : -ENOMEM;
 }
 
-static int give_up(const struct slice *slice, struct thread_log *log, uint64_t offset)
+static int count_log_as_lost(const struct slice *slice, struct thread_log *log, uint64_t offset)
 {
 	log->lost_memory += log->n_entries;
 	log->n_entries = 0;
-	let_go(slice, log, offset);
+	free_slots(slice, log, offset);
 	return 0;
 }
 
-static void forget(struct slice *slice)
+static void forget_records(struct slice *slice)
 {
-	walk(slice, give_up);
+	visit_logs(slice, count_log_as_lost);
 	for (size_t i = 0; i < slice->n_drains; i++)
 		for (size_t k = 0; k < slice->drains[i].n_logs; k++)
 			slice->drains[i].logs[k]->n_slots = slice->drains[i].logs[k]->n_eras = 0;
@@ -226,10 +227,10 @@ int slice_load(struct slice *slice)
 	wait_for_writer(slice);
 	if (slice->fd < 0)
 		return 0;
-	r = walk(slice, read_log);
+	r = visit_logs(slice, read_log);
 	if (r) {
 		log_warn(LOG_TARGET, "a session's records: %s", errno_words(-r));
-		forget(slice);
+		forget_records(slice);
 	}
 	close_file(slice);
 	return r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of a capture; see snapshots.h. */
+/* Snapshots of a session; see snapshots.h. */
 #include "daemon/pipeline/recording/snapshots.h"
 
 #include <errno.h>
@@ -12,13 +12,13 @@
 #include "daemon/pipeline/recording/collectors.h"
 #include "trace/model/space.h"
 
-/* On its way through another thread. */
+/* A snapshot that another thread makes. */
 struct snapshot {
 	struct snapshots *of;
-	void *asked; /* the request's */
+	void *asked; /* the request's object for it */
 };
 
-/* What is left when a session ends. */
+/* The rest of a session that ends. */
 struct remainder {
 	struct snapshots *of;
 	struct capture_result *result;
@@ -39,14 +39,14 @@ void snapshots_deinit(struct snapshots *s)
 
 static int make_part(struct snapshots *s, struct recording *part, struct capture_result *result)
 {
-	/* Who ends the session gives up its own data, not that of who asked before. */
+	/* A client that cancels the session gives up its own data, not that of another client's snapshot. */
 	static const _Atomic int never;
 	struct capture_request request = *s->whole->request;
 	struct capture_trace t = *s->whole;
 	int r;
 
 	request.cancel = &never;
-	/* It may be made by another thread than the one that looks. */
+	/* on_look() must be called by the worker, and this may be another thread. */
 	request.on_look = NULL;
 	t.request = &request;
 	t.recording = part;
@@ -70,7 +70,7 @@ static void make_snapshot(struct recording *part, void *context)
 	free(snapshot);
 }
 
-static void fail(const struct snapshots *s, void *asked)
+static void fail_snapshot(const struct snapshots *s, void *asked)
 {
 	struct capture_result nothing = {.is_empty = 0};
 	struct diag d = DIAG_INIT;
@@ -78,7 +78,7 @@ static void fail(const struct snapshots *s, void *asked)
 	s->whole->request->deliver_snapshot(asked, -ENOMEM, &nothing, &d);
 }
 
-static void take(struct snapshots *s)
+static void take_snapshot(struct snapshots *s)
 {
 	void *asked = s->asked;
 	struct snapshot *snapshot = malloc(sizeof *snapshot);
@@ -87,12 +87,12 @@ static void take(struct snapshots *s)
 	if (snapshot)
 		*snapshot = (struct snapshot){s, asked};
 	if (!snapshot || continuous_cut(&s->kept, make_snapshot, snapshot)) {
-		fail(s, asked);
+		fail_snapshot(s, asked);
 		free(snapshot);
 	}
 }
 
-/* What devices did until now is to be in it. */
+/* Looks for a request, and asks the collectors for their records until now. */
 static void look_for_next(struct snapshots *s)
 {
 	const struct capture_request *request = s->whole->request;
@@ -110,13 +110,13 @@ void snapshots_visit(struct snapshots *s)
 	if (!s->asked)
 		look_for_next(s);
 	if (s->asked && collectors_have_handed_on(s->whole->recording))
-		take(s);
+		take_snapshot(s);
 }
 
 void snapshots_settle(struct snapshots *s)
 {
 	if (s->asked)
-		take(s);
+		take_snapshot(s);
 }
 
 static void make_remainder(struct recording *part, void *context)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a session that keeps the newest is asked for while it records, and the rest of it: each a part (continuous.h) with a
+ * Snapshots of a session that keeps the newest records, and its rest when it ends. Each is a part (continuous.h) with a
  * trace of its own.
  */
 #ifndef DAEMON_SNAPSHOTS_H
@@ -17,23 +17,23 @@ struct capture_trace;
 /* All zero: deinit does nothing. */
 struct snapshots {
 	struct continuous kept;
-	struct async_carries carries; /* of whoever makes a trace */
+	struct async_carries carries; /* belong to the maker of a trace */
 	const struct capture_trace *whole; /* borrowed */
-	void *asked; /* the request's that waits for collectors, or NULL */
+	void *asked; /* the request's object for a snapshot that waits for collectors, or NULL */
 };
 
-/* The recording of |whole| has begun; |max_slot_bytes| is what its raw records may take. */
+/* The recording of |whole| has begun; its raw records may take |max_slot_bytes|. */
 void snapshots_init(
 	struct snapshots *s, const struct capture_trace *whole, uint64_t max_slot_bytes);
-/* Waits for the one that is being made. */
+/* Waits for the snapshot that is being made. */
 void snapshots_deinit(struct snapshots *s);
 
-/* After each visit of the recording: what is too much goes, and the next snapshot that was asked for is made. */
+/* Called after each visit of the recording: drops the oldest records if there are too many, and makes the next snapshot. */
 void snapshots_visit(struct snapshots *s);
 
-/* Before the recording ends: who waits for collectors has his part, of what there is. */
+/* Called before the recording ends: makes the snapshot that waits for collectors of the records that are there. */
 void snapshots_settle(struct snapshots *s);
-/* Once the recording has ended: the trace of what is left, as capture_trace_make(). */
+/* Called when the recording has ended: makes the trace of the rest, as capture_trace_make(). */
 int snapshots_end(struct snapshots *s, struct capture_result *result);
 
 #endif

@@ -63,7 +63,7 @@ static void begin_if_answered(struct source *s)
 		source_begin(s);
 }
 
-/* It ended before it answered, and had begun. */
+/* Begins if the process recorded, and ended before it answered. */
 static void begin_if_gone(struct source *s)
 {
 	if (s->state == SOURCE_STARTING && target_get_life(s->target) != TARGET_ALIVE &&
@@ -79,7 +79,7 @@ unsigned source_visit(struct source *s, int *error)
 	begin_if_answered(s);
 	if (s->state == SOURCE_RECORDING)
 		full = drain_visit(&s->drain, error);
-	/* What did not fit is fetched at the next visit; collectors go on when the program has only stopped its server. */
+	/* Records that did not fit are fetched at the next visit. Collectors go on when the program has only stopped its server. */
 	if (life != TARGET_ALIVE && !s->drain.is_behind && collecting_has_ended(s))
 		source_end(s, error);
 	return full;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One process's part in a capture: what it was told, and what came out of its rings. */
+/* A source is one process in a capture: its state, its records, usage and collectors. */
 #ifndef DAEMON_SOURCE_H
 #define DAEMON_SOURCE_H
 
@@ -14,9 +14,9 @@ struct plane;
 struct target;
 
 enum source_state {
-	SOURCE_STARTING, /* it was told to, and has not answered yet */
+	SOURCE_STARTING, /* it was told to record, and has not answered yet */
 	SOURCE_RECORDING,
-	SOURCE_ENDED, /* nothing more will come; what came is kept */
+	SOURCE_ENDED, /* no more records come; its records are kept */
 };
 
 struct source {
@@ -26,30 +26,29 @@ struct source {
 	struct collecting collecting;
 	struct assembly *assembly; /* NULL: nothing was spooled */
 	enum source_state state;
-	uint32_t word_before; /* its arena's, when it was told nothing yet */
-	uint64_t rings_bytes; /* that were prepared for it */
-	bool goes_on; /* of a part (recording_cut.h): its process records on */
-	bool is_over; /* it recorded before for the flight recorder, and its drain has begun; see source_begin_over() */
-	struct plane *
-		plane; /* in the trace that is being made of it, which owns it; NULL: it has none */
+	uint32_t word_before; /* the arena's word before it was told to record */
+	uint64_t rings_bytes; /* of the rings that were prepared for it */
+	bool goes_on; /* for a part (recording_cut.h): its process records on */
+	bool is_over; /* it recorded for the flight recorder before, and its drain has begun: source_begin_over() */
+	struct plane *plane; /* in the trace that is being made, which owns it; NULL: it has none */
 };
 
 /* Owner: *out belongs to the caller. |target| and |budget| outlive it. 0 or -ENOMEM. */
 int source_new(struct target *target, struct drain_budget *budget, struct source **out);
 struct source *source_free(struct source *s); /* NULL ok; returns NULL */
 
-/* Of a process that records already: what it writes from here on counts, also before it has answered. */
+/* Begins for a process that records already: its records count from here on, also before it has answered. */
 void source_begin_over(struct source *s, int *error);
-/* It has answered: what it writes from here on counts. */
+/* Begins when the process has answered: its records count from here on. */
 void source_begin(struct source *s);
-/* Nothing of its threads counts, only what collectors write. */
+/* Begins without threads: only the collectors' records count. */
 void source_begin_without_threads(struct source *s);
-/* Copies out what is new, as drain_visit() does; ends it when its process is gone. */
+/* Copies new records out, as drain_visit() does; ends it when its process is gone. */
 unsigned source_visit(struct source *s, int *error);
-/* The last records, the open spans, the losses. Nothing the second time. */
+/* Reads the last records, the open spans and the losses. Does nothing the second time. */
 void source_end(struct source *s, int *error);
 
-/* 1 when there is anything to tell: a record, an open span, a loss. */
+/* True when it has a record, an open span or a loss. */
 bool source_has_content(const struct source *s);
 
 #endif

@@ -17,22 +17,22 @@
 #include "daemon/target/target.h"
 #include "trace/model/space.h"
 
-/* What must stay in memory: a share of the capture's; where that is more than some, it is of what memory is left, too. */
+/* The memory for data that cannot be spooled: a share of the capture's, and above SOME_KEEP_BYTES also a share of the free memory. */
 #define KEEP_SHARE 16
 #define SOME_KEEP_BYTES (UINT64_C(64) << 20)
 #define PARTS_OF_WINDOW 4
-/* What is encoded when all of it is there: fewer slots cost less as they are; more, as many as ever wait in a capture, go to a file. */
+/* Slots that are encoded at the end: fewer than this are cheaper unspooled; more than the windows below go to a file. */
 #define MIN_BYTES ((uint64_t)1 << 20)
 #define MAX_WINDOWS_IN_MEMORY DRAIN_MAX_WINDOWS
-/* Of addresses, not of memory: bytes that become of a slot's, at the very most, and of open spans. */
+/* Address space, not memory: the most bytes that a slot's bytes become, and room for open spans. */
 #define MAX_GROWTH 4
 #define SPARE_BYTES ((uint64_t)16 << 20)
-/* From here on a second thread is worth it; while it is recorded the program has the processors. */
+/* From this size on a second thread is worth it, but not while recording: the program needs the processors. */
 #define MIN_APART_BYTES ((uint64_t)4 << 20)
 /* Slots that were taken become at most twice as many bytes. */
 #define RESERVE_WINDOWS (2 * (DRAIN_MAX_WINDOWS + 1))
 
-static uint64_t count_keep(const struct recording *r)
+static uint64_t count_keep_bytes(const struct recording *r)
 {
 	uint64_t share = r->max_bytes / KEEP_SHARE;
 	uint64_t left;
@@ -46,12 +46,12 @@ static uint64_t count_keep(const struct recording *r)
 }
 
 /*
- * |n_bytes| are there, and no more come; 0: nobody knows yet. When there can be no spool, everything stays in memory, as it is,
- * as far as it fits there.
+ * |n_bytes| of slots are there and no more come; 0: unknown yet. When no file can be had, the slots stay in memory as far as they
+ * fit there.
  */
 static void begin_in_file(struct recording *r, uint64_t n_bytes)
 {
-	uint64_t keep = count_keep(r);
+	uint64_t keep = count_keep_bytes(r);
 	uint64_t window = r->budget.window_bytes;
 	struct spooler_config config = {
 		.max_bytes = r->max_bytes - keep - DRAIN_MAX_WINDOWS * window,
@@ -71,13 +71,13 @@ static void begin_in_file(struct recording *r, uint64_t n_bytes)
 	r->budget.window_bytes = 0;
 }
 
-/* What there is, and there is no more of it: encoded in memory, a part at a time, it takes less than as a whole. */
+/* |n_bytes| are all slots: encoded in memory, a part at a time, they take less than as a whole. */
 static void begin_in_memory(struct recording *r, uint64_t n_bytes)
 {
 	struct spooler_config config = {
 		.in_memory = 1,
 		.max_bytes = n_bytes * MAX_GROWTH + SPARE_BYTES,
-		.keep_bytes = count_keep(r),
+		.keep_bytes = count_keep_bytes(r),
 		.uses_ticks = r->uses_ticks,
 		.encodes_apart = n_bytes >= MIN_APART_BYTES,
 	};
@@ -89,7 +89,7 @@ static void begin_in_memory(struct recording *r, uint64_t n_bytes)
 		r->budget.sink = spooler_get_sink(r->spooler);
 }
 
-static int adopt(struct recording *r, struct source *s)
+static int adopt_source(struct recording *r, struct source *s)
 {
 	if (s->assembly)
 		return 0;
@@ -100,41 +100,41 @@ static int adopt(struct recording *r, struct source *s)
 	return 0;
 }
 
-static int give(struct recording *r, struct source *s)
+static int give_source(struct recording *r, struct source *s)
 {
-	int error = adopt(r, s);
+	int error = adopt_source(r, s);
 
 	return error ? error : drain_give(&s->drain, &r->budget, s->assembly, &r->timeline);
 }
 
-static int give_all(struct recording *r)
+static int give_all_sources(struct recording *r)
 {
 	int error = 0;
 
 	for (size_t i = 0; i < r->n_sources && !error; i++)
 		if (r->sources[i]->drain.n_logs)
-			error = give(r, r->sources[i]);
+			error = give_source(r, r->sources[i]);
 	return error;
 }
 
-/* A capture that has less than a window needs no file. Of one that has, parts go while a core's cache still has them. */
-static uint64_t find_limit(const struct drain_budget *budget)
+/* A capture with less than a window needs no file. Later, slots go in parts that are still in a core's cache. */
+static uint64_t find_window_limit(const struct drain_budget *budget)
 {
 	return budget->sink ? budget->window_bytes / PARTS_OF_WINDOW : budget->window_bytes;
 }
 
 int spill_look(struct recording *r)
 {
-	if (!r->budget.window_bytes || r->budget.slot_bytes < find_limit(&r->budget))
+	if (!r->budget.window_bytes || r->budget.slot_bytes < find_window_limit(&r->budget))
 		return 0;
 	if (!r->spooler)
 		begin_in_file(r, 0);
 	if (!r->spooler)
 		return 0;
-	/* Times are made of pairs on both sides. */
+	/* A time is found between two clock pairs, so one must be later than the slots. */
 	if (timeline_add(&r->timeline, clock_pair_read(r->uses_ticks)))
 		return -ENOMEM;
-	return give_all(r);
+	return give_all_sources(r);
 }
 
 void spill_begin(struct recording *r, uint64_t n_bytes)
@@ -152,7 +152,7 @@ void spill_begin(struct recording *r, uint64_t n_bytes)
 int spill_give(struct recording *r)
 {
 	struct spooler *spooler = r->spooler;
-	int error = spooler ? give_all(r) : 0;
+	int error = spooler ? give_all_sources(r) : 0;
 
 	while (spooler &&
 		spooler_get_held_bytes(spooler) > DRAIN_MAX_WINDOWS * r->budget.window_bytes)
@@ -170,7 +170,7 @@ int spill_rest(struct recording *r)
 
 void spill_catch_up(struct recording *r, struct source *s)
 {
-	/* Each turn takes a window at least; who goes on writing does not hold us. */
+	/* Each turn takes a window at least. The number of turns is bounded, so a program that goes on writing does not hold us. */
 	uint64_t rings = (uint64_t)s->target->n_rings * s->target->ring_bytes;
 	uint64_t turns = r->budget.window_bytes ? rings / r->budget.window_bytes + 2 : 0;
 
