@@ -26,7 +26,6 @@
  * recorder's end.
  */
 #define KEEP_RINGS_NS (10 * NS_PER_S)
-#define DEFAULT_USAGE_INTERVAL_MS 100
 
 static void capture_on_begin(void *context)
 {
@@ -95,48 +94,27 @@ static void worker_note_gone(void *context)
  */
 static void worker_run_capture(struct session *s, struct session_request *request)
 {
-	struct capture_request capture = {
-		.level = request->options.host_tracer_level,
-		.device_options = request->options.device_tracer_level ? &request->options : NULL,
-		.asked = &request->options,
-		.duration_ms = request->options.duration_ms,
-		.start_timestamp_ns = request->options.start_timestamp_ns,
-		.start_ns = request->start_ns,
-		.max_bytes = (uint64_t)profile_options_get_number(&request->options,
-			"ptap_max_capture_bytes", (int64_t)s->family->main->max_capture_bytes),
-		.window_bytes = (uint64_t)profile_options_get_number(
-			&request->options, "ptap_spool_window_bytes", 0),
-		.max_xspace_bytes = request->max_xspace_bytes,
-		.has_others = request->has_others,
-		.usage_interval_ms = profile_options_get_number(
-			&request->options, "ptap_usage_interval_ms", DEFAULT_USAGE_INTERVAL_MS),
-		.wants_machine_usage =
-			(int)profile_options_get_number(&request->options, "ptap_machine_usage", 1),
-		.keeps_newest = request->is_continuous,
-		.next_snapshot = capture_next_snapshot,
-		.deliver_snapshot = capture_deliver_snapshot,
-		.options = request->options_bytes,
-		.options_bytes = request->n_options_bytes,
-		.warnings = (const char *const *)request->warnings,
-		.n_warnings = request->n_warnings,
+	const struct capture_control control = {
 		.stop = &s->stop,
 		.cancel = &s->cancel,
 		.progress = request->progress,
 		.on_begin = capture_on_begin,
 		.on_look = capture_on_look,
 		.on_gone = worker_note_gone,
+		.next_snapshot = capture_next_snapshot,
+		.deliver_snapshot = capture_deliver_snapshot,
 		.context = s,
 	};
 	struct capture_result result;
 	struct diag d = DIAG_INIT;
-	int r = capture_run(s->family, &capture, &result, &d);
+	int r = capture_run(s->family, &request->capture, &control, &result, &d);
 	struct session_request *stopper;
 
 	session_note_gpu(s, result.gpu);
-	if (request->is_continuous && !request->begin && !r && recorder_end_keep(s, &result))
+	if (request->capture.keeps_newest && !request->begin && !r && recorder_end_keep(s, &result))
 		return;
 	stopper = session_release(s);
-	if (request->is_continuous && !request->begin) {
+	if (request->capture.keeps_newest && !request->begin) {
 		continuous_deliver_rest(stopper, r, &result, &d);
 	} else {
 		request->deliver(request, r, &result, &d);

@@ -15,15 +15,15 @@
 
 static void check_accepted(const struct session_request *request)
 {
-	const struct profile_options *o = &request->options;
+	const struct profile_options *o = &request->capture.options;
 
 	if (o->host_tracer_level > 3 || o->device_tracer_level > 1 || o->python_tracer_level > 1)
 		abort();
 	for (size_t i = 0; i < o->n_map; i++)
 		if (!o->map[i].key)
 			abort();
-	for (size_t i = 0; i < request->n_warnings; i++)
-		if (!request->warnings[i][0])
+	for (size_t i = 0; i < request->capture.n_warnings; i++)
+		if (!request->capture.warnings[i][0])
 			abort();
 }
 
@@ -32,10 +32,10 @@ static void check_echo(const struct session_request *request)
 {
 	Tensorflow__ProfileOptions *again;
 
-	if (!request->options_bytes)
+	if (!request->capture.options_bytes)
 		return;
 	again = tensorflow__profile_options__unpack(
-		NULL, request->n_options_bytes, request->options_bytes);
+		NULL, request->capture.n_options_bytes, request->capture.options_bytes);
 	if (!again)
 		abort();
 	tensorflow__profile_options__free_unpacked(again, NULL);
@@ -61,7 +61,7 @@ static void check_capture(const uint8_t *data, size_t n_bytes)
 	uint32_t interval_ms = 0;
 	int r = request_decode_capture(data, n_bytes, &request, &interval_ms, &d);
 
-	if (!r && (interval_ms < 50 || !request->options.duration_ms))
+	if (!r && (interval_ms < 50 || !request->capture.options.duration_ms))
 		abort();
 	check(request, r, &d);
 }

@@ -15,6 +15,7 @@
 #include "base/diag.h"
 #include "base/profile_options.h"
 #include "daemon/pipeline/recording/capture.h"
+#include "daemon/pipeline/recording/capture_request.h"
 #include "daemon/pipeline/recording/capture_trace.h"
 #include "daemon/pipeline/recording/orders.h"
 #include "daemon/pipeline/recording/recording.h"
@@ -42,7 +43,7 @@ static void set_up(void)
 	/* It lives, and its children are followed. */
 	atomic_store(&target.arena->guest, 1);
 	target.flags = ARENA_FOLLOW_FORK;
-	request.level = trace.level = 1;
+	request.options.host_tracer_level = trace.level = 1;
 	trace.request = &request;
 	trace.target = &target;
 	trace.recording = &recording;

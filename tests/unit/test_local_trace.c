@@ -67,10 +67,10 @@ START_TEST(takes_a_request_once)
 	ck_assert(local_trace_is_asked(&fixture.target));
 	ck_assert_msg(take() == 0, "%s", d.text);
 	ck_assert(!local_trace_is_asked(&fixture.target));
-	ck_assert_uint_eq(request->options.host_tracer_level, 3);
-	ck_assert_uint_eq(request->options.duration_ms, UINT64_MAX);
-	ck_assert_uint_eq(request->n_warnings, 1);
-	ck_assert_uint_gt(request->n_options_bytes, 0);
+	ck_assert_uint_eq(request->capture.options.host_tracer_level, 3);
+	ck_assert_uint_eq(request->capture.options.duration_ms, UINT64_MAX);
+	ck_assert_uint_eq(request->capture.n_warnings, 1);
+	ck_assert_uint_gt(request->capture.n_options_bytes, 0);
 	ck_assert_ptr_nonnull(strstr(request->trace->dir.path, "/logs/plugins/profile/mine"));
 	local_trace_begin(request->trace);
 	ck_assert_uint_eq(atomic_load(&words()->state), ARENA_TRACE_RUNNING);

@@ -57,8 +57,8 @@ START_TEST(warns_of_each_option_that_is_ignored)
 {
 	struct session_request *request = decode(3);
 
-	ck_assert_uint_eq(request->n_warnings, 3);
-	ck_assert_ptr_nonnull(strstr(request->warnings[2], "x"));
+	ck_assert_uint_eq(request->capture.n_warnings, 3);
+	ck_assert_ptr_nonnull(strstr(request->capture.warnings[2], "x"));
 	free_request(request);
 }
 END_TEST
@@ -68,8 +68,8 @@ START_TEST(warns_of_very_many_together)
 {
 	struct session_request *request = decode(100000);
 
-	ck_assert_uint_eq(request->n_warnings, SESSION_MAX_WARNINGS);
-	ck_assert_str_eq(request->warnings[SESSION_MAX_WARNINGS - 1],
+	ck_assert_uint_eq(request->capture.n_warnings, CAPTURE_MAX_WARNINGS);
+	ck_assert_str_eq(request->capture.warnings[CAPTURE_MAX_WARNINGS - 1],
 		"further warnings about the request are left out");
 	free_request(request);
 }

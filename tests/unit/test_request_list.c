@@ -47,7 +47,7 @@ static struct session_request *make(const char *names)
 	for (; *names; names++) {
 		*end = calloc(1, sizeof **end);
 		ck_assert_ptr_nonnull(*end);
-		profile_options_init(&(*end)->options);
+		profile_options_init(&(*end)->capture.options);
 		(*end)->session_id = strndup(names, 1);
 		(*end)->deliver = deliver;
 		(*end)->call = (struct rpc_call *)(uintptr_t)*names;

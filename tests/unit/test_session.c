@@ -40,7 +40,7 @@ static int take(void)
 	struct session_request *request = calloc(1, sizeof *request);
 
 	ck_assert_ptr_nonnull(request);
-	profile_options_init(&request->options);
+	profile_options_init(&request->capture.options);
 	request->call = (struct rpc_call *)&call;
 	return session_take(&session, request);
 }
@@ -105,7 +105,7 @@ static struct session_request *new_counted(void)
 	struct session_request *request = calloc(1, sizeof *request);
 
 	ck_assert_ptr_nonnull(request);
-	profile_options_init(&request->options);
+	profile_options_init(&request->capture.options);
 	request->deliver = count_told;
 	return request;
 }

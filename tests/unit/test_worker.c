@@ -114,7 +114,7 @@ static void ask(enum recorder_ask what)
 	struct session_request *request = calloc(1, sizeof *request);
 
 	ck_assert_ptr_nonnull(request);
-	profile_options_init(&request->options);
+	profile_options_init(&request->capture.options);
 	request->recorder_ask = what;
 	request->discards = 1;
 	request->begin = begin;

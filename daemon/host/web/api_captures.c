@@ -8,11 +8,11 @@
 #include "daemon/host/programs/caller.h"
 #include "daemon/host/web/api_answer.h"
 #include "daemon/host/web/api_routes.h"
-#include "daemon/host/web/capture_request.h"
 #include "daemon/host/web/job_admission.h"
 #include "daemon/host/web/json_text.h"
 #include "daemon/host/web/web.h"
 #include "daemon/host/web/web_audit.h"
+#include "daemon/host/web/web_capture.h"
 #include "http/exchange.h"
 #include "rpc/server.h"
 
@@ -64,7 +64,7 @@ static void refuse(struct http_exchange *x, int rpc_status, const struct diag *d
 	api_refuse(x, rpc_status, d, NULL);
 }
 
-static void begin(struct http_exchange *x, struct web *w, struct capture_request *request)
+static void begin(struct http_exchange *x, struct web *w, struct web_capture *request)
 {
 	struct caller caller;
 	struct diag d = DIAG_INIT;
@@ -85,17 +85,17 @@ static void begin(struct http_exchange *x, struct web *w, struct capture_request
 
 void api_create_capture(struct http_exchange *x, void *context)
 {
-	struct capture_request request;
+	struct web_capture request;
 	struct diag d = DIAG_INIT;
 	size_t n;
 	const char *body = http_get_body(x, &n);
-	int r = capture_request_parse(&request, body, n, &d);
+	int r = web_capture_parse(&request, body, n, &d);
 
 	if (!r) {
 		begin(x, context, &request);
 		return;
 	}
-	capture_request_deinit(&request);
+	web_capture_deinit(&request);
 	if (r == -ENOMEM)
 		api_refuse_memory(x);
 	else

@@ -11,7 +11,6 @@
 #include "daemon/host/programs/programs.h"
 #include "daemon/host/web/api_answer.h"
 #include "daemon/host/web/api_routes.h"
-#include "daemon/host/web/capture_request.h"
 #include "daemon/host/web/deferred.h"
 #include "daemon/host/web/job_admission.h"
 #include "daemon/host/web/stream.h"
@@ -19,6 +18,7 @@
 #include "daemon/host/web/tool_answer.h"
 #include "daemon/host/web/usage_json.h"
 #include "daemon/host/web/web.h"
+#include "daemon/host/web/web_capture.h"
 #include "daemon/serve/session/repository.h"
 #include "http/exchange.h"
 #include "rpc/server.h"
@@ -36,8 +36,8 @@ static void write_limits(struct json *j)
 	json_uint(j, "captures", JOBS_MAX_RUNNING);
 	json_uint(j, "streams", STREAMS_MAX);
 	json_uint(j, "conversions", TOOL_ANSWERS_MAX);
-	json_uint(j, "targets", CAPTURE_REQUEST_MAX_TARGETS);
-	json_uint(j, "wait_ms", CAPTURE_REQUEST_MAX_WAIT_MS);
+	json_uint(j, "targets", WEB_CAPTURE_MAX_TARGETS);
+	json_uint(j, "wait_ms", WEB_CAPTURE_MAX_WAIT_MS);
 	json_end_object(j);
 }
 

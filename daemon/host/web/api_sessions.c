@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes of sessions; see api_routes.h. What they have is taken by captures (capture_request.h, |snapshot|). */
+/* Routes of sessions; see api_routes.h. What they have is taken by captures (web_capture.h, |snapshot|). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,9 +36,8 @@ static void write_audit(const struct deferred *d, const struct program *p, const
 
 	audit_add_target(&a, p);
 	snprintf(a.options, sizeof a.options, "session=%s recorder=%s%s%s", o->asked.session,
-		o->is_recorder ? "true" : "false",
-		capture_request_has_options(&o->asked) ? " " : "",
-		capture_request_has_options(&o->asked) ? o->asked.options_text : "");
+		o->is_recorder ? "true" : "false", web_capture_has_options(&o->asked) ? " " : "",
+		web_capture_has_options(&o->asked) ? o->asked.options_text : "");
 	audit_write(&a);
 }
 
@@ -140,7 +139,7 @@ void api_begin_session(struct http_exchange *x, void *context)
 /* Which one: "" is the one that runs, else the recorder. */
 static int take_name(struct session_order *o, const char *name, struct diag *d)
 {
-	int r = capture_request_init(&o->asked);
+	int r = web_capture_init(&o->asked);
 
 	if (r)
 		return r;

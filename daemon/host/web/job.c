@@ -11,14 +11,14 @@
 #include "daemon/host/web/target_json.h"
 #include "rpc/server.h"
 
-struct job *job_new(const struct caller *caller, struct capture_request *request)
+struct job *job_new(const struct caller *caller, struct web_capture *request)
 {
 	struct job *j = calloc(1, sizeof *j);
 
 	if (j)
-		j->targets = calloc(CAPTURE_REQUEST_MAX_TARGETS, sizeof *j->targets);
+		j->targets = calloc(WEB_CAPTURE_MAX_TARGETS, sizeof *j->targets);
 	if (!j || !j->targets) {
-		capture_request_deinit(request);
+		web_capture_deinit(request);
 		free(j);
 		return NULL;
 	}
@@ -35,7 +35,7 @@ struct job *job_free(struct job *j)
 {
 	if (!j)
 		return NULL;
-	capture_request_deinit(&j->request);
+	web_capture_deinit(&j->request);
 	for (size_t i = 0; i < j->n_warnings; i++)
 		free(j->warnings[i]);
 	free(j->warnings);
@@ -111,9 +111,9 @@ static void write_target(struct json *json, const struct job_target *t)
 }
 
 /* "train,4243" */
-static void write_words(struct json *json, const struct capture_request *q)
+static void write_words(struct json *json, const struct web_capture *q)
 {
-	char text[CAPTURE_REQUEST_MAX_TARGETS * CAPTURE_REQUEST_TARGET_BYTES];
+	char text[WEB_CAPTURE_MAX_TARGETS * WEB_CAPTURE_TARGET_BYTES];
 	size_t n = 0;
 
 	for (size_t i = 0; i < q->n_targets; i++)
@@ -122,7 +122,7 @@ static void write_words(struct json *json, const struct capture_request *q)
 	json_text(json, "target", q->n_targets ? text : NULL);
 }
 
-static void write_request(struct json *json, const struct capture_request *q)
+static void write_request(struct json *json, const struct web_capture *q)
 {
 	write_words(json, q);
 	json_known_text(json, "next", q->next);

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "daemon/host/programs/caller.h"
-#include "daemon/host/web/capture_request.h"
+#include "daemon/host/web/web_capture.h"
 
 struct jobs;
 struct json;
@@ -61,7 +61,7 @@ struct job {
 	unsigned n_holders; /* the table, and the thread */
 	uint64_t id;
 	struct caller caller;
-	struct capture_request request; /* as asked; constant */
+	struct web_capture request; /* as asked; constant */
 	uint64_t newest; /* of request.next: programs behind this one are meant */
 	_Atomic int stop; /* an early end is asked for, with the data */
 	_Atomic int cancel; /* without */
@@ -70,7 +70,7 @@ struct job {
 	int64_t started_ns; /* 0: not yet */
 	int64_t ended_ns; /* likewise */
 	int64_t unix_offset_ns; /* of all three: they stay apart as they were when somebody sets the clock */
-	struct job_target *targets; /* room for CAPTURE_REQUEST_MAX_TARGETS */
+	struct job_target *targets; /* room for WEB_CAPTURE_MAX_TARGETS */
 	size_t n_targets;
 	char run[160]; /* "": not written */
 	int status; /* gRPC's, of what failed */
@@ -80,7 +80,7 @@ struct job {
 };
 
 /* NULL when memory ran out. Takes |request|, also then. */
-struct job *job_new(const struct caller *caller, struct capture_request *request);
+struct job *job_new(const struct caller *caller, struct web_capture *request);
 struct job *job_free(struct job *j); /* NULL ok; returns NULL */
 
 int job_is_over(const struct job *j);

@@ -58,8 +58,8 @@ static int add(struct jobs *jobs, struct job *job, struct diag *d)
 	return 0;
 }
 
-int job_admission_begin(struct jobs *jobs, const struct caller *caller,
-	struct capture_request *request, uint64_t *id, struct diag *d)
+int job_admission_begin(struct jobs *jobs, const struct caller *caller, struct web_capture *request,
+	uint64_t *id, struct diag *d)
 {
 	struct job *job = job_new(caller, request);
 	int r;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct caller;
-struct capture_request;
+struct web_capture;
 struct diag;
 struct jobs;
 
@@ -15,7 +15,7 @@ struct jobs;
 #define JOBS_MAX_OF_USER 4u
 
 /* Begins one: 0 and its id; or a gRPC status with |d|. Takes |request| in any case. Threads: any. */
-int job_admission_begin(struct jobs *jobs, const struct caller *caller,
-	struct capture_request *request, uint64_t *id, struct diag *d);
+int job_admission_begin(struct jobs *jobs, const struct caller *caller, struct web_capture *request,
+	uint64_t *id, struct diag *d);
 
 #endif

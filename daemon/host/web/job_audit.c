@@ -23,15 +23,15 @@ static void add_targets(struct audit *a, const struct job *job)
 	}
 }
 
-static void write_options(char *out, size_t size, const struct capture_request *q)
+static void write_options(char *out, size_t size, const struct web_capture *q)
 {
 	if (q->is_snapshot)
 		snprintf(out, size, "snapshot=%s last_ms=%llu end=%s", q->session,
 			(unsigned long long)q->last_ms, q->ends ? "true" : "false");
 	else
 		snprintf(out, size, "duration_ms=%llu%s%s", (unsigned long long)q->duration_ms,
-			capture_request_has_options(q) ? " " : "",
-			capture_request_has_options(q) ? q->options_text : "");
+			web_capture_has_options(q) ? " " : "",
+			web_capture_has_options(q) ? q->options_text : "");
 }
 
 void job_audit_write(const struct job *job, int64_t begun_ns)

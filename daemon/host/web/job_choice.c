@@ -31,11 +31,11 @@ static int add(struct job *job, const struct program *p, struct diag *d)
 	for (size_t i = 0; i < job->n_targets; i++)
 		if (job->targets[i].id == p->id)
 			return 0;
-	if (job->n_targets == CAPTURE_REQUEST_MAX_TARGETS) {
+	if (job->n_targets == WEB_CAPTURE_MAX_TARGETS) {
 		diag_set(d, -EINVAL,
 			"target: more than %d programs are meant, which is how many can be recorded "
 			"at a time; name fewer",
-			CAPTURE_REQUEST_MAX_TARGETS);
+			WEB_CAPTURE_MAX_TARGETS);
 		return RPC_INVALID_ARGUMENT;
 	}
 	t->id = p->id;
@@ -123,7 +123,7 @@ static uint64_t find_newest(const struct program *programs, size_t n)
 
 int job_choice_make(struct job *job, struct programs *programs, struct diag *d)
 {
-	const struct capture_request *q = &job->request;
+	const struct web_capture *q = &job->request;
 	_cleanup_free_ struct program *copy = NULL;
 	size_t n;
 	int r = 0;

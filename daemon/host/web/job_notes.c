@@ -42,7 +42,7 @@ void job_notes_begin(struct job *job)
  */
 static void note_stock_target(const struct job *job, struct job_target *t)
 {
-	const struct capture_request *q = &job->request;
+	const struct web_capture *q = &job->request;
 	int64_t elapsed_ms = (monotonic_ns() - t->asked_ns) / NS_PER_MS;
 
 	elapsed_ms -= q->is_snapshot ? 0 : (int64_t)q->options.delay_ms;

@@ -108,7 +108,7 @@ static int awaits_annotation(const struct work *w)
 /* For ever, where it begins with an annotation: then its end is told. */
 static uint64_t choose_duration_ms(const struct work *w)
 {
-	const struct capture_request *q = &w->job->request;
+	const struct web_capture *q = &w->job->request;
 
 	return awaits_annotation(w) ? q->wait_ms + q->duration_ms : q->duration_ms;
 }
@@ -116,7 +116,7 @@ static uint64_t choose_duration_ms(const struct work *w)
 static int set_options(struct work *w)
 {
 	const struct job *job = w->job;
-	const struct capture_request *q = &job->request;
+	const struct web_capture *q = &job->request;
 	int r = options_message_init(&w->options, &q->options, NULL);
 
 	if (r)
@@ -206,7 +206,7 @@ static void start_recording(struct work *w)
 
 static void start_snapshot(struct work *w)
 {
-	const struct capture_request *q = &w->job->request;
+	const struct web_capture *q = &w->job->request;
 	const struct remote_snapshot what = {q->session, q->last_ms, q->ends};
 
 	ensemble_start_snapshot(&w->ensemble, &what);

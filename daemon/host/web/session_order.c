@@ -9,8 +9,8 @@
 #include <jansson.h>
 
 #include "base/diag.h"
-#include "daemon/host/web/capture_options.h"
 #include "daemon/host/web/json_body.h"
+#include "daemon/host/web/web_capture.h"
 
 struct member {
 	const char *name;
@@ -38,7 +38,7 @@ static int take_recorder(struct session_order *o, const json_t *value, struct di
 
 static int take_options(struct session_order *o, const json_t *value, struct diag *d)
 {
-	return capture_options_take(&o->asked, value, d);
+	return web_capture_take_options(&o->asked, value, d);
 }
 
 static const struct member members[] = {
@@ -77,7 +77,7 @@ static int check(const void *context, const json_t *body, struct diag *d)
 int session_order_parse(struct session_order *o, const char *text, size_t n, struct diag *d)
 {
 	static const struct json_body_steps steps = {take_member, check};
-	int r = capture_request_init(&o->asked);
+	int r = web_capture_init(&o->asked);
 
 	return r ? r : json_body_read(text, n, &steps, o, d);
 }
@@ -87,6 +87,6 @@ void session_order_free(void *order)
 	struct session_order *o = order;
 
 	if (o)
-		capture_request_deinit(&o->asked);
+		web_capture_deinit(&o->asked);
 	free(o);
 }

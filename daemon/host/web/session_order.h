@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/host/web/capture_request.h"
+#include "daemon/host/web/web_capture.h"
 
 struct diag;
 
 struct session_order {
 	uint64_t target; /* struct program's id */
-	struct capture_request asked; /* of this its |session| and its options alone */
+	struct web_capture asked; /* of this its |session| and its options alone */
 	int is_recorder;
 };
 

@@ -10,6 +10,7 @@
 #include "base/profile_options.h"
 #include "daemon/kernel/headroom.h"
 #include "daemon/pipeline/assembly/encode.h"
+#include "daemon/pipeline/recording/capture_request.h"
 #include "daemon/pipeline/recording/capture_trace.h"
 #include "daemon/pipeline/recording/collect_options.h"
 #include "daemon/pipeline/recording/collecting.h"
@@ -48,11 +49,13 @@
 /* Children do not wake the server when their collectors have begun, so it looks. */
 #define COLLECTORS_LOOK_NS (2 * NS_PER_MS)
 #define DEFAULT_GPU_INTERVAL_MS 100
+#define DEFAULT_USAGE_INTERVAL_MS 100
 
 /* A capture that runs. */
 struct capture {
 	struct target *target; /* the program that started the server */
 	const struct capture_request *request;
+	const struct capture_control *control;
 	struct recording recording;
 	struct snapshots snapshots; /* of a session that keeps the newest */
 	struct capture_trace trace;
@@ -74,8 +77,8 @@ static bool capture_is_over(const struct capture *c)
 {
 	if (capture_is_gone(c))
 		return true;
-	c->request->on_look(c->request->context);
-	return atomic_load(c->request->stop) || atomic_load(c->request->cancel) ||
+	c->control->on_look(c->control->context);
+	return atomic_load(c->control->stop) || atomic_load(c->control->cancel) ||
 	       capture_is_gone(c);
 }
 
@@ -115,7 +118,8 @@ int64_t capture_find_arm_ns(const struct target *t, bool wants_devices)
 static int64_t find_asked(const struct capture *c)
 {
 	int64_t was_ns = c->request->start_ns;
-	int64_t is_ns = convert_start(c->request->start_timestamp_ns, c->recording.unix_offset_ns);
+	int64_t is_ns =
+		convert_start(c->request->options.start_timestamp_ns, c->recording.unix_offset_ns);
 
 	return is_ns - was_ns < MAX_DRIFT_NS && was_ns - is_ns < MAX_DRIFT_NS ? is_ns : was_ns;
 }
@@ -132,10 +136,13 @@ static void wait_until(struct capture *c, int64_t at)
 /* Sets the levels, to 0 when the capture is over before it begins. */
 static void set_levels(struct capture *c)
 {
-	bool is_stopped = atomic_load(c->request->stop);
+	bool is_stopped = atomic_load(c->control->stop);
 
-	c->trace.level = is_stopped ? 0 : c->request->level;
-	c->recording.usage_interval_ms = is_stopped ? 0 : c->request->usage_interval_ms;
+	c->trace.level = is_stopped ? 0 : c->request->options.host_tracer_level;
+	c->recording.usage_interval_ms =
+		is_stopped ? 0
+			   : profile_options_get_number(&c->request->options,
+				     "ptap_usage_interval_ms", DEFAULT_USAGE_INTERVAL_MS);
 	if (is_stopped)
 		collectors_cancel(&c->recording);
 }
@@ -146,14 +153,14 @@ static bool collectors_are_wanted(void *context)
 	struct capture *c = context;
 
 	if (!capture_is_gone(c))
-		c->request->on_look(c->request->context);
-	return !atomic_load(c->request->cancel);
+		c->control->on_look(c->control->context);
+	return !atomic_load(c->control->cancel);
 }
 
 /* Sets whether and how devices are recorded. 0 or -ENOMEM. */
 static int capture_set_devices(struct capture *c)
 {
-	const struct profile_options *o = c->request->device_options;
+	const struct profile_options *o = capture_request_get_device_options(c->request);
 
 	if (!o)
 		return 0;
@@ -202,7 +209,7 @@ static void wait_recording_until(struct capture *c, int64_t at)
 
 static void wait_to_arm(struct capture *c, int64_t at)
 {
-	bool wants_devices = c->request->device_options != NULL;
+	bool wants_devices = c->request->options.device_tracer_level != 0;
 
 	if (wants_devices && monotonic_ns() < at - CAPTURE_ARM_NS) {
 		wait_until(c, at - CAPTURE_ARM_DEVICES_NS);
@@ -221,10 +228,10 @@ static int capture_begin(struct capture *c, struct diag *d)
 	c->recording.asked_ns = find_asked(c);
 	at = c->recording.asked_ns > monotonic_ns() ? c->recording.asked_ns : 0;
 	if (at) {
-		c->request->on_begin(c->request->context);
+		c->control->on_begin(c->control->context);
 		wait_to_arm(c, at);
 	}
-	if (atomic_load(c->request->cancel))
+	if (atomic_load(c->control->cancel))
 		return CAPTURE_CANCELLED;
 	set_levels(c);
 	r = recording_arm(&c->recording, c->trace.level, d);
@@ -259,7 +266,7 @@ static int64_t find_next_period(int64_t period, unsigned fullest)
 
 static int64_t find_end_time(const struct capture *c)
 {
-	uint64_t ms = c->request->duration_ms;
+	uint64_t ms = c->request->options.duration_ms;
 
 	if (c->is_unbegun)
 		return c->recording.start.monotonic_ns + 1;
@@ -272,7 +279,7 @@ static void note_progress(struct capture *c)
 	const struct drain_budget *budget = &c->recording.budget;
 	uint64_t held = budget->sink ? budget->sink->count_held_bytes(budget->sink) : 0;
 
-	progress_note(c->request->progress, budget->used_bytes + budget->given_bytes,
+	progress_note(c->control->progress, budget->used_bytes + budget->given_bytes,
 		budget->given_bytes - held);
 }
 
@@ -316,18 +323,18 @@ static int run_capture(struct capture *c, struct capture_result *result, struct 
 		return r;
 	if (c->request->keeps_newest)
 		snapshots_init(&c->snapshots, &c->trace, c->max_bytes / BYTES_PER_KEPT_SLOT_BYTE);
-	c->request->on_begin(c->request->context);
+	c->control->on_begin(c->control->context);
 	c->recording.end_ns = find_end_time(c);
-	progress_begin(c->request->progress, c->recording.start.monotonic_ns, c->recording.end_ns);
+	progress_begin(c->control->progress, c->recording.start.monotonic_ns, c->recording.end_ns);
 	record_to_end(c);
 	snapshots_settle(&c->snapshots);
 	if (capture_is_gone(c))
-		c->request->on_gone(c->request->context);
+		c->control->on_gone(c->control->context);
 	r = end_recording(c);
 	if (c->is_unbegun && capture_is_gone(c))
 		return CAPTURE_NO_TARGET;
-	progress_end(c->request->progress, c->recording.stop.monotonic_ns);
-	if (atomic_load(c->request->cancel))
+	progress_end(c->control->progress, c->recording.stop.monotonic_ns);
+	if (atomic_load(c->control->cancel))
 		return CAPTURE_CANCELLED;
 	if (!r)
 		r = c->request->keeps_newest ? snapshots_end(&c->snapshots, result)
@@ -346,19 +353,26 @@ uint64_t capture_find_max_bytes(uint64_t bytes, struct headroom *h)
 }
 
 int capture_run(struct family *f, const struct capture_request *request,
-	struct capture_result *result, struct diag *d)
+	const struct capture_control *control, struct capture_result *result, struct diag *d)
 {
-	struct capture c = {.target = f->main, .request = request};
+	struct capture c = {.target = f->main, .request = request, .control = control};
 	int r;
 
 	memset(result, 0, sizeof *result);
-	c.trace = (struct capture_trace){
-		.request = request, .target = f->main, .recording = &c.recording};
+	c.trace = (struct capture_trace){.request = request,
+		.control = control,
+		.target = f->main,
+		.recording = &c.recording};
 	if (space_new(&c.trace.space))
 		return -ENOMEM;
 	family_prune(f);
-	c.max_bytes = capture_find_max_bytes(request->max_bytes, &f->headroom);
-	recording_init(&c.recording, f, c.max_bytes, request->window_bytes);
+	c.max_bytes = capture_find_max_bytes(
+		(uint64_t)profile_options_get_number(&request->options, "ptap_max_capture_bytes",
+			(int64_t)f->main->max_capture_bytes),
+		&f->headroom);
+	recording_init(&c.recording, f, c.max_bytes,
+		(uint64_t)profile_options_get_number(
+			&request->options, "ptap_spool_window_bytes", 0));
 	if (request->keeps_newest)
 		recording_set_unlimited(&c.recording);
 	r = capture_set_devices(&c);

@@ -14,11 +14,11 @@
 #include "base/diag.h"
 #include "base/status.h"
 
+struct capture_request;
 struct capture_result;
 struct delivery;
 struct family;
 struct headroom;
-struct profile_options;
 struct target;
 struct progress;
 
@@ -27,45 +27,26 @@ struct progress;
 /* The same when the program uses a device, whose library takes up to a second to begin. */
 #define CAPTURE_ARM_DEVICES_NS INT64_C(1000000000)
 
-/* The request of a capture. */
-struct capture_request {
-	unsigned level; /* host_tracer_level, 0–3 */
-	const struct profile_options *
-		device_options; /* for collectors (collect_options.h); NULL: devices are not recorded */
-	/* All options of the request, for warnings about those without effect; NULL: the flight recorder's */
-	const struct profile_options *asked;
-	uint64_t duration_ms; /* UINT64_MAX: until it is stopped */
-	uint64_t start_timestamp_ns; /* Unix time; 0 or past: now */
-	int64_t start_ns; /* capture_find_start_ns() of that at the time of the request: the clock may have been set since */
+/*
+ * Steers a capture that runs, and hears of its course. Its owner keeps it until capture_run() has returned and
+ * the last snapshot was delivered.
+ */
+struct capture_control {
+	const _Atomic int *stop; /* nonzero: end now, keep the data */
+	const _Atomic int *cancel; /* nonzero: end now, no data wanted */
+	struct progress *progress; /* NULL, or where the capture notes how far it is */
+	void (*on_begin)(void *context); /* called when it records, or waits for its time */
+	/* Called often, before the flags are read; then also while the rest is encoded. NULL in a part's control. */
+	void (*on_look)(void *context);
+	void (*on_gone)(void *context); /* called when recording ended because the target is gone */
 	/*
-	 * A session of unknown length keeps the newest records. The worker often calls |next_snapshot|, which returns an object for a client
-	 * that wants the records since the last snapshot (or the start), or NULL. |deliver_snapshot| gets that object on any thread,
-	 * with a result and |d| as of capture_run().
+	 * Of a request that keeps the newest: the worker calls |next_snapshot| often. It returns whoever wants the data
+	 * since the snapshot before (or the start), or NULL; |deliver_snapshot| gets that back, on any thread, with a
+	 * result and |d| as of capture_run().
 	 */
-	bool keeps_newest;
 	void *(*next_snapshot)(void *context);
 	void (*deliver_snapshot)(
 		void *snapshot, int r, struct capture_result *result, struct diag *d);
-	uint64_t max_bytes; /* of memory in this process and of its spool; 0: the default */
-	uint64_t
-		window_bytes; /* of raw records in memory before they are spooled; 0: the default */
-	uint64_t
-		max_xspace_bytes; /* the most that the client can take; the newest are kept. 0: any number */
-	int64_t usage_interval_ms; /* between two samples of the processes' usage; 0: none */
-	const uint8_t *options; /* serialised ProfileOptions, echoed into the trace */
-	size_t options_bytes;
-	bool wants_machine_usage; /* a host daemon passes the trace on, and adds the machine's usage */
-	bool has_others; /* traces of other processes join this one: its sentences are about this process only */
-	const char *reason; /* goes into the trace, when no call asked for it; NULL: none */
-	const char *const *warnings; /* go into the trace */
-	size_t n_warnings;
-	const _Atomic int *stop; /* nonzero: end now, keep the data */
-	const _Atomic int *cancel; /* nonzero: end now, no data wanted */
-	struct progress *progress; /* where it tells its progress; NULL: nowhere */
-	void (*on_begin)(void *context); /* called when it records, or waits for its time */
-	/* Called often, before the flags are looked at, and while the rest is encoded. NULL for a part. */
-	void (*on_look)(void *context);
-	void (*on_gone)(void *context); /* called when recording ended because the target is gone */
 	void *context;
 };
 
@@ -93,7 +74,7 @@ enum {
 
 /* Owner: result->delivery belongs to the caller (delivery_free). It is NULL when the outcome is not 0. */
 int capture_run(struct family *f, const struct capture_request *request,
-	struct capture_result *result, struct diag *d);
+	const struct capture_control *control, struct capture_result *result, struct diag *d);
 
 /* Notes that the receiver has the result, as far as that can be known. */
 void capture_result_note_taken(const struct capture_result *result);

@@ -17,6 +17,7 @@
 #include "daemon/pipeline/assembly/usage_lines.h"
 #include "daemon/pipeline/devices/device_plane.h"
 #include "daemon/pipeline/recording/capture.h"
+#include "daemon/pipeline/recording/capture_request.h"
 #include "daemon/pipeline/recording/capture_warnings.h"
 #include "daemon/pipeline/recording/recording.h"
 #include "daemon/pipeline/recording/recording_start.h"
@@ -41,7 +42,7 @@ static uint64_t find_window_ticks(const struct recording *r)
 /* Of gpu_max_annotation_strings, where 0 and -1 are none. */
 static uint64_t find_max_ops(const struct capture_trace *t)
 {
-	const struct profile_options *o = t->request->device_options;
+	const struct profile_options *o = capture_request_get_device_options(t->request);
 	int64_t n =
 		o ? profile_options_get_number(o, "gpu_max_annotation_strings", DEFAULT_ANNOTATIONS)
 		  : 0;
@@ -73,7 +74,7 @@ static int add_plane(struct capture_trace *t, struct source *s, struct async_car
 		.plane_name = is_main ? PLANE_HOST : name,
 		.plane_id = is_main ? 0 : (int64_t)t->space->n_planes + 1,
 		.max_ops = find_max_ops(t),
-		.cancel = t->request->cancel,
+		.cancel = t->control->cancel,
 		.assembly = s->assembly,
 	};
 
@@ -173,8 +174,8 @@ static int add_environment(struct capture_trace *t)
 		plane_set_uint(plane, "profile_stop_time", start + length) ||
 		plane_set_int(plane, "ptap_monotonic_start_ns",
 			t->recording->start.monotonic_ns + t->origin_ns) ||
-		plane_set_bytes(
-			plane, "profile_options", t->request->options, t->request->options_bytes))
+		plane_set_bytes(plane, "profile_options", t->request->options_bytes,
+			t->request->n_options_bytes))
 		return -ENOMEM;
 	/* Of parts the first one alone has that start. */
 	if (t->recording->asked_ns && !t->request->keeps_newest &&
@@ -206,7 +207,7 @@ static void count(const struct capture_trace *t, struct capture_result *result)
 	result->is_empty = result->n_events == 0;
 	result->start_unix_ns = find_start_unix_ns(t);
 	result->duration_ns = find_length_ns(t);
-	if (t->request->wants_machine_usage)
+	if (profile_options_get_number(&t->request->options, "ptap_machine_usage", 1))
 		result->usage_since_ns = t->recording->start.monotonic_ns + t->origin_ns;
 }
 
@@ -234,7 +235,7 @@ static int deliver(struct capture_trace *t, struct capture_result *result)
 		.space = t->space,
 		.spool = spooler ? spooler_get_spool(spooler) : NULL,
 		.max_bytes = t->request->max_xspace_bytes,
-		.cancel = t->request->cancel,
+		.cancel = t->control->cancel,
 	};
 	uint64_t n_left_out;
 	int r = encode(&request, &result->delivery, &n_left_out);
@@ -282,7 +283,7 @@ int capture_trace_make(struct capture_trace *t, struct capture_result *result)
 {
 	int r;
 
-	recording_finish(t->recording, t->request->on_look, t->request->context);
+	recording_finish(t->recording, t->control->on_look, t->control->context);
 	r = add_planes(t);
 	t->is_silent = space_is_empty(t->space);
 	t->origin_ns = t->recording->has_origin ? 0 : set_origin(t->space, t->recording->window_ns);

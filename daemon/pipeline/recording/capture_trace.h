@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct async_carries;
+struct capture_control;
 struct capture_request;
 struct capture_result;
 struct recording;
@@ -16,6 +17,7 @@ struct target;
 /* One on its way; all that it points to is borrowed. */
 struct capture_trace {
 	const struct capture_request *request;
+	const struct capture_control *control; /* of it: |cancel|, |on_look| */
 	const struct target *target; /* the program that started the server */
 	struct recording *recording; /* ended; its sources are used up */
 	struct space *space; /* has what was said before, if anything */

@@ -16,6 +16,7 @@
 #include "daemon/kernel/lineage.h"
 #include "daemon/kernel/process_exit.h"
 #include "daemon/pipeline/recording/capture.h"
+#include "daemon/pipeline/recording/capture_request.h"
 #include "daemon/pipeline/recording/capture_trace.h"
 #include "daemon/pipeline/recording/collect_options.h"
 #include "daemon/pipeline/recording/collectors.h"
@@ -57,12 +58,10 @@ static bool has_devices(const struct recording *rec)
 /* Options that were set and have no effect in this recording. */
 static int add_option_warnings(struct capture_trace *t)
 {
-	const struct profile_options *asked = t->request->asked;
+	const struct profile_options *asked = &t->request->options;
 	char keys[160];
 	int r = 0;
 
-	if (!asked)
-		return 0;
 	if (asked->python_tracer_level)
 		r = space_add_warning(t->space,
 			"python_tracer_level: ignored: proftap's servers record no Python calls; those "
@@ -284,7 +283,7 @@ static int add_life_warning(struct capture_trace *t)
 			"the program stopped its server %" PRId64 " ms into the recording",
 			find_duration_ms(t->recording));
 	case TARGET_DEAD:
-		if (t->request->duration_ms == PROFILE_TO_THE_END_MS)
+		if (t->request->options.duration_ms == PROFILE_TO_THE_END_MS)
 			return 0;
 		return add_end_warning(t);
 	}
@@ -345,7 +344,7 @@ static int add_empty_warning(struct capture_trace *t, const struct capture_resul
 	static const char *const levels[] = {"none", "level 1", "levels 1 and 2", "levels 1 to 3"};
 	char make[160];
 
-	if (t->request->level == 0)
+	if (t->request->options.host_tracer_level == 0)
 		return space_add_warning(t->space,
 			"%s was recorded: host_tracer_level is 0, which records no annotation; use 1 to 3",
 			what);

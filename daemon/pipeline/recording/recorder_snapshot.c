@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/profile_options.h"
 #include "daemon/pipeline/recording/capture.h"
+#include "daemon/pipeline/recording/capture_request.h"
 #include "daemon/pipeline/recording/capture_trace.h"
 #include "daemon/pipeline/recording/options_echo.h"
 #include "daemon/pipeline/recording/part_origin.h"
@@ -17,22 +18,22 @@
 #include "daemon/target/family.h"
 #include "trace/model/space.h"
 
-static struct capture_request make_request(const struct recorder_snapshot *s)
+/* capture_request_deinit() in any case. */
+static int fill_request(struct capture_request *request, const struct recorder_snapshot *s)
 {
-	static const _Atomic int never;
 	const struct recorder_wish *wish = &s->wish;
+	int r;
 
-	return (struct capture_request){
-		.level = s->part->level,
-		/* Its end is no surprise, or said by the warning. */
-		.duration_ms = PROFILE_TO_THE_END_MS,
+	*request = (struct capture_request){
+		.options.host_tracer_level = s->part->level,
 		.max_xspace_bytes = wish->max_xspace_bytes,
-		.wants_machine_usage = true,
 		.reason = wish->reason,
-		.warnings = &wish->warning,
-		.n_warnings = wish->warning != NULL,
-		.cancel = &never,
 	};
+	r = options_echo(
+		&request->options, NULL, &request->options_bytes, &request->n_options_bytes);
+	/* The program's end is no surprise, or the warning tells it. */
+	request->options.duration_ms = PROFILE_TO_THE_END_MS;
+	return r || !wish->warning ? r : capture_request_warn(request, wish->warning);
 }
 
 /* What is missing the part says. */
@@ -45,25 +46,25 @@ static void finish_part(struct recorder_snapshot *s)
 
 static int make_trace(struct recorder_snapshot *s, struct capture_result *result)
 {
-	const struct profile_options options = {.host_tracer_level = s->part->level};
-	struct capture_request request = make_request(s);
-	uint8_t *echo = NULL;
+	static const _Atomic int never;
+	const struct capture_control control = {.cancel = &never};
+	struct capture_request request;
 	struct capture_trace t = {
 		.request = &request,
+		.control = &control,
 		.target = s->recorder->family->main,
 		.recording = s->part,
 		.level = s->part->level,
 	};
-	int r = options_echo(&options, NULL, &echo, &request.options_bytes);
+	int r = fill_request(&request, s);
 
-	request.options = echo;
 	finish_part(s);
 	if (!r)
 		r = space_new(&t.space);
 	if (!r)
 		r = capture_trace_make(&t, result);
 	space_free(t.space);
-	free(echo);
+	capture_request_deinit(&request);
 	return r;
 }
 

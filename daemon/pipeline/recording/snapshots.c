@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "daemon/pipeline/recording/capture.h"
+#include "daemon/pipeline/recording/capture_request.h"
 #include "daemon/pipeline/recording/capture_trace.h"
 #include "daemon/pipeline/recording/collectors.h"
 #include "trace/model/space.h"
@@ -41,14 +42,12 @@ static int make_part(struct snapshots *s, struct recording *part, struct capture
 {
 	/* A client that cancels the session gives up its own data, not that of another client's snapshot. */
 	static const _Atomic int never;
-	struct capture_request request = *s->whole->request;
+	const struct capture_control control = {.cancel = &never};
 	struct capture_trace t = *s->whole;
 	int r;
 
-	request.cancel = &never;
-	/* on_look() must be called by the worker, and this may be another thread. */
-	request.on_look = NULL;
-	t.request = &request;
+	/* It has no |on_look|: another thread than the one that looks may make it. */
+	t.control = &control;
 	t.recording = part;
 	t.carries = &s->carries;
 	memset(result, 0, sizeof *result);
@@ -66,7 +65,7 @@ static void make_snapshot(struct recording *part, void *context)
 	struct diag d = DIAG_INIT;
 	int r = make_part(snapshot->of, part, &result);
 
-	snapshot->of->whole->request->deliver_snapshot(snapshot->asked, r, &result, &d);
+	snapshot->of->whole->control->deliver_snapshot(snapshot->asked, r, &result, &d);
 	free(snapshot);
 }
 
@@ -75,7 +74,7 @@ static void fail_snapshot(const struct snapshots *s, void *asked)
 	struct capture_result nothing = {.is_empty = 0};
 	struct diag d = DIAG_INIT;
 
-	s->whole->request->deliver_snapshot(asked, -ENOMEM, &nothing, &d);
+	s->whole->control->deliver_snapshot(asked, -ENOMEM, &nothing, &d);
 }
 
 static void take_snapshot(struct snapshots *s)
@@ -95,11 +94,11 @@ static void take_snapshot(struct snapshots *s)
 /* Looks for a request, and asks the collectors for their records until now. */
 static void look_for_next(struct snapshots *s)
 {
-	const struct capture_request *request = s->whole->request;
+	const struct capture_control *control = s->whole->control;
 
 	if (!continuous_is_ready(&s->kept))
 		return;
-	s->asked = request->next_snapshot(request->context);
+	s->asked = control->next_snapshot(control->context);
 	if (s->asked)
 		collectors_hand_on(s->whole->recording);
 }

@@ -75,7 +75,7 @@ static void fail_busy(struct rpc_call *call, struct session *session)
  */
 static int lift_forced_level(struct session_request *request)
 {
-	struct profile_options *o = &request->options;
+	struct profile_options *o = &request->capture.options;
 	struct profile_options defaults;
 	char text[160];
 
@@ -88,7 +88,7 @@ static int lift_forced_level(struct session_request *request)
 		"host_tracer_level: 0 beside tpu_circular_buffer_tracing, as XProf's client always has "
 		"it, is read as %u, the default",
 		o->host_tracer_level);
-	return session_request_warn(request, text);
+	return capture_request_warn(&request->capture, text);
 }
 
 void continuous_call_start(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
@@ -136,7 +136,7 @@ static struct session_request *new_request(struct rpc_call *call,
 		reply_no_memory(call);
 		return NULL;
 	}
-	profile_options_init(&request->options);
+	profile_options_init(&request->capture.options);
 	request->call = call;
 	request->deliver = deliver;
 	request->emit_xspace = 1;

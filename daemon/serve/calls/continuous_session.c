@@ -18,7 +18,7 @@ static int warn_of_subprocesses(struct session_request *request)
 {
 	if (!subprocesses_are_wanted(request))
 		return 0;
-	return session_request_warn(request, DESCENDANTS_KEY
+	return capture_request_warn(&request->capture, DESCENDANTS_KEY
 		": not in a session without an end, which has this program only; ask for a capture of some length");
 }
 
@@ -28,16 +28,16 @@ int session_start_continuous(struct session *s, struct session_request *request)
 		session_request_free(request);
 		return -ENOMEM;
 	}
-	request->is_continuous = 1;
-	request->options.duration_ms = UINT64_MAX;
-	request->options.start_timestamp_ns = 0;
+	request->capture.keeps_newest = 1;
+	request->capture.options.duration_ms = UINT64_MAX;
+	request->capture.options.start_timestamp_ns = 0;
 	return session_take(s, request);
 }
 
 /* Under the mutex. */
 static int is_running(const struct session *s, const char *session_id)
 {
-	return s->request && s->request->is_continuous && !s->stopper &&
+	return s->request && s->request->capture.keeps_newest && !s->stopper &&
 	       (!session_id || request_has_id(s->request, session_id));
 }
 
@@ -102,7 +102,7 @@ int session_is_continuous(struct session *s)
 	int r;
 
 	pthread_mutex_lock(&s->mutex);
-	r = s->request && s->request->is_continuous;
+	r = s->request && s->request->capture.keeps_newest;
 	pthread_mutex_unlock(&s->mutex);
 	return r;
 }

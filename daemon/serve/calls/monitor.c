@@ -58,7 +58,7 @@ static int set_option(struct session_request *request, const char *key, int64_t 
 {
 	struct diag d = DIAG_INIT;
 
-	return profile_options_set_map(&request->options, key, OPTION_INT, value, "", &d);
+	return profile_options_set_map(&request->capture.options, key, OPTION_INT, value, "", &d);
 }
 
 static struct session_request *make_request(struct monitor *m)
@@ -67,10 +67,10 @@ static struct session_request *make_request(struct monitor *m)
 
 	if (!request)
 		return NULL;
-	profile_options_init(&request->options);
-	request->options.host_tracer_level = (uint32_t)m->level;
-	request->options.device_tracer_level = 0;
-	request->options.duration_ms = m->duration_ms;
+	profile_options_init(&request->capture.options);
+	request->capture.options.host_tracer_level = (uint32_t)m->level;
+	request->capture.options.device_tracer_level = 0;
+	request->capture.options.duration_ms = m->duration_ms;
 	request->call = m->errand->call;
 	request->deliver = deliver;
 	request->context = m;

@@ -79,7 +79,7 @@ static void deliver_file(
 static int choose_delivery(struct service *service, struct session_request *request)
 {
 	request->deliver = deliver;
-	request->max_xspace_bytes = REPLY_MAX_XSPACE_BYTES;
+	request->capture.max_xspace_bytes = REPLY_MAX_XSPACE_BYTES;
 	if (request_warn_of_host_options(request, request->call)) {
 		reply_failure(request->call, -ENOMEM, NULL);
 		return -1;
@@ -87,7 +87,7 @@ static int choose_delivery(struct service *service, struct session_request *requ
 	if (!file_delivery_is_wanted(service, request))
 		return 0;
 	request->deliver = deliver_file;
-	request->max_xspace_bytes = 0;
+	request->capture.max_xspace_bytes = 0;
 	return file_delivery_open(service, request) ? -1 : 0;
 }
 

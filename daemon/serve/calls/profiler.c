@@ -129,7 +129,7 @@ static struct session_request *new_request(struct rpc_call *call)
 	struct session_request *request = calloc(1, sizeof *request);
 
 	if (request)
-		profile_options_init(&request->options);
+		profile_options_init(&request->capture.options);
 	else
 		reply_v1_failure(call, -ENOMEM, NULL);
 	return request;

@@ -41,7 +41,7 @@ struct trace_stream *request_stream_prepare(struct service *service, struct rpc_
 {
 	const struct trace_stream_config config = {
 		.place = {&service->streams,
-			capture_find_wait_ns(request->options.start_timestamp_ns) > 0},
+			capture_find_wait_ns(request->capture.options.start_timestamp_ns) > 0},
 		.interval_ms = interval_ms,
 		.idle_ms = TRACE_STREAM_IDLE_MS,
 	};

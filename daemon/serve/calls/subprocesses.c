@@ -47,7 +47,7 @@ struct subprocesses {
 
 int subprocesses_are_wanted(const struct session_request *request)
 {
-	return profile_options_get_number(&request->options, DESCENDANTS_KEY, 0) != 0;
+	return profile_options_get_number(&request->capture.options, DESCENDANTS_KEY, 0) != 0;
 }
 
 /* One trace. */
@@ -97,7 +97,7 @@ static int graft(const struct subprocesses *s, struct descendant *child, struct 
 
 static int has_room(const struct subprocesses *s, uint64_t n_bytes)
 {
-	uint64_t max_bytes = s->asker.max_xspace_bytes;
+	uint64_t max_bytes = s->asker.capture.max_xspace_bytes;
 
 	return !max_bytes ||
 	       delivery_get_bytes(s->result.delivery) + n_bytes + WARNINGS_BYTES <= max_bytes;
@@ -210,13 +210,13 @@ static void stand_between(struct subprocesses *s, struct session_request *reques
 	s->asker.emit_xspace = request->emit_xspace;
 	s->asker.run = request->run;
 	s->asker.host_name = request->host_name;
-	s->asker.max_xspace_bytes = request->max_xspace_bytes;
-	profile_options_init(&s->asker.options);
-	if (request->max_xspace_bytes)
-		request->max_xspace_bytes -= WARNINGS_BYTES;
+	s->asker.capture.max_xspace_bytes = request->capture.max_xspace_bytes;
+	profile_options_init(&s->asker.capture.options);
+	if (request->capture.max_xspace_bytes)
+		request->capture.max_xspace_bytes -= WARNINGS_BYTES;
 	request->run = NULL;
 	request->host_name = NULL;
-	request->has_others = 1;
+	request->capture.has_others = 1;
 	request->deliver = note_outcome;
 	request->context = s;
 }
@@ -235,13 +235,14 @@ static int copy_options(
 {
 	struct headroom headroom;
 
-	s->options = malloc(request->n_options_bytes + 1);
+	s->options = malloc(request->capture.n_options_bytes + 1);
 	if (!s->options)
 		return -ENOMEM;
-	memcpy(s->options, request->options_bytes, request->n_options_bytes);
-	s->n_options_bytes = request->n_options_bytes;
+	memcpy(s->options, request->capture.options_bytes, request->capture.n_options_bytes);
+	s->n_options_bytes = request->capture.n_options_bytes;
 	s->max_bytes = capture_find_max_bytes(
-		(uint64_t)profile_options_get_number(&request->options, "ptap_max_capture_bytes",
+		(uint64_t)profile_options_get_number(&request->capture.options,
+			"ptap_max_capture_bytes",
 			(int64_t)e->service->session->family->main->max_capture_bytes),
 		&headroom);
 	return 0;

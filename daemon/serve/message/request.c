@@ -50,8 +50,8 @@ static int read_map_value(
 			return diag_set(d, -EINVAL, "%s: no value", key);
 		break;
 	}
-	r = profile_options_set_map(&request->options, key, type, number, text, d);
-	return r == OPTION_NOTED ? session_request_warn(request, d->text) : r;
+	r = profile_options_set_map(&request->capture.options, key, type, number, text, d);
+	return r == OPTION_NOTED ? capture_request_warn(&request->capture, d->text) : r;
 }
 
 static int check_level(const char *key, uint32_t value, struct diag *d)
@@ -72,15 +72,15 @@ static int read_device_type(struct session_request *request, const Options *o, s
 	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__GPU:
 		return 0;
 	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__CPU:
-		request->options.device_tracer_level = 0;
+		request->capture.options.device_tracer_level = 0;
 		return 0;
 	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__TPU:
-		request->options.device_tracer_level = 0;
-		return session_request_warn(request,
+		request->capture.options.device_tracer_level = 0;
+		return capture_request_warn(&request->capture,
 			"device_type: TPU: no device is recorded: this machine has no TPU");
 	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__PLUGGABLE_DEVICE:
-		request->options.device_tracer_level = 0;
-		return session_request_warn(request,
+		request->capture.options.device_tracer_level = 0;
+		return capture_request_warn(&request->capture,
 			"device_type: PLUGGABLE_DEVICE: no device is recorded: there is none that "
 			"proftap knows");
 	default:
@@ -96,15 +96,15 @@ static int warn_of_ignored_fields(struct session_request *request, const Options
 
 	/* Its high half has no meaning, and without the message all is recorded. */
 	if (o->trace_options && (uint32_t)o->trace_options->host_traceme_filter_mask != UINT32_MAX)
-		r = session_request_warn(request,
+		r = capture_request_warn(&request->capture,
 			"trace_options.host_traceme_filter_mask: ignored: annotations of proftap "
 			"have no filters");
 	if (!r && o->raise_error_on_start_failure)
-		r = session_request_warn(request,
+		r = capture_request_warn(&request->capture,
 			"raise_error_on_start_failure: ignored: what cannot be recorded is a "
 			"warning of the trace");
 	if (!r && o->enable_multipass)
-		r = session_request_warn(request,
+		r = capture_request_warn(&request->capture,
 			"enable_multipass: ignored: kernels are not run again for metrics");
 	return r;
 }
@@ -120,10 +120,10 @@ static int read_levels(struct session_request *request, const Options *o, struct
 		r = check_level("python_tracer_level", o->python_tracer_level, d);
 	if (r)
 		return r;
-	request->options.host_tracer_level = o->host_tracer_level;
-	request->options.device_tracer_level = o->device_tracer_level;
-	request->options.python_tracer_level = o->python_tracer_level;
-	request->options.start_timestamp_ns = o->start_timestamp_ns;
+	request->capture.options.host_tracer_level = o->host_tracer_level;
+	request->capture.options.device_tracer_level = o->device_tracer_level;
+	request->capture.options.python_tracer_level = o->python_tracer_level;
+	request->capture.options.start_timestamp_ns = o->start_timestamp_ns;
 	r = read_device_type(request, o, d);
 	if (!r)
 		r = warn_of_ignored_fields(request, o);
@@ -145,11 +145,12 @@ static int is_readable(const uint8_t *bytes, size_t n)
 /* protobuf-c accepts unknown fields with overlong tags, and does not write them as they were. */
 static int echo_options(struct session_request *request, const Options *o, struct diag *d)
 {
-	int r = proto_pack(&o->base, &request->options_bytes, &request->n_options_bytes);
+	int r = proto_pack(
+		&o->base, &request->capture.options_bytes, &request->capture.n_options_bytes);
 
 	if (r)
 		return r;
-	if (!is_readable(request->options_bytes, request->n_options_bytes))
+	if (!is_readable(request->capture.options_bytes, request->capture.n_options_bytes))
 		return diag_set(d, -EINVAL, "%s", not_a_request);
 	return 0;
 }
@@ -167,7 +168,7 @@ static int warn_of_version_0(struct session_request *request, const Options *o)
 	if (!o->host_tracer_level && !o->device_tracer_level && !o->python_tracer_level &&
 		!o->device_type && !o->start_timestamp_ns && !o->n_advanced_configuration)
 		return 0;
-	return session_request_warn(request,
+	return capture_request_warn(&request->capture,
 		"options.version: 0 means the defaults: levels, start and advanced configuration of "
 		"the request are ignored; set version to 1");
 }
@@ -177,7 +178,7 @@ int request_read_options(struct session_request *request, const Options *o, stru
 	int r = echo_options(request, o, d);
 
 	if (o->duration_ms)
-		request->options.duration_ms = o->duration_ms;
+		request->capture.options.duration_ms = o->duration_ms;
 	if (!r && o->session_id[0])
 		r = request_set_session_id(request, o->session_id);
 	if (!r)
@@ -195,7 +196,7 @@ static int copy_text(const char *text, char **out)
 /* Of the file, in the order in which the stock server looks; NULL: this server's own name. */
 static int set_host_name(struct session_request *request, const Tensorflow__ProfileRequest *message)
 {
-	const struct profile_options *o = &request->options;
+	const struct profile_options *o = &request->capture.options;
 	const char *mapped = profile_options_get_text(o, "override_hostname");
 
 	if (profile_options_get_number(o, "use_system_hostname", 0))
@@ -210,15 +211,15 @@ static int read_request(
 {
 	int r = 0;
 
-	profile_options_init(&request->options);
-	request->options.duration_ms = message->duration_ms;
+	profile_options_init(&request->capture.options);
+	request->capture.options.duration_ms = message->duration_ms;
 	request->emit_xspace = message->emit_xspace;
 	if (message->session_id[0] && request_set_session_id(request, message->session_id))
 		return -ENOMEM;
 	if (message->opts)
 		r = request_read_options(request, message->opts, d);
 	if (!r)
-		r = profile_options_check_recording(&request->options, d);
+		r = profile_options_check_recording(&request->capture.options, d);
 	if (!r)
 		r = copy_text(message->repository_root, &request->repository_root);
 	return r ? r : set_host_name(request, message);
@@ -249,11 +250,11 @@ int request_warn_of_host_options(struct session_request *request, const struct r
 {
 	char target[TRACE_PART_WORD_BYTES];
 
-	if (!profile_options_get_number(&request->options, "ptap_machine_usage", 0))
+	if (!profile_options_get_number(&request->capture.options, "ptap_machine_usage", 0))
 		return 0;
 	/* A host daemon says one in every call that it passes on. */
 	rpc_call_get_target(call, target, sizeof target);
 	if (target[0])
 		return 0;
-	return session_request_warn(request, SESSION_REQUEST_NO_MACHINE_USAGE);
+	return capture_request_warn(&request->capture, SESSION_REQUEST_NO_MACHINE_USAGE);
 }

@@ -19,7 +19,7 @@
 static int read_v1_options(
 	struct session_request *request, const Tensorflow__ProfileOptions *o, struct diag *d)
 {
-	profile_options_init(&request->options);
+	profile_options_init(&request->capture.options);
 	if (!o || o->version != 1)
 		return diag_set(d, -EINVAL, "options.version: %u is not known; it must be 1",
 			o ? o->version : 0);
@@ -46,11 +46,11 @@ static int decode_capture(const uint8_t *bytes, size_t n, struct session_request
 		return diag_set(d, -EINVAL, "the request is not a CaptureRequest");
 	r = read_v1_options(request, message->options, d);
 	if (!r)
-		r = profile_options_check_recording(&request->options, d);
+		r = profile_options_check_recording(&request->capture.options, d);
 	if (!r)
 		r = read_interval(message->progress_interval_ms, interval_ms, d);
 	/* No length is taken for one that was forgotten. */
-	if (!r && !request->options.duration_ms)
+	if (!r && !request->capture.options.duration_ms)
 		r = diag_set(d, -EINVAL, "options.duration_ms: 0 is out of range; at least 1");
 	proftap__v1__capture_request__free_unpacked(message, NULL);
 	return r;
@@ -101,8 +101,9 @@ static int read_start(struct session_request *request, const Proftap__V1__StartR
 
 	*for_recorder = message->recorder;
 	if (!r)
-		r = message->recorder ? profile_options_check_recorder(&request->options, d)
-				      : profile_options_check_recording(&request->options, d);
+		r = message->recorder
+			    ? profile_options_check_recorder(&request->capture.options, d)
+			    : profile_options_check_recording(&request->capture.options, d);
 	return r ? r : name_start(request, message->recorder, d);
 }
 

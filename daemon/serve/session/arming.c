@@ -17,29 +17,30 @@
 
 static void set_due(const struct session *s, struct session_request *request)
 {
-	int64_t arm_ns =
-		capture_find_arm_ns(s->family->main, request->options.device_tracer_level != 0);
+	int64_t arm_ns = capture_find_arm_ns(
+		s->family->main, request->capture.options.device_tracer_level != 0);
 
-	request->due_ns = request->start_ns - arm_ns;
+	request->due_ns = request->capture.start_ns - arm_ns;
 }
 
 int arming_begin(struct session *s, struct session_request *request)
 {
-	request->start_ns = capture_find_start_ns(request->options.start_timestamp_ns);
-	if (request->start_ns == INT64_MAX)
-		request->start_ns--;
+	request->capture.start_ns =
+		capture_find_start_ns(request->capture.options.start_timestamp_ns);
+	if (request->capture.start_ns == INT64_MAX)
+		request->capture.start_ns--;
 	set_due(s, request);
 	return request->due_ns > monotonic_ns();
 }
 
 int arming_is_late(const struct session_request *request, const void *now_ns)
 {
-	return request->start_ns <= *(const int64_t *)now_ns;
+	return request->capture.start_ns <= *(const int64_t *)now_ns;
 }
 
 static int wants_look(const struct session_request *request)
 {
-	return request->options.device_tracer_level && !request->is_looked_for;
+	return request->capture.options.device_tracer_level && !request->is_looked_for;
 }
 
 /* When the first look is due. Under the mutex. */
@@ -49,7 +50,7 @@ static int64_t find_look_ns(const struct session *s)
 		return INT64_MAX;
 	for (const struct session_request *r = s->waiting; r; r = r->next)
 		if (wants_look(r))
-			return r->start_ns - LOOK_AHEAD_NS;
+			return r->capture.start_ns - LOOK_AHEAD_NS;
 	return INT64_MAX;
 }
 
@@ -57,7 +58,7 @@ static int64_t find_look_ns(const struct session *s)
 static void set_all(struct session *s, int64_t now_ns)
 {
 	for (struct session_request *r = s->waiting; r; r = r->next) {
-		if (!wants_look(r) || r->start_ns - LOOK_AHEAD_NS > now_ns)
+		if (!wants_look(r) || r->capture.start_ns - LOOK_AHEAD_NS > now_ns)
 			continue;
 		r->is_looked_for = 1;
 		set_due(s, r);

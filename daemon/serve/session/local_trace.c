@@ -66,9 +66,9 @@ void local_trace_refuse(struct target *t)
 
 static int set_option(struct session_request *request, const char *line, struct diag *d)
 {
-	int r = profile_options_parse(&request->options, line, d);
+	int r = profile_options_parse(&request->capture.options, line, d);
 
-	return r == OPTION_NOTED ? session_request_warn(request, d->text) : r;
+	return r == OPTION_NOTED ? capture_request_warn(&request->capture, d->text) : r;
 }
 
 static int set_options(struct session_request *request, char *text, struct diag *d)
@@ -79,13 +79,13 @@ static int set_options(struct session_request *request, char *text, struct diag 
 	for (char *line = strtok_r(text, "\n", &rest); line && !r;
 		line = strtok_r(NULL, "\n", &rest))
 		r = set_option(request, line, d);
-	if (!r && profile_options_get_number(&request->options, "profile_subprocesses", 0))
-		r = session_request_warn(request,
+	if (!r && profile_options_get_number(&request->capture.options, "profile_subprocesses", 0))
+		r = capture_request_warn(&request->capture,
 			"profile_subprocesses: ignored: a trace that the program starts itself has no "
 			"other programs");
-	if (!r && profile_options_get_number(&request->options, "ptap_machine_usage", 0))
-		r = session_request_warn(request, SESSION_REQUEST_NO_MACHINE_USAGE);
-	return r ? r : profile_options_check_recording(&request->options, d);
+	if (!r && profile_options_get_number(&request->capture.options, "ptap_machine_usage", 0))
+		r = capture_request_warn(&request->capture, SESSION_REQUEST_NO_MACHINE_USAGE);
+	return r ? r : profile_options_check_recording(&request->capture.options, d);
 }
 
 /* 0 is until the stop. A delay beyond all time is never. */
@@ -176,19 +176,20 @@ static int fill(struct session_request *request, struct target *t, struct diag *
 	memcpy(options, t->arena->trace.options, sizeof options);
 	memcpy(log_dir, t->arena->trace.log_dir, sizeof log_dir);
 	options[sizeof options - 1] = log_dir[sizeof log_dir - 1] = '\0';
-	profile_options_init(&request->options);
+	profile_options_init(&request->capture.options);
 	request->deliver = deliver;
 	request->trace = new_trace(t);
 	r = request->trace ? set_options(request, options, d) : -ENOMEM;
 	if (r)
 		return r;
-	set_times(&request->options);
-	request->start_ns = capture_find_start_ns(request->options.start_timestamp_ns);
-	set_host(request->trace, &request->options);
-	r = open_place(request->trace, log_dir, request->options.session_id, d);
+	set_times(&request->capture.options);
+	request->capture.start_ns =
+		capture_find_start_ns(request->capture.options.start_timestamp_ns);
+	set_host(request->trace, &request->capture.options);
+	r = open_place(request->trace, log_dir, request->capture.options.session_id, d);
 	return r ? r
-		 : options_echo(&request->options, log_dir, &request->options_bytes,
-			   &request->n_options_bytes);
+		 : options_echo(&request->capture.options, log_dir, &request->capture.options_bytes,
+			   &request->capture.n_options_bytes);
 }
 
 int local_trace_take(struct target *t, struct session_request **out, struct diag *d)

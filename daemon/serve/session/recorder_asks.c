@@ -27,7 +27,7 @@ static void answer(struct session_request *request, int r, struct diag *d)
 static void start(struct session *s, struct session_request *request)
 {
 	struct diag d = DIAG_INIT;
-	int r = recorder_work_turn_on(s, &request->options, &d);
+	int r = recorder_work_turn_on(s, &request->capture.options, &d);
 
 	if (r) {
 		answer(request, r, &d);
@@ -67,7 +67,7 @@ static void snapshot(struct recorder_work *w, struct session_request *request)
 {
 	struct recorder_wish wish = {
 		.last_ms = request->last_ms,
-		.max_xspace_bytes = request->max_xspace_bytes,
+		.max_xspace_bytes = request->capture.max_xspace_bytes,
 		.warning = find_warning(w),
 		.deliver = deliver,
 		.context = request,

@@ -38,7 +38,7 @@ static int has_session(struct session *s)
 	int r;
 
 	pthread_mutex_lock(&s->mutex);
-	r = s->request && s->request->is_continuous;
+	r = s->request && s->request->capture.keeps_newest;
 	pthread_mutex_unlock(&s->mutex);
 	return r;
 }

@@ -72,7 +72,8 @@ static int enqueue(struct session *s, struct session_request *request)
 
 	if (request_list_count(s->waiting) == SESSION_MAX_WAITING)
 		return SESSION_BUSY;
-	while (*at && (*at)->options.start_timestamp_ns <= request->options.start_timestamp_ns)
+	while (*at &&
+		(*at)->capture.options.start_timestamp_ns <= request->capture.options.start_timestamp_ns)
 		at = &(*at)->next;
 	request->next = *at;
 	*at = request;
@@ -131,7 +132,8 @@ void session_terminate(struct session *s, const char *session_id)
 
 	pthread_mutex_lock(&s->mutex);
 	/* One that runs until it is stopped gives its data to who stops it: there is nobody yet. */
-	if (s->request && !s->request->is_continuous && request_has_id(s->request, session_id))
+	if (s->request && !s->request->capture.keeps_newest &&
+		request_has_id(s->request, session_id))
 		session_raise(s, &s->stop);
 	unbegun = request_list_pick(&s->waiting, request_has_id, session_id);
 	pthread_mutex_unlock(&s->mutex);
@@ -153,7 +155,7 @@ int session_end(struct session *s, const char *session_id, int discards)
 	pthread_mutex_lock(&s->mutex);
 	if (s->request && is_any && s->request->trace) {
 		r = SESSION_OWN;
-	} else if (s->request && !s->request->is_continuous &&
+	} else if (s->request && !s->request->capture.keeps_newest &&
 		   (is_any || request_has_id(s->request, session_id))) {
 		session_raise(s, discards ? &s->cancel : &s->stop);
 	} else {

@@ -2,7 +2,6 @@
 /* Requests for a capture; see session_request.h. */
 #include "daemon/serve/session/session_request.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +12,7 @@
 
 void session_request_deinit(struct session_request *request)
 {
-	profile_options_deinit(&request->options);
-	for (size_t i = 0; i < request->n_warnings; i++)
-		free(request->warnings[i]);
-	free(request->options_bytes);
+	capture_request_deinit(&request->capture);
 	free(request->session_id);
 	free(request->repository_root);
 	free(request->host_name);
@@ -34,27 +30,12 @@ struct session_request *session_request_free(struct session_request *request)
 	return NULL;
 }
 
-int session_request_warn(struct session_request *request, const char *text)
-{
-	size_t n = request->n_warnings;
-
-	if (n == SESSION_MAX_WARNINGS)
-		return 0;
-	if (n + 1 == SESSION_MAX_WARNINGS)
-		text = "further warnings about the request are left out";
-	request->warnings[n] = strdup(text);
-	if (!request->warnings[n])
-		return -ENOMEM;
-	request->n_warnings++;
-	return 0;
-}
-
 static void describe_length(const struct session_request *request, char *text, size_t n)
 {
-	if (request->options.duration_ms == PROFILE_TO_THE_END_MS)
+	if (request->capture.options.duration_ms == PROFILE_TO_THE_END_MS)
 		snprintf(text, n, "to the end of the program");
-	else if (request->options.duration_ms < INT64_MAX)
-		snprintf(text, n, "%.1f s", (double)request->options.duration_ms / 1e3);
+	else if (request->capture.options.duration_ms < INT64_MAX)
+		snprintf(text, n, "%.1f s", (double)request->capture.options.duration_ms / 1e3);
 	else
 		snprintf(text, n, "until it is stopped");
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call, or the program itself, asks for. Owned by the session while it waits and runs. */
+/*
+ * A call's or the program's own request to the session: the request for the recording, and who gets the outcome and in
+ * which form. The session owns it while it waits and runs.
+ */
 #ifndef DAEMON_SESSION_REQUEST_H
 #define DAEMON_SESSION_REQUEST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/profile_options.h"
-
-/* A request can have very many things wrong. */
-#define SESSION_MAX_WARNINGS 32
+#include "daemon/pipeline/recording/capture_request.h"
 
 struct capture_result;
 struct diag;
@@ -44,29 +44,21 @@ struct session_request {
 	void (*begin)(struct session_request *request, struct rpc_call *call);
 	struct rpc_call *call; /* who asks: session_cancel() goes by it; NULL: the program itself */
 	struct local_trace *trace; /* owned; NULL unless the program itself asks */
-	struct profile_options options;
+	struct capture_request capture; /* the recording reads it as it is */
 	char *session_id; /* malloc'ed, for Terminate; NULL: cannot be named */
 	int emit_xspace;
 	char *repository_root; /* malloc'ed, a client's words; NULL: none */
 	char *host_name; /* the same: of the file there */
 	struct run_dir *run; /* owned (malloc'ed): where the file goes; NULL: into the answer */
 	enum recorder_ask recorder_ask; /* session_recorder.h's */
-	int is_continuous; /* session_start_continuous()'s */
 	int discards; /* of session_stop(): the data is not wanted */
 	uint64_t last_ms; /* of session_recorder_snapshot(): no more than that; 0: all there is */
 	int keeps; /* the same, after the program's death: for those who come later, too */
 	struct session
 		*inherits; /* the same: is told when it was taken; NULL: nobody is. The worker's */
-	uint64_t max_xspace_bytes; /* that |deliver| can send; 0: any number */
-	int has_others; /* traces of other processes join its trace */
 	int yields; /* its recording ends early when somebody else asks for one */
-	uint8_t *options_bytes; /* malloc'ed: the serialised options, echoed into the trace */
-	size_t n_options_bytes;
-	char *warnings[SESSION_MAX_WARNINGS]; /* malloc'ed texts */
-	size_t n_warnings;
 	int64_t taken_ns; /* CLOCK_MONOTONIC, when it became the session's */
-	int64_t start_ns; /* capture_find_start_ns() of what the options say. The session's, as are the next ones */
-	int64_t due_ns; /* CLOCK_MONOTONIC, when it is to be armed */
+	int64_t due_ns; /* CLOCK_MONOTONIC, when it is to be armed; the session's, as the next one is */
 	int is_looked_for; /* whether the program uses a device; see arming.h */
 };
 
@@ -80,8 +72,6 @@ struct session_request *session_request_free(
 #define SESSION_REQUEST_NO_MACHINE_USAGE                                                            \
 	"ptap_machine_usage: without effect: a host daemon (proftapd --host) records the machine, " \
 	"and this capture did not come through one"
-/* A text that goes into the trace; one that is too many is left out, and that is said. 0 or -ENOMEM. */
-int session_request_warn(struct session_request *request, const char *text);
 /* Whose session it is since when, e.g. "session a: 60.0 s, begun 2.1 s ago". */
 void session_request_describe(const struct session_request *request, char *text, size_t n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a capture is asked for by HTTP: bodies that are understood, and how others are refused. */
-#include "daemon/host/web/capture_request.h"
+#include "daemon/host/web/web_capture.h"
 
 #include <check.h>
 #include <errno.h>
@@ -11,14 +11,14 @@
 #include "base/diag.h"
 #include "tests/unit/unit.h"
 
-static struct capture_request request;
+static struct web_capture request;
 static struct diag diag;
 static int is_parsed;
 
 static void forget(void)
 {
 	if (is_parsed)
-		capture_request_deinit(&request);
+		web_capture_deinit(&request);
 	is_parsed = 0;
 }
 
@@ -27,7 +27,7 @@ static int parse_bytes(const char *body, size_t n)
 	forget();
 	diag = (struct diag)DIAG_INIT;
 	is_parsed = 1;
-	return capture_request_parse(&request, body, n, &diag);
+	return web_capture_parse(&request, body, n, &diag);
 }
 
 static int parse(const char *body)
@@ -87,10 +87,10 @@ START_TEST(there_are_so_many_of_them)
 {
 	char body[4096];
 
-	format_targets(body, CAPTURE_REQUEST_MAX_TARGETS);
+	format_targets(body, WEB_CAPTURE_MAX_TARGETS);
 	accept(body);
-	ck_assert_uint_eq(request.n_targets, CAPTURE_REQUEST_MAX_TARGETS);
-	format_targets(body, CAPTURE_REQUEST_MAX_TARGETS + 1);
+	ck_assert_uint_eq(request.n_targets, WEB_CAPTURE_MAX_TARGETS);
+	format_targets(body, WEB_CAPTURE_MAX_TARGETS + 1);
 	refuse(body, "target: 64 at most");
 }
 END_TEST
@@ -110,14 +110,14 @@ END_TEST
 
 START_TEST(words_have_an_end)
 {
-	char body[2 * CAPTURE_REQUEST_TARGET_BYTES];
-	char word[CAPTURE_REQUEST_TARGET_BYTES + 1];
+	char body[2 * WEB_CAPTURE_TARGET_BYTES];
+	char word[WEB_CAPTURE_TARGET_BYTES + 1];
 
 	memset(word, 'a', sizeof word - 1);
 	word[sizeof word - 2] = '\0';
 	snprintf(body, sizeof body, "{\"target\": \"%s\", \"duration_ms\": 1}", word);
 	accept(body);
-	ck_assert_uint_eq(strlen(request.targets[0]), CAPTURE_REQUEST_TARGET_BYTES - 1);
+	ck_assert_uint_eq(strlen(request.targets[0]), WEB_CAPTURE_TARGET_BYTES - 1);
 	snprintf(body, sizeof body, "{\"target\": \"%sa\", \"duration_ms\": 1}", word);
 	refuse(body, "of 1 to 511 bytes");
 	snprintf(body, sizeof body, "{\"next\": \"%sa\", \"duration_ms\": 1}", word);
@@ -130,7 +130,7 @@ START_TEST(the_next_one_is_a_pattern_with_patience)
 	accept("{\"next\": \"train*\", \"duration_ms\": 1}");
 	ck_assert_str_eq(request.next, "train*");
 	ck_assert_uint_eq(request.n_targets, 0);
-	ck_assert_uint_eq(request.wait_ms, CAPTURE_REQUEST_WAIT_MS);
+	ck_assert_uint_eq(request.wait_ms, WEB_CAPTURE_WAIT_MS);
 	accept("{\"wait_ms\": 1000, \"next\": \"t\", \"duration_ms\": 1}");
 	ck_assert_uint_eq(request.wait_ms, 1000);
 	refuse("{\"next\": \"t\", \"duration_ms\": 1, \"wait_ms\": 999}", "wait_ms: must be");
@@ -150,7 +150,7 @@ START_TEST(a_duration_is_a_whole_number_in_its_range)
 	char body[128];
 
 	accept("{\"target\": 1, \"duration_ms\": 86400000}");
-	ck_assert_uint_eq(request.duration_ms, CAPTURE_REQUEST_MAX_DURATION_MS);
+	ck_assert_uint_eq(request.duration_ms, WEB_CAPTURE_MAX_DURATION_MS);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		snprintf(body, sizeof body, "{\"target\": 1, \"duration_ms\": %s}", wrong[i]);
 		refuse(body, "duration_ms: must be a whole number of 1 to 86400000 ms");
@@ -349,4 +349,4 @@ static const struct unit_test tests[] = {
 	{NULL},
 };
 
-UNIT_MAIN("capture_request", .tear_down = forget, .tests = tests)
+UNIT_MAIN("web_capture", .tear_down = forget, .tests = tests)

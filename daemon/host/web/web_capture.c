@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests for captures; see capture_request.h. A row for each member. */
-#include "daemon/host/web/capture_request.h"
+/* Requests for captures; see web_capture.h. A row for each member. */
+#include "daemon/host/web/web_capture.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,13 +11,14 @@
 #include <jansson.h>
 
 #include "base/diag.h"
-#include "daemon/host/web/capture_options.h"
 #include "daemon/host/web/json_body.h"
 #include "trace/run_dir.h"
 
+#define OPTION_BYTES 1024 /* an option with its key */
+
 struct member {
 	const char *name;
-	int (*take)(struct capture_request *q, const json_t *value, struct diag *d);
+	int (*take)(struct web_capture *q, const json_t *value, struct diag *d);
 };
 
 /* Whom. */
@@ -27,17 +28,17 @@ static int refuse_target(struct diag *d)
 	return diag_set(d, -EINVAL,
 		"target: must be a pid, a name, a path, LABEL=VALUE or all, of 1 to %d bytes, or a "
 		"list of these",
-		CAPTURE_REQUEST_TARGET_BYTES - 1);
+		WEB_CAPTURE_TARGET_BYTES - 1);
 }
 
-static int add_target(struct capture_request *q, const json_t *value, struct diag *d)
+static int add_target(struct web_capture *q, const json_t *value, struct diag *d)
 {
 	size_t n = json_is_string(value) ? json_string_length(value) : 0;
 	char *word = NULL;
 
-	if (q->n_targets == CAPTURE_REQUEST_MAX_TARGETS)
-		return diag_set(d, -EINVAL, "target: %d at most", CAPTURE_REQUEST_MAX_TARGETS);
-	if (!json_is_integer(value) && (n == 0 || n >= CAPTURE_REQUEST_TARGET_BYTES))
+	if (q->n_targets == WEB_CAPTURE_MAX_TARGETS)
+		return diag_set(d, -EINVAL, "target: %d at most", WEB_CAPTURE_MAX_TARGETS);
+	if (!json_is_integer(value) && (n == 0 || n >= WEB_CAPTURE_TARGET_BYTES))
 		return refuse_target(d);
 	if (json_is_string(value))
 		word = strdup(json_string_value(value));
@@ -49,11 +50,11 @@ static int add_target(struct capture_request *q, const json_t *value, struct dia
 	return 0;
 }
 
-static int take_target(struct capture_request *q, const json_t *value, struct diag *d)
+static int take_target(struct web_capture *q, const json_t *value, struct diag *d)
 {
 	int r = 0;
 
-	q->targets = calloc(CAPTURE_REQUEST_MAX_TARGETS, sizeof *q->targets);
+	q->targets = calloc(WEB_CAPTURE_MAX_TARGETS, sizeof *q->targets);
 	if (!q->targets)
 		return -ENOMEM;
 	if (!json_is_array(value))
@@ -74,12 +75,12 @@ static int take_text(const char *member, const json_t *value, char *out, size_t 
 	return 0;
 }
 
-static int take_next(struct capture_request *q, const json_t *value, struct diag *d)
+static int take_next(struct web_capture *q, const json_t *value, struct diag *d)
 {
 	return take_text("next", value, q->next, sizeof q->next, d);
 }
 
-static int take_run(struct capture_request *q, const json_t *value, struct diag *d)
+static int take_run(struct web_capture *q, const json_t *value, struct diag *d)
 {
 	int r = take_text("run", value, q->run, sizeof q->run, d);
 
@@ -106,23 +107,23 @@ static int take_ms(
 	return 0;
 }
 
-static int take_duration(struct capture_request *q, const json_t *value, struct diag *d)
+static int take_duration(struct web_capture *q, const json_t *value, struct diag *d)
 {
-	const struct range range = {1, CAPTURE_REQUEST_MAX_DURATION_MS};
+	const struct range range = {1, WEB_CAPTURE_MAX_DURATION_MS};
 
 	return take_ms("duration_ms", value, range, &q->duration_ms, d);
 }
 
-static int take_wait(struct capture_request *q, const json_t *value, struct diag *d)
+static int take_wait(struct web_capture *q, const json_t *value, struct diag *d)
 {
-	const struct range range = {1000, CAPTURE_REQUEST_MAX_WAIT_MS};
+	const struct range range = {1000, WEB_CAPTURE_MAX_WAIT_MS};
 
 	return take_ms("wait_ms", value, range, &q->wait_ms, d);
 }
 
 /* What is there already. */
 
-static int take_snapshot(struct capture_request *q, const json_t *value, struct diag *d)
+static int take_snapshot(struct web_capture *q, const json_t *value, struct diag *d)
 {
 	size_t n = json_is_string(value) ? json_string_length(value) : sizeof q->session;
 
@@ -135,19 +136,94 @@ static int take_snapshot(struct capture_request *q, const json_t *value, struct 
 	return 0;
 }
 
-static int take_last(struct capture_request *q, const json_t *value, struct diag *d)
+static int take_last(struct web_capture *q, const json_t *value, struct diag *d)
 {
-	const struct range range = {1, CAPTURE_REQUEST_MAX_DURATION_MS};
+	const struct range range = {1, WEB_CAPTURE_MAX_DURATION_MS};
 
 	return take_ms("last_ms", value, range, &q->last_ms, d);
 }
 
-static int take_end(struct capture_request *q, const json_t *value, struct diag *d)
+static int take_end(struct web_capture *q, const json_t *value, struct diag *d)
 {
 	if (!json_is_boolean(value))
 		return diag_set(d, -EINVAL, "end: must be true or false");
 	q->ends = json_is_true(value);
 	return 0;
+}
+
+/* The options. */
+
+static int add_warning(struct web_capture *q, const char *text)
+{
+	char **more = reallocarray(q->warnings, q->n_warnings + 1, sizeof *more);
+
+	if (!more)
+		return -ENOMEM;
+	q->warnings = more;
+	more[q->n_warnings] = strdup(text);
+	if (!more[q->n_warnings])
+		return -ENOMEM;
+	q->n_warnings++;
+	return 0;
+}
+
+static int format_option(
+	const char *key, const json_t *value, char out[static OPTION_BYTES], struct diag *d)
+{
+	int n = OPTION_BYTES;
+
+	if (json_is_string(value) && strlen(json_string_value(value)) == json_string_length(value))
+		n = snprintf(out, OPTION_BYTES, "%s=%s", key, json_string_value(value));
+	else if (json_is_integer(value))
+		n = snprintf(
+			out, OPTION_BYTES, "%s=%" PRId64, key, (int64_t)json_integer_value(value));
+	else if (json_is_boolean(value))
+		n = snprintf(
+			out, OPTION_BYTES, "%s=%s", key, json_is_true(value) ? "true" : "false");
+	if (n < OPTION_BYTES)
+		return 0;
+	return diag_set(d, -EINVAL,
+		"options: %.64s: must be a whole number, true, false or a text, of less than %d "
+		"bytes with the key",
+		key, OPTION_BYTES);
+}
+
+static int take_option(struct web_capture *q, const char *key, const json_t *value, struct diag *d)
+{
+	char text[OPTION_BYTES];
+	int r;
+
+	if (strcmp(key, "duration_ms") == 0 || strcmp(key, "session_id") == 0)
+		return diag_set(d, -EINVAL,
+			"options: %s: not here; it stands beside the options, or is the daemon's "
+			"to say",
+			key);
+	if (!*key || strchr(key, '='))
+		return diag_set(d, -EINVAL, "options: \"%.64s\": not a key", key);
+	r = format_option(key, value, text, d);
+	if (!r)
+		r = profile_options_parse(&q->options, text, d);
+	return r == OPTION_NOTED ? add_warning(q, d->text) : r;
+}
+
+int web_capture_take_options(struct web_capture *q, const json_t *value, struct diag *d)
+{
+	const char *key;
+	json_t *member;
+	int r = 0;
+
+	if (!json_is_object(value))
+		return diag_set(d, -EINVAL, "options: must be an object of keys and values");
+	json_object_foreach((json_t *)value, key, member)
+	{
+		if (!r)
+			r = take_option(q, key, member, d);
+	}
+	if (r)
+		return r;
+	free(q->options_text);
+	q->options_text = json_dumps(value, JSON_COMPACT);
+	return q->options_text ? 0 : -ENOMEM;
 }
 
 static const struct member members[] = {
@@ -158,7 +234,7 @@ static const struct member members[] = {
 	{"snapshot", take_snapshot},
 	{"last_ms", take_last},
 	{"end", take_end},
-	{"options", capture_options_take},
+	{"options", web_capture_take_options},
 	{"run", take_run},
 };
 
@@ -166,7 +242,7 @@ static const struct member members[] = {
 
 static int take_member(void *context, const char *name, const json_t *value, struct diag *d)
 {
-	struct capture_request *q = context;
+	struct web_capture *q = context;
 
 	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
 		if (strcmp(members[i].name, name) == 0)
@@ -178,7 +254,7 @@ static int take_member(void *context, const char *name, const json_t *value, str
 }
 
 /* Of what was recorded before nothing can be chosen any more. */
-static int check_snapshot(const struct capture_request *q, const json_t *body, struct diag *d)
+static int check_snapshot(const struct web_capture *q, const json_t *body, struct diag *d)
 {
 	static const char *const others[] = {"next", "duration_ms", "wait_ms", "options"};
 
@@ -192,7 +268,7 @@ static int check_snapshot(const struct capture_request *q, const json_t *body, s
 
 static int check(const void *context, const json_t *body, struct diag *d)
 {
-	const struct capture_request *q = context;
+	const struct web_capture *q = context;
 
 	if (q->is_snapshot)
 		return check_snapshot(q, body, d);
@@ -208,35 +284,35 @@ static int check(const void *context, const json_t *body, struct diag *d)
 	if (q->next[0] && (q->options.delay_ms || q->options.start_timestamp_ns))
 		return diag_set(d, -EINVAL,
 			"options: delay_ms, start_timestamp_ns: not with next, which begins by itself");
-	if (q->options.delay_ms > CAPTURE_REQUEST_MAX_DURATION_MS)
-		return diag_set(d, -EINVAL, "options: delay_ms: %d at most",
-			CAPTURE_REQUEST_MAX_DURATION_MS);
+	if (q->options.delay_ms > WEB_CAPTURE_MAX_DURATION_MS)
+		return diag_set(
+			d, -EINVAL, "options: delay_ms: %d at most", WEB_CAPTURE_MAX_DURATION_MS);
 	return profile_options_check_recording(&q->options, d);
 }
 
-int capture_request_init(struct capture_request *q)
+int web_capture_init(struct web_capture *q)
 {
 	memset(q, 0, sizeof *q);
-	q->wait_ms = CAPTURE_REQUEST_WAIT_MS;
+	q->wait_ms = WEB_CAPTURE_WAIT_MS;
 	profile_options_init(&q->options);
 	q->options_text = strdup("{}");
 	return q->options_text ? 0 : -ENOMEM;
 }
 
-int capture_request_parse(struct capture_request *q, const char *text, size_t n, struct diag *d)
+int web_capture_parse(struct web_capture *q, const char *text, size_t n, struct diag *d)
 {
 	static const struct json_body_steps steps = {take_member, check};
-	int r = capture_request_init(q);
+	int r = web_capture_init(q);
 
 	return r ? r : json_body_read(text, n, &steps, q, d);
 }
 
-int capture_request_has_options(const struct capture_request *q)
+int web_capture_has_options(const struct web_capture *q)
 {
 	return strcmp(q->options_text, "{}") != 0;
 }
 
-void capture_request_deinit(struct capture_request *q)
+void web_capture_deinit(struct web_capture *q)
 {
 	for (size_t i = 0; i < q->n_targets; i++)
 		free(q->targets[i]);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A request for one recording. The decoder of the call fills it, or the program's own trace or the flight recorder; the
+ * recording reads it as it is. It is constant while the recording runs, so any thread may read it then.
+ */
+#ifndef DAEMON_CAPTURE_REQUEST_H
+#define DAEMON_CAPTURE_REQUEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/profile_options.h"
+
+/* A request can have very many mistakes. */
+#define CAPTURE_MAX_WARNINGS 32
+
+struct capture_request {
+	struct profile_options options;
+	uint8_t *options_bytes; /* malloc'ed: the serialised options, echoed into the trace */
+	size_t n_options_bytes;
+	char *warnings[CAPTURE_MAX_WARNINGS]; /* malloc'ed texts that go into the trace */
+	size_t n_warnings;
+	/* Borrowed: why a trace was made that no call waits for. It goes into the trace. NULL: none */
+	const char *reason;
+	/* capture_find_start_ns() of the options, when the request came: the clock may be set since */
+	int64_t start_ns;
+	/* Of the trace, as much as the client can take: the newest are kept. 0: any number */
+	uint64_t max_xspace_bytes;
+	int keeps_newest; /* its length is not known: when memory is full, the oldest data is dropped */
+	int has_others; /* traces of other processes join this one; its warnings speak of the program itself */
+};
+
+void capture_request_deinit(struct capture_request *request);
+/* Adds a text that goes into the trace. When there are too many, the last one says that. 0 or -ENOMEM. */
+int capture_request_warn(struct capture_request *request, const char *text);
+/* What collectors are told (collect_options.h); NULL: devices are not recorded. */
+const struct profile_options *capture_request_get_device_options(
+	const struct capture_request *request);
+
+#endif
