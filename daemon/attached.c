@@ -30,11 +30,15 @@
 #include "daemon/kernel/unix_peer.h"
 #include "daemon/pipeline/drain/rings.h"
 #include "daemon/reception.h"
+#include "daemon/serve/calls/errand.h"
 #include "daemon/serve/calls/service.h"
 #include "daemon/serve/children/joins.h"
+#include "daemon/serve/children/registry.h"
 #include "daemon/serve/children/serve_request.h"
+#include "daemon/serve/message/stream_place.h"
 #include "daemon/serve/session/recorder_end.h"
 #include "daemon/serve/session/recorder_work.h"
+#include "daemon/serve/session/repository.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_recorder.h"
 #include "daemon/target/family.h"
@@ -156,6 +160,11 @@ struct attached {
 	struct target target;
 	struct family family;
 	struct session session;
+	struct errands errands;
+	struct trace_streams streams;
+	struct repository repository;
+	struct registry registry;
+	struct clock_pair first_pair;
 	struct service service;
 	pthread_t worker;
 	uv_loop_t loop;
@@ -240,7 +249,7 @@ static int attached_start_recorder(struct attached *a, struct diag *d)
 
 static void attached_name_repository(struct attached *a)
 {
-	struct repository *r = &a->service.repository;
+	struct repository *r = &a->repository;
 	struct arena *arena = a->target.arena;
 
 	if (!a->target.is_foreign) {
@@ -257,8 +266,7 @@ static void attached_name_repository(struct attached *a)
 static int attached_prepare(struct attached *a, struct diag *d)
 {
 	target_hold(&a->target);
-	a->service.first_pair =
-		clock_pair_read(atomic_load(&a->target.arena->clock) == ARENA_CLOCK_TICKS);
+	a->first_pair = clock_pair_read(atomic_load(&a->target.arena->clock) == ARENA_CLOCK_TICKS);
 	attached_name_repository(a);
 	attached_open_door(a);
 	reception_tell_target(&a->reception);
@@ -335,11 +343,16 @@ static int attached_start(struct attached *a, pid_t pid, struct diag *d)
 		lent_look(&a->target);
 	family_init(&a->family, &a->target);
 	session_init(&a->session, &a->family, attached_send_gone, a);
-	a->session.repository = &a->service.repository;
+	a->session.repository = &a->repository;
 	a->session.way = &a->reception.private.door_file;
 	a->service.session = &a->session;
-	errands_init(&a->service.errands);
-	health_init(&a->service.health);
+	a->service.errands = &a->errands;
+	a->service.streams = &a->streams;
+	a->service.repository = &a->repository;
+	a->service.registry = &a->registry;
+	a->service.first_pair = &a->first_pair;
+	errands_init(&a->errands, &a->service);
+	health_init(&a->service.health, &a->session);
 	reception_init(&a->reception, &a->service, &a->target);
 	a->service.describe = attached_describe;
 	a->service.context = a;

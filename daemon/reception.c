@@ -110,7 +110,7 @@ int reception_open(struct reception *r, uv_loop_t *loop)
 		.context = r};
 
 	access_look(&r->access, SPAWN_FD_LISTENER);
-	kin_init(&r->kin, loop, &r->access, &r->service->registry);
+	kin_init(&r->kin, loop, &r->access, r->service->registry);
 	reception_open_private(r, loop);
 	if (r->target->is_foreign)
 		socket_file_find_foreign(&r->socket_file, SPAWN_FD_LISTENER);

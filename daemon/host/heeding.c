@@ -40,14 +40,14 @@ unsigned heeding_count(void *context)
 {
 	struct host *h = context;
 
-	return errands_count(&h->service.service.errands) + web_count_captures(&h->web);
+	return errands_count(&h->service.errands) + web_count_captures(&h->web);
 }
 
 static void give_up(void *context)
 {
 	struct host *h = context;
 
-	errands_give_up(&h->service.service.errands);
+	errands_give_up(&h->service.errands);
 	web_stop_captures(&h->web);
 }
 
@@ -56,7 +56,7 @@ static void on_closed(void *context)
 	struct host *h = context;
 	int64_t rest_ms = closing_get_rest_ms(&h->closing);
 
-	health_end(&h->service.service.health);
+	health_end(&h->service.health);
 	h->grace_ms = (int)(rest_ms > GRACE_MS ? rest_ms : GRACE_MS);
 	h->finish.data = h;
 	if (uv_queue_work(&h->loop, &h->finish, finish_rpc, on_finished))

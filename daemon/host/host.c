@@ -225,8 +225,8 @@ static void init(
 	ledger_init(&h->ledger, &h->programs);
 	programs_init(&h->programs);
 	operators_init(&h->operators);
-	errands_init(&h->service.service.errands);
-	health_init(&h->service.service.health);
+	errands_init(&h->service.errands, &h->service);
+	health_init(&h->service.health, NULL);
 }
 
 /*
@@ -256,7 +256,7 @@ static void end(struct host *h)
 	uv_loop_close(&h->loop);
 	stock_lookout_deinit(&h->stock);
 	/* Calls that were given up and are still there may look at it. */
-	if (!errands_count(&h->service.service.errands))
+	if (!errands_count(&h->service.errands))
 		machine_free(h->service.machine);
 }
 

@@ -16,7 +16,6 @@
 #include "client/target/address.h"
 #include "daemon/serve/calls/errand.h"
 #include "daemon/serve/calls/fan_out.h"
-#include "daemon/serve/calls/service.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
@@ -88,13 +87,11 @@ static void check_host(const char *text)
 	static struct target target = {.arena = &arena};
 	static struct family family = {.main = &target};
 	static struct session session = {.family = &family};
-	static struct service service = {.session = &session};
-	static struct errand errand = {.service = &service};
 	static struct fan_out all;
 	struct diag d = DIAG_INIT;
 	int r;
 
-	all.errand = &errand;
+	all.session = &session;
 	all.own = NULL;
 	all.n_hosts = 0;
 	r = fan_out_add(&all, text, &d);

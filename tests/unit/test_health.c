@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "daemon/serve/calls/service.h"
+#include "daemon/serve/calls/methods.h"
 #include "daemon/serve/session/session.h"
 #include "tests/unit/rpc_fixture.h"
 #include "tests/unit/unit.h"
@@ -25,30 +25,29 @@
 #define CALLS_EACH 16
 
 static struct session session;
-static struct service service;
+static struct health health;
 
 static void check(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
 	(void)context;
-	health_check(call, bytes, n, &service);
+	health_check(call, bytes, n, &health);
 }
 
 static void watch(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
 	(void)context;
-	health_watch(call, bytes, n, &service);
+	health_watch(call, bytes, n, &health);
 }
 
 static const struct rpc_method methods[] = {
-	{CHECK_PATH, SERVICE_MAX_REQUEST_BYTES, check, RPC_UNARY},
-	{WATCH_PATH, SERVICE_MAX_REQUEST_BYTES, watch, RPC_SERVER_STREAM},
+	{CHECK_PATH, METHODS_MAX_REQUEST_BYTES, check, RPC_UNARY},
+	{WATCH_PATH, METHODS_MAX_REQUEST_BYTES, watch, RPC_SERVER_STREAM},
 };
 
 static void set_up(void)
 {
 	atomic_store(&session.is_closing, 0);
-	service.session = &session;
-	health_init(&service.health);
+	health_init(&health, &session);
 	rpc_fixture_open(methods, sizeof methods / sizeof methods[0]);
 }
 
@@ -97,7 +96,7 @@ START_TEST(who_watches_hears_of_the_end)
 	expect_status(unknown, SERVICE_UNKNOWN);
 	/* A call behind them: now both wait. */
 	expect_reply(make_call(CHECK_PATH, "", 0), SERVING, 2);
-	health_end(&service.health);
+	health_end(&health);
 	expect_end(known, RPC_UNAVAILABLE, session_gone_text);
 	expect_end(unknown, RPC_UNAVAILABLE, session_gone_text);
 }
@@ -105,7 +104,7 @@ END_TEST
 
 START_TEST(who_watches_too_late_hears_of_it_too)
 {
-	health_end(&service.health);
+	health_end(&health);
 	/* gRPC drops what was not read yet when an error comes behind it. */
 	expect_end(start_watch(rpc.channel, ""), RPC_UNAVAILABLE, session_gone_text);
 }
@@ -119,9 +118,9 @@ static void await_watchers(size_t n_expected)
 
 	do {
 		expect_reply(make_call(CHECK_PATH, "", 0), SERVING, 2);
-		pthread_mutex_lock(&service.health.mutex);
-		n = service.health.n_watchers;
-		pthread_mutex_unlock(&service.health.mutex);
+		pthread_mutex_lock(&health.mutex);
+		n = health.n_watchers;
+		pthread_mutex_unlock(&health.mutex);
 	} while (n != n_expected && monotonic_ns() < give_up_ns);
 	ck_assert_uint_eq(n, n_expected);
 }
@@ -144,7 +143,7 @@ START_TEST(who_goes_makes_room)
 	watchers[0] = start_watch(rpc.channel, "");
 	expect_status(watchers[0], SERVING);
 	await_watchers(HEALTH_MAX_WATCHERS);
-	health_end(&service.health);
+	health_end(&health);
 	for (size_t i = 0; i < HEALTH_MAX_WATCHERS; i++)
 		expect_end(watchers[i], RPC_UNAVAILABLE, session_gone_text);
 	for (size_t i = 0; i < HEALTH_MAX_WATCHERS / CALLS_EACH; i++)

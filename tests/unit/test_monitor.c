@@ -11,6 +11,8 @@
 
 #include "base/diag.h"
 #include "daemon/pipeline/recording/capture.h"
+#include "daemon/serve/calls/errand.h"
+#include "daemon/serve/calls/methods.h"
 #include "daemon/serve/calls/service.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_request.h"
@@ -25,7 +27,8 @@
 
 static struct family family;
 static struct session session;
-static struct service service;
+static struct errands errands;
+static struct service service = {.errands = &errands};
 static int taken; /* what session_take() says */
 
 /* Instead of the worker, which on a busy machine may have its processor before the one who asked. */
@@ -49,7 +52,7 @@ static void handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *
 }
 
 static const struct rpc_method methods[] = {
-	{PATH, SERVICE_MAX_REQUEST_BYTES, handle, RPC_UNARY},
+	{PATH, METHODS_MAX_REQUEST_BYTES, handle, RPC_UNARY},
 };
 
 static void set_up(void)
@@ -59,7 +62,7 @@ static void set_up(void)
 	family_init(&family, &fixture.target);
 	session.family = &family;
 	service.session = &session;
-	errands_init(&service.errands);
+	errands_init(&errands, &service);
 	rpc_fixture_open(methods, 1);
 }
 

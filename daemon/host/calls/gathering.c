@@ -19,7 +19,7 @@
 
 static struct host_service *host_of(const struct gathering *g)
 {
-	return (struct host_service *)g->errand->service;
+	return g->errand->context;
 }
 
 /* Whom. */
@@ -133,7 +133,7 @@ static void answer(struct gathering *g, int emit_xspace)
 
 static void fail_given_up(struct errand *e)
 {
-	if (errands_are_given_up(&e->service->errands))
+	if (errands_are_given_up(e->all))
 		rpc_call_fail(e->call, RPC_UNAVAILABLE, host_ended_text);
 	else
 		rpc_call_fail(e->call, RPC_CANCELLED, "the client went away");

@@ -19,6 +19,7 @@
 #include "daemon/host/programs/choice.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/kernel/proc_file.h"
+#include "daemon/serve/calls/methods.h"
 #include "daemon/serve/message/reply_message.h"
 #include "daemon/serve/message/target_message.h"
 #include "rpc/server.h"
@@ -105,7 +106,7 @@ static void audit_attempt(const struct errand *e, const struct program *programs
 
 static void list(struct errand *e)
 {
-	struct host_service *h = (struct host_service *)e->service;
+	struct host_service *h = e->context;
 	struct caller caller;
 	struct program *programs;
 	size_t n;
@@ -126,30 +127,30 @@ static void handle_list(struct rpc_call *call, const uint8_t *bytes, size_t n, v
 	struct host_service *h = context;
 
 	if (!host_admit(call, bytes, n, h))
-		errand_start(ERRAND_FILES, &h->service, call, bytes, n, list);
+		errand_start(&h->errands, ERRAND_FILES, call, bytes, n, list);
 }
 
 const struct rpc_method host_methods[] = {
-	SERVICE_PROBES,
-	{SERVICE_PROFILER "ContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle,
+	METHODS_OF_PROBES,
+	{METHODS_PROFILER "ContinuousProfiling", METHODS_MAX_REQUEST_BYTES, passing_handle,
 		RPC_UNARY},
-	{SERVICE_PROFILER "GetSnapShot", SERVICE_MAX_REQUEST_BYTES, host_snapshot_handle_old,
+	{METHODS_PROFILER "GetSnapShot", METHODS_MAX_REQUEST_BYTES, host_snapshot_handle_old,
 		RPC_UNARY},
-	{SERVICE_PROFILER "GetSnapshot", SERVICE_MAX_REQUEST_BYTES, host_snapshot_handle,
+	{METHODS_PROFILER "GetSnapshot", METHODS_MAX_REQUEST_BYTES, host_snapshot_handle,
 		RPC_UNARY},
-	{SERVICE_PROFILER "Monitor", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{SERVICE_PROFILER "Profile", SERVICE_MAX_REQUEST_BYTES, host_profile_handle, RPC_UNARY},
-	{SERVICE_PROFILER "StartContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle,
+	{METHODS_PROFILER "Monitor", METHODS_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{METHODS_PROFILER "Profile", METHODS_MAX_REQUEST_BYTES, host_profile_handle, RPC_UNARY},
+	{METHODS_PROFILER "StartContinuousProfiling", METHODS_MAX_REQUEST_BYTES, passing_handle,
 		RPC_UNARY},
-	{SERVICE_PROFILER "StopContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle,
+	{METHODS_PROFILER "StopContinuousProfiling", METHODS_MAX_REQUEST_BYTES, passing_handle,
 		RPC_UNARY},
-	{SERVICE_PROFILER "Terminate", SERVICE_MAX_REQUEST_BYTES, terminating_handle, RPC_UNARY},
-	{SERVICE_V1 "Capture", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
-	{SERVICE_V1 "List", SERVICE_MAX_REQUEST_BYTES, handle_list, RPC_UNARY},
-	{SERVICE_V1 "OpenSpans", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{SERVICE_V1 "Snapshot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
-	{SERVICE_V1 "Start", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{SERVICE_V1 "Status", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{SERVICE_V1 "Stop", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
+	{METHODS_PROFILER "Terminate", METHODS_MAX_REQUEST_BYTES, terminating_handle, RPC_UNARY},
+	{METHODS_V1 "Capture", METHODS_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
+	{METHODS_V1 "List", METHODS_MAX_REQUEST_BYTES, handle_list, RPC_UNARY},
+	{METHODS_V1 "OpenSpans", METHODS_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{METHODS_V1 "Snapshot", METHODS_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
+	{METHODS_V1 "Start", METHODS_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{METHODS_V1 "Status", METHODS_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{METHODS_V1 "Stop", METHODS_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
 };
 const size_t n_host_methods = sizeof host_methods / sizeof *host_methods;

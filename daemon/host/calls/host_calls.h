@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/serve/calls/service.h"
+#include "daemon/serve/calls/errand.h"
+#include "daemon/serve/calls/health.h"
+#include "rpc/server.h"
 
 struct caller;
 struct door;
@@ -16,12 +18,10 @@ struct machine;
 struct operators;
 struct programs;
 struct registrar;
-struct rpc_call;
-struct rpc_method;
 
 struct host_service {
-	struct service
-		service; /* the first: what the handlers of all servers know; it has no session */
+	struct health health; /* the first member: the context of the probes' handlers */
+	struct errands errands; /* their context is this host_service */
 	struct programs *programs;
 	struct machine *machine; /* what it uses; NULL only when memory ran out */
 	struct ledger *ledger;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "daemon/serve/calls/service.h"
+#include "daemon/serve/calls/methods.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
@@ -15,41 +15,41 @@
 #define PROFILE_REQUEST &tensorflow__profile_request__descriptor
 
 static const struct host_method methods[] = {
-	{.path = SERVICE_PROFILER "ContinuousProfiling",
+	{.path = METHODS_PROFILER "ContinuousProfiling",
 		.request = PROFILE_REQUEST,
 		.traits = SESSION},
-	{.path = SERVICE_PROFILER "GetSnapShot", .traits = ABOUT},
-	{.path = SERVICE_PROFILER "GetSnapshot", .traits = ABOUT},
-	{.path = SERVICE_PROFILER "Monitor",
+	{.path = METHODS_PROFILER "GetSnapShot", .traits = ABOUT},
+	{.path = METHODS_PROFILER "GetSnapshot", .traits = ABOUT},
+	{.path = METHODS_PROFILER "Monitor",
 		.request = &tensorflow__monitor_request__descriptor,
 		.traits = HOST_METHOD_BEGINS},
-	{.path = SERVICE_PROFILER "Profile",
+	{.path = METHODS_PROFILER "Profile",
 		.request = PROFILE_REQUEST,
 		.traits = HOST_METHOD_BEGINS,
 		.ledger = LEDGER_PROFILE},
-	{.path = SERVICE_PROFILER "StartContinuousProfiling",
+	{.path = METHODS_PROFILER "StartContinuousProfiling",
 		.request = PROFILE_REQUEST,
 		.traits = SESSION},
-	{.path = SERVICE_PROFILER "StopContinuousProfiling", .traits = ABOUT},
-	{.path = SERVICE_PROFILER "Terminate",
+	{.path = METHODS_PROFILER "StopContinuousProfiling", .traits = ABOUT},
+	{.path = METHODS_PROFILER "Terminate",
 		.request = &tensorflow__terminate_request__descriptor},
-	{.path = SERVICE_V1 "Capture",
+	{.path = METHODS_V1 "Capture",
 		.request = &proftap__v1__capture_request__descriptor,
 		.traits = HOST_METHOD_BEGINS,
 		.ledger = LEDGER_CAPTURE},
-	{.path = SERVICE_V1 "List",
+	{.path = METHODS_V1 "List",
 		.request = &proftap__v1__list_request__descriptor,
 		.traits = HOST_METHOD_LOOKS},
 	/* It tells arguments of spans, as a capture does: so it is audited. */
-	{.path = SERVICE_V1 "OpenSpans"},
-	{.path = SERVICE_V1 "Snapshot",
+	{.path = METHODS_V1 "OpenSpans"},
+	{.path = METHODS_V1 "Snapshot",
 		.request = &proftap__v1__snapshot_request__descriptor,
 		.ledger = LEDGER_SNAPSHOT},
-	{.path = SERVICE_V1 "Start",
+	{.path = METHODS_V1 "Start",
 		.request = &proftap__v1__start_request__descriptor,
 		.traits = HOST_METHOD_BEGINS},
-	{.path = SERVICE_V1 "Status", .traits = HOST_METHOD_LOOKS},
-	{.path = SERVICE_V1 "Stop",
+	{.path = METHODS_V1 "Status", .traits = HOST_METHOD_LOOKS},
+	{.path = METHODS_V1 "Stop",
 		.request = &proftap__v1__stop_request__descriptor,
 		.ledger = LEDGER_STOP},
 };

@@ -92,5 +92,5 @@ void host_profile_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, 
 	struct host_service *h = context;
 
 	if (!host_admit(call, bytes, n, h))
-		errand_start(ERRAND_RECORDING, &h->service, call, bytes, n, work);
+		errand_start(&h->errands, ERRAND_RECORDING, call, bytes, n, work);
 }

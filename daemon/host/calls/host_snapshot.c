@@ -56,7 +56,7 @@ void host_snapshot_handle(struct rpc_call *call, const uint8_t *bytes, size_t n,
 	if (!is_nameless(bytes, n))
 		passing_handle(call, bytes, n, context);
 	else if (!host_admit(call, bytes, n, h))
-		errand_start(ERRAND_PASSING, &h->service, call, bytes, n, work);
+		errand_start(&h->errands, ERRAND_PASSING, call, bytes, n, work);
 }
 
 void host_snapshot_handle_old(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)

@@ -106,7 +106,7 @@ static void find_in_host(struct errand *e, char *out, size_t n)
 
 int meant_find(struct meant *m, struct errand *e)
 {
-	struct host_service *h = (struct host_service *)e->service;
+	struct host_service *h = e->context;
 
 	m->programs = NULL;
 	if (host_identify(e->call, h, &m->caller))

@@ -18,7 +18,7 @@
 #include "daemon/host/programs/program_channel.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/serve/calls/errand.h"
-#include "daemon/serve/calls/service.h"
+#include "daemon/serve/calls/methods.h"
 #include "daemon/serve/message/reply_message.h"
 #include "daemon/serve/message/target_message.h"
 #include "daemon/serve/message/trace_part.h"
@@ -98,15 +98,15 @@ static int answer_for_stock(struct passage *p)
 {
 	const char *path = p->method->path;
 
-	if (!p->stock.stock_address[0] || strncmp(path, SERVICE_V1, sizeof SERVICE_V1 - 1) != 0)
+	if (!p->stock.stock_address[0] || strncmp(path, METHODS_V1, sizeof METHODS_V1 - 1) != 0)
 		return 0;
-	if (strcmp(path, SERVICE_V1 "Status") == 0)
+	if (strcmp(path, METHODS_V1 "Status") == 0)
 		answer_status(p);
 	else
 		rpc_call_fail_with(p->errand->call, RPC_UNIMPLEMENTED,
 			"%.64s (%d): its profiler server is %s's, which knows the stock calls alone: %s",
 			p->stock.status.name, (int)p->stock.pid, p->stock.status.make,
-			strcmp(path, SERVICE_V1 "OpenSpans") == 0
+			strcmp(path, METHODS_V1 "OpenSpans") == 0
 				? "it does not tell which spans are open"
 				: "Profile, and StartContinuousProfiling and what belongs to it");
 	return 1;
@@ -116,12 +116,12 @@ static int answer_for_stock(struct passage *p)
 
 static struct host_service *host_of(const struct passage *p)
 {
-	return (struct host_service *)p->errand->service;
+	return p->errand->context;
 }
 
 static int open_channel(struct passage *p, struct diag *d)
 {
-	unsigned n_streams = errands_count_kind(&p->errand->service->errands, ERRAND_PASSING);
+	unsigned n_streams = errands_count_kind(p->errand->all, ERRAND_PASSING);
 	char word[TRACE_PART_WORD_BYTES];
 	int r = program_channel_open(host_of(p)->programs, p->id, &p->channel, d);
 
@@ -170,8 +170,7 @@ static int begins_session(const struct passage *p)
 /* It did not end in time when the daemon was told to end; one that did end at the last moment is whole. */
 static int was_cut(struct passage *p)
 {
-	return errands_are_given_up(&p->errand->service->errands) &&
-	       rpc_pending_get_status(p->call) != RPC_OK;
+	return errands_are_given_up(p->errand->all) && rpc_pending_get_status(p->call) != RPC_OK;
 }
 
 /* Its client does not wait any more, and so the call was cancelled here: gRPC's word for that says nothing of whom. */
@@ -277,5 +276,5 @@ void passing_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void 
 	struct host_service *h = context;
 
 	if (!host_admit(call, bytes, n, h))
-		errand_start(ERRAND_PASSING, &h->service, call, bytes, n, work);
+		errand_start(&h->errands, ERRAND_PASSING, call, bytes, n, work);
 }

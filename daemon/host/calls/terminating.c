@@ -30,7 +30,7 @@ struct asked {
 
 static void ask(struct errand *e, const struct program *program, struct asked *a)
 {
-	struct host_service *h = (struct host_service *)e->service;
+	struct host_service *h = e->context;
 	const struct rpc_request request = {
 		.path = rpc_call_get_method(e->call)->path,
 		.message = e->request,
@@ -113,5 +113,5 @@ void terminating_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, v
 	struct host_service *h = context;
 
 	if (!host_admit(call, bytes, n, h))
-		errand_start(ERRAND_PASSING, &h->service, call, bytes, n, work);
+		errand_start(&h->errands, ERRAND_PASSING, call, bytes, n, work);
 }

@@ -37,7 +37,7 @@ static void write_calls(const struct metrics *m, struct exposition *e)
 {
 	for (unsigned i = 0; i < ERRAND_KINDS; i++)
 		exposition_count(e, (struct exposition_label[]){{"kind", kinds[i]}, {NULL, NULL}},
-			errands_count_kind(&m->host->service.errands, (enum errand_kind)i));
+			errands_count_kind(&m->host->errands, (enum errand_kind)i));
 }
 
 static void write_samples(const struct metrics *m, struct exposition *e)

@@ -187,7 +187,8 @@ static void enum_sessions(struct errand *e)
 			"the request is not an EnumProfileSessionsAndToolsRequest");
 		return;
 	}
-	runs = repository_open_runs(&e->service->repository, request->repository_root, &d);
+	runs = repository_open_runs(
+		((struct service *)e->context)->repository, request->repository_root, &d);
 	tensorflow__enum_profile_sessions_and_tools_request__free_unpacked(request, NULL);
 	/* No run yet is none. */
 	r = runs == -ENOENT ? 0 : runs < 0 ? runs : list_sessions(&sessions, runs, &d);
@@ -198,7 +199,9 @@ static void enum_sessions(struct errand *e)
 	free_sessions(&sessions);
 }
 
-void analysis_enum_sessions(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+void analysis_enum_sessions(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
-	errand_start(ERRAND_FILES, service, call, bytes, n, enum_sessions);
+	struct service *service = context;
+
+	errand_start(service->errands, ERRAND_FILES, call, bytes, n, enum_sessions);
 }

@@ -42,8 +42,8 @@ static int check_tool(const char *tool, struct diag *d)
 static int open_file(
 	struct errand *e, const Tensorflow__ProfileSessionDataRequest *q, struct diag *d)
 {
-	_cleanup_close_ int runs =
-		repository_open_runs(&e->service->repository, q->repository_root, d);
+	const struct service *service = e->context;
+	_cleanup_close_ int runs = repository_open_runs(service->repository, q->repository_root, d);
 	_cleanup_close_ int run = -1;
 	char name[400];
 	int r = runs < 0 ? runs : run_dir_check_name(q->session_id, d);
@@ -168,7 +168,9 @@ static void get_data(struct errand *e)
 	analysis_fail(e->call, r, &d);
 }
 
-void analysis_get_data(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+void analysis_get_data(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
-	errand_start(ERRAND_FILES, service, call, bytes, n, get_data);
+	struct service *service = context;
+
+	errand_start(service->errands, ERRAND_FILES, call, bytes, n, get_data);
 }

@@ -91,9 +91,10 @@ static int lift_forced_level(struct session_request *request)
 	return capture_request_warn(&request->capture, text);
 }
 
-void continuous_call_start(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+void continuous_call_start(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
-	struct session *session = ((struct service *)service)->session;
+	struct service *service = context;
+	struct session *session = service->session;
 	struct session_request *request;
 	int r;
 
@@ -176,8 +177,8 @@ static int choose_place(struct service *service, struct session_request *request
 		return -1;
 	}
 	request->emit_xspace = 0;
-	if (file_delivery_is_wanted(service, request))
-		return file_delivery_open(service, request) ? -1 : 0;
+	if (file_delivery_is_wanted(service->repository, request))
+		return file_delivery_open(service->repository, request) ? -1 : 0;
 	request->emit_xspace = 1;
 	return 0;
 }
@@ -200,8 +201,9 @@ static void get_snapshot(struct rpc_call *call, struct service *service, const c
 }
 
 void continuous_call_get_snapshot(
-	struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+	struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
+	struct service *service = context;
 	Tensorflow__GetSnapshotRequest *message =
 		tensorflow__get_snapshot_request__unpack(NULL, n, bytes);
 	const char *name = message ? message->snapshot_session_id : "";
@@ -218,8 +220,10 @@ void continuous_call_get_snapshot(
 }
 
 void continuous_call_get_old_snapshot(
-	struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+	struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
+	struct service *service = context;
+
 	(void)bytes;
 	(void)n;
 	get_snapshot(call, service, "");
@@ -234,8 +238,9 @@ static void deliver_end(
 	reply_empty(request->call);
 }
 
-void continuous_call_stop(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+void continuous_call_stop(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
+	struct service *service = context;
 	struct session_request *request = new_request(call, deliver_end);
 	int r;
 
@@ -244,7 +249,7 @@ void continuous_call_stop(struct rpc_call *call, const uint8_t *bytes, size_t n,
 	if (!request)
 		return;
 	request->discards = 1;
-	r = session_stop(((struct service *)service)->session, NULL, request);
+	r = session_stop(service->session, NULL, request);
 	if (r)
 		fail_ask(call, r);
 }

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "daemon/kernel/thread.h"
-#include "daemon/serve/calls/service.h"
 #include "daemon/serve/session/session.h"
 #include "rpc/server.h"
 
@@ -25,9 +24,10 @@ static const struct {
 	[ERRAND_PASSING] = {512, "512 calls are being passed on already; ask again later"},
 };
 
-void errands_init(struct errands *e)
+void errands_init(struct errands *e, void *context)
 {
 	memset(e, 0, sizeof *e);
+	e->context = context;
 	pthread_mutex_init(&e->mutex, NULL);
 	cond_init(&e->changed);
 }
@@ -42,14 +42,9 @@ unsigned errands_count_kind(struct errands *e, enum errand_kind kind)
 	return n;
 }
 
-static struct errands *errands_of(const struct errand *e)
-{
-	return &e->service->errands;
-}
-
 static int link_errand(struct errand *e)
 {
-	struct errands *all = errands_of(e);
+	struct errands *all = e->all;
 	int r = -EUSERS;
 
 	pthread_mutex_lock(&all->mutex);
@@ -66,7 +61,7 @@ static int link_errand(struct errand *e)
 
 static void unlink_errand(struct errand *e)
 {
-	struct errands *all = errands_of(e);
+	struct errands *all = e->all;
 	struct errand **at = &all->list;
 
 	pthread_mutex_lock(&all->mutex);
@@ -97,7 +92,7 @@ static void free_errand(struct errand *e)
 	free(e);
 }
 
-static void *run(void *argument)
+static void *errand_run(void *argument)
 {
 	struct errand *e = argument;
 
@@ -115,8 +110,8 @@ static int start_thread(struct errand *e)
 
 	if (r)
 		return r;
-	rpc_call_set_on_cancel(e->call, on_cancel, errands_of(e));
-	r = pthread_create(&thread, NULL, run, e);
+	rpc_call_set_on_cancel(e->call, on_cancel, e->all);
+	r = pthread_create(&thread, NULL, errand_run, e);
 	if (r) {
 		unlink_errand(e);
 		return -r;
@@ -125,14 +120,15 @@ static int start_thread(struct errand *e)
 	return 0;
 }
 
-static struct errand *new_errand(struct service *service, struct rpc_call *call,
-	const uint8_t *bytes, size_t n, void (*work)(struct errand *))
+static struct errand *new_errand(struct errands *all, struct rpc_call *call, const uint8_t *bytes,
+	size_t n, void (*work)(struct errand *))
 {
 	struct errand *e = calloc(1, sizeof *e);
 
 	if (!e)
 		return NULL;
-	e->service = service;
+	e->all = all;
+	e->context = all->context;
 	e->call = call;
 	e->work = work;
 	e->request_bytes = n;
@@ -145,10 +141,10 @@ static struct errand *new_errand(struct service *service, struct rpc_call *call,
 	return NULL;
 }
 
-void errand_start(enum errand_kind kind, struct service *service, struct rpc_call *call,
+void errand_start(struct errands *all, enum errand_kind kind, struct rpc_call *call,
 	const uint8_t *bytes, size_t n, void (*work)(struct errand *))
 {
-	struct errand *e = new_errand(service, call, bytes, n, work);
+	struct errand *e = new_errand(all, call, bytes, n, work);
 	int r = -ENOMEM;
 
 	if (e) {
@@ -165,7 +161,7 @@ void errand_start(enum errand_kind kind, struct service *service, struct rpc_cal
 int errand_wait(struct errand *e, int64_t deadline_ns)
 {
 	const struct timespec deadline = {deadline_ns / NS_PER_S, deadline_ns % NS_PER_S};
-	struct errands *all = errands_of(e);
+	struct errands *all = e->all;
 	int is_cancelled;
 	int r = 0;
 
@@ -181,9 +177,9 @@ int errand_is_cancelled(struct errand *e)
 {
 	int is_cancelled;
 
-	pthread_mutex_lock(&errands_of(e)->mutex);
+	pthread_mutex_lock(&e->all->mutex);
 	is_cancelled = e->is_cancelled;
-	pthread_mutex_unlock(&errands_of(e)->mutex);
+	pthread_mutex_unlock(&e->all->mutex);
 	return is_cancelled;
 }
 
@@ -220,7 +216,7 @@ int errands_are_given_up(struct errands *e)
 
 void errand_raise(struct errand *e, int *flag)
 {
-	struct errands *all = errands_of(e);
+	struct errands *all = e->all;
 
 	pthread_mutex_lock(&all->mutex);
 	*flag = 1;
@@ -232,7 +228,7 @@ int errand_await_for(struct errand *e, const int *flag, int wait_ms)
 {
 	const int64_t end_ns = monotonic_ns() + wait_ms * NS_PER_MS;
 	const struct timespec end = {end_ns / NS_PER_S, end_ns % NS_PER_S};
-	struct errands *all = errands_of(e);
+	struct errands *all = e->all;
 	int is_over;
 	int r = 0;
 
@@ -246,7 +242,7 @@ int errand_await_for(struct errand *e, const int *flag, int wait_ms)
 
 int errand_await_or_cancel(struct errand *e, const int *flag)
 {
-	struct errands *all = errands_of(e);
+	struct errands *all = e->all;
 	int is_cancelled;
 
 	pthread_mutex_lock(&all->mutex);
@@ -259,7 +255,7 @@ int errand_await_or_cancel(struct errand *e, const int *flag)
 
 void errand_await(struct errand *e, const int *flag)
 {
-	struct errands *all = errands_of(e);
+	struct errands *all = e->all;
 
 	pthread_mutex_lock(&all->mutex);
 	while (!*flag)

@@ -13,7 +13,6 @@
 
 struct errand;
 struct rpc_call;
-struct service;
 
 enum errand_kind {
 	ERRAND_FILES, /* reads them, in no time */
@@ -29,12 +28,14 @@ struct errands {
 	struct errand *list; /* under mutex */
 	unsigned n[ERRAND_KINDS];
 	int are_given_up; /* under mutex */
+	void *context; /* each errand's */
 };
 
 struct errand {
 	struct errand *next; /* the errands' */
 	enum errand_kind kind;
-	struct service *service;
+	struct errands *all;
+	void *context; /* as errands_init() was given it */
 	struct rpc_call *call;
 	void (*work)(struct errand *); /* answers the call, on the errand's thread */
 	uint8_t *request; /* malloc'ed: the call's bytes */
@@ -42,7 +43,7 @@ struct errand {
 	int is_cancelled; /* under the errands' mutex, as what the work shares with others may be */
 };
 
-void errands_init(struct errands *e);
+void errands_init(struct errands *e, void *context);
 
 /* How many of |kind| are under way. */
 unsigned errands_count_kind(struct errands *e, enum errand_kind kind);
@@ -51,7 +52,7 @@ unsigned errands_count_kind(struct errands *e, enum errand_kind kind);
  * Has |work| answer |call|, whose request is |bytes| (copied). When there are too many of |kind| the call is answered
  * here: RESOURCE_EXHAUSTED.
  */
-void errand_start(enum errand_kind kind, struct service *service, struct rpc_call *call,
+void errand_start(struct errands *all, enum errand_kind kind, struct rpc_call *call,
 	const uint8_t *bytes, size_t n, void (*work)(struct errand *));
 
 /* Waits until |deadline_ns| (CLOCK_MONOTONIC) or the call is given up. 1 when it is. */
@@ -64,13 +65,13 @@ unsigned errands_count(struct errands *e);
 void errands_give_up(struct errands *e);
 int errands_are_given_up(struct errands *e);
 
-/* For an outcome that comes from another thread: sets |flag| and wakes who waits for it. */
+/* For an outcome that comes from another thread: sets |flag| and wakes the errand that waits for it. */
 void errand_raise(struct errand *e, int *flag);
-/* Until |flag| is set, or the call is given up: then 1. */
-/* The same, for |wait_ms| at most: 1 when it is over, so that the other will not wait. */
+/* Waits until |flag| is set or the call is given up, then 1; or for |wait_ms|, then 0. */
 int errand_await_for(struct errand *e, const int *flag, int wait_ms);
+/* Waits until |flag| is set or the call is given up. 1 when it is given up. */
 int errand_await_or_cancel(struct errand *e, const int *flag);
-/* Until |flag| is set. */
+/* Waits until |flag| is set. */
 void errand_await(struct errand *e, const int *flag);
 
 #endif

@@ -12,7 +12,6 @@
 #include "daemon/serve/calls/errand.h"
 #include "daemon/serve/calls/fan_out_own.h"
 #include "daemon/serve/calls/fan_out_round.h"
-#include "daemon/serve/calls/service.h"
 #include "daemon/serve/session/repository.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/target/family.h"
@@ -33,7 +32,7 @@ static int is_own_name(const struct arena *arena, const char *host)
 
 static int is_own(const struct fan_out *f, const char *address)
 {
-	const struct arena *arena = f->errand->service->session->family->main->arena;
+	const struct arena *arena = f->session->family->main->arena;
 	const char *colon = strrchr(address, ':');
 	char host[256];
 
@@ -99,7 +98,7 @@ static void add_own(struct fan_out *f)
 	f->own = &f->hosts[f->n_hosts++];
 	repository_name_host(f->own_name, 256);
 	snprintf(f->own_name + strlen(f->own_name), 16, "_%u",
-		f->errand->service->session->family->main->arena->port);
+		f->session->family->main->arena->port);
 	f->own->name = f->own_name;
 }
 
@@ -151,7 +150,7 @@ static void publish(struct fan_out *f, struct fan_out_host *h, const char *root)
 
 	if (!h->trace || h->is_empty || h->error[0])
 		return;
-	r = repository_open_run(&f->errand->service->repository, root, f->session_id, &run, &d);
+	r = repository_open_run(f->repository, root, f->session_id, &run, &d);
 	if (!r) {
 		r = repository_publish(&run, h->trace, h->name, &d);
 		run_dir_close(&run);

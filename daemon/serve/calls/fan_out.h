@@ -15,6 +15,9 @@
 
 struct diag;
 struct errand;
+struct registry;
+struct repository;
+struct session;
 struct subprocesses;
 
 /* Beside this server. */
@@ -23,6 +26,9 @@ struct subprocesses;
 struct fan_out {
 	/* Given by the caller, who keeps it; the rest is zero. */
 	struct errand *errand;
+	struct session *session; /* of this server's own program */
+	struct registry *registry; /* of that program's children */
+	const struct repository *repository;
 	const Tensorflow__ProfileRequest *request; /* the client's words */
 	const char *session_id; /* the run's name, too */
 

@@ -10,7 +10,6 @@
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/serve/calls/errand.h"
 #include "daemon/serve/calls/fan_out.h"
-#include "daemon/serve/calls/service.h"
 #include "daemon/serve/calls/subprocesses.h"
 #include "daemon/serve/message/request.h"
 #include "daemon/serve/session/session.h"
@@ -64,7 +63,8 @@ static void *record_tree(void *tree)
 
 static int take_tree(struct fan_out *f, struct session_request *request)
 {
-	int r = subprocesses_take(f->errand, request, &f->tree);
+	int r = subprocesses_take(&(struct subprocesses_config){f->errand, f->session, f->registry},
+		request, &f->tree);
 
 	if (r)
 		return r;
@@ -84,7 +84,7 @@ void fan_out_own_start(struct fan_out *f)
 		return;
 	f->is_own_done = 0;
 	r = subprocesses_are_wanted(request) ? take_tree(f, request)
-					     : session_take(f->errand->service->session, request);
+					     : session_take(f->session, request);
 	if (!r)
 		return;
 	f->is_own_done = 1;
@@ -100,7 +100,7 @@ int fan_out_own_await(struct fan_out *f, int is_cancelled)
 	if (!is_cancelled)
 		is_cancelled = errand_await_or_cancel(f->errand, &f->is_own_done);
 	if (is_cancelled)
-		session_cancel(f->errand->service->session, f->errand->call);
+		session_cancel(f->session, f->errand->call);
 	errand_await(f->errand, &f->is_own_done);
 	if (f->has_tree_thread)
 		pthread_join(f->tree_thread, NULL);

@@ -9,18 +9,19 @@
 #include "base/diag.h"
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/recording/capture.h"
-#include "daemon/serve/calls/service.h"
 #include "daemon/serve/message/reply.h"
+#include "daemon/serve/session/repository.h"
 #include "daemon/serve/session/session_request.h"
 #include "rpc/server.h"
 #include "trace/run_dir.h"
 
 #define HOST_BYTES 300
 
-int file_delivery_is_wanted(const struct service *service, const struct session_request *request)
+int file_delivery_is_wanted(
+	const struct repository *repository, const struct session_request *request)
 {
 	return !request->emit_xspace && request->repository_root && request->session_id &&
-	       repository_contains(&service->repository, request->repository_root);
+	       repository_contains(repository, request->repository_root);
 }
 
 /* Of the file. */
@@ -30,14 +31,15 @@ static const char *name_host(const struct session_request *request, char own_nam
 	return request->host_name ? request->host_name : own_name;
 }
 
-static int open_run(struct service *service, struct session_request *request, struct diag *d)
+static int open_run(
+	const struct repository *repository, struct session_request *request, struct diag *d)
 {
 	int r = -ENOMEM;
 
 	request->run = calloc(1, sizeof *request->run);
 	if (request->run)
-		r = repository_open_run(&service->repository, request->repository_root,
-			request->session_id, request->run, d);
+		r = repository_open_run(
+			repository, request->repository_root, request->session_id, request->run, d);
 	if (r) {
 		free(request->run);
 		request->run = NULL;
@@ -45,11 +47,11 @@ static int open_run(struct service *service, struct session_request *request, st
 	return r;
 }
 
-int file_delivery_open(struct service *service, struct session_request *request)
+int file_delivery_open(const struct repository *repository, struct session_request *request)
 {
 	struct diag d = DIAG_INIT;
 	char own_name[HOST_BYTES];
-	int r = open_run(service, request, &d);
+	int r = open_run(repository, request, &d);
 
 	if (!r)
 		r = repository_check_free(request->run, name_host(request, own_name), &d);

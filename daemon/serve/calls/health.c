@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/chunks.h"
-#include "daemon/serve/calls/service.h"
 #include "daemon/serve/message/reply_message.h"
 #include "daemon/serve/message/schema.h"
 #include "daemon/serve/session/session.h"
@@ -23,8 +22,9 @@ typedef Grpc__Health__V1__HealthCheckResponse__ServingStatus status;
 #define NOT_SERVING GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__NOT_SERVING
 #define SERVICE_UNKNOWN GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVICE_UNKNOWN
 
-void health_init(struct health *h)
+void health_init(struct health *h, const struct session *session)
 {
+	h->session = session;
 	pthread_mutex_init(&h->mutex, NULL);
 	h->n_watchers = 0;
 	h->has_ended = 0;
@@ -42,11 +42,9 @@ static int is_service(const char *wanted)
 	return 0;
 }
 
-static status get_status(const struct service *service)
+static status get_status(const struct health *h)
 {
-	/* A host daemon has no session. */
-	return service->session && atomic_load(&service->session->is_closing) ? NOT_SERVING
-									      : SERVING;
+	return h->session && atomic_load(&h->session->is_closing) ? NOT_SERVING : SERVING;
 }
 
 static void encode(status s, struct chunks *out)
@@ -132,7 +130,7 @@ static void on_cancel(struct rpc_call *call, void *health)
 
 void health_watch(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
-	struct service *service = context;
+	struct health *h = context;
 	int is_known = read_request(call, bytes, n);
 	struct chunks message = CHUNKS_INIT;
 	enum rpc_status code = RPC_RESOURCE_EXHAUSTED;
@@ -140,11 +138,11 @@ void health_watch(struct rpc_call *call, const uint8_t *bytes, size_t n, void *c
 
 	if (is_known < 0)
 		return;
-	rpc_call_set_on_cancel(call, on_cancel, &service->health);
-	encode(is_known ? get_status(service) : SERVICE_UNKNOWN, &message);
+	rpc_call_set_on_cancel(call, on_cancel, h);
+	encode(is_known ? get_status(h) : SERVICE_UNKNOWN, &message);
 	/* The first message does not wait. Of a call that was given up on_cancel is still to run. */
 	if (rpc_call_write(call, &message, 0) != -ENOMEM)
-		refusal = add_watcher(&service->health, call, &code);
+		refusal = add_watcher(h, call, &code);
 	if (refusal)
 		rpc_call_finish(call, code, refusal);
 }

@@ -8,24 +8,25 @@
 #include <stdint.h>
 
 struct rpc_call;
+struct session;
 
 #define HEALTH_MAX_WATCHERS 64
 
-/* Those that wait for news. */
 struct health {
+	const struct session *session; /* NULL: a host daemon has none, and always serves */
 	pthread_mutex_t mutex;
 	struct rpc_call *watchers[HEALTH_MAX_WATCHERS]; /* under mutex */
 	size_t n_watchers; /* under mutex */
 	int has_ended; /* under mutex */
 };
 
-void health_init(struct health *h);
+void health_init(struct health *h, const struct session *session);
 
-/* Handlers; the context is the struct service. A Watch lives as long as its client and the program do. */
+/* Handlers; the context is a struct health. A Watch lives as long as its client and the program do. */
 void health_check(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context);
 void health_watch(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context);
 
-/* The program is gone: the calls of all who watch end, and of who begins to. Any thread. */
+/* The program is gone: all Watch calls end, those that come later too. Any thread. */
 void health_end(struct health *h);
 
 #endif

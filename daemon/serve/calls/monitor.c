@@ -32,6 +32,7 @@ typedef Tensorflow__ProfilerServiceMonitorResult Result;
 
 struct monitor {
 	struct errand *errand;
+	struct session *session;
 	uint64_t duration_ms;
 	int level; /* 1 or 2 */
 	int is_stamped;
@@ -86,7 +87,7 @@ static void begin_recording(struct monitor *m)
 {
 	struct session_request *request = make_request(m);
 
-	if (!request || session_take(m->errand->service->session, request))
+	if (!request || session_take(m->session, request))
 		errand_raise(m->errand, &m->is_recorded);
 }
 
@@ -94,7 +95,7 @@ static void begin_recording(struct monitor *m)
 static void end_recording(struct monitor *m, int is_cancelled)
 {
 	if (is_cancelled)
-		session_cancel(m->errand->service->session, m->errand->call);
+		session_cancel(m->session, m->errand->call);
 	errand_await(m->errand, &m->is_recorded);
 }
 
@@ -102,7 +103,7 @@ static void end_recording(struct monitor *m, int is_cancelled)
 
 static const struct target *target_of(const struct monitor *m)
 {
-	return m->errand->service->session->family->main;
+	return m->session->family->main;
 }
 
 static int64_t end_of(const struct monitor *m)
@@ -182,7 +183,7 @@ static void measure(struct monitor *m)
 	if (is_cancelled)
 		rpc_call_fail(m->errand->call, RPC_CANCELLED, "the client went away");
 	else if (target_get_life(target_of(m)) != TARGET_ALIVE)
-		reply_gone(m->errand->call, m->errand->service->session);
+		reply_gone(m->errand->call, m->session);
 	else
 		answer(m, seconds);
 	usage_close(&m->usage);
@@ -192,7 +193,8 @@ static void work(struct errand *e)
 {
 	Tensorflow__MonitorRequest *request =
 		tensorflow__monitor_request__unpack(NULL, e->request_bytes, e->request);
-	struct monitor m = {.errand = e};
+	const struct service *service = e->context;
+	struct monitor m = {.errand = e, .session = service->session};
 
 	if (!request) {
 		rpc_call_fail(e->call, RPC_INVALID_ARGUMENT, "the request is not a MonitorRequest");
@@ -209,7 +211,9 @@ static void work(struct errand *e)
 		measure(&m);
 }
 
-void monitor_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+void monitor_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
-	errand_start(ERRAND_MONITOR, service, call, bytes, n, work);
+	struct service *service = context;
+
+	errand_start(service->errands, ERRAND_MONITOR, call, bytes, n, work);
 }

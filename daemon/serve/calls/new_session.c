@@ -20,10 +20,9 @@
 
 typedef Tensorflow__NewProfileSessionRequest Asked;
 
-static int check(const struct errand *e, const Asked *asked, const char *session_id, struct diag *d)
+static int check(
+	const struct repository *r, const Asked *asked, const char *session_id, struct diag *d)
 {
-	const struct repository *r = &e->service->repository;
-
 	if (!repository_is_named(r))
 		return diag_set(d, -EACCES, "%s", repository_explain_none(r));
 	if (asked->repository_root[0] && !repository_contains(r, asked->repository_root))
@@ -38,13 +37,17 @@ static int check(const struct errand *e, const Asked *asked, const char *session
 /* Before anybody records. */
 static int prepare(struct fan_out *f, struct errand *e, const Asked *asked, struct diag *d)
 {
+	const struct service *service = e->context;
 	int r;
 
 	f->errand = e;
+	f->session = service->session;
+	f->registry = service->registry;
+	f->repository = service->repository;
 	f->request = asked->request;
 	f->session_id = asked->session_id[0] || !asked->request ? asked->session_id
 								: asked->request->session_id;
-	r = check(e, asked, f->session_id, d);
+	r = check(f->repository, asked, f->session_id, d);
 	for (size_t i = 0; i < asked->n_hosts && !r; i++)
 		r = fan_out_add(f, asked->hosts[i], d);
 	return r;
@@ -69,7 +72,7 @@ static void reply(const struct fan_out *f)
 	reply_message(f->errand->call, &response.base);
 }
 
-static void run(struct fan_out *f, const char *root)
+static void run(struct fan_out *f, const char *root, atomic_int *is_fanning_out)
 {
 	int is_cancelled = fan_out_record(f);
 
@@ -77,7 +80,7 @@ static void run(struct fan_out *f, const char *root)
 		fan_out_publish(f, root);
 	fan_out_deinit(f);
 	/* Who has the answer may ask again. */
-	atomic_store(&f->errand->service->is_fanning_out, 0);
+	atomic_store(is_fanning_out, 0);
 	if (is_cancelled)
 		rpc_call_fail(f->errand->call, RPC_CANCELLED, "the client went away");
 	else
@@ -86,17 +89,18 @@ static void run(struct fan_out *f, const char *root)
 
 static void answer(struct errand *e, const Asked *asked)
 {
+	struct service *service = e->context;
 	struct fan_out *f = calloc(1, sizeof *f);
 	struct diag d = DIAG_INIT;
 	int r = f ? prepare(f, e, asked, &d) : -ENOMEM;
 
 	if (r)
 		analysis_fail(e->call, r, &d);
-	else if (atomic_exchange(&e->service->is_fanning_out, 1))
+	else if (atomic_exchange(&service->is_fanning_out, 1))
 		rpc_call_fail(e->call, RPC_RESOURCE_EXHAUSTED,
 			"another NewSession is under way; ask again later");
 	else
-		run(f, asked->repository_root);
+		run(f, asked->repository_root, &service->is_fanning_out);
 	free(f);
 }
 
@@ -114,7 +118,9 @@ static void work(struct errand *e)
 	tensorflow__new_profile_session_request__free_unpacked(asked, NULL);
 }
 
-void new_session_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+void new_session_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
-	errand_start(ERRAND_RECORDING, service, call, bytes, n, work);
+	struct service *service = context;
+
+	errand_start(service->errands, ERRAND_RECORDING, call, bytes, n, work);
 }

@@ -141,7 +141,8 @@ static int wants_latest_values(const struct errand *e)
 static void work(struct errand *e)
 {
 	int wants_latest = wants_latest_values(e);
-	struct session *s = e->service->session;
+	const struct service *service = e->context;
+	struct session *s = service->session;
 	int uses_ticks = atomic_load(&s->family->main->arena->clock) == ARENA_CLOCK_TICKS;
 	struct open_spans_clock clock;
 	struct open_spans spans;
@@ -157,7 +158,7 @@ static void work(struct errand *e)
 		return;
 	}
 	read_lists(&lists, s->family);
-	open_spans_clock_read(&clock, &e->service->first_pair, uses_ticks);
+	open_spans_clock_read(&clock, service->first_pair, uses_ticks);
 	open_spans_init(&spans, &clock);
 	if (!lists.error)
 		fill(&spans, s, &lists, wants_latest);
@@ -169,7 +170,9 @@ static void work(struct errand *e)
 	free_lists(&lists);
 }
 
-void open_spans_call_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+void open_spans_call_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
-	errand_start(ERRAND_FILES, service, call, bytes, n, work);
+	struct service *service = context;
+
+	errand_start(service->errands, ERRAND_FILES, call, bytes, n, work);
 }

@@ -84,29 +84,31 @@ static int choose_delivery(struct service *service, struct session_request *requ
 		reply_failure(request->call, -ENOMEM, NULL);
 		return -1;
 	}
-	if (!file_delivery_is_wanted(service, request))
+	if (!file_delivery_is_wanted(service->repository, request))
 		return 0;
 	request->deliver = deliver_file;
 	request->capture.max_xspace_bytes = 0;
-	return file_delivery_open(service, request) ? -1 : 0;
+	return file_delivery_open(service->repository, request) ? -1 : 0;
 }
 
 /* As profile_call_handle(), on a thread of its own. */
 static void profile_tree(struct errand *e)
 {
+	struct service *service = e->context;
+	const struct subprocesses_config config = {e, service->session, service->registry};
 	struct session_request *request;
 	struct subprocesses *tree;
 	int r;
 
 	if (profile_call_decode(e->call, e->request, e->request_bytes, &request))
 		return;
-	if (choose_delivery(e->service, request)) {
+	if (choose_delivery(service, request)) {
 		session_request_free(request);
 		return;
 	}
-	r = subprocesses_take(e, request, &tree);
+	r = subprocesses_take(&config, request, &tree);
 	if (r)
-		refuse(e->service, e->call, r);
+		refuse(service, e->call, r);
 	else
 		subprocesses_record(tree);
 }
@@ -126,8 +128,9 @@ static void profile(struct service *service, struct session_request *request)
 		refuse(service, call, r);
 }
 
-void profile_call_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+void profile_call_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
+	struct service *service = context;
 	struct session_request *request;
 
 	if (profile_call_decode(call, bytes, n, &request))
@@ -137,13 +140,14 @@ void profile_call_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, 
 		return;
 	}
 	session_request_free(request);
-	errand_start(ERRAND_RECORDING, service, call, bytes, n, profile_tree);
+	errand_start(service->errands, ERRAND_RECORDING, call, bytes, n, profile_tree);
 }
 
 /* Always OK, also for an id that nobody knows; nothing is kept for a later session of that id. */
 void profile_call_handle_terminate(
-	struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+	struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
+	struct service *service = context;
 	Tensorflow__TerminateRequest *message =
 		tensorflow__terminate_request__unpack(NULL, n, bytes);
 
@@ -151,7 +155,7 @@ void profile_call_handle_terminate(
 		rpc_call_fail(call, RPC_INVALID_ARGUMENT, "the request is not a TerminateRequest");
 		return;
 	}
-	session_terminate(((struct service *)service)->session, message->session_id);
+	session_terminate(service->session, message->session_id);
 	tensorflow__terminate_request__free_unpacked(message, NULL);
 	reply_empty(call);
 }

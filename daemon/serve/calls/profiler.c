@@ -47,6 +47,8 @@ static int decode_capture(struct rpc_call *call, const uint8_t *bytes, size_t n,
 /* As profiler_handle_capture(), on a thread of its own. */
 static void capture_tree(struct errand *e)
 {
+	const struct service *service = e->context;
+	const struct subprocesses_config config = {e, service->session, service->registry};
 	struct session_request *request;
 	struct trace_stream *stream;
 	struct subprocesses *tree;
@@ -55,11 +57,11 @@ static void capture_tree(struct errand *e)
 
 	if (decode_capture(e->call, e->request, e->request_bytes, &request, &interval_ms))
 		return;
-	stream = request_stream_prepare(e->service, e->call, request, interval_ms);
+	stream = request_stream_prepare(service->streams, e->call, request, interval_ms);
 	if (!stream)
 		return;
-	r = subprocesses_take(e, request, &tree);
-	request_stream_start(e->service, e->call, stream, r);
+	r = subprocesses_take(&config, request, &tree);
+	request_stream_start(service->session, e->call, stream, r);
 	if (!r)
 		subprocesses_record(tree);
 }
@@ -75,13 +77,14 @@ void profiler_handle_capture(struct rpc_call *call, const uint8_t *bytes, size_t
 		return;
 	if (subprocesses_are_wanted(request)) {
 		session_request_free(request);
-		errand_start(ERRAND_RECORDING, service, call, bytes, n, capture_tree);
+		errand_start(service->errands, ERRAND_RECORDING, call, bytes, n, capture_tree);
 		return;
 	}
-	stream = request_stream_open(service, call, request, interval_ms);
+	stream =
+		request_stream_open(service->session, service->streams, call, request, interval_ms);
 	if (stream)
 		request_stream_start(
-			service, call, stream, session_take(service->session, request));
+			service->session, call, stream, session_take(service->session, request));
 }
 
 /* Continuous sessions, and the flight recorder. */
@@ -149,14 +152,15 @@ static void snapshot(
 {
 	struct session_request *request = new_request(call);
 	struct trace_stream *stream =
-		request ? request_stream_open(service, call, request, 0) : NULL;
+		request ? request_stream_open(service->session, service->streams, call, request, 0)
+			: NULL;
 
 	if (!stream)
 		return;
 	request->deliver = deliver_snapshot;
 	request->last_ms = m->last_ms;
 	request->keeps = m->keep;
-	request_stream_start(service, call, stream,
+	request_stream_start(service->session, call, stream,
 		recorder_call_snapshot(service->session, m->session_id, request));
 }
 
@@ -185,10 +189,11 @@ static void stop(struct service *service, struct rpc_call *call, const char *ses
 {
 	struct session_request *request = new_request(call);
 	struct trace_stream *stream =
-		request ? request_stream_open(service, call, request, 0) : NULL;
+		request ? request_stream_open(service->session, service->streams, call, request, 0)
+			: NULL;
 
 	if (stream)
-		request_stream_start(service, call, stream,
+		request_stream_start(service->session, call, stream,
 			recorder_call_stop(service->session, session_id, request));
 }
 

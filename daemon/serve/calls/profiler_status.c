@@ -15,6 +15,7 @@
 #include "daemon/kernel/proc_file.h"
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/serve/calls/service.h"
+#include "daemon/serve/children/registry.h"
 #include "daemon/serve/message/reply_message.h"
 #include "daemon/serve/message/reply_v1.h"
 #include "daemon/serve/message/target_message.h"
@@ -142,7 +143,7 @@ struct subprocess_list {
 
 static void fill_subprocesses(struct service *service, struct subprocess_list *l)
 {
-	l->n = registry_list(&service->registry, l->v);
+	l->n = registry_list(service->registry, l->v);
 	for (size_t i = 0; i < l->n; i++) {
 		Proftap__V1__Target *target = l->targets[i] = &l->messages[i];
 

@@ -6,7 +6,6 @@
 
 #include "base/diag.h"
 #include "daemon/pipeline/recording/capture.h"
-#include "daemon/serve/calls/service.h"
 #include "daemon/serve/message/reply_v1.h"
 #include "daemon/serve/message/trace_stream.h"
 #include "daemon/serve/session/session.h"
@@ -36,11 +35,11 @@ static void fail(struct rpc_call *call, int r)
 			diag_set(&d, r, "no thread to deliver the trace: %s", errno_words(r)), &d);
 }
 
-struct trace_stream *request_stream_prepare(struct service *service, struct rpc_call *call,
+struct trace_stream *request_stream_prepare(struct trace_streams *streams, struct rpc_call *call,
 	struct session_request *request, uint32_t interval_ms)
 {
 	const struct trace_stream_config config = {
-		.place = {&service->streams,
+		.place = {streams,
 			capture_find_wait_ns(request->capture.options.start_timestamp_ns) > 0},
 		.interval_ms = interval_ms,
 		.idle_ms = TRACE_STREAM_IDLE_MS,
@@ -60,23 +59,23 @@ struct trace_stream *request_stream_prepare(struct service *service, struct rpc_
 	return stream;
 }
 
-struct trace_stream *request_stream_open(struct service *service, struct rpc_call *call,
-	struct session_request *request, uint32_t interval_ms)
+struct trace_stream *request_stream_open(struct session *session, struct trace_streams *streams,
+	struct rpc_call *call, struct session_request *request, uint32_t interval_ms)
 {
-	struct trace_stream *stream = request_stream_prepare(service, call, request, interval_ms);
+	struct trace_stream *stream = request_stream_prepare(streams, call, request, interval_ms);
 
 	if (stream)
-		rpc_call_set_on_cancel(call, on_cancel, service->session);
+		rpc_call_set_on_cancel(call, on_cancel, session);
 	return stream;
 }
 
 void request_stream_start(
-	struct service *service, struct rpc_call *call, struct trace_stream *stream, int r)
+	struct session *session, struct rpc_call *call, struct trace_stream *stream, int r)
 {
 	if (!r) {
 		trace_stream_start(stream);
 		return;
 	}
 	trace_stream_abandon(stream);
-	reply_v1_refusal(call, service->session, r);
+	reply_v1_refusal(call, session, r);
 }

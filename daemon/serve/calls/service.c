@@ -4,6 +4,7 @@
 
 #include "daemon/serve/calls/analysis.h"
 #include "daemon/serve/calls/continuous_calls.h"
+#include "daemon/serve/calls/methods.h"
 #include "daemon/serve/calls/monitor.h"
 #include "daemon/serve/calls/new_session.h"
 #include "daemon/serve/calls/open_spans_call.h"
@@ -15,32 +16,32 @@
 
 /* ContinuousProfiling and GetSnapShot are names of older builds (openxla/xla 237a2be, 19d4cd1). */
 const struct rpc_method service_methods[] = {
-	SERVICE_PROBES,
-	{ANALYSIS "EnumSessions", SERVICE_MAX_REQUEST_BYTES, analysis_enum_sessions, RPC_UNARY},
-	{ANALYSIS "GetSessionToolData", SERVICE_MAX_REQUEST_BYTES, analysis_get_data, RPC_UNARY},
-	{ANALYSIS "NewSession", SERVICE_MAX_REQUEST_BYTES, new_session_handle, RPC_UNARY},
-	{SERVICE_PROFILER "ContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, continuous_call_start,
+	METHODS_OF_PROBES,
+	{ANALYSIS "EnumSessions", METHODS_MAX_REQUEST_BYTES, analysis_enum_sessions, RPC_UNARY},
+	{ANALYSIS "GetSessionToolData", METHODS_MAX_REQUEST_BYTES, analysis_get_data, RPC_UNARY},
+	{ANALYSIS "NewSession", METHODS_MAX_REQUEST_BYTES, new_session_handle, RPC_UNARY},
+	{METHODS_PROFILER "ContinuousProfiling", METHODS_MAX_REQUEST_BYTES, continuous_call_start,
 		RPC_UNARY},
-	{SERVICE_PROFILER "GetSnapShot", SERVICE_MAX_REQUEST_BYTES,
+	{METHODS_PROFILER "GetSnapShot", METHODS_MAX_REQUEST_BYTES,
 		continuous_call_get_old_snapshot, RPC_UNARY},
-	{SERVICE_PROFILER "GetSnapshot", SERVICE_MAX_REQUEST_BYTES, continuous_call_get_snapshot,
+	{METHODS_PROFILER "GetSnapshot", METHODS_MAX_REQUEST_BYTES, continuous_call_get_snapshot,
 		RPC_UNARY},
-	{SERVICE_PROFILER "Monitor", SERVICE_MAX_REQUEST_BYTES, monitor_handle, RPC_UNARY},
-	{SERVICE_PROFILER "Profile", SERVICE_MAX_REQUEST_BYTES, profile_call_handle, RPC_UNARY},
-	{SERVICE_PROFILER "StartContinuousProfiling", SERVICE_MAX_REQUEST_BYTES,
+	{METHODS_PROFILER "Monitor", METHODS_MAX_REQUEST_BYTES, monitor_handle, RPC_UNARY},
+	{METHODS_PROFILER "Profile", METHODS_MAX_REQUEST_BYTES, profile_call_handle, RPC_UNARY},
+	{METHODS_PROFILER "StartContinuousProfiling", METHODS_MAX_REQUEST_BYTES,
 		continuous_call_start, RPC_UNARY},
-	{SERVICE_PROFILER "StopContinuousProfiling", SERVICE_MAX_REQUEST_BYTES,
+	{METHODS_PROFILER "StopContinuousProfiling", METHODS_MAX_REQUEST_BYTES,
 		continuous_call_stop, RPC_UNARY},
-	{SERVICE_PROFILER "Terminate", SERVICE_MAX_REQUEST_BYTES, profile_call_handle_terminate,
+	{METHODS_PROFILER "Terminate", METHODS_MAX_REQUEST_BYTES, profile_call_handle_terminate,
 		RPC_UNARY},
-	{SERVICE_V1 "Capture", SERVICE_MAX_REQUEST_BYTES, profiler_handle_capture,
+	{METHODS_V1 "Capture", METHODS_MAX_REQUEST_BYTES, profiler_handle_capture,
 		RPC_SERVER_STREAM},
-	{SERVICE_V1 "Start", SERVICE_MAX_REQUEST_BYTES, profiler_handle_start, RPC_UNARY},
-	{SERVICE_V1 "Snapshot", SERVICE_MAX_REQUEST_BYTES, profiler_handle_snapshot,
+	{METHODS_V1 "Start", METHODS_MAX_REQUEST_BYTES, profiler_handle_start, RPC_UNARY},
+	{METHODS_V1 "Snapshot", METHODS_MAX_REQUEST_BYTES, profiler_handle_snapshot,
 		RPC_SERVER_STREAM},
-	{SERVICE_V1 "Stop", SERVICE_MAX_REQUEST_BYTES, profiler_handle_stop, RPC_SERVER_STREAM},
-	{SERVICE_V1 "Status", SERVICE_MAX_REQUEST_BYTES, profiler_handle_status, RPC_UNARY},
-	{SERVICE_V1 "OpenSpans", SERVICE_MAX_REQUEST_BYTES, open_spans_call_handle, RPC_UNARY},
-	{SERVICE_V1 "List", SERVICE_MAX_REQUEST_BYTES, profiler_handle_list, RPC_UNARY},
+	{METHODS_V1 "Stop", METHODS_MAX_REQUEST_BYTES, profiler_handle_stop, RPC_SERVER_STREAM},
+	{METHODS_V1 "Status", METHODS_MAX_REQUEST_BYTES, profiler_handle_status, RPC_UNARY},
+	{METHODS_V1 "OpenSpans", METHODS_MAX_REQUEST_BYTES, open_spans_call_handle, RPC_UNARY},
+	{METHODS_V1 "List", METHODS_MAX_REQUEST_BYTES, profiler_handle_list, RPC_UNARY},
 };
 const size_t n_service_methods = sizeof service_methods / sizeof *service_methods;

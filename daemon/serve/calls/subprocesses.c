@@ -16,7 +16,6 @@
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/serve/calls/descendants.h"
 #include "daemon/serve/calls/errand.h"
-#include "daemon/serve/calls/service.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
@@ -27,13 +26,15 @@
 
 /* Of what may be sent: for the warnings about those that are not in it. */
 #define WARNINGS_BYTES (UINT64_C(64) << 10)
-/* Of a child's trace, in memory while it is read; a multiple of every page. */
 /* The pause between two looks for programs that were started. */
 #define LOOK_MS 20
+/* Of a child's trace, in memory while it is read; a multiple of every page. */
 #define LET_GO_BYTES ((size_t)4 << 20)
 
 struct subprocesses {
 	struct errand *errand;
+	struct session *session;
+	struct registry *registry;
 	struct session_request asker; /* who asked, and how that one is told; never the session's */
 	uint8_t *options; /* malloc'ed: as the asker serialised them */
 	size_t n_options_bytes;
@@ -230,8 +231,7 @@ static struct subprocesses *free_subprocesses(struct subprocesses *s)
 	return NULL;
 }
 
-static int copy_options(
-	struct subprocesses *s, const struct errand *e, const struct session_request *request)
+static int copy_options(struct subprocesses *s, const struct session_request *request)
 {
 	struct headroom headroom;
 
@@ -243,24 +243,29 @@ static int copy_options(
 	s->max_bytes = capture_find_max_bytes(
 		(uint64_t)profile_options_get_number(&request->capture.options,
 			"ptap_max_capture_bytes",
-			(int64_t)e->service->session->family->main->max_capture_bytes),
+			(int64_t)s->session->family->main->max_capture_bytes),
 		&headroom);
 	return 0;
 }
 
-int subprocesses_take(struct errand *e, struct session_request *request, struct subprocesses **out)
+int subprocesses_take(const struct subprocesses_config *config, struct session_request *request,
+	struct subprocesses **out)
 {
 	struct subprocesses *s = calloc(1, sizeof *s);
 	int r;
 
-	if (!s || copy_options(s, e, request)) {
+	if (s) {
+		s->errand = config->errand;
+		s->session = config->session;
+		s->registry = config->registry;
+	}
+	if (!s || copy_options(s, request)) {
 		free(s);
 		session_request_free(request);
 		return -ENOMEM;
 	}
-	s->errand = e;
 	stand_between(s, request);
-	r = session_take(e->service->session, request);
+	r = session_take(s->session, request);
 	*out = r ? free_subprocesses(s) : s;
 	return r;
 }
@@ -271,12 +276,11 @@ int subprocesses_take(struct errand *e, struct session_request *request, struct 
  */
 static void follow(struct subprocesses *s)
 {
-	struct service *service = s->errand->service;
-	pid_t ancestor = service->session->family->main->pid;
+	pid_t ancestor = s->session->family->main->pid;
 
 	s->children.share.max_bytes = s->max_bytes;
 	do {
-		descendants_find(&s->children, ancestor, &service->registry);
+		descendants_find(&s->children, ancestor, s->registry);
 		descendants_start(&s->children, s->options, s->n_options_bytes);
 		descendants_poll(&s->children);
 	} while (!errand_await_for(s->errand, &s->is_done, LOOK_MS));
@@ -285,7 +289,7 @@ static void follow(struct subprocesses *s)
 static void await_outcome(struct subprocesses *s)
 {
 	if (errand_await_or_cancel(s->errand, &s->is_done))
-		session_cancel(s->errand->service->session, s->errand->call);
+		session_cancel(s->session, s->errand->call);
 	errand_await(s->errand, &s->is_done);
 }
 

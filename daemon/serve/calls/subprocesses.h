@@ -10,17 +10,27 @@
 #define DAEMON_SUBPROCESSES_H
 
 struct errand;
+struct registry;
+struct session;
 struct session_request;
 struct subprocesses;
 
 /* Whether |request| asks for them. */
 int subprocesses_are_wanted(const struct session_request *request);
 
+/* All of it is the caller's. */
+struct subprocesses_config {
+	struct errand *errand; /* it records them, and waits for them */
+	struct session *session; /* of the program */
+	struct registry *registry; /* of its children */
+};
+
 /*
- * Gives |request|, whose call is |e|'s, to the session as session_take() does, and takes it. 0, what session_take() says,
+ * Gives |request|, whose call is the errand's, to the session as session_take() does, and takes it. 0, what session_take() says,
  * or -ENOMEM; then its |deliver| is not called. Owner: *out goes to subprocesses_record().
  */
-int subprocesses_take(struct errand *e, struct session_request *request, struct subprocesses **out);
+int subprocesses_take(const struct subprocesses_config *config, struct session_request *request,
+	struct subprocesses **out);
 /* Until all is recorded and |deliver| was called, on this thread. Frees |s|. */
 void subprocesses_record(struct subprocesses *s);
 

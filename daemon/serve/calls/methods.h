@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths of methods, and the table's rows that an attached server and a host daemon share. */
+#ifndef DAEMON_METHODS_H
+#define DAEMON_METHODS_H
+
+#include "daemon/serve/calls/health.h"
+#include "daemon/serve/calls/reflection.h"
+#include "rpc/server.h"
+
+/* Requests are small. */
+#define METHODS_MAX_REQUEST_BYTES (4u << 20)
+
+/* The paths of a service's methods begin with its name. */
+#define METHODS_PROFILER "/tensorflow.ProfilerService/"
+#define METHODS_V1 "/proftap.v1.Profiler/"
+
+/* Rows for the calls of probes and tools. The context of the table's handlers begins with a struct health. */
+#define METHODS_OF_PROBES                                                                     \
+	{"/grpc.health.v1.Health/Check", METHODS_MAX_REQUEST_BYTES, health_check, RPC_UNARY}, \
+		{"/grpc.health.v1.Health/Watch", METHODS_MAX_REQUEST_BYTES, health_watch,     \
+			RPC_SERVER_STREAM},                                                   \
+		{"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",                 \
+			METHODS_MAX_REQUEST_BYTES, reflection_answer, RPC_BIDI},              \
+	{                                                                                     \
+		"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",             \
+			METHODS_MAX_REQUEST_BYTES, reflection_answer, RPC_BIDI                \
+	}
+
+#endif
