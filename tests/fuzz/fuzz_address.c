@@ -93,14 +93,14 @@ static void check_host(const char *text)
 
 	all.session = &session;
 	all.own = NULL;
-	all.n_hosts = 0;
+	all.group.n = 0;
 	r = fan_out_add(&all, text, &d);
 	if (!r)
 		check_accepted_host(text);
-	else if (!d.text[0] || all.n_hosts)
+	else if (!d.text[0] || all.group.n)
 		abort();
 	/* Once is enough. */
-	if (!r && (fan_out_add(&all, text, &d) || all.n_hosts != 1))
+	if (!r && (fan_out_add(&all, text, &d) || all.group.n != 1))
 		abort();
 }
 

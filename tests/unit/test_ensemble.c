@@ -70,16 +70,16 @@ static void set_up(void)
 	window.duration_ns = (uint64_t)NS_PER_S;
 	part_bytes = measure_part(&window);
 	memset(&ensemble, 0, sizeof ensemble);
-	ensemble.n = N_HOSTS;
-	ensemble.share.max_bytes = UINT64_MAX;
+	ensemble.group.n = N_HOSTS;
+	ensemble.group.share.max_bytes = UINT64_MAX;
 	for (size_t i = 0; i < N_HOSTS; i++) {
-		struct fan_out_host *host = &ensemble.hosts[i];
+		struct group_member *host = &ensemble.group.members[i];
 
 		host->trace = make_trace("here");
 		host->capture.usage_since_ns = window.start_ns;
 		host->capture.usage_duration_ns = window.duration_ns;
 	}
-	trace_bytes = delivery_get_bytes(ensemble.hosts[0].trace);
+	trace_bytes = delivery_get_bytes(ensemble.group.members[0].trace);
 }
 
 static void tear_down(void)
@@ -109,7 +109,7 @@ static int has_usage(const struct space *space)
 START_TEST(each_trace_gets_what_the_machine_used)
 {
 	ensemble_append_usage(&ensemble, machine_fixture.machine);
-	ck_assert_uint_eq(ensemble.share.used_bytes, N_HOSTS * part_bytes);
+	ck_assert_uint_eq(ensemble.group.share.used_bytes, N_HOSTS * part_bytes);
 	for (size_t i = 0; i < N_HOSTS; i++) {
 		_cleanup_(space_freep) struct space *space = read_trace(i);
 
@@ -122,10 +122,10 @@ END_TEST
 /* The programs' own traces are complete all the same. */
 START_TEST(what_there_is_no_room_for_is_said)
 {
-	ensemble.share.used_bytes = N_HOSTS * trace_bytes;
-	ensemble.share.max_bytes = N_HOSTS * trace_bytes + part_bytes;
+	ensemble.group.share.used_bytes = N_HOSTS * trace_bytes;
+	ensemble.group.share.max_bytes = N_HOSTS * trace_bytes + part_bytes;
 	ensemble_append_usage(&ensemble, machine_fixture.machine);
-	ck_assert_uint_eq(ensemble.share.used_bytes, ensemble.share.max_bytes);
+	ck_assert_uint_eq(ensemble.group.share.used_bytes, ensemble.group.share.max_bytes);
 	for (size_t i = 0; i < N_HOSTS; i++) {
 		_cleanup_(space_freep) struct space *space = read_trace(i);
 
@@ -142,9 +142,9 @@ END_TEST
 
 START_TEST(who_wants_none_takes_no_room)
 {
-	ensemble.share.max_bytes = part_bytes;
-	ensemble.hosts[0].capture.usage_since_ns = 0;
-	ensemble.hosts[1].is_empty = 1;
+	ensemble.group.share.max_bytes = part_bytes;
+	ensemble.group.members[0].capture.usage_since_ns = 0;
+	ensemble.group.members[1].is_empty = 1;
 	ensemble_append_usage(&ensemble, machine_fixture.machine);
 	for (size_t i = 0; i < N_HOSTS; i++) {
 		_cleanup_(space_freep) struct space *space = read_trace(i);
@@ -171,7 +171,7 @@ static int ask_stock(const char *said)
 	tensorflow__profile_options__init(&ensemble.options);
 	ensemble.options.n_advanced_configuration = 1;
 	ensemble.options.advanced_configuration = entries;
-	ensemble.hosts[0].is_stock = 1;
+	ensemble.group.members[0].is_stock = 1;
 	ensemble_append_usage(&ensemble, machine_fixture.machine);
 	space = read_trace(0);
 	return has_usage(space);

@@ -66,9 +66,9 @@ void account_end(struct account *a, struct ledger *ledger, int status)
 
 void account_take_member(struct account *a, const struct ensemble *e, size_t i)
 {
-	const struct fan_out_host *host = &e->hosts[i];
+	const struct group_member *host = &e->group.members[i];
 
-	a->id = e->members[i].id;
+	a->id = e->programs[i].id;
 	a->is_complete = ensemble_has_trace(e, i);
 	a->is_empty = host->is_empty;
 	if (!a->is_complete)
@@ -87,12 +87,12 @@ void account_lose(struct account *a)
 void account_end_all(const struct account *asked, struct ledger *ledger, const struct ensemble *e,
 	int is_cancelled)
 {
-	for (size_t i = 0; i < e->n; i++) {
+	for (size_t i = 0; i < e->group.n; i++) {
 		struct account a = *asked;
 
 		account_take_member(&a, e, i);
 		account_end(&a, ledger,
 			is_cancelled && !a.is_complete ? RPC_CANCELLED
-						       : e->hosts[i].capture.status);
+						       : e->group.members[i].capture.status);
 	}
 }

@@ -16,7 +16,6 @@
 #include "daemon/host/programs/programs.h"
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/recording/capture.h"
-#include "daemon/serve/calls/fan_out_round.h"
 #include "daemon/serve/session/repository.h"
 #include "trace/model/space.h"
 #include "trace/run_dir.h"
@@ -48,8 +47,8 @@ static void describe(struct ensemble_member *member, const struct program *progr
 
 void ensemble_add(struct ensemble *e, struct programs *programs, const struct program *program)
 {
-	struct fan_out_host *host = &e->hosts[e->n];
-	struct ensemble_member *member = &e->members[e->n++];
+	struct ensemble_member *member = &e->programs[e->group.n];
+	struct group_member *host = capture_group_add(&e->group);
 	struct diag d = DIAG_INIT;
 
 	describe(member, program);
@@ -58,7 +57,7 @@ void ensemble_add(struct ensemble *e, struct programs *programs, const struct pr
 	host->is_stock = !host->is_ours;
 	host->address = host->is_stock ? member->address : NULL;
 	if (host->is_ours && program_channel_open(programs, program->id, &host->channel, &d))
-		fan_out_host_fail(host, d.text);
+		group_member_fail(host, d.text);
 }
 
 /* The request. */
@@ -78,7 +77,7 @@ static void set_options(struct ensemble *e, const Tensorflow__ProfileRequest *as
 		o->duration_ms = 1;
 	if (!o->session_id[0])
 		o->session_id = asked->session_id;
-	if (e->n > 1 && (int64_t)o->start_timestamp_ns < realtime_ns() + START_NS)
+	if (e->group.n > 1 && (int64_t)o->start_timestamp_ns < realtime_ns() + START_NS)
 		o->start_timestamp_ns = (uint64_t)(realtime_ns() + START_NS);
 	e->request = *asked;
 	e->request.opts = o;
@@ -94,61 +93,27 @@ static void set_options(struct ensemble *e, const Tensorflow__ProfileRequest *as
 
 void ensemble_start(struct ensemble *e, const Tensorflow__ProfileRequest *asked)
 {
-	int64_t end_ns;
-
 	set_options(e, asked);
-	end_ns = fan_out_round_find_end_ns(&e->request);
-	for (size_t i = 0; i < e->n; i++) {
-		e->hosts[i].capture.progress_interval_ms = e->progress_interval_ms;
-		if (e->hosts[i].channel || !e->hosts[i].is_ours)
-			fan_out_host_start(&e->hosts[i], &e->request, &e->share, end_ns);
-	}
-}
-
-void ensemble_start_snapshot(struct ensemble *e, const struct remote_snapshot *what)
-{
-	int64_t end_ns = fan_out_round_find_snapshot_end_ns();
-
-	for (size_t i = 0; i < e->n; i++)
-		if (e->hosts[i].channel || e->hosts[i].is_stock)
-			fan_out_host_start_snapshot(&e->hosts[i], what, &e->share, end_ns);
-}
-
-int ensemble_poll(struct ensemble *e)
-{
-	return fan_out_round_poll(e->hosts, e->n, NULL, &e->turn);
-}
-
-void ensemble_ask_to_end(struct ensemble *e)
-{
-	for (size_t i = 0; i < e->n; i++)
-		fan_out_host_ask_to_end(&e->hosts[i], e->options.session_id);
-}
-
-void ensemble_end(struct ensemble *e)
-{
-	for (size_t i = 0; i < e->n; i++)
-		fan_out_host_end(&e->hosts[i]);
+	capture_group_start(&e->group, &e->request);
 }
 
 void ensemble_deinit(struct ensemble *e)
 {
-	for (size_t i = 0; i < e->n; i++)
-		fan_out_host_deinit(&e->hosts[i]);
+	capture_group_deinit(&e->group);
 }
 
 /* The traces. */
 
 int ensemble_has_trace(const struct ensemble *e, size_t i)
 {
-	return e->hosts[i].trace && !e->hosts[i].error[0];
+	return e->group.members[i].trace && !e->group.members[i].error[0];
 }
 
 struct delivery *ensemble_steal_trace(struct ensemble *e, size_t i)
 {
-	struct delivery *trace = e->hosts[i].trace;
+	struct delivery *trace = e->group.members[i].trace;
 
-	e->hosts[i].trace = NULL;
+	e->group.members[i].trace = NULL;
 	return trace;
 }
 
@@ -157,9 +122,9 @@ static int make_warnings(const struct ensemble *e, struct chunks *to)
 	_cleanup_(space_freep) struct space *space = NULL;
 	int r = space_new(&space);
 
-	for (size_t i = 0; i < e->n && !r; i++)
-		if (e->hosts[i].error[0])
-			r = space_add_warning(space, "not recorded: %s", e->hosts[i].error);
+	for (size_t i = 0; i < e->group.n && !r; i++)
+		if (e->group.members[i].error[0])
+			r = space_add_warning(space, "not recorded: %s", e->group.members[i].error);
 	if (!r && e->n_without_usage)
 		r = space_add_warning(space,
 			"traces without the counters of the machine, for which the answer has no "
@@ -221,32 +186,32 @@ static int is_refused(const Tensorflow__ProfileOptions *o)
 
 static int is_usage_wanted(const struct ensemble *e, size_t i)
 {
-	return ensemble_has_trace(e, i) && !e->hosts[i].is_empty &&
-	       e->hosts[i].capture.usage_since_ns &&
-	       !(e->hosts[i].is_stock && is_refused(&e->options));
+	return ensemble_has_trace(e, i) && !e->group.members[i].is_empty &&
+	       e->group.members[i].capture.usage_since_ns &&
+	       !(e->group.members[i].is_stock && is_refused(&e->options));
 }
 
 static void append_usage(struct ensemble *e, size_t i, struct machine *m)
 {
-	const struct machine_window window = {
-		e->hosts[i].capture.usage_since_ns, e->hosts[i].capture.usage_duration_ns};
+	const struct machine_window window = {e->group.members[i].capture.usage_since_ns,
+		e->group.members[i].capture.usage_duration_ns};
 	struct chunks encoded = CHUNKS_INIT;
 	struct diag d = DIAG_INIT;
 	uint64_t n_events;
 	int r = machine_part_append(m, &window, &encoded, &n_events);
 
 	if (!r && encoded.total_bytes)
-		r = disk_share_take(&e->share, encoded.total_bytes, &d);
+		r = disk_share_take(&e->group.share, encoded.total_bytes, &d);
 	e->n_without_usage += r != 0;
 	if (r || !encoded.total_bytes)
 		chunks_deinit(&encoded);
 	else
-		append(e->hosts[i].trace, &encoded);
+		append(e->group.members[i].trace, &encoded);
 }
 
 void ensemble_append_usage(struct ensemble *e, struct machine *m)
 {
-	for (size_t i = 0; i < e->n; i++)
+	for (size_t i = 0; i < e->group.n; i++)
 		if (is_usage_wanted(e, i))
 			append_usage(e, i, m);
 }

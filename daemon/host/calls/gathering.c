@@ -51,22 +51,15 @@ void gathering_begin(struct gathering *g, enum ledger_call call)
 {
 	struct ensemble *e = &g->ensemble;
 
-	e->share.max_bytes =
-		REPLY_MAX_XSPACE_BYTES - WARNINGS_BYTES - e->n * (REPLY_TOOL_NAME_BYTES + 32);
-	e->share.whose = "what a stock client can take; record less, or use proftap capture";
+	e->group.share.max_bytes =
+		REPLY_MAX_XSPACE_BYTES - WARNINGS_BYTES - e->group.n * (REPLY_TOOL_NAME_BYTES + 32);
+	e->group.share.whose = "what a stock client can take; record less, or use proftap capture";
 	account_begin(&g->account, call, 0);
 }
 
-/* 1 when the call was given up. */
-
-static int await(struct gathering *g)
+static int is_cancelled(void *context)
 {
-	int is_cancelled = 0;
-
-	while (!is_cancelled && ensemble_poll(&g->ensemble))
-		is_cancelled = errand_is_cancelled(g->errand);
-	ensemble_end(&g->ensemble);
-	return is_cancelled;
+	return errand_is_cancelled(context);
 }
 
 /* The answer. */
@@ -74,7 +67,7 @@ static int await(struct gathering *g)
 /* In the words of the first that failed: all did. */
 static void fail(struct gathering *g)
 {
-	const struct fan_out_host *first = &g->ensemble.hosts[0];
+	const struct group_member *first = &g->ensemble.group.members[0];
 	int status = first->capture.status;
 
 	if (status == RPC_ALREADY_EXISTS)
@@ -88,9 +81,9 @@ static void fail(struct gathering *g)
 
 static void answer_one(struct gathering *g, int emit_xspace)
 {
-	struct capture_result result = {.is_empty = g->ensemble.hosts[0].is_empty};
+	struct capture_result result = {.is_empty = g->ensemble.group.members[0].is_empty};
 
-	ensemble_append_warnings(&g->ensemble, g->ensemble.hosts[0].trace);
+	ensemble_append_warnings(&g->ensemble, g->ensemble.group.members[0].trace);
 	result.delivery = ensemble_steal_trace(&g->ensemble, 0);
 	reply_profile(g->errand->call, &result, emit_xspace);
 }
@@ -98,17 +91,17 @@ static void answer_one(struct gathering *g, int emit_xspace)
 static void answer_many(struct gathering *g)
 {
 	struct ensemble *e = &g->ensemble;
-	_cleanup_free_ struct reply_tool *tools = calloc(e->n, sizeof *tools);
+	_cleanup_free_ struct reply_tool *tools = calloc(e->group.n, sizeof *tools);
 	size_t n = 0;
 
 	if (!tools) {
 		reply_no_memory(g->errand->call);
 		return;
 	}
-	for (size_t i = 0; i < e->n; i++) {
-		if (!ensemble_has_trace(e, i) || e->hosts[i].is_empty)
+	for (size_t i = 0; i < e->group.n; i++) {
+		if (!ensemble_has_trace(e, i) || e->group.members[i].is_empty)
 			continue;
-		snprintf(tools[n].name, sizeof tools[n].name, "%s.xplane.pb", e->members[i].host);
+		snprintf(tools[n].name, sizeof tools[n].name, "%s.xplane.pb", e->programs[i].host);
 		tools[n++].trace = ensemble_steal_trace(e, i);
 	}
 	if (n)
@@ -120,12 +113,12 @@ static void answer(struct gathering *g, int emit_xspace)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < g->ensemble.n; i++)
+	for (size_t i = 0; i < g->ensemble.group.n; i++)
 		n += (size_t)ensemble_has_trace(&g->ensemble, i);
 	ensemble_append_usage(&g->ensemble, host_of(g)->machine);
 	if (!n)
 		fail(g);
-	else if (g->ensemble.n == 1)
+	else if (g->ensemble.group.n == 1)
 		answer_one(g, emit_xspace);
 	else
 		answer_many(g);
@@ -141,10 +134,11 @@ static void fail_given_up(struct errand *e)
 
 void gathering_finish(struct gathering *g, int emit_xspace)
 {
-	int is_cancelled = await(g);
+	int is_given_up = capture_group_record(&g->ensemble.group, is_cancelled, g->errand);
 
-	account_end_all(&g->account, host_of(g)->ledger, &g->ensemble, is_cancelled);
-	if (is_cancelled)
+	capture_group_end(&g->ensemble.group);
+	account_end_all(&g->account, host_of(g)->ledger, &g->ensemble, is_given_up);
+	if (is_given_up)
 		fail_given_up(g->errand);
 	else
 		answer(g, emit_xspace);

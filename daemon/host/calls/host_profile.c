@@ -18,11 +18,11 @@
 
 static int refuse_number(struct errand *e, size_t n, int emit_xspace)
 {
-	if (n > ENSEMBLE_MAX)
+	if (n > CAPTURE_GROUP_MAX)
 		rpc_call_fail_with(e->call, RPC_INVALID_ARGUMENT,
 			"%zu programs are meant, and %d can be recorded at a time; name fewer by "
 			"ptap_target",
-			n, ENSEMBLE_MAX);
+			n, CAPTURE_GROUP_MAX);
 	else if (emit_xspace && n > 1)
 		rpc_call_fail_with(e->call, RPC_INVALID_ARGUMENT,
 			"%zu programs are meant, and xspace has room for one; name one by "

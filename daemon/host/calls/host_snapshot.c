@@ -19,7 +19,7 @@ static void take(struct errand *e, const struct program *program)
 		return;
 	gathering_add(g, program);
 	gathering_begin(g, LEDGER_SNAPSHOT);
-	ensemble_start_snapshot(&g->ensemble, &any);
+	capture_group_start_snapshot(&g->ensemble.group, &any);
 	gathering_finish(g, 1);
 	gathering_free(g);
 }

@@ -54,7 +54,7 @@ static void note_stock_target(const struct job *job, struct job_target *t)
 }
 
 static void note_target(
-	const struct job *job, struct job_target *t, const struct fan_out_host *host)
+	const struct job *job, struct job_target *t, const struct group_member *host)
 {
 	const struct remote_progress *p = &host->capture.progress;
 
@@ -78,10 +78,10 @@ static enum job_state find_state(const struct job *job, const struct ensemble *e
 {
 	enum job_state state = JOB_WRITING;
 
-	for (size_t i = 0; i < e->n; i++) {
+	for (size_t i = 0; i < e->group.n; i++) {
 		enum job_state its = JOB_STARTING + (enum job_state)job->targets[i].state;
 
-		if (!fan_out_host_is_over(&e->hosts[i]) && its < state)
+		if (!group_member_is_over(&e->group.members[i]) && its < state)
 			state = its;
 	}
 	return state == JOB_WRITING ? JOB_COLLECTING : state;
@@ -92,13 +92,13 @@ static int note_progress(struct job *job, const struct ensemble *e, int is_due)
 	enum job_state state;
 	int is_new;
 
-	for (size_t i = 0; i < e->n; i++)
-		note_target(job, &job->targets[i], &e->hosts[i]);
+	for (size_t i = 0; i < e->group.n; i++)
+		note_target(job, &job->targets[i], &e->group.members[i]);
 	state = find_state(job, e);
 	is_new = state > job->state;
 	if (is_new)
 		job->state = state;
-	if (!job->started_ns && (!job->request.next[0] || e->hosts[0].is_stock) &&
+	if (!job->started_ns && (!job->request.next[0] || e->group.members[0].is_stock) &&
 		job->state >= JOB_RECORDING)
 		job->started_ns = monotonic_ns() - (int64_t)job->targets[0].elapsed_ms * NS_PER_MS;
 	if (is_new || is_due)
@@ -136,7 +136,7 @@ static void note_start(struct job *job, const struct remote_capture *capture)
 		job->started_ns = (int64_t)capture->start_unix_ns - job->unix_offset_ns;
 }
 
-static void note_outcome(struct job *job, struct job_target *t, const struct fan_out_host *host)
+static void note_outcome(struct job *job, struct job_target *t, const struct group_member *host)
 {
 	t->n_events = host->capture.n_events;
 	t->n_dropped = host->capture.n_dropped;
@@ -154,8 +154,8 @@ static void note_outcome(struct job *job, struct job_target *t, const struct fan
 void job_notes_outcome(struct job *job, const struct ensemble *e)
 {
 	lock(job);
-	for (size_t i = 0; i < e->n; i++)
-		note_outcome(job, &job->targets[i], &e->hosts[i]);
+	for (size_t i = 0; i < e->group.n; i++)
+		note_outcome(job, &job->targets[i], &e->group.members[i]);
 	job->state = JOB_WRITING;
 	jobs_tell(job->jobs, job);
 	unlock(job);

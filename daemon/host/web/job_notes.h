@@ -12,7 +12,7 @@ void job_notes_begin(struct job *job);
 /* How far each program is. What is new is told when it |is_due|, a new state in any case: 1 if it was. */
 int job_notes_progress(struct job *job, const struct ensemble *e, int is_due);
 void job_notes_state(struct job *job, enum job_state state);
-/* What became of each program's recording, after ensemble_end(). */
+/* What became of each program's recording, after capture_group_end(). */
 void job_notes_outcome(struct job *job, const struct ensemble *e);
 /* It is over; |status| is gRPC's. A |format| of NULL: without an error. */
 void job_notes_end(struct job *job, enum job_state state, int status, const char *format, ...)

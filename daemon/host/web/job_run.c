@@ -23,7 +23,7 @@
 
 static int is_worth_writing(const struct ensemble *e, size_t i)
 {
-	return ensemble_has_trace(e, i) && !e->hosts[i].is_empty;
+	return ensemble_has_trace(e, i) && !e->group.members[i].is_empty;
 }
 
 /* Under the mutex, as the files are what others are told. */
@@ -68,7 +68,7 @@ static int write_file(struct job *job, struct ensemble *e, size_t i, struct diag
 	if (!r)
 		r = delivery_write(trace, &dir, d);
 	if (!r)
-		r = run_dir_publish(&dir, e->members[i].host, &path, d);
+		r = run_dir_publish(&dir, e->programs[i].host, &path, d);
 	if (!r)
 		note_file(job, i, &dir, path);
 	run_dir_close(&dir);
@@ -84,9 +84,10 @@ static void warn(struct job *job, const struct ensemble *e)
 	for (size_t i = 0; i < job->n_targets; i++)
 		if (job->targets[i].error[0])
 			job_warn(job, "not recorded: %s", job->targets[i].error);
-	for (size_t i = 0; i < e->n; i++)
-		if (e->hosts[i].profile.remark[0])
-			job_warn(job, "%s: %s", e->members[i].label, e->hosts[i].profile.remark);
+	for (size_t i = 0; i < e->group.n; i++)
+		if (e->group.members[i].profile.remark[0])
+			job_warn(job, "%s: %s", e->programs[i].label,
+				e->group.members[i].profile.remark);
 	pthread_mutex_unlock(&job->jobs->mutex);
 }
 
@@ -105,7 +106,7 @@ static int write_files(struct job *job, struct ensemble *e, struct diag *d)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < e->n; i++) {
+	for (size_t i = 0; i < e->group.n; i++) {
 		if (!is_worth_writing(e, i))
 			continue;
 		if (!r)
@@ -120,7 +121,7 @@ static int write_files(struct job *job, struct ensemble *e, struct diag *d)
 
 static void end_without_files(struct job *job, const struct ensemble *e, int has_empty)
 {
-	int status = e->hosts[0].capture.status;
+	int status = e->group.members[0].capture.status;
 
 	if (has_empty)
 		job_notes_end(job, JOB_EMPTY, RPC_OK,
@@ -128,7 +129,7 @@ static void end_without_files(struct job *job, const struct ensemble *e, int has
 	else
 		job_notes_end(job, JOB_FAILED,
 			status > RPC_OK && status <= RPC_UNAUTHENTICATED ? status : RPC_UNAVAILABLE,
-			"%s", e->hosts[0].error);
+			"%s", e->group.members[0].error);
 }
 
 void job_run_write(struct job *job, struct ensemble *e)
@@ -137,9 +138,9 @@ void job_run_write(struct job *job, struct ensemble *e)
 	size_t n = 0, n_empty = 0;
 
 	job_notes_outcome(job, e);
-	for (size_t i = 0; i < e->n; i++) {
+	for (size_t i = 0; i < e->group.n; i++) {
 		n += (size_t)is_worth_writing(e, i);
-		n_empty += ensemble_has_trace(e, i) && e->hosts[i].is_empty;
+		n_empty += ensemble_has_trace(e, i) && e->group.members[i].is_empty;
 	}
 	if (!n) {
 		end_without_files(job, e, n_empty > 0);

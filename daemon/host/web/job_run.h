@@ -6,7 +6,7 @@
 struct ensemble;
 struct job;
 
-/* Writes what was recorded, after ensemble_end(), and ends the job: done, empty or failed. */
+/* Writes what was recorded, after capture_group_end(), and ends the job: done, empty or failed. */
 void job_run_write(struct job *job, struct ensemble *e);
 
 #endif

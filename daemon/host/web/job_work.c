@@ -35,7 +35,7 @@
 struct work {
 	struct job *job;
 	struct ensemble ensemble;
-	struct account accounts[ENSEMBLE_MAX]; /* of the ensemble's members */
+	struct account accounts[CAPTURE_GROUP_MAX]; /* of the ensemble's members */
 	struct options_message options;
 	char session_id[SESSION_BYTES];
 	int64_t told_ns; /* CLOCK_MONOTONIC */
@@ -102,7 +102,7 @@ static void end_without_program(struct work *w)
 /* Whether it begins with the program's first annotation: servers of another make do not tell of that, and record at once. */
 static int awaits_annotation(const struct work *w)
 {
-	return w->job->request.next[0] && !w->ensemble.hosts[0].is_stock;
+	return w->job->request.next[0] && !w->ensemble.group.members[0].is_stock;
 }
 
 /* For ever, where it begins with an annotation: then its end is told. */
@@ -158,14 +158,14 @@ static void add_programs(struct work *w)
 static void tell_to_end(struct work *w)
 {
 	if (!w->is_told_to_end && !w->job->request.is_snapshot)
-		ensemble_ask_to_end(&w->ensemble);
+		capture_group_ask_to_end(&w->ensemble.group, w->session_id);
 	w->is_told_to_end = 1;
 }
 
 /* Whether the program has been heard: what is recorded before is none of its annotations. */
 static int has_annotated(const struct work *w)
 {
-	return w->ensemble.hosts[0].capture.progress.recorded_bytes > 0;
+	return w->ensemble.group.members[0].capture.progress.recorded_bytes > 0;
 }
 
 /* From its first annotation on. */
@@ -181,8 +181,9 @@ static void keep_time(struct work *w)
 		tell_to_end(w);
 }
 
-static void look(struct work *w)
+static int look(void *context)
 {
+	struct work *w = context;
 	struct job *job = w->job;
 	int64_t now_ns = monotonic_ns();
 	int is_due = now_ns >= w->told_ns + TELL_NS;
@@ -193,6 +194,7 @@ static void look(struct work *w)
 		tell_to_end(w);
 	if (awaits_annotation(w))
 		keep_time(w);
+	return atomic_load(&job->cancel);
 }
 
 static void start_recording(struct work *w)
@@ -209,13 +211,13 @@ static void start_snapshot(struct work *w)
 	const struct web_capture *q = &w->job->request;
 	const struct remote_snapshot what = {q->session, q->last_ms, q->ends};
 
-	ensemble_start_snapshot(&w->ensemble, &what);
+	capture_group_start_snapshot(&w->ensemble.group, &what);
 }
 
 /* How long it took is counted from |asked_by| on. */
 static void take_accounts(struct work *w, const struct account *asked_by)
 {
-	for (size_t i = 0; i < w->ensemble.n; i++) {
+	for (size_t i = 0; i < w->ensemble.group.n; i++) {
 		w->accounts[i] = *asked_by;
 		account_take_member(&w->accounts[i], &w->ensemble, i);
 	}
@@ -227,9 +229,9 @@ static void end_accounts(struct work *w)
 	struct job *job = w->job;
 	int is_cancelled = atomic_load(&job->cancel);
 
-	for (size_t i = 0; i < w->ensemble.n; i++) {
+	for (size_t i = 0; i < w->ensemble.group.n; i++) {
 		struct account *a = &w->accounts[i];
-		int status = w->ensemble.hosts[i].capture.status;
+		int status = w->ensemble.group.members[i].capture.status;
 
 		if (is_cancelled && !a->is_complete)
 			status = RPC_CANCELLED;
@@ -243,17 +245,16 @@ static void record(struct work *w)
 {
 	struct account asked_by;
 
-	w->ensemble.share.max_bytes = UINT64_MAX;
-	w->ensemble.progress_interval_ms = PROGRESS_MS;
+	w->ensemble.group.share.max_bytes = UINT64_MAX;
+	w->ensemble.group.progress_interval_ms = PROGRESS_MS;
 	w->wait_end_ns = monotonic_ns() + (int64_t)w->job->request.wait_ms * NS_PER_MS;
 	account_begin(&asked_by, LEDGER_WEB, 0);
 	if (w->job->request.is_snapshot)
 		start_snapshot(w);
 	else
 		start_recording(w);
-	while (!atomic_load(&w->job->cancel) && ensemble_poll(&w->ensemble))
-		look(w);
-	ensemble_end(&w->ensemble);
+	capture_group_record(&w->ensemble.group, look, w);
+	capture_group_end(&w->ensemble.group);
 	take_accounts(w, &asked_by);
 }
 

@@ -7,15 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/local_name.h"
+#include "daemon/pipeline/recording/capture.h"
 #include "daemon/serve/calls/errand.h"
-#include "daemon/serve/calls/fan_out_own.h"
-#include "daemon/serve/calls/fan_out_round.h"
+#include "daemon/serve/calls/subprocesses.h"
+#include "daemon/serve/message/request.h"
 #include "daemon/serve/session/repository.h"
 #include "daemon/serve/session/session.h"
+#include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
+#include "proto/pack.h"
 #include "trace/run_dir.h"
 
 /* Who. */
@@ -67,26 +71,32 @@ static int is_address(const char *text)
 
 static int is_known(const struct fan_out *f, const char *address)
 {
-	for (size_t i = 0; i < f->n_hosts; i++)
-		if (strcmp(f->hosts[i].name, address) == 0)
+	for (size_t i = 0; i < f->group.n; i++)
+		if (strcmp(f->group.members[i].name, address) == 0)
 			return 1;
 	return f->own && is_own(f, address);
 }
 
+static void set_own(struct fan_out *f, struct group_member *member)
+{
+	member->is_local = 1;
+	f->own = member;
+}
+
 int fan_out_add(struct fan_out *f, const char *address, struct diag *d)
 {
-	struct fan_out_host *h = &f->hosts[f->n_hosts];
+	struct group_member *m;
 
-	if (!is_address(address) || strlen(address) >= sizeof h->capture.address)
+	if (!is_address(address) || strlen(address) >= sizeof m->capture.address)
 		return diag_set(d, -EINVAL, "host \"%.100s\": must be HOST:PORT", address);
 	if (is_known(f, address))
 		return 0;
-	if (f->n_hosts - (f->own != NULL) == FAN_OUT_MAX_HOSTS)
+	if (f->group.n - (f->own != NULL) == FAN_OUT_MAX_HOSTS)
 		return diag_set(d, -EINVAL, "there may be %d hosts at most", FAN_OUT_MAX_HOSTS);
-	h->name = address;
+	m = capture_group_add(&f->group);
+	m->name = address;
 	if (is_own(f, address))
-		f->own = h;
-	f->n_hosts++;
+		set_own(f, m);
 	return 0;
 }
 
@@ -95,25 +105,107 @@ static void add_own(struct fan_out *f)
 {
 	if (f->own)
 		return;
-	f->own = &f->hosts[f->n_hosts++];
+	set_own(f, capture_group_add(&f->group));
 	repository_name_host(f->own_name, 256);
 	snprintf(f->own_name + strlen(f->own_name), 16, "_%u",
 		f->session->family->main->arena->port);
 	f->own->name = f->own_name;
 }
 
-/* All. */
+/* This server's own program. */
 
-static void start_others(struct fan_out *f)
+static void deliver_own(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
 {
-	int64_t end_ns = fan_out_round_find_end_ns(f->request);
+	struct fan_out *f = request->context;
 
-	/* What the disk has left bounds them. */
-	f->share.max_bytes = UINT64_MAX;
-	for (size_t i = 0; i < f->n_hosts; i++)
-		if (&f->hosts[i] != f->own)
-			fan_out_host_start(&f->hosts[i], &f->asked, &f->share, end_ns);
+	f->own->trace = result->delivery;
+	f->own->is_empty = result->is_empty;
+	if (r == CAPTURE_NO_TARGET)
+		group_member_fail(f->own, session_gone_text);
+	else if (r)
+		group_member_fail(f->own, d->text[0] ? d->text : "it could not record");
+	errand_raise(f->errand, &f->is_own_done);
 }
+
+/* A request as a Profile call makes it. NULL: the member's |error| says why. */
+static struct session_request *make_own_request(struct fan_out *f)
+{
+	Tensorflow__ProfileRequest asked = f->asked;
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct session_request *request = NULL;
+	struct diag d = DIAG_INIT;
+	size_t n = 0;
+	int r;
+
+	asked.host_name = (char *)f->own->name;
+	r = proto_pack(&asked.base, &bytes, &n);
+	if (!r)
+		r = request_decode(bytes, n, &request, &d);
+	if (r) {
+		group_member_fail(f->own, r == -ENOMEM ? "out of memory" : d.text);
+		return NULL;
+	}
+	request->call = f->errand->call;
+	request->deliver = deliver_own;
+	request->context = f;
+	return request;
+}
+
+/* Subprocesses are waited for, while this thread waits for other hosts. */
+static void *record_tree(void *tree)
+{
+	subprocesses_record(tree);
+	return NULL;
+}
+
+static int take_tree(struct fan_out *f, struct session_request *request)
+{
+	int r = subprocesses_take(&(struct subprocesses_config){f->errand, f->session, f->registry},
+		request, &f->tree);
+
+	if (r)
+		return r;
+	f->has_tree_thread = pthread_create(&f->tree_thread, NULL, record_tree, f->tree) == 0;
+	if (f->has_tree_thread)
+		pthread_setname_np(f->tree_thread, "ptap-tree");
+	return 0;
+}
+
+static void start_own(struct fan_out *f)
+{
+	struct session_request *request = make_own_request(f);
+	int r;
+
+	f->is_own_done = 1;
+	if (!request)
+		return;
+	f->is_own_done = 0;
+	r = subprocesses_are_wanted(request) ? take_tree(f, request)
+					     : session_take(f->session, request);
+	if (!r)
+		return;
+	f->is_own_done = 1;
+	group_member_fail(f->own,
+		r == -ENOMEM ? "out of memory" : "busy: another profiling session is active");
+}
+
+static int await_own(struct fan_out *f, int is_cancelled)
+{
+	/* There was no thread for it: they stop later than all others. */
+	if (f->tree && !f->has_tree_thread)
+		subprocesses_record(f->tree);
+	if (!is_cancelled)
+		is_cancelled = errand_await_or_cancel(f->errand, &f->is_own_done);
+	if (is_cancelled)
+		session_cancel(f->session, f->errand->call);
+	errand_await(f->errand, &f->is_own_done);
+	if (f->has_tree_thread)
+		pthread_join(f->tree_thread, NULL);
+	return is_cancelled;
+}
+
+/* All. */
 
 /* What each is asked: the client's request, but for the place of the data. */
 static void set_request(struct fan_out *f)
@@ -124,51 +216,53 @@ static void set_request(struct fan_out *f)
 	f->asked.session_id = (char *)f->session_id;
 }
 
+static int is_cancelled(void *context)
+{
+	return errand_is_cancelled(context);
+}
+
 int fan_out_record(struct fan_out *f)
 {
-	struct fan_out_turn turn = {.stock = NULL};
-	int is_cancelled = 0;
+	int is_given_up;
 
 	add_own(f);
 	set_request(f);
-	start_others(f);
-	fan_out_own_start(f);
-	while (!is_cancelled && fan_out_round_poll(f->hosts, f->n_hosts, f->own, &turn))
-		is_cancelled = errand_is_cancelled(f->errand);
-	is_cancelled = fan_out_own_await(f, is_cancelled);
-	for (size_t i = 0; i < f->n_hosts; i++)
-		if (&f->hosts[i] != f->own)
-			fan_out_host_end(&f->hosts[i]);
-	return is_cancelled;
+	/* The room on the disk limits them, nothing else. */
+	f->group.share.max_bytes = UINT64_MAX;
+	capture_group_start(&f->group, &f->asked);
+	start_own(f);
+	is_given_up = capture_group_record(&f->group, is_cancelled, f->errand);
+	is_given_up = await_own(f, is_given_up);
+	capture_group_end(&f->group);
+	return is_given_up;
 }
 
-static void publish(struct fan_out *f, struct fan_out_host *h, const char *root)
+static void publish(struct fan_out *f, struct group_member *m, const char *root)
 {
 	struct run_dir run;
 	struct diag d = DIAG_INIT;
 	int r;
 
-	if (!h->trace || h->is_empty || h->error[0])
+	if (!m->trace || m->is_empty || m->error[0])
 		return;
 	r = repository_open_run(f->repository, root, f->session_id, &run, &d);
 	if (!r) {
-		r = repository_publish(&run, h->trace, h->name, &d);
+		r = repository_publish(&run, m->trace, m->name, &d);
 		run_dir_close(&run);
 	}
 	if (r)
-		fan_out_host_fail(h, d.text);
+		group_member_fail(m, d.text);
 	/* Its place is the next file's. */
-	fan_out_host_deinit(h);
+	group_member_deinit(m);
 }
 
 void fan_out_publish(struct fan_out *f, const char *root)
 {
-	for (size_t i = 0; i < f->n_hosts; i++)
-		publish(f, &f->hosts[i], root);
+	for (size_t i = 0; i < f->group.n; i++)
+		publish(f, &f->group.members[i], root);
 }
 
 void fan_out_deinit(struct fan_out *f)
 {
-	for (size_t i = 0; i < f->n_hosts; i++)
-		fan_out_host_deinit(&f->hosts[i]);
+	capture_group_deinit(&f->group);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One recording of many hosts: this server's own program, and others (fan_out_host.h). The traces become files
- * of one run.
+ * One recording of many hosts: this server's own program, and others. The traces become files of one run.
  */
 #ifndef DAEMON_FAN_OUT_H
 #define DAEMON_FAN_OUT_H
@@ -9,8 +8,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "daemon/serve/calls/fan_out_host.h"
-#include "daemon/serve/remote/disk_share.h"
+#include "daemon/serve/calls/capture_group.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 struct diag;
@@ -21,7 +19,7 @@ struct session;
 struct subprocesses;
 
 /* Beside this server. */
-#define FAN_OUT_MAX_HOSTS 64
+#define FAN_OUT_MAX_HOSTS CAPTURE_GROUP_MAX
 
 struct fan_out {
 	/* Given by the caller, who keeps it; the rest is zero. */
@@ -32,11 +30,9 @@ struct fan_out {
 	const Tensorflow__ProfileRequest *request; /* the client's words */
 	const char *session_id; /* the run's name, too */
 
-	struct fan_out_host hosts[FAN_OUT_MAX_HOSTS + 1];
-	size_t n_hosts;
-	Tensorflow__ProfileRequest asked; /* what each is */
-	struct disk_share share; /* of the others */
-	struct fan_out_host *own;
+	struct capture_group group; /* of all hosts */
+	Tensorflow__ProfileRequest asked; /* each host's request */
+	struct group_member *own; /* this server's; NULL: it is not known yet */
 	int is_own_done; /* under the errands' mutex */
 	struct subprocesses *tree; /* of this server's program; NULL: not asked for */
 	pthread_t tree_thread; /* if |has_tree_thread| */

@@ -60,8 +60,8 @@ static void reply(const struct fan_out *f)
 	struct failures failures = {.n_bytes = 0};
 
 	response.empty_trace = 1;
-	for (size_t i = 0; i < f->n_hosts; i++) {
-		const struct fan_out_host *h = &f->hosts[i];
+	for (size_t i = 0; i < f->group.n; i++) {
+		const struct group_member *h = &f->group.members[i];
 
 		if (h->error[0])
 			failures_add(&failures, h->error);
