@@ -40,6 +40,13 @@ int run_dir_open(
 /* The same with the run directory |dir_fd| (taken, also on failure), wherever it is: it is not looked up again. */
 int run_dir_adopt(struct run_dir *r, int dir_fd, struct diag *d);
 
+/*
+ * Has the file |fd|, which has no name and may have one (linkat(2)), take the place of the temporary file, into which nothing was
+ * written yet; what is written later follows. |fd| stays the caller's, who no longer writes to it. 0, or a negative errno: then
+ * the temporary file is as it was.
+ */
+int run_dir_link(struct run_dir *r, int fd);
+
 /* Appends to the temporary file. */
 int run_dir_write(struct run_dir *r, const uint8_t *data, size_t n, struct diag *d);
 

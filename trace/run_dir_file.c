@@ -77,6 +77,48 @@ int run_dir_open_file(struct run_dir *r, struct diag *d)
 	return 0;
 }
 
+/* Gives |fd| the name |path|, and the rights of the temporary file, whose name it takes then. */
+static int replace_file(const struct run_dir *r, int fd, const char *path)
+{
+	char link[40];
+	struct stat st;
+	int error;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	if (fstat(r->fd, &st) < 0 || fchmod(fd, st.st_mode & 07777) < 0 ||
+		linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) < 0)
+		return -errno;
+	error = rename(path, r->temporary) < 0 ? -errno : 0;
+	if (error)
+		unlink(path);
+	return error;
+}
+
+int run_dir_link(struct run_dir *r, int fd)
+{
+	_cleanup_free_ char *path = NULL;
+	int copy;
+	int error;
+
+	if (asprintf(&path, "%s_", r->temporary) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0 || lseek(copy, 0, SEEK_END) < 0)
+		error = -errno;
+	else
+		error = replace_file(r, fd, path);
+	if (error) {
+		if (copy >= 0)
+			close(copy);
+		return error;
+	}
+	close(r->fd);
+	r->fd = copy;
+	return 0;
+}
+
 int run_dir_write(struct run_dir *r, const uint8_t *data, size_t n, struct diag *d)
 {
 	int error = file_write(r->fd, data, n);

@@ -73,6 +73,13 @@ int spool_place_open(const char *dir, const char **place)
 	return dir ? spool_open_in(dir) : spool_open_anywhere(place);
 }
 
+int spool_place_open_linkable(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
 uint64_t spool_place_find_room(int fd)
 {
 	struct statvfs fs;

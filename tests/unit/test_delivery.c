@@ -4,13 +4,17 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "daemon/pipeline/assembly/spool.h"
 #include "tests/unit/unit.h"
+#include "trace/run_dir.h"
 #include "trace/xspace/graft.h"
 
 #define N_BYTES (2 * CHUNK_BYTES + 1000)
@@ -210,6 +214,59 @@ START_TEST(gives_what_lies_in_several_places_without_a_copy)
 }
 END_TEST
 
+/* Returns the file of the run below |log_dir| that |d| (freed) becomes. */
+static int write_run(struct delivery *d, const char *log_dir, char **path)
+{
+	struct diag diag = DIAG_INIT;
+	struct run_dir run;
+
+	ck_assert_msg(run_dir_open(&run, log_dir, "run", 0, &diag) == 0, "%s", diag.text);
+	ck_assert_msg(delivery_write(d, &run, &diag) == 0, "%s", diag.text);
+	ck_assert_msg(run_dir_publish(&run, "host", path, &diag) == 0, "%s", diag.text);
+	run_dir_close(&run);
+	delivery_free(d);
+	return open(*path, O_RDONLY | O_CLOEXEC);
+}
+
+/* A web capture is spooled once: what follows the file is appended to it. */
+START_TEST(a_linkable_file_becomes_the_file_of_the_run)
+{
+	char log_dir[] = "/tmp/proftap-test-XXXXXX";
+	struct spool *spool = NULL;
+	struct delivery *d = NULL, *tail = NULL;
+	struct chunks c = CHUNKS_INIT;
+	struct stat before, after;
+	char *path = NULL;
+	int fd;
+
+	ck_assert_ptr_nonnull(mkdtemp(log_dir));
+	if (spool_new_linkable(log_dir, UINT64_MAX, &spool))
+		return; /* This file system cannot link such files. */
+	ck_assert_int_eq(spool_append_bytes(spool, expected, N_BYTES - 100), 0);
+	ck_assert_int_eq(fstat(spool_get_fd(spool), &before), 0);
+	ck_assert_int_eq(delivery_new_from_file(spool, &d), 0);
+	spool_release(spool);
+	chunks_append(&c, expected + N_BYTES - 100, 100);
+	ck_assert_int_eq(delivery_new_from_chunks(&c, &tail), 0);
+	delivery_append(d, tail);
+	fd = write_run(d, log_dir, &path);
+	ck_assert_int_eq(fstat(fd, &after), 0);
+	ck_assert_uint_eq(after.st_ino, before.st_ino);
+	ck_assert_uint_eq(after.st_nlink, 1);
+	ck_assert_int_eq(after.st_size, N_BYTES);
+	ck_assert_uint_eq(after.st_mode & 0600, 0600);
+	ck_assert_int_eq(read(fd, got, N_BYTES), N_BYTES);
+	ck_assert_mem_eq(got, expected, N_BYTES);
+	close(fd);
+	unlink(path);
+	for (char *slash; (slash = strrchr(path, '/')) && slash > path + strlen("/tmp");) {
+		*slash = '\0';
+		rmdir(path);
+	}
+	free(path);
+}
+END_TEST
+
 static const struct unit_test tests[] = {
 	UNIT_LOOP(reads_all_in_any_pieces, N_STEPS),
 	UNIT_TEST(gives_all_or_an_error),
@@ -218,6 +275,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(keeps_an_error_of_the_chunks),
 	UNIT_LOOP(reads_what_lies_in_several_places, N_STEPS),
 	UNIT_TEST(gives_what_lies_in_several_places_without_a_copy),
+	UNIT_TEST(a_linkable_file_becomes_the_file_of_the_run),
 	{NULL},
 };
 

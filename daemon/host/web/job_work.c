@@ -23,6 +23,7 @@
 #include "daemon/host/web/job_notes.h"
 #include "daemon/host/web/job_run.h"
 #include "daemon/host/web/jobs.h"
+#include "daemon/host/web/runs.h"
 #include "proto/options_message.h"
 #include "rpc/server.h"
 
@@ -246,6 +247,7 @@ static void record(struct work *w)
 	struct account asked_by;
 
 	w->ensemble.group.share.max_bytes = UINT64_MAX;
+	w->ensemble.group.share.dir = runs_get_log_dir(w->job->jobs->runs);
 	w->ensemble.group.progress_interval_ms = PROGRESS_MS;
 	w->wait_end_ns = monotonic_ns() + (int64_t)w->job->request.wait_ms * NS_PER_MS;
 	account_begin(&asked_by, LEDGER_WEB, 0);

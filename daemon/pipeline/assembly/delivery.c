@@ -277,12 +277,25 @@ int delivery_decode(struct delivery *d, struct space **out)
 	return r ? r : xspace_decode(bytes, n, out, &diag);
 }
 
+/* Whether nothing was read yet, and the first part is all of a spool's file. */
+static bool begins_with_file(const struct delivery *d)
+{
+	return d->spool && !spool_is_memory(d->spool) && d->n_gaps == 1 && d->gap == 0 &&
+	       !d->gaps[0].track && !d->gaps[0].piece.offset &&
+	       d->gaps[0].piece.n_bytes == spool_get_bytes(d->spool) &&
+	       chunk_reader_is_at_end(&d->chunks);
+}
+
 int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag)
 {
 	_cleanup_free_ uint8_t *piece = malloc(PIECE_BYTES);
-	ssize_t n = piece ? delivery_read(d, piece, PIECE_BYTES) : -ENOMEM;
+	ssize_t n;
 	int r = 0;
 
+	/* On failure, as on another file system, the bytes are copied. */
+	if (begins_with_file(d) && run_dir_link(dir, spool_get_fd(d->spool)) == 0)
+		d->gap = 1;
+	n = piece ? delivery_read(d, piece, PIECE_BYTES) : -ENOMEM;
 	while (n > 0 && !r) {
 		r = run_dir_write(dir, piece, (size_t)n, diag);
 		n = delivery_read(d, piece, PIECE_BYTES);

@@ -57,7 +57,10 @@ int delivery_read_all(struct delivery *d, uint8_t *to, size_t n);
 /* Reads and decodes all of |d|. Owner: *out belongs to the caller. 0 or a negative errno: as above, or -EBADMSG. */
 int delivery_decode(struct delivery *d, struct space **out);
 
-/* Writes the bytes that were not read yet to |dir|. 0, or a negative errno with |diag|. */
+/*
+ * Writes what was not read yet to |dir|, in which nothing was written yet. If that begins with the whole file of a spool
+ * that can be linked there (spool_new_linkable()), the file is linked and not copied. 0, or a negative errno with |diag|.
+ */
 int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag);
 
 /*

@@ -50,18 +50,18 @@ bool spool_is_memory(const struct spool *s)
 	return s->fd < 0;
 }
 
+int spool_get_fd(const struct spool *s)
+{
+	return s->fd;
+}
+
 /* --- life ---------------------------------------------------------------------------------- */
 
-int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct diag *d)
+/* Takes |fd|, also on failure. */
+static int new_in_file(int fd, const char *place, uint64_t max_bytes, struct spool **out)
 {
-	const char *place;
-	int fd = spool_place_open(dir, &place);
-	struct spool *s;
-	uint64_t room;
+	struct spool *s = calloc(1, sizeof *s);
 
-	if (fd < 0)
-		return diag_set(d, fd, "%s: %s", place, errno_words(-fd));
-	s = calloc(1, sizeof *s);
 	if (!s) {
 		close(fd);
 		return -ENOMEM;
@@ -69,11 +69,29 @@ int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct di
 	s->n_holders = 1;
 	s->fd = fd;
 	used_rooms_init(&s->used);
-	room = spool_place_find_room(fd);
-	s->max_bytes = room < max_bytes ? room : max_bytes;
+	s->max_bytes = max_bytes;
 	snprintf(s->dir, sizeof s->dir, "%s", place);
 	*out = s;
 	return 0;
+}
+
+int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct diag *d)
+{
+	const char *place;
+	int fd = spool_place_open(dir, &place);
+	uint64_t room;
+
+	if (fd < 0)
+		return diag_set(d, fd, "%s: %s", place, errno_words(-fd));
+	room = spool_place_find_room(fd);
+	return new_in_file(fd, place, room < max_bytes ? room : max_bytes, out);
+}
+
+int spool_new_linkable(const char *dir, uint64_t max_bytes, struct spool **out)
+{
+	int fd = spool_place_open_linkable(dir);
+
+	return fd < 0 ? fd : new_in_file(fd, dir, max_bytes, out);
 }
 
 int spool_new_in_memory(uint64_t max_bytes, struct spool **out)

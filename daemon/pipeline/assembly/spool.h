@@ -24,6 +24,11 @@ struct spool;
  */
 int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct diag *d);
 /*
+ * A file in |dir| that run_dir_link() can give a name. It may take all that the disk has left, since no copy is made of it.
+ * 0; -ENOMEM, or another negative errno where there cannot be such a file.
+ */
+int spool_new_linkable(const char *dir, uint64_t max_bytes, struct spool **out);
+/*
  * Makes a spool without a file: memory that is taken as it is written to; |max_bytes| are an upper bound. It takes what lies in its room
  * (spool_get_room()), and nothing else. Owner: as above. 0 or -ENOMEM.
  */
@@ -73,6 +78,8 @@ const char *spool_get_dir(const struct spool *s);
 /* The address of the bytes at |offset|. A file must have been mapped, and not have grown since. */
 const uint8_t *spool_find(const struct spool *s, uint64_t offset);
 bool spool_is_memory(const struct spool *s);
+/* The file of the spool; -1: it is memory. Borrowed. */
+int spool_get_fd(const struct spool *s);
 
 /*
  * Maps the file to read, for as long as the spool has a holder. NULL when there is no room

@@ -11,8 +11,10 @@
 
 int disk_share_open(struct disk_share *s, struct spool **out, struct diag *d)
 {
-	int r = spool_new(NULL, UINT64_MAX, out, d);
+	int r = s->dir ? spool_new_linkable(s->dir, UINT64_MAX, out) : -ENOENT;
 
+	if (r)
+		r = spool_new(NULL, UINT64_MAX, out, d);
 	if (r || s->is_measured)
 		return r;
 	s->is_measured = 1;

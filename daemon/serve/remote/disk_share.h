@@ -17,6 +17,8 @@ struct disk_share {
 	uint64_t max_bytes; /* of all; given by the caller */
 	const char *
 		whose; /* limit |max_bytes| is, for people: "what ...", and what to do; NULL: max_capture_bytes */
+	const char *
+		dir; /* the runs' place: files that are written out there can be linked. NULL: none */
 	uint64_t used_bytes;
 	int is_of_disk; /* max_bytes is half of what the disk had left when the first spool was made */
 	int is_measured;
