@@ -86,7 +86,7 @@ static void reception_hear_child(int fd, void *context)
 	if (r->target->is_foreign)
 		close(fd);
 	else
-		kin_hear(&r->kin, fd);
+		notice_relay_hear(&r->notices, fd);
 }
 
 /* Opens the private sockets; the port is served without them, too. */
@@ -110,7 +110,7 @@ int reception_open(struct reception *r, uv_loop_t *loop)
 		.context = r};
 
 	access_look(&r->access, SPAWN_FD_LISTENER);
-	kin_init(&r->kin, loop, &r->access, r->service->registry);
+	notice_relay_init(&r->notices, loop, &r->access, r->service->registry);
 	reception_open_private(r, loop);
 	if (r->target->is_foreign)
 		socket_file_find_foreign(&r->socket_file, SPAWN_FD_LISTENER);
@@ -176,7 +176,7 @@ void reception_announce(struct reception *r)
 	if (r->target->is_foreign)
 		return;
 	snprintf(parent, sizeof parent, "%.*s", (int)sizeof parent - 1, r->target->arena->parent);
-	kin_announce(&r->kin, parent, r->target->pid, r->own_socket);
+	notice_relay_announce(&r->notices, parent, r->target->pid, r->own_socket);
 }
 
 uid_t reception_close_port(struct reception *r)

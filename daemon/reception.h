@@ -13,7 +13,7 @@
 
 #include "daemon/kernel/socket_file.h"
 #include "daemon/serve/children/announcer.h"
-#include "daemon/serve/children/kin.h"
+#include "daemon/serve/children/notice_relay.h"
 #include "daemon/serve/door/access.h"
 #include "daemon/serve/door/door.h"
 #include "daemon/serve/door/private.h"
@@ -31,7 +31,7 @@ struct reception {
 	struct door door;
 	struct private private;
 	char own_socket[ARENA_SOCKET_BYTES]; /* the private one, "unix:PATH"; "": none */
-	struct kin kin; /* their servers connect here, too */
+	struct notice_relay notices; /* to the parent's server, and from the children's */
 	struct announcer announcer; /* to host daemons, which send channels */
 	struct socket_file socket_file; /* the socket that it listens on instead of a port */
 	struct rpc_server *rpc; /* NULL: no client has come yet */

@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "daemon/host/calls/audit.h"
 #include "daemon/host/config/listener.h"
-#include "daemon/host/heeding.h"
 #include "daemon/host/host_log.h"
+#include "daemon/host/host_signals.h"
 #include "daemon/host/machine/machine.h"
 #include "daemon/host/parts.h"
 #include "daemon/host/programs/caller.h"
@@ -133,7 +133,7 @@ static void say_status(struct host *h)
 {
 	if (!h->closing.has_begun)
 		manager_say_status(&h->manager, "%zu programs, %u calls under way",
-			programs_count(&h->programs), heeding_count(h));
+			programs_count(&h->programs), host_count_calls(h));
 }
 
 static void on_sample(uv_timer_t *timer)
@@ -143,7 +143,7 @@ static void on_sample(uv_timer_t *timer)
 
 	machine_sample(h->service.machine, monotonic_ns());
 	if (!h->closing.has_begun)
-		stock_lookout_look(&h->stock, strcmp(h->settings.stock_servers, SETTINGS_YES) == 0);
+		stock_finder_look(&h->stock, strcmp(h->settings.stock_servers, SETTINGS_YES) == 0);
 	ledger_add_sample(&h->ledger, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
 	web_tick(&h->web);
 	say_status(h);
@@ -199,7 +199,7 @@ static int start(struct host *h, struct diag *d)
 		return diag_set(d, r, "event loop: %s", uv_strerror(r));
 	r = start_timers(h, d);
 	if (!r)
-		r = heeding_open(h, d);
+		r = host_signals_open(h, d);
 	if (!r)
 		r = open_registry(h, d);
 	if (!r)
@@ -254,7 +254,7 @@ static void end(struct host *h)
 	uv_walk(&h->loop, close_handle, NULL);
 	uv_run(&h->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&h->loop);
-	stock_lookout_deinit(&h->stock);
+	stock_finder_deinit(&h->stock);
 	/* Calls that were given up and are still there may look at it. */
 	if (!errands_count(&h->service.errands))
 		machine_free(h->service.machine);
@@ -293,7 +293,7 @@ int host_run(const struct invocation *invocation, const struct settings *setting
 	set_allocator();
 	rpc_poll_by_thread();
 	init(&h, invocation, settings);
-	heeding_apply_settings(&h);
+	host_apply_settings(&h);
 	open_starter(&h);
 	if (start(&h, &d)) {
 		log_error(LOG_LISTEN, "%s", d.text);

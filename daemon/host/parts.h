@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the host daemon is made of; for host.c and heeding.c. */
+/* What the host daemon is made of; for host.c and host_signals.c. */
 #ifndef DAEMON_PARTS_H
 #define DAEMON_PARTS_H
 
@@ -13,7 +13,7 @@
 #include "daemon/host/programs/caller.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/host/programs/registrar.h"
-#include "daemon/host/programs/stock_lookout.h"
+#include "daemon/host/programs/stock_finder.h"
 #include "daemon/host/web/web.h"
 #include "daemon/kernel/socket_file.h"
 #include "daemon/serve/children/starter.h"
@@ -31,7 +31,7 @@ struct host {
 	struct ledger ledger;
 	struct starter starter;
 	struct registrar registrar;
-	struct stock_lookout stock;
+	struct stock_finder stock;
 	struct door door;
 	struct socket_file door_file; /* if it listens on a path */
 	struct web web;

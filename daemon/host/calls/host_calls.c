@@ -94,13 +94,13 @@ static char *copy_target(const struct errand *e)
 static void audit_attempt(const struct errand *e, const struct program *programs, size_t n)
 {
 	_cleanup_free_ char *targets = copy_target(e);
-	_cleanup_free_ const struct program **meant = calloc(n + 1, sizeof *meant);
+	_cleanup_free_ const struct program **chosen = calloc(n + 1, sizeof *chosen);
 	char *rest = targets && targets[0] ? targets : NULL;
 	struct diag d = DIAG_INIT;
 	char *word;
 
-	while (meant && (word = strsep(&rest, ",")))
-		if (!choice_make_all(programs, n, word, meant, &d))
+	while (chosen && (word = strsep(&rest, ",")))
+		if (!choice_make_all(programs, n, word, chosen, &d))
 			audit_note_refusal(e->call, d.text);
 }
 

@@ -6,9 +6,9 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "daemon/host/calls/gathering.h"
+#include "daemon/host/calls/call_target.h"
 #include "daemon/host/calls/host_calls.h"
-#include "daemon/host/calls/meant.h"
+#include "daemon/host/calls/stock_answer.h"
 #include "daemon/host/programs/choice.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/serve/calls/errand.h"
@@ -34,57 +34,60 @@ static int refuse_number(struct errand *e, size_t n, int emit_xspace)
 }
 
 /* 0, or -1: the call has been answered. */
-static int add_all(struct gathering *g, const struct meant *m, int emit_xspace)
+static int add_programs(
+	struct stock_answer *answer, const struct call_target *target, int emit_xspace)
 {
-	_cleanup_free_ const struct program **chosen = calloc(m->n_programs + 1, sizeof *chosen);
+	_cleanup_free_ const struct program **chosen =
+		calloc(target->n_programs + 1, sizeof *chosen);
 	struct diag d = DIAG_INIT;
 	size_t n;
 
 	if (!chosen) {
-		reply_no_memory(g->errand->call);
+		reply_no_memory(answer->errand->call);
 		return -1;
 	}
-	n = choice_make_all(m->programs, m->n_programs, m->text, chosen, &d);
+	n = choice_make_all(target->programs, target->n_programs, target->text, chosen, &d);
 	if (!n) {
-		rpc_call_fail(g->errand->call, RPC_NOT_FOUND, d.text);
+		rpc_call_fail(answer->errand->call, RPC_NOT_FOUND, d.text);
 		return -1;
 	}
-	if (refuse_number(g->errand, n, emit_xspace))
+	if (refuse_number(answer->errand, n, emit_xspace))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		gathering_add(g, chosen[i]);
+		stock_answer_add(answer, chosen[i]);
 	return 0;
 }
 
-static void record(struct errand *e, const struct meant *m, const Tensorflow__ProfileRequest *asked)
+static void record(
+	struct errand *e, const struct call_target *target, const Tensorflow__ProfileRequest *asked)
 {
-	struct gathering *g = gathering_new(e);
+	struct stock_answer *answer = stock_answer_new(e);
 
-	if (!g)
+	if (!answer)
 		return;
-	if (!add_all(g, m, asked->emit_xspace)) {
-		gathering_begin(g, LEDGER_PROFILE);
-		ensemble_start(&g->ensemble, asked);
-		gathering_finish(g, asked->emit_xspace);
+	if (!add_programs(answer, target, asked->emit_xspace)) {
+		stock_answer_begin(answer, LEDGER_PROFILE);
+		ensemble_start(&answer->ensemble, asked);
+		stock_answer_finish(answer, asked->emit_xspace);
 	}
-	gathering_free(g);
+	stock_answer_free(answer);
 }
 
 static void work(struct errand *e)
 {
 	Tensorflow__ProfileRequest *asked;
-	struct meant meant;
+	struct call_target target;
 
-	if (meant_find(&meant, e))
+	if (call_target_find(&target, e))
 		return;
 	asked = tensorflow__profile_request__unpack(NULL, e->request_bytes, e->request);
 	if (asked)
-		record(e, &meant, asked);
+		record(e, &target, asked);
 	else
 		rpc_call_fail(e->call, RPC_INVALID_ARGUMENT, "the request is not a ProfileRequest");
 	if (asked)
 		tensorflow__profile_request__free_unpacked(asked, NULL);
-	meant_deinit(&meant);
+	call_target_deinit(&target);
 }
 
 void host_profile_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)

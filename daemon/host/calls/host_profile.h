@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profile of tensorflow.ProfilerService at the host daemon: of all programs that it means (meant.h), at one instant, in one answer
- * (gathering.h).
+ * Profile of tensorflow.ProfilerService at the host daemon: of all programs that it means (call_target.h), at one instant, in one answer
+ * (stock_answer.h).
  */
 #ifndef DAEMON_HOST_PROFILE_H
 #define DAEMON_HOST_PROFILE_H

@@ -2,10 +2,10 @@
 /* Snapshots for stock clients; see host_snapshot.h. */
 #include "daemon/host/calls/host_snapshot.h"
 
-#include "daemon/host/calls/gathering.h"
+#include "daemon/host/calls/call_target.h"
 #include "daemon/host/calls/host_calls.h"
-#include "daemon/host/calls/meant.h"
 #include "daemon/host/calls/passing.h"
+#include "daemon/host/calls/stock_answer.h"
 #include "daemon/serve/calls/errand.h"
 #include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
@@ -13,28 +13,28 @@
 static void take(struct errand *e, const struct program *program)
 {
 	const struct remote_snapshot any = {0};
-	struct gathering *g = gathering_new(e);
+	struct stock_answer *answer = stock_answer_new(e);
 
-	if (!g)
+	if (!answer)
 		return;
-	gathering_add(g, program);
-	gathering_begin(g, LEDGER_SNAPSHOT);
-	capture_group_start_snapshot(&g->ensemble.group, &any);
-	gathering_finish(g, 1);
-	gathering_free(g);
+	stock_answer_add(answer, program);
+	stock_answer_begin(answer, LEDGER_SNAPSHOT);
+	capture_group_start_snapshot(&answer->ensemble.group, &any);
+	stock_answer_finish(answer, 1);
+	stock_answer_free(answer);
 }
 
 static void work(struct errand *e)
 {
 	const struct program *chosen;
-	struct meant meant;
+	struct call_target target;
 
-	if (meant_find(&meant, e))
+	if (call_target_find(&target, e))
 		return;
-	chosen = meant_choose(&meant, e);
+	chosen = call_target_choose(&target, e);
 	if (chosen)
 		take(e, chosen);
-	meant_deinit(&meant);
+	call_target_deinit(&target);
 }
 
 /* One that has a name may become a file, which is for the program's own server to say. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * GetSnapshot of tensorflow.ProfilerService at the host daemon: what the session has that its user began last, or the flight recorder of
- * the program that is meant (meant.h); as an answer of gathering.h. One that has a name is passed on: its program's server may write it to
+ * the program that is meant (call_target.h); as an answer of stock_answer.h. One that has a name is passed on: its program's server may write it to
  * a file.
  */
 #ifndef DAEMON_HOST_SNAPSHOT_H

@@ -11,9 +11,9 @@
 #include "daemon/host/calls/account.h"
 #include "daemon/host/calls/appending.h"
 #include "daemon/host/calls/audit.h"
+#include "daemon/host/calls/call_target.h"
 #include "daemon/host/calls/host_calls.h"
 #include "daemon/host/calls/host_method.h"
-#include "daemon/host/calls/meant.h"
 #include "daemon/host/programs/caller.h"
 #include "daemon/host/programs/program_channel.h"
 #include "daemon/host/programs/programs.h"
@@ -63,16 +63,16 @@ static void note_chosen(struct passage *p, const struct program *chosen)
 /* 0, or -1: answered, and the call may be no more. */
 static int choose(struct passage *p)
 {
-	struct meant meant;
+	struct call_target target;
 	const struct program *chosen;
 
-	if (meant_find(&meant, p->errand))
+	if (call_target_find(&target, p->errand))
 		return -1;
-	p->caller = meant.caller;
-	chosen = meant_choose(&meant, p->errand);
+	p->caller = target.caller;
+	chosen = call_target_choose(&target, p->errand);
 	if (chosen)
 		note_chosen(p, chosen);
-	meant_deinit(&meant);
+	call_target_deinit(&target);
 	return chosen ? 0 : -1;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls that are passed on to the server of the program that they mean (meant.h): the request as it is,
+ * Calls that are passed on to the server of the program that they mean (call_target.h): the request as it is,
  * and each message of the answer in the slices in which it comes (rpc/relay.h).
  */
 #ifndef DAEMON_PASSING_H

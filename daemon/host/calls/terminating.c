@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/host/calls/audit.h"
+#include "daemon/host/calls/call_target.h"
 #include "daemon/host/calls/host_calls.h"
-#include "daemon/host/calls/meant.h"
 #include "daemon/host/programs/choice.h"
 #include "daemon/host/programs/program_channel.h"
 #include "daemon/host/programs/programs.h"
@@ -74,9 +74,10 @@ static int is_readable(const struct errand *e)
 	return message != NULL;
 }
 
-static void terminate(struct errand *e, const struct meant *m)
+static void terminate(struct errand *e, const struct call_target *target)
 {
-	_cleanup_free_ const struct program **chosen = calloc(m->n_programs + 1, sizeof *chosen);
+	_cleanup_free_ const struct program **chosen =
+		calloc(target->n_programs + 1, sizeof *chosen);
 	struct diag d = DIAG_INIT;
 	size_t n;
 
@@ -84,7 +85,7 @@ static void terminate(struct errand *e, const struct meant *m)
 		reply_no_memory(e->call);
 		return;
 	}
-	n = choice_make_all(m->programs, m->n_programs, m->text, chosen, &d);
+	n = choice_make_all(target->programs, target->n_programs, target->text, chosen, &d);
 	for (size_t i = 0; i < n; i++)
 		audit_note_target(e->call, chosen[i]);
 	if (!n)
@@ -95,17 +96,17 @@ static void terminate(struct errand *e, const struct meant *m)
 
 static void work(struct errand *e)
 {
-	struct meant meant;
+	struct call_target target;
 
 	if (!is_readable(e)) {
 		rpc_call_fail(
 			e->call, RPC_INVALID_ARGUMENT, "the request is not a TerminateRequest");
 		return;
 	}
-	if (meant_find(&meant, e))
+	if (call_target_find(&target, e))
 		return;
-	terminate(e, &meant);
-	meant_deinit(&meant);
+	terminate(e, &target);
+	call_target_deinit(&target);
 }
 
 void terminating_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)

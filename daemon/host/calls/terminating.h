@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Terminate of tensorflow.ProfilerService at the host daemon: it says a session, and no program, so all that it can mean
- * (meant.h) are told. As everywhere the answer is OK, also for a session that nobody knows.
+ * (call_target.h) are told. As everywhere the answer is OK, also for a session that nobody knows.
  */
 #ifndef DAEMON_TERMINATING_H
 #define DAEMON_TERMINATING_H

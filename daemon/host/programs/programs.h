@@ -2,7 +2,7 @@
 /*
  * The programs of this machine that have announced themselves to the host daemon, by their attached servers: who they are, as
  * the kernel says; what they do, as their servers say; and ways into these servers. Beside them those that have a profiler server of
- * another make (stock_lookout.h), which says nothing of itself.
+ * another make (stock_finder.h), which says nothing of itself.
  *
  * Threads: programs_add(), programs_update() and programs_remove() the loop's; the others any.
  */

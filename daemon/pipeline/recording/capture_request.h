@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A request for one recording. The decoder of the call fills it, or the program's own trace or the flight recorder; the
- * recording reads it as it is. It is constant while the recording runs, so any thread may read it then.
+ * A request for one recording. The decoder of the call fills it, or the program's own trace or the
+ * flight recorder; the recording reads it as it is. It is constant while the recording runs, so any
+ * thread may read it then.
  */
 #ifndef DAEMON_CAPTURE_REQUEST_H
 #define DAEMON_CAPTURE_REQUEST_H
@@ -20,9 +21,13 @@ struct capture_request {
 	size_t n_options_bytes;
 	char *warnings[CAPTURE_MAX_WARNINGS]; /* malloc'ed texts that go into the trace */
 	size_t n_warnings;
-	/* Borrowed: why a trace was made that no call waits for. It goes into the trace. NULL: none */
+	/*
+	 * Borrowed: why a trace was made that no call waits for. It goes into the trace. NULL: none
+	 */
 	const char *reason;
-	/* capture_find_start_ns() of the options, when the request came: the clock may be set since */
+	/*
+	 * capture_find_start_ns() of the options, when the request came: the clock may be set since
+	 */
 	int64_t start_ns;
 	/* Of the trace, as much as the client can take: the newest are kept. 0: any number */
 	uint64_t max_xspace_bytes;
@@ -31,7 +36,10 @@ struct capture_request {
 };
 
 void capture_request_deinit(struct capture_request *request);
-/* Adds a text that goes into the trace. When there are too many, the last one says that. 0 or -ENOMEM. */
+/*
+ * Adds a text that goes into the trace. When there are too many, the last one says that. 0 or
+ * -ENOMEM.
+ */
 int capture_request_warn(struct capture_request *request, const char *text);
 /* What collectors are told (collect_options.h); NULL: devices are not recorded. */
 const struct profile_options *capture_request_get_device_options(

@@ -51,7 +51,10 @@ void capture_group_start_snapshot(struct capture_group *g, const struct remote_s
 			group_member_start_snapshot(&g->members[i], what, &g->share, give_up_ns);
 }
 
-/* One round over all members; it waits a little if the round before had nothing to read. Returns how many are not over. */
+/*
+ * One round over all members; it waits a little if the round before had nothing to read. Returns
+ * how many are not over.
+ */
 static int capture_group_poll(struct capture_group *g)
 {
 	int n_left = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The coordinator of a capture of several programs at one instant: it asks the server of each (group_member.h), reads
- * their traces in turns, asks them to end early, and gives up those that are silent for too long. It is used by
- * NewSession (fan_out.h), and by the host daemon for stock clients and for HTTP (ensemble.h).
+ * The coordinator of a capture of several programs at one instant: it asks the server of each
+ * (group_member.h), reads their traces in turns, asks them to end early, and gives up those that
+ * are silent for too long. It is used by NewSession (fan_out.h), and by the host daemon for stock
+ * clients and for HTTP (ensemble.h).
  *
  * Threads: none inside; one at a time.
  */
@@ -33,15 +34,15 @@ struct capture_group {
 struct group_member *capture_group_add(struct capture_group *g);
 
 /*
- * Asks all members that can be reached for what |request| says, which has a session_id and must stay. A member that is
- * local, or has an error, is not asked.
+ * Asks all members that can be reached for what |request| says, which has a session_id and must
+ * stay. A member that is local, or has an error, is not asked.
  */
 void capture_group_start(struct capture_group *g, const Tensorflow__ProfileRequest *request);
 /* The same for data that the members' sessions or flight recorders have. */
 void capture_group_start_snapshot(struct capture_group *g, const struct remote_snapshot *what);
 /*
- * Reads until no member has more to say, or |is_cancelled|, which is called between reads at least every 20 ms, returns
- * nonzero. Returns the last value of that. capture_group_end() follows.
+ * Reads until no member has more to say, or |is_cancelled|, which is called between reads at least
+ * every 20 ms, returns nonzero. Returns the last value of that. capture_group_end() follows.
  */
 int capture_group_record(
 	struct capture_group *g, int (*is_cancelled)(void *context), void *context);

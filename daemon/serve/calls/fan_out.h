@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One recording of many hosts: this server's own program, and others. The traces become files of one run.
+ * One recording of many hosts: this server's own program, and others. The traces become files of
+ * one run.
  */
 #ifndef DAEMON_FAN_OUT_H
 #define DAEMON_FAN_OUT_H
@@ -40,10 +41,16 @@ struct fan_out {
 	char own_name[320];
 };
 
-/* |address|, "host:port", is to be recorded, once, however often it is said. 0, or -EINVAL with |d|. */
+/*
+ * |address|, "host:port", is to be recorded, once, however often it is said. 0, or -EINVAL with
+ * |d|.
+ */
 int fan_out_add(struct fan_out *f, const char *address, struct diag *d);
 
-/* Records all of them and this server. What went wrong is each one's |error|. 1 when the call was given up. */
+/*
+ * Records all of them and this server. What went wrong is each one's |error|. 1 when the call was
+ * given up.
+ */
 int fan_out_record(struct fan_out *f);
 
 /* Writes what came into the run, in |root| as of repository_open_run(). */

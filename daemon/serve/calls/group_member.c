@@ -14,7 +14,10 @@
 #include "rpc/client.h"
 #include "rpc/server.h"
 
-/* What making a trace, or the next part of it, may take without a word; and a whole answer of Profile. */
+/*
+ * What making a trace, or the next part of it, may take without a word; and a whole answer of
+ * Profile.
+ */
 #define SILENCE_NS (60 * NS_PER_S)
 /* Streams are read from so many at a time: each holds a message of 1 MiB in memory. */
 #define AT_A_TIME 16
@@ -199,7 +202,10 @@ static void take_outcome(struct group_member *m, struct spool *spool, const char
 		group_member_fail(m, "out of memory");
 }
 
-/* When it recorded, as its trace tells, where the end may be that of collecting. Of use on its machine only. */
+/*
+ * When it recorded, as its trace tells, where the end may be that of collecting. Of use on its
+ * machine only.
+ */
 static void note_window(struct group_member *m)
 {
 	const Tensorflow__ProfileRequest *q = m->request;

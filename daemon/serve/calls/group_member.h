@@ -52,11 +52,15 @@ struct group_turn {
 void group_member_fail(struct group_member *m, const char *text);
 
 /*
- * Asks the server m->name for what |request| says, which must stay and has a session_id; |name| must, too. It may be silent until |give_up_ns|.
+ * Asks the server m->name for what |request| says, which must stay and has a session_id; |name|
+ * must, too. It may be silent until |give_up_ns|.
  */
 void group_member_start(struct group_member *m, const Tensorflow__ProfileRequest *request,
 	struct disk_share *share, int64_t give_up_ns);
-/* Asks it, which is ours or |is_stock|, for what its session or recorder has (remote_capture_start_snapshot()); the same otherwise. */
+/*
+ * Asks it, which is ours or |is_stock|, for what its session or recorder has
+ * (remote_capture_start_snapshot()); the same otherwise.
+ */
 void group_member_start_snapshot(struct group_member *m, const struct remote_snapshot *what,
 	struct disk_share *share, int64_t give_up_ns);
 /* Asks for an early end, with the data; it is no snapshot. */

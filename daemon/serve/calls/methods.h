@@ -14,7 +14,10 @@
 #define METHODS_PROFILER "/tensorflow.ProfilerService/"
 #define METHODS_V1 "/proftap.v1.Profiler/"
 
-/* Rows for the calls of probes and tools. The context of the table's handlers begins with a struct health. */
+/*
+ * Rows for the calls of probes and tools. The context of the table's handlers begins with a struct
+ * health.
+ */
 #define METHODS_OF_PROBES                                                                     \
 	{"/grpc.health.v1.Health/Check", METHODS_MAX_REQUEST_BYTES, health_check, RPC_UNARY}, \
 		{"/grpc.health.v1.Health/Watch", METHODS_MAX_REQUEST_BYTES, health_watch,     \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The context of the handlers of an attached server: pointers to the parts of the server, so that a handler includes the
- * headers of those parts alone that it uses. Functions that are no handlers are given the parts. The table of methods is
- * service.c.
+ * The context of the handlers of an attached server: pointers to the parts of the server, so that a
+ * handler includes the headers of those parts alone that it uses. Functions that are no handlers
+ * are given the parts. The table of methods is service.c.
  */
 #ifndef DAEMON_SERVICE_H
 #define DAEMON_SERVICE_H

@@ -31,12 +31,15 @@ struct announcement {
 	int fd; /* that came with it; -1: none */
 };
 
-/* All of it at once: 0, -EAGAIN: there is no room now, or another negative errno. a->fd is borrowed. */
+/*
+ * All of it at once: 0, -EAGAIN: there is no room now, or another negative errno. a->fd is
+ * borrowed.
+ */
 int announcement_send(int socket, const struct announcement *a);
 
 /*
- * The message that is there: 1, and out->fd is the caller's. 0 at the end; -EAGAIN: there is none; -EPROTO, or another
- * negative errno: what came is none of these, and nothing is left open.
+ * The message that is there: 1, and out->fd is the caller's. 0 at the end; -EAGAIN: there is none;
+ * -EPROTO, or another negative errno: what came is none of these, and nothing is left open.
  */
 int announcement_receive(int socket, struct announcement *out);
 

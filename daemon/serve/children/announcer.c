@@ -287,7 +287,10 @@ void announcer_close(struct announcer *a)
 {
 	if (!a->loop || a->names_fd < 0 || a->is_over)
 		return;
-	/* To close it takes the kernel some 20 ms, for which ptap_server_stop() would wait: it goes with the process. */
+	/*
+	 * To close it takes the kernel some 20 ms, for which ptap_server_stop() would wait: it goes
+	 * with the process.
+	 */
 	uv_poll_stop(&a->names);
 	a->is_over = 1;
 	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * This server's ties to host daemons: the machine's and its user's own, one for each runtime directory in which there is
- * one. It tells each of its program, answers what it is doing, and serves the channels that are sent to it. A daemon that
- * comes later, or again, is found by the name of its socket: the directories are watched, and nobody is asked again and
- * again.
+ * This server's ties to host daemons: the machine's and its user's own, one for each runtime
+ * directory in which there is one. It tells each of its program, answers what it is doing, and
+ * serves the channels that are sent to it. A daemon that comes later, or again, is found by the
+ * name of its socket: the directories are watched, and nobody is asked again and again.
  *
  * Threads: the loop's only.
  */
@@ -55,8 +55,8 @@ struct announcer {
 };
 
 /*
- * Begins for the program |pid|. What cannot be had is said in the log, and is no error: a server works without. |a| stays where it
- * is until the loop has ended.
+ * Begins for the program |pid|. What cannot be had is said in the log, and is no error: a server
+ * works without. |a| stays where it is until the loop has ended.
  */
 void announcer_open(
 	struct announcer *a, uv_loop_t *loop, pid_t pid, const struct announcer_policy *policy);

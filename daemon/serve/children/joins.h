@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The door for forked children of the program: see docs/internals/follow_fork.md. The listener is made by the
- * worker, before the program can fork with its server's hello; everything else happens in the main loop.
+ * The door for forked children of the program: see docs/internals/follow_fork.md. The listener is
+ * made by the worker, before the program can fork with its server's hello; everything else happens
+ * in the main loop.
  */
 #ifndef DAEMON_JOINS_H
 #define DAEMON_JOINS_H
@@ -13,9 +14,9 @@
 #include "daemon/target/family.h"
 #include "lib/wire/join.h"
 
-/* So many children live and joined at a time. */
+/* The number of joined children that live at a time. */
 #define JOINS_MAX_CHILDREN 256
-/* So many connections that have not said who they are are heard at a time. */
+/* The number of connections whose request has not come yet. */
 #define JOINS_MAX_APPLICANTS 64
 
 struct applicant;
@@ -29,7 +30,7 @@ struct joins {
 	struct accept_pause rest; /* of the listener, when descriptors are short */
 	struct applicant *applicants;
 	unsigned n_applicants;
-	_Atomic unsigned n_children; /* any thread may look */
+	_Atomic unsigned n_children; /* any thread may read it */
 	uint8_t secret[JOIN_SECRET_BYTES];
 };
 
@@ -38,14 +39,9 @@ int joins_init(struct joins *j, struct family *f, uv_loop_t *loop);
 
 /* Makes the listener and tells the program where it is. 0 or a negative errno. The worker, once. */
 int joins_listen(struct joins *j);
-/* From then on. Main loop. */
+/* Lets children join from now on. Main loop. */
 void joins_serve(struct joins *j);
-/* One applicant less: further ones may wait in the kernel. Main loop. */
-void joins_resume(struct joins *j);
-/* No child any more. Main loop. */
+/* Lets no more children join. Main loop. */
 void joins_close(struct joins *j);
-
-/* The family has news. The worker may be busy, or just about to sleep: then it is tried again. Main loop. */
-void joins_wake_worker(struct joins *j);
 
 #endif

@@ -13,7 +13,10 @@
 
 #include <sys/types.h>
 
-/* Servers that pass it on to their own parents, at most: it ends where parents were set in a circle. */
+/*
+ * Servers that pass it on to their own parents, at most: it ends where parents were set in a
+ * circle.
+ */
 #define NOTICE_MAX_HOPS 8
 #define NOTICE_ADDRESS_BYTES 128
 
@@ -27,7 +30,10 @@ struct notice {
 /* All of it, at once: 0 or a negative errno. */
 int notice_send(int fd, const struct notice *n);
 
-/* Reads what lies in the socket |fd|. 0, and out->pidfd is the caller's, or a negative errno for what is no notice. */
+/*
+ * Reads what lies in the socket |fd|. 0, and out->pidfd is the caller's, or a negative errno for
+ * what is no notice.
+ */
 int notice_read(int fd, struct notice *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Servers of children that told this one of themselves (notice.h), and still live: a capture of subprocesses asks them,
- * too (descendants.h). It is found there what the kernel's word for descent does not say: daemons, children in
- * other pid namespaces or with other runtime directories.
+ * Servers of children that told this one of themselves (notice.h), and still live: a capture of
+ * subprocesses asks them, too (descendants.h). It is found there what the kernel's word for descent
+ * does not say: daemons, children in other pid namespaces or with other runtime directories.
  *
  * Threads: any.
  */
@@ -36,15 +36,15 @@ struct registry {
 void registry_init(struct registry *r);
 
 /*
- * Adds who said |n|, in place of an earlier notice of the same program or server; n->pidfd is taken. |peer| is the process
- * that said it, 0 when unknown. 0 and n->address is as this process can reach it, -EBADF for a descriptor that is no
- * pidfd, or -ENOSPC.
+ * Adds who said |n|, in place of an earlier notice of the same program or server; n->pidfd is
+ * taken. |peer| is the process that said it, 0 when unknown. 0 and n->address is as this process
+ * can reach it, -EBADF for a descriptor that is no pidfd, or -ENOSPC.
  */
 int registry_add(struct registry *r, struct notice *n, pid_t peer);
 
 /*
- * Copies those whose program and server are there now, oldest first; |out| has room for REGISTRY_MAX. The others are
- * forgotten. Returns how many. (Their pidfds stay the registry's.)
+ * Copies those whose program and server are there now, oldest first; |out| has room for
+ * REGISTRY_MAX. The others are forgotten. Returns how many. (Their pidfds stay the registry's.)
  */
 size_t registry_list(struct registry *r, struct registered *out);
 

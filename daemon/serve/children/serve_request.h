@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program that cannot start a server says at the registry's socket, and brings. Every byte and descriptor may be hostile. */
+/*
+ * What a program that cannot start a server says at the registry's socket, and brings. Every byte
+ * and descriptor may be hostile.
+ */
 #ifndef DAEMON_SERVE_REQUEST_H
 #define DAEMON_SERVE_REQUEST_H
 
@@ -15,8 +18,9 @@ struct serve_brought {
 int serve_request_is_next(int fd);
 
 /*
- * Takes it. 0; -EAGAIN: none is there; -EPROTO, -EBADMSG or another negative errno: it is no request, or does not bring what it
- * must: an arena that is sealed, and a stream's listener. Then nothing is left open.
+ * Takes it. 0; -EAGAIN: none is there; -EPROTO, -EBADMSG or another negative errno: it is no
+ * request, or does not bring what it must: an arena that is sealed, and a stream's listener. Then
+ * nothing is left open.
  */
 int serve_request_read(int fd, struct serve_request *request, struct serve_brought *brought);
 

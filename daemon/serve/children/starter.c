@@ -3,57 +3,214 @@
 #include "daemon/serve/children/starter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/diag.h"
 #include "base/log.h"
 #include "daemon/kernel/identity.h"
+#include "daemon/kernel/lineage.h"
 #include "daemon/kernel/passed_fd.h"
 #include "daemon/kernel/unix_peer.h"
-#include "daemon/serve/children/hearing.h"
 #include "daemon/serve/children/serve_request.h"
 #include "daemon/serve/children/stock_look.h"
+#include "lib/wire/fds.h"
 
-/* One that lives. */
-struct server {
-	pid_t pid;
-	uid_t uid; /* who asked for it */
+/* --- the server's process --------------------------------------------------------------------- */
+
+/*
+ * A program's request for a server, and the facts that the kernel tells of it. It is read in a
+ * process of one thread, apart from the daemon.
+ */
+struct server_request {
+	struct serve_request request;
+	struct serve_brought brought;
+	pid_t peer;
+	uid_t uid; /* of the peer */
+	pid_t program;
+	struct identity identity; /* of the program */
 };
 
-struct servers {
-	struct server v[STARTER_MAX_SERVERS];
+/*
+ * The peer is the program or a clone of it, which waits for the answer: then its parent is the
+ * program, unless that has ended.
+ */
+static pid_t find_program(const struct server_request *h)
+{
+	return h->request.is_program ? h->peer : lineage_get_parent("", h->peer);
+}
+
+/* A peer that has no pid in this process's namespace cannot be served. */
+static int find_identity(struct server_request *h, int connection)
+{
+	int r = unix_peer_identify(connection, &h->peer, &h->uid);
+
+	if (r || h->peer <= 0)
+		return r ? r : -ESRCH;
+	h->program = find_program(h);
+	if (h->program <= 0)
+		return -ESRCH;
+	r = identity_find("", h->program, &h->identity);
+	if (r)
+		return r == -ENOENT ? -ESRCH : r;
+	return h->identity.uid == h->uid ? 0 : -EPERM;
+}
+
+static int read_request(struct server_request *h, int connection)
+{
+	int r = serve_request_read(connection, &h->request, &h->brought);
+
+	return r ? r : find_identity(h, connection);
+}
+
+/* These variables of a service manager are for the daemon alone. */
+static void clean_environment_of_manager(void)
+{
+	static const char *const names[] = {"LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PID",
+		"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "JOURNAL_STREAM",
+		"INVOCATION_ID"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		unsetenv(names[i]);
+}
+
+/* Copies |fd| to a number above those that place_descriptors() uses. */
+static int raise_above(int fd)
+{
+	return fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, SPAWN_FD_ANSWER + 1);
+}
+
+static int place_descriptor(int fd, int at)
+{
+	return dup2(fd, at) < 0 ? -errno : 0;
+}
+
+/*
+ * Places descriptors as for a server that its program has started, and the one for the answer. All
+ * others close at exec.
+ */
+static int place_descriptors(const struct server_request *h, int connection)
+{
+	int has_listener = h->brought.listener >= 0;
+	int null = raise_above(open("/dev/null", O_RDWR | O_CLOEXEC));
+	int arena = raise_above(h->brought.arena);
+	int listener = raise_above(h->brought.listener);
+	int r = null < 0 || arena < 0 || (has_listener && listener < 0) ? -EMFILE : 0;
+
+	for (int fd = 0; !r && fd < 3; fd++)
+		r = place_descriptor(null, fd);
+	if (!r)
+		r = place_descriptor(arena, SPAWN_FD_ARENA);
+	if (!r)
+		r = place_descriptor(connection, SPAWN_FD_ANSWER);
+	if (!r && has_listener)
+		r = place_descriptor(listener, SPAWN_FD_LISTENER);
+	else
+		close(SPAWN_FD_LISTENER);
+	/* The daemon may have inherited others. Before Linux 5.11 they stay open. */
+	close_range(SPAWN_FD_ANSWER + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+	return r;
+}
+
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		signal(i, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The server outlives the daemon and its terminal. */
+static int become_server(const struct server_request *h, int connection)
+{
+	char pid[16];
+	int r = identity_assume(&h->identity);
+
+	if (!r)
+		r = place_descriptors(h, connection);
+	if (r)
+		return r;
+	snprintf(pid, sizeof pid, "%d", (int)h->program);
+	clean_environment_of_manager();
+	reset_signals();
+	setsid();
+	if (chdir("/"))
+		return -errno;
+	execl("/proc/self/exe", "proftapd", "--attached", pid, "--lent", (char *)NULL);
+	return -errno;
+}
+
+/*
+ * Serves the program that asks on the connection |from|: execs this program as its server, which
+ * answers. The kernel tells who asks: the peer is the program or its clone, and the server gets the
+ * program's user, group and groups, and no capability. Returns on failure: the negative errno that
+ * was answered.
+ */
+static int become_requested_server(int from)
+{
+	struct server_request h = {.peer = 0};
+	/* No descriptor will be placed over this number. */
+	int connection = raise_above(from);
+	int r = connection < 0 ? -EMFILE : read_request(&h, connection);
+
+	if (!r) {
+		log_info(LOG_TARGET, "process %d of uid %u gets a server: it can start none",
+			(int)h.program, (unsigned)h.uid);
+		r = become_server(&h, connection);
+	}
+	log_warn(LOG_TARGET, "process %d of uid %u asks for a server, and gets none: %s",
+		(int)(h.program > 0 ? h.program : h.peer), (unsigned)h.uid, errno_words(r));
+	serve_request_answer(connection < 0 ? from : connection, r);
+	return r;
+}
+
+/* --- the starter's process -------------------------------------------------------------------- */
+
+/* A server that lives. */
+struct started_server {
+	pid_t pid;
+	uid_t uid; /* of the program that asked for it */
+};
+
+struct started_servers {
+	struct started_server v[STARTER_MAX_SERVERS];
 	unsigned n;
 	pid_t looker; /* looks for servers of another make; 0: none does */
 };
 
-static void forget(struct servers *s, pid_t pid)
+static void forget_server(struct started_servers *s, pid_t pid)
 {
 	for (unsigned i = 0; i < s->n; i++)
 		if (s->v[i].pid == pid)
 			s->v[i--] = s->v[--s->n];
 }
 
-static void reap(struct servers *s)
+static void reap_children(struct started_servers *s)
 {
 	pid_t pid;
 
 	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
-		forget(s, pid);
+		forget_server(s, pid);
 		if (pid == s->looker)
 			s->looker = 0;
 	}
 }
 
-static int has_room(const struct servers *s, uid_t uid)
+static int has_room(const struct started_servers *s, uid_t uid)
 {
 	unsigned n = 0;
 
@@ -62,10 +219,10 @@ static int has_room(const struct servers *s, uid_t uid)
 	return s->n < STARTER_MAX_SERVERS && (!uid || n < STARTER_MAX_OF_USER);
 }
 
-/* 0, and somebody answers; or a negative errno. */
-static int start(struct servers *s, int connection)
+/* 0: the new process answers. Otherwise a negative errno. */
+static int fork_server(struct started_servers *s, int connection)
 {
-	struct server server;
+	struct started_server server;
 	int r = unix_peer_identify(connection, &server.pid, &server.uid);
 
 	if (r)
@@ -76,28 +233,28 @@ static int start(struct servers *s, int connection)
 	if (server.pid < 0)
 		return -errno;
 	if (!server.pid)
-		_exit(hearing_hold(connection) ? 1 : 0);
+		_exit(become_requested_server(connection) ? 1 : 0);
 	s->v[s->n++] = server;
 	return 0;
 }
 
-static void refuse(int connection, int r)
+static void refuse_server(int connection, int r)
 {
 	log_warn(LOG_TARGET, "a program asks for a server, and gets none: %s", errno_words(r));
 	serve_request_answer(connection, r);
 }
 
-static void serve(struct servers *s, int connection)
+static void serve_program(struct started_servers *s, int connection)
 {
-	int r = start(s, connection);
+	int r = fork_server(s, connection);
 
 	if (r)
-		refuse(connection, r);
+		refuse_server(connection, r);
 	close(connection);
 }
 
-/* Looks in a child. While an earlier look runs, a request is answered with nothing. */
-static void look(struct servers *s, const char *message, size_t n, int out)
+/* Looks for servers in a child. While an earlier look runs, a request is answered with nothing. */
+static void fork_look(struct started_servers *s, const char *message, size_t n, int out)
 {
 	pid_t pid = s->looker ? -1 : fork();
 
@@ -114,17 +271,17 @@ static void look(struct servers *s, const char *message, size_t n, int out)
 	close(out);
 }
 
-/* 0 at the daemon's end. */
-static int obey(struct servers *s, int socket)
+/* Takes one message of the daemon. 0 when the daemon has ended. */
+static int take_message(struct started_servers *s, int socket)
 {
 	char message[STOCK_LOOK_MAX_BYTES];
 	int fd;
 	ssize_t n = passed_fd_receive(socket, message, sizeof message, &fd);
 
 	if (n > 0 && fd >= 0 && message[0] == STOCK_LOOK_WORD)
-		look(s, message, (size_t)n, fd);
+		fork_look(s, message, (size_t)n, fd);
 	else if (n > 0 && fd >= 0)
-		serve(s, fd);
+		serve_program(s, fd);
 	return n > 0 || n == -EAGAIN || n == -EBADMSG;
 }
 
@@ -138,7 +295,7 @@ static int watch_children(void)
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-static void drain(int signals)
+static void drain_signals(int signals)
 {
 	struct signalfd_siginfo info[16];
 
@@ -146,10 +303,10 @@ static void drain(int signals)
 		;
 }
 
-/* What ends a daemon in the foreground is for the daemon: this one goes when the socket is closed. */
-static void run(int socket)
+/* Signals from a terminal are for the daemon: this process ends when the socket is closed. */
+static void starter_run(int socket)
 {
-	static struct servers servers;
+	static struct started_servers servers;
 	struct pollfd waited[] = {
 		{.fd = socket, .events = POLLIN}, {.fd = watch_children(), .events = POLLIN}};
 
@@ -161,10 +318,10 @@ static void run(int socket)
 		if (poll(waited, 2, -1) < 0 && errno != EINTR)
 			return;
 		if (waited[1].revents & POLLIN) {
-			drain(waited[1].fd);
-			reap(&servers);
+			drain_signals(waited[1].fd);
+			reap_children(&servers);
 		}
-		if (waited[0].revents && !obey(&servers, socket))
+		if (waited[0].revents && !take_message(&servers, socket))
 			return;
 	}
 }
@@ -183,7 +340,7 @@ int starter_open(struct starter *s)
 	pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
-		run(ends[1]);
+		starter_run(ends[1]);
 		_exit(0);
 	}
 	close(ends[1]);
@@ -200,5 +357,5 @@ void starter_hand_over(struct starter *s, int connection)
 	int r = s->socket < 0 ? -ENOSYS : passed_fd_send(s->socket, "", 1, connection);
 
 	if (r)
-		refuse(connection, r);
+		refuse_server(connection, r);
 }

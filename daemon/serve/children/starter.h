@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process that starts servers for programs that can start none (docs/internals/host.md). It is forked off the host daemon before that has
- * threads, and keeps what right there is to become another user, which the daemon gives up. It is handed connections, on which
- * programs have said what the daemon has not read: so a daemon that was taken over can have no server started but those that
- * somebody asks for.
+ * The process that starts servers for programs that can start none (docs/internals/host.md). It is
+ * forked off the host daemon before that has threads, and keeps what right there is to become
+ * another user, which the daemon gives up. It is handed connections, on which programs have said
+ * what the daemon has not read: so a daemon that was taken over can have no server started but
+ * those that somebody asks for.
  *
- * It also has a process of another user look for profiler servers of another make among that user's processes (stock_look.h), one look at a time.
+ * It also has a process of another user look for profiler servers of another make among that user's
+ * processes (stock_look.h), one look at a time.
  */
 #ifndef DAEMON_STARTER_H
 #define DAEMON_STARTER_H
@@ -20,12 +22,15 @@ struct starter {
 };
 
 /*
- * Forks it. For a process with one thread. 0, or a negative errno: then there is none. It ends with the daemon, whose end closes the
- * socket; the servers go on.
+ * Forks it. For a process with one thread. 0, or a negative errno: then there is none. It ends with
+ * the daemon, whose end closes the socket; the servers go on.
  */
 int starter_open(struct starter *s);
 
-/* Hands |connection| over (borrowed), where serve_request_is_next(). Who asks is answered there, or here when that is impossible. */
+/*
+ * Hands |connection| over (borrowed), where serve_request_is_next(). Who asks is answered there, or
+ * here when that is impossible.
+ */
 void starter_hand_over(struct starter *s, int connection);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiler servers of other users; see stock_look.h. The answer is a line for each socket whose process has such a library: "INODE PID HAS_ANSWERED IS_ONE SINCE_NS
- * ADDRESS MAKE NAME", with "-" for no address.
+ * Profiler servers of other users; see stock_look.h. The answer is a line for each socket whose
+ * process has such a library: "INODE PID HAS_ANSWERED IS_ONE SINCE_NS ADDRESS MAKE NAME", with "-"
+ * for no address.
  */
 #include "daemon/serve/children/stock_look.h"
 
@@ -32,7 +33,9 @@
 /* How long the daemon waits for the looks of all users together. */
 #define WAIT_MS 4000
 #define MAX_ANSWER_BYTES 65536
-/* Pairs of a user and a group: a process may see another one's sockets only when both are the same. */
+/*
+ * Pairs of a user and a group: a process may see another one's sockets only when both are the same.
+ */
 #define MAX_PAIRS 64
 
 /* --- the starter's side -------------------------------------------------------------------- */

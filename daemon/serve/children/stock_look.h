@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking for profiler servers of another make (base/stock_servers.h) among the processes of other users, for a host daemon that is not root: only a process of that
- * user may see which sockets another one has, and what it maps. So the starter, which may become other users, has one of each user look.
+ * Looking for profiler servers of another make (base/stock_servers.h) among the processes of other
+ * users, for a host daemon that is not root: only a process of that user may see which sockets
+ * another one has, and what it maps. So the starter, which may become other users, has one of each
+ * user look.
  */
 #ifndef DAEMON_STOCK_LOOK_H
 #define DAEMON_STOCK_LOOK_H
@@ -13,7 +15,10 @@ struct stock_servers;
 
 /* Users in one message. */
 #define STOCK_LOOK_MAX_USERS 64
-/* The first byte of the message to the starter; the uids follow, uint32_t each, and with it comes the end of a pipe for the answer. */
+/*
+ * The first byte of the message to the starter; the uids follow, uint32_t each, and with it comes
+ * the end of a pipe for the answer.
+ */
 #define STOCK_LOOK_WORD 'L'
 #define STOCK_LOOK_MAX_BYTES (1 + STOCK_LOOK_MAX_USERS * 4)
 
@@ -24,7 +29,10 @@ struct stock_servers;
  */
 void stock_look_ask(struct starter *starter, struct stock_servers *s);
 
-/* The starter's side, in a process of its own: looks as each of the users of a message of |n| bytes, and writes to |out| what it finds. Never as root. */
+/*
+ * The starter's side, in a process of its own: looks as each of the users of a message of |n|
+ * bytes, and writes to |out| what it finds. Never as root.
+ */
 void stock_look_serve(const char *message, size_t n, int out);
 
 #endif

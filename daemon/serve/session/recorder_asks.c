@@ -97,9 +97,9 @@ static void stop(struct recorder_work *w, struct session_request *request)
 	}
 	if (!w->is_held) {
 		w->is_last = 1;
-		lookout_finish(&w->lookout, &w->recorder);
+		trigger_scan_finish(&w->scan, &w->recorder);
 		triggers_describe_unwritten(
-			&w->lookout.triggers, w->run.warning, sizeof w->run.warning);
+			&w->scan.triggers, w->run.warning, sizeof w->run.warning);
 		/* Who is told what was left finds it off. */
 		recorder_work_tell(w->session, 0);
 	}

@@ -202,8 +202,8 @@ static void describe_end(struct recorder_work *w)
 	char unwritten[160];
 	int has_why = recorder_work_take_why(w, why, sizeof why);
 
-	lookout_finish(&w->lookout, &w->recorder);
-	triggers_describe_unwritten(&w->lookout.triggers, unwritten, sizeof unwritten);
+	trigger_scan_finish(&w->scan, &w->recorder);
+	triggers_describe_unwritten(&w->scan.triggers, unwritten, sizeof unwritten);
 	describe_how(t, how, sizeof how);
 	snprintf(w->run.reason, sizeof w->run.reason, "the program (pid %d) %s%s%s", (int)t->pid,
 		how, has_why ? ", after ptap_snapshot: " : "", has_why ? why : "");

@@ -78,7 +78,7 @@ static void clear_ask(void *context)
 static int check_place(struct recorder_work *w, struct diag *d)
 {
 	struct diag place = DIAG_INIT;
-	int is_needed = triggers_are_set(&w->lookout.triggers);
+	int is_needed = triggers_are_set(&w->scan.triggers);
 	int r;
 
 	if (is_needed && w->session->family->main->is_foreign)
@@ -101,16 +101,16 @@ static int start(struct recorder_work *w, const struct profile_options *o, struc
 {
 	uint64_t max_bytes = (uint64_t)profile_options_get_number(
 		o, "ptap_max_capture_bytes", (int64_t)w->session->family->main->max_capture_bytes);
-	int r = lookout_init(&w->lookout, o, d);
+	int r = trigger_scan_init(&w->scan, o, d);
 
 	if (!r)
 		r = check_place(w, d);
 	if (!r)
 		r = recorder_start(&w->recorder, o->host_tracer_level, max_bytes, d);
 	if (r)
-		lookout_deinit(&w->lookout);
+		trigger_scan_deinit(&w->scan);
 	else
-		lookout_begin(&w->lookout, &w->recorder);
+		trigger_scan_begin(&w->scan, &w->recorder);
 	return r;
 }
 
@@ -157,7 +157,7 @@ int recorder_work_begin(struct session *s, struct diag *d)
 void recorder_work_turn_off(struct recorder_work *w)
 {
 	recorder_stop(&w->recorder);
-	lookout_deinit(&w->lookout);
+	trigger_scan_deinit(&w->scan);
 	recorder_work_tell(w->session, 0);
 }
 
@@ -224,9 +224,9 @@ static void serve_program(struct recorder_work *w)
 /* What its triggers ask. */
 static void serve_triggers(struct recorder_work *w)
 {
-	struct triggers *t = &w->lookout.triggers;
+	struct triggers *t = &w->scan.triggers;
 
-	lookout_look(&w->lookout, &w->recorder);
+	trigger_scan_look(&w->scan, &w->recorder);
 	if (!t->reason[0] || !recorder_work_is_ready(w->session) || !w->recorder.is_on)
 		return;
 	triggers_take(t, w->run.reason, sizeof w->run.reason);
@@ -339,7 +339,7 @@ void recorder_work_look(struct session *s, int is_capturing)
 int64_t recorder_work_get_due(const struct session *s)
 {
 	const struct recorder_work *w = s->recorder_work;
-	int64_t due_ns = w ? lookout_get_due(&w->lookout) : INT64_MAX;
+	int64_t due_ns = w ? trigger_scan_get_due(&w->scan) : INT64_MAX;
 
 	return w && w->recorder.due_ns < due_ns ? w->recorder.due_ns : due_ns;
 }

@@ -12,8 +12,8 @@
 
 #include "daemon/pipeline/recording/recorder.h"
 #include "daemon/pipeline/recording/recorder_snapshot.h"
-#include "daemon/serve/session/lookout.h"
 #include "daemon/serve/session/recorder_run.h"
+#include "daemon/serve/session/trigger_scan.h"
 
 struct diag;
 struct profile_options;
@@ -31,7 +31,7 @@ struct child_crashes {
 struct recorder_work {
 	struct session *session;
 	struct recorder recorder;
-	struct lookout lookout;
+	struct trigger_scan scan;
 	struct recorder_snapshot snapshot;
 	struct recorder_run run;
 	struct child_crashes crashes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stock profiler servers among the programs; see stock_lookout.h. */
-#include "daemon/host/programs/stock_lookout.h"
+/* Stock profiler servers among the programs; see stock_finder.h. */
+#include "daemon/host/programs/stock_finder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
  */
 #define MAX_SILENT 5
 
-static struct seen_socket *find_seen(struct stock_lookout *s, uint64_t inode)
+static struct seen_socket *find_seen(struct stock_finder *s, uint64_t inode)
 {
 	for (size_t i = 0; i < s->n_seen; i++)
 		if (s->seen[i].inode == inode)
@@ -38,7 +38,7 @@ static int is_listed(const struct stock_servers *now, uint64_t inode)
 }
 
 /* Nobody listens there any more. */
-static void forget(struct stock_lookout *s, const struct stock_servers *now)
+static void forget(struct stock_finder *s, const struct stock_servers *now)
 {
 	size_t n = 0;
 
@@ -57,7 +57,7 @@ static int is_to_be_asked(const struct seen_socket *seen)
 				!proc_is_stopped(seen->silent_pid));
 }
 
-static void leave_known_out(struct stock_lookout *s, struct stock_servers *now)
+static void leave_known_out(struct stock_finder *s, struct stock_servers *now)
 {
 	size_t n = 0;
 
@@ -67,7 +67,7 @@ static void leave_known_out(struct stock_lookout *s, struct stock_servers *now)
 	now->n = n;
 }
 
-static uint64_t add_program(struct stock_lookout *s, const struct stock_server *one)
+static uint64_t add_program(struct stock_finder *s, const struct stock_server *one)
 {
 	struct program p = {.connection = -1, .pid = one->pid, .uid = one->uid};
 	const char *form = strchr(one->address, ':') ? "[%s]:%u" : "%s:%u";
@@ -86,7 +86,7 @@ static uint64_t add_program(struct stock_lookout *s, const struct stock_server *
 	return programs_add(s->programs, &p);
 }
 
-static void take(struct stock_lookout *s, const struct stock_server *one)
+static void take(struct stock_finder *s, const struct stock_server *one)
 {
 	struct seen_socket *seen = find_seen(s, one->inode);
 
@@ -104,7 +104,7 @@ static void take(struct stock_lookout *s, const struct stock_server *one)
 
 static void look(uv_work_t *work)
 {
-	struct stock_lookout *s = work->data;
+	struct stock_finder *s = work->data;
 
 	stock_servers_identify(&s->fresh, 0);
 	stock_servers_ask(&s->fresh, ANSWER_MS);
@@ -113,7 +113,7 @@ static void look(uv_work_t *work)
 
 static void on_looked(uv_work_t *work, int status)
 {
-	struct stock_lookout *s = work->data;
+	struct stock_finder *s = work->data;
 
 	s->is_looking = 0;
 	for (size_t i = 0; i < s->fresh.n && !status; i++)
@@ -121,7 +121,7 @@ static void on_looked(uv_work_t *work, int status)
 	stock_servers_deinit(&s->fresh);
 }
 
-void stock_lookout_look(struct stock_lookout *s, int is_wanted)
+void stock_finder_look(struct stock_finder *s, int is_wanted)
 {
 	if (s->is_looking)
 		return;
@@ -137,7 +137,7 @@ void stock_lookout_look(struct stock_lookout *s, int is_wanted)
 		stock_servers_deinit(&s->fresh);
 }
 
-void stock_lookout_deinit(struct stock_lookout *s)
+void stock_finder_deinit(struct stock_finder *s)
 {
 	stock_servers_deinit(&s->fresh);
 	free(s->seen);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at all rings for triggers; see lookout.h. */
-#include "daemon/serve/session/lookout.h"
+/* Looks at all rings for triggers; see trigger_scan.h. */
+#include "daemon/serve/session/trigger_scan.h"
 
 #include <errno.h>
 
@@ -17,19 +17,19 @@
 #define SHORT_INTERVAL_NS (10 * NS_PER_MS)
 #define HALF 500u
 
-int lookout_init(struct lookout *l, const struct profile_options *o, struct diag *d)
+int trigger_scan_init(struct trigger_scan *l, const struct profile_options *o, struct diag *d)
 {
-	*l = (struct lookout){.due_ns = 0};
+	*l = (struct trigger_scan){.due_ns = 0};
 	return triggers_init(&l->triggers, o, d);
 }
 
-void lookout_deinit(struct lookout *l)
+void trigger_scan_deinit(struct trigger_scan *l)
 {
 	triggers_deinit(&l->triggers);
-	*l = (struct lookout){.due_ns = 0};
+	*l = (struct trigger_scan){.due_ns = 0};
 }
 
-static void set_clock(struct lookout *l, const struct recorder *r)
+static void set_clock(struct trigger_scan *l, const struct recorder *r)
 {
 	struct clock_pair start = r->recording.start;
 	struct clock_pair now = clock_pair_read(r->recording.uses_ticks);
@@ -41,7 +41,7 @@ static void set_clock(struct lookout *l, const struct recorder *r)
 	triggers_set_clock(&l->triggers, now.monotonic_ns, ns_per_tick);
 }
 
-static unsigned visit(struct lookout *l, struct target *t)
+static unsigned visit(struct trigger_scan *l, struct target *t)
 {
 	unsigned most = 0;
 
@@ -61,7 +61,7 @@ static unsigned visit(struct lookout *l, struct target *t)
 	return most;
 }
 
-static unsigned visit_all(struct lookout *l, struct recorder *r, int is_late)
+static unsigned visit_all(struct trigger_scan *l, struct recorder *r, int is_late)
 {
 	unsigned most = 0;
 
@@ -82,7 +82,7 @@ static unsigned visit_all(struct lookout *l, struct recorder *r, int is_late)
 	return most;
 }
 
-void lookout_begin(struct lookout *l, struct recorder *r)
+void trigger_scan_begin(struct trigger_scan *l, struct recorder *r)
 {
 	if (!triggers_are_set(&l->triggers))
 		return;
@@ -91,18 +91,18 @@ void lookout_begin(struct lookout *l, struct recorder *r)
 	l->due_ns = monotonic_ns() + INTERVAL_NS;
 }
 
-void lookout_look(struct lookout *l, struct recorder *r)
+void trigger_scan_look(struct trigger_scan *l, struct recorder *r)
 {
 	unsigned most;
 
-	if (monotonic_ns() < lookout_get_due(l))
+	if (monotonic_ns() < trigger_scan_get_due(l))
 		return;
 	set_clock(l, r);
 	most = visit_all(l, r, 0);
 	l->due_ns = monotonic_ns() + (most > HALF ? SHORT_INTERVAL_NS : INTERVAL_NS);
 }
 
-void lookout_finish(struct lookout *l, struct recorder *r)
+void trigger_scan_finish(struct trigger_scan *l, struct recorder *r)
 {
 	if (!triggers_are_set(&l->triggers))
 		return;
@@ -110,7 +110,7 @@ void lookout_finish(struct lookout *l, struct recorder *r)
 	visit_all(l, r, 0);
 }
 
-int64_t lookout_get_due(const struct lookout *l)
+int64_t trigger_scan_get_due(const struct trigger_scan *l)
 {
 	return triggers_are_set(&l->triggers) ? l->due_ns : INT64_MAX;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom a call means; see meant.h. */
-#include "daemon/host/calls/meant.h"
+/* Targets of calls; see call_target.h. */
+#include "daemon/host/calls/call_target.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 #include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-/* Resolvers take whatever ends so for this machine, many without asking anybody (RFC 6761). */
+/* Resolvers map names with this ending to this machine, most of them without a query (RFC 6761). */
 #define LOCAL_DOMAIN ".localhost"
 
 typedef Tensorflow__ProfileOptions Options;
@@ -41,7 +41,7 @@ static void copy_value(const Value *value, char *out, size_t n)
 		snprintf(out, n, "%" PRId64, value->int64_value);
 }
 
-/* Into |out|, unless something is there. 1 if it was there; it is not any more. */
+/* Removes the key from |o|. Its value goes to |out| unless that is set already. 1 if the key was there. */
 static int take_key(Options *o, char *out, size_t n)
 {
 	size_t n_kept = 0;
@@ -50,7 +50,7 @@ static int take_key(Options *o, char *out, size_t n)
 	for (size_t i = 0; i < n_all; i++) {
 		Entry *entry = o->advanced_configuration[i];
 
-		if (strcmp(entry->key, MEANT_KEY) != 0) {
+		if (strcmp(entry->key, CALL_TARGET_KEY) != 0) {
 			o->advanced_configuration[n_kept++] = entry;
 			continue;
 		}
@@ -76,7 +76,7 @@ static int replace_request(struct errand *e, const Tensorflow__ProfileRequest *r
 	return 0;
 }
 
-/* What is no request is for its server to say. */
+/* Bytes that are no request stay as they are: the program's server refuses them. */
 static int take_key_from_request(struct errand *e, char *out, size_t n)
 {
 	Tensorflow__ProfileRequest *request =
@@ -104,55 +104,55 @@ static void find_in_host(struct errand *e, char *out, size_t n)
 		snprintf(out, n, "%.*s", (int)(n_host - n_domain), host);
 }
 
-int meant_find(struct meant *m, struct errand *e)
+int call_target_find(struct call_target *t, struct errand *e)
 {
 	struct host_service *h = e->context;
 
-	m->programs = NULL;
-	if (host_identify(e->call, h, &m->caller))
+	t->programs = NULL;
+	if (host_identify(e->call, h, &t->caller))
 		return -1;
-	rpc_call_get_target(e->call, m->text, sizeof m->text);
+	rpc_call_get_target(e->call, t->text, sizeof t->text);
 	if ((host_method_has_options(host_method_of(e->call)) &&
-		    take_key_from_request(e, m->text, sizeof m->text)) ||
-		programs_copy(h->programs, &m->caller, &m->programs, &m->n_programs)) {
+		    take_key_from_request(e, t->text, sizeof t->text)) ||
+		programs_copy(h->programs, &t->caller, &t->programs, &t->n_programs)) {
 		reply_no_memory(e->call);
 		return -1;
 	}
-	if (!m->text[0])
-		find_in_host(e, m->text, sizeof m->text);
+	if (!t->text[0])
+		find_in_host(e, t->text, sizeof t->text);
 	return 0;
 }
 
-void meant_deinit(struct meant *m)
+void call_target_deinit(struct call_target *t)
 {
-	free(m->programs);
-	m->programs = NULL;
+	free(t->programs);
+	t->programs = NULL;
 }
 
-/* Of those where its user has begun a session; NULL: he has not. */
-static const struct program *find_last_begun(const struct meant *m)
+/* The program where the caller's user began a session last; NULL: none. */
+static const struct program *find_last_begun(const struct call_target *t)
 {
 	const struct program *last = NULL;
 
-	for (size_t i = 0; i < m->n_programs; i++) {
-		const struct program *p = &m->programs[i];
+	for (size_t i = 0; i < t->n_programs; i++) {
+		const struct program *p = &t->programs[i];
 
-		if (p->n_begun && p->begun_by == m->caller.uid &&
+		if (p->n_begun && p->begun_by == t->caller.uid &&
 			(!last || p->n_begun > last->n_begun))
 			last = p;
 	}
 	return last;
 }
 
-const struct program *meant_choose(const struct meant *m, struct errand *e)
+const struct program *call_target_choose(const struct call_target *t, struct errand *e)
 {
 	const struct program *chosen = NULL;
 	struct diag d = DIAG_INIT;
 
-	if (!m->text[0] && host_method_of(e->call)->traits & HOST_METHOD_IS_ABOUT_SESSION)
-		chosen = find_last_begun(m);
+	if (!t->text[0] && host_method_of(e->call)->traits & HOST_METHOD_IS_ABOUT_SESSION)
+		chosen = find_last_begun(t);
 	if (!chosen)
-		chosen = choice_make(m->programs, m->n_programs, m->text, &d);
+		chosen = choice_make(t->programs, t->n_programs, t->text, &d);
 	if (!chosen)
 		rpc_call_fail(
 			e->call, d.code == -EINVAL ? RPC_INVALID_ARGUMENT : RPC_NOT_FOUND, d.text);

@@ -5,8 +5,8 @@
  *
  * Threads: the worker's.
  */
-#ifndef DAEMON_LOOKOUT_H
-#define DAEMON_LOOKOUT_H
+#ifndef DAEMON_TRIGGER_SCAN_H
+#define DAEMON_TRIGGER_SCAN_H
 
 #include <stdint.h>
 
@@ -15,24 +15,24 @@
 struct recorder;
 
 /* All zero: there are no triggers. */
-struct lookout {
+struct trigger_scan {
 	struct triggers triggers;
 	int64_t due_ns; /* CLOCK_MONOTONIC: the next look */
 	int is_outrun; /* entries were overwritten before they were looked at, and the journal says so */
 };
 
 /* Takes the triggers that |o| has. As triggers_init(). */
-int lookout_init(struct lookout *l, const struct profile_options *o, struct diag *d);
+int trigger_scan_init(struct trigger_scan *l, const struct profile_options *o, struct diag *d);
 /* After the recorder's end. */
-void lookout_deinit(struct lookout *l);
+void trigger_scan_deinit(struct trigger_scan *l);
 
 /* |r| has just been turned on: what it holds already, of a capture, is of no interest. */
-void lookout_begin(struct lookout *l, struct recorder *r);
+void trigger_scan_begin(struct trigger_scan *l, struct recorder *r);
 /* Looks when it is time to. Afterwards there may be a reason in l->triggers. */
-void lookout_look(struct lookout *l, struct recorder *r);
+void trigger_scan_look(struct trigger_scan *l, struct recorder *r);
 /* The last look, also at the rings of a program that has died. */
-void lookout_finish(struct lookout *l, struct recorder *r);
+void trigger_scan_finish(struct trigger_scan *l, struct recorder *r);
 /* When the next look is due, or INT64_MAX. */
-int64_t lookout_get_due(const struct lookout *l);
+int64_t trigger_scan_get_due(const struct trigger_scan *l);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals; see heeding.h. */
-#include "daemon/host/heeding.h"
+/* Signals; see host_signals.h. */
+#include "daemon/host/host_signals.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -11,14 +11,14 @@
 #include "daemon/host/parts.h"
 #include "rpc/server.h"
 
-/* For answers that are whole, and on their way, when it ends. */
+/* When the daemon ends, complete answers get this time to reach their clients. */
 #define GRACE_MS 1000
-/* Beyond the limit that the operator set. */
+/* The service manager is told to wait that much longer than the operator's limit. */
 #define STOPPING_MS 15000
 
 /* Ending. */
 
-/* The loop goes on meanwhile: a manager wants to hear from it. */
+/* On a thread of libuv's: the loop must go on, because it tells the service manager that the daemon lives. */
 static void finish_rpc(uv_work_t *work)
 {
 	struct host *h = work->data;
@@ -36,14 +36,14 @@ static void on_finished(uv_work_t *work, int status)
 	uv_stop(&h->loop);
 }
 
-unsigned heeding_count(void *context)
+unsigned host_count_calls(void *context)
 {
 	struct host *h = context;
 
 	return errands_count(&h->service.errands) + web_count_captures(&h->web);
 }
 
-static void give_up(void *context)
+static void give_up_calls(void *context)
 {
 	struct host *h = context;
 
@@ -63,7 +63,7 @@ static void on_closed(void *context)
 		uv_stop(&h->loop);
 }
 
-/* Programs stay known, and connections open: whoever has begun something may end it. */
+/* Programs stay known and connections open, so that clients can end what they have begun. */
 static void begin_end(struct host *h)
 {
 	int64_t limit_ms = settings_get_stop_limit_ms(&h->settings);
@@ -79,7 +79,7 @@ static void begin_end(struct host *h)
 	closing_begin(&h->closing, limit_ms);
 }
 
-/* A second one means it. */
+/* A second signal gives up what is under way. */
 static void on_end(uv_signal_t *handle, int number)
 {
 	struct host *h = handle->data;
@@ -93,7 +93,7 @@ static void on_end(uv_signal_t *handle, int number)
 
 /* Settings, and reading them again. */
 
-void heeding_apply_settings(struct host *h)
+void host_apply_settings(struct host *h)
 {
 	enum log_level level = LOG_LEVEL_INFO;
 
@@ -122,7 +122,7 @@ static void on_reload(uv_signal_t *handle, int number)
 	} else {
 		settings_keep_fixed(&read, &h->settings, on_kept);
 		h->settings = read;
-		heeding_apply_settings(h);
+		host_apply_settings(h);
 		log_info(LOG_LISTEN, "the settings were read again");
 	}
 	manager_say_ready(&h->manager);
@@ -130,23 +130,24 @@ static void on_reload(uv_signal_t *handle, int number)
 
 static const struct {
 	int number;
-	uv_signal_cb heed;
-} heeded[] = {
+	uv_signal_cb handle;
+} handled_signals[] = {
 	{SIGTERM, on_end},
 	{SIGINT, on_end},
 	{SIGHUP, on_reload},
 };
 
-int heeding_open(struct host *h, struct diag *d)
+int host_signals_open(struct host *h, struct diag *d)
 {
-	const struct closing_policy policy = {heeding_count, give_up, on_closed, h};
+	const struct closing_policy policy = {host_count_calls, give_up_calls, on_closed, h};
 	int r = closing_init(&h->closing, &h->loop, &policy);
 
-	for (size_t i = 0; !r && i < sizeof heeded / sizeof *heeded; i++) {
+	for (size_t i = 0; !r && i < sizeof handled_signals / sizeof *handled_signals; i++) {
 		h->signals[i].data = h;
 		r = uv_signal_init(&h->loop, &h->signals[i]);
 		if (!r)
-			r = uv_signal_start(&h->signals[i], heeded[i].heed, heeded[i].number);
+			r = uv_signal_start(&h->signals[i], handled_signals[i].handle,
+				handled_signals[i].number);
 	}
 	return r ? diag_set(d, r, "signals: %s", uv_strerror(r)) : 0;
 }

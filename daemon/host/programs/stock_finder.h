@@ -3,8 +3,8 @@
  * Looks out for profiler servers of JAX's and TensorFlow's make (base/stock_servers.h) and keeps them among the programs. Each new
  * listening socket is looked at once, on a thread of libuv's; where there is no new one, a look costs a question to the kernel.
  */
-#ifndef DAEMON_STOCK_LOOKOUT_H
-#define DAEMON_STOCK_LOOKOUT_H
+#ifndef DAEMON_STOCK_FINDER_H
+#define DAEMON_STOCK_FINDER_H
 
 #include <uv.h>
 
@@ -21,7 +21,7 @@ struct seen_socket {
 	pid_t silent_pid; /* the process that did not answer */
 };
 
-struct stock_lookout {
+struct stock_finder {
 	uv_loop_t *loop;
 	struct programs *programs;
 	struct starter *starter; /* borrowed: has those of other users looked at */
@@ -37,8 +37,8 @@ struct stock_lookout {
  * Looks once more for servers, or without |is_wanted| forgets those that were found. At first |s| is all zero but for the loop
  * and the programs. Only the loop's thread may use it.
  */
-void stock_lookout_look(struct stock_lookout *s, int is_wanted);
+void stock_finder_look(struct stock_finder *s, int is_wanted);
 /* When the loop has ended. */
-void stock_lookout_deinit(struct stock_lookout *s);
+void stock_finder_deinit(struct stock_finder *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks at rings that are faster than they: what nobody has judged is said. */
-#include "daemon/serve/session/lookout.h"
+#include "daemon/serve/session/trigger_scan.h"
 
 #include <check.h>
 #include <proftap/proftap.h>
@@ -17,7 +17,7 @@
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/unit.h"
 
-static struct lookout lookout;
+static struct trigger_scan scan;
 static struct recorder recorder;
 static struct source source;
 static struct source *sources[] = {&source};
@@ -46,9 +46,9 @@ static void set_up(void)
 	recorder.recording.n_sources = 1;
 	profile_options_init(&o);
 	ck_assert_int_eq(profile_options_parse(&o, "ptap_trigger_counter=queue>10", &d), 0);
-	ck_assert_int_eq(lookout_init(&lookout, &o, &d), 0);
+	ck_assert_int_eq(trigger_scan_init(&scan, &o, &d), 0);
 	profile_options_deinit(&o);
-	lookout_begin(&lookout, &recorder);
+	trigger_scan_begin(&scan, &recorder);
 	n_said = 0;
 	log_set_sink(hear, NULL);
 }
@@ -57,7 +57,7 @@ static void tear_down(void)
 {
 	log_set_sink(NULL, NULL);
 	trigger_watch_close(&fixture.target);
-	lookout_deinit(&lookout);
+	trigger_scan_deinit(&scan);
 	fixture_close();
 }
 
@@ -65,8 +65,8 @@ static void write_and_look(unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		PTAP_INSTANT("point");
-	lookout.due_ns = 0;
-	lookout_look(&lookout, &recorder);
+	scan.due_ns = 0;
+	trigger_scan_look(&scan, &recorder);
 }
 
 START_TEST(what_was_overwritten_before_a_look_is_said_once)
@@ -99,4 +99,4 @@ static const struct unit_test tests[] = {
 	{NULL},
 };
 
-UNIT_MAIN("lookout", .set_up = set_up, .tear_down = tear_down, .tests = tests)
+UNIT_MAIN("trigger_scan", .set_up = set_up, .tear_down = tear_down, .tests = tests)

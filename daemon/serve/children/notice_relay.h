@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Notices (notice.h) between the servers of a program, its parent and its children. A server tells
+ * the one that PROFTAP_PARENT names of itself, once, and passes on the notices that its children's
+ * servers send.
+ *
+ * Threads: the loop's only; the registry's any.
+ */
+#ifndef DAEMON_NOTICE_RELAY_H
+#define DAEMON_NOTICE_RELAY_H
+
+#include <uv.h>
+
+#include "daemon/serve/children/registry.h"
+
+struct access;
+
+struct notice_relay {
+	uv_loop_t *loop;
+	struct access *access; /* which users parents and children may have */
+	struct registry *registry;
+	unsigned n_attempts; /* notices that the parent has not taken yet */
+	char parent[NOTICE_ADDRESS_BYTES]; /* "": none, or not known yet */
+};
+
+void notice_relay_init(struct notice_relay *relay, uv_loop_t *loop, struct access *access,
+	struct registry *registry);
+
+/*
+ * Tells the server at |parent| ("" is none) that the program |pid| has a server at |own|. It does
+ * not wait: a parent that is busy is told later, within 10 s; one that is not there, or another
+ * user's, is never told.
+ */
+void notice_relay_announce(
+	struct notice_relay *relay, const char *parent, pid_t pid, const char *own);
+
+/*
+ * Reads a child's notice from the connection |fd| (borrowed), notes it in the registry, and passes
+ * it on to the parent.
+ */
+void notice_relay_hear(struct notice_relay *relay, int fd);
+
+#endif
