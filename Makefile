@@ -14,7 +14,7 @@ $(shell tests/lists)
 .NOTPARALLEL:
 
 all: $(B)/config.status
-	@$(FORWARD) all
+	+@$(FORWARD) all
 
 # A target that somebody runs installs what it needs; plain `make` only says what is missing.
 demo: PACKAGES = build
@@ -25,11 +25,11 @@ interop interop-large: PACKAGES = build check interop
 nightly: PACKAGES = build check nightly
 
 demo bench bench-large bench-peers interop interop-large nightly: install-packages $(B)/config.status
-	@$(FORWARD) $@
+	+@$(FORWARD) $@
 
 check: install-packages $(B)/config.status
 	@find $(B)/tests -name '*.trs' -delete
-	@failed=0; $(FORWARD) check || failed=1; tests/tally $(B)/tests || failed=1; exit $$failed
+	+@failed=0; $(FORWARD) check || failed=1; tests/tally $(B)/tests || failed=1; exit $$failed
 
 check-asan:
 	@$(MAKE) check B=build-asan CONFIGURE_FLAGS='$(CONFIGURE_FLAGS) --enable-sanitizers=address'
@@ -68,11 +68,11 @@ configure: configure.ac
 	autoreconf --install
 
 clean:
-	@test ! -e $(B)/Makefile || $(FORWARD) clean
+	+@test ! -e $(B)/Makefile || $(FORWARD) clean
 
 # make would otherwise look for a way to remake these.
 Makefile configure.ac: ;
 
 .DEFAULT:
 	@$(MAKE) --no-print-directory $(B)/config.status
-	@$(FORWARD) $@
+	+@$(FORWARD) $@

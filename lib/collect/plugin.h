@@ -21,7 +21,7 @@ struct ptap_collector;
 
 struct plugin {
 	/* The name for people: "cuda", or the file's; the collector's own once it is open. */
-	char name [PLUGIN_NAME_BYTES];
+	char name[PLUGIN_NAME_BYTES];
 	/* The beginning of the name of the library that it records; NULL: it needs no library. */
 	const char *library;
 	/*

@@ -74,7 +74,8 @@ uint64_t texts_find_limit(const struct memory_budget *keep)
 }
 
 /* True when a new text of |n| bytes fits into |limit|, for all texts, and |max_bytes|, for all that stays in memory. */
-static bool has_room_for_text(const struct memory_budget *keep, size_t n, uint64_t limit, uint64_t max_bytes)
+static bool has_room_for_text(
+	const struct memory_budget *keep, size_t n, uint64_t limit, uint64_t max_bytes)
 {
 	return atomic_load(&keep->text_bytes) + TEXT_COST + n <= limit &&
 	       atomic_load(&keep->used_bytes) + TEXT_COST + n <= max_bytes;

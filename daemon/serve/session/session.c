@@ -72,8 +72,8 @@ static int enqueue(struct session *s, struct session_request *request)
 
 	if (request_list_count(s->waiting) == SESSION_MAX_WAITING)
 		return SESSION_BUSY;
-	while (*at &&
-		(*at)->capture.options.start_timestamp_ns <= request->capture.options.start_timestamp_ns)
+	while (*at && (*at)->capture.options.start_timestamp_ns <=
+			      request->capture.options.start_timestamp_ns)
 		at = &(*at)->next;
 	request->next = *at;
 	*at = request;
