@@ -83,9 +83,7 @@ def a_run_in_parts_is_counted_once(t):
     """In the list, the report, the timeline and the trace for Perfetto."""
     api = Api(t)
     target = t.target().serve(0, 4096)
-    target.send("flood 400000")
-    capture = t.capture(target, 300, "--split=1000000", "--run", "parts", log_dir=api.log_dir)
-    target.read_line()
+    capture = t.emit(target, 100, "flood 400000", options=("--split=1000000", "--run", "parts"), log_dir=api.log_dir)
     parts = [Trace(path) for path in capture.stdout.splitlines()]
     check(len(parts) > 2, f"parts: {len(parts)}")
     counts = {name: sum(part.count(name) for part in parts) for name in ("flood", "wave")}
