@@ -8,7 +8,8 @@ struct item_arg;
 struct sink;
 
 /*
- * Writes the value: numbers with all their digits, but "nan", "inf" and "-inf" as texts; bytes as a text in base64.
+ * Writes the value: numbers with all their digits, but "nan", "inf" and "-inf" as texts; bytes as a
+ * text in base64.
  */
 void arg_json_value(struct sink *s, const struct item_arg *arg);
 /* Writes the value, but numbers beyond int64_t as texts: viewers get such numbers wrong. */

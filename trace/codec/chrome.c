@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chrome's trace event format, for ui.perfetto.dev, chrome://tracing, and other readers of JSON: names and order of
- * processes and threads, then events in microseconds. It has the shape that jax.collect_profile writes, without the empty
- * event at its end, which importers take for an error.
+ * Chrome's trace event format, for ui.perfetto.dev, chrome://tracing, and other readers of JSON:
+ * names and order of processes and threads, then events in microseconds. It has the shape that
+ * jax.collect_profile writes, without the empty event at its end, which importers take for an
+ * error.
  *
- * Pids are those of the view. If several hosts have the same pid, all but the first get one that is made up.
+ * Pids are those of the view. If several hosts have the same pid, all but the first get one that is
+ * made up.
  *
- * Spans are "X". Importers drop an X that overlaps another one of its row without being inside, so each goes to the
- * first row on which it nests. Flows are "s" and "f", which bind to the event that was written last on their row at their
- * time. "bind_id" would not do: an event can have one only, and an instant none.
+ * Spans are "X". Importers drop an X that overlaps another one of its row without being inside, so
+ * each goes to the first row on which it nests. Flows are "s" and "f", which bind to the event that
+ * was written last on their row at their time. "bind_id" would not do: an event can have one only,
+ * and an instant none.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -73,7 +76,10 @@ static void put_sort_index(struct chrome *c, const char *name, int64_t tid, uint
 	chrome_end(c);
 }
 
-/* Names a row. If another server recorded the thread too, the row of its track also has the name of its file. */
+/*
+ * Names a row. If another server recorded the thread too, the row of its track also has the name of
+ * its file.
+ */
 static void put_row_name(struct chrome *c, int64_t tid)
 {
 	_cleanup_free_ char *name = NULL;
@@ -120,8 +126,8 @@ static int choose_pids(struct chrome *c)
 }
 
 /*
- * Writes "train"; for several hosts without a grouping "gpu7 train", and "gpu7 train [4242]" if the process could not keep
- * its pid.
+ * Writes "train"; for several hosts without a grouping "gpu7 train", and "gpu7 train [4242]" if the
+ * process could not keep its pid.
  */
 static void put_process_name(struct chrome *c, const struct view_process *p)
 {
@@ -146,7 +152,10 @@ static void put_process(struct chrome *c)
 	put_sort_index(c, "process_sort_index", c->track->tid, c->track->process);
 }
 
-/* True for the first of several tracks that a grouping draws as one row: spans of the others would cross its spans. */
+/*
+ * True for the first of several tracks that a grouping draws as one row: spans of the others would
+ * cross its spans.
+ */
 static bool has_own_row(const struct chrome *c)
 {
 	const struct view_track *t = c->track;
@@ -167,7 +176,7 @@ static void put_track_names(struct chrome *c)
 	}
 }
 
-/* --- items ------------------------------------------------------------------------------------ */
+/* --- items --------------------------------------------------------------------------------- */
 
 static void put_time_member(struct chrome *c, const char *member, int64_t ns)
 {
@@ -200,8 +209,8 @@ static void put_flow_end(
 	struct chrome *c, const struct item *item, const char *phase, uint64_t id, int64_t tid)
 {
 	/*
-	 * Importers join ends of one name only. Both ends of proftap's flows have one name; in foreign traces a call and its
-	 * kernel have different ones.
+	 * Importers join ends of one name only. Both ends of proftap's flows have one name; in
+	 * foreign traces a call and its kernel have different ones.
 	 */
 	bool has_name = item->kind == ITEM_INSTANT && c->view->hosts[c->track->host].is_ours;
 

@@ -49,7 +49,10 @@ static bool path_ends_with(const char *path, size_t n, const char *suffix)
 	return n_suffix && n > n_suffix && memcmp(path + n - n_suffix, suffix, n_suffix) == 0;
 }
 
-/* Returns the length of the codec's longest suffix that |path|, with or without ".gz", ends with; 0: none. */
+/*
+ * Returns the length of the codec's longest suffix that |path|, with or without ".gz", ends with;
+ * 0: none.
+ */
 static size_t match_suffix(const struct codec *c, const char *path)
 {
 	const char *const suffixes[] = {c->suffix, c->plain_suffix};
@@ -95,7 +98,10 @@ bool codec_is_gzip(const struct codec *c, const char *path)
 {
 	size_t n = strlen(path);
 
-	/* pprof's files are compressed though their suffix is not ".gz", unless they have the plain suffix. */
+	/*
+	 * Pprof's files are compressed though their suffix is not ".gz", unless they have the plain
+	 * suffix.
+	 */
 	return codec_has_gzip_name(path) || (c->plain_suffix && !codec_has_gzip_name(c->suffix) &&
 						    !path_ends_with(path, n, c->plain_suffix));
 }

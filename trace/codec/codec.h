@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A codec is a format that a view can be written in. Commands look a codec up by its name or by the ending of a file name,
- * and treat all codecs alike. A new format is a file and a row in codec.c.
+ * A codec is a format that a view can be written in. Commands look a codec up by its name or by the
+ * ending of a file name, and treat all codecs alike. A new format is a file and a row in codec.c.
  */
 #ifndef TRACE_CODEC_CODEC_H
 #define TRACE_CODEC_CODEC_H
@@ -44,10 +44,10 @@ struct codec_options {
 struct codec {
 	const char *name; /* argument of -t */
 	const char *const *aliases; /* ends with NULL; may be NULL */
-	const char *
-		suffix; /* ending of its files, with the dot; ends with ".gz" if the sink compresses them */
-	const char *
-		plain_suffix; /* ending of uncompressed files if |suffix| is that of compressed ones; NULL: none */
+	/* Ending of its files, with the dot; ends with ".gz" if the sink compresses them */
+	const char *suffix;
+	/* Ending of uncompressed files if |suffix| is that of compressed ones; NULL: none */
+	const char *plain_suffix;
 	const char *help; /* one line that describes the format and its readers */
 	bool compresses; /* the format itself is compressed, whatever the sink does */
 	bool needs_file; /* it writes to a path, not to a sink, and so not to a pipe */
@@ -62,9 +62,15 @@ extern const struct codec *const codecs[]; /* ends with NULL */
 
 /* Finds a codec by its name or alias; NULL if there is none. */
 const struct codec *codec_find(const char *name);
-/* Finds the codec with the longest suffix that |path| ends with; ".gz" may follow it. NULL if there is none. */
+/*
+ * Finds the codec with the longest suffix that |path| ends with; ".gz" may follow it. NULL if there
+ * is none.
+ */
 const struct codec *codec_find_by_path(const char *path);
-/* True if the sink compresses the file at |path|: its name ends with ".gz", or it is a pprof file other than a plain one. */
+/*
+ * True if the sink compresses the file at |path|: its name ends with ".gz", or it is a pprof file
+ * other than a plain one.
+ */
 bool codec_is_gzip(const struct codec *c, const char *path);
 /* True if |path| ends with ".gz". */
 bool codec_has_gzip_name(const char *path);
@@ -75,14 +81,16 @@ const char *codec_get_suffix(const struct codec *c, const struct codec_options *
 void codec_lose(struct codec_result *result, const char *what, uint64_t n);
 
 /*
- * Returns the ns to add to the view's times for viewers that hold times in doubles and drop those before 0: nothing if all
- * times are between 0 and 2^53 (104 days), else as much as makes the first one 0.
+ * Returns the ns to add to the view's times for viewers that hold times in doubles and drop those
+ * before 0: nothing if all times are between 0 and 2^53 (104 days), else as much as makes the first
+ * one 0.
  */
 int64_t codec_choose_shift(const struct view *view);
 
 /*
- * Returns the type of an item for formats that name it: "span", "step", "async", "kernel", "derived" (a span of a derived
- * line, see view_tracks.c), "instant", "flow" (an instant at which a flow begins or ends) or "counter".
+ * Returns the type of an item for formats that name it: "span", "step", "async", "kernel",
+ * "derived" (a span of a derived line, see view_tracks.c), "instant", "flow" (an instant at which a
+ * flow begins or ends) or "counter".
  */
 const char *codec_get_item_type(const struct view_track *track, const struct item *item);
 

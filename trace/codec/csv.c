@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CSV (RFC 4180): a row for every event with all its properties, for spreadsheets and data frames. */
+/*
+ * CSV (RFC 4180): a row for every event with all its properties, for spreadsheets and data frames.
+ */
 #include <string.h>
 
 #include "trace/codec/arg_json.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels as CSV, with the columns of rocprofv3's *_kernel_trace.csv (a row for each kernel) and *_kernel_stats.csv (a row for
- * each name), so that scripts made for those files work. Kernels are the spans of devices' streams, except steps and spans on
- * derived lines.
+ * Kernels as CSV, with the columns of rocprofv3's *_kernel_trace.csv (a row for each kernel) and
+ * *_kernel_stats.csv (a row for each name), so that scripts made for those files work. Kernels are
+ * the spans of devices' streams, except steps and spans on derived lines.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
-/* --- the kernels of a view -------------------------------------------------------------------- */
+/* --- the kernels of a view ----------------------------------------------------------------- */
 
 struct kernels {
 	const struct view *view;
@@ -74,7 +74,7 @@ static void put_number(struct sink *s, uint64_t value)
 	sink_uint(s, value);
 }
 
-/* --- a row for each kernel -------------------------------------------------------------------- */
+/* --- a row for each kernel ----------------------------------------------------------------- */
 
 static const struct item_arg *item_find_arg(const struct item *item, const char *key)
 {
@@ -84,7 +84,10 @@ static const struct item_arg *item_find_arg(const struct item *item, const char 
 	return NULL;
 }
 
-/* A kernel's launch, from "regs:32 static_shared:0 dynamic_shared:1024 grid:16,1,1 block:256,1,1 occ_pct:100". */
+/*
+ * A kernel's launch, from "regs:32 static_shared:0 dynamic_shared:1024 grid:16,1,1 block:256,1,1
+ * occ_pct:100".
+ */
 struct kernel_launch {
 	uint64_t regs;
 	uint64_t shared_bytes;
@@ -215,7 +218,7 @@ const struct codec codec_csv_kernels = {
 	.write = write_kernels,
 };
 
-/* --- a row for each name ---------------------------------------------------------------------- */
+/* --- a row for each name ------------------------------------------------------------------- */
 
 struct kernel_stats {
 	uint32_t name;

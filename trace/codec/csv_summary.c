@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CSV (RFC 4180): a row for every name with the sums of its spans, as proftap report --csv prints it. */
+/*
+ * CSV (RFC 4180): a row for every name with the sums of its spans, as proftap report --csv prints
+ * it.
+ */
 #include <errno.h>
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folded stacks: a line for each distinct stack of spans, "process;thread;outer;inner NS", where NS is the self time of inner.
- * Readers split a line at ';' and at its last space, and flamegraph.pl takes a number before that for a second weight: so no
- * frame contains ';' or a space.
+ * Folded stacks: a line for each distinct stack of spans, "process;thread;outer;inner NS", where NS
+ * is the self time of inner. Readers split a line at ';' and at its last space, and flamegraph.pl
+ * takes a number before that for a second weight: so no frame contains ';' or a space.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -83,8 +83,8 @@ static bool name_is_changed(const char *text)
 /* --- stacks -------------------------------------------------------------------------------- */
 
 /*
- * Counts changed names of the track, its process and its host, each once: tracks of one process and processes of one host lie
- * next to each other.
+ * Counts changed names of the track, its process and its host, each once: tracks of one process and
+ * processes of one host lie next to each other.
  */
 static void count_changed_row(struct folded *f, const struct view_track *track)
 {

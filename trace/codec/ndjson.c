@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NDJSON: one self-contained JSON object per line, for jq and for loading into tables. The first line describes the trace;
- * times are nanoseconds on its time.
+ * NDJSON: one self-contained JSON object per line, for jq and for loading into tables. The first
+ * line describes the trace; times are nanoseconds on its time.
  */
 #include <string.h>
 

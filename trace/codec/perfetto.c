@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Perfetto's own format: packets of protobuf, which ui.perfetto.dev and trace_processor read. The file has, in this order: the
- * clocks and facts about the recording, the tracks (perfetto_tracks.c), the events of each track in a sequence
- * of its own (perfetto_events.c), and the losses, which also show that the file is whole.
+ * Perfetto's own format: packets of protobuf, which ui.perfetto.dev and trace_processor read. The
+ * file has, in this order: the clocks and facts about the recording, the tracks
+ * (perfetto_tracks.c), the events of each track in a sequence of its own (perfetto_events.c), and
+ * the losses, which also show that the file is whole.
  *
- * Facts without a field of their own are trace attributes: Perfetto shows them on its information page, and SQL has them in
- * the table "metadata".
+ * Facts without a field of their own are trace attributes: Perfetto shows them on its information
+ * page, and SQL has them in the table "metadata".
  *
  * CPU samples, if they are added, would be sequences, too, with PerfSample and interned callstacks.
  */

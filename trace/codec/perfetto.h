@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of the Perfetto codec, and packets that its files write; perfetto.c has the order of packets. */
+/*
+ * The state of the Perfetto codec, and packets that its files write; perfetto.c has the order of
+ * packets.
+ */
 #ifndef TRACE_CODEC_PERFETTO_H
 #define TRACE_CODEC_PERFETTO_H
 
@@ -15,7 +18,10 @@ struct diag;
 struct view;
 struct view_track;
 
-/* Ids of clocks. Each sequence has an own CLOCK_DIFFERENCE_ID, which counts differences on CLOCK_TRACE_ID. */
+/*
+ * Ids of clocks. Each sequence has an own CLOCK_DIFFERENCE_ID, which counts differences on
+ * CLOCK_TRACE_ID.
+ */
 #define CLOCK_REALTIME_ID 1
 #define CLOCK_TRACE_ID 6
 #define CLOCK_DIFFERENCE_ID 64
@@ -42,12 +48,18 @@ uint8_t *perfetto_reserve(struct perfetto *w, size_t n);
 int perfetto_put(struct perfetto *w, uint8_t *packet, uint8_t *at);
 /* Writes the machine that the packet belongs to: that of |host|. */
 uint8_t *perfetto_put_machine(const struct perfetto *w, uint8_t *at, uint32_t host);
-/* Converts a time of the view to the file's clock. A time that does not fit is clamped, and counted as lost. */
+/*
+ * Converts a time of the view to the file's clock. A time that does not fit is clamped, and counted
+ * as lost.
+ */
 uint64_t perfetto_time(struct perfetto *w, int64_t view_ns);
 /* Writes into a snapshot that the clock |id| showed |ns|. */
 uint8_t *perfetto_put_clock(uint8_t *at, uint32_t id, uint64_t ns, bool is_incremental);
 
-/* Puts the events of all tracks, each track as a sequence (perfetto_events.c). 0 or a negative errno with the diag. */
+/*
+ * Puts the events of all tracks, each track as a sequence (perfetto_events.c). 0 or a negative
+ * errno with the diag.
+ */
 int perfetto_put_events(struct perfetto *w);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bundles lie in a ring with two positions: the next bundle that bundles_put() fills, which is also the oldest one and is
- * written first; and the next bundle that a thread takes to deflate.
+ * Bundles lie in a ring with two positions: the next bundle that bundles_put() fills, which is also
+ * the oldest one and is written first; and the next bundle that a thread takes to deflate.
  */
 #include "trace/codec/perfetto_bundle.h"
 
@@ -66,8 +66,8 @@ static int deflate_packets_once(
 }
 
 /*
- * Deflates |p| into |out| with |z|, which is reset before. zlib counts the bytes of a buffer in 32 bits; only one huge event can
- * need more. -EFBIG beyond 4 GB, -ENOMEM, -EIO.
+ * Deflates |p| into |out| with |z|, which is reset before. zlib counts the bytes of a buffer in 32
+ * bits; only one huge event can need more. -EFBIG beyond 4 GB, -ENOMEM, -EIO.
  */
 static int deflate_packets(const struct packets *p, z_stream *z, struct packets *out)
 {

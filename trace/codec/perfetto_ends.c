@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A heap of ends. If spans nest, the last to begin is the first to end, and each operation takes one step. */
+/*
+ * A heap of ends. If spans nest, the last to begin is the first to end, and each operation takes
+ * one step.
+ */
 #include "trace/codec/perfetto_ends.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ends of a track's open spans, in the order of time; of equal ends, that of the span that began last comes first. */
+/*
+ * The ends of a track's open spans, in the order of time; of equal ends, that of the span that
+ * began last comes first.
+ */
 #ifndef TRACE_CODEC_PERFETTO_ENDS_H
 #define TRACE_CODEC_PERFETTO_ENDS_H
 

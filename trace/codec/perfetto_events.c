@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the items of each track as a sequence of packets. A span is two packets, one for its begin and one for its end. The
- * packets of a sequence are in the order of time, so that each has the difference to the time before. Names and keys are
- * numbers, which are defined in the packet that uses them first.
+ * Writes the items of each track as a sequence of packets. A span is two packets, one for its begin
+ * and one for its end. The packets of a sequence are in the order of time, so that each has the
+ * difference to the time before. Names and keys are numbers, which are defined in the packet that
+ * uses them first.
  */
 
 #include <errno.h>
@@ -19,9 +20,12 @@
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
-/* --- interned texts --------------------------------------------------------------------------- */
+/* --- interned texts ------------------------------------------------------------------------ */
 
-/* Numbers that a sequence has given to names, keys and counters, by their indices. They are valid in that sequence only. */
+/*
+ * Numbers that a sequence has given to names, keys and counters, by their indices. They are valid
+ * in that sequence only.
+ */
 struct perfetto_interned {
 	struct perfetto_number {
 		uint64_t id; /* valid if |sequence| is the current one */
@@ -62,7 +66,7 @@ static void perfetto_interned_set(struct perfetto_interned *t, uint32_t index, u
 	t->v[index].id = id;
 }
 
-/* --- arguments -------------------------------------------------------------------------------- */
+/* --- arguments ----------------------------------------------------------------------------- */
 
 #define ARG_BYTES 128 /* size limit of an argument without its texts */
 
@@ -122,7 +126,7 @@ static uint8_t *perfetto_args_put(
 	return at;
 }
 
-/* --- sequences -------------------------------------------------------------------------------- */
+/* --- sequences ----------------------------------------------------------------------------- */
 
 #define PERFETTO_FEW_BYTES 256 /* a packet without texts */
 #define PERFETTO_STEP_IID 1 /* id of the category of steps */
@@ -183,7 +187,10 @@ static uint8_t *perfetto_sequence_put_head(
 	return perfetto_put_machine(s->w, at, s->host);
 }
 
-/* Writes the names and keys of |item| that the sequence does not know. A sample needs no name: its track has it. */
+/*
+ * Writes the names and keys of |item| that the sequence does not know. A sample needs no name: its
+ * track has it.
+ */
 static uint8_t *perfetto_sequence_put_interned(
 	struct perfetto_sequence *s, uint8_t *at, const struct item *item)
 {
@@ -218,8 +225,9 @@ static size_t measure_event(const struct perfetto_sequence *s, const struct item
 }
 
 /*
- * Perfetto draws an arrow from each event with the id to the next one in time. No end is marked as the last one
- * (terminating_flow_ids): a flow may have several ends, and none would be drawn after the marked one.
+ * Perfetto draws an arrow from each event with the id to the next one in time. No end is marked as
+ * the last one (terminating_flow_ids): a flow may have several ends, and none would be drawn after
+ * the marked one.
  */
 static uint8_t *put_flows(uint8_t *at, const struct item *item)
 {
@@ -301,8 +309,8 @@ static int put_ends(struct perfetto_sequence *s, int64_t at_ns)
 }
 
 /*
- * Writes the ends of spans at the end of the track. Unfinished spans stay open, unless that would keep a finished one around
- * them open.
+ * Writes the ends of spans at the end of the track. Unfinished spans stay open, unless that would
+ * keep a finished one around them open.
  */
 static int put_last_ends(struct perfetto_sequence *s)
 {
@@ -337,9 +345,12 @@ static int put_span(struct perfetto_sequence *s, const struct item *item)
 	return put_event(s, item, TYPE_BEGIN, end.row);
 }
 
-/* --- samples of counters ---------------------------------------------------------------------- */
+/* --- samples of counters ------------------------------------------------------------------- */
 
-/* Returns the id of the counter's track, which is described before its first sample, or a negative errno. */
+/*
+ * Returns the id of the counter's track, which is described before its first sample, or a negative
+ * errno.
+ */
 static int64_t take_counter_track(struct perfetto_sequence *s, const struct item *item)
 {
 	int64_t uuid = (int64_t)perfetto_interned_find(&s->counters, item->name);

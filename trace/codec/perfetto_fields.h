@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of the fields that proftap writes, from perfetto/protos/perfetto/trace: one enum for each message. */
+/*
+ * Numbers of the fields that proftap writes, from perfetto/protos/perfetto/trace: one enum for each
+ * message.
+ */
 #ifndef TRACE_CODEC_PERFETTO_FIELDS_H
 #define TRACE_CODEC_PERFETTO_FIELDS_H
 

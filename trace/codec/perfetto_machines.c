@@ -61,7 +61,10 @@ static uint32_t find_namesake(const struct view *v, uint32_t host, uint32_t from
 	return from;
 }
 
-/* Chooses the machine of an earlier host, or a new one. With a grouping one is enough: its pids are unique in the view. */
+/*
+ * Chooses the machine of an earlier host, or a new one. With a grouping one is enough: its pids are
+ * unique in the view.
+ */
 static uint32_t choose_machine(const struct perfetto_machines *m, const struct view *v,
 	const struct pid_owners *owners, uint32_t host)
 {

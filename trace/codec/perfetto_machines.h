@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The machines of a Perfetto trace: within a machine a pid is one process. Archives of one host name are one machine, unless both
- * have a process of the same pid; a view with a grouping has one machine. Viewers draw no arrows between machines,
- * so there are as few as possible.
+ * The machines of a Perfetto trace: within a machine a pid is one process. Archives of one host
+ * name are one machine, unless both have a process of the same pid; a view with a grouping has one
+ * machine. Viewers draw no arrows between machines, so there are as few as possible.
  */
 #ifndef TRACE_CODEC_PERFETTO_MACHINES_H
 #define TRACE_CODEC_PERFETTO_MACHINES_H

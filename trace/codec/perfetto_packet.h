@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets of a Perfetto trace, in memory. They are written one behind the other into reserved room, with pbwire.h:
+ * Packets of a Perfetto trace, in memory. They are written one behind the other into reserved room,
+ * with pbwire.h:
  *
  *	at = packets_reserve(p, n);
  *	at = packet = packet_open(at, TRACE_PACKET);

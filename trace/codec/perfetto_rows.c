@@ -10,97 +10,99 @@
 #include "trace/codec/perfetto.h"
 #include "trace/codec/perfetto_tracks.h"
 
-static int64_t rows_add(struct perfetto_rows *r, struct perfetto *w, uint64_t uuid)
+static int64_t rows_add(struct perfetto_rows *rows, struct perfetto *w, uint64_t uuid)
 {
-	if (r->n > UINT32_MAX || grow(&r->v, &r->n_allocated, r->n + 1))
+	if (rows->n > UINT32_MAX || grow(&rows->v, &rows->n_allocated, rows->n + 1))
 		return perfetto_fail_memory(w);
-	r->v[r->n] = (struct perfetto_row){.uuid = uuid, .above = (uint32_t)r->n};
-	return (int64_t)r->n++;
+	rows->v[rows->n] = (struct perfetto_row){.uuid = uuid, .above = (uint32_t)rows->n};
+	return (int64_t)rows->n++;
 }
 
 static int64_t rows_add_described(
-	struct perfetto_rows *r, struct perfetto *w, const struct view_track *track)
+	struct perfetto_rows *rows, struct perfetto *w, const struct view_track *track)
 {
 	int64_t uuid = perfetto_put_lane(w, track);
 
-	return uuid < 0 ? uuid : rows_add(r, w, (uint64_t)uuid);
+	return uuid < 0 ? uuid : rows_add(rows, w, (uint64_t)uuid);
 }
 
-static int rows_add_lane(struct perfetto_rows *r, struct perfetto *w, int64_t row)
+static int rows_add_lane(struct perfetto_rows *rows, struct perfetto *w, int64_t row)
 {
 	if (row < 0)
 		return (int)row;
-	if (grow(&r->of_lanes, &r->n_lanes_allocated, r->n_lanes + 1))
+	if (grow(&rows->of_lanes, &rows->n_lanes_allocated, rows->n_lanes + 1))
 		return perfetto_fail_memory(w);
-	r->of_lanes[r->n_lanes++] = (uint32_t)row;
+	rows->of_lanes[rows->n_lanes++] = (uint32_t)row;
 	return 0;
 }
 
-int perfetto_rows_begin(struct perfetto_rows *r, struct perfetto *w, const struct view_track *track)
+int perfetto_rows_begin(
+	struct perfetto_rows *rows, struct perfetto *w, const struct view_track *track)
 {
-	lanes_deinit(&r->lanes);
-	r->n = 0;
-	r->n_lanes = 0;
-	return rows_add_lane(r, w, rows_add(r, w, perfetto_track_uuid(w->view, track)));
+	lanes_deinit(&rows->lanes);
+	rows->n = 0;
+	rows->n_lanes = 0;
+	return rows_add_lane(rows, w, rows_add(rows, w, perfetto_track_uuid(w->view, track)));
 }
 
-void perfetto_rows_deinit(struct perfetto_rows *r)
+void perfetto_rows_deinit(struct perfetto_rows *rows)
 {
-	lanes_deinit(&r->lanes);
-	free(r->v);
-	free(r->of_lanes);
+	lanes_deinit(&rows->lanes);
+	free(rows->v);
+	free(rows->of_lanes);
 }
 
-static bool row_is_full(const struct perfetto_rows *r, uint32_t row)
+static bool row_is_full(const struct perfetto_rows *rows, uint32_t row)
 {
-	return r->v[row].depth >= PERFETTO_MAX_DEPTH;
+	return rows->v[row].depth >= PERFETTO_MAX_DEPTH;
 }
 
 /* Returns the row below, which is added if there is none. */
-static int64_t take_row_below(
-	struct perfetto_rows *r, struct perfetto *w, const struct view_track *track, uint32_t row)
+static int64_t take_row_below(struct perfetto_rows *rows, struct perfetto *w,
+	const struct view_track *track, uint32_t row)
 {
-	int64_t below = r->v[row].below;
+	int64_t below = rows->v[row].below;
 
 	if (below)
 		return below;
-	below = rows_add_described(r, w, track);
+	below = rows_add_described(rows, w, track);
 	if (below < 0)
 		return below;
-	r->v[row].below = (uint32_t)below;
-	r->v[below].above = row;
+	rows->v[row].below = (uint32_t)below;
+	rows->v[below].above = row;
 	return below;
 }
 
 /*
- * Finds the uppermost row of a lane that has room. Since spans nest on the lane, the rows above that of the last span are
- * full until all rows below have ended: the search can begin at |row| instead of the top.
+ * Finds the uppermost row of a lane that has room. Since spans nest on the lane, the rows above
+ * that of the last span are full until all rows below have ended: the search can begin at |row|
+ * instead of the top.
  */
 static int64_t find_row_with_room(
-	struct perfetto_rows *r, struct perfetto *w, const struct view_track *track, int64_t row)
+	struct perfetto_rows *rows, struct perfetto *w, const struct view_track *track, int64_t row)
 {
-	while (r->v[row].above != row && !row_is_full(r, r->v[row].above))
-		row = r->v[row].above;
-	while (row >= 0 && row_is_full(r, (uint32_t)row))
-		row = take_row_below(r, w, track, (uint32_t)row);
+	while (rows->v[row].above != row && !row_is_full(rows, rows->v[row].above))
+		row = rows->v[row].above;
+	while (row >= 0 && row_is_full(rows, (uint32_t)row))
+		row = take_row_below(rows, w, track, (uint32_t)row);
 	return row;
 }
 
-int64_t perfetto_rows_place(struct perfetto_rows *r, struct perfetto *w,
+int64_t perfetto_rows_place(struct perfetto_rows *rows, struct perfetto *w,
 	const struct view_track *track, int64_t start_ns, int64_t duration_ns)
 {
-	int64_t lane = lanes_place(&r->lanes, start_ns, duration_ns);
+	int64_t lane = lanes_place(&rows->lanes, start_ns, duration_ns);
 	int64_t row;
-	int rc = 0;
+	int r = 0;
 
 	if (lane < 0)
 		return perfetto_fail_memory(w);
-	while ((size_t)lane >= r->n_lanes && rc == 0)
-		rc = rows_add_lane(r, w, rows_add_described(r, w, track));
-	if (rc)
-		return rc;
-	row = find_row_with_room(r, w, track, r->of_lanes[lane]);
+	while ((size_t)lane >= rows->n_lanes && r == 0)
+		r = rows_add_lane(rows, w, rows_add_described(rows, w, track));
+	if (r)
+		return r;
+	row = find_row_with_room(rows, w, track, rows->of_lanes[lane]);
 	if (row >= 0)
-		r->of_lanes[lane] = (uint32_t)row;
+		rows->of_lanes[lane] = (uint32_t)row;
 	return row;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of one track, on each of which spans nest, as trace_processor requires: one for each lane (lanes.h), and more if
- * spans nest deeper than it allows. The first row is described with the track, the others when they are first needed.
+ * The rows of one track, on each of which spans nest, as trace_processor requires: one for each
+ * lane (lanes.h), and more if spans nest deeper than it allows. The first row is described with the
+ * track, the others when they are first needed.
  */
 #ifndef TRACE_CODEC_PERFETTO_ROWS_H
 #define TRACE_CODEC_PERFETTO_ROWS_H
@@ -14,8 +15,8 @@
 struct perfetto;
 struct view_track;
 
-#define PERFETTO_MAX_DEPTH \
-	500 /* open spans in a row; trace_processor drops spans deeper than 512 */
+/* Open spans in a row; trace_processor drops spans deeper than 512 */
+#define PERFETTO_MAX_DEPTH 500
 
 struct perfetto_row {
 	uint64_t uuid;

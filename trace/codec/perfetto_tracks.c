@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Describes tracks. The viewer merges rows of one name and one parent, and draws as few as their spans need. This is right
- * for async spans, and for the lanes of one thread or stream, but not for two streams of one name, which get merge keys.
+ * Describes tracks. The viewer merges rows of one name and one parent, and draws as few as their
+ * spans need. This is right for async spans, and for the lanes of one thread or stream, but not for
+ * two streams of one name, which get merge keys.
  */
 #include "trace/codec/perfetto_tracks.h"
 
@@ -18,11 +19,12 @@
 
 #define FEW_BYTES 256 /* a descriptor without its texts */
 
-/* --- labels of processes ---------------------------------------------------------------------- */
+/* --- labels of processes ------------------------------------------------------------------- */
 
 /*
- * Labels are shown beside a process. They are its host if there are several, or with a grouping, whose processes have made-up
- * pids, the programs and devices that are drawn under it, with the kernel's pids.
+ * Labels are shown beside a process. They are its host if there are several, or with a grouping,
+ * whose processes have made-up pids, the programs and devices that are drawn under it, with the
+ * kernel's pids.
  */
 
 #define PERFETTO_LABELS 9 /* the last one only says that there are more */
@@ -33,7 +35,10 @@ struct perfetto_labels {
 	size_t n;
 };
 
-/* Size of a name in a label, with the terminating byte; a longer one ends with "…". The trace itself has the whole names. */
+/*
+ * Size of a name in a label, with the terminating byte; a longer one ends with "…". The trace
+ * itself has the whole names.
+ */
 #define MAX_NAME 104
 
 /* Writes a label such as "gpu7 train 4242" or "gpu7 /device:GPU:0". */
@@ -74,8 +79,8 @@ static void add_origin_label(struct perfetto_labels *l, const struct view *v, ui
 }
 
 /*
- * Makes the labels of a process. With a grouping |track| is the first track of the process on entry, and the first of the
- * next process on return; otherwise it is not used.
+ * Makes the labels of a process. With a grouping |track| is the first track of the process on
+ * entry, and the first of the next process on return; otherwise it is not used.
  */
 static void perfetto_labels_make(
 	struct perfetto_labels *l, const struct view *v, uint32_t process, size_t *track)
@@ -89,7 +94,7 @@ static void perfetto_labels_make(
 			v->hosts[v->processes[process].host].name);
 }
 
-/* --- descriptors ------------------------------------------------------------------------------ */
+/* --- descriptors --------------------------------------------------------------------------- */
 
 /* A packet with a descriptor that is being written. */
 struct description {
@@ -161,8 +166,8 @@ static int put_thread(struct perfetto *w, const struct view_track *t)
 }
 
 /*
- * A row of several tracks belongs to no thread, because the tracks overlap. If another server recorded a thread too, its
- * track is a row below the thread's.
+ * A row of several tracks belongs to no thread, because the tracks overlap. If another server
+ * recorded a thread too, its track is a row below the thread's.
  */
 static bool track_is_thread(const struct view_track *t)
 {
@@ -176,7 +181,10 @@ static uint64_t track_find_rank(const struct view *v, const struct view_track *t
 	return (uint64_t)(t - v->tracks);
 }
 
-/* Describes a row named after the track or its source, below its process, or below the thread that it belongs to. */
+/*
+ * Describes a row named after the track or its source, below its process, or below the thread that
+ * it belongs to.
+ */
 static int put_row(struct perfetto *w, const struct view_track *t, uint64_t uuid)
 {
 	const struct view *v = w->view;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tracks of a Perfetto trace. A process has a track, which groups those of its threads, streams, async spans and counters.
- * Ids are small numbers, since they are written often: first those of processes, from 1 on, then those of the view's tracks,
- * then those of lanes and counters that the events need.
+ * The tracks of a Perfetto trace. A process has a track, which groups those of its threads,
+ * streams, async spans and counters. Ids are small numbers, since they are written often: first
+ * those of processes, from 1 on, then those of the view's tracks, then those of lanes and counters
+ * that the events need.
  */
 #ifndef TRACE_CODEC_PERFETTO_TRACKS_H
 #define TRACE_CODEC_PERFETTO_TRACKS_H
@@ -16,7 +17,10 @@ struct perfetto;
 
 /* Describes the processes and tracks of the view. 0 or a negative errno. */
 int perfetto_put_tracks(struct perfetto *w);
-/* These describe one more row for spans of |track|, or a counter of its process. Return the id, or a negative errno. */
+/*
+ * These describe one more row for spans of |track|, or a counter of its process. Return the id, or
+ * a negative errno.
+ */
 int64_t perfetto_put_lane(struct perfetto *w, const struct view_track *track);
 int64_t perfetto_put_counter(struct perfetto *w, const struct view_track *track, const char *name);
 
@@ -25,7 +29,10 @@ static inline uint64_t perfetto_process_uuid(uint32_t process)
 	return (uint64_t)process + 1;
 }
 
-/* Returns the id of the track's first lane; each counter of a counter track has an id of its own instead. */
+/*
+ * Returns the id of the track's first lane; each counter of a counter track has an id of its own
+ * instead.
+ */
 static inline uint64_t perfetto_track_uuid(const struct view *v, const struct view_track *track)
 {
 	return (uint64_t)v->n_processes + (uint64_t)(track - v->tracks) + 1;

@@ -10,7 +10,10 @@ struct perfetto_unit {
 	uint32_t number; /* value of CounterDescriptor.Unit; 0: it has none, and shows |name| */
 };
 
-/* Finds the unit in a name such as "process rss MiB", "queue_bytes" or "latency (us)". NULL: there is none. */
+/*
+ * Finds the unit in a name such as "process rss MiB", "queue_bytes" or "latency (us)". NULL: there
+ * is none.
+ */
 const struct perfetto_unit *perfetto_find_unit(const char *name);
 
 #endif

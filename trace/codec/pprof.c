@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof's profile.proto: a sample for each distinct stack of spans of a track, with the number of its spans and their self
- * time. Host, process and thread are labels. Samples are written track by track, and the texts and functions that they refer
- * to by number follow, so that only one track's distinct stacks are in memory.
+ * Pprof's profile.proto: a sample for each distinct stack of spans of a track, with the number of
+ * its spans and their self time. Host, process and thread are labels. Samples are written track by
+ * track, and the texts and functions that they refer to by number follow, so that only one track's
+ * distinct stacks are in memory.
  *
  * CPU samples, if they are added, need two more sample_types, with zeros in the values of spans.
  */
@@ -43,11 +44,11 @@ struct pprof {
 	bool *is_used; /* by name: a sample refers to it */
 };
 
-/* --- the string table ------------------------------------------------------------------------- */
+/* --- the string table ---------------------------------------------------------------------- */
 
 /*
- * The string table is written behind all that refers to it: fixed texts first, then the names of the view's hosts, processes,
- * tracks and events.
+ * The string table is written behind all that refers to it: fixed texts first, then the names of
+ * the view's hosts, processes, tracks and events.
  */
 enum pprof_text {
 	TEXT_EMPTY,

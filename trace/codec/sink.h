@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sink takes a codec's bytes: it buffers them, may compress them with zlib, and writes them to a descriptor. Errors are
- * sticky: a codec goes on writing, and looks at |error| once in a while, and at the end.
+ * A sink takes a codec's bytes: it buffers them, may compress them with zlib, and writes them to a
+ * descriptor. Errors are sticky: a codec goes on writing, and looks at |error| once in a while, and
+ * at the end.
  */
 #ifndef TRACE_CODEC_SINK_H
 #define TRACE_CODEC_SINK_H
@@ -32,7 +33,10 @@ struct sink {
 
 /* |level| is gzip's, 1 to 9 or SINK_GZIP; 0: no compression. 0 or -ENOMEM. */
 int sink_init(struct sink *s, int fd, int level);
-/* Makes a sink whose bytes stay in memory, for a text that becomes a part of another one. 0 or -ENOMEM. */
+/*
+ * Makes a sink whose bytes stay in memory, for a text that becomes a part of another one. 0 or
+ * -ENOMEM.
+ */
 int sink_init_memory(struct sink *s);
 /* Returns all bytes of such a sink, valid until its next call; NULL: out of memory. */
 const uint8_t *sink_get_memory(struct sink *s, size_t *n);
@@ -55,8 +59,8 @@ void sink_text(struct sink *s, const char *text);
 void sink_printf(struct sink *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Returns room for |n| contiguous bytes (at most SINK_BYTES), for encoders that write in place; sink_commit() tells how many
- * were written. Never NULL.
+ * Returns room for |n| contiguous bytes (at most SINK_BYTES), for encoders that write in place;
+ * sink_commit() tells how many were written. Never NULL.
  */
 uint8_t *sink_reserve(struct sink *s, size_t n);
 static inline void sink_commit(struct sink *s, size_t n)
@@ -65,7 +69,10 @@ static inline void sink_commit(struct sink *s, size_t n)
 	s->n_bytes += n;
 }
 
-/* Opens a stream that writes to the sink, at the latest when the caller closes it. NULL: out of memory. */
+/*
+ * Opens a stream that writes to the sink, at the latest when the caller closes it. NULL: out of
+ * memory.
+ */
 FILE *sink_open_stream(struct sink *s);
 
 /* These write numbers, faster than printf. */
@@ -76,7 +83,9 @@ void sink_micros(struct sink *s, int64_t ns);
 /* Writes the shortest text that reads back as the same number; "nan", "inf", "-inf". */
 void sink_double(struct sink *s, double value);
 
-/* All texts below are written as valid UTF-8: a byte that belongs to no character becomes U+FFFD. */
+/*
+ * All texts below are written as valid UTF-8: a byte that belongs to no character becomes U+FFFD.
+ */
 
 /* Writes the character at |text|. Returns how many of the |n| > 0 bytes it takes. */
 size_t sink_character(struct sink *s, const char *text, size_t n);

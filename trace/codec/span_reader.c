@@ -4,25 +4,25 @@
 
 #include "trace/codec/codec.h"
 
-int span_reader_open(struct span_reader *r, const struct view *view, const struct view_track *track,
-	struct span_rest *rest, struct diag *d)
+int span_reader_open(struct span_reader *spans, const struct view *view,
+	const struct view_track *track, struct span_rest *rest, struct diag *d)
 {
-	r->lanes = (struct lanes){.v = NULL};
-	r->rest = rest;
-	return cursor_open(&r->cursor, view, track, d);
+	spans->lanes = (struct lanes){.v = NULL};
+	spans->rest = rest;
+	return cursor_open(&spans->cursor, view, track, d);
 }
 
-void span_reader_rewind(struct span_reader *r, struct span_rest *rest)
+void span_reader_rewind(struct span_reader *spans, struct span_rest *rest)
 {
-	lanes_deinit(&r->lanes);
-	r->rest = rest;
-	cursor_rewind(&r->cursor);
+	lanes_deinit(&spans->lanes);
+	spans->rest = rest;
+	cursor_rewind(&spans->cursor);
 }
 
-void span_reader_close(struct span_reader *r)
+void span_reader_close(struct span_reader *spans)
 {
-	lanes_deinit(&r->lanes);
-	cursor_close(&r->cursor);
+	lanes_deinit(&spans->lanes);
+	cursor_close(&spans->cursor);
 }
 
 static void count_rest(struct span_rest *rest, const struct item *item)
@@ -35,18 +35,18 @@ static void count_rest(struct span_rest *rest, const struct item *item)
 		rest->n_args += item->n_args;
 }
 
-int span_reader_next(struct span_reader *r)
+int span_reader_next(struct span_reader *spans)
 {
-	int rc;
+	int r;
 
 	do {
-		rc = cursor_next(&r->cursor, &r->item);
-		if (rc <= 0)
-			return rc;
-		count_rest(r->rest, &r->item);
-	} while (r->item.kind != ITEM_SPAN);
-	r->lane = lanes_place(&r->lanes, r->item.start_ns, r->item.duration_ns);
-	return r->lane < 0 ? (int)r->lane : 1;
+		r = cursor_next(&spans->cursor, &spans->item);
+		if (r <= 0)
+			return r;
+		count_rest(spans->rest, &spans->item);
+	} while (spans->item.kind != ITEM_SPAN);
+	spans->lane = lanes_place(&spans->lanes, spans->item.start_ns, spans->item.duration_ns);
+	return spans->lane < 0 ? (int)spans->lane : 1;
 }
 
 void span_rest_lose(const struct span_rest *rest, struct codec_result *result)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the spans of a track, for formats that have nothing but spans. Each span has the lane on which it
- * nests. The items that such a format leaves out are counted.
+ * Reads the spans of a track, for formats that have nothing but spans. Each span has the lane on
+ * which it nests. The items that such a format leaves out are counted.
  */
 #ifndef TRACE_CODEC_SPAN_READER_H
 #define TRACE_CODEC_SPAN_READER_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * speedscope's file format: an evented profile for each track, in which spans open and close. Spans of a profile must nest:
- * those that overlap others go into further profiles of the track's name. The events of a profile are written in one
- * piece, so each profile takes a walk of its own over the track; there are at most LANES_NESTING.
+ * Speedscope's file format: an evented profile for each track, in which spans open and close. Spans
+ * of a profile must nest: those that overlap others go into further profiles of the track's name.
+ * The events of a profile are written in one piece, so each profile takes a walk of its own over
+ * the track; there are at most LANES_NESTING.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +14,7 @@
 #include "base/cleanup.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/formats.h"
-#include "trace/codec/open_spans.h"
+#include "trace/codec/lane_stack.h"
 #include "trace/codec/sink.h"
 #include "trace/codec/span_reader.h"
 #include "trace/read/view.h"
@@ -35,7 +36,7 @@ struct speedscope {
 struct profile {
 	const struct view_track *track;
 	int64_t lane;
-	struct open_spans open;
+	struct lane_stack open;
 	uint64_t n_events;
 	int64_t start_ns;
 	int64_t end_ns;
@@ -89,9 +90,9 @@ static void put_event(
 
 static void close_until(struct speedscope *p, struct profile *f, int64_t ns)
 {
-	struct open_span closed;
+	struct lane_span closed;
 
-	while (open_spans_close(&f->open, ns, &closed)) {
+	while (lane_stack_close(&f->open, ns, &closed)) {
 		put_event(p, f, 'C', closed.id, closed.end_ns);
 		f->end_ns = closed.end_ns > f->end_ns ? closed.end_ns : f->end_ns;
 	}
@@ -123,40 +124,40 @@ static int put_span(struct speedscope *p, struct profile *f, const struct item *
 	close_until(p, f, start_ns);
 	put_event(p, f, 'O', frame, start_ns);
 	p->result->n_items++;
-	return open_spans_push(&f->open, frame, start_ns, item->duration_ns);
+	return lane_stack_push(&f->open, frame, start_ns, item->duration_ns);
 }
 
 /* --- profiles ------------------------------------------------------------------------------ */
 
-static int put_lane(struct speedscope *p, struct profile *f, struct span_reader *r)
+static int put_lane(struct speedscope *p, struct profile *f, struct span_reader *spans)
 {
-	int rc = 0;
+	int r = 0;
 
-	while (p->sink->error == 0 && (rc = span_reader_next(r)) > 0) {
-		f->n_lanes = r->lane >= f->n_lanes ? r->lane + 1 : f->n_lanes;
-		p->n_beyond += f->lane == 0 && r->lane >= LANES_NESTING;
-		rc = r->lane == f->lane ? put_span(p, f, &r->item) : 0;
-		if (rc)
-			return rc;
+	while (p->sink->error == 0 && (r = span_reader_next(spans)) > 0) {
+		f->n_lanes = spans->lane >= f->n_lanes ? spans->lane + 1 : f->n_lanes;
+		p->n_beyond += f->lane == 0 && spans->lane >= LANES_NESTING;
+		r = spans->lane == f->lane ? put_span(p, f, &spans->item) : 0;
+		if (r)
+			return r;
 	}
 	if (p->sink->error)
 		return p->sink->error;
-	if (rc == 0 && f->n_events)
+	if (r == 0 && f->n_events)
 		end_profile(p, f);
-	return rc;
+	return r;
 }
 
-static int put_profiles(struct speedscope *p, struct profile *f, struct span_reader *r)
+static int put_profiles(struct speedscope *p, struct profile *f, struct span_reader *spans)
 {
 	struct span_rest counted = {0};
-	int rc = put_lane(p, f, r);
+	int r = put_lane(p, f, spans);
 
-	while (rc == 0 && ++f->lane < f->n_lanes && f->lane < LANES_NESTING) {
-		span_reader_rewind(r, &counted);
+	while (r == 0 && ++f->lane < f->n_lanes && f->lane < LANES_NESTING) {
+		span_reader_rewind(spans, &counted);
 		f->n_events = 0;
-		rc = put_lane(p, f, r);
+		r = put_lane(p, f, spans);
 	}
-	return rc;
+	return r;
 }
 
 static int put_track(struct speedscope *p, const struct view_track *track, struct diag *d)
@@ -168,7 +169,7 @@ static int put_track(struct speedscope *p, const struct view_track *track, struc
 	if (r == 0)
 		r = put_profiles(p, &f, &reader);
 	span_reader_close(&reader);
-	open_spans_deinit(&f.open);
+	lane_stack_deinit(&f.open);
 	return r;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SQLite: a database with a row for every event with all its properties. proftap-sqlite(7) describes its tables.
+ * SQLite: a database with a row for every event with all its properties. proftap-sqlite(7)
+ * describes its tables.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "base/diag.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/formats.h"
-#include "trace/codec/open_spans.h"
+#include "trace/codec/lane_stack.h"
 #include "trace/codec/sqlite_rows.h"
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"
@@ -19,7 +20,7 @@
 /* The spans of the track that is being read. */
 struct track_spans {
 	struct lanes lanes;
-	struct open_lanes open;
+	struct lane_stacks open;
 	int64_t first; /* the id of the track's first event - 1 */
 };
 
@@ -34,7 +35,7 @@ struct database {
 	struct track_spans spans;
 };
 
-/* --- facts ------------------------------------------------------------------------------------ */
+/* --- facts --------------------------------------------------------------------------------- */
 
 static void put_fact(struct sqlite_rows *r, const char *key, int64_t value)
 {
@@ -185,24 +186,27 @@ static void put_step(struct database *b, const struct item *item)
 	sqlite_row_end(&b->rows);
 }
 
-/* Returns the open spans that enclose the item, on the lane of the item if it is a span. NULL: out of memory. */
-static struct open_spans *find_enclosing_spans(struct track_spans *t, const struct item *item)
+/*
+ * Returns the open spans that enclose the item, on the lane of the item if it is a span. NULL: out
+ * of memory.
+ */
+static struct lane_stack *find_enclosing_spans(struct track_spans *t, const struct item *item)
 {
 	int64_t lane = 0;
-	struct open_spans *open;
-	struct open_span closed;
+	struct lane_stack *open;
+	struct lane_span closed;
 
 	if (item->kind == ITEM_SPAN)
 		lane = lanes_place(&t->lanes, item->start_ns, item->duration_ns);
-	open = lane < 0 ? NULL : open_lanes_get(&t->open, lane);
-	while (open && open_spans_close(open, item->start_ns, &closed))
+	open = lane < 0 ? NULL : lane_stacks_get(&t->open, lane);
+	while (open && lane_stack_close(open, item->start_ns, &closed))
 		;
 	return open;
 }
 
-static void put_parent(struct database *b, const struct open_spans *open)
+static void put_parent(struct database *b, const struct lane_stack *open)
 {
-	const struct open_span *parent = open_spans_get(open);
+	const struct lane_span *parent = lane_stack_get(open);
 
 	if (parent)
 		sqlite_row_int(&b->rows, b->spans.first + parent->id);
@@ -214,7 +218,7 @@ static void put_parent(struct database *b, const struct open_spans *open)
 static int put_event(struct database *b, const struct item *item)
 {
 	struct sqlite_rows *r = &b->rows;
-	struct open_spans *open = find_enclosing_spans(&b->spans, item);
+	struct lane_stack *open = find_enclosing_spans(&b->spans, item);
 
 	if (!open)
 		return -ENOMEM;
@@ -234,7 +238,7 @@ static int put_event(struct database *b, const struct item *item)
 	put_args(b, item);
 	return item->kind != ITEM_SPAN
 		       ? 0
-		       : open_spans_push(open, (uint32_t)(b->n_events - b->spans.first),
+		       : lane_stack_push(open, (uint32_t)(b->n_events - b->spans.first),
 				 item->start_ns, item->duration_ns);
 }
 
@@ -289,7 +293,7 @@ static int put_track(struct database *b, size_t track, struct diag *d)
 	b->track = track;
 	b->spans = (struct track_spans){.first = b->n_events};
 	r = cursor_read(b->view, &b->view->tracks[track], put_item, b, d);
-	open_lanes_deinit(&b->spans.open);
+	lane_stacks_deinit(&b->spans.open);
 	lanes_deinit(&b->spans.lanes);
 	return r;
 }

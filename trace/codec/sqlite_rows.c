@@ -18,10 +18,13 @@
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 
-/* Instructions of SQLite's virtual machine between two calls of its progress handler: some milliseconds of indexing. */
+/*
+ * Instructions of SQLite's virtual machine between two calls of its progress handler: some
+ * milliseconds of indexing.
+ */
 #define STEPS_PER_STOP_CHECK 100000
 
-/* --- the schema ------------------------------------------------------------------------------- */
+/* --- the schema ---------------------------------------------------------------------------- */
 
 #define SQLITE_SCHEMA_VERSION 1 /* user_version: another one for every change that breaks a query */
 
@@ -91,7 +94,10 @@ static const char *const inserts[N_TABLES] = {
 
 /* --- the database -------------------------------------------------------------------------- */
 
-/* SQLite does not keep the errno of a failed write. Another write finds it, and does no harm: the file is discarded now. */
+/*
+ * SQLite does not keep the errno of a failed write. Another write finds it, and does no harm: the
+ * file is discarded now.
+ */
 static int find_write_error(const struct sqlite_rows *r)
 {
 	static const char page[4096];
@@ -149,7 +155,10 @@ static int open_database(struct sqlite_rows *r, const char *path)
 	return convert_error(r, code);
 }
 
-/* No journal is needed, since a database that fails is discarded; nor a sync, since the publisher of the file does it. */
+/*
+ * No journal is needed, since a database that fails is discarded; nor a sync, since the publisher
+ * of the file does it.
+ */
 static void create_tables(struct sqlite_rows *r)
 {
 	char version[64];
@@ -292,7 +301,10 @@ static void put_blob(struct sqlite_rows *r, const void *data, size_t n)
 				      n, SQLITE_STATIC));
 }
 
-/* Numbers that are not finite are texts: SQLite turns NaN into NULL, and SQL has no literal for infinity. */
+/*
+ * Numbers that are not finite are texts: SQLite turns NaN into NULL, and SQL has no literal for
+ * infinity.
+ */
 static void put_number(struct sqlite_rows *r, double value)
 {
 	if (isfinite(value)) {

@@ -42,11 +42,11 @@ struct sqlite_rows {
 };
 
 /*
- * Creates a database with empty tables at |path| (borrowed); an empty file may exist there. 0 or a negative errno; call
- * sqlite_rows_close() in any case.
+ * Creates a database with empty tables at |path| (borrowed); an empty file may exist there. 0 or a
+ * negative errno; call sqlite_rows_close() in any case.
  */
 int sqlite_rows_open(struct sqlite_rows *r, const char *path);
-/* From now on it fails with -ECANCELED when view->stop wants; borrowed. */
+/* Makes all later calls fail with -ECANCELED when view->stop is wanted. |view| is borrowed. */
 void sqlite_rows_watch(struct sqlite_rows *r, const struct view *view);
 /* Makes the indexes, and writes everything to the file. 0 or the error. */
 int sqlite_rows_finish(struct sqlite_rows *r);
@@ -59,7 +59,10 @@ void sqlite_row_null(struct sqlite_rows *r);
 void sqlite_row_known(struct sqlite_rows *r, int64_t value, int64_t unknown);
 /* |text| is terminated; bytes that are no UTF-8 become U+FFFD. */
 void sqlite_row_text(struct sqlite_rows *r, const char *text);
-/* Writes the value by its type; numbers that SQL cannot express (2^63 and above, or not finite) become texts. */
+/*
+ * Writes the value by its type; numbers that SQL cannot express (2^63 and above, or not finite)
+ * become texts.
+ */
 void sqlite_row_arg(struct sqlite_rows *r, const struct item_arg *arg);
 void sqlite_row_end(struct sqlite_rows *r);
 

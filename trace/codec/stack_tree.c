@@ -13,7 +13,9 @@
 
 #define FEW_SLOTS 256
 
-/* Frees the table after a large track, so that it is not zeroed again for each of many small ones. */
+/*
+ * Frees the table after a large track, so that it is not zeroed again for each of many small ones.
+ */
 static void clear_slots(struct stack_tree *t)
 {
 	if (t->n_slots > FEW_SLOTS && t->n_slots / 8 > t->n_nodes) {
@@ -27,7 +29,7 @@ static void clear_slots(struct stack_tree *t)
 
 static void stack_tree_clear(struct stack_tree *t)
 {
-	open_lanes_deinit(&t->lanes);
+	lane_stacks_deinit(&t->lanes);
 	clear_slots(t);
 	t->n_nodes = 0;
 }
@@ -113,51 +115,51 @@ static int64_t take_node(struct stack_tree *t, uint32_t parent, uint32_t name)
 
 /* --- spans --------------------------------------------------------------------------------- */
 
-static void close_until(struct stack_tree *t, struct open_spans *lane, int64_t ns)
+static void close_until(struct stack_tree *t, struct lane_stack *lane, int64_t ns)
 {
-	struct open_span closed;
+	struct lane_span closed;
 
-	while (open_spans_close(lane, ns, &closed))
+	while (lane_stack_close(lane, ns, &closed))
 		t->nodes[closed.id].self_ns =
 			add_saturated(t->nodes[closed.id].self_ns, closed.self_ns);
 }
 
 static int add_span(struct stack_tree *t, const struct item *item, int64_t lane_number)
 {
-	struct open_spans *lane = open_lanes_get(&t->lanes, lane_number);
-	const struct open_span *parent;
+	struct lane_stack *lane = lane_stacks_get(&t->lanes, lane_number);
+	const struct lane_span *parent;
 	int64_t node;
 
 	if (!lane)
 		return -ENOMEM;
 	close_until(t, lane, item->start_ns);
-	parent = open_spans_get(lane);
+	parent = lane_stack_get(lane);
 	node = take_node(t, parent ? parent->id : 0, item->name);
 	if (node < 0)
 		return -ENOMEM;
-	return open_spans_push(lane, (uint32_t)node, item->start_ns, item->duration_ns);
+	return lane_stack_push(lane, (uint32_t)node, item->start_ns, item->duration_ns);
 }
 
 /* Spans of derived lines are left out: they would count the same time twice. */
-static int take_span(struct stack_tree *t, const struct span_reader *r)
+static int take_span(struct stack_tree *t, const struct span_reader *spans)
 {
-	if (!r->cursor.track->is_derived)
-		return add_span(t, &r->item, r->lane);
+	if (!spans->cursor.track->is_derived)
+		return add_span(t, &spans->item, spans->lane);
 	t->rest.n_derived++;
 	return 0;
 }
 
-static int fill(struct stack_tree *t, struct span_reader *r)
+static int stack_tree_fill(struct stack_tree *t, struct span_reader *spans)
 {
-	int rc;
+	int r;
 
 	stack_tree_clear(t);
-	rc = add_root(t);
-	while (rc >= 0 && (rc = span_reader_next(r)) > 0)
-		rc = take_span(t, r);
+	r = add_root(t);
+	while (r >= 0 && (r = span_reader_next(spans)) > 0)
+		r = take_span(t, spans);
 	for (size_t i = 0; i < t->lanes.n; i++)
 		close_until(t, &t->lanes.v[i], INT64_MAX);
-	return rc;
+	return r;
 }
 
 int stack_tree_read(struct stack_tree *t, const struct view *view, const struct view_track *track,
@@ -167,7 +169,7 @@ int stack_tree_read(struct stack_tree *t, const struct view *view, const struct 
 	int r = span_reader_open(&reader, view, track, &t->rest, d);
 
 	if (r == 0)
-		r = fill(t, &reader);
+		r = stack_tree_fill(t, &reader);
 	span_reader_close(&reader);
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The distinct stacks of a track's spans, each with its number of spans and their self time. Memory grows with the stacks, not
- * with the spans.
+ * The distinct stacks of a track's spans, each with its number of spans and their self time. Memory
+ * grows with the stacks, not with the spans.
  */
 #ifndef TRACE_CODEC_STACK_TREE_H
 #define TRACE_CODEC_STACK_TREE_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/codec/open_spans.h"
+#include "trace/codec/lane_stack.h"
 #include "trace/codec/span_reader.h"
 
 struct codec_result;
@@ -18,7 +18,10 @@ struct diag;
 struct view;
 struct view_track;
 
-/* Spans deeper than this belong to the stack above them, so that lines and samples have a bounded length. */
+/*
+ * Spans deeper than this belong to the stack above them, so that lines and samples have a bounded
+ * length.
+ */
 #define STACK_MAX_DEPTH 1024
 
 struct stack_node {
@@ -36,15 +39,15 @@ struct stack_tree {
 	size_t n_nodes_allocated;
 	uint32_t *slots; /* hash of parent and name -> index */
 	size_t n_slots; /* 0 or a power of two */
-	struct open_lanes lanes;
+	struct lane_stacks lanes;
 	struct span_rest rest; /* left-out items of all tracks so far */
 	uint64_t n_too_deep; /* too deep spans of all tracks so far */
 };
 
 void stack_tree_deinit(struct stack_tree *t);
 /*
- * Replaces the stacks by those of the track; spans of a derived line are only counted. 0 or a negative errno; those of the
- * cursor are in |d|.
+ * Replaces the stacks by those of the track; spans of a derived line are only counted. 0 or a
+ * negative errno; those of the cursor are in |d|.
  */
 int stack_tree_read(struct stack_tree *t, const struct view *view, const struct view_track *track,
 	struct diag *d);

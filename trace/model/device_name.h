@@ -9,8 +9,9 @@
 /* The plane "/device:GPU:N" holds the work of device N. */
 #define PLANE_DEVICE "/device:GPU:"
 /*
- * The plane "/device:CUSTOM:GPU:N" holds everything about device N that is not its own work: waits for it, its
- * memory, and the overhead of tracing. XProf draws this plane, but does not count it as the device's work.
+ * The plane "/device:CUSTOM:GPU:N" holds everything about device N that is not its own work: waits
+ * for it, its memory, and the overhead of tracing. XProf draws this plane, but does not count it as
+ * the device's work.
  */
 #define PLANE_BESIDE_DEVICE "/device:CUSTOM:GPU:"
 

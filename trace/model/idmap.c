@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A map from ids to indices: a sorted array, which no hostile file can make slow as it could a hash table. */
+/*
+ * A map from ids to indices: a sorted array, which no hostile file can make slow as it could a hash
+ * table.
+ */
 #include "trace/model/idmap.h"
 
 #include <errno.h>

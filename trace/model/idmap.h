@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Maps the ids of a foreign file, which may be sparse, huge or negative, to our indices. The map is filled
- * first, then searched. Ids are dense in nearly all files; then a search is one comparison. A map of all zero
- * bytes is empty.
+ * Maps the ids of a foreign file, which may be sparse, huge or negative, to our indices. The map is
+ * filled first, then searched. Ids are dense in nearly all files; then a search is one comparison.
+ * A map of all zero bytes is empty.
  */
 #ifndef TRACE_IDMAP_H
 #define TRACE_IDMAP_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adds events to a line and sorts them (start ascending, duration descending). Recorded lines arrive in order or
- * nearly so: line_sort() checks the order first, and its stable merge sort skips halves that already follow each other.
+ * Adds events to a line and sorts them (start ascending, duration descending). Recorded lines
+ * arrive in order or nearly so: line_sort() checks the order first, and its stable merge sort skips
+ * halves that already follow each other.
  */
 #include "trace/model/space.h"
 
@@ -76,7 +77,10 @@ static size_t count_events_before(
 	return low;
 }
 
-/* Does what merge_halves() does without a buffer, by rotation: slower, but it cannot run out of memory. */
+/*
+ * Does what merge_halves() does without a buffer, by rotation: slower, but it cannot run out of
+ * memory.
+ */
 static void merge_halves_in_place(struct trace_event *events, size_t half, size_t n)
 {
 	size_t cut_left;

@@ -21,7 +21,10 @@ void names_deinit(struct names *names)
 	memset(names, 0, sizeof *names);
 }
 
-/* The hash is seeded: the author of a trace file chooses its names, and could make plain hashes collide. */
+/*
+ * The hash is seeded: the author of a trace file chooses its names, and could make plain hashes
+ * collide.
+ */
 static uint32_t hash_text(const char *text, size_t n)
 {
 	const struct hash_seed *seed = hash_seed();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An append-only set of strings, numbered from 0 in order of first use. A set of all zero bytes is empty.
+ * An append-only set of strings, numbered from 0 in order of first use. A set of all zero bytes is
+ * empty.
  */
 #ifndef TRACE_NAMES_H
 #define TRACE_NAMES_H
@@ -26,8 +27,8 @@ struct names {
 
 void names_deinit(struct names *names);
 /*
- * Returns the index of |text| (|n| bytes, no NUL needed), and adds it if it is new; NAMES_NONE when memory ran
- * out. A text with a NUL inside ends there.
+ * Returns the index of |text| (|n| bytes, no NUL needed), and adds it if it is new; NAMES_NONE when
+ * memory ran out. A text with a NUL inside ends there.
  */
 uint32_t names_intern(struct names *names, const char *text, size_t n);
 /* Returns the index of the terminated |text|, or NAMES_NONE if it is not in the set. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The trace model: space > plane > line > event > stat, as in XSpace but in nanoseconds and with
- * compact events. It separates the recording side, which knows no output format, from the codecs, which know
- * no collector.
+ * compact events. It separates the recording side, which knows no output format, from the codecs,
+ * which know no collector.
  *
- * A plane owns the names that its events use; an event refers to its name and to its stats by index.
- * The events of one line lie in one array, in order (start ascending, duration descending): every codec and viewer
- * wants this order, and it makes encoding fast.
+ * A plane owns the names that its events use; an event refers to its name and to its stats by
+ * index. The events of one line lie in one array, in order (start ascending, duration descending):
+ * every codec and viewer wants this order, and it makes encoding fast.
  *
  * There are no locks inside: a space has one owner at a time.
  */
@@ -32,7 +32,8 @@ struct trace_stat {
 	uint32_t name; /* index into the plane's stat_names */
 	uint8_t type; /* enum stat_type */
 	bool is_last;
-	bool is_own_text; /* value.string of a STAT_STRING is an offset into the plane's own_texts */
+	/* value.string of a STAT_STRING is an offset into the plane's own_texts */
+	bool is_own_text;
 	union {
 		int64_t i64;
 		uint64_t u64;
@@ -47,7 +48,8 @@ struct trace_stat {
 
 struct trace_event {
 	int64_t start_ns; /* since the start of the capture */
-	int64_t duration_ns; /* >= 0; 0 for an instant, a counter sample, or a span below the clock's step */
+	/* >= 0; 0 for an instant, a counter sample, or a span below the clock's step */
+	int64_t duration_ns;
 	uint32_t name; /* index into the plane's event_names */
 	uint32_t stats : 31; /* index + 1 of its first stat in the plane's stats array; 0: none */
 	uint32_t is_span : 1; /* a span, even if its duration is 0 */
@@ -66,8 +68,8 @@ struct line {
 	size_t n_events;
 	size_t n_allocated;
 	/*
-	 * The events of a line that is too long for memory are stored elsewhere, encoded (xspace_events.h); then |events|
-	 * is empty.
+	 * The events of a line that is too long for memory are stored elsewhere, encoded
+	 * (xspace_events.h); then |events| is empty.
 	 */
 	uint64_t n_stored;
 	uint64_t stored_bytes;
@@ -103,8 +105,8 @@ struct space {
 	struct names warnings; /* each text once */
 	struct names errors;
 	struct names hostnames;
-	struct blob
-		*parts; /* encoded spaces that are appended to this one's encoding as they are */
+	/* Encoded spaces that are appended to this one's encoding as they are */
+	struct blob *parts;
 	size_t n_parts;
 	size_t n_parts_allocated;
 };
@@ -113,7 +115,10 @@ struct space {
 #define PLANE_HOST "/host:CPU"
 #define PLANE_ENVIRONMENT "Task Environment"
 #define PLANE_MACHINE "/host:CPU machine" /* counters of the machine, from its host daemon */
-/* Marks a file as one part of a capture that was split. The plane has no lines, but the stats id, number and n_parts. */
+/*
+ * Marks a file as one part of a capture that was split. The plane has no lines, but the stats id,
+ * number and n_parts.
+ */
 #define PLANE_PART "proftap:part"
 
 int space_new(struct space **out); /* 0 or -ENOMEM; caller owns *out */
@@ -137,7 +142,10 @@ int space_take_part(struct space *space, uint8_t *data, size_t n);
 struct line *plane_add_line(
 	struct plane *plane, int64_t id, const char *name, size_t n_events_hint);
 
-/* True when no plane has an event, and there are no parts. Stats of the planes themselves do not count. */
+/*
+ * True when no plane has an event, and there are no parts. Stats of the planes themselves do not
+ * count.
+ */
 bool space_is_empty(const struct space *space);
 
 /* A repeated text is kept once. printf-like; 0 or -ENOMEM. */
@@ -160,7 +168,10 @@ static inline bool event_comes_before(const struct trace_event *a, const struct 
 
 /* Appends |event|; 0 or -ENOMEM. The caller keeps the order of the line or calls line_sort(). */
 int line_add_event(struct line *line, const struct trace_event *event);
-/* Sorts the events (start ascending, duration descending); stable, and cheap when they are in order already. */
+/*
+ * Sorts the events (start ascending, duration descending); stable, and cheap when they are in order
+ * already.
+ */
 void line_sort(struct line *line);
 
 /*
@@ -178,12 +189,15 @@ const struct trace_stat *plane_find_stat(
 	const struct plane *plane, const struct trace_event *event, uint32_t name);
 
 /*
- * Adds a text that only one stat uses, and returns the value.string of that stat, whose is_own_text is set.
- * A NUL inside ends the text. NAMES_NONE when memory ran out.
+ * Adds a text that only one stat uses, and returns the value.string of that stat, whose is_own_text
+ * is set. A NUL inside ends the text. NAMES_NONE when memory ran out.
  */
 uint32_t plane_add_own_text(struct plane *plane, const char *text, size_t n);
 
-/* Sets a stat of the plane itself, replacing one of the same name; 0 or -ENOMEM. Bytes and text are copied. */
+/*
+ * Sets a stat of the plane itself, replacing one of the same name; 0 or -ENOMEM. Bytes and text are
+ * copied.
+ */
 int plane_set_int(struct plane *plane, const char *name, int64_t value);
 int plane_set_uint(struct plane *plane, const char *name, uint64_t value);
 int plane_set_string(struct plane *plane, const char *name, const char *value);
@@ -193,9 +207,15 @@ uint32_t plane_add_blob(struct plane *plane, const void *data, size_t n);
 /* Appends a stat of the plane itself even if there is one of that name; 0 or -ENOMEM. */
 int plane_add_own_stat(struct plane *plane, const struct trace_stat *stat);
 const struct trace_stat *plane_find_own_stat(const struct plane *plane, const char *name);
-/* Returns an integer stat of the plane itself, signed or not; 0 if there is none. |plane| may be NULL. */
+/*
+ * Returns an integer stat of the plane itself, signed or not; 0 if there is none. |plane| may be
+ * NULL.
+ */
 int64_t plane_find_int(const struct plane *plane, const char *name);
-/* Returns a stat of the plane itself that is a text and not empty, or NULL. Borrowed from |plane|, which may be NULL. */
+/*
+ * Returns a stat of the plane itself that is a text and not empty, or NULL. Borrowed from |plane|,
+ * which may be NULL.
+ */
 const char *plane_find_text(const struct plane *plane, const char *name);
 
 #endif

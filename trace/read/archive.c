@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens archives, repairs files that were cut, and finds planes and their stats. archive_index.c makes the index. */
+/*
+ * Opens archives, repairs files that were cut, and finds planes and their stats. archive_index.c
+ * makes the index.
+ */
 #include "trace/read/archive.h"
 
 #include <errno.h>
@@ -21,8 +24,9 @@
 /* --- files that were cut ------------------------------------------------------------------- */
 
 /*
- * A capture whose answer did not come whole is kept as *.xplane.pb.broken. It is a trace without its end: the lengths of the
- * plane and the line that the end cuts are shortened to the bytes that came, in this process's copy of the pages.
+ * A capture whose answer did not come whole is kept as *.xplane.pb.broken. It is a trace without
+ * its end: the lengths of the plane and the line that the end cuts are shortened to the bytes that
+ * came, in this process's copy of the pages.
  */
 
 #define MAX_OPEN 2 /* a line in a plane */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An archive is an XSpace file of any origin that is read event by event from its mapping. Only its index is kept in memory,
- * which grows with its names, planes and lines, never with its events. The bytes are untrusted: opening an archive walks over
- * all of the file once, and refuses a broken one with the place.
+ * An archive is an XSpace file of any origin that is read event by event from its mapping. Only its
+ * index is kept in memory, which grows with its names, planes and lines, never with its events. The
+ * bytes are untrusted: opening an archive walks over all of the file once, and refuses a broken one
+ * with the place.
  *
- * There are no locks inside. Many cursors may read one archive at the same time, as long as nobody changes it.
+ * There are no locks inside. Many cursors may read one archive at the same time, as long as nobody
+ * changes it.
  */
 #ifndef TRACE_READ_ARCHIVE_H
 #define TRACE_READ_ARCHIVE_H
@@ -61,12 +63,13 @@ struct archive_line {
 	size_t position; /* index among the lines of its plane in the file */
 	uint32_t series; /* name of the line's first event: index into the archive's names */
 	/*
-	 * If a recording is in several files (archive_join.h), the values above are those of this file; but n_events, end_ns,
-	 * is_async and is_counters of the first line are those of all files.
+	 * If a recording is in several files (archive_join.h), the values above are those of this
+	 * file; but n_events, end_ns, is_async and is_counters of the first line are those of all
+	 * files.
 	 */
 	struct archive_line *next; /* the same line in the next file; NULL: none */
-	const struct archive_plane
-		*dictionary; /* has the names of its events; NULL: its own plane */
+	/* Has the names of its events; NULL: its own plane */
+	const struct archive_plane *dictionary;
 };
 
 /* The metadata that all events of a name share. */
@@ -104,8 +107,8 @@ struct archive_plane {
 	struct archive_event_name *event_names;
 	size_t n_event_names;
 	size_t n_event_names_allocated;
-	struct names
-		unknown; /* made of ids that the file has no names for; added to event_names at the end */
+	/* Made of ids that the file has no names for; added to event_names at the end */
+	struct names unknown;
 	int64_t *unknown_ids;
 	size_t n_unknown_allocated;
 	struct archive_stats name_stats; /* stats of the metadata of all event_names */
@@ -114,13 +117,16 @@ struct archive_plane {
 	uint8_t *roles; /* enum archive_role of each stat_name */
 	bool is_recorders; /* the file is a flight recorder's; set when files are joined */
 	struct archive_stats own; /* stats of the plane itself */
-	uint32_t *
-		keys; /* maps stat_names of a dictionary to those of the plane that it was joined to; or NULL */
+	/* Maps stat_names of a dictionary to those of the plane that it was joined to; or NULL */
+	uint32_t *keys;
 };
 
 #define ARCHIVE_MAX_PARTS 256
 
-/* The mark that `proftap capture --split` gives a part of a recording; n_parts is 0 if the file has none. */
+/*
+ * The mark that `proftap capture --split` gives a part of a recording; n_parts is 0 if the file has
+ * none.
+ */
 struct archive_part {
 	uint64_t id; /* the same in all parts of a recording */
 	uint32_t number; /* 1 to n_parts */
@@ -140,8 +146,8 @@ struct archive {
 	struct names errors;
 	struct names hostnames;
 	uint64_t n_aggregated; /* events that have no time and are left out */
-	uint64_t
-		n_keyless; /* stats of events left out because the file has no name for their keys */
+	/* Stats of events left out because the file has no name for their keys */
+	uint64_t n_keyless;
 	bool is_cut; /* the file did not come whole: the last plane may lack its last lines */
 	bool is_line_cut; /* the last line of the last plane lacks its last events */
 	uint64_t n_cut; /* names that were cut at a zero byte, also of planes and lines */
@@ -151,13 +157,20 @@ struct archive {
 };
 
 /*
- * Opens the file at |path|. 0, or a negative errno with |d|; the caller owns *out. Bytes that others write into the file
- * meanwhile may be read or not; a file that gets shorter ends the process (SIGBUS), as with every mapping.
+ * Opens the file at |path|. 0, or a negative errno with |d|; the caller owns *out. Bytes that
+ * others write into the file meanwhile may be read or not; a file that gets shorter ends the
+ * process (SIGBUS), as with every mapping.
  */
 int archive_open(const char *path, struct archive **out, struct diag *d);
-/* True if |path| is the name of a file that did not come whole: archive_open() reads the part that came, with a warning. */
+/*
+ * True if |path| is the name of a file that did not come whole: archive_open() reads the part that
+ * came, with a warning.
+ */
 bool archive_is_cut(const char *path);
-/* Opens an archive in memory; the bytes stay the caller's and must outlive it. |path| is for messages. */
+/*
+ * Opens an archive in memory; the bytes stay the caller's and must outlive it. |path| is for
+ * messages.
+ */
 int archive_read(const uint8_t *data, size_t n_bytes, const char *path, struct archive **out,
 	struct diag *d);
 struct archive *archive_free(struct archive *s); /* NULL ok; returns NULL */
@@ -167,8 +180,9 @@ static inline void archive_freep(struct archive **s)
 }
 
 /*
- * Frees the pages before |p|, which were read, so that memory does not grow with the file. They come back when they
- * are read again. *|from| is the place up to which they were freed before; NULL at first.
+ * Frees the pages before |p|, which were read, so that memory does not grow with the file. They
+ * come back when they are read again. *|from| is the place up to which they were freed before; NULL
+ * at first.
  */
 void archive_pass(const struct archive *s, const uint8_t **from, const uint8_t *p);
 
@@ -177,7 +191,9 @@ const struct archive_plane *archive_find_plane(const struct archive *s, const ch
 const struct archive_stat *archive_plane_find(const struct archive_plane *plane, const char *key);
 /* Finds an integer stat, signed or not; 0 if there is none. |plane| may be NULL. */
 int64_t archive_plane_find_int(const struct archive_plane *plane, const char *key);
-/* Copies a text that is not empty; NULL if there is none. The caller frees it. |plane| may be NULL. */
+/*
+ * Copies a text that is not empty; NULL if there is none. The caller frees it. |plane| may be NULL.
+ */
 char *archive_plane_copy_text(const struct archive_plane *plane, const char *key);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes the index of an archive. Fields of a plane may stand in front of the names that they refer to, so its fields are
- * walked three times: for the names, for the stats of the names, and for the rest. Each event of a line is read once, to
- * check that it can be read, and to find the order and the times of the line.
+ * Makes the index of an archive. Fields of a plane may stand in front of the names that they refer
+ * to, so its fields are walked three times: for the names, for the stats of the names, and for the
+ * rest. Each event of a line is read once, to check that it can be read, and to find the order and
+ * the times of the line.
  */
 #include "trace/read/archive_index.h"
 
@@ -18,7 +19,10 @@
 #include "trace/saturate.h"
 #include "trace/xspace/pbwire.h"
 
-/* Limit of names made of ids: all further ids share one name, so that memory does not grow with events. */
+/*
+ * Limit of names made of ids: all further ids share one name, so that memory does not grow with
+ * events.
+ */
 #define MAX_UNKNOWN 1000
 #define UNKNOWN "?"
 
@@ -50,7 +54,7 @@ static const char *const role_names[] = {
 	[ROLE_CONSUMER] = "_c",
 };
 
-/* --- errors and names ------------------------------------------------------------------------- */
+/* --- errors and names ---------------------------------------------------------------------- */
 
 /* Returns a name's bytes, never NULL, and counts names that are cut at a zero byte. */
 static const char *indexing_get_name(struct indexing *x, const struct pb_field *f)
@@ -81,7 +85,7 @@ static int indexing_fail(struct indexing *x, const struct pb_reader *at, const c
 		x->archive->path, (size_t)(at->p - x->archive->data), message, at->error);
 }
 
-/* --- names that are not in the file ----------------------------------------------------------- */
+/* --- names that are not in the file -------------------------------------------------------- */
 
 static int add_unknown_name(struct indexing *x, struct archive_plane *plane, int64_t id)
 {
@@ -129,7 +133,7 @@ static int index_unknown_names(struct indexing *x, struct archive_plane *plane)
 	return r;
 }
 
-/* --- lines ------------------------------------------------------------------------------------ */
+/* --- lines --------------------------------------------------------------------------------- */
 
 static void read_line_header_field(struct line_survey *s, const struct pb_field *f)
 {
@@ -264,7 +268,7 @@ static int index_line(struct indexing *x, struct archive_plane *plane, const str
 	return r ? r : plane_keep_line(x, plane, &s);
 }
 
-/* --- planes ----------------------------------------------------------------------------------- */
+/* --- planes -------------------------------------------------------------------------------- */
 
 typedef int (*field_reader)(
 	struct indexing *x, struct archive_plane *plane, const struct pb_field *f);
@@ -303,7 +307,10 @@ static int read_metadata_name(struct indexing *x, struct metadata_entry *m)
 	return r < 0 ? indexing_fail(x, &reader, "a metadata value") : 0;
 }
 
-/* Reads an entry of a map: {key = 1, value = 2}. The key counts; the id inside the value is a copy of it. */
+/*
+ * Reads an entry of a map: {key = 1, value = 2}. The key counts; the id inside the value is a copy
+ * of it.
+ */
 static int read_metadata(
 	struct indexing *x, const struct pb_field *message, struct metadata_entry *m)
 {
@@ -524,7 +531,7 @@ void archive_plane_deinit(struct archive_plane *plane)
 	free(plane->keys);
 }
 
-/* --- the space -------------------------------------------------------------------------------- */
+/* --- the space ----------------------------------------------------------------------------- */
 
 static int intern_text(struct indexing *x, struct names *names, const struct pb_field *f)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Joins archives. The first archive of a recording keeps its planes and lines. A line of another archive is
- * linked behind the line that is the same thread, and its plane becomes the dictionary of its events, whose ids are valid
- * there alone. Afterwards the names of events in all joined archives are indices into the names of the first one.
+ * Joins archives. The first archive of a recording keeps its planes and lines. A line of another
+ * archive is linked behind the line that is the same thread, and its plane becomes the dictionary
+ * of its events, whose ids are valid there alone. Afterwards the names of events in all joined
+ * archives are indices into the names of the first one.
  */
 #include "trace/read/archive_join.h"
 
@@ -21,7 +22,8 @@ struct joining {
 	struct archive *to;
 	struct archive *from;
 	int64_t shift_ns; /* added to the times of |from| */
-	bool has_same_shape; /* both are parts of one capture: planes and lines have the same order */
+	/* Both are parts of one capture: planes and lines have the same order */
+	bool has_same_shape;
 	bool adds_losses; /* |from| counted losses of its own */
 };
 
@@ -40,7 +42,10 @@ static int compare_positions(const void *left, const void *right)
 	return compare_numbers((*a)->position, (*b)->position);
 }
 
-/* Counter lines are compared by series, since each file gives them new ids; async lines are compared by name. */
+/*
+ * Counter lines are compared by series, since each file gives them new ids; async lines are
+ * compared by name.
+ */
 static int compare_threads(const void *left, const void *right)
 {
 	const struct archive_line *a = *(const struct archive_line *const *)left;
@@ -107,8 +112,8 @@ static void link_lines(struct archive_line *first, struct archive_line *line)
 }
 
 /*
- * Makes one line of all async lines of one name, because a span can lie on another line in each file. No line may be added
- * to |plane| afterwards.
+ * Makes one line of all async lines of one name, because a span can lie on another line in each
+ * file. No line may be added to |plane| afterwards.
  */
 static int join_async_lines(struct archive_plane *plane)
 {
@@ -486,7 +491,9 @@ static int warn_of_missing_parts(struct archive *to, const struct member *member
 	return r;
 }
 
-/* True if an earlier one of |members| is the same part, or with |any| a part of the same capture. */
+/*
+ * True if an earlier one of |members| is the same part, or with |any| a part of the same capture.
+ */
 static bool has_earlier_part(const struct member *members, size_t i, bool any)
 {
 	const struct archive_part *part = &members[i].archive->part;

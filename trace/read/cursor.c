@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the items of a track: merges the events of its files, drops repeated ones, finds out what an event means (a span,
- * an instant or a sample; a step; the end of a flow) and which of its stats are arguments, and applies the selection.
+ * Reads the items of a track: merges the events of its files, drops repeated ones, finds out what
+ * an event means (a span, an instant or a sample; a step; the end of a flow) and which of its stats
+ * are arguments, and applies the selection.
  */
 #include "trace/read/cursor.h"
 
@@ -20,8 +21,9 @@
 
 #define ITEMS_PER_STOP_CHECK 1024
 /*
- * The times of one event differ between files by up to ROUNDING_NS, since each snapshot of a recording rounds its clock
- * readings; and by up to BESIDE_NS between a flight recorder and a capture beside it, which has clock readings of its own.
+ * The times of one event differ between files by up to ROUNDING_NS, since each snapshot of a
+ * recording rounds its clock readings; and by up to BESIDE_NS between a flight recorder and a
+ * capture beside it, which has clock readings of its own.
  */
 #define ROUNDING_NS 2
 #define BESIDE_NS 500
@@ -198,7 +200,9 @@ static bool event_is_before(const struct archive_event *a, const struct archive_
 					  : a->duration_ns > b->duration_ns;
 }
 
-/* Finds the source with the next event, or NULL. Files whose events begin later are not read yet. */
+/*
+ * Finds the source with the next event, or NULL. Files whose events begin later are not read yet.
+ */
 static int find_first_source(struct cursor *c, struct cursor_source **first)
 {
 	*first = NULL;
@@ -244,7 +248,10 @@ static bool times_are_close(int64_t a_ns, int64_t b_ns, int64_t rounding_ns)
 	return between_ns >= -rounding_ns && between_ns <= rounding_ns;
 }
 
-/* True if the span of |src|, which was cut at the end of a snapshot, is the next event of another file, and longer. */
+/*
+ * True if the span of |src|, which was cut at the end of a snapshot, is the next event of another
+ * file, and longer.
+ */
 static bool span_goes_on(const struct cursor *c, const struct cursor_source *src)
 {
 	for (size_t i = c->n_over; i < c->n_begun; i++) {
@@ -267,8 +274,9 @@ static struct cursor_recent *get_recent(const struct cursor *c, size_t n)
 }
 
 /*
- * True if the event was already read from another file: snapshots of a recorder overlap, and a span that is open when a
- * snapshot of a session is taken is in two files; the first one has it up to the snapshot.
+ * True if the event was already read from another file: snapshots of a recorder overlap, and a span
+ * that is open when a snapshot of a session is taken is in two files; the first one has it up to
+ * the snapshot.
  */
 static bool event_is_repeated(struct cursor *c, const struct cursor_source *src)
 {
@@ -348,8 +356,8 @@ static void marks_note(struct marks *m, enum archive_role role, const struct arc
 }
 
 /*
- * Makes the flow's id in the view, never 0. Flow ids of proftap, which have type 0, are valid between processes and
- * machines; all others count something in one process.
+ * Makes the flow's id in the view, never 0. Flow ids of proftap, which have type 0, are valid
+ * between processes and machines; all others count something in one process.
  */
 static uint64_t make_flow_id(const struct cursor *c, uint64_t type, uint64_t id)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cursor reads the selected items of one track, in order (start ascending, duration descending), on the view's time:
+ * A cursor reads the selected items of one track, in order (start ascending, duration descending),
+ * on the view's time:
  *
  *	r = cursor_open(&c, view, track, d);
  *	while (r >= 0 && (r = cursor_next(&c, &item)) > 0)
@@ -9,8 +10,9 @@
  *
  * cursor_read() does this in one call.
  *
- * A line that is out of order in its file costs 16 bytes an event while it is read. A track that is in several files of one
- * recording is read from all of them at once, and an event that several of them have comes once.
+ * A line that is out of order in its file costs 16 bytes an event while it is read. A track that is
+ * in several files of one recording is read from all of them at once, and an event that several of
+ * them have comes once.
  */
 #ifndef TRACE_READ_CURSOR_H
 #define TRACE_READ_CURSOR_H
@@ -37,8 +39,8 @@ enum item_kind {
 /* An argument that the program gave to an event. Valid until the next cursor_next(). */
 struct item_arg {
 	const char *key; /* terminated */
-	uint32_t
-		key_index; /* index into the stat_names of the track's plane: equal for equal keys */
+	/* Index into the stat_names of the track's plane: equal for equal keys */
+	uint32_t key_index;
 	enum stat_type type;
 	union {
 		int64_t i64;
@@ -60,8 +62,8 @@ struct item {
 	int64_t step_num; /* valid if is_step */
 	uint64_t flow_out; /* id of the flow that leaves here, unique in the view; 0: none */
 	uint64_t flow_in; /* id of the flow that arrives here */
-	const struct item_arg
-		*args; /* without hidden stats; those shared by all events of its name come last */
+	/* Without hidden stats; those shared by all events of its name come last */
+	const struct item_arg *args;
 	size_t n_args;
 };
 
@@ -99,8 +101,8 @@ struct cursor_recent {
 	int64_t duration_ns;
 	uint32_t name;
 	const struct cursor_source *from;
-	const struct archive_plane
-		*twin; /* plane of another file that has the event too; NULL: none yet */
+	/* Plane of another file that has the event too; NULL: none yet */
+	const struct archive_plane *twin;
 };
 
 struct cursor {
@@ -119,12 +121,12 @@ struct cursor {
 	int64_t shift_ns;
 	bool selects;
 	/*
-	 * Items have names and times only: no arguments, steps and flows. Set it after cursor_open(). If several files are
-	 * merged, stats are read all the same.
+	 * Items have names and times only: no arguments, steps and flows. Set it after
+	 * cursor_open(). If several files are merged, stats are read all the same.
 	 */
 	bool skips_stats;
-	uint64_t *
-		counts; /* items so far by name, if the selection counts them as iterations; else NULL */
+	/* Items so far by name, if the selection counts them as iterations; else NULL */
+	uint64_t *counts;
 	struct item_arg *args;
 	size_t n_args_allocated;
 };
@@ -133,8 +135,8 @@ struct cursor {
 int cursor_open(
 	struct cursor *c, const struct view *view, const struct view_track *track, struct diag *d);
 /*
- * Returns 1 with |item|, 0 at the end, or a negative errno with cursor_open()'s |d|: -ENOMEM, -EBADMSG when the file was
- * changed meanwhile, -ECANCELED when view->stop is wanted.
+ * Returns 1 with |item|, 0 at the end, or a negative errno with cursor_open()'s |d|: -ENOMEM,
+ * -EBADMSG when the file was changed meanwhile, -ECANCELED when view->stop is wanted.
  */
 int cursor_next(struct cursor *c, struct item *item);
 /* Begins with the first item again; the order of a line that had to be sorted is kept. */
@@ -143,12 +145,15 @@ void cursor_close(struct cursor *c);
 
 /* Gets each item of a track. 0, or a negative errno that ends the reading. */
 typedef int cursor_reader(void *context, const struct item *item);
-/* Reads all items of the track. 0, or a negative errno: that of the reader, or of a cursor with |d|. */
+/*
+ * Reads all items of the track. 0, or a negative errno: that of the reader, or of a cursor with
+ * |d|.
+ */
 int cursor_read(const struct view *view, const struct view_track *track, cursor_reader *reader,
 	void *context, struct diag *d);
 /*
- * Reads all items with skips_stats, which takes half the time; then every event without a duration is an
- * instant.
+ * Reads all items with skips_stats, which takes half the time; then every event without a duration
+ * is an instant.
  */
 int cursor_read_times(const struct view *view, const struct view_track *track,
 	cursor_reader *reader, void *context, struct diag *d);

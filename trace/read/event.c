@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads events and stats. Times are rounded as in xspace_decode(): both ends of a span alike, so that nesting stays proper.
+ * Reads events and stats. Times are rounded as in xspace_decode(): both ends of a span alike, so
+ * that nesting stays proper.
  */
 #include "trace/read/event.h"
 
@@ -108,7 +109,7 @@ int stat_read(const struct archive_plane *plane, const struct pb_field *field,
 
 /* --- events -------------------------------------------------------------------------------- */
 
-struct wire_event {
+struct archive_wire_event {
 	int64_t id;
 	int64_t offset_ps;
 	int64_t duration_ps;
@@ -117,7 +118,7 @@ struct wire_event {
 };
 
 static void event_set_times(
-	struct archive_event *out, const struct wire_event *wire, int64_t base_ns)
+	struct archive_event *out, const struct archive_wire_event *wire, int64_t base_ns)
 {
 	int64_t duration_ps = wire->duration_ps > 0 ? wire->duration_ps : 0;
 	int64_t start_ns = ps_to_ns(wire->offset_ps);
@@ -127,7 +128,7 @@ static void event_set_times(
 	out->has_duration = wire->has_duration;
 }
 
-static void event_read_field(const struct pb_field *f, struct wire_event *wire)
+static void event_read_field(const struct pb_field *f, struct archive_wire_event *wire)
 {
 	switch (f->tag) {
 	case PB_TAG(1, PB_VARINT):
@@ -151,7 +152,7 @@ int event_read(const struct archive_plane *plane, int64_t base_ns, const struct 
 	struct archive_event *out, struct archive_stats *stats, struct pb_reader *bad)
 {
 	struct pb_reader reader = pb_enter(field);
-	struct wire_event wire = {0};
+	struct archive_wire_event wire = {0};
 	struct pb_field f;
 	int r;
 

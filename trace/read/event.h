@@ -25,7 +25,10 @@ struct archive_event {
  */
 int event_read(const struct archive_plane *plane, int64_t base_ns, const struct pb_field *field,
 	struct archive_event *out, struct archive_stats *stats, struct pb_reader *bad);
-/* Reads an XStat and appends it. A stat without a value, or whose key has no name in the file, is skipped. */
+/*
+ * Reads an XStat and appends it. A stat without a value, or whose key has no name in the file, is
+ * skipped.
+ */
 int stat_read(const struct archive_plane *plane, const struct pb_field *field,
 	struct archive_stats *stats, struct pb_reader *bad);
 

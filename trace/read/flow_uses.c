@@ -39,7 +39,7 @@ void flow_uses_deinit(struct flow_uses *u)
 	*u = (struct flow_uses){.v = NULL};
 }
 
-/* --- times in which records are missing ------------------------------------------------------ */
+/* --- times in which records are missing ---------------------------------------------------- */
 
 static int add_missing(struct use_reading *reading, const struct view_host *host, int64_t from_ns,
 	int64_t until_ns)
@@ -266,13 +266,15 @@ static bool flow_is_used_twice(const struct flow_use *v, size_t first, size_t en
 	for (size_t i = first; i < end; i++)
 		n_out += !v[i].is_in;
 	/*
-	 * An end may arrive before the only one that leaves, and still belong to it: the clocks of two machines differ.
+	 * An end may arrive before the only one that leaves, and still belong to it: the clocks of
+	 * two machines differ.
 	 */
 	return n_out > 1;
 }
 
 /*
- * Makes the id of a use, never 0. As with flows, 64 mixed bits make it different from all other ids with near certainty.
+ * Makes the id of a use, never 0. As with flows, 64 mixed bits make it different from all other ids
+ * with near certainty.
  */
 static uint64_t make_use(uint64_t flow, uint64_t number)
 {

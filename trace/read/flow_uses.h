@@ -20,7 +20,10 @@ struct item;
 struct view;
 struct view_track;
 
-/* Mixes the bits of |x| like splitmix64: numbers that differ in one bit become numbers that differ in half of their bits. */
+/*
+ * Mixes the bits of |x| like splitmix64: numbers that differ in one bit become numbers that differ
+ * in half of their bits.
+ */
 static inline uint64_t flow_id_mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -45,8 +48,8 @@ struct flow_uses {
 };
 
 /*
- * Fills in view->flow_uses, and adds a note on ends that join nothing. It reads all threads that have flow marks, and
- * takes 40 bytes for each mark meanwhile. 0, or a negative errno with |d|.
+ * Fills in view->flow_uses, and adds a note on ends that join nothing. It reads all threads that
+ * have flow marks, and takes 40 bytes for each mark meanwhile. 0, or a negative errno with |d|.
  */
 int flow_uses_make(struct view *view, struct diag *d);
 void flow_uses_deinit(struct flow_uses *u);

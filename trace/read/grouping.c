@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups tracks. The primary attributes of a track are written as one text, and the secondary ones as another: tracks with
- * equal texts get one process, and one row.
+ * Groups tracks. The primary attributes of a track are written as one text, and the secondary ones
+ * as another: tracks with equal texts get one process, and one row.
  */
 #include "trace/read/grouping.h"
 
@@ -16,7 +16,7 @@
 #include "trace/model/names.h"
 #include "trace/read/view.h"
 
-/* --- names of attributes ---------------------------------------------------------------------- */
+/* --- names of attributes ------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;

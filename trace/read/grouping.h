@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A grouping selects the rows that a viewer draws together. Tracks with equal primary attributes are drawn under one
- * process; if their secondary attributes are equal, too, they are one row of it. Without a grouping, the primary attributes
- * are host and pid, and the secondary one is tid: rows are the recorded threads with the kernel's ids.
+ * A grouping selects the rows that a viewer draws together. Tracks with equal primary attributes
+ * are drawn under one process; if their secondary attributes are equal, too, they are one row of
+ * it. Without a grouping, the primary attributes are host and pid, and the secondary one is tid:
+ * rows are the recorded threads with the kernel's ids.
  */
 #ifndef TRACE_READ_GROUPING_H
 #define TRACE_READ_GROUPING_H
@@ -49,9 +50,9 @@ struct grouping {
 	}
 
 /*
- * Parses a list such as "host,pid". Attributes are host, pid, process, rank, device, local_device, stream, tid, thread and
- * category, and Neuron's instance_id, process_id, thread_id, lnc_idx and worker_gid. 0, or -EINVAL with |d|, which begins
- * with |option|.
+ * Parses a list such as "host,pid". Attributes are host, pid, process, rank, device, local_device,
+ * stream, tid, thread and category, and Neuron's instance_id, process_id, thread_id, lnc_idx and
+ * worker_gid. 0, or -EINVAL with |d|, which begins with |option|.
  */
 int grouping_list_parse(
 	struct grouping_list *list, const char *option, const char *value, struct diag *d);
@@ -59,8 +60,8 @@ int grouping_list_parse(
 bool grouping_is_plain(const struct grouping *g);
 
 /*
- * Replaces the view's processes, and sets the process and the row of each track. Their pids and tids are made up.
- * 0 or -ENOMEM.
+ * Replaces the view's processes, and sets the process and the row of each track. Their pids and
+ * tids are made up. 0 or -ENOMEM.
  */
 int grouping_apply(const struct grouping *g, struct view *view);
 

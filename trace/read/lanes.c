@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places spans on lanes. Few lanes nest spans; if they are not enough, each further lane holds one span at a time. */
+/*
+ * Places spans on lanes. Few lanes nest spans; if they are not enough, each further lane holds one
+ * span at a time.
+ */
 #include "trace/read/lanes.h"
 
 #include <errno.h>

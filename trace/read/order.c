@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorts the places of a line's events. A place has two words: the duration is read again from the file where starts are
- * equal.
+ * Sorts the places of a line's events. A place has two words: the duration is read again from the
+ * file where starts are equal.
  */
 #include "trace/read/order.h"
 
@@ -66,7 +66,10 @@ static void distribute_places(
 	}
 }
 
-/* Sorts by the byte at |shift|, then each part by the byte below. This needs no memory, however many places there are. */
+/*
+ * Sorts by the byte at |shift|, then each part by the byte below. This needs no memory, however
+ * many places there are.
+ */
 static void sort_places(struct cursor_place *v, size_t n, unsigned int shift)
 {
 	size_t next[256] = {0};

@@ -9,7 +9,10 @@ struct cursor_place;
 struct archive_line;
 struct archive_plane;
 
-/* 0 and a malloc'ed array of the line's n_events places, or -ENOMEM. *n is smaller if the file was changed meanwhile. */
+/*
+ * 0 and a malloc'ed array of the line's n_events places, or -ENOMEM. *n is smaller if the file was
+ * changed meanwhile.
+ */
 int order_make(const struct archive_plane *plane, const struct archive_line *line,
 	struct cursor_place **out, size_t *n);
 

@@ -21,8 +21,8 @@ struct format_evidence {
 };
 
 /*
- * Compares a field with those of XPlane, of TracePacket (timestamp, trusted_packet_sequence_id, compressed_packets), and of
- * ValueType (unit).
+ * Compares a field with those of XPlane, of TracePacket (timestamp, trusted_packet_sequence_id,
+ * compressed_packets), and of ValueType (unit).
  */
 static void judge_plane_field(struct format_evidence *e, const struct pb_field *f)
 {
@@ -85,6 +85,6 @@ const char *other_format_find(const uint8_t *data, size_t n_bytes)
 		return PERFETTO;
 	if (e.is_profile)
 		return PPROF;
-	return r < 0 ? NULL
-		     : UNKNOWN; /* the archive's index reports where a broken file is broken */
+	/* The archive's index reports where a broken file is broken */
+	return r < 0 ? NULL : UNKNOWN;
 }

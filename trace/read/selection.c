@@ -242,8 +242,8 @@ static int mark_wanted_names(struct view *v)
 /* --- kernels ------------------------------------------------------------------------------- */
 
 /*
- * Returns the length of a part of a name in which brackets do not begin arguments and blanks do not begin a name; 0 if there
- * is none at |p|.
+ * Returns the length of a part of a name in which brackets do not begin arguments and blanks do not
+ * begin a name; 0 if there is none at |p|.
  */
 static size_t measure_fixed_part(const char *p)
 {
@@ -256,7 +256,10 @@ static size_t measure_fixed_part(const char *p)
 	return 0;
 }
 
-/* Marks each '<' in |name| that a '>' closes. It takes one pass from the end, since there may be megabytes of them. */
+/*
+ * Marks each '<' in |name| that a '>' closes. It takes one pass from the end, since there may be
+ * megabytes of them.
+ */
 static void mark_closed_brackets(const char *name, char *is_closed)
 {
 	size_t n_ends = 0; /* number of '>' that close nothing yet */
@@ -283,9 +286,9 @@ static size_t measure_template(const char *p)
 }
 
 /*
- * Removes arguments, template parameters and, if there are arguments, the words before the name: "void gemm<float, 2>(float
- * const*, int) [clone .kd]" becomes "gemm". A name without arguments loses its template parameters only. |out| has room for
- * |name|.
+ * Removes arguments, template parameters and, if there are arguments, the words before the name:
+ * "void gemm<float, 2>(float const*, int) [clone .kd]" becomes "gemm". A name without arguments
+ * loses its template parameters only. |out| has room for |name|.
  */
 static void truncate_kernel(const char *name, char *out)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program may be recorded by proftap and by JAX's profiler server at once. Their traces become one process if both have
- * one of its threads: the plane stat ptap_stock_thread_ids maps proftap's lines to the ids that JAX's server gives threads.
+ * A program may be recorded by proftap and by JAX's profiler server at once. Their traces become
+ * one process if both have one of its threads: the plane stat ptap_stock_thread_ids maps proftap's
+ * lines to the ids that JAX's server gives threads.
  */
 #ifndef TRACE_READ_STOCK_THREADS_H
 #define TRACE_READ_STOCK_THREADS_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens views: hosts, their times, and notes on incomplete files. view_tracks.c makes processes and tracks. */
+/*
+ * Opens views: hosts, their times, and notes on incomplete files. view_tracks.c makes processes and
+ * tracks.
+ */
 #include "trace/read/view.h"
 
 #include <errno.h>
@@ -89,8 +92,9 @@ static int map_names(struct view *v, struct view_host *host)
 }
 
 /*
- * True if the offset of a server's clock is only known as a range, and the range contains 0. Then its times stay: most
- * machines set their clocks by NTP, far more exactly than such a range is wide.
+ * True if the offset of a server's clock is only known as a range, and the range contains 0. Then
+ * its times stay: most machines set their clocks by NTP, far more exactly than such a range is
+ * wide.
  */
 static bool offset_is_within_error(
 	const struct view_host *host, const struct archive_plane *environment)
@@ -243,7 +247,10 @@ static int note_count(struct view *v, const struct archive *a, uint64_t n, const
 	return n ? view_note(v, "%s: %llu %s", a->path, (unsigned long long)n, what) : 0;
 }
 
-/* Finds the line in which the file was cut; NULL: it was cut between two lines, or before the line's first event. */
+/*
+ * Finds the line in which the file was cut; NULL: it was cut between two lines, or before the
+ * line's first event.
+ */
 static const struct archive_line *find_cut_line(const struct archive *a)
 {
 	const struct archive_plane *plane = a->n_planes ? &a->planes[a->n_planes - 1] : NULL;

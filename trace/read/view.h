@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A view shows one or more archives on one time, as rows that a viewer draws. A codec gets a view, walks its tracks,
- * and reads each with a cursor; it sees neither files nor XSpace.
+ * A view shows one or more archives on one time, as rows that a viewer draws. A codec gets a view,
+ * walks its tracks, and reads each with a cursor; it sees neither files nor XSpace.
  *
  *	host            an archive, named after the machine that it is from
  *	  process       a program there, or a device, or a group of tracks (grouping.h)
  *	    track       a thread, a device's stream, async spans, or samples of counters
  *	      item      cursor.h
  *
- * A program that both proftap and JAX's profiler server recorded is one process with the tracks of both archives
- * (stock_threads.h). A thread that both recorded is one row of two tracks, proftap's first.
+ * A program that both proftap and JAX's profiler server recorded is one process with the tracks of
+ * both archives (stock_threads.h). A thread that both recorded is one row of two tracks, proftap's
+ * first.
  *
  * There are no locks inside; several cursors may read at the same time.
  */
@@ -51,19 +52,23 @@ struct view_process {
 	bool is_device;
 	int32_t device; /* id of the device, unique in the view; -1: none */
 	int32_t local_device; /* id of the device on its host; -1: none */
-	/* Pid of the recorded ancestor, for a process that has usage counters only; 0: the process itself was recorded. */
+	/*
+	 * Pid of the recorded ancestor, for a process that has usage counters only; 0: the process
+	 * itself was recorded.
+	 */
 	int64_t descendant_of;
 	char *name; /* "train", "/device:GPU:0" */
 };
 
 /*
- * Made-up pids and tids begin here: above all that Linux gives (2^22), and below the limit of some viewers (2^31). Process
- * or track i gets VIEW_MADE_UP + i.
+ * Made-up pids and tids begin here: above all that Linux gives (2^22), and below the limit of some
+ * viewers (2^31). Process or track i gets VIEW_MADE_UP + i.
  */
 #define VIEW_MADE_UP (1 << 30)
 
 enum track_kind {
-	TRACK_THREAD, /* spans, steps and instants of a thread: they nest, but in foreign files may not */
+	/* Spans, steps and instants of a thread: they nest, but in foreign files may not */
+	TRACK_THREAD,
 	TRACK_STREAM, /* kernels and copies of a device; may overlap */
 	TRACK_ASYNC, /* async spans; overlap */
 	TRACK_COUNTERS, /* samples of any number of series */
@@ -75,10 +80,12 @@ struct view_track {
 	uint32_t process; /* the process that it is drawn under */
 	uint32_t origin; /* the process that it belongs to; equal to |process| without a grouping */
 	uint32_t row; /* number of the row in the view, if there is a grouping */
-	bool is_shared; /* another track is drawn on the same row, with the same tid: their items overlap */
+	/* Another track is drawn on the same row, with the same tid: their items overlap */
+	bool is_shared;
 	int64_t tid; /* > 0, unique in the process; made up unless |is_real| */
 	bool is_real; /* |tid| is that of a thread of the kernel */
-	bool is_derived; /* repeats the contents of other tracks, so that sums must leave it out (view_tracks.c) */
+	/* Repeats the contents of other tracks, so that sums must leave it out (view_tracks.c) */
+	bool is_derived;
 	char *name; /* drawn name, such as "loader"; never empty */
 	char *origin_name; /* name without a grouping */
 	int64_t origin_tid; /* tid without a grouping */
@@ -93,7 +100,8 @@ struct view_track {
 
 /* How the times of several archives are aligned. */
 enum view_align {
-	VIEW_ALIGN_EPOCH, /* by the Unix times of their starts, corrected by the measured clock offsets */
+	/* By the Unix times of their starts, corrected by the measured clock offsets */
+	VIEW_ALIGN_EPOCH,
 	VIEW_ALIGN_START, /* all begin at 0 */
 };
 
@@ -102,8 +110,8 @@ struct view_options {
 	const int64_t *shifts_ns; /* added to the times of archive i after alignment; NULL: none */
 	size_t n_shifts;
 	const struct selection *selection; /* borrowed; NULL: everything */
-	const struct grouping
-		*grouping; /* how rows are made (grouping.h); NULL: as they were recorded */
+	/* How rows are made (grouping.h); NULL: as they were recorded */
+	const struct grouping *grouping;
 };
 
 /* Cancels long work: readers of items and codecs call is_wanted() now and then, in any thread. */
@@ -139,7 +147,8 @@ struct view {
 };
 
 /*
- * Takes |archives|, also on failure; the array itself stays the caller's. 0, or a negative errno with |d|.
+ * Takes |archives|, also on failure; the array itself stays the caller's. 0, or a negative errno
+ * with |d|.
  */
 int view_open(struct archive **archives, size_t n_archives, const struct view_options *options,
 	struct view **out, struct diag *d);
@@ -168,7 +177,10 @@ static inline bool view_is_grouped(const struct view *v)
 	return v->processes != v->origins;
 }
 
-/* True if rows need their host's name to be told apart. Rows of a grouping have the names that the user requested. */
+/*
+ * True if rows need their host's name to be told apart. Rows of a grouping have the names that the
+ * user requested.
+ */
 static inline bool view_names_hosts(const struct view *v)
 {
 	return v->n_archives > 1 && !view_is_grouped(v);
@@ -212,8 +224,8 @@ static inline const struct view_process *view_get_origin(
 }
 
 /*
- * Returns the tid for reports and tables. A thread without a tid of the kernel, as in traces of JAX's server, has the id that
- * its server gave it, not the one that was made up for viewers.
+ * Returns the tid for reports and tables. A thread without a tid of the kernel, as in traces of
+ * JAX's server, has the id that its server gave it, not the one that was made up for viewers.
  */
 int64_t view_track_get_tid(const struct view_track *t);
 

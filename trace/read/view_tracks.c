@@ -194,16 +194,20 @@ static int64_t take_process(struct view_builder *b, const struct archive_plane *
 	return pid ? take_by_pid(b, plane, pid) : add_process(b, plane, 0);
 }
 
-/* --- derived lines ---------------------------------------------------------------------------- */
+/* --- derived lines ------------------------------------------------------------------------- */
 
 /*
- * Derived lines repeat the contents of other lines: XLA sums a device's operations up to steps, modules, name scopes and
- * lines of source, each on a line of its own beside the operations. So do the lines of a plane beside a device's own
- * (trace/model/device_name.h): the host's waits for the device are on the host's threads, too. Viewers draw derived lines
- * like any other, but sums of times leave them out.
+ * Derived lines repeat the contents of other lines: XLA sums a device's operations up to steps,
+ * modules, name scopes and lines of source, each on a line of its own beside the operations. So do
+ * the lines of a plane beside a device's own (trace/model/device_name.h): the host's waits for the
+ * device are on the host's threads, too. Viewers draw derived lines like any other, but sums of
+ * times leave them out.
  */
 
-/* Range of the ids that XLA's trace_utils.h reserves for derived lines; they have 32 bits there, with a sign or without. */
+/*
+ * Range of the ids that XLA's trace_utils.h reserves for derived lines; they have 32 bits there,
+ * with a sign or without.
+ */
 #define FIRST_ID INT64_C(0xdeadbeef)
 #define N_IDS 390
 #define TOP (INT64_C(1) << 32)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes grafts. If the process began after the other trace, its events stay as they are: only the timestamps of its
- * lines change. A line that began before the other trace is encoded anew, because XSpace has no times below 0.
+ * Makes grafts. If the process began after the other trace, its events stay as they are: only the
+ * timestamps of its lines change. A line that began before the other trace is encoded anew, because
+ * XSpace has no times below 0.
  */
 #include "trace/xspace/graft.h"
 
@@ -34,7 +35,7 @@
 #define EVENT_HEAD_BYTES (4 * PB_VARINT_MAX_BYTES + 4)
 
 /* A message whose length is filled in at its end. */
-struct open_message {
+struct graft_message {
 	uint8_t *length;
 	uint64_t start_bytes;
 };
@@ -58,14 +59,14 @@ struct grafting {
 	struct graft *g;
 	const uint8_t *raw; /* bytes to keep that are not yet in the frame or a range */
 	size_t n_raw;
-	struct open_message open[2]; /* a plane, and a line in it */
+	struct graft_message open[2]; /* a plane, and a line in it */
 	size_t depth;
 	int64_t n_planes;
 	bool keeps_name; /* the open plane does */
 	struct cut_line line;
 };
 
-/* --- the frame and the ranges ----------------------------------------------------------------- */
+/* --- the frame and the ranges -------------------------------------------------------------- */
 
 static int graft_add_range(struct graft *g, uint64_t offset, uint64_t n_bytes)
 {
@@ -121,7 +122,7 @@ static int frame_open_message(struct grafting *gr, uint32_t number)
 		return -ENOMEM;
 	*p = (uint8_t)PB_TAG(number, PB_LEN);
 	frame_commit(gr, 1 + PB_PADDED_BYTES);
-	gr->open[gr->depth++] = (struct open_message){p + 1, gr->g->total_bytes};
+	gr->open[gr->depth++] = (struct graft_message){p + 1, gr->g->total_bytes};
 	return 0;
 }
 
@@ -161,7 +162,7 @@ static int store_events(struct grafting *gr, const struct chunks *events)
 	return r ? r : graft_add_range(g, offset, events->total_bytes);
 }
 
-/* --- lines that began before the other trace -------------------------------------------------- */
+/* --- lines that began before the other trace ----------------------------------------------- */
 
 /* |start_ns| is the time, in the other trace, that the line's offsets count from. */
 static void cut_line_begin(struct cut_line *l, int64_t start_ns)
@@ -279,8 +280,8 @@ static int cut_event(struct cut_line *l, const struct pb_field *event, uint64_t 
 }
 
 /*
- * Reads an event's times: 1, or 0 for an aggregated event, which has none. An event is aggregated if its last field
- * of the two is num_occurrences, not offset_ps.
+ * Reads an event's times: 1, or 0 for an aggregated event, which has none. An event is aggregated
+ * if its last field of the two is num_occurrences, not offset_ps.
  */
 static int read_times(
 	const struct pb_field *event, int64_t *offset_ps, int64_t *duration_ps, bool *has_duration)
@@ -344,7 +345,7 @@ static void cut_line_deinit(struct cut_line *l)
 	free(l->cut);
 }
 
-/* --- visitors of the walk --------------------------------------------------------------------- */
+/* --- visitors of the walk ------------------------------------------------------------------ */
 
 static int frame_put_pid(struct grafting *gr, const struct pb_field *plane)
 {
@@ -400,7 +401,7 @@ static int begin_message(
 static int end_message(void *context)
 {
 	struct grafting *gr = context;
-	const struct open_message *m = &gr->open[gr->depth - 1];
+	const struct graft_message *m = &gr->open[gr->depth - 1];
 	int r = cut_line_end(gr);
 
 	if (!r)
@@ -422,7 +423,10 @@ static int graft_event(int64_t time_ns, const uint8_t *p, size_t n, void *contex
 	return pb_next(&reader, &event) > 0 ? move_event(gr, &event) : -EBADMSG;
 }
 
-/* True for fields that the graft replaces, or drops as the host's name, which the other trace has too. */
+/*
+ * True for fields that the graft replaces, or drops as the host's name, which the other trace has
+ * too.
+ */
 static bool field_is_replaced(const struct grafting *gr, uint32_t tag)
 {
 	switch (gr->depth) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A graft is the trace of one process as a part of another trace: on the other trace's time, its planes named and
- * numbered per process. It is made from encoded bytes without decoding them, in little memory however large they are:
- * the bytes that change lie in memory (the frame), all others stay in their file (the ranges).
+ * A graft is the trace of one process as a part of another trace: on the other trace's time, its
+ * planes named and numbered per process. It is made from encoded bytes without decoding them, in
+ * little memory however large they are: the bytes that change lie in memory (the frame), all others
+ * stay in their file (the ranges).
  */
 #ifndef TRACE_GRAFT_H
 #define TRACE_GRAFT_H
@@ -27,16 +28,20 @@ struct graft {
 	size_t n_bytes;
 	int64_t pid;
 	/*
-	 * The names of the other trace's planes if both traces are of the same process: then only planes whose names are
-	 * taken are renamed. NULL: the processes differ, and all planes are renamed.
+	 * The names of the other trace's planes if both traces are of the same process: then only
+	 * planes whose names are taken are renamed. NULL: the processes differ, and all planes are
+	 * renamed.
 	 */
 	const struct names *taken;
 	/*
-	 * The start of this trace on the time of the other. If it is below 0, events that were open at the other's start
-	 * are cut there, and events that had ended are left out.
+	 * The start of this trace on the time of the other. If it is below 0, events that were open
+	 * at the other's start are cut there, and events that had ended are left out.
 	 */
 	int64_t shift_ns;
-	/* Called often: the bytes before |p| were read, and may be read again. 0, or an errno that ends the work. */
+	/*
+	 * Called often: the bytes before |p| were read, and may be read again. 0, or an errno that
+	 * ends the work.
+	 */
 	int (*pass)(const uint8_t *p, void *context);
 	/* Appends to the file. 0 or a negative errno. */
 	int (*store)(const struct chunks *bytes, uint64_t *offset, void *context);

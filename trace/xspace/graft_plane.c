@@ -21,7 +21,10 @@
 static const char process_name[] = "ptap_process_name";
 static const char process_id[] = "process_id";
 
-/* Finds the last field |tag| of |message|: in protobuf the last one counts. All zero when there is none. */
+/*
+ * Finds the last field |tag| of |message|: in protobuf the last one counts. All zero when there is
+ * none.
+ */
 static struct pb_field find_field(const struct pb_field *message, uint32_t tag)
 {
 	struct pb_reader reader = pb_enter(message);
@@ -47,7 +50,10 @@ static bool field_is_text(const struct pb_field *field, const char *text)
 	return field->n_bytes == strlen(text) && memcmp(field->data, text, field->n_bytes) == 0;
 }
 
-/* Finds the entry whose key is |id|, or if that is 0 the one named |text|; all zero when there is none. */
+/*
+ * Finds the entry whose key is |id|, or if that is 0 the one named |text|; all zero when there is
+ * none.
+ */
 static struct pb_field find_metadata(const struct pb_field *plane, uint64_t id, const char *text)
 {
 	struct pb_reader reader = pb_enter(plane);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The outline of a trace: its names, facts, warnings and numbers of events. Events are counted as they are read, so that
- * little memory is needed however many there are.
+ * The outline of a trace: its names, facts, warnings and numbers of events. Events are counted as
+ * they are read, so that little memory is needed however many there are.
  */
 #ifndef TRACE_OUTLINE_H
 #define TRACE_OUTLINE_H
@@ -22,9 +22,9 @@ struct outline {
 };
 
 /*
- * Reads an XSpace of any origin, and refuses the same bytes as xspace_decode(). |pass| is called often, with the place up
- * to which the bytes were read (at times it goes back by a line); a result other than 0 ends the reading. Call
- * outline_deinit() in any case.
+ * Reads an XSpace of any origin, and refuses the same bytes as xspace_decode(). |pass| is called
+ * often, with the place up to which the bytes were read (at times it goes back by a line); a result
+ * other than 0 ends the reading. Call outline_deinit() in any case.
  */
 int outline_read(struct outline *o, const uint8_t *data, size_t n_bytes,
 	int (*pass)(const uint8_t *p, void *context), void *context, struct diag *d);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The protobuf wire format: writes fields into room that the caller has reserved, and reads
- * fields out of untrusted bytes. A message is not a struct here: its reader walks the fields and picks by tag:
+ * The protobuf wire format: writes fields into room that the caller has reserved, and reads fields
+ * out of untrusted bytes. A message is not a struct here: its reader walks the fields and picks by
+ * tag:
  *
  *	while ((r = pb_next(&reader, &field)) > 0) {
  *		switch (field.tag) {
@@ -87,8 +88,8 @@ static inline uint64_t pb_spread(uint64_t value, enum pb_means means)
 }
 
 /*
- * Like pb_put_varint(), for numbers whose size no branch predictor can guess. It always stores 8 bytes; those behind
- * the returned position are garbage.
+ * Like pb_put_varint(), for numbers whose size no branch predictor can guess. It always stores 8
+ * bytes; those behind the returned position are garbage.
  */
 static inline uint8_t *pb_put_wide_varint(uint8_t *p, uint64_t value, enum pb_means means)
 {
@@ -116,8 +117,8 @@ static inline void pb_put_padded(uint8_t *p, uint64_t value)
 }
 
 /*
- * Fills in the length of the bytes between length + 1 and |end|, for which one byte was left; moves the bytes
- * when the length takes more. Returns the new end.
+ * Fills in the length of the bytes between length + 1 and |end|, for which one byte was left; moves
+ * the bytes when the length takes more. Returns the new end.
  */
 static inline uint8_t *pb_put_length_before(uint8_t *length, uint8_t *end)
 {
@@ -237,8 +238,9 @@ static inline int pb_get_len(struct pb_reader *reader, struct pb_field *field)
 }
 
 /*
- * Reads the next field: 1 and |field| is filled; 0 at the end; -EBADMSG with reader->error, and reader->p at the
- * bad place. It returns fields of every number: callers ignore those that they do not know.
+ * Reads the next field: 1 and |field| is filled; 0 at the end; -EBADMSG with reader->error, and
+ * reader->p at the bad place. It returns fields of every number: callers ignore those that they do
+ * not know.
  */
 static inline int pb_next(struct pb_reader *reader, struct pb_field *field)
 {
@@ -276,8 +278,9 @@ static inline int pb_next(struct pb_reader *reader, struct pb_field *field)
 }
 
 /*
- * True if a message of |n_message| bytes is one LEN field |tag| and nothing else. Only its first |n| bytes, at |data|, are
- * needed; too few of them give false. *head_out is the number of bytes before the field's content.
+ * True if a message of |n_message| bytes is one LEN field |tag| and nothing else. Only its first
+ * |n| bytes, at |data|, are needed; too few of them give false. *head_out is the number of bytes
+ * before the field's content.
  */
 static inline bool pb_is_one_field(
 	const uint8_t *data, size_t n, uint64_t n_message, uint32_t tag, size_t *head_out)

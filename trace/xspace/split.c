@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Splits an XSpace. A plan comes first: some ten thousand events, evenly spaced by bytes and sorted by time, tell where
- * equal parts would begin. A second walk adds up the size of each part; if one is too large, more parts are tried.
+ * Splits an XSpace. A plan comes first: some ten thousand events, evenly spaced by bytes and sorted
+ * by time, tell where equal parts would begin. A second walk adds up the size of each part; if one
+ * is too large, more parts are tried.
  *
- * All parts are written in one walk. The length of a plane or a line in a part is known at its end: it has a fixed width
- * and is overwritten then.
+ * All parts are written in one walk. The length of a plane or a line in a part is known at its end:
+ * it has a fixed width and is overwritten then.
  */
 #include "trace/xspace/split.h"
 
@@ -28,7 +29,7 @@
 #define BUFFER_BYTES 32768
 #define MAX_DEPTH 2 /* a line in a plane */
 
-/* --- the plan --------------------------------------------------------------------------------- */
+/* --- the plan ------------------------------------------------------------------------------ */
 
 struct time_sample {
 	int64_t time_ns;
@@ -214,7 +215,7 @@ int split_plan(struct split *s, struct diag *d)
 	return r;
 }
 
-/* --- the parts -------------------------------------------------------------------------------- */
+/* --- the parts ----------------------------------------------------------------------------- */
 
 struct split_part {
 	int fd;
@@ -325,7 +326,10 @@ static int writer_other(const uint8_t *p, size_t n, void *context)
 	return r;
 }
 
-/* Appends the mark of the part. It is a whole space: behind another one it adds a plane to that one. */
+/*
+ * Appends the mark of the part. It is a whole space: behind another one it adds a plane to that
+ * one.
+ */
 static int part_append_mark(const struct split *s, struct split_part *part, size_t i)
 {
 	_cleanup_(space_freep) struct space *space = NULL;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cuts an XSpace that is too large for its reader into several, by time. Each part has all planes and lines, with their
- * names and stats, and the events that begin in its part of the time. Little memory is needed, however large the XSpace is.
+ * Cuts an XSpace that is too large for its reader into several, by time. Each part has all planes
+ * and lines, with their names and stats, and the events that begin in its part of the time. Little
+ * memory is needed, however large the XSpace is.
  *
- * The last plane of a part, PLANE_PART (space.h), has its number: readers join the parts again (read/archive_join.h).
+ * The last plane of a part, PLANE_PART (space.h), has its number: readers join the parts again
+ * (read/archive_join.h).
  */
 #ifndef TRACE_SPLIT_H
 #define TRACE_SPLIT_H
@@ -28,10 +30,10 @@ struct split {
 
 	/* The plan. */
 	size_t n_parts;
-	int64_t starts_ns
-		[SPLIT_MAX_PARTS]; /* start of each part but the first, on the time of events */
-	uint64_t part_bytes
-		[SPLIT_MAX_PARTS]; /* upper bound of each part's size; includes SPLIT_MARK_BYTES */
+	/* Start of each part but the first, on the time of events */
+	int64_t starts_ns[SPLIT_MAX_PARTS];
+	/* Upper bound of each part's size; includes SPLIT_MARK_BYTES */
+	uint64_t part_bytes[SPLIT_MAX_PARTS];
 };
 
 /* 0; -EFBIG with |d| when parts cannot be made so small; or another negative errno with |d|. */

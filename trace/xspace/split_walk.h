@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One walk over an encoded XSpace, for split.c and graft.c: a visitor gets its planes, lines and events as bytes. */
+/*
+ * One walk over an encoded XSpace, for split.c and graft.c: a visitor gets its planes, lines and
+ * events as bytes.
+ */
 #ifndef TRACE_SPLIT_WALK_H
 #define TRACE_SPLIT_WALK_H
 
@@ -11,8 +14,8 @@ struct split;
 
 struct split_visitor {
 	/*
-	 * A plane, or a line in it, begins and ends. |number| is its field's number in the message that it is in; |line_ns| is
-	 * the timestamp of a line.
+	 * A plane, or a line in it, begins and ends. |number| is its field's number in the message
+	 * that it is in; |line_ns| is the timestamp of a line.
 	 */
 	int (*begin)(
 		uint32_t number, const struct pb_field *message, int64_t line_ns, void *context);

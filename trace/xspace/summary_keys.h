@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells the kinds of events and lines (steps, flows, async spans, counters) by the names of their stats. */
+/*
+ * Tells the kinds of events and lines (steps, flows, async spans, counters) by the names of their
+ * stats.
+ */
 #ifndef TRACE_SUMMARY_KEYS_H
 #define TRACE_SUMMARY_KEYS_H
 
@@ -28,7 +31,9 @@ bool line_is_async(
 	const struct plane *plane, const struct summary_keys *keys, const struct line *line);
 bool event_is_async(const struct plane *plane, const struct summary_keys *keys,
 	const struct trace_event *event);
-/* The kind of an event on a thread's line. In foreign traces a span may also be the end of a flow. */
+/*
+ * The kind of an event on a thread's line. In foreign traces a span may also be the end of a flow.
+ */
 enum event_kind {
 	EVENT_SPAN, /* has a duration, or is a step, or has no end */
 	EVENT_INSTANT,

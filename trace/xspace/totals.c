@@ -13,7 +13,7 @@
 
 #define OPTIONS_DURATION_MS 9 /* ProfileOptions.duration_ms */
 
-/* --- the length of a recording ---------------------------------------------------------------- */
+/* --- the length of a recording ------------------------------------------------------------- */
 
 /* Finds the requested length in ns; -1 if the options do not contain one. */
 static int64_t find_requested_length(const struct report_length *l)
@@ -45,7 +45,7 @@ int64_t report_find_length(const struct report_length *l)
 	return last_ns > 0 && last_ns < longest_ns ? last_ns : longest_ns;
 }
 
-/* --- the tally -------------------------------------------------------------------------------- */
+/* --- the tally ----------------------------------------------------------------------------- */
 
 void tally_begin_plane(struct tally *t, const struct plane *plane)
 {
@@ -150,7 +150,7 @@ void tally_deinit(struct tally *t)
 	t->n_seen = 0;
 }
 
-/* --- totals ----------------------------------------------------------------------------------- */
+/* --- totals -------------------------------------------------------------------------------- */
 
 void report_count(const struct space *space, struct report_totals *totals)
 {

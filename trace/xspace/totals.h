@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The totals of a trace: how many spans, samples and other events it has. A tally counts them line by line; a line may
- * come in pieces.
+ * The totals of a trace: how many spans, samples and other events it has. A tally counts them line
+ * by line; a line may come in pieces.
  */
 #ifndef TRACE_TOTALS_H
 #define TRACE_TOTALS_H
@@ -19,14 +19,14 @@ struct space;
 
 /* The totals that a one-line summary needs. */
 struct report_totals {
-	uint64_t
-		n_spans; /* events on threads' lines that have a duration or no end yet, and steps */
+	/* Events on threads' lines that have a duration or no end yet, and steps */
+	uint64_t n_spans;
 	uint64_t n_device_spans; /* those of |n_spans| on lines of devices: kernels, copies */
 	uint64_t n_instants; /* events on threads' lines that are neither spans nor flow marks */
 	uint64_t n_threads; /* lines with at least one event, also streams of devices */
 	uint64_t n_asyncs; /* async spans, which lie on lines of their own that are no threads */
-	uint64_t
-		n_flow_marks; /* events that a flow leaves or enters; in foreign traces spans, too */
+	/* Events that a flow leaves or enters; in foreign traces spans, too */
+	uint64_t n_flow_marks;
 	uint64_t n_counter_samples;
 	uint64_t n_counters; /* series */
 	uint64_t n_steps; /* events with the stats _r and step_num */
@@ -46,9 +46,10 @@ struct report_length {
 };
 
 /*
- * Returns the length in ns, or -1 if it is not known. The stop time that the servers of JAX and TensorFlow write comes after
- * they have collected the events, which may take longer than the recording. So the length of their recordings is the
- * requested one; it is the end of the last event if that is later, or if the recording was stopped early.
+ * Returns the length in ns, or -1 if it is not known. The stop time that the servers of JAX and
+ * TensorFlow write comes after they have collected the events, which may take longer than the
+ * recording. So the length of their recordings is the requested one; it is the end of the last
+ * event if that is later, or if the recording was stopped early.
  */
 int64_t report_find_length(const struct report_length *length);
 
@@ -67,8 +68,8 @@ struct tally {
 };
 
 /*
- * Begins a plane, all of whose stat names are known; the plane is borrowed until the next one begins. Before the first
- * plane the tally is all zero bytes.
+ * Begins a plane, all of whose stat names are known; the plane is borrowed until the next one
+ * begins. Before the first plane the tally is all zero bytes.
  */
 void tally_begin_plane(struct tally *t, const struct plane *plane);
 /* Adds the events of a line, or some of them. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decodes XSpace bytes into a space, with one function per message. Planes and lines are read twice: first for the
- * fields that their parts refer to (metadata, line header), which may stand behind those parts, then for the parts.
+ * Decodes XSpace bytes into a space, with one function per message. Planes and lines are read
+ * twice: first for the fields that their parts refer to (metadata, line header), which may stand
+ * behind those parts, then for the parts.
  *
- * The decoder leaves out fields that the model has no place for: stats, display names and children of event
- * metadata, descriptions of stats, and aggregated events (num_occurrences), which have no time; a
- * warning counts the latter. A line without a name gets its display name. An id without metadata is
- * called "?<id>".
+ * The decoder leaves out fields that the model has no place for: stats, display names and children
+ * of event metadata, descriptions of stats, and aggregated events (num_occurrences), which have no
+ * time; a warning counts the latter. A line without a name gets its display name. An id without
+ * metadata is called "?<id>".
  */
 #include "trace/xspace/xspace.h"
 
@@ -24,7 +25,7 @@
 #include "trace/xspace/pbwire.h"
 #include "trace/xspace/xspace_decoder.h"
 
-/* --- errors, texts and ids -------------------------------------------------------------------- */
+/* --- errors, texts and ids ----------------------------------------------------------------- */
 
 int decoder_fail_memory(struct decoder *d)
 {
@@ -39,8 +40,8 @@ static int decoder_fail_bytes(
 }
 
 /*
- * Ends a message's loop: |r| is the last result of pb_next(); the text of an error names |message| and the
- * offset.
+ * Ends a message's loop: |r| is the last result of pb_next(); the text of an error names |message|
+ * and the offset.
  */
 static int decoder_finish(
 	struct decoder *d, const struct pb_reader *reader, int r, const char *message)
@@ -61,7 +62,9 @@ static int decoder_intern(
 	return *index == NAMES_NONE ? decoder_fail_memory(d) : 0;
 }
 
-/* Finds the index of an id; an id without metadata gets the name "?<id>", in a brief reading "?". */
+/*
+ * Finds the index of an id; an id without metadata gets the name "?<id>", in a brief reading "?".
+ */
 static int decoder_resolve(struct decoder *d, const struct idmap *map, struct names *names,
 	int64_t id, uint32_t *index)
 {
@@ -78,7 +81,7 @@ static int decoder_resolve(struct decoder *d, const struct idmap *map, struct na
 	return *index == NAMES_NONE ? decoder_fail_memory(d) : 0;
 }
 
-/* --- stats ------------------------------------------------------------------------------------ */
+/* --- stats --------------------------------------------------------------------------------- */
 
 static int stat_set_blob(struct decoder *d, const struct pb_field *f, struct trace_stat *stat)
 {
@@ -187,7 +190,9 @@ struct wire_event {
 	bool is_aggregated;
 };
 
-/* Rounds to the nearest ns. The two ends of a span are rounded alike, so that nesting stays proper. */
+/*
+ * Rounds to the nearest ns. The two ends of a span are rounded alike, so that nesting stays proper.
+ */
 static int64_t ps_to_ns(int64_t ps)
 {
 	int64_t ns = ps / 1000;
@@ -328,7 +333,10 @@ static struct line *decode_new_line(struct decoder *d, const struct line_header 
 	return name ? plane_add_line(d->plane, h->id, name, h->n_events) : NULL;
 }
 
-/* Decodes the events of a line; no error in the wire format is left, since decode_line_header() has read it. */
+/*
+ * Decodes the events of a line; no error in the wire format is left, since decode_line_header() has
+ * read it.
+ */
 static int decode_events(struct decoder *d, const struct pb_field *message,
 	const struct line_header *h, struct line *line,
 	int (*after)(struct decoder *, struct line *))
@@ -440,7 +448,10 @@ static int decode_metadata_value(
 	return decoder_finish(d, &reader, r, "a metadata value");
 }
 
-/* Decodes an entry of a map: {key = 1, value = 2}. The key counts; the id inside the value is a copy of it. */
+/*
+ * Decodes an entry of a map: {key = 1, value = 2}. The key counts; the id inside the value is a
+ * copy of it.
+ */
 static int decode_metadata(
 	struct decoder *d, const struct pb_field *message, struct idmap *map, struct names *names)
 {

@@ -17,8 +17,9 @@
 struct diag;
 
 /*
- * A sink takes the events instead of the plane, a bounded number at a time. Texts and bytes of their stats are then left
- * out, and all ids without metadata share one name. Both functions return 0 or a negative errno, which ends the reading.
+ * A sink takes the events instead of the plane, a bounded number at a time. Texts and bytes of
+ * their stats are then left out, and all ids without metadata share one name. Both functions return
+ * 0 or a negative errno, which ends the reading.
  */
 struct decoder_sink {
 	int (*take)(

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encodes a space as XSpace bytes. Planes and lines, whose lengths are unknown until their end, have padded
- * varints as lengths; the loop over events is in xspace_events.c.
+ * Encodes a space as XSpace bytes. Planes and lines, whose lengths are unknown until their end,
+ * have padded varints as lengths; the loop over events is in xspace_events.c.
  *
- * Readers of the format break on some names and numbers, so they are altered: the stat name `group_id`, and
- * names and numbers of counters, which XProf prints without escaping. (Every text is made valid UTF-8, see
- * xspace_encoder.h.)
+ * Readers of the format break on some names and numbers, so they are altered: the stat name
+ * `group_id`, and names and numbers of counters, which XProf prints without escaping. (Every text
+ * is made valid UTF-8, see xspace_encoder.h.)
  */
 #include "trace/xspace/xspace.h"
 
@@ -25,7 +25,7 @@
 #define LATE_NS (INT64_MAX / 2000) /* a line that starts after this needs a base: ps are 64 bits */
 #define BAD_SAMPLES_STAT "nan_counter_events"
 
-/* --- names and samples that XProf cannot read ------------------------------------------------- */
+/* --- names and samples that XProf cannot read ---------------------------------------------- */
 
 bool encoder_is_drawable(const struct plane *plane, const struct trace_event *event)
 {
@@ -91,7 +91,7 @@ static int encoder_set_rules(struct plane_encoder *e)
 	return 0;
 }
 
-/* --- planes and lines ------------------------------------------------------------------------- */
+/* --- planes and lines ---------------------------------------------------------------------- */
 
 /* A message whose length is filled in at its end. */
 struct open_message {
@@ -146,7 +146,9 @@ static void write_plane_stat(const struct plane_encoder *e, const struct trace_s
 		chunks_commit(e->out, (size_t)(put_stat(p, 6, e, stat) - p));
 }
 
-/* Leaves a gap for the stored events of |line|; the caller of xspace_encode_around() fills it in. */
+/*
+ * Leaves a gap for the stored events of |line|; the caller of xspace_encode_around() fills it in.
+ */
 static void leave_gap(const struct plane_encoder *e, const struct line *line)
 {
 	struct xspace_gaps *gaps = e->gaps;
@@ -210,7 +212,10 @@ static void write_names(
 		write_metadata(out, number, (uint64_t)i + 1, names->texts[i], rules[i]);
 }
 
-/* Writes a plane stat that counts bad samples, and its metadata if the plane does not know the name yet. */
+/*
+ * Writes a plane stat that counts bad samples, and its metadata if the plane does not know the name
+ * yet.
+ */
 static void write_bad_samples(const struct plane_encoder *e)
 {
 	const struct names *names = &e->plane->stat_names;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of an XSpace that are written into reserved room: texts, stats, events. They are inline because
- * the loop over events (xspace_events.c) is made of them. Only xspace_encode.c and xspace_events.c include this.
+ * The parts of an XSpace that are written into reserved room: texts, stats, events. They are inline
+ * because the loop over events (xspace_events.c) is made of them. Only xspace_encode.c and
+ * xspace_events.c include this.
  */
 #ifndef TRACE_XSPACE_ENCODER_H
 #define TRACE_XSPACE_ENCODER_H
@@ -17,8 +18,10 @@
 struct chunks;
 struct xspace_gaps;
 
-#define HEAD_MAX_BYTES \
-	32 /* an event without stats: tag, length, metadata id, offset, duration; and the slack of wide stores */
+/*
+ * An event without stats: tag, length, metadata id, offset, duration; and the slack of wide stores
+ */
+#define HEAD_MAX_BYTES 32
 #define BATCH_BYTES (16u << 10) /* room is reserved for at least this many bytes at once */
 #define STAT_MAX_BYTES 24 /* a stat without the text or bytes in it */
 #define FIELD_MAX_BYTES 16 /* tag and number, or tag and length */
@@ -41,10 +44,14 @@ struct plane_encoder {
 	uint64_t n_bad_samples;
 };
 
-/* Writes the events of |line|, relative to |base_ns|; samples that XProf cannot draw are left out. */
+/*
+ * Writes the events of |line|, relative to |base_ns|; samples that XProf cannot draw are left out.
+ */
 void encoder_write_events(const struct plane_encoder *e, const struct line *line, int64_t base_ns);
 
-/* XProf draws the first number among the stats of a sample, and breaks on one that is not finite. */
+/*
+ * XProf draws the first number among the stats of a sample, and breaks on one that is not finite.
+ */
 bool encoder_is_drawable(const struct plane *plane, const struct trace_event *event);
 
 static inline int64_t ns_to_ps(int64_t ns)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encodes events. They are nearly all of an XSpace, so this loop counts: room is reserved for a batch, an event is
- * written to its final place, and its length, one byte in all but rare cases, is filled in afterwards.
+ * Encodes events. They are nearly all of an XSpace, so this loop counts: room is reserved for a
+ * batch, an event is written to its final place, and its length, one byte in all but rare cases, is
+ * filled in afterwards.
  */
 #include "trace/xspace/xspace_events.h"
 
@@ -15,7 +16,7 @@
 #include "trace/xspace/summary_keys.h"
 #include "trace/xspace/xspace_encoder.h"
 
-/* --- the loop over events --------------------------------------------------------------------- */
+/* --- the loop over events ------------------------------------------------------------------ */
 
 /* Reserved room at the end of the output that is committed a batch at a time. */
 struct batch {
@@ -106,7 +107,7 @@ void encoder_write_events(const struct plane_encoder *e, const struct line *line
 	batch_commit(&c);
 }
 
-/* --- parts of a long line --------------------------------------------------------------------- */
+/* --- parts of a long line ------------------------------------------------------------------ */
 
 void xspace_events_init(struct xspace_events *x, const struct plane *plane)
 {
@@ -120,8 +121,8 @@ void xspace_events_deinit(struct xspace_events *x)
 }
 
 /*
- * The plane's metadata is not complete yet: a text is treated as if the stat of some counter used it as its name,
- * and so altered it.
+ * The plane's metadata is not complete yet: a text is treated as if the stat of some counter used
+ * it as its name, and so altered it.
  */
 static enum name_rule find_name_rule(const char *text)
 {

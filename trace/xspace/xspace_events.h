@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encodes the events of a line that is too long for memory, a part at a time, while the plane is still being built.
- * The bytes are those that xspace_encode() would write. xspace_events_find() finds a place in their order again.
+ * Encodes the events of a line that is too long for memory, a part at a time, while the plane is
+ * still being built. The bytes are those that xspace_encode() would write. xspace_events_find()
+ * finds a place in their order again.
  */
 #ifndef TRACE_XSPACE_EVENTS_H
 #define TRACE_XSPACE_EVENTS_H
@@ -22,8 +23,8 @@ struct xspace_events {
 };
 
 /*
- * |plane| outlives |x|; between two calls names may be added to it, and its stats replaced. With NULL, all events that
- * are encoded must be without stats.
+ * |plane| outlives |x|; between two calls names may be added to it, and its stats replaced. With
+ * NULL, all events that are encoded must be without stats.
  */
 void xspace_events_init(struct xspace_events *x, const struct plane *plane);
 void xspace_events_deinit(struct xspace_events *x);
@@ -36,8 +37,8 @@ int xspace_events_encode(
 	struct xspace_events *x, const struct trace_event *events, size_t n, struct chunks *out);
 
 /*
- * Counts the bytes of those encoded events at |data| that come before |key| in the order of a line (start ascending,
- * duration descending). -EBADMSG when |data| is not such events.
+ * Counts the bytes of those encoded events at |data| that come before |key| in the order of a line
+ * (start ascending, duration descending). -EBADMSG when |data| is not such events.
  */
 ssize_t xspace_events_find(const uint8_t *data, size_t n_bytes, const struct trace_event *key);
 
