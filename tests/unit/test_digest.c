@@ -443,8 +443,8 @@ END_TEST
 
 /* Gaps. */
 
-static void check_gap(const struct gap *gap, int64_t start_ns, int64_t end_ns, const char *after,
-	const char *before)
+static void check_gap(const struct idle_gap *gap, int64_t start_ns, int64_t end_ns,
+	const char *after, const char *before)
 {
 	ck_assert_int_eq(gap->start_ns, start_ns);
 	ck_assert_int_eq(gap->end_ns, end_ns);

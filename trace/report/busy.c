@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Covered time and gaps; see busy.h. */
+/* Computes covered time and gaps. */
 #include "trace/report/busy.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ void busy_init(struct busy *b, int64_t begin_ns, int64_t end_ns)
 		.begin_ns = begin_ns, .end_ns = end_ns, .until_ns = begin_ns, .last = BUSY_NO_NAME};
 }
 
-int64_t gap_get_length(const struct gap *gap)
+int64_t gap_get_length(const struct idle_gap *gap)
 {
 	return sub_saturated(gap->end_ns, gap->start_ns);
 }
@@ -26,10 +26,10 @@ void busy_deinit(struct busy *b)
 	b->n_gaps = 0;
 }
 
-/* One by one: of most threads there are few, and there may be a million threads. */
-static int make_room(struct busy *b)
+/* Grows by one gap at a time: most threads have few gaps, and there may be a million threads. */
+static int busy_reserve_gap(struct busy *b)
 {
-	struct gap *gaps;
+	struct idle_gap *gaps;
 
 	if (b->n_gaps == BUSY_GAPS)
 		return 0;
@@ -41,7 +41,7 @@ static int make_room(struct busy *b)
 	return 0;
 }
 
-static int add_gap(struct busy *b, struct gap gap)
+static int busy_add_gap(struct busy *b, struct idle_gap gap)
 {
 	size_t i = b->n_gaps;
 
@@ -49,7 +49,7 @@ static int add_gap(struct busy *b, struct gap gap)
 		i--;
 	if (i == BUSY_GAPS)
 		return 0;
-	if (make_room(b))
+	if (busy_reserve_gap(b))
 		return -ENOMEM;
 	memmove(&b->gaps[i + 1], &b->gaps[i], (b->n_gaps - i - 1) * sizeof gap);
 	b->gaps[i] = gap;
@@ -65,7 +65,7 @@ int busy_add(struct busy *b, int64_t start_ns, int64_t end_ns, uint32_t name)
 	if (end_ns <= b->until_ns || end_ns <= start_ns)
 		return 0;
 	if (start_ns > b->until_ns) {
-		if (add_gap(b, (struct gap){b->until_ns, start_ns, b->last, name}))
+		if (busy_add_gap(b, (struct idle_gap){b->until_ns, start_ns, b->last, name}))
 			return -ENOMEM;
 		b->until_ns = start_ns;
 	}
@@ -77,11 +77,11 @@ int busy_add(struct busy *b, int64_t start_ns, int64_t end_ns, uint32_t name)
 
 int busy_finish(struct busy *b)
 {
-	struct gap gap = {b->until_ns, b->end_ns, b->last, BUSY_NO_NAME};
-	int rc = b->until_ns < b->end_ns ? add_gap(b, gap) : 0;
+	struct idle_gap gap = {b->until_ns, b->end_ns, b->last, BUSY_NO_NAME};
+	int r = b->until_ns < b->end_ns ? busy_add_gap(b, gap) : 0;
 
 	b->until_ns = b->end_ns;
-	return rc;
+	return r;
 }
 
 int busy_copy(struct busy *b, const struct busy *from)

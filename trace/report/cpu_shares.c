@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares of processor time; see cpu_shares.h. */
+/* Collects the equations, and solves them. */
 #include "trace/report/cpu_shares.h"
 
 #include <errno.h>
@@ -17,7 +17,10 @@
 #include "trace/report/name_map.h"
 
 #define THREAD_PREFIX "thread cpu % "
-/* Columns of the equations: time outside of all spans, of names without a column of their own, and of the names. */
+/*
+ * Columns of the equations: time outside of all spans, time of names without columns of their own,
+ * and time of names that have two columns, for slow units and for all else.
+ */
 #define OWN_NAMES 31
 #define OUTSIDE 0
 #define REST 1
@@ -26,21 +29,21 @@
 #define NO_TID (-1)
 #define SHOWN_THREADS 32
 #define MIN_IDLE_NS INT64_C(300000000)
-/* Before anything is known a share is one half, more or less. */
+/* The prior distribution of a share. */
 #define PRIOR_SHARE 0.5
 #define PRIOR_SIGMA 0.5
-/* A sample is taken up to so much before or after the time that it says. */
+/* Least error of an equation: samples are taken a little before or after their times. */
 #define MIN_SIGMA_S 0.0005
 #define N_SWEEPS 400
-#define MAX_ERROR 0.25 /* of a share that is told */
+#define MAX_ERROR 0.25 /* largest error of a share that is reported */
 #define WAIT_SHARE 0.25
 
 struct cpu_reading {
 	int64_t at_ns;
-	double share; /* of one processor, from here to the next reading */
+	double share; /* share of one processor, from here to the next reading */
 };
 
-/* Of one thread. */
+/* The samples of one thread. */
 struct cpu_series {
 	uint32_t origin;
 	struct cpu_reading *v;
@@ -50,21 +53,22 @@ struct cpu_series {
 
 struct cpu_shares {
 	const struct view *view;
-	int64_t *tids; /* by name of a counter; NO_TID: it is no thread's */
+	int64_t *tids; /* by name of a counter; NO_TID: it is no counter of a thread */
 	uint8_t *columns; /* by name of a span */
 	struct cpu_series *series;
 	size_t n_series;
 	size_t n_series_allocated;
-	struct name_map places; /* of series, by origin and tid */
-	uint32_t origin; /* of the counters that are read */
-	/* The interval at hand, of the thread at hand. */
+	struct name_map places; /* places of series, by origin and tid */
+	uint32_t origin; /* process of the counters that are read */
+	/* The current thread, and its current interval: */
 	const struct cpu_series *thread;
-	bool is_idle; /* it used no processor: the series has the intervals only */
+	/* The thread used no processor: |thread| is another one's series, used for its intervals */
+	bool is_idle;
 	size_t at;
 	double spent_s[N_COLUMNS];
 	uint8_t touched[N_COLUMNS];
 	size_t n_touched;
-	/* All equations, multiplied by their transpose. */
+	/* The normal equations: */
 	double squares[N_COLUMNS][N_COLUMNS];
 	double products[N_COLUMNS];
 	double cpu_squares;
@@ -77,7 +81,7 @@ struct cpu_shares {
 
 /* --- samples ------------------------------------------------------------------------------- */
 
-/* The TID of "thread cpu % NAME (TID)". */
+/* Returns the TID in "thread cpu % NAME (TID)". */
 static int64_t parse_tid(const char *name)
 {
 	const char *open = strrchr(name, '(');
@@ -91,7 +95,7 @@ static int64_t parse_tid(const char *name)
 										      : NO_TID;
 }
 
-/* Whether there are any. */
+/* Finds the tids of all counters. False: no thread has one. */
 static bool find_tids(struct cpu_shares *c)
 {
 	bool has_any = false;
@@ -137,21 +141,21 @@ static int read_sample(void *shares, const struct item *item)
 
 static int read_samples(struct cpu_shares *c, struct diag *d)
 {
-	int rc = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < c->view->n_tracks && rc == 0; i++) {
+	for (size_t i = 0; i < c->view->n_tracks && r == 0; i++) {
 		const struct view_track *track = &c->view->tracks[i];
 
 		c->origin = track->origin;
 		if (track->kind == TRACK_COUNTERS)
-			rc = cursor_read(c->view, track, read_sample, c, d);
+			r = cursor_read(c->view, track, read_sample, c, d);
 	}
-	return rc;
+	return r;
 }
 
 /* --- columns ------------------------------------------------------------------------------- */
 
-/* Names with most self time have one of their own, or rather two. */
+/* Gives columns of their own to the names with most self time. */
 static void give_columns(struct cpu_shares *c, const struct rows *rows)
 {
 	const struct row *most[OWN_NAMES];
@@ -181,7 +185,8 @@ static size_t get_column(const struct cpu_shares *c, uint32_t name, bool is_slow
 
 /* --- making -------------------------------------------------------------------------------- */
 
-static int fill(struct cpu_shares *c, const struct digest *g, bool *has_any, struct diag *d)
+static int cpu_shares_fill(
+	struct cpu_shares *c, const struct digest *g, bool *has_any, struct diag *d)
 {
 	size_t n_names = (size_t)c->view->names.n_texts + 1;
 
@@ -200,14 +205,14 @@ int cpu_shares_new(const struct digest *g, struct cpu_shares **out, struct diag 
 {
 	struct cpu_shares *c = calloc(1, sizeof *c);
 	bool has_any = false;
-	int rc = -ENOMEM;
+	int r = -ENOMEM;
 
 	if (c) {
 		c->view = g->view;
-		rc = fill(c, g, &has_any, d);
+		r = cpu_shares_fill(c, g, &has_any, d);
 	}
-	*out = rc == 0 && has_any ? c : cpu_shares_free(c);
-	return rc;
+	*out = r == 0 && has_any ? c : cpu_shares_free(c);
+	return r;
 }
 
 struct cpu_shares *cpu_shares_free(struct cpu_shares *c)
@@ -227,8 +232,9 @@ struct cpu_shares *cpu_shares_free(struct cpu_shares *c)
 /* --- equations ----------------------------------------------------------------------------- */
 
 /*
- * A server draws the SHOWN_THREADS busiest threads, and none that used no processor at all. So where fewer are there, a thread
- * without a line that was there long enough for samples used none: the intervals are another thread's. NULL: not known.
+ * A server records the SHOWN_THREADS busiest threads, without those that used no processor at all.
+ * So if fewer threads are there, a thread without samples that lived long enough for some used
+ * none. Returns the series of another thread, for its intervals; NULL: it is not known.
  */
 static const struct cpu_series *find_intervals(
 	const struct cpu_shares *c, const struct view_track *track)
@@ -261,7 +267,7 @@ bool cpu_shares_begin(struct cpu_shares *c, const struct view_track *track)
 	return c->thread && c->thread->n >= 2;
 }
 
-/* The interval at hand is over. */
+/* Adds the equation of the current interval, which is over. */
 static void add_equation(struct cpu_shares *c)
 {
 	const struct cpu_reading *r = &c->thread->v[c->at++];
@@ -282,7 +288,7 @@ static void add_equation(struct cpu_shares *c)
 	c->n_equations++;
 }
 
-static void spend(struct cpu_shares *c, size_t column, int64_t ns)
+static void interval_spend(struct cpu_shares *c, size_t column, int64_t ns)
 {
 	if (ns <= 0)
 		return;
@@ -303,10 +309,10 @@ void cpu_shares_spend(
 		int64_t until_ns = t->v[c->at + 1].at_ns;
 
 		if (end_ns < until_ns) {
-			spend(c, column, end_ns - start_ns);
+			interval_spend(c, column, end_ns - start_ns);
 			return;
 		}
-		spend(c, column, until_ns - start_ns);
+		interval_spend(c, column, until_ns - start_ns);
 		add_equation(c);
 		start_ns = until_ns;
 	}
@@ -322,7 +328,10 @@ void cpu_shares_end(struct cpu_shares *c)
 
 /* --- the solution -------------------------------------------------------------------------- */
 
-/* The shares, each in turn set to what is best with the others as they are, and kept between 0 and 1. */
+/*
+ * Finds the shares by coordinate descent: each in turn is set to its optimum for the current
+ * others, between 0 and 1.
+ */
 static void find_shares(struct cpu_shares *c, double weight)
 {
 	for (size_t i = 0; i < N_COLUMNS; i++)
@@ -338,7 +347,7 @@ static void find_shares(struct cpu_shares *c, double weight)
 	}
 }
 
-/* The variance that the equations leave unexplained, s^2 for each equation. */
+/* Returns the residual variance of an equation. */
 static double find_variance(const struct cpu_shares *c)
 {
 	double left = c->cpu_squares;
@@ -355,8 +364,10 @@ static double find_variance(const struct cpu_shares *c)
 	return fmax(left / n_free, MIN_SIGMA_S * MIN_SIGMA_S);
 }
 
-/* Gauss and Jordan's inverse, in place; the matrix is positive definite, so that no rows are exchanged. */
-static void invert(double m[N_COLUMNS][N_COLUMNS])
+/*
+ * Inverts a matrix in place (Gauss-Jordan); it is positive definite, so that no rows are exchanged.
+ */
+static void invert_matrix(double m[N_COLUMNS][N_COLUMNS])
 {
 	for (size_t i = 0; i < N_COLUMNS; i++) {
 		double pivot = 1 / m[i][i];
@@ -390,7 +401,7 @@ void cpu_shares_solve(struct cpu_shares *c)
 	memcpy(c->covariance, c->squares, sizeof c->covariance);
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		c->covariance[i][i] += weight;
-	invert(c->covariance);
+	invert_matrix(c->covariance);
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		for (size_t k = 0; k < N_COLUMNS; k++)
 			c->covariance[i][k] *= variance;
@@ -398,7 +409,7 @@ void cpu_shares_solve(struct cpu_shares *c)
 }
 
 /* Computes the processor time, and its error, of the times in |times|. */
-static bool weigh(
+static bool sum_times(
 	const struct cpu_shares *c, const double times[N_COLUMNS], double *cpu, double *error)
 {
 	double variance = 0;
@@ -422,7 +433,7 @@ bool cpu_shares_find(const struct cpu_shares *c, const struct cpu_part *parts, s
 
 	for (size_t i = 0; i < n; i++)
 		times[get_column(c, parts[i].name, parts[i].is_slow)] += parts[i].ns;
-	return weigh(c, times, ns, error_ns);
+	return sum_times(c, times, ns, error_ns);
 }
 
 bool cpu_shares_get(const struct cpu_shares *c, uint32_t name, double *share, double *error)
@@ -435,7 +446,7 @@ bool cpu_shares_get(const struct cpu_shares *c, uint32_t name, double *share, do
 		return false;
 	times[column] = c->total_s[column] / all;
 	times[column + 1] = c->total_s[column + 1] / all;
-	return weigh(c, times, share, error);
+	return sum_times(c, times, share, error);
 }
 
 bool cpu_shares_is_wait(const struct cpu_shares *c, uint32_t name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deaths; see death.h. */
+/* Reads and writes the open spans of programs that ended, or whose flight recorder was read. */
 #include "trace/report/death.h"
 
 #include <errno.h>
@@ -23,15 +23,15 @@
 #define MAX_SPANS 128
 #define MAX_TEXT 4096
 /*
- * The threads that the text shows of a program that went on: those whose innermost spans are the
+ * The text shows so many threads of a program that went on: those whose innermost spans are the
  * oldest.
  */
 #define MAX_ALIVE_THREADS 8
-#define MAX_GOOD_ENDS 4 /* programs that are named */
+#define MAX_GOOD_ENDS 4 /* limit of programs that are named */
 
 struct death_arg {
 	char *key;
-	char *text; /* the value, for people */
+	char *text; /* the value as text */
 	enum stat_type type;
 	int64_t i64;
 	uint64_t u64;
@@ -40,7 +40,7 @@ struct death_arg {
 
 struct death_span {
 	uint32_t name;
-	int64_t age_ns; /* until the end */
+	int64_t age_ns; /* time from its begin to the end */
 	bool is_step;
 	int64_t step_num;
 	struct death_arg *args;
@@ -49,28 +49,27 @@ struct death_span {
 
 struct death_thread {
 	const struct view_track *track;
-	struct death_span *spans; /* the outermost first */
+	struct death_span *spans; /* outermost first */
 	size_t n_spans;
 	size_t n_allocated;
 };
 
-/* Of one program. */
+/* The end of one program, or the snapshot of a running one. */
 struct death {
 	const struct digest *digest;
 	const struct digest_plane *plane;
-	char *ending; /* "killed by SIGSEGV"; NULL: it went on behind the snapshot */
-	char *name; /* of the program; NULL: not known */
-	char *signal_thread; /* NULL: nothing is said of it */
+	char *ending; /* "killed by SIGSEGV"; NULL: the program went on after the snapshot */
+	char *name; /* name of the program; NULL: not known */
+	char *signal_thread; /* the thread that received the signal; NULL: none is known */
 	int64_t signal_tid; /* -1: not known */
-	struct death_thread *
-		threads; /* the one that received the signal first, then the innermost span's age */
+	/* The thread that received the signal first, then by age of the innermost span */
+	struct death_thread *threads;
 	size_t n_threads;
 	size_t n_allocated;
-	struct death_thread
-		asyncs; /* of no track: those that any thread may end; the oldest first */
+	struct death_thread asyncs; /* async spans, which any thread may end; oldest first */
 };
 
-static void deinit_thread(struct death_thread *t)
+static void death_thread_deinit(struct death_thread *t)
 {
 	for (size_t k = 0; k < t->n_spans; k++) {
 		struct death_span *s = &t->spans[k];
@@ -84,11 +83,11 @@ static void deinit_thread(struct death_thread *t)
 	free(t->spans);
 }
 
-static void deinit(struct death *d)
+static void death_deinit(struct death *d)
 {
 	for (size_t i = 0; i < d->n_threads; i++)
-		deinit_thread(&d->threads[i]);
-	deinit_thread(&d->asyncs);
+		death_thread_deinit(&d->threads[i]);
+	death_thread_deinit(&d->asyncs);
 	free(d->threads);
 	free(d->ending);
 	free(d->name);
@@ -124,8 +123,8 @@ static int copy_arg(const struct item_arg *from, struct death_arg *to)
 	return 0;
 }
 
-/* Whether the report shows the argument elsewhere on the span's line. */
-static bool is_told(const struct item_arg *arg)
+/* True if the span's line shows the argument in another place. */
+static bool arg_is_shown(const struct item_arg *arg)
 {
 	return strcmp(arg->key, "unfinished") == 0 || strcmp(arg->key, "step_num") == 0;
 }
@@ -138,7 +137,7 @@ static int copy_args(const struct item *item, struct death_span *span)
 	if (item->n_args && !span->args)
 		return -ENOMEM;
 	for (size_t i = 0; i < item->n_args && !r; i++)
-		if (!is_told(&item->args[i]))
+		if (!arg_is_shown(&item->args[i]))
 			r = copy_arg(&item->args[i], &span->args[span->n_args++]);
 	return r;
 }
@@ -194,7 +193,7 @@ static int compare_ages(const void *left, const void *right)
 	return (a->age_ns < b->age_ns) - (a->age_ns > b->age_ns);
 }
 
-/* The thread that received the signal goes to the front. */
+/* Sorts the threads; the one that received the signal comes first. */
 static void sort_threads(struct death *d)
 {
 	if (d->asyncs.n_spans)
@@ -211,8 +210,9 @@ static void sort_threads(struct death *d)
 }
 
 /*
- * 1 and |d|, which is to be freed, if the program of the plane |i| ended; with |is_alive| if it did not, and spans were open when its flight
- * recorder was read. 0 or a negative errno otherwise.
+ * Returns 1 and |d|, which the caller frees, if the program of the plane |i| ended; with
+ * |is_alive|, if it did not end, and spans were open when its flight recorder was read. Otherwise 0
+ * or a negative errno.
  */
 static int read_death(const struct digest *g, size_t i, bool is_alive, struct death *d)
 {
@@ -222,7 +222,7 @@ static int read_death(const struct digest *g, size_t i, bool is_alive, struct de
 	int r = 0;
 
 	*d = (struct death){.digest = g, .plane = &g->planes[i], .signal_tid = -1};
-	/* Their ages count from their begins, also where these are not looked at. */
+	/* Ages count from the begins of spans, even if these are before the digest's time. */
 	whole.clips_spans = false;
 	if (is_alive == (archive_plane_find(plane, "ptap_ended") != NULL) ||
 		(is_alive && !archive_plane_find(plane, "ptap_recorder_windows")))
@@ -245,7 +245,7 @@ static int read_death(const struct digest *g, size_t i, bool is_alive, struct de
 	sort_threads(d);
 	if (!r && (d->n_threads || d->asyncs.n_spans || !is_alive))
 		return 1;
-	deinit(d);
+	death_deinit(d);
 	return r;
 }
 
@@ -367,7 +367,7 @@ static void put_death(const struct death *d, FILE *out)
 	fputc('\n', out);
 }
 
-/* Of a plane whose program ended as programs are meant to. */
+/* True if the plane's program ended with exit status 0, as programs should. */
 static bool is_good_end(const struct archive_plane *plane)
 {
 	_cleanup_free_ char *ending = archive_plane_copy_text(plane, "ptap_ended");
@@ -375,7 +375,10 @@ static bool is_good_end(const struct archive_plane *plane)
 	return ending && strcmp(ending, "with exit status 0") == 0;
 }
 
-/* "ended with exit status 0: worker (3868), worker (3869) and 62 more": nobody looks for why. */
+/*
+ * Writes one line for all of them: "ended with exit status 0: worker (3868), worker (3869) and 62
+ * more".
+ */
 static void put_good_ends(const struct digest *g, FILE *out)
 {
 	size_t n = 0;
@@ -407,7 +410,7 @@ static int put_deaths(const struct digest *g, bool is_alive, FILE *out)
 			return r;
 		if (r) {
 			put_death(&d, out);
-			deinit(&d);
+			death_deinit(&d);
 		}
 	}
 	return 0;
@@ -507,7 +510,7 @@ static int write_deaths(const struct digest *g, const char *key, bool is_alive, 
 		r = read_death(g, i, is_alive, &d);
 		if (r == 1) {
 			write_death(&d, j);
-			deinit(&d);
+			death_deinit(&d);
 		}
 	}
 	json_end_list(j);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What threads were in the middle of when their program ended, or when the flight recorder of one that went on was read: what the report of such
- * a recording begins with.
+ * Writes the open spans of a program's threads when the program ended, or when the flight recorder
+ * of a running program was read. The report of such a recording begins with them.
  */
 #ifndef TRACE_REPORT_DEATH_H
 #define TRACE_REPORT_DEATH_H
@@ -11,9 +11,15 @@
 struct digest;
 struct json;
 
-/* 0 or a negative errno. It writes nothing of programs that went on with no open span, or whose recording is no flight recorder's. */
+/*
+ * 0 or a negative errno. Programs that went on without open spans, or whose recording is not a
+ * flight recorder's, are left out.
+ */
 int death_write_text(const struct digest *g, FILE *out);
-/* The members "deaths", a list with an object for each program that ended, and "open_at_snapshot", the same for those that went on. */
+/*
+ * Writes the members "deaths", a list with an object for each program that ended, and
+ * "open_at_snapshot", such a list for those that went on.
+ */
 int death_write_json(const struct digest *g, struct json *j);
 
 #endif

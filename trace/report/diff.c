@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Differences; see diff.h. */
+/* Compares two digests: pairs their rows, measures them, and sorts them. */
 #include "trace/report/diff.h"
 
 #include <errno.h>
@@ -14,18 +14,8 @@
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
-#include "trace/report/stretches.h"
+#include "trace/report/diff_test.h"
 #include "trace/saturate.h"
-
-#define NOT_TESTED UINT32_MAX
-#define N_QUANTILES 4 /* p50, p90, p99, p99.9 */
-
-_Static_assert(N_QUANTILES == STRETCHES_LIMITS, "each quantile has a limit");
-
-#define MUCH_LARGER 1.5
-
-/* The tail of a test has so many spans of both traces, or half of all, also if the quantile's own tail has fewer. */
-#define FEWEST_IN_TAIL 32
 
 static const char *const metric_names[DIFF_METRICS] = {
 	[DIFF_TOTAL] = "total",
@@ -56,7 +46,7 @@ enum diff_metric diff_find_metric(const char *name, size_t n)
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-static bool is_same(const struct row *a, const struct row *b)
+static bool rows_are_same(const struct row *a, const struct row *b)
 {
 	return a->count == b->count && a->n_whole == b->n_whole && a->total_ns == b->total_ns &&
 	       a->p50_ns == b->p50_ns && a->p90_ns == b->p90_ns && a->p99_ns == b->p99_ns &&
@@ -82,7 +72,7 @@ static void diff_add(
 	diff->v[diff->n++] = row;
 }
 
-/* For each name of the view: its row in the list plus 1, or 0 if it has none. */
+/* Maps each name of the view to the index of its row + 1, or 0 if it has none. */
 static uint32_t *map_rows(const struct digest *g, const struct rows *rows)
 {
 	uint32_t *places = calloc((size_t)g->view->names.n_texts + 1, sizeof *places);
@@ -97,7 +87,7 @@ static bool has_steps_only(const struct row *row)
 	return !row || row->n_steps == row->count;
 }
 
-/* Names that are steps, wherever they are there, are compared as steps. */
+/* Names whose spans are all steps, in both traces, are compared as steps only. */
 static bool is_left_out(enum digest_list list, const struct row *a, const struct row *b)
 {
 	return list == LIST_SPANS && has_steps_only(a) && has_steps_only(b);
@@ -131,7 +121,7 @@ static int compare_list(
 	return 0;
 }
 
-static int make_room(struct diff *diff, const struct digest *a, const struct digest *b)
+static int diff_reserve_rows(struct diff *diff, const struct digest *a, const struct digest *b)
 {
 	size_t n = 1;
 
@@ -139,156 +129,6 @@ static int make_room(struct diff *diff, const struct digest *a, const struct dig
 		n += a->lists[i].n + b->lists[i].n;
 	diff->v = calloc(n, sizeof *diff->v);
 	return diff->v ? 0 : -ENOMEM;
-}
-
-/* --- reading stretches --------------------------------------------------------------------- */
-
-/* The spans of a row that is tested: durations of the whole ones and starts by the clock, sums by the work. */
-struct tested {
-	struct stretches by_time[2];
-	struct stretches begun[2];
-	struct stretches by_work[2];
-	int64_t limits_ns[N_QUANTILES];
-};
-
-struct testing {
-	const struct diff *diff;
-	struct tested *v; /* of the rows that are tested, in their order */
-	size_t n;
-};
-
-static bool row_is_tested(const struct diff_row *row)
-{
-	return row->a && row->b &&
-	       (row->a->count >= STRETCHES_FEWEST || row->b->count >= STRETCHES_FEWEST);
-}
-
-static int tested_prepare(struct tested *t, const struct diff *diff, const struct diff_row *row)
-{
-	static const double quantiles[N_QUANTILES] = {0.5, 0.9, 0.99, 0.999};
-	double shares[N_QUANTILES];
-
-	for (int i = 0; i < N_QUANTILES; i++)
-		shares[i] = fmin(0.5, fmax(1 - quantiles[i],
-					      FEWEST_IN_TAIL / fmax(1, (double)(row->a->n_whole +
-										row->b->n_whole))));
-	for (int i = 0; i < 2; i++) {
-		t->by_time[i].n_keys = PACE_MOMENTS;
-		t->begun[i].n_keys = PACE_MOMENTS;
-		t->by_work[i].n_keys = pace_count_keys(&diff->pace.sides[i]);
-	}
-	return sample_split(
-		&row->a->durations, &row->b->durations, shares, N_QUANTILES, t->limits_ns);
-}
-
-static void testing_deinit(struct testing *t)
-{
-	for (size_t i = 0; t->v && i < t->n; i++)
-		for (int side = 0; side < 2; side++) {
-			stretches_deinit(&t->v[i].by_time[side]);
-			stretches_deinit(&t->v[i].begun[side]);
-			stretches_deinit(&t->v[i].by_work[side]);
-		}
-	free(t->v);
-}
-
-/* One side, read once more. */
-struct testing_side {
-	struct testing *testing;
-	int side;
-	enum digest_list list; /* of the track; DIGEST_LISTS: only its steps are listed */
-	uint32_t *places[DIGEST_LISTS]; /* in testing, by name; NOT_TESTED */
-};
-
-static int testing_add(struct testing_side *t, enum digest_list list, const struct item *item)
-{
-	uint32_t place = t->places[list][item->name];
-	const struct pace_side *pace = &t->testing->diff->pace.sides[t->side];
-	struct tested *to;
-	uint32_t moment;
-	uint32_t work;
-
-	if (place == NOT_TESTED)
-		return 0;
-	to = &t->testing->v[place];
-	moment = pace_find_moment(pace, item->start_ns);
-	work = pace_find_work(pace, item->start_ns);
-	if (item->is_started_before)
-		return stretches_add_rest(&to->by_work[t->side], work, item->duration_ns);
-	if (item_is_whole(item) &&
-		stretches_add(&to->by_time[t->side], moment, item->duration_ns, to->limits_ns))
-		return -ENOMEM;
-	if (stretches_add(&to->begun[t->side], moment, item->duration_ns, to->limits_ns))
-		return -ENOMEM;
-	return stretches_add(&to->by_work[t->side], work, item->duration_ns, to->limits_ns);
-}
-
-static int testing_read(void *testing, const struct item *item)
-{
-	struct testing_side *t = testing;
-	int rc = t->list == DIGEST_LISTS ? 0 : testing_add(t, t->list, item);
-
-	return rc == 0 && item->is_step ? testing_add(t, LIST_STEPS, item) : rc;
-}
-
-static int testing_map(struct testing_side *t)
-{
-	const struct diff *diff = t->testing->diff;
-	size_t n = diff->pace.sides[t->side].n_names + 1;
-	uint32_t place = 0;
-
-	for (int i = 0; i < DIGEST_LISTS; i++) {
-		t->places[i] = malloc(n * sizeof *t->places[i]);
-		if (!t->places[i])
-			return -ENOMEM;
-		memset(t->places[i], 0xff, n * sizeof *t->places[i]);
-	}
-	for (size_t i = 0; i < diff->n; i++) {
-		const struct diff_row *row = &diff->v[i];
-
-		if (row_is_tested(row))
-			t->places[row->list][(t->side ? row->b : row->a)->name] = place++;
-	}
-	return 0;
-}
-
-static int testing_read_side(struct testing *testing, int side, struct diag *d)
-{
-	const struct view *view = testing->diff->pace.sides[side].digest->view;
-	struct testing_side t = {.testing = testing, .side = side};
-	int rc = testing_map(&t);
-
-	for (size_t i = 0; i < view->n_tracks && rc == 0; i++) {
-		const struct view_track *track = &view->tracks[i];
-
-		if (track->kind == TRACK_COUNTERS)
-			continue;
-		t.list = track->is_derived	       ? DIGEST_LISTS
-			 : track->kind == TRACK_ASYNC  ? LIST_ASYNCS
-			 : track->kind == TRACK_STREAM ? LIST_KERNELS
-						       : LIST_SPANS;
-		rc = cursor_read(view, track, testing_read, &t, d);
-	}
-	for (int i = 0; i < DIGEST_LISTS; i++)
-		free(t.places[i]);
-	return rc;
-}
-
-static int testing_make(struct testing *t, struct diag *d)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < t->diff->n; i++)
-		t->n += row_is_tested(&t->diff->v[i]);
-	t->v = calloc(t->n + 1, sizeof *t->v);
-	if (!t->v)
-		return -ENOMEM;
-	for (size_t i = 0, place = 0; i < t->diff->n && rc == 0; i++)
-		if (row_is_tested(&t->diff->v[i]))
-			rc = tested_prepare(&t->v[place++], t->diff, &t->diff->v[i]);
-	for (int side = 0; side < 2 && rc == 0; side++)
-		rc = testing_read_side(t, side, d);
-	return rc;
 }
 
 /* --- measuring ----------------------------------------------------------------------------- */
@@ -300,20 +140,19 @@ static double find_change(double a, double b)
 	return a == 0 ? INFINITY : b / a - 1;
 }
 
-/* Whether it grows with the number of events, so that it says nothing if some were lost. */
-static bool is_of_events(enum diff_metric metric)
+bool diff_metric_is_of_events(enum diff_metric metric)
 {
 	return metric == DIFF_TOTAL || metric == DIFF_COUNT || metric == DIFF_RATE;
 }
 
-/* NaN: of spans that were all cut nobody knows how long they took. */
-static double get_value(
+/* Returns NaN for durations if all spans were cut. */
+static double row_get_metric(
 	const struct row *row, const struct pace_side *pace, enum diff_metric metric)
 {
 	double count = row ? (double)row_count_begun(row) : 0;
 
 	if (!row)
-		return is_of_events(metric) ? 0 : NAN;
+		return diff_metric_is_of_events(metric) ? 0 : NAN;
 	if (!row->n_whole && metric >= DIFF_MEAN && metric <= DIFF_MAX)
 		return NAN;
 	switch (metric) {
@@ -357,8 +196,8 @@ static void diff_measure(const struct diff *diff, struct diff_row *row)
 		double per_a = is_divided(metric) ? a->units : 1;
 		double per_b = is_divided(metric) ? b->units : 1;
 
-		m->a = get_value(row->a, a, metric);
-		m->b = get_value(row->b, b, metric);
+		m->a = row_get_metric(row->a, a, metric);
+		m->b = row_get_metric(row->b, b, metric);
 		m->change = find_change(m->a / per_a, m->b / per_b);
 		m->p = -1;
 		m->p_corrected = -1;
@@ -368,127 +207,9 @@ static void diff_measure(const struct diff *diff, struct diff_row *row)
 		row->measures[DIFF_TOTAL].b / b->units - row->measures[DIFF_TOTAL].a / a->units;
 }
 
-/*
- * The total is larger beyond chance where its own test says so; also where the mean is, and there are not fewer spans; also
- * where there are more spans beyond chance, and the mean is not shorter. The best of the tests counts as often as there are.
- */
-static double find_p_of_total(struct diff_row *row)
-{
-	static const enum diff_metric parts[2] = {DIFF_MEAN, DIFF_COUNT};
-	struct diff_measure *own = &row->measures[DIFF_TOTAL];
-	int direction = (row->growth_ns > 0) - (row->growth_ns < 0);
-	int n_tests = own->p >= 0;
-	double p = own->p >= 0 ? own->p : 1;
-
-	own->direction = direction;
-	for (int i = 0; i < 2; i++) {
-		const struct diff_measure *part = &row->measures[parts[i]];
-		const struct diff_measure *other = &row->measures[parts[1 - i]];
-
-		if (part->p < 0)
-			continue;
-		n_tests++;
-		if (part->direction == direction && other->change * direction >= 0)
-			p = fmin(p, part->p);
-	}
-	return n_tests ? fmin(1, p * n_tests) : -1;
-}
-
-/* A few wide stretches tell the variance badly: they count only if it is much larger than that of the narrow ones. */
-static void set_test(struct diff_measure *m, struct stretches_test test)
-{
-	if (m->p >= 0 && test.variance <= MUCH_LARGER * m->variance)
-		return;
-	if (m->p < 0)
-		m->variance = test.variance;
-	m->p = fmax(m->p, test.p);
-	m->direction = test.direction;
-}
-
-/* Tests durations and the rate. */
-static void diff_test_times(const struct diff *diff, struct diff_row *row, struct tested *t)
-{
-	double length_a = diff->pace.sides[0].length_ns;
-	double length_b = diff->pace.sides[1].length_ns;
-	struct stretches *a = &t->by_time[0];
-	struct stretches *b = &t->by_time[1];
-	struct diff_measure *m = row->measures;
-	int n_quantiles = N_QUANTILES;
-
-	/* With fewer spans the 99.9th percentile is the longest one, or nearly. */
-	if (row->a->n_whole < ROW_P999_FEWEST || row->b->n_whole < ROW_P999_FEWEST)
-		n_quantiles--;
-	set_test(&m[DIFF_MAX], stretches_test_max(a, b));
-	do {
-		set_test(&m[DIFF_MEAN], stretches_test_mean(a, b));
-		for (int i = 0; i < n_quantiles; i++)
-			set_test(&m[DIFF_P50 + i], stretches_test_above(a, b, (size_t)i));
-	} while (stretches_widen_both(a, b));
-	a = &t->begun[0];
-	b = &t->begun[1];
-	do
-		set_test(&m[DIFF_RATE], stretches_test_count(a, b, length_a, length_b));
-	while (stretches_widen_both(a, b));
-}
-
-/* Tests the total and the count, which are divided by units of work. */
-static void diff_test_sums(const struct diff *diff, struct diff_row *row, struct tested *t)
-{
-	double units_a = diff->pace.sides[0].units;
-	double units_b = diff->pace.sides[1].units;
-	struct stretches *a = &t->by_work[0];
-	struct stretches *b = &t->by_work[1];
-	struct diff_measure *m = row->measures;
-
-	do {
-		set_test(&m[DIFF_COUNT], stretches_test_count(a, b, units_a, units_b));
-		set_test(&m[DIFF_TOTAL], stretches_test_total(a, b, units_a, units_b));
-	} while (stretches_widen_both(a, b));
-	m[DIFF_TOTAL].p = find_p_of_total(row);
-}
-
-static void diff_test(const struct diff *diff, struct diff_row *row, struct tested *t)
-{
-	diff_test_times(diff, row, t);
-	diff_test_sums(diff, row, t);
-	/* A test of the values' ranks can point elsewhere than the quantile that is told: nothing is sure of that then. */
-	for (int i = 0; i < DIFF_METRICS; i++) {
-		struct diff_measure *m = &row->measures[i];
-
-		if (m->p >= 0 && m->direction * m->change <= 0)
-			m->p = 1;
-	}
-}
-
 /* --- correction ---------------------------------------------------------------------------- */
 
-struct p_value {
-	double p;
-	double *corrected;
-};
-
-static int compare_p(const void *left, const void *right)
-{
-	const struct p_value *a = left;
-	const struct p_value *b = right;
-
-	return a->p < b->p ? -1 : a->p > b->p;
-}
-
-/* Holm's: the smallest counts as often as there are tests, the next one time less, and so on; none gets below those before. */
-static void correct(struct p_value *v, size_t n)
-{
-	double most = 0;
-
-	if (n)
-		qsort(v, n, sizeof *v, compare_p);
-	for (size_t i = 0; i < n; i++) {
-		most = fmax(most, fmin(1, v[i].p * (double)(n - i)));
-		*v[i].corrected = most;
-	}
-}
-
-/* When steps take longer, there are fewer of all that is in them: their rate says enough. */
+/* Longer steps lower the rate of all spans in them; only the rates of steps and requests count. */
 static bool row_tells(const struct diff_row *row, enum diff_metric metric)
 {
 	return metric != DIFF_RATE || row->is_request || row->list == LIST_STEPS;
@@ -512,12 +233,13 @@ static void row_conclude(const struct diff *diff, struct diff_row *row)
 			row->weight_ns = fmax(
 				row->weight_ns, diff_get_weight(diff, row, (enum diff_metric)i));
 	}
-	row->is_same = row->verdict != DIFF_SURE && is_same(row->a, row->b);
+	row->is_same = row->verdict != DIFF_SURE && rows_are_same(row->a, row->b);
 }
 
 static int diff_conclude(struct diff *diff)
 {
-	_cleanup_free_ struct p_value *values = calloc(diff->n * DIFF_METRICS + 1, sizeof *values);
+	_cleanup_free_ struct diff_p_value *values =
+		calloc(diff->n * DIFF_METRICS + 1, sizeof *values);
 
 	if (!values)
 		return -ENOMEM;
@@ -526,9 +248,10 @@ static int diff_conclude(struct diff *diff)
 			struct diff_measure *m = &diff->v[i].measures[k];
 
 			if (diff->v[i].a && diff->v[i].b && m->p >= 0)
-				values[diff->n_tests++] = (struct p_value){m->p, &m->p_corrected};
+				values[diff->n_tests++] =
+					(struct diff_p_value){m->p, &m->p_corrected};
 		}
-	correct(values, diff->n_tests);
+	diff_correct_p_values(values, diff->n_tests);
 	for (size_t i = 0; i < diff->n; i++)
 		if (diff->v[i].a && diff->v[i].b)
 			row_conclude(diff, &diff->v[i]);
@@ -622,8 +345,11 @@ static double find_busy_ns(const struct digest *g)
 	return fmax(busy_ns, 1);
 }
 
-/* Adds up a stat of all planes that counts losses. Only files of earlier versions have the one for crowded async spans. */
-static uint64_t count_stat(const struct digest *g, const char *key)
+/*
+ * Adds up a stat of all planes that counts losses. Only files of earlier versions have the stat for
+ * crowded async spans.
+ */
+static uint64_t digest_count_stat(const struct digest *g, const char *key)
 {
 	int64_t n = 0;
 
@@ -637,18 +363,18 @@ static bool is_large_loss(uint64_t lost, uint64_t kept)
 	return (double)lost > DIFF_LOST_SHARE * ((double)lost + (double)kept);
 }
 
-/* A recorder wrote over what lies before the time since when all of its threads are complete. */
+/* Overwritten events of a recorder count if the digest begins before all threads are complete. */
 static void diff_read_losses(struct diff *diff, int side)
 {
 	const struct digest *g = diff->pace.sides[side].digest;
 	const struct report_totals *t = &g->totals;
 	uint64_t kept =
 		t->n_spans + t->n_instants + t->n_asyncs + t->n_flow_marks + t->n_counter_samples;
-	uint64_t crowded = count_stat(g, "ptap_lost_async_crowded");
+	uint64_t crowded = digest_count_stat(g, "ptap_lost_async_crowded");
 	uint64_t lost = t->n_dropped > crowded ? t->n_dropped - crowded : 0;
 
 	if (g->begin_ns < g->complete_ns)
-		lost += count_stat(g, "ptap_overwritten");
+		lost += digest_count_stat(g, "ptap_overwritten");
 	diff->lost[side] = is_large_loss(lost, kept) ? lost : 0;
 	diff->lost_asyncs[side] = crowded;
 }
@@ -664,7 +390,7 @@ static uint64_t count_lost(const struct diff *diff, const struct diff_row *row, 
 	return n;
 }
 
-static bool is_unit(const struct diff *diff, const struct diff_row *row)
+static bool row_is_unit(const struct diff *diff, const struct diff_row *row)
 {
 	return diff->pace.name && strcmp(diff->pace.name, row->name) == 0 &&
 	       (diff->pace.unit == PACE_STEP ? row->list == LIST_STEPS : row->is_request);
@@ -676,7 +402,7 @@ static void row_mark_lost(struct diff_row *row, enum diff_metric metric)
 	row->measures[metric].verdict = DIFF_LOST;
 }
 
-/* Where the units of work were lost, nothing that is divided by them is known of any name. */
+/* If units of work were lost, no metric that is divided by them is known. */
 static void diff_find_losses(struct diff *diff)
 {
 	uint64_t lost_units[2] = {0, 0};
@@ -684,7 +410,7 @@ static void diff_find_losses(struct diff *diff)
 	for (int side = 0; side < 2; side++)
 		diff_read_losses(diff, side);
 	for (size_t i = 0; i < diff->n; i++)
-		for (int side = 0; side < 2 && is_unit(diff, &diff->v[i]); side++)
+		for (int side = 0; side < 2 && row_is_unit(diff, &diff->v[i]); side++)
 			lost_units[side] = count_lost(diff, &diff->v[i], side);
 	for (size_t i = 0; i < diff->n; i++) {
 		struct diff_row *row = &diff->v[i];
@@ -705,7 +431,7 @@ static void diff_find_losses(struct diff *diff)
 	}
 }
 
-static void diff_measure_all(struct diff *diff, const struct testing *t)
+static void diff_measure_all(struct diff *diff, struct diff_testing *t)
 {
 	double busy_a = find_busy_ns(diff->pace.sides[0].digest);
 	double busy_b = find_busy_ns(diff->pace.sides[1].digest);
@@ -718,52 +444,52 @@ static void diff_measure_all(struct diff *diff, const struct testing *t)
 
 		row->share = fmax(total_a / busy_a, total_b / busy_b);
 		diff_measure(diff, row);
-		if (row_is_tested(row))
-			diff_test(diff, row, &t->v[place++]);
+		if (diff_row_is_tested(row))
+			diff_test(t, place++, row);
 	}
 	diff_find_losses(diff);
 }
 
 static int diff_compare(struct diff *diff, struct diag *d)
 {
-	struct testing testing = {.diff = diff};
-	int rc = testing_make(&testing, d);
+	struct diff_testing testing = {.diff = diff};
+	int r = diff_testing_make(&testing, d);
 
-	if (rc == 0)
+	if (r == 0)
 		diff_measure_all(diff, &testing);
-	testing_deinit(&testing);
-	return rc ? rc : diff_conclude(diff);
+	diff_testing_deinit(&testing);
+	return r ? r : diff_conclude(diff);
 }
 
 static int diff_find(
 	struct digest *a, struct digest *b, const char *per, struct diff *out, struct diag *d)
 {
-	int rc = pace_make(a, b, per, &out->pace, d);
+	int r = pace_make(a, b, per, &out->pace, d);
 
-	if (rc)
-		return rc;
-	if (digest_gather_steps(a) || digest_gather_steps(b) || make_room(out, a, b))
+	if (r)
+		return r;
+	if (digest_gather_steps(a) || digest_gather_steps(b) || diff_reserve_rows(out, a, b))
 		return -ENOMEM;
 	for (int i = 0; i < DIGEST_LISTS; i++)
 		if (compare_list(out, a, b, (enum digest_list)i))
 			return -ENOMEM;
-	rc = diff_compare(out, d);
+	r = diff_compare(out, d);
 	if (out->n)
 		qsort(out->v, out->n, sizeof *out->v, compare_rows);
 	for (; out->n && out->v[out->n - 1].is_same; out->n--)
 		out->n_same++;
-	return rc;
+	return r;
 }
 
 int diff_make(struct digest *a, struct digest *b, const char *per, struct diff *out, struct diag *d)
 {
-	int rc;
+	int r;
 
 	*out = (struct diff){.v = NULL};
-	rc = diff_find(a, b, per, out, d);
-	if (rc && !(d && d->text[0]))
-		return diag_set(d, rc, "no comparison: %s", errno_words(rc));
-	return rc;
+	r = diff_find(a, b, per, out, d);
+	if (r && !(d && d->text[0]))
+		return diag_set(d, r, "no comparison: %s", errno_words(r));
+	return r;
 }
 
 void diff_deinit(struct diff *diff)
@@ -771,166 +497,4 @@ void diff_deinit(struct diff *diff)
 	free(diff->v);
 	pace_deinit(&diff->pace);
 	*diff = (struct diff){.v = NULL};
-}
-
-/* --- limits -------------------------------------------------------------------------------- */
-
-static int judge(struct diff_judgements *to, const struct diff_limit *limit, struct diff_row *row,
-	enum diff_metric metric)
-{
-	struct diff_judgement judgement = {limit, metric, row, -1, DIFF_PASSED};
-
-	if (grow(&to->v, &to->n_allocated, to->n + 1))
-		return -ENOMEM;
-	if (row && row->a && row->b)
-		judgement.p = row->measures[metric].p;
-	to->v[to->n++] = judgement;
-	return 0;
-}
-
-static int judge_row(
-	struct diff_judgements *to, const struct diff_limit *limit, struct diff_row *row)
-{
-	static const enum diff_metric usual[] = {DIFF_P50, DIFF_P99, DIFF_TOTAL};
-	int rc = 0;
-
-	if (limit->metric != DIFF_USUAL)
-		return judge(to, limit, row, limit->metric);
-	for (size_t i = 0; i < sizeof usual / sizeof usual[0] && rc == 0; i++)
-		rc = judge(to, limit, row, usual[i]);
-	return rc;
-}
-
-/* A name that was a span in the first trace and is a step in the second, say, is not new. */
-static bool row_is_new(const struct diff *diff, const struct diff_row *row)
-{
-	if (row->a)
-		return false;
-	for (size_t i = 0; i < diff->n + diff->n_same; i++)
-		if (diff->v[i].a && strcmp(diff->v[i].name, row->name) == 0)
-			return false;
-	return true;
-}
-
-/* A name that is new has only sums to compare with: they were 0. */
-static bool limit_is_of_sums(const struct diff_limit *limit)
-{
-	return limit->metric == DIFF_USUAL || limit->metric == DIFF_TOTAL ||
-	       limit->metric == DIFF_COUNT;
-}
-
-static int judge_single(
-	struct diff_judgements *to, const struct diff_limit *limit, struct diff_row *row)
-{
-	return judge(to, limit, row, limit->metric == DIFF_USUAL ? DIFF_TOTAL : limit->metric);
-}
-
-/* All names that take much of the time in one of the traces. */
-static int judge_large(
-	struct diff_judgements *to, const struct diff_limit *limit, const struct diff *diff)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < diff->n + diff->n_same && rc == 0; i++) {
-		struct diff_row *row = &diff->v[i];
-
-		if (row->share <= DIFF_SHARE)
-			continue;
-		if (row->a && row->b)
-			rc = judge_row(to, limit, row);
-		else if (limit_is_of_sums(limit) && row_is_new(diff, row))
-			rc = judge_single(to, limit, row);
-	}
-	return rc;
-}
-
-/* Spans, steps and kernels can have the same name: what is in both traces is judged, and what is in one only if that is all. */
-static int judge_name(
-	struct diff_judgements *to, const struct diff_limit *limit, const struct diff *diff)
-{
-	struct diff_row *single = NULL;
-	size_t n_before = to->n;
-	int rc = 0;
-
-	for (size_t i = 0; i < diff->n + diff->n_same && rc == 0; i++) {
-		struct diff_row *row = &diff->v[i];
-
-		if (strcmp(row->name, limit->name) != 0)
-			continue;
-		if (row->a && row->b)
-			rc = judge_row(to, limit, row);
-		else if (!single || !single->b)
-			single = row;
-	}
-	if (rc || to->n > n_before)
-		return rc;
-	return single ? judge_single(to, limit, single) : judge(to, limit, NULL, DIFF_METRICS);
-}
-
-/* A name that is not in both traces: from nothing to something is worse, without any test. */
-static enum diff_outcome find_single_outcome(const struct diff_judgement *j)
-{
-	enum diff_metric metric = j->row ? j->metric : j->limit->metric;
-	bool is_sum = metric == DIFF_TOTAL || metric == DIFF_COUNT;
-
-	if (!j->row)
-		return is_sum ? DIFF_ABSENT : DIFF_MISSING;
-	if (metric == DIFF_RATE && j->row->a)
-		return j->limit->limit < 1 ? DIFF_FAILED : DIFF_PASSED;
-	if (j->row->a)
-		return DIFF_ABSENT;
-	if (metric == DIFF_RATE)
-		return DIFF_PASSED;
-	return is_sum ? DIFF_FAILED : DIFF_MISSING;
-}
-
-const uint64_t *diff_get_lost(const struct diff *diff, const struct diff_judgement *j)
-{
-	return j->row ? j->row->lost : diff->lost;
-}
-
-static enum diff_outcome find_outcome(const struct diff *diff, const struct diff_judgement *j)
-{
-	const struct diff_measure *m = j->row ? &j->row->measures[j->metric] : NULL;
-	double worse;
-
-	if (m ? m->verdict == DIFF_LOST
-	      : is_of_events(j->limit->metric) && (diff->lost[0] || diff->lost[1]))
-		return DIFF_UNCOMPARED;
-	if (!m || !j->row->a || !j->row->b)
-		return find_single_outcome(j);
-	worse = j->metric == DIFF_RATE ? -m->change : m->change;
-	if (worse <= j->limit->limit)
-		return DIFF_PASSED;
-	if (j->p < 0)
-		return DIFF_UNTOLD;
-	return j->p < DIFF_P ? DIFF_FAILED : DIFF_MAYBE;
-}
-
-int diff_judge(struct diff *diff, const struct diff_limit *limits, size_t n_limits,
-	struct diff_judgements *out)
-{
-	_cleanup_free_ struct p_value *values = NULL;
-	size_t n_values = 0;
-	int rc = 0;
-
-	*out = (struct diff_judgements){.v = NULL};
-	for (size_t i = 0; i < n_limits && rc == 0; i++)
-		rc = limits[i].name ? judge_name(out, &limits[i], diff)
-				    : judge_large(out, &limits[i], diff);
-	values = calloc(out->n + 1, sizeof *values);
-	if (rc || !values)
-		return -ENOMEM;
-	for (size_t i = 0; i < out->n; i++)
-		if (out->v[i].p >= 0)
-			values[n_values++] = (struct p_value){out->v[i].p, &out->v[i].p};
-	correct(values, n_values);
-	for (size_t i = 0; i < out->n; i++) {
-		struct diff_judgement *j = &out->v[i];
-
-		j->outcome = find_outcome(diff, j);
-		if (j->outcome == DIFF_FAILED)
-			j->row->failed |= 1U << j->metric;
-	}
-	return 0;
 }

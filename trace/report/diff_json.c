@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Differences as JSON; see diff_report.h. */
+/* Writes the differences of two traces as JSON. */
 #include <math.h>
 
 #include "trace/json.h"
@@ -97,7 +97,7 @@ static void put_row(struct json *j, const struct diff_row *row)
 	json_end_object(j);
 }
 
-/* Those that |is_step|, or the others. */
+/* Writes the rows of steps, or all other rows. */
 static void put_rows(struct json *j, const char *key, const struct diff *diff, bool is_step,
 	const struct diff_options *o)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Differences for a terminal; see diff_report.h. */
+/* Writes the differences of two traces for a terminal. */
 #include <math.h>
 #include <string.h>
 
@@ -12,19 +12,19 @@
 #include "trace/saturate.h"
 
 #define TOP 20
-#define TOP_CHANGES 40 /* of several metrics of a name each */
-#define SMALL_CHANGE 0.0005 /* is printed as 0.0 % */
-#define MAX_NAME 4096 /* columns of a name in a sentence */
+#define TOP_CHANGES 40 /* changes of all metrics of a name count */
+#define SMALL_CHANGE 0.0005 /* smaller changes are printed as 0.0 % */
+#define MAX_NAME 4096 /* limit of a name's columns in a sentence */
 
 struct writing {
 	struct page page;
 	const struct diff *diff;
 	const struct diff_options *options;
-	bool has_marks; /* were written, and have to be explained */
-	bool has_losses; /* the same of DIFF_LOST */
+	bool has_marks; /* marks were written, and must be explained */
+	bool has_losses; /* marks of DIFF_LOST were written */
 };
 
-/* Rows are listed under these, in this order. */
+/* The groups under which rows are listed, in this order. */
 enum group {
 	GROUP_STEPS,
 	GROUP_REQUESTS,
@@ -73,7 +73,7 @@ static enum group get_group(const struct diff_row *row)
 
 /* --- cells --------------------------------------------------------------------------------- */
 
-/* "+12.3 %"; beyond +999.9 % the factor: "101 x". */
+/* Writes a change such as "+12.3 %"; beyond +999.9 % it is a factor: "101 x". */
 static const char *format_change(char cell[PAGE_CELL_BYTES], double change)
 {
 	if (isnan(change))
@@ -111,7 +111,7 @@ static void put_cell(struct page *p, const char *cell)
 	page_put(p, " %*s", PAGE_CELL, cell);
 }
 
-/* With its mark. */
+/* Writes a change with its mark. */
 static void put_change(struct page *p, const struct diff_measure *m)
 {
 	char cell[PAGE_CELL_BYTES];
@@ -192,7 +192,10 @@ static void put_head(struct writing *w, const char *title)
 static const enum diff_metric columns[] = {DIFF_TOTAL, DIFF_P50, DIFF_P99, DIFF_COUNT};
 #define N_COLUMNS (sizeof columns / sizeof columns[0])
 
-/* "* mean, max": what is beyond chance and has no column, so that a row does not say less than the list above it. */
+/*
+ * Writes "* mean, max": the metrics without a column that changed beyond chance, so that a row
+ * tells as much as the list above it.
+ */
 static const char *format_sure(
 	const struct diff *diff, const struct diff_row *row, char *out, size_t n)
 {
@@ -217,7 +220,7 @@ static const char *format_sure(
 
 static void put_row(struct writing *w, const struct diff_row *row)
 {
-	char remark[DIFF_METRICS * 8 + 16]; /* names of metrics are short */
+	char remark[DIFF_METRICS * 8 + 16]; /* enough for all names of metrics */
 
 	put_values(&w->page, row, DIFF_TOTAL);
 	for (size_t i = 0; i < N_COLUMNS; i++) {
@@ -244,7 +247,7 @@ static void put_single(struct writing *w, const struct diff_row *row)
 typedef void row_writer(struct writing *w, const struct diff_row *row);
 typedef bool row_filter(const struct diff_row *row, int kind);
 
-/* Writes the rows that |is_wanted| accepts, as many as are shown, with the head before the first. */
+/* Writes the rows that |is_wanted| accepts, up to the limit, with the head before the first one. */
 static void put_rows(struct writing *w, row_filter *is_wanted, int kind, const char *title,
 	void (*put_title)(struct writing *w, const char *title), row_writer *put)
 {
@@ -321,7 +324,7 @@ static void put_trace(struct writing *w, int side, const char *path, const struc
 	report_put_complete(g, "   ", w->page.out);
 }
 
-/* Says by which unit of work totals and counts are divided. */
+/* Writes the unit of work that totals and counts are divided by. */
 static void put_unit(struct writing *w)
 {
 	const struct pace *pace = &w->diff->pace;

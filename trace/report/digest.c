@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole of a digest; see digest.h. */
+/* Makes digests: finds the time, reads all tracks, and sorts the lists. */
 #include "trace/report/digest.h"
 
 #include <errno.h>
@@ -14,9 +14,12 @@
 #include "trace/report/digest_parts.h"
 #include "trace/saturate.h"
 
-/* --- the time that is looked at ------------------------------------------------------------ */
+/* --- the digest's time --------------------------------------------------------------------- */
 
-/* From the first begin of a recording to the last end, of the view; false: no file tells. */
+/*
+ * Finds the first begin of a recording and the last end, on the view's time; false: no file has
+ * them.
+ */
 static bool find_session(const struct view *view, int64_t *begin_ns, int64_t *end_ns, size_t *first)
 {
 	bool is_found = false;
@@ -51,7 +54,7 @@ bool digest_get_session(const struct view *view, uint64_t *start_unix_ns, uint64
 	return true;
 }
 
-/* Since when the plane has all, on the view's time; INT64_MIN: it does not say. */
+/* Returns the view's time since which the plane is complete; INT64_MIN: unknown. */
 static int64_t find_complete_since(const struct view_host *host, const struct archive_plane *plane)
 {
 	int64_t since_ns = archive_plane_find_int(plane, "ptap_complete_since_ns");
@@ -61,7 +64,7 @@ static int64_t find_complete_since(const struct view_host *host, const struct ar
 	return add_saturated(sub_saturated(since_ns, host->epoch_ns), host->shift_ns);
 }
 
-/* The latest time since which a process has all; INT64_MIN: none says one. */
+/* Returns the latest time since which a process is complete; INT64_MIN: none is known. */
 static int64_t find_complete(const struct view *view)
 {
 	int64_t complete_ns = INT64_MIN;
@@ -78,7 +81,10 @@ static int64_t find_complete(const struct view *view)
 	return complete_ns;
 }
 
-/* Looks from there on, if there is anything behind and nobody wants to see it otherwise. */
+/*
+ * Makes the digest's time begin when the recording is complete, unless that is after all events, or
+ * the selection has its own begin.
+ */
 static void select_complete(struct digest *g)
 {
 	const struct selection *s = g->view->selection;
@@ -96,7 +102,10 @@ static void select_complete(struct digest *g)
 		g->view->selection = &g->selection;
 }
 
-/* That of the recordings, or else of the events; less what --from and --to leave out. */
+/*
+ * Finds the digest's time: that of the recordings, or else of the events, as far as --from and --to
+ * select it.
+ */
 static void find_time(struct digest *g)
 {
 	const struct selection *s = g->view->selection;
@@ -124,14 +133,17 @@ static int64_t get_earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* On the view's time. */
+/* Converts a range of an archive's time to the view's time. */
 static struct digest_window find_hull(int64_t first_ns, int64_t end_ns, int64_t shift_ns)
 {
 	return (struct digest_window){
 		add_saturated(first_ns, shift_ns), add_saturated(end_ns, shift_ns)};
 }
 
-/* A file that does not say when it was recorded is taken to last from its first event to the end of its last. */
+/*
+ * Returns the window of a file without a time of its recording: from its first event to the end of
+ * its last.
+ */
 static struct digest_window find_host_hull(const struct view_host *host)
 {
 	struct digest_window w = {INT64_MAX, INT64_MIN};
@@ -149,7 +161,10 @@ static struct digest_window find_host_hull(const struct view_host *host)
 	return find_hull(w.begin_ns, w.end_ns, host->shift_ns);
 }
 
-/* Without the time at its start in which threads could not record yet. */
+/*
+ * Returns the window of a recording, without the time at its start in which threads could not
+ * record yet.
+ */
 static struct digest_window find_host_window(const struct view_host *host)
 {
 	const struct archive_plane *environment =
@@ -253,7 +268,7 @@ static int make_room(struct digest *g)
 	return 0;
 }
 
-/* Names of kernels that were cut are wanted if one of those that they stand for is. */
+/* A truncated name of kernels is wanted if one of the names that it replaces is. */
 static int find_wanted(struct digest *g, const struct view *view)
 {
 	const struct selected *s = &view->selected;
@@ -269,7 +284,7 @@ static int find_wanted(struct digest *g, const struct view *view)
 	return 0;
 }
 
-/* Its cursors read what has other names, too. */
+/* Copies the view, so that its cursors also read names that are not wanted. */
 static int copy_view(struct digest *g, const struct view *view)
 {
 	g->view = malloc(sizeof *g->view);
@@ -309,7 +324,10 @@ static void keep_wanted(struct digest *g)
 	g->n_tracks = n;
 }
 
-/* That of the machine's counters, which a host daemon puts into each trace; NULL: there is none. */
+/*
+ * Finds the plane of the machine's counters, which a host daemon puts into each trace; NULL: there
+ * is none.
+ */
 static struct digest_plane *find_machine(const struct digest *g, size_t host)
 {
 	const struct archive *archive = g->view->hosts[host].archive;
@@ -318,8 +336,8 @@ static struct digest_plane *find_machine(const struct digest *g, size_t host)
 	return plane ? &g->planes[g->first_plane[host] + (size_t)(plane - archive->planes)] : NULL;
 }
 
-/* Whether both tell of one machine, at one time. */
-static bool is_same_machine(
+/* True if both planes have counters of one machine at one time. */
+static bool planes_are_of_one_machine(
 	const struct digest *g, const struct digest_plane *a, const struct digest_plane *b)
 {
 	const struct gauges *in_a = &a->counters;
@@ -336,7 +354,7 @@ static void drop_counters(struct digest *g, struct digest_plane *p)
 	gauges_deinit(&p->counters);
 }
 
-/* Several files of one machine have its counters each. They are told once, by the file that was recorded longest. */
+/* Drops the machine's counters in all files of one machine but the longest recording. */
 static void drop_repeated_machines(struct digest *g)
 {
 	for (size_t i = 0; i < g->view->n_archives; i++) {
@@ -347,7 +365,7 @@ static void drop_repeated_machines(struct digest *g)
 			int64_t length_ns = one->counters.end_ns - one->counters.begin_ns;
 
 			if (!other || !one->counters.n || !other->counters.n ||
-				!is_same_machine(g, one, other))
+				!planes_are_of_one_machine(g, one, other))
 				continue;
 			if (other->counters.end_ns - other->counters.begin_ns >= length_ns)
 				drop_counters(g, one);
@@ -359,9 +377,9 @@ static void drop_repeated_machines(struct digest *g)
 
 static int finish_planes(struct digest *g)
 {
-	int rc = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < g->n_planes && rc == 0; i++) {
+	for (size_t i = 0; i < g->n_planes && r == 0; i++) {
 		struct digest_plane *p = &g->planes[i];
 
 		g->totals.n_counters += p->counters.n;
@@ -369,52 +387,52 @@ static int finish_planes(struct digest *g)
 		rows_finish(&p->asyncs);
 		rows_sort(&p->steps, ROW_NAME, &g->view->names);
 		rows_sort(&p->asyncs, ROW_TOTAL, &g->view->names);
-		rc = rows_take(&g->lists[LIST_ASYNCS], &p->asyncs);
+		r = rows_take(&g->lists[LIST_ASYNCS], &p->asyncs);
 	}
-	return rc;
+	return r;
 }
 
-static int finish(struct digest *g, struct diag *d)
+static int digest_finish(struct digest *g, struct diag *d)
 {
-	int rc;
+	int r;
 
 	drop_repeated_machines(g);
-	rc = finish_planes(g);
+	r = finish_planes(g);
 	for (size_t i = 0; i < g->view->n_archives; i++)
 		g->totals.n_dropped += g->view->hosts[i].n_dropped;
-	if (rc == 0)
-		rc = digest_cover(g, d);
+	if (r == 0)
+		r = digest_cover(g, d);
 	for (int i = 0; i < DIGEST_LISTS; i++)
 		rows_finish(&g->lists[i]);
 	keep_wanted(g);
 	digest_sort(g, ROW_SELF);
-	return rc;
+	return r;
 }
 
-static int make(struct digest *g, const struct view *view, struct diag *d)
+static int digest_fill(struct digest *g, const struct view *view, struct diag *d)
 {
-	int rc = copy_view(g, view);
+	int r = copy_view(g, view);
 
-	if (rc)
-		return rc;
+	if (r)
+		return r;
 	select_complete(g);
 	find_time(g);
-	rc = make_room(g);
-	for (size_t i = 0; i < view->n_tracks && rc == 0; i++)
-		rc = digest_read_track(g, &view->tracks[i], d);
-	return rc ? rc : finish(g, d);
+	r = make_room(g);
+	for (size_t i = 0; i < view->n_tracks && r == 0; i++)
+		r = digest_read_track(g, &view->tracks[i], d);
+	return r ? r : digest_finish(g, d);
 }
 
 int digest_make(const struct view *view, struct digest **out, struct diag *d)
 {
 	struct digest *g = calloc(1, sizeof *g);
-	int rc = g ? 0 : -ENOMEM;
+	int r = g ? 0 : -ENOMEM;
 
-	if (rc == 0)
-		rc = make(g, view, d);
-	if (rc) {
+	if (r == 0)
+		r = digest_fill(g, view, d);
+	if (r) {
 		digest_free(g);
-		return d && d->text[0] ? rc : diag_set(d, rc, "trace: %s", errno_words(rc));
+		return d && d->text[0] ? r : diag_set(d, r, "trace: %s", errno_words(r));
 	}
 	*out = g;
 	return 0;
@@ -465,12 +483,12 @@ size_t digest_count_seconds(const struct digest *g, const struct digest_track *t
 int digest_gather_steps(struct digest *g)
 {
 	struct rows *steps = &g->lists[LIST_STEPS];
-	int rc = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < g->n_planes && rc == 0; i++)
-		rc = rows_take(steps, &g->planes[i].steps);
+	for (size_t i = 0; i < g->n_planes && r == 0; i++)
+		r = rows_take(steps, &g->planes[i].steps);
 	rows_finish(steps);
-	return rc;
+	return r;
 }
 
 void digest_sort(struct digest *g, enum row_key key)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What several tracks cover together: they are read once more, all of a process at the same time, the earliest span first, so
- * that nothing has to be remembered.
+ * Finds the time that several tracks cover together. All tracks of a process are read once more at
+ * the same time, the earliest span first, so that no spans are kept in memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,21 +18,21 @@
 
 struct head {
 	struct cursor cursor;
-	struct item item; /* the next of it */
+	struct item item; /* its next item */
 };
 
-/* A heap: the earliest item first. */
+/* A heap of tracks, that with the earliest item first. */
 struct merge {
 	struct head **v;
 	size_t n;
 };
 
-static int64_t get_start(const struct merge *m, size_t i)
+static int64_t merge_get_start(const struct merge *m, size_t i)
 {
 	return m->v[i]->item.start_ns;
 }
 
-static void swap(struct merge *m, size_t i, size_t k)
+static void merge_swap(struct merge *m, size_t i, size_t k)
 {
 	struct head *head = m->v[i];
 
@@ -40,63 +40,65 @@ static void swap(struct merge *m, size_t i, size_t k)
 	m->v[k] = head;
 }
 
-static void sift_down(struct merge *m)
+static void merge_sift_down(struct merge *m)
 {
 	for (size_t i = 0, child = 1; child < m->n; i = child, child = 2 * i + 1) {
-		child += child + 1 < m->n && get_start(m, child + 1) < get_start(m, child);
-		if (get_start(m, i) <= get_start(m, child))
+		child += child + 1 < m->n &&
+			 merge_get_start(m, child + 1) < merge_get_start(m, child);
+		if (merge_get_start(m, i) <= merge_get_start(m, child))
 			return;
-		swap(m, i, child);
+		merge_swap(m, i, child);
 	}
 }
 
-static void sift_up(struct merge *m)
+static void merge_sift_up(struct merge *m)
 {
-	for (size_t i = m->n - 1; i && get_start(m, i) < get_start(m, (i - 1) / 2); i = (i - 1) / 2)
-		swap(m, i, (i - 1) / 2);
+	for (size_t i = m->n - 1; i && merge_get_start(m, i) < merge_get_start(m, (i - 1) / 2);
+		i = (i - 1) / 2)
+		merge_swap(m, i, (i - 1) / 2);
 }
 
-static void drop_first(struct merge *m)
+static void merge_drop_first(struct merge *m)
 {
 	cursor_close(&m->v[0]->cursor);
 	free(m->v[0]);
 	m->v[0] = m->v[--m->n];
-	sift_down(m);
+	merge_sift_down(m);
 }
 
-static int next(struct merge *m)
+static int merge_next(struct merge *m)
 {
-	int rc = cursor_next(&m->v[0]->cursor, &m->v[0]->item);
+	int r = cursor_next(&m->v[0]->cursor, &m->v[0]->item);
 
-	if (rc > 0)
-		sift_down(m);
-	else if (rc == 0)
-		drop_first(m);
-	return rc < 0 ? rc : 0;
+	if (r > 0)
+		merge_sift_down(m);
+	else if (r == 0)
+		merge_drop_first(m);
+	return r < 0 ? r : 0;
 }
 
-static int add(
+static int merge_add_track(
 	struct merge *m, const struct view *view, const struct view_track *track, struct diag *d)
 {
 	struct head *head = malloc(sizeof *head);
-	int rc = head ? cursor_open(&head->cursor, view, track, d) : -ENOMEM;
+	int r = head ? cursor_open(&head->cursor, view, track, d) : -ENOMEM;
 
-	if (rc == 0) {
+	if (r == 0) {
 		head->cursor.skips_stats = true;
-		rc = cursor_next(&head->cursor, &head->item);
+		r = cursor_next(&head->cursor, &head->item);
 	}
-	if (rc > 0) {
+	if (r > 0) {
 		m->v[m->n++] = head;
-		sift_up(m);
+		merge_sift_up(m);
 		return 0;
 	}
 	if (head)
 		cursor_close(&head->cursor);
 	free(head);
-	return rc;
+	return r;
 }
 
-/* A track that waits: nothing on it begins earlier. */
+/* A track without a cursor yet; none of its items begins before |first_ns|. */
 struct waiting {
 	int64_t first_ns;
 	const struct view_track *track;
@@ -118,7 +120,10 @@ static struct waiting wait_for(const struct digest *g, const struct view_track *
 		add_saturated(track->line->first_ns, g->view->hosts[track->host].shift_ns), track};
 }
 
-/* Those of the process that have spans, the first to begin first; NULL without memory. */
+/*
+ * Returns the tracks of the process that have spans, sorted by first event; NULL when memory ran
+ * out.
+ */
 static struct waiting *list_tracks(
 	const struct digest *g, const struct groups *tracks, size_t process)
 {
@@ -135,27 +140,30 @@ static struct waiting *list_tracks(
 	return list;
 }
 
-/* A track has a cursor from its first span to its last: there may be a million tracks, of which few are open at a time. */
+/*
+ * A track has a cursor from its first span to its last only: there may be a million tracks, of
+ * which few are open at a time.
+ */
 static int merge_list(struct merge *m, const struct digest *g, const struct waiting *list,
 	size_t n_list, struct busy *busy, struct diag *d)
 {
 	size_t n = 0;
-	int rc = 0;
+	int r = 0;
 
-	while ((m->n || n < n_list) && rc == 0) {
+	while ((m->n || n < n_list) && r == 0) {
 		const struct item *item;
 
-		if (n < n_list && (!m->n || list[n].first_ns < get_start(m, 0))) {
-			rc = add(m, g->view, list[n++].track, d);
+		if (n < n_list && (!m->n || list[n].first_ns < merge_get_start(m, 0))) {
+			r = merge_add_track(m, g->view, list[n++].track, d);
 			continue;
 		}
 		item = &m->v[0]->item;
 		if (busy_add(busy, item->start_ns, add_saturated(item->start_ns, item->duration_ns),
 			    item->name))
 			return -ENOMEM;
-		rc = next(m);
+		r = merge_next(m);
 	}
-	return rc;
+	return r;
 }
 
 static int merge_tracks(
@@ -164,17 +172,17 @@ static int merge_tracks(
 	struct digest_process *p = &g->processes[process];
 	_cleanup_free_ struct waiting *list = list_tracks(g, tracks, process);
 	struct merge m = {calloc(p->n_tracks, sizeof *m.v), 0};
-	int rc = list && m.v ? 0 : -ENOMEM;
+	int r = list && m.v ? 0 : -ENOMEM;
 
-	if (rc == 0)
-		rc = merge_list(&m, g, list, p->n_tracks, &p->busy, d);
+	if (r == 0)
+		r = merge_list(&m, g, list, p->n_tracks, &p->busy, d);
 	while (m.n)
-		drop_first(&m);
+		merge_drop_first(&m);
 	free(m.v);
-	return rc ? rc : busy_finish(&p->busy);
+	return r ? r : busy_finish(&p->busy);
 }
 
-/* Lets |b| reach from the first begin of all tracks' windows to the last end. */
+/* Extends |b| to the window of another track. */
 static void widen_busy(struct busy *b, const struct busy *track, bool is_first)
 {
 	int64_t begin_ns =
@@ -184,34 +192,35 @@ static void widen_busy(struct busy *b, const struct busy *track, bool is_first)
 	busy_init(b, begin_ns, end_ns);
 }
 
-/* Merges the busy time of a thread that several servers saw. */
+/* Merges the busy time of a thread that several servers recorded. */
 static int cover_thread(struct digest *g, size_t first, size_t n, struct diag *d)
 {
 	struct waiting *list = calloc(n, sizeof *list);
 	struct merge m = {calloc(n, sizeof *m.v), 0};
 	struct busy *busy = &g->tracks[first].busy;
 	struct busy window = {.gaps = NULL};
-	int rc = list && m.v ? 0 : -ENOMEM;
+	int r = list && m.v ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < n && rc == 0; i++) {
+	for (size_t i = 0; i < n && r == 0; i++) {
 		list[i] = wait_for(g, g->tracks[first + i].track);
 		widen_busy(&window, &g->tracks[first + i].busy, i == 0);
 	}
-	if (rc == 0) {
+	if (r == 0) {
 		qsort(list, n, sizeof *list, compare_waiting);
 		busy_deinit(busy);
 		*busy = window;
-		rc = merge_list(&m, g, list, n, busy, d);
+		r = merge_list(&m, g, list, n, busy, d);
 	}
 	while (m.n)
-		drop_first(&m);
+		merge_drop_first(&m);
 	free(m.v);
 	free(list);
-	return rc ? rc : busy_finish(busy);
+	return r ? r : busy_finish(busy);
 }
 
-/* That of a process with one track is known. */
-static int cover(struct digest *g, const struct groups *tracks, size_t process, struct diag *d)
+/* Finds the busy time of a process. That of a process with one track is known. */
+static int cover_process(
+	struct digest *g, const struct groups *tracks, size_t process, struct diag *d)
 {
 	struct digest_process *p = &g->processes[process];
 	size_t last = GROUPS_END;
@@ -241,20 +250,20 @@ int digest_cover(struct digest *g, struct diag *d)
 {
 	size_t n = g->view->n_origins;
 	struct groups tracks;
-	int rc = groups_make(&tracks, n, g->n_tracks, get_process_of, g);
+	int r = groups_make(&tracks, n, g->n_tracks, get_process_of, g);
 
-	for (size_t i = 0; i < n && rc == 0; i++) {
+	for (size_t i = 0; i < n && r == 0; i++) {
 		struct digest_window w = digest_find_process_window(g, i);
 
 		busy_init(&g->processes[i].busy, w.begin_ns, w.end_ns);
-		rc = cover(g, &tracks, i, d);
+		r = cover_process(g, &tracks, i, d);
 	}
 	groups_deinit(&tracks);
-	for (size_t i = 0; i < g->n_tracks && rc == 0; i++) {
+	for (size_t i = 0; i < g->n_tracks && r == 0; i++) {
 		size_t n_seconds = digest_count_seconds(g, &g->tracks[i]);
 
 		if (n_seconds)
-			rc = cover_thread(g, i, n_seconds + 1, d);
+			r = cover_thread(g, i, n_seconds + 1, d);
 	}
-	return rc;
+	return r;
 }

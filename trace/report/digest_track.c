@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One track of a digest, in one pass with the stack of open spans; see digest.h. */
+/* Reads one track of a digest in one pass, with a stack of its open spans. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,21 +12,21 @@
 #include "trace/report/digest_parts.h"
 #include "trace/saturate.h"
 
-/* A span that the current one may lie in. */
-struct open_span {
+/* A span in which the next one may lie. */
+struct digest_open_span {
 	int64_t end_ns;
 	size_t row;
 };
 
-struct reading {
+struct digest_reading {
 	struct digest *digest;
 	struct digest_plane *plane;
 	const struct view_track *view_track;
-	struct digest_track *track; /* of a thread or stream */
-	struct open_span *stack;
+	struct digest_track *track; /* NULL unless it is a thread or a stream */
+	struct digest_open_span *stack;
 	size_t n_stack;
 	size_t n_stack_allocated;
-	uint64_t n_items; /* of a derived line, as the next one */
+	uint64_t n_items; /* number of items of a derived line, of which nothing else is kept */
 	bool is_device;
 };
 
@@ -72,68 +72,71 @@ static enum digest_kind get_kind(const struct item *item)
 	return item->flow_out || item->flow_in ? DIGEST_FLOW_MARK : DIGEST_INSTANT;
 }
 
-/* The innermost open span loses what lies inside of it. What ends behind it, as kernels of one stream may, runs beside it. */
-static void charge_parent(struct reading *r, int64_t start_ns, int64_t end_ns)
+/*
+ * Subtracts the span from the self time of the innermost open span. A span that ends behind it, as
+ * kernels of one stream may, runs beside it.
+ */
+static void charge_parent(struct digest_reading *reading, int64_t start_ns, int64_t end_ns)
 {
 	struct row *row;
 
-	while (r->n_stack && r->stack[r->n_stack - 1].end_ns <= start_ns)
-		r->n_stack--;
-	if (!r->n_stack || r->stack[r->n_stack - 1].end_ns < end_ns)
+	while (reading->n_stack && reading->stack[reading->n_stack - 1].end_ns <= start_ns)
+		reading->n_stack--;
+	if (!reading->n_stack || reading->stack[reading->n_stack - 1].end_ns < end_ns)
 		return;
-	row = &r->track->rows.v[r->stack[r->n_stack - 1].row];
+	row = &reading->track->rows.v[reading->stack[reading->n_stack - 1].row];
 	row->self_ns = sub_saturated(row->self_ns, end_ns - start_ns);
 }
 
-static void note_around(const struct reading *r, struct row *row)
+static void note_around(const struct digest_reading *reading, struct row *row)
 {
-	if (!r->n_stack)
+	if (!reading->n_stack)
 		row->around = ROW_OUTERMOST;
 	else if (row->count == 1)
-		row->around = r->track->rows.v[r->stack[r->n_stack - 1].row].name;
+		row->around = reading->track->rows.v[reading->stack[reading->n_stack - 1].row].name;
 }
 
-static int push(struct reading *r, int64_t end_ns, size_t row)
+static int push_open_span(struct digest_reading *reading, int64_t end_ns, size_t row)
 {
-	if (grow(&r->stack, &r->n_stack_allocated, r->n_stack + 1))
+	if (grow(&reading->stack, &reading->n_stack_allocated, reading->n_stack + 1))
 		return -ENOMEM;
-	r->stack[r->n_stack++] = (struct open_span){end_ns, row};
+	reading->stack[reading->n_stack++] = (struct digest_open_span){end_ns, row};
 	return 0;
 }
 
-static int read_span(struct reading *r, const struct item *item)
+static int read_span(struct digest_reading *reading, const struct item *item)
 {
 	int64_t end_ns = add_saturated(item->start_ns, item->duration_ns);
 	struct item span = *item;
 	int64_t row;
 
 	span.duration_ns = end_ns - item->start_ns;
-	row = rows_add(&r->track->rows, &span);
+	row = rows_add(&reading->track->rows, &span);
 	if (row < 0)
 		return -ENOMEM;
-	r->track->n_of_kind[get_kind(item)]++;
-	r->track->rows.v[row].n_steps += item->is_step;
-	r->track->rows.v[row].n_flow_marks += get_kind(item) == DIGEST_FLOW_MARK;
-	charge_parent(r, item->start_ns, end_ns);
-	note_around(r, &r->track->rows.v[row]);
-	if (busy_add(&r->track->busy, item->start_ns, end_ns, item->name))
+	reading->track->n_of_kind[get_kind(item)]++;
+	reading->track->rows.v[row].n_steps += item->is_step;
+	reading->track->rows.v[row].n_flow_marks += get_kind(item) == DIGEST_FLOW_MARK;
+	charge_parent(reading, item->start_ns, end_ns);
+	note_around(reading, &reading->track->rows.v[row]);
+	if (busy_add(&reading->track->busy, item->start_ns, end_ns, item->name))
 		return -ENOMEM;
-	return push(r, end_ns, (size_t)row);
+	return push_open_span(reading, end_ns, (size_t)row);
 }
 
 static int read_thread_item(void *reading, const struct item *item)
 {
-	struct reading *r = reading;
+	struct digest_reading *r = reading;
 
 	count_rest(r->digest, item);
 	return read_span(r, item) ? -ENOMEM : digest_add_marks(r->digest, r->plane, item);
 }
 
-/* --- the others ---------------------------------------------------------------------------- */
+/* --- other tracks -------------------------------------------------------------------------- */
 
 static int read_async_item(void *reading, const struct item *item)
 {
-	struct reading *r = reading;
+	struct digest_reading *r = reading;
 
 	count_rest(r->digest, item);
 	r->digest->totals.n_asyncs++;
@@ -144,7 +147,7 @@ static int read_async_item(void *reading, const struct item *item)
 
 static int read_sample(void *reading, const struct item *item)
 {
-	struct reading *r = reading;
+	struct digest_reading *r = reading;
 
 	count_rest(r->digest, item);
 	r->digest->totals.n_counter_samples++;
@@ -152,12 +155,12 @@ static int read_sample(void *reading, const struct item *item)
 		&r->plane->counters, item, (uint64_t)(r->view_track - r->digest->view->tracks));
 }
 
-/* Derived lines repeat what the lists have already: their spans are only counted. */
+/* Spans of derived lines are only counted: the lists have their time already. */
 static int read_derived_item(void *reading, const struct item *item)
 {
-	struct reading *r = reading;
+	struct digest_reading *r = reading;
 	struct digest *g = r->digest;
-	/* The cursor calls all events of a device's line spans. */
+	/* A cursor makes a span of every event on a device's line. */
 	bool is_span = item->duration_ns || item->is_step || item->is_unfinished;
 
 	r->n_items++;
@@ -169,14 +172,15 @@ static int read_derived_item(void *reading, const struct item *item)
 	return digest_add_marks(g, r->plane, item);
 }
 
-static int read_derived(struct reading *r, const struct view_track *track, struct diag *d)
+static int read_derived(
+	struct digest_reading *reading, const struct view_track *track, struct diag *d)
 {
-	int rc;
+	int r;
 
-	r->is_device = view_get_origin(r->digest->view, track)->is_device;
-	rc = cursor_read(r->digest->view, track, read_derived_item, r, d);
-	r->digest->totals.n_threads += r->n_items > 0;
-	return rc;
+	reading->is_device = view_get_origin(reading->digest->view, track)->is_device;
+	r = cursor_read(reading->digest->view, track, read_derived_item, reading, d);
+	reading->digest->totals.n_threads += reading->n_items > 0;
+	return r;
 }
 
 size_t digest_find_plane(const struct digest *g, const struct view_track *track)
@@ -186,7 +190,7 @@ size_t digest_find_plane(const struct digest *g, const struct view_track *track)
 	return g->first_plane[track->host] + (size_t)(track->plane - archive->planes);
 }
 
-/* The lists of the whole get the durations. */
+/* Moves the durations to the lists of the whole view. */
 static int finish_thread(struct digest *g, struct digest_track *t)
 {
 	bool is_stream = t->track->kind == TRACK_STREAM;
@@ -203,39 +207,40 @@ static int finish_thread(struct digest *g, struct digest_track *t)
 	return rows_take(&g->lists[is_stream ? LIST_KERNELS : LIST_SPANS], &t->rows);
 }
 
-static int read_thread(struct reading *r, const struct view_track *track, struct diag *d)
+static int read_thread(
+	struct digest_reading *reading, const struct view_track *track, struct diag *d)
 {
-	struct digest *g = r->digest;
+	struct digest *g = reading->digest;
 	struct digest_window window;
-	int rc;
+	int r;
 
-	r->track = &g->tracks[g->n_tracks++];
-	r->track->track = track;
+	reading->track = &g->tracks[g->n_tracks++];
+	reading->track->track = track;
 	window = digest_find_window(g, track);
-	busy_init(&r->track->busy, window.begin_ns, window.end_ns);
-	rc = cursor_read(g->view, track, read_thread_item, r, d);
-	free(r->stack);
-	return rc ? rc : finish_thread(g, r->track);
+	busy_init(&reading->track->busy, window.begin_ns, window.end_ns);
+	r = cursor_read(g->view, track, read_thread_item, reading, d);
+	free(reading->stack);
+	return r ? r : finish_thread(g, reading->track);
 }
 
 int digest_read_track(struct digest *g, const struct view_track *track, struct diag *d)
 {
-	struct reading r = {
+	struct digest_reading reading = {
 		.digest = g,
 		.plane = &g->planes[digest_find_plane(g, track)],
 		.view_track = track,
 	};
 
 	if (track->is_derived)
-		return read_derived(&r, track, d);
+		return read_derived(&reading, track, d);
 	switch (track->kind) {
 	case TRACK_THREAD:
 	case TRACK_STREAM:
-		return read_thread(&r, track, d);
+		return read_thread(&reading, track, d);
 	case TRACK_ASYNC:
-		return cursor_read(g->view, track, read_async_item, &r, d);
+		return cursor_read(g->view, track, read_async_item, &reading, d);
 	case TRACK_COUNTERS:
-		return cursor_read(g->view, track, read_sample, &r, d);
+		return cursor_read(g->view, track, read_sample, &reading, d);
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spans to be drawn; see drawing.h. */
+/* Chooses the spans, arrows and samples to be drawn, and writes them as JSON. */
 #include "trace/report/drawing.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 struct drawn {
 	uint32_t track;
-	uint32_t name; /* of the view */
+	uint32_t name; /* index into the view's names */
 	uint32_t depth;
 	int is_step;
 	int64_t step_num;
@@ -26,17 +26,17 @@ struct drawn {
 	int64_t duration_ns;
 };
 
-/* Where a flow leaves a thread, or arrives at one. */
+/* A point where a flow leaves a thread, or arrives at one. */
 struct flow_end {
 	uint64_t id;
 	int64_t ns;
 	uint32_t track;
 	uint32_t name;
-	uint32_t depth; /* of the span around it */
+	uint32_t depth; /* depth of the span around it */
 	bool is_in;
 };
 
-/* An arrow: two of the above. */
+/* An arrow between two ends of a flow. */
 struct arrow {
 	const struct flow_end *out;
 	const struct flow_end *in;
@@ -53,27 +53,30 @@ struct counter {
 	struct point *v;
 	size_t n;
 	size_t n_allocated;
-	size_t stride; /* of so many samples one is kept */
-	size_t n_seen; /* in the window */
-	bool is_over; /* the first one behind the window is there */
+	size_t stride; /* one of so many samples is kept */
+	size_t n_seen; /* number of samples in the window */
+	bool is_over; /* the first sample behind the window was read */
 };
 
 struct drawing {
 	const struct view *view;
 	const struct drawing_options *options;
-	struct drawn *heap; /* the least wanted first */
+	struct drawn *heap; /* the least important span first */
 	size_t n;
 	uint64_t n_left_out;
-	uint32_t track; /* that is read, or the first of its thread */
-	size_t n_above; /* depths that the tracks of the same thread take that were read before */
-	size_t n_depths; /* with these */
-	uint32_t *first_depths; /* of each of the view's tracks the first depth of its spans */
-	/* Of the spans around the next one; of too many the last. Falling: those of a thread nest, and of a stream may not. */
+	uint32_t track; /* the track that is read, or the first one of its thread */
+	size_t n_above; /* depths of earlier tracks of the same thread */
+	size_t n_depths; /* depths including those */
+	uint32_t *first_depths; /* first depth of the spans of each of the view's tracks */
+	/*
+	 * The ends of the spans around the next one, or the last of them if there are too many; in
+	 * descending order.
+	 */
 	int64_t ends[DRAWING_MAX_DEPTH];
 	size_t n_ends;
-	uint32_t *
-		names; /* of each of the view's its number, from 1, in what is written; 0: it is not */
-	uint32_t *places; /* likewise of each of the view's tracks */
+	/* Number of each of the view's names in the output, from 1 on; 0: it is not written */
+	uint32_t *names;
+	uint32_t *places; /* number of each of the view's tracks in the output, likewise */
 	struct flow_end *flows;
 	size_t n_flows;
 	uint64_t flow_mask; /* flows with one of these bits in their hash are left out */
@@ -83,12 +86,14 @@ struct drawing {
 	struct counter *counters;
 	size_t n_counters;
 	size_t n_counters_allocated;
-	size_t n_points; /* of all counters */
+	size_t n_points; /* samples of all counters */
 	uint64_t n_points_left_out;
 };
 
-/* Steps first, then the longest; of equals the first. */
-static int is_less(const struct drawn *a, const struct drawn *b)
+/*
+ * True if |a| is less important than |b|: steps come first, then longer spans, then earlier ones.
+ */
+static bool drawn_is_less(const struct drawn *a, const struct drawn *b)
 {
 	if (a->is_step != b->is_step)
 		return a->is_step < b->is_step;
@@ -101,7 +106,7 @@ static int is_less(const struct drawn *a, const struct drawn *b)
 
 /* --- choosing ------------------------------------------------------------------------------ */
 
-static void swap(struct drawn *a, struct drawn *b)
+static void swap_drawn(struct drawn *a, struct drawn *b)
 {
 	struct drawn copy = *a;
 
@@ -109,13 +114,13 @@ static void swap(struct drawn *a, struct drawn *b)
 	*b = copy;
 }
 
-static void sift_up(struct drawn *heap, size_t i)
+static void heap_sift_up(struct drawn *heap, size_t i)
 {
-	for (; i > 0 && is_less(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2)
-		swap(&heap[i], &heap[(i - 1) / 2]);
+	for (; i > 0 && drawn_is_less(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2)
+		swap_drawn(&heap[i], &heap[(i - 1) / 2]);
 }
 
-static void sift_down(struct drawn *heap, size_t n)
+static void heap_sift_down(struct drawn *heap, size_t n)
 {
 	size_t i = 0;
 
@@ -123,30 +128,30 @@ static void sift_down(struct drawn *heap, size_t n)
 		size_t least = i;
 
 		for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < n; child++)
-			if (is_less(&heap[child], &heap[least]))
+			if (drawn_is_less(&heap[child], &heap[least]))
 				least = child;
 		if (least == i)
 			return;
-		swap(&heap[i], &heap[least]);
+		swap_drawn(&heap[i], &heap[least]);
 		i = least;
 	}
 }
 
-static void choose(struct drawing *w, const struct drawn *span)
+static void keep_span(struct drawing *w, const struct drawn *span)
 {
 	if (w->n < w->options->n_spans) {
 		w->heap[w->n] = *span;
-		sift_up(w->heap, w->n++);
+		heap_sift_up(w->heap, w->n++);
 		return;
 	}
 	w->n_left_out++;
-	if (!is_less(&w->heap[0], span))
+	if (!drawn_is_less(&w->heap[0], span))
 		return;
 	w->heap[0] = *span;
-	sift_down(w->heap, w->n);
+	heap_sift_down(w->heap, w->n);
 }
 
-/* How many spans of the track are around one that begins there, as far as they are counted. */
+/* Returns the number of spans around one that begins there, up to the limit. */
 static size_t find_depth(struct drawing *w, int64_t start_ns)
 {
 	while (w->n_ends && w->ends[w->n_ends - 1] <= start_ns)
@@ -154,7 +159,7 @@ static size_t find_depth(struct drawing *w, int64_t start_ns)
 	return w->n_ends;
 }
 
-/* Where there is no room the first end goes: as long as it counted, the others would, too. */
+/* If there is no room, the first end is dropped: while it counted, the others would count, too. */
 static void push_end(struct drawing *w, int64_t end_ns)
 {
 	size_t i = w->n_ends;
@@ -170,19 +175,19 @@ static void push_end(struct drawing *w, int64_t end_ns)
 
 /* --- flows --------------------------------------------------------------------------------- */
 
-static uint64_t hash(uint64_t id)
+static uint64_t hash_flow_id(uint64_t id)
 {
 	return (id * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
 }
 
-/* Half of the flows go, with both of their ends. */
+/* Drops half of the flows, with both of their ends. */
 static void halve_flows(struct drawing *w)
 {
 	size_t n = 0;
 
 	w->flow_mask = 2 * w->flow_mask + 1;
 	for (size_t i = 0; i < w->n_flows; i++) {
-		if (hash(w->flows[i].id) & w->flow_mask)
+		if (hash_flow_id(w->flows[i].id) & w->flow_mask)
 			w->n_flows_left_out += !w->flows[i].is_in;
 		else
 			w->flows[n++] = w->flows[i];
@@ -196,11 +201,11 @@ static void add_flow_end(struct drawing *w, const struct item *item, uint64_t id
 
 	while (w->n_flows == DRAWING_MAX_FLOW_ENDS && w->flow_mask < UINT32_MAX)
 		halve_flows(w);
-	if (w->n_flows == DRAWING_MAX_FLOW_ENDS || hash(id) & w->flow_mask) {
+	if (w->n_flows == DRAWING_MAX_FLOW_ENDS || hash_flow_id(id) & w->flow_mask) {
 		w->n_flows_left_out += !is_in;
 		return;
 	}
-	/* The depth is a span's own, and a mark has that of the span around it. */
+	/* A span has its own depth, a mark that of the span around it. */
 	w->flows[w->n_flows++] = (struct flow_end){.id = id,
 		.ns = item->start_ns,
 		.track = w->track,
@@ -233,7 +238,7 @@ static int compare_flow_ends(const void *a, const void *b)
 	return left->is_in - right->is_in;
 }
 
-/* Joins each arrival of a flow to where the flow left last. */
+/* Joins each arrival of a flow to the last departure before it. */
 static void join_flows(struct drawing *w)
 {
 	const struct flow_end *out = NULL;
@@ -260,7 +265,7 @@ static bool get_value(const struct item *item, double *value)
 	return i < item->n_args && isfinite(*value);
 }
 
-/* Samples of one counter follow each other, more often than not. */
+/* Finds the counter; samples of one counter mostly follow each other. */
 static struct counter *get_counter(struct drawing *w, uint32_t name)
 {
 	for (size_t i = w->n_counters; i-- > 0 && w->counters[i].track == w->track;)
@@ -325,7 +330,7 @@ static int read_sample(void *context, const struct item *item)
 	return add_point(w, c, &point);
 }
 
-/* All of its samples: which of them are wanted is for read_sample() to say. */
+/* Reads all samples of the track; read_sample() selects them. */
 static int read_counters(struct drawing *w, const struct view_track *track, struct diag *d)
 {
 	struct view all = *w->view;
@@ -357,7 +362,7 @@ static int read_item(void *context, const struct item *item)
 	if (depth < w->options->depth || item->is_step) {
 		if (w->n_depths <= span.depth)
 			w->n_depths = span.depth + 1;
-		choose(w, &span);
+		keep_span(w, &span);
 	}
 	push_end(w, item->start_ns + item->duration_ns);
 	return 0;
@@ -368,8 +373,11 @@ static int is_drawn(const struct view_track *track)
 	return (track->kind == TRACK_THREAD || track->kind == TRACK_STREAM) && !track->is_derived;
 }
 
-/* What another server saw of a thread is drawn in the same row, below what the first one saw: they need not nest. */
-static void begin_track(struct drawing *w, const struct view_track *track)
+/*
+ * If several servers recorded a thread, their spans are drawn in one row, one server below the
+ * other: they need not nest.
+ */
+static void drawing_begin_track(struct drawing *w, const struct view_track *track)
 {
 	bool is_second = view_track_is_second(track);
 
@@ -386,7 +394,7 @@ static int read_tracks(struct drawing *w, struct diag *d)
 	int r = 0;
 
 	for (size_t i = 0; i < v->n_tracks && !r; i++) {
-		begin_track(w, &v->tracks[i]);
+		drawing_begin_track(w, &v->tracks[i]);
 		if (is_drawn(&v->tracks[i]))
 			r = cursor_read(v, &v->tracks[i], read_item, w, d);
 		else if (v->tracks[i].kind == TRACK_COUNTERS)
@@ -416,7 +424,7 @@ static void write_name(struct drawing *w, uint32_t name, uint32_t *n, struct jso
 	json_text(j, NULL, names_get(&w->view->names, name));
 }
 
-/* In the order in which they are met. */
+/* Writes names in the order in which they are used. */
 static void write_names(struct drawing *w, struct json *j)
 {
 	uint32_t n = 0;
@@ -443,7 +451,7 @@ static void write_span(const struct drawing *w, const struct drawn *span, struct
 	json_end_list(j);
 }
 
-/* Writes the files in which a thread was seen by several servers, in the order of their depths. */
+/* Writes the files of a thread that several servers recorded, in the order of their depths. */
 static void write_sources(const struct drawing *w, const struct view_track *track, struct json *j)
 {
 	const struct view *v = w->view;
@@ -475,7 +483,7 @@ static void write_place(const struct drawing *w, const struct view_track *track,
 		json_nothing(j, "device");
 }
 
-/* Numbers the tracks that have something to be drawn. */
+/* Numbers the tracks that have items to be drawn. */
 static void number_tracks(struct drawing *w)
 {
 	uint32_t n = 0;
@@ -578,7 +586,7 @@ static void write_all(struct drawing *w, FILE *out)
 	json_end(&j);
 }
 
-static int draw(struct drawing *w, FILE *out, struct diag *d)
+static int drawing_make(struct drawing *w, FILE *out, struct diag *d)
 {
 	int r;
 
@@ -602,7 +610,7 @@ int drawing_write_json(
 	const struct view *view, const struct drawing_options *options, FILE *out, struct diag *d)
 {
 	struct drawing w = {.view = view, .options = options};
-	int r = draw(&w, out, d);
+	int r = drawing_make(&w, out, d);
 
 	for (size_t i = 0; i < w.n_counters; i++)
 		free(w.counters[i].v);

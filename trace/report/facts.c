@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts; see facts.h. */
+/* Reads facts from the stats of planes. */
 #include "trace/report/facts.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters; see gauges.h. */
+/* Sums up the samples of counters. */
 #include "trace/report/gauges.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static struct gauge *get_gauge(struct gauges *counters, uint32_t name)
 }
 
 /* The value of a sample is the first number among its arguments. */
-static bool get_value(const struct item *item, double *value)
+static bool sample_get_value(const struct item *item, double *value)
 {
 	size_t i = 0;
 
@@ -46,7 +46,7 @@ static bool get_value(const struct item *item, double *value)
 	return i < item->n_args && isfinite(*value);
 }
 
-/* Without a sum, which might be beyond what there is. */
+/* Updates a weighted mean without a sum, which could overflow. */
 static void gauge_move_mean(double *mean, double *weight, double value, double by)
 {
 	if (!(by > 0))
@@ -55,7 +55,7 @@ static void gauge_move_mean(double *mean, double *weight, double value, double b
 	*mean += value * (by / *weight) - *mean * (by / *weight);
 }
 
-/* The last value held until |until_ns|. */
+/* Counts the last value, which held until |until_ns|. */
 static void gauge_hold(struct gauge *c, const struct gauges *all, int64_t until_ns)
 {
 	double length = (double)all->end_ns - (double)all->begin_ns;
@@ -64,8 +64,9 @@ static void gauge_hold(struct gauge *c, const struct gauges *all, int64_t until_
 
 	if (!c->n || !(until > from))
 		return;
+	/* So far it was the mean of samples that held for no time */
 	if (!(c->known_ns > 0))
-		c->mean = 0; /* until then it was that of samples that held for no time */
+		c->mean = 0;
 	gauge_move_mean(&c->mean, &c->known_ns, c->last, until - from);
 	for (size_t i = (size_t)(from / length * COUNTER_SLOTS); i < COUNTER_SLOTS; i++) {
 		double begin = length * (double)i / COUNTER_SLOTS;
@@ -97,7 +98,7 @@ int gauges_add(struct gauges *counters, const struct item *item, uint64_t track)
 
 	if (!c)
 		return -ENOMEM;
-	if (!get_value(item, &value))
+	if (!sample_get_value(item, &value))
 		return 0;
 	gauge_hold(c, counters, c->track == track ? item->start_ns : counters->end_ns);
 	gauge_add(c, value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups; see groups.h. */
+/* Sorts members into groups: linked lists of indices. */
 #include "trace/report/groups.h"
 
 #include <errno.h>

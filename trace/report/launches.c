@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device time by what launched it; see launches.h. Threads are read first, for the calls, then devices' streams. */
+/* Sums device time by launcher. Threads are read first, for the calls, then devices' streams. */
 #include "trace/report/launches.h"
 
 #include <errno.h>
@@ -15,10 +15,10 @@
 
 #define NO_SPAN UINT32_MAX
 
-/* A flow that leaves from a thread. */
+/* A flow that leaves a thread. */
 struct call {
 	uint64_t flow;
-	uint32_t span; /* name of the span around it, of the view's */
+	uint32_t span; /* the view's name of the span around it */
 	uint32_t is_counted;
 };
 
@@ -29,8 +29,8 @@ struct open_span_name {
 
 struct launch_reading {
 	const struct digest *digest;
-	struct launches *launches;
-	struct call *calls; /* by flow, once all are there */
+	struct launcher_list *launches;
+	struct call *calls; /* sorted by flow after threads were read */
 	size_t n_calls;
 	size_t n_calls_allocated;
 	struct open_span_name *stack;
@@ -40,13 +40,13 @@ struct launch_reading {
 
 /* --- calls --------------------------------------------------------------------------------- */
 
-static int add_call(struct launch_reading *r, const struct item *item)
+static int add_call(struct launch_reading *reading, const struct item *item)
 {
-	uint32_t span = r->n_stack ? r->stack[r->n_stack - 1].name : item->name;
+	uint32_t span = reading->n_stack ? reading->stack[reading->n_stack - 1].name : item->name;
 
-	if (grow(&r->calls, &r->n_calls_allocated, r->n_calls + 1))
+	if (grow(&reading->calls, &reading->n_calls_allocated, reading->n_calls + 1))
 		return -ENOMEM;
-	r->calls[r->n_calls++] = (struct call){item->flow_out, span, 0};
+	reading->calls[reading->n_calls++] = (struct call){item->flow_out, span, 0};
 	return 0;
 }
 
@@ -75,14 +75,14 @@ static int compare_calls(const void *left, const void *right)
 	return a->flow < b->flow ? -1 : a->flow > b->flow;
 }
 
-/* NULL if the call is not in the trace. */
-static struct call *find_call(const struct launch_reading *r, uint64_t flow)
+/* Returns NULL if the call is not in the trace. */
+static struct call *find_call(const struct launch_reading *reading, uint64_t flow)
 {
 	const struct call key = {.flow = flow};
 
-	if (!flow || !r->n_calls)
+	if (!flow || !reading->n_calls)
 		return NULL;
-	return bsearch(&key, r->calls, r->n_calls, sizeof key, compare_calls);
+	return bsearch(&key, reading->calls, reading->n_calls, sizeof key, compare_calls);
 }
 
 /* --- kernels ------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static const struct item_arg *find_operator(const struct item *item)
 	return NULL;
 }
 
-static struct launcher *get_launcher(struct launches *l, const char *text, size_t n)
+static struct launcher *get_launcher(struct launcher_list *l, const char *text, size_t n)
 {
 	uint32_t n_known = l->names.n_texts;
 	uint32_t name;
@@ -141,20 +141,20 @@ static int read_kernel(void *reading, const struct item *item)
 
 /* --- all ----------------------------------------------------------------------------------- */
 
-static int read_kind(
-	struct launch_reading *r, enum track_kind kind, cursor_reader *reader, struct diag *d)
+static int read_tracks_of_kind(
+	struct launch_reading *reading, enum track_kind kind, cursor_reader *reader, struct diag *d)
 {
-	const struct view *view = r->digest->view;
-	int rc = 0;
+	const struct view *view = reading->digest->view;
+	int r = 0;
 
-	for (size_t i = 0; i < view->n_tracks && rc == 0; i++) {
+	for (size_t i = 0; i < view->n_tracks && r == 0; i++) {
 		const struct view_track *track = &view->tracks[i];
 
-		r->n_stack = 0;
+		reading->n_stack = 0;
 		if (track->kind == kind && !track->is_derived)
-			rc = cursor_read(view, track, reader, r, d);
+			r = cursor_read(view, track, reader, reading, d);
 	}
-	return rc;
+	return r;
 }
 
 static int compare_launchers(const void *left, const void *right)
@@ -172,28 +172,28 @@ static bool has_kernels(const struct digest *g)
 	return g->lists[LIST_KERNELS].n > 0;
 }
 
-int launches_make(const struct digest *g, struct launches *out, struct diag *d)
+int launcher_list_make(const struct digest *g, struct launcher_list *out, struct diag *d)
 {
-	struct launch_reading r = {.digest = g, .launches = out};
-	int rc = 0;
+	struct launch_reading reading = {.digest = g, .launches = out};
+	int r = 0;
 
-	*out = (struct launches){.v = NULL};
+	*out = (struct launcher_list){.v = NULL};
 	if (has_kernels(g))
-		rc = read_kind(&r, TRACK_THREAD, read_thread_item, d);
-	if (r.n_calls)
-		qsort(r.calls, r.n_calls, sizeof *r.calls, compare_calls);
-	if (rc == 0 && has_kernels(g))
-		rc = read_kind(&r, TRACK_STREAM, read_kernel, d);
+		r = read_tracks_of_kind(&reading, TRACK_THREAD, read_thread_item, d);
+	if (reading.n_calls)
+		qsort(reading.calls, reading.n_calls, sizeof *reading.calls, compare_calls);
+	if (r == 0 && has_kernels(g))
+		r = read_tracks_of_kind(&reading, TRACK_STREAM, read_kernel, d);
 	if (out->names.n_texts)
 		qsort(out->v, out->names.n_texts, sizeof *out->v, compare_launchers);
-	free(r.calls);
-	free(r.stack);
-	return rc;
+	free(reading.calls);
+	free(reading.stack);
+	return r;
 }
 
-void launches_deinit(struct launches *l)
+void launcher_list_deinit(struct launcher_list *l)
 {
 	names_deinit(&l->names);
 	free(l->v);
-	*l = (struct launches){.v = NULL};
+	*l = (struct launcher_list){.v = NULL};
 }

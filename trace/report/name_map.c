@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places of names; see name_map.h. At most half of the slots are taken, so that a free one is near. */
+/*
+ * A hash table with open addressing. At most half of the slots are taken, so that a free one is
+ * near.
+ */
 #include "trace/report/name_map.h"
 
 #include <errno.h>
@@ -17,7 +20,7 @@ static struct name_slot *find_slot(const struct name_map *map, uint64_t name)
 	return &map->slots[i & (map->n_slots - 1)];
 }
 
-static int make_room(struct name_map *map)
+static int name_map_reserve(struct name_map *map)
 {
 	struct name_map larger = {
 		.n_slots = map->n_slots ? 2 * map->n_slots : FIRST_SLOTS, .n = map->n};
@@ -41,7 +44,7 @@ int64_t name_map_put(struct name_map *map, uint64_t name)
 
 	if (slot && slot->place)
 		return (int64_t)slot->place - 1;
-	if (make_room(map))
+	if (name_map_reserve(map))
 		return -ENOMEM;
 	*find_slot(map, name) = (struct name_slot){name, (uint32_t)++map->n};
 	return (int64_t)map->n - 1;

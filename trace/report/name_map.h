@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A map from numbers (mostly indices of a view's names) to places in a list, which grows by one for
- * each new number.
+ * Maps numbers, mostly indices of a view's names, to places in a list, which grows by one for each
+ * new number.
  */
 #ifndef TRACE_REPORT_NAME_MAP_H
 #define TRACE_REPORT_NAME_MAP_H
@@ -14,14 +14,14 @@ struct name_slot {
 	uint32_t place; /* plus 1; 0: the slot is free */
 };
 
-/* All zero is empty. */
+/* A map of all zero bytes is empty. */
 struct name_map {
 	struct name_slot *slots;
 	size_t n_slots; /* 0 or a power of two */
 	size_t n;
 };
 
-/* The place of |name|; the number of names so far if it is new. Negative: -ENOMEM. */
+/* Returns the place of |name|, or -ENOMEM. If it is new, that is the number of names so far. */
 int64_t name_map_put(struct name_map *map, uint64_t name);
 void name_map_deinit(struct name_map *map);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams; see output.h. */
+/* Finishes the output of a report. */
 #include "trace/report/output.h"
 
 #include <errno.h>
 
-/* What failed earlier fails again, as there is more to write then: only the last one tells why. */
+/* An earlier failure left unwritten data, so that this flush fails again, and tells the errno. */
 int output_finish(FILE *out)
 {
 	errno = 0;

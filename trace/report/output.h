@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stream that a report goes to. */
+/* Finishes the output of a report. */
 #ifndef TRACE_REPORT_OUTPUT_H
 #define TRACE_REPORT_OUTPUT_H
 
 #include <stdio.h>
 
-/* Flushes it. 0, or a negative errno where not all that was written got there. */
+/* Flushes the stream. 0, or a negative errno if some of the output was lost. */
 int output_finish(FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Units of work in two traces; see pace.h. */
+/* Finds and counts the units of work in two traces. */
 #include "trace/report/pace.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "trace/report/stretches.h"
 #include "trace/saturate.h"
 
-#define LONG_SHARE 8 /* a span of one eighth of the recording encloses requests and is none */
+#define LONG_SHARE 8 /* a span of an eighth of the recording is not a request */
 
 enum unit_kind {
 	UNIT_STEP,
@@ -23,7 +23,7 @@ enum unit_kind {
 	UNIT_KINDS
 };
 
-/* What spans of one name are as units. */
+/* The spans of one name that can be units. */
 struct pace_name {
 	uint64_t n[UNIT_KINDS];
 	double total_ns[UNIT_KINDS];
@@ -31,13 +31,16 @@ struct pace_name {
 
 /* --- reading units ------------------------------------------------------------------------- */
 
-/* Goes through the tracks of one side and tells |take| of what can be a unit. */
+/* A walk over the tracks of one side that counts possible units. */
 struct unit_walk {
 	struct pace_side *side;
 	enum track_kind track;
-	int64_t until_ns; /* the thread has a step or a request open until then */
-	enum unit_kind
-		kind; /* which of that name are counted as begun; UNIT_KINDS: all are surveyed */
+	int64_t until_ns; /* the thread has an open step or request until this time */
+	/*
+	 * Kind of the units whose begins are counted; UNIT_KINDS: all possible units are counted by
+	 * name
+	 */
+	enum unit_kind kind;
 	uint32_t name;
 };
 
@@ -75,24 +78,24 @@ static int unit_read(void *walk, const struct item *item)
 static int unit_read_all(struct pace_side *s, enum unit_kind kind, uint32_t name, struct diag *d)
 {
 	const struct view *view = s->digest->view;
-	int rc = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < view->n_tracks && rc == 0; i++) {
+	for (size_t i = 0; i < view->n_tracks && r == 0; i++) {
 		const struct view_track *track = &view->tracks[i];
 		struct unit_walk walk = {s, track->kind, INT64_MIN, kind, name};
 
 		if (track->kind == TRACK_COUNTERS || (track->is_derived && kind != UNIT_STEP))
 			continue;
-		rc = cursor_read(view, track, unit_read, &walk, d);
+		r = cursor_read(view, track, unit_read, &walk, d);
 	}
-	return rc;
+	return r;
 }
 
 /* --- choosing one -------------------------------------------------------------------------- */
 
-struct choice {
+struct unit_choice {
 	enum unit_kind kind;
-	uint32_t names[2]; /* in each of the views */
+	uint32_t names[2]; /* the name in each of the views */
 	double total_ns;
 };
 
@@ -101,9 +104,12 @@ static uint64_t find_fewest(enum unit_kind kind)
 	return kind == UNIT_STEP ? 1 : STRETCHES_FEWEST;
 }
 
-/* Takes the unit if it is better than what was found before: a step is better than a request, and a longer total is. */
-static void consider(const struct pace *p, const uint32_t names[2], enum unit_kind kind,
-	uint64_t n_fewest, struct choice *best)
+/*
+ * Takes the unit if it is better than the best one so far: a step is better than a request, and a
+ * longer total is better.
+ */
+static void consider_unit(const struct pace *p, const uint32_t names[2], enum unit_kind kind,
+	uint64_t n_fewest, struct unit_choice *best)
 {
 	const struct pace_name *a = &p->sides[0].names[names[0]];
 	const struct pace_name *b = &p->sides[1].names[names[1]];
@@ -114,15 +120,15 @@ static void consider(const struct pace *p, const uint32_t names[2], enum unit_ki
 	if (a->n[kind] < n_fewest || b->n[kind] < n_fewest || is_step < was_step)
 		return;
 	if (is_step > was_step || total_ns > best->total_ns)
-		*best = (struct choice){kind, {names[0], names[1]}, total_ns};
+		*best = (struct unit_choice){kind, {names[0], names[1]}, total_ns};
 }
 
-/* |name|: NULL: any. The kind of what is returned is UNIT_KINDS where there is none. */
-static struct choice choose(const struct pace *p, const char *name)
+/* Chooses a unit; |name| NULL: any. The kind of the result is UNIT_KINDS if there is none. */
+static struct unit_choice choose_unit(const struct pace *p, const char *name)
 {
 	const struct names *names_a = &p->sides[0].digest->view->names;
 	const struct names *names_b = &p->sides[1].digest->view->names;
-	struct choice best = {.kind = UNIT_KINDS, .total_ns = -1};
+	struct unit_choice best = {.kind = UNIT_KINDS, .total_ns = -1};
 
 	for (uint32_t i = 0; i < names_a->n_texts; i++) {
 		const char *text = names_get(names_a, i);
@@ -131,7 +137,7 @@ static struct choice choose(const struct pace *p, const char *name)
 		if (names[1] == NAMES_NONE || (name && strcmp(text, name) != 0))
 			continue;
 		for (int kind = 0; kind < UNIT_KINDS; kind++)
-			consider(p, names, (enum unit_kind)kind,
+			consider_unit(p, names, (enum unit_kind)kind,
 				name ? 1 : find_fewest((enum unit_kind)kind), &best);
 	}
 	return best;
@@ -150,20 +156,20 @@ static int pace_side_survey(struct pace_side *s, const struct digest *g, struct 
 	return s->names ? unit_read_all(s, UNIT_KINDS, 0, d) : -ENOMEM;
 }
 
-/* Counts the units. If there are few, their times say too little about how the work goes on. */
+/* Counts the units that have begun by each moment. */
 static int pace_side_count(struct pace_side *s, enum unit_kind kind, uint32_t name, struct diag *d)
 {
-	int rc;
+	int r;
 
 	s->begun = calloc(PACE_MOMENTS, sizeof *s->begun);
 	if (!s->begun)
 		return -ENOMEM;
-	rc = unit_read_all(s, kind, name, d);
-	for (size_t i = 1; i < PACE_MOMENTS && rc == 0; i++)
+	r = unit_read_all(s, kind, name, d);
+	for (size_t i = 1; i < PACE_MOMENTS && r == 0; i++)
 		s->begun[i] += s->begun[i - 1];
 	s->n_units = s->begun[PACE_MOMENTS - 1];
 	s->units = s->n_units ? s->n_units : 1;
-	return rc;
+	return r;
 }
 
 static void pace_forget_begun(struct pace *p)
@@ -174,26 +180,26 @@ static void pace_forget_begun(struct pace *p)
 	}
 }
 
-static int pace_count(struct pace *p, const struct choice *unit, struct diag *d)
+static int pace_count(struct pace *p, const struct unit_choice *unit, struct diag *d)
 {
-	int rc = 0;
+	int r = 0;
 
 	p->unit = unit->kind == UNIT_STEP ? PACE_STEP : PACE_REQUEST;
 	p->name = names_get(&p->sides[0].digest->view->names, unit->names[0]);
-	for (int i = 0; i < 2 && rc == 0; i++)
-		rc = pace_side_count(&p->sides[i], unit->kind, unit->names[i], d);
+	for (int i = 0; i < 2 && r == 0; i++)
+		r = pace_side_count(&p->sides[i], unit->kind, unit->names[i], d);
 	if (p->sides[0].n_units < STRETCHES_FEWEST || p->sides[1].n_units < STRETCHES_FEWEST)
 		pace_forget_begun(p);
-	return rc;
+	return r;
 }
 
 static int pace_choose(struct pace *p, const char *per, struct diag *d)
 {
 	bool is_clock = per && (strcmp(per, "second") == 0 || strcmp(per, "trace") == 0);
-	struct choice unit = {.kind = UNIT_KINDS};
+	struct unit_choice unit = {.kind = UNIT_KINDS};
 
 	if (!is_clock)
-		unit = choose(p, per);
+		unit = choose_unit(p, per);
 	if (unit.kind != UNIT_KINDS)
 		return pace_count(p, &unit, d);
 	if (per && !is_clock)
@@ -209,13 +215,13 @@ static int pace_choose(struct pace *p, const char *per, struct diag *d)
 int pace_make(const struct digest *a, const struct digest *b, const char *per, struct pace *out,
 	struct diag *d)
 {
-	int rc;
+	int r;
 
 	*out = (struct pace){.name = NULL};
-	rc = pace_side_survey(&out->sides[0], a, d);
-	if (rc == 0)
-		rc = pace_side_survey(&out->sides[1], b, d);
-	return rc ? rc : pace_choose(out, per, d);
+	r = pace_side_survey(&out->sides[0], a, d);
+	if (r == 0)
+		r = pace_side_survey(&out->sides[1], b, d);
+	return r ? r : pace_choose(out, per, d);
 }
 
 void pace_deinit(struct pace *p)

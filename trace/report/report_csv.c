@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report as CSV, as in RFC 4180; see report.h. Names are printable, so that no cell has a line break. */
+/*
+ * Writes the report as CSV (RFC 4180). Names are made printable, so that no cell has a line break.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -34,7 +36,7 @@ static void put_quoted(FILE *out, const char *text)
 	putc('"', out);
 }
 
-/* The cells of durations are empty where all spans were cut: nobody knows how long these took. */
+/* A duration's cell is empty if all spans were cut, since their durations are unknown. */
 static void put_time(FILE *out, const struct row *row, int64_t ns)
 {
 	putc(',', out);
@@ -54,7 +56,7 @@ static void put_row(FILE *out, const char *kind, const char *name, const struct 
 	put_time(out, row, row->p99_ns);
 	put_time(out, row, row->max_ns);
 	fprintf(out, ",%" PRIu64 ",%" PRIu64, row->n_whole, row->n_began_before);
-	/* Last: spreadsheets know the others by their places. */
+	/* New columns come last: spreadsheets refer to the others by position. */
 	put_time(out, row, row->p90_ns);
 	put_time(out, row, row->p999_ns);
 	fputs("\r\n", out);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of report_write_json(), for the files that it is in. */
+/*
+ * The parts of report_write_json(), which is in several files. They write members of the current
+ * JSON object.
+ */
 #ifndef TRACE_REPORT_REPORT_JSON_PARTS_H
 #define TRACE_REPORT_REPORT_JSON_PARTS_H
 
@@ -12,7 +15,7 @@
 struct archive_plane;
 struct busy;
 struct digest;
-struct launches;
+struct launcher_list;
 struct report_options;
 struct row;
 struct rows;
@@ -23,27 +26,30 @@ struct report_json {
 	const struct digest *digest;
 	const struct report_options *options;
 	const struct slow *slow;
-	struct groups tracks; /* by plane */
+	struct groups tracks; /* the digest's tracks, by plane */
 };
 
 const char *report_json_get_name(const struct report_json *w, uint32_t name);
-/* How many of |n| are wanted. */
+/* Returns how many of |n| names are shown. */
 size_t report_json_count_shown(const struct report_json *w, size_t n);
 
-/* "name", "count", "unfinished" of the object. */
+/* Writes "name", "count" and the numbers of cut spans. */
 void report_json_put_counts(struct report_json *w, const struct row *row);
-/* A list of spans' names; of async spans, which have no time of their own. */
+/* These write a list of names of spans, and of async spans, which have no self time. */
 void report_json_put_spans(struct report_json *w, const char *key, const struct rows *rows);
 void report_json_put_asyncs(struct report_json *w, const struct rows *rows);
-/* "slow" and "cpu_shares" of the object. */
+/* Writes "slow" and "cpu_shares". */
 void report_json_put_slow(struct report_json *w);
-/* "launches" of the object. */
-void report_json_put_launches(struct report_json *w, const struct launches *l);
-/* "process_name" and "process_id" of the object. NULL: it is of no single one. */
+/* Writes "launches". */
+void report_json_put_launches(struct report_json *w, const struct launcher_list *l);
+/*
+ * Writes "process_name" and "process_id"; null if |plane| is NULL, since there is no single
+ * process.
+ */
 void report_json_put_process_of(struct report_json *w, const struct archive_plane *plane);
-/* "busy_ns", "known_ns" and "idle" of the object. */
+/* Writes "busy_ns", "known_ns" and "idle". */
 void report_json_put_busy(struct report_json *w, const struct busy *busy);
-/* 0 or -ENOMEM. */
+/* Writes the planes. 0 or -ENOMEM. */
 int report_json_put_planes(struct report_json *w);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Planes as JSON, as a file has them: their threads, steps, flows and counters; see report_json_parts.h. */
+/* Writes the planes of all files as JSON: their threads, steps, flows and counters. */
 #include <errno.h>
 #include <math.h>
 
@@ -52,7 +52,7 @@ static void put_steps(struct report_json *w, size_t plane, const struct rows *ro
 	json_end_list(&w->j);
 }
 
-/* --- threads ------------------------------------------------------------------------------ */
+/* --- threads ------------------------------------------------------------------------------- */
 
 static void put_track(struct report_json *w, const struct digest_track *t)
 {
@@ -67,7 +67,7 @@ static void put_track(struct report_json *w, const struct digest_track *t)
 		json_text(&w->j, "file", view_track_get_source(w->digest->view, t->track));
 }
 
-/* What other servers saw of a thread is written with what the first server saw of it. */
+/* Writes a thread with its tracks from all servers that recorded it. */
 static void put_thread(struct report_json *w, const struct digest_track *t)
 {
 	size_t n_seconds = digest_count_seconds(w->digest, t);
@@ -177,14 +177,14 @@ static int put_windows(struct report_json *w, const struct archive_plane *plane)
 static int put_plane(struct report_json *w, size_t plane)
 {
 	const struct digest_plane *p = &w->digest->planes[plane];
-	int rc;
+	int r;
 
 	json_begin_object(&w->j, NULL);
 	json_text(&w->j, "name", p->plane->name);
 	json_int(&w->j, "id", p->plane->id);
 	report_json_put_process_of(w, p->plane);
 	put_loss(w, p->plane);
-	rc = put_windows(w, p->plane);
+	r = put_windows(w, p->plane);
 	put_threads(w, plane);
 	put_steps(w, plane, &p->steps);
 	report_json_put_asyncs(w, &p->asyncs);
@@ -192,7 +192,7 @@ static int put_plane(struct report_json *w, size_t plane)
 	put_counters(w, &p->counters);
 	json_text(&w->j, "host", w->digest->view->hosts[p->host].name);
 	json_end_object(&w->j);
-	return rc;
+	return r;
 }
 
 static size_t get_plane_of(const void *digest, size_t track)
@@ -205,12 +205,12 @@ static size_t get_plane_of(const void *digest, size_t track)
 int report_json_put_planes(struct report_json *w)
 {
 	const struct digest *g = w->digest;
-	int rc = groups_make(&w->tracks, g->n_planes, g->n_tracks, get_plane_of, g);
+	int r = groups_make(&w->tracks, g->n_planes, g->n_tracks, get_plane_of, g);
 
 	json_begin_list(&w->j, "planes");
-	for (size_t i = 0; i < g->n_planes && rc == 0; i++)
-		rc = put_plane(w, i);
+	for (size_t i = 0; i < g->n_planes && r == 0; i++)
+		r = put_plane(w, i);
 	json_end_list(&w->j);
 	groups_deinit(&w->tracks);
-	return rc;
+	return r;
 }

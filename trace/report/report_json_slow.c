@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why slow units were slow, as JSON; see report_json_parts.h and slow.h. */
+/* Writes as JSON why slow units were slow. */
 #include "trace/json.h"
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
@@ -8,9 +8,9 @@
 #include "trace/report/report_json_parts.h"
 #include "trace/report/slow.h"
 
-#define MAX_GROWN 8 /* spans of one parent */
+#define MAX_GROWN 8 /* limit of spans below one parent */
 #define MAX_DEPTH 16
-#define MIN_GROWN 0.01 /* of the unit's growth */
+#define MIN_GROWN 0.01 /* least share of the unit's growth */
 
 static void put_sides(struct report_json *w, const struct slow_group *group)
 {
@@ -25,7 +25,7 @@ static void put_sides(struct report_json *w, const struct slow_group *group)
 	}
 }
 
-/* The names around it, from the unit's own on. */
+/* Writes the names around a node, from the unit's own name on. */
 static void put_path(struct report_json *w, const struct slow_group *group, uint32_t node)
 {
 	uint32_t path[MAX_DEPTH];
@@ -55,10 +55,7 @@ static void put_node(struct report_json *w, const struct slow_group *group, uint
 	json_end_object(&w->j);
 }
 
-/*
- * Writes the spans that grew, and below each of them the inner ones that did; the deepest ones may
- * be cut off.
- */
+/* Writes the spans that grew, and below each of them the inner spans that grew, down to a limit. */
 static void put_grown(
 	struct report_json *w, const struct slow_group *group, uint32_t parent, int depth)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows; see rows.h. */
+/* Sums up spans and ends of flows by name. */
 #include "trace/report/rows.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static struct row *get_row(struct rows *rows, uint32_t name)
 	return &rows->v[place];
 }
 
-/* Nobody knows how long a span that was cut took, so only whole ones come here. */
+/* Adds the duration of a whole span; that of a cut one is unknown. */
 static int row_add_whole(struct row *row, int64_t duration_ns)
 {
 	row->n_whole++;
@@ -123,17 +123,17 @@ static int take_row(struct rows *rows, struct row *from)
 
 int rows_take(struct rows *rows, struct rows *from)
 {
-	int rc = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < from->n && rc == 0; i++)
-		rc = take_row(rows, &from->v[i]);
-	return rc;
+	for (size_t i = 0; i < from->n && r == 0; i++)
+		r = take_row(rows, &from->v[i]);
+	return r;
 }
 
 /* --- at the end ---------------------------------------------------------------------------- */
 
-/* The middle of a bucket can lie beyond all that is in it. */
-static int64_t clamp(const struct row *row, int64_t ns)
+/* Clamps a percentile: the middle of a bucket can lie beyond all its values. */
+static int64_t row_clamp(const struct row *row, int64_t ns)
 {
 	if (ns < row->min_ns)
 		return row->min_ns;
@@ -147,10 +147,10 @@ void rows_finish(struct rows *rows)
 
 		if (!row->n_whole)
 			continue;
-		row->p50_ns = clamp(row, sample_percentile(&row->durations, 50));
-		row->p90_ns = clamp(row, sample_percentile(&row->durations, 90));
-		row->p99_ns = clamp(row, sample_percentile(&row->durations, 99));
-		row->p999_ns = clamp(row, sample_permille(&row->durations, 999));
+		row->p50_ns = row_clamp(row, sample_percentile(&row->durations, 50));
+		row->p90_ns = row_clamp(row, sample_percentile(&row->durations, 90));
+		row->p99_ns = row_clamp(row, sample_percentile(&row->durations, 99));
+		row->p999_ns = row_clamp(row, sample_permille(&row->durations, 999));
 	}
 }
 
@@ -220,7 +220,7 @@ struct order {
 	enum row_key key;
 };
 
-static int compare(const void *left, const void *right, void *context)
+static int compare_rows_by_key(const void *left, const void *right, void *context)
 {
 	const struct row *a = left;
 	const struct row *b = right;
@@ -240,6 +240,42 @@ void rows_sort(struct rows *rows, enum row_key key, const struct names *names)
 	struct order order = {names, key};
 
 	if (rows->n)
-		qsort_r(rows->v, rows->n, sizeof *rows->v, compare, &order);
+		qsort_r(rows->v, rows->n, sizeof *rows->v, compare_rows_by_key, &order);
 	name_map_deinit(&rows->places);
+}
+
+/* --- ends of flows ------------------------------------------------------------------------- */
+
+void flows_deinit(struct flows *flows)
+{
+	free(flows->v);
+	name_map_deinit(&flows->places);
+	*flows = (struct flows){.v = NULL};
+}
+
+int flows_add(struct flows *flows, const struct item *item)
+{
+	int64_t place;
+
+	if (grow(&flows->v, &flows->n_allocated, flows->n + 1))
+		return -ENOMEM;
+	place = name_map_put(&flows->places, item->name);
+	if (place < 0)
+		return -ENOMEM;
+	if ((size_t)place == flows->n)
+		flows->v[flows->n++] = (struct flow_ends){.name = item->name};
+	flows->v[place].n_out += item->flow_out != 0;
+	flows->v[place].n_in += item->flow_in != 0;
+	return 0;
+}
+
+void flows_keep(struct flows *flows, const uint8_t *wanted)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < flows->n; i++)
+		if (!wanted || wanted[flows->v[i].name])
+			flows->v[n++] = flows->v[i];
+	flows->n = n;
+	name_map_deinit(&flows->places);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What spans of one name amount to, and lists of that. */
+/* Rows sum up the spans of one name; lists of rows, and lists of ends of flows by name. */
 #ifndef TRACE_REPORT_ROWS_H
 #define TRACE_REPORT_ROWS_H
 
@@ -15,7 +15,7 @@ struct names;
 
 #define ROW_SLOWEST 16
 
-/* One that took long. */
+/* A step that took long. */
 struct slow_step {
 	int64_t number;
 	int64_t start_ns;
@@ -23,34 +23,43 @@ struct slow_step {
 };
 
 #define ROW_OUTERMOST UINT32_MAX
-#define ROW_P999_FEWEST 1000 /* whole spans of which the slowest one in a thousand can be told */
+#define ROW_P999_FEWEST 1000 /* fewest whole spans for which the 99.9th percentile is meaningful */
 
 struct row {
-	uint32_t name; /* index into the view's */
-	uint32_t
-		around; /* name of the span around the first of them; ROW_OUTERMOST: one of them has none around it */
-	uint32_t n_tracks; /* of a list of the whole: on how many they are */
-	uint64_t count; /* > 0 */
-	uint64_t n_whole; /* of them have their begin and their end in the time that is looked at */
-	uint64_t n_unfinished; /* of them have no end there */
-	uint64_t n_began_before; /* of them have no begin there */
-	uint64_t n_steps; /* of them are steps */
-	uint64_t n_flow_marks; /* of them are points where a flow leaves or arrives, and no spans */
-	int64_t total_ns; /* of all of them, as far as they lie in the time that is looked at */
+	uint32_t name; /* index into the view's names */
+	/*
+	 * Name of the span around the first span; ROW_OUTERMOST: a span of the row has none around
+	 * it
+	 */
+	uint32_t around;
+	/* Number of tracks that have the name; only in lists of the whole view */
+	uint32_t n_tracks;
+	uint64_t count; /* number of spans, > 0 */
+	uint64_t n_whole; /* spans whose begin and end are in the digest's time */
+	uint64_t n_unfinished; /* spans whose end is not */
+	uint64_t n_began_before; /* spans whose begin is not */
+	uint64_t n_steps; /* spans that are steps */
+	uint64_t n_flow_marks; /* counted events that are flow marks, not spans */
+	int64_t total_ns; /* time of all spans, as far as they are in the digest's time */
 	int64_t self_ns;
-	int64_t whole_ns; /* the total of the whole ones; what follows is of these only, and means nothing without any */
+	/*
+	 * Time of whole spans. The members below are of whole spans only, and undefined if there
+	 * are none
+	 */
+	int64_t whole_ns;
 	int64_t min_ns;
 	int64_t max_ns;
-	int64_t p50_ns; /* from rows_finish() on, and so on */
+	int64_t p50_ns; /* the percentiles are valid after rows_finish() */
 	int64_t p90_ns;
 	int64_t p99_ns;
-	int64_t p999_ns; /* the largest, or nearly, of less than ROW_P999_FEWEST */
+	int64_t p999_ns; /* nearly the maximum if there are fewer than ROW_P999_FEWEST */
 	struct sample durations;
-	struct slow_step *slowest; /* of steps, longest first; NULL: no list of steps */
+	/* The slowest steps, longest first; NULL unless this is a list of steps */
+	struct slow_step *slowest;
 	size_t n_slowest;
 };
 
-/* All zero is empty. */
+/* A list of all zero bytes is empty. */
 struct rows {
 	struct row *v;
 	size_t n;
@@ -58,7 +67,7 @@ struct rows {
 	struct name_map places;
 };
 
-/* What they are sorted by: numbers descending, names ascending. */
+/* The sort key: numbers descending, names ascending. */
 enum row_key {
 	ROW_SELF,
 	ROW_TOTAL,
@@ -72,24 +81,46 @@ enum row_key {
 };
 
 void rows_deinit(struct rows *rows);
-/* One more span. Its place in |v| until they are sorted, or -ENOMEM. */
+/* Adds a span. Returns the place of its row in |v|, valid until rows are sorted, or -ENOMEM. */
 int64_t rows_add(struct rows *rows, const struct item *item);
 /* Adds a step, which may be among the slowest. 0 or -ENOMEM. */
 int rows_add_step(struct rows *rows, const struct item *item);
-/* Adds those of |from|, whose durations are moved; all the rest of it stays. 0 or -ENOMEM. */
+/* Adds the rows of |from|, whose durations are moved; all else in |from| stays. 0 or -ENOMEM. */
 int rows_take(struct rows *rows, struct rows *from);
-/* Finds the percentiles. */
+/* Computes the percentiles. */
 void rows_finish(struct rows *rows);
-/* Gives back the memory that was there for further rows. */
+/* Frees the memory that was reserved for further rows. */
 void rows_trim(struct rows *rows);
-/* Drops those whose names are not wanted, by index; NULL: all are. */
+/* Drops rows whose names are not wanted; |wanted| is indexed by name, NULL: all are wanted. */
 void rows_keep(struct rows *rows, const uint8_t *wanted);
-/* How many of them began in the time that is looked at. */
+/* Returns how many spans of the row began in the digest's time. */
 uint64_t row_count_begun(const struct row *row);
 void rows_sort(struct rows *rows, enum row_key key, const struct names *names);
-/* Whether the key is a duration, which only whole spans have. */
+/* True if the key is a duration, which only whole spans have. */
 bool row_key_is_of_whole(enum row_key key);
-/* The value of the key; 0 for ROW_NAME, and for a duration where no span of the row is whole. */
+/*
+ * Returns the value of the key; 0 for ROW_NAME, and for a duration if no span of the row is whole.
+ */
 int64_t row_get(const struct row *row, enum row_key key);
+
+/* --- ends of flows ------------------------------------------------------------------------- */
+
+struct flow_ends {
+	uint32_t name;
+	uint64_t n_out;
+	uint64_t n_in;
+};
+
+/* In order of first use. A list of all zero bytes is empty. */
+struct flows {
+	struct flow_ends *v;
+	size_t n;
+	size_t n_allocated;
+	struct name_map places;
+};
+
+void flows_deinit(struct flows *flows);
+int flows_add(struct flows *flows, const struct item *item); /* adds an end; 0 or -ENOMEM */
+void flows_keep(struct flows *flows, const uint8_t *wanted); /* like rows_keep() */
 
 #endif

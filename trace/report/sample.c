@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Durations; see sample.h. Buckets are of width 1 up to 256; above, each power of two is divided into 128 of them.
+ * Samples of durations. Buckets have width 1 up to 256; above that, each power of two is divided
+ * into 128 buckets.
  */
 #include "trace/report/sample.h"
 
@@ -9,11 +10,71 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "trace/percentile.h"
 
 #define BITS 7
 #define PARTS (1 << BITS)
 #define N_BUCKETS ((63 - BITS + 1) * PARTS)
+
+/* --- percentiles --------------------------------------------------------------------------- */
+
+/*
+ * Percentiles are by nearest rank: the smallest value that so many per mille of all do not exceed.
+ * Hoare's selection in Wirth's form finds them in linear time: of two parts only the one with the
+ * rank goes on. The pivot is chosen at random, so that no order of the values makes it slow.
+ */
+
+/* Returns the index of the percentile among |n| > 0 sorted values; |permille| is 1 to 1000. */
+static size_t percentile_rank(size_t n, unsigned int permille)
+{
+	/* N * permille may overflow. */
+	return n / 1000 * permille + (n % 1000 * permille + 999) / 1000 - 1;
+}
+
+/* Marsaglia's xorshift64 */
+static uint64_t draw_lot(uint64_t *lot)
+{
+	*lot ^= *lot << 13;
+	*lot ^= *lot >> 7;
+	*lot ^= *lot << 17;
+	return *lot;
+}
+
+/* Returns the percentile of |n| > 0 values, which it reorders. */
+static int64_t percentile_select(int64_t *values, size_t n, unsigned int permille)
+{
+	ptrdiff_t rank = (ptrdiff_t)percentile_rank(n, permille);
+	ptrdiff_t first = 0;
+	ptrdiff_t last = (ptrdiff_t)n - 1;
+	uint64_t lot = n;
+
+	while (first < last) {
+		int64_t pivot =
+			values[first + (ptrdiff_t)(draw_lot(&lot) % (uint64_t)(last - first + 1))];
+		ptrdiff_t i = first;
+		ptrdiff_t j = last;
+
+		while (i <= j) {
+			while (values[i] < pivot)
+				i++;
+			while (values[j] > pivot)
+				j--;
+			if (i <= j) {
+				int64_t old = values[i];
+
+				values[i++] = values[j];
+				values[j--] = old;
+			}
+		}
+		/*
+		 * Values up to j are at most the pivot, from i on at least; those between equal it.
+		 */
+		if (rank > j)
+			first = i;
+		if (rank < i)
+			last = j;
+	}
+	return values[rank];
+}
 
 /* --- buckets ------------------------------------------------------------------------------- */
 
@@ -27,8 +88,8 @@ static size_t find_bucket(int64_t value)
 	return (size_t)(shift + 1) * PARTS + (size_t)(value >> shift) % PARTS;
 }
 
-/* The middle of it. */
-static int64_t get_value(size_t bucket)
+/* Returns the middle of a bucket. */
+static int64_t bucket_get_value(size_t bucket)
 {
 	size_t shift = bucket / PARTS;
 
@@ -38,7 +99,7 @@ static int64_t get_value(size_t bucket)
 	return ((int64_t)(PARTS + bucket % PARTS) << shift) + (INT64_C(1) << (shift - 1));
 }
 
-/* Puts all into buckets. 0 or -ENOMEM. */
+/* Moves all values into buckets. 0 or -ENOMEM. */
 static int sample_coarsen(struct sample *s)
 {
 	if (s->buckets)
@@ -82,16 +143,16 @@ static int take_buckets(struct sample *s, const struct sample *from)
 
 static int take_values(struct sample *s, const struct sample *from)
 {
-	int rc = 0;
+	int r = 0;
 
-	for (uint64_t i = 0; i < from->n && rc == 0; i++)
-		rc = sample_add(s, from->values[i]);
-	return rc;
+	for (uint64_t i = 0; i < from->n && r == 0; i++)
+		r = sample_add(s, from->values[i]);
+	return r;
 }
 
 int sample_take(struct sample *s, struct sample *from)
 {
-	int rc;
+	int r;
 
 	if (s->n == 0) {
 		sample_deinit(s);
@@ -99,9 +160,9 @@ int sample_take(struct sample *s, struct sample *from)
 		*from = (struct sample){.n = 0};
 		return 0;
 	}
-	rc = from->buckets ? take_buckets(s, from) : take_values(s, from);
+	r = from->buckets ? take_buckets(s, from) : take_values(s, from);
 	sample_deinit(from);
-	return rc;
+	return r;
 }
 
 void sample_deinit(struct sample *s)
@@ -118,7 +179,7 @@ struct sample_group {
 	uint64_t n;
 };
 
-static int compare(const void *left, const void *right)
+static int compare_values(const void *left, const void *right)
 {
 	int64_t a = *(const int64_t *)left;
 	int64_t b = *(const int64_t *)right;
@@ -126,14 +187,14 @@ static int compare(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Groups come in order afterwards. */
+/* Sorts the values, so that sample_next() returns groups in order. */
 static void sample_sort(struct sample *s)
 {
 	if (s->values && s->n)
-		qsort(s->values, s->n, sizeof *s->values, compare);
+		qsort(s->values, s->n, sizeof *s->values, compare_values);
 }
 
-/* The next group from |*at| on, which begins at 0 and is moved on; n is 0 at the end. */
+/* Returns the next group from |*at| on, which is 0 at first; n is 0 at the end. */
 static struct sample_group sample_next(const struct sample *s, size_t *at)
 {
 	struct sample_group group = {0, 0};
@@ -142,7 +203,7 @@ static struct sample_group sample_next(const struct sample *s, size_t *at)
 		while (*at < N_BUCKETS && !s->buckets[*at])
 			++*at;
 		if (*at < N_BUCKETS)
-			group = (struct sample_group){get_value(*at), s->buckets[*at]};
+			group = (struct sample_group){bucket_get_value(*at), s->buckets[*at]};
 		++*at;
 		return group;
 	}
@@ -151,7 +212,7 @@ static struct sample_group sample_next(const struct sample *s, size_t *at)
 	return group;
 }
 
-/* --- what they amount to ------------------------------------------------------------------- */
+/* --- results ------------------------------------------------------------------------------- */
 
 int64_t sample_percentile(struct sample *s, unsigned int percent)
 {
@@ -170,7 +231,7 @@ int64_t sample_permille(struct sample *s, unsigned int permille)
 	rank = percentile_rank(s->n, permille);
 	while (rank >= s->buckets[i])
 		rank -= s->buckets[i++];
-	return get_value(i);
+	return bucket_get_value(i);
 }
 
 uint64_t sample_count_above(const struct sample *s, double limit)
@@ -196,7 +257,7 @@ double sample_sum_excess(const struct sample *s, int64_t limit, int64_t base)
 	return sum;
 }
 
-/* The next larger group of both. */
+/* Two samples whose groups are read in order. */
 struct sample_pair {
 	const struct sample *sides[2];
 	struct sample_group next[2];
@@ -219,7 +280,7 @@ static struct sample_group pair_next(struct sample_pair *p)
 	return group;
 }
 
-/* Between a value and the next larger one, so that it parts buckets as well. */
+/* Returns a limit between a value and the next larger one, so that it also separates buckets. */
 static int64_t find_middle(int64_t below, int64_t value)
 {
 	return value - (value - below) / 2;
@@ -243,7 +304,10 @@ int sample_split(
 	sample_sort(b);
 	pair.next[0] = sample_next(a, &pair.at[0]);
 	pair.next[1] = sample_next(b, &pair.at[1]);
-	/* Limits rise, and fewer values reach them: of the two next to what is wanted the nearer one is taken, if it parts any. */
+	/*
+	 * With a rising limit fewer values reach it: of the two limits next to the wanted share the
+	 * nearer one is taken, if it separates values.
+	 */
 	while (i < n && (group = pair_next(&pair)).n) {
 		int64_t next = find_middle(below, group.value);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ran meanwhile; see slow_others.h. How long a span and the units of each side run at the same time is a difference of two
- * sums: of what all units of a side have run up to the span's end, and up to its begin. These sums are kept at each moment at
- * which a unit begins or ends, and are straight lines between.
+ * Measures how long spans ran together with units. For a span and a side this is the difference of
+ * two sums: the time that all units of the side have run up to the span's end, and up to its begin.
+ * The sums are kept for each moment at which a unit begins or ends; between two moments they are
+ * linear.
  */
 #include "trace/report/slow_others.h"
 
@@ -20,37 +21,37 @@
 
 #define N_SIDES (SLOW_GROUPS * SLOW_SIDES)
 /*
- * How much more must run while slow units do: so many spans more at a time, and so many times as
- * many.
+ * Spans of a name are reported if this many more of them are open while slow units run, and if they
+ * are this many times as many.
  */
 #define MIN_MORE 0.2
 #define MIN_TIMES 2
-/* And the units must have lost this share of their growth while it ran more. */
+/* The additional spans must also cover this share of the units' growth. */
 #define MIN_OF_GROWTH 0.1
-#define MAX_OTHERS 16 /* of a group */
+#define MAX_OTHERS 16 /* limit for a group */
 
-/* --- when units ran ------------------------------------------------------------------------ */
+/* --- the time of units --------------------------------------------------------------------- */
 
 struct window {
 	int64_t start_ns;
 	int64_t end_ns;
-	size_t side; /* of all groups' */
-	const struct view_track *track; /* NULL: an async span's */
+	size_t side; /* index over the sides of all groups */
+	const struct view_track *track; /* NULL: the unit is an async span */
 };
 
 struct moment {
 	int64_t at_ns;
-	int change; /* in the number of open units */
+	int change; /* change of the number of open units */
 	size_t side;
 };
 
-/* How long the units of each side have run. */
+/* The time that units of each side have run, up to each moment. */
 struct meter {
-	struct moment *moments; /* in their order */
-	double (*run_ns)[N_SIDES]; /* up to each moment */
-	unsigned int (*open)[N_SIDES]; /* from it on */
+	struct moment *moments; /* in the order of time */
+	double (*run_ns)[N_SIDES]; /* sums up to each moment */
+	unsigned int (*open)[N_SIDES]; /* open units from each moment on */
 	size_t n;
-	size_t here; /* how many are not after the time that was asked for last */
+	size_t here; /* number of moments not after the start of the last measured span */
 };
 
 static void meter_deinit(struct meter *m)
@@ -108,8 +109,8 @@ static int meter_init(struct meter *m, const struct window *windows, size_t n)
 }
 
 /*
- * The number of moments that are not after |at_ns|. The search begins at |from|, in steps that
- * double.
+ * Returns the number of moments that are not after |at_ns|. The search begins at |from|, in steps
+ * that double.
  */
 static size_t meter_seek(const struct meter *m, size_t from, int64_t at_ns)
 {
@@ -132,7 +133,7 @@ static size_t meter_seek(const struct meter *m, size_t from, int64_t at_ns)
 	return from;
 }
 
-/* Adds |sign| times what ran up to |at_ns|, before which there are |n| moments. */
+/* Adds |sign| times the sums up to |at_ns|, before which there are |n| moments. */
 static void meter_add(
 	const struct meter *m, size_t n, int64_t at_ns, double sign, double ns[N_SIDES])
 {
@@ -145,7 +146,10 @@ static void meter_add(
 		ns[k] += sign * (m->run_ns[n - 1][k] + past_ns * m->open[n - 1][k]);
 }
 
-/* The same from |start_ns|, which is never before the last one that was asked for, to |end_ns|. false: nothing ran. */
+/*
+ * Adds |sign| times the time that units ran between |start_ns|, which never decreases between
+ * calls, and |end_ns|. False: no unit ran.
+ */
 static bool meter_measure(
 	struct meter *m, int64_t start_ns, int64_t end_ns, double sign, double ns[N_SIDES])
 {
@@ -157,7 +161,7 @@ static bool meter_measure(
 	if (m->here == m->n)
 		return false;
 	last = meter_seek(m, m->here, end_ns);
-	/* Most spans are short: no unit begins or ends meanwhile. */
+	/* Most spans are short: no unit begins or ends while they run. */
 	if (last == m->here) {
 		for (size_t k = 0; k < N_SIDES && last; k++)
 			ns[k] += sign * ((double)end_ns - (double)start_ns) * m->open[last - 1][k];
@@ -168,11 +172,14 @@ static bool meter_measure(
 	return true;
 }
 
-/* --- what ran ------------------------------------------------------------------------------ */
+/* --- spans that ran ------------------------------------------------------------------------ */
 
 struct other {
 	uint32_t name;
-	/* Boyer and Moore's vote, by time: what has most of it wins if that is more than half. */
+	/*
+	 * Winners of Boyer and Moore's majority vote, weighted by time: right if one has more than
+	 * half.
+	 */
 	uint32_t around;
 	const struct view_track *track;
 	double around_ns;
@@ -188,15 +195,15 @@ struct open_other {
 struct slow_others {
 	struct slow *slow;
 	const struct digest *digest;
-	struct window *windows; /* those of a track next to each other */
+	struct window *windows; /* windows of a track are next to each other */
 	size_t n_windows;
 	size_t n_windows_allocated;
-	size_t track_first; /* first window of the track that is read */
+	size_t track_first; /* index of the first window of the track that is read */
 	const struct view_track *track;
 	uint64_t n_seen[N_SIDES];
-	double length_ns[N_SIDES]; /* of the windows */
+	double length_ns[N_SIDES]; /* length of all windows */
 	struct meter all;
-	struct meter own; /* of the track that is read: they are no others to it */
+	struct meter own; /* windows of the track that is read, whose spans do not count for them */
 	struct other *v;
 	size_t n;
 	size_t n_allocated;
@@ -243,7 +250,9 @@ int slow_others_add(
 	size_t k = group * SLOW_SIDES + side;
 	uint64_t n_all = o->slow->groups[group].n_expected[side];
 
-	/* Every so many, so that they are from all of the time and all threads. */
+	/*
+	 * Every n-th unit is taken, so that they are spread over all of the time and all threads.
+	 */
 	if (o->n_seen[k]++ % (n_all / SLOW_OTHERS_WINDOWS + 1))
 		return 0;
 	if (grow(&o->windows, &o->n_windows_allocated, o->n_windows + 1))
@@ -269,7 +278,8 @@ static struct other *get_other(struct slow_others *o, uint32_t name)
 	return &o->v[place];
 }
 
-static void vote(struct other *other, uint32_t around, const struct view_track *track, double ns)
+static void other_vote(
+	struct other *other, uint32_t around, const struct view_track *track, double ns)
 {
 	if (other->around_ns <= 0)
 		other->around = around;
@@ -297,11 +307,11 @@ static int count_other(
 		return -ENOMEM;
 	for (size_t k = 0; k < N_SIDES; k++)
 		other->ns[k] += ns[k];
-	vote(other, around, o->track, slow_ns);
+	other_vote(other, around, o->track, slow_ns);
 	return 0;
 }
 
-/* A span that has one of its own name around it is in that one's time. */
+/* True if a span around has the same name, and so includes this span's time. */
 static bool is_inside_itself(const struct slow_others *o, uint32_t name)
 {
 	for (size_t i = 0; i < o->n_stack && i < 64; i++)
@@ -334,8 +344,8 @@ static int read_other(void *others, const struct item *item)
 	return 0;
 }
 
-/* The windows of a track lie next to each other, those of tracks in the tracks' order. */
-static int begin_track(struct slow_others *o, const struct view_track *track)
+/* Windows are in the order of tracks. */
+static int others_begin_track(struct slow_others *o, const struct view_track *track)
 {
 	size_t first = o->track_first;
 	size_t n = 0;
@@ -353,22 +363,22 @@ static int begin_track(struct slow_others *o, const struct view_track *track)
 static int read_others(struct slow_others *o, struct diag *d)
 {
 	const struct view *view = o->digest->view;
-	int rc = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < view->n_tracks && rc == 0; i++) {
+	for (size_t i = 0; i < view->n_tracks && r == 0; i++) {
 		const struct view_track *track = &view->tracks[i];
 
 		if ((track->kind != TRACK_THREAD && track->kind != TRACK_STREAM) ||
 			track->is_derived)
 			continue;
-		rc = begin_track(o, track);
-		if (rc == 0)
-			rc = cursor_read_times(view, track, read_other, o, d);
+		r = others_begin_track(o, track);
+		if (r == 0)
+			r = cursor_read_times(view, track, read_other, o, d);
 	}
-	return rc;
+	return r;
 }
 
-/* --- what is told -------------------------------------------------------------------------- */
+/* --- reported names ------------------------------------------------------------------------ */
 
 static struct slow_other compare_sides(
 	const struct slow_others *o, size_t group, const struct other *other)
@@ -385,7 +395,7 @@ static struct slow_other compare_sides(
 	return out;
 }
 
-static bool is_told(const struct slow_group *group, const struct slow_other *other)
+static bool other_is_reported(const struct slow_group *group, const struct slow_other *other)
 {
 	double more = other->open[SIDE_SLOW] - other->open[SIDE_TYPICAL];
 	double slow_ns = slow_get_mean(group, SIDE_SLOW);
@@ -395,7 +405,7 @@ static bool is_told(const struct slow_group *group, const struct slow_other *oth
 	       more * slow_ns >= MIN_OF_GROWTH * (slow_ns - slow_get_mean(group, SIDE_TYPICAL));
 }
 
-static double get_more(const struct slow_other *other)
+static double other_get_more(const struct slow_other *other)
 {
 	return other->open[SIDE_SLOW] - other->open[SIDE_TYPICAL];
 }
@@ -404,7 +414,7 @@ static void keep_other(struct slow_group *group, const struct slow_other *other)
 {
 	size_t i = group->n_others;
 
-	while (i > 0 && get_more(&group->others[i - 1]) < get_more(other))
+	while (i > 0 && other_get_more(&group->others[i - 1]) < other_get_more(other))
 		i--;
 	if (i == MAX_OTHERS)
 		return;
@@ -424,7 +434,7 @@ static int list_others(const struct slow_others *o, size_t i)
 	for (size_t k = 0; k < o->n; k++) {
 		struct slow_other other = compare_sides(o, i, &o->v[k]);
 
-		if (is_told(group, &other))
+		if (other_is_reported(group, &other))
 			keep_other(group, &other);
 	}
 	return 0;
@@ -432,11 +442,11 @@ static int list_others(const struct slow_others *o, size_t i)
 
 int slow_others_find(struct slow_others *o, struct diag *d)
 {
-	int rc = meter_init(&o->all, o->windows, o->n_windows);
+	int r = meter_init(&o->all, o->windows, o->n_windows);
 
-	if (rc == 0 && o->n_windows)
-		rc = read_others(o, d);
-	for (size_t i = 0; i < o->slow->n_groups && rc == 0; i++)
-		rc = list_others(o, i);
-	return rc;
+	if (r == 0 && o->n_windows)
+		r = read_others(o, d);
+	for (size_t i = 0; i < o->slow->n_groups && r == 0; i++)
+		r = list_others(o, i);
+	return r;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What units are tied to; see slow_ties.h. Threads are read twice: for the flows that arrive in units and for the spans with an
- * id, which may be known by a mark behind spans inside of them; and then for where these flows left, and for what lies in these spans.
+ * Threads are read twice. The first reading finds the flows that arrive in units, and the spans
+ * with an id, which may only be known by a mark behind spans inside of them. The second one finds
+ * where these flows left, and the spans inside of those with an id.
  */
 #include "trace/report/slow_ties.h"
 
@@ -17,10 +18,10 @@
 #include "trace/saturate.h"
 
 #define NO_UNIT UINT32_MAX
-#define MAX_ARRIVALS (1u << 18) /* of 48 bytes; of all units together */
+#define MAX_ARRIVALS (1u << 18) /* limit of arrivals, of 48 bytes each, in all units together */
 #define MAX_SPANS (1u << 18)
-#define MAX_SAME_ID 16 /* units of one id, one after the other, that are looked at */
-#define MAX_FLOWS 8 /* of a group */
+#define MAX_SAME_ID 16 /* limit of units of one id that are searched */
+#define MAX_FLOWS 8 /* limit for a group */
 /*
  * A flow is reported if it came later by at least this part of the units' growth, in at least this
  * part of the slow units.
@@ -31,18 +32,18 @@
 struct tied_unit {
 	int64_t start_ns;
 	int64_t end_ns;
-	const struct view_track *track; /* NULL: an async span */
-	uint64_t id; /* of an async span */
+	const struct view_track *track; /* NULL: the unit is an async span */
+	uint64_t id; /* id of an async span */
 	uint8_t group;
 	uint8_t side;
 };
 
-/* A flow that came in while a unit ran. */
+/* A flow that arrived while a unit ran. */
 struct arrival {
 	uint64_t flow;
-	int64_t ns; /* since the unit's begin */
+	int64_t ns; /* time since the unit's begin */
 	int64_t from_ns; /* duration of the span that it left */
-	const struct view_track *track; /* that it left; NULL: it was not found */
+	const struct view_track *track; /* the track that it left; NULL: not found */
 	uint32_t unit;
 	uint32_t name;
 	uint32_t from;
@@ -62,19 +63,18 @@ struct open_tie {
 	int64_t start_ns;
 	int64_t end_ns;
 	uint32_t name;
-	uint32_t unit; /* whose it is, or of which it is in a span; NO_UNIT: none */
-	uint32_t node; /* of the unit's group */
+	uint32_t unit; /* the unit that it, or a span around it, belongs to; NO_UNIT: none */
+	uint32_t node; /* node of the unit's group */
 };
 
 struct slow_ties {
 	struct slow *slow;
 	const struct digest *digest;
 	uint64_t n_seen[SLOW_GROUPS][SLOW_SIDES];
-	struct tied_unit
-		*units; /* those of a thread next to each other, until they are sorted by id */
+	struct tied_unit *units; /* units of a thread are next to each other */
 	size_t n_units;
 	size_t n_units_allocated;
-	uint32_t *by_id; /* async spans, by their ids and begins */
+	uint32_t *by_id; /* indices of async spans, sorted by id and begin */
 	size_t n_by_id;
 	struct arrival *arrivals;
 	size_t n_arrivals;
@@ -82,12 +82,12 @@ struct slow_ties {
 	struct tied_span *spans;
 	size_t n_spans;
 	size_t n_spans_allocated;
-	struct name_map counted; /* nodes and the units in which they were seen */
-	/* Of the track that is read: */
+	struct name_map counted; /* pairs of a unit and a node that it has */
+	/* The track that is read: */
 	const struct view_track *track;
-	size_t first_unit; /* its units */
+	size_t first_unit; /* index of its first unit */
 	size_t end_unit;
-	size_t next_unit; /* the first that has not begun */
+	size_t next_unit; /* index of the first unit that has not begun */
 	struct open_tie *stack;
 	size_t n_stack;
 	size_t n_stack_allocated;
@@ -119,7 +119,7 @@ struct slow_ties *slow_ties_free(struct slow_ties *t)
 
 /* --- units --------------------------------------------------------------------------------- */
 
-/* The argument "id", as a number. */
+/* Finds the argument "id", a number. */
 static bool find_id(const struct item *item, uint64_t *id)
 {
 	for (size_t i = 0; i < item->n_args; i++) {
@@ -182,8 +182,8 @@ static int sort_by_id(struct slow_ties *t)
 
 /* --- reading a thread ---------------------------------------------------------------------- */
 
-/* The units of a thread lie next to each other, those of threads in the tracks' order. */
-static void begin_track(struct slow_ties *t, const struct view_track *track)
+/* Units are in the order of tracks. */
+static void ties_begin_track(struct slow_ties *t, const struct view_track *track)
 {
 	t->track = track;
 	t->n_stack = 0;
@@ -200,7 +200,7 @@ static const struct open_tie *pop_until(struct slow_ties *t, int64_t start_ns)
 	return t->n_stack ? &t->stack[t->n_stack - 1] : NULL;
 }
 
-static int push(struct slow_ties *t, const struct item *item, uint32_t unit, uint32_t node)
+static int push_open_tie(struct slow_ties *t, const struct item *item, uint32_t unit, uint32_t node)
 {
 	if (grow(&t->stack, &t->n_stack_allocated, t->n_stack + 1))
 		return -ENOMEM;
@@ -212,23 +212,23 @@ static int push(struct slow_ties *t, const struct item *item, uint32_t unit, uin
 static int read_tracks(struct slow_ties *t, cursor_reader *reader, struct diag *d)
 {
 	const struct view *view = t->digest->view;
-	int rc = 0;
+	int r = 0;
 
 	t->end_unit = 0;
-	for (size_t i = 0; i < view->n_tracks && rc == 0; i++) {
+	for (size_t i = 0; i < view->n_tracks && r == 0; i++) {
 		const struct view_track *track = &view->tracks[i];
 
 		if (track->kind != TRACK_THREAD || track->is_derived)
 			continue;
-		begin_track(t, track);
-		rc = cursor_read(view, track, reader, t, d);
+		ties_begin_track(t, track);
+		r = cursor_read(view, track, reader, t, d);
 	}
-	return rc;
+	return r;
 }
 
-/* --- the first time: what arrives, and which spans have an id ------------------------------ */
+/* --- the first reading: arrivals, and spans with an id ------------------------------------- */
 
-/* The innermost unit of the thread at that time, by the order of their begins. NO_UNIT: none. */
+/* Finds the unit of the thread that began last and is open at that time. NO_UNIT: none. */
 static uint32_t find_unit(struct slow_ties *t, int64_t ns)
 {
 	while (t->next_unit < t->end_unit && t->units[t->next_unit].start_ns <= ns)
@@ -258,11 +258,8 @@ static int add_arrival(struct slow_ties *t, const struct item *item, const struc
 	return 0;
 }
 
-/*
- * Whether a span belongs to the unit: one that began before it and ended after it only surrounds
- * it.
- */
-static bool is_in_unit(const struct tied_unit *unit, int64_t start_ns, int64_t end_ns)
+/* True if a span belongs to the unit. A span that began before it and ended after it does not. */
+static bool unit_has_span(const struct tied_unit *unit, int64_t start_ns, int64_t end_ns)
 {
 	return start_ns < unit->end_ns && end_ns > unit->start_ns &&
 	       (start_ns >= unit->start_ns || end_ns <= unit->end_ns);
@@ -293,7 +290,7 @@ static int tie_span(struct slow_ties *t, uint64_t id, const struct open_tie *spa
 
 		if (unit->id != id)
 			return 0;
-		if (!is_in_unit(unit, span->start_ns, span->end_ns))
+		if (!unit_has_span(unit, span->start_ns, span->end_ns))
 			continue;
 		if (t->n_spans == MAX_SPANS)
 			return 0;
@@ -312,7 +309,7 @@ static int read_ends(void *ties, const struct item *item)
 	const struct open_tie *around = pop_until(t, item->start_ns);
 	uint64_t id;
 
-	if (item->duration_ns && push(t, item, NO_UNIT, SLOW_NO_NODE))
+	if (item->duration_ns && push_open_tie(t, item, NO_UNIT, SLOW_NO_NODE))
 		return -ENOMEM;
 	if (item->duration_ns)
 		around = &t->stack[t->n_stack - 1];
@@ -324,7 +321,7 @@ static int read_ends(void *ties, const struct item *item)
 	return 0;
 }
 
-/* --- the second time: where flows left, and what lies in spans with an id ------------------ */
+/* --- the second reading: departures, and spans inside of those with an id ------------------ */
 
 static int compare_arrivals(const void *left, const void *right)
 {
@@ -348,8 +345,11 @@ static int compare_spans(const void *left, const void *right)
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
-/* It is waited for until it has left, even where the mark of its arrival comes first. */
-static void tell_departure(
+/*
+ * Sets the departure of arrivals. A unit waits until the flow has left, even if the mark of its
+ * arrival is earlier.
+ */
+static void set_departure(
 	struct slow_ties *t, const struct item *item, const struct open_tie *around)
 {
 	struct arrival key = {.flow = item->flow_out};
@@ -377,7 +377,10 @@ static const struct tied_span *find_tied(const struct slow_ties *t, const struct
 	return t->n_spans ? bsearch(&key, t->spans, t->n_spans, sizeof key, compare_spans) : NULL;
 }
 
-/* Adds what of |item| lies in the unit to the node below |parent|, which is |out| then; SLOW_NO_NODE: there are too many. */
+/*
+ * Adds the part of |item| that lies in the unit to its node below |parent|, and returns the node in
+ * |out|; SLOW_NO_NODE: there are too many.
+ */
 static int count_span(struct slow_ties *t, const struct item *item, uint32_t index, uint32_t parent,
 	uint32_t *out)
 {
@@ -429,16 +432,16 @@ static int read_insides(void *ties, const struct item *item)
 		}
 		if (parent != SLOW_NO_NODE && count_span(t, item, unit, parent, &node))
 			return -ENOMEM;
-		if (push(t, item, unit, node))
+		if (push_open_tie(t, item, unit, node))
 			return -ENOMEM;
 		around = &t->stack[t->n_stack - 1];
 	}
 	if (item->flow_out)
-		tell_departure(t, item, around);
+		set_departure(t, item, around);
 	return 0;
 }
 
-/* Async spans of groups of which spans are known are the first nodes of these. */
+/* Adds the async spans themselves as the first nodes of groups that have spans with an id. */
 static int add_roots(struct slow_ties *t)
 {
 	bool has_spans[SLOW_GROUPS] = {false};
@@ -461,7 +464,7 @@ static int add_roots(struct slow_ties *t)
 	return 0;
 }
 
-/* --- flows that are told ------------------------------------------------------------------- */
+/* --- reported flows ------------------------------------------------------------------------ */
 
 /* Sorts arrivals of one kind next to each other; in each unit the latest comes last. */
 static int compare_kinds(const void *left, const void *right, void *ties)
@@ -483,37 +486,37 @@ static int compare_kinds(const void *left, const void *right, void *ties)
 	return a->ns < b->ns ? -1 : a->ns > b->ns;
 }
 
-static bool is_same_kind(
+static bool arrivals_are_alike(
 	const struct slow_ties *t, const struct arrival *a, const struct arrival *b)
 {
 	return t->units[a->unit].group == t->units[b->unit].group && a->name == b->name &&
 	       a->from == b->from;
 }
 
-static double get_later(const struct slow_flow *f)
+static double flow_get_delay(const struct slow_flow *f)
 {
 	return f->arrival_ns[SIDE_SLOW] - f->arrival_ns[SIDE_TYPICAL];
 }
 
-static bool is_told(const struct slow_group *group, const struct slow_flow *f)
+static bool flow_is_reported(const struct slow_group *group, const struct slow_flow *f)
 {
 	double growth_ns = slow_get_mean(group, SIDE_SLOW) - slow_get_mean(group, SIDE_TYPICAL);
 
 	return (double)f->n_units[SIDE_SLOW] >= MIN_SHARE * (double)group->n_looked[SIDE_SLOW] &&
-	       f->n_units[SIDE_SLOW] && get_later(f) >= MIN_OF_GROWTH * growth_ns;
+	       f->n_units[SIDE_SLOW] && flow_get_delay(f) >= MIN_OF_GROWTH * growth_ns;
 }
 
 static int keep_flow(struct slow_group *group, const struct slow_flow *flow)
 {
 	size_t i = group->n_flows;
 
-	if (!is_told(group, flow))
+	if (!flow_is_reported(group, flow))
 		return 0;
 	if (!group->flows)
 		group->flows = calloc(MAX_FLOWS, sizeof *group->flows);
 	if (!group->flows)
 		return -ENOMEM;
-	while (i > 0 && get_later(&group->flows[i - 1]) < get_later(flow))
+	while (i > 0 && flow_get_delay(&group->flows[i - 1]) < flow_get_delay(flow))
 		i--;
 	if (i == MAX_FLOWS)
 		return 0;
@@ -524,7 +527,10 @@ static int keep_flow(struct slow_group *group, const struct slow_flow *flow)
 	return 0;
 }
 
-/* |n| arrivals of one kind. The thread and the span around are those of the slow one that came last of all. */
+/*
+ * Sums up |n| arrivals of one kind. The thread and the span around are those of the slow unit with
+ * the latest arrival.
+ */
 static int sum_up_flow(struct slow_ties *t, const struct arrival *arrivals, size_t n)
 {
 	struct slow_flow flow = {.name = arrivals->name, .from = arrivals->from};
@@ -558,7 +564,7 @@ static int sum_up_flows(struct slow_ties *t)
 {
 	size_t n = 0;
 	size_t end;
-	int rc = 0;
+	int r = 0;
 
 	for (size_t i = 0; i < t->n_arrivals; i++)
 		if (t->arrivals[i].track)
@@ -566,36 +572,37 @@ static int sum_up_flows(struct slow_ties *t)
 	t->n_arrivals = n;
 	if (n)
 		qsort_r(t->arrivals, n, sizeof *t->arrivals, compare_kinds, t);
-	for (size_t i = 0; i < n && rc == 0; i = end) {
-		for (end = i + 1; end < n && is_same_kind(t, &t->arrivals[i], &t->arrivals[end]);)
+	for (size_t i = 0; i < n && r == 0; i = end) {
+		for (end = i + 1;
+			end < n && arrivals_are_alike(t, &t->arrivals[i], &t->arrivals[end]);)
 			end++;
-		rc = sum_up_flow(t, &t->arrivals[i], end - i);
+		r = sum_up_flow(t, &t->arrivals[i], end - i);
 	}
-	return rc;
+	return r;
 }
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static bool has_flows(const struct digest *g)
+static bool digest_has_flows(const struct digest *g)
 {
 	return g->totals.n_flow_marks > 0;
 }
 
 int slow_ties_find(struct slow_ties *t, struct diag *d)
 {
-	int rc = sort_by_id(t);
+	int r = sort_by_id(t);
 
-	if (rc || (!t->n_by_id && !(t->n_units && has_flows(t->digest))))
-		return rc;
-	rc = read_tracks(t, read_ends, d);
-	if (rc || (!t->n_arrivals && !t->n_spans))
-		return rc;
+	if (r || (!t->n_by_id && !(t->n_units && digest_has_flows(t->digest))))
+		return r;
+	r = read_tracks(t, read_ends, d);
+	if (r || (!t->n_arrivals && !t->n_spans))
+		return r;
 	if (t->n_arrivals)
 		qsort(t->arrivals, t->n_arrivals, sizeof *t->arrivals, compare_arrivals);
 	if (t->n_spans)
 		qsort(t->spans, t->n_spans, sizeof *t->spans, compare_spans);
-	rc = add_roots(t);
-	if (rc == 0)
-		rc = read_tracks(t, read_insides, d);
-	return rc ? rc : sum_up_flows(t);
+	r = add_roots(t);
+	if (r == 0)
+		r = read_tracks(t, read_insides, d);
+	return r ? r : sum_up_flows(t);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spans in stretches of a trace, and tests; see stretches.h. */
+/* Sums up spans in stretches, and tests them. */
 #include "trace/report/stretches.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static void stretch_take(struct stretch *to, const struct stretch *from)
 	to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
 }
 
-/* Makes stretches twice as wide: two neighbours become one. */
+/* Makes stretches twice as long: two neighbours become one. */
 static void stretches_widen(struct stretches *s)
 {
 	size_t n = 0;
@@ -45,7 +45,10 @@ static void stretches_widen(struct stretches *s)
 	s->last = 0;
 }
 
-/* The place of the first stretch with that index or a larger one. Spans mostly come in order of time. */
+/*
+ * Returns the place of the first stretch with that index or a larger one. Spans mostly come in
+ * order of time.
+ */
 static size_t stretches_find(const struct stretches *s, uint32_t index)
 {
 	size_t first = 0;
@@ -106,7 +109,7 @@ int stretches_add_rest(struct stretches *s, uint32_t key, int64_t duration_ns)
 	return 0;
 }
 
-/* How many there would be. */
+/* Returns how many stretches of twice the length there would be. */
 static size_t stretches_count_wider(const struct stretches *s)
 {
 	size_t n = s->n;
@@ -136,7 +139,7 @@ static double log_gamma(double x)
 	return lgamma_r(x, &sign);
 }
 
-/* The continued fraction of the incomplete beta function, by Lentz's method. */
+/* Returns the continued fraction of the incomplete beta function, by Lentz's method. */
 static double find_beta_fraction(double a, double b, double x)
 {
 	const double tiny = 1e-300;
@@ -168,7 +171,7 @@ static double find_beta_fraction(double a, double b, double x)
 	return fraction;
 }
 
-/* The regularized incomplete beta function. */
+/* Returns the regularized incomplete beta function. */
 static double find_beta(double a, double b, double x)
 {
 	double front;
@@ -181,7 +184,7 @@ static double find_beta(double a, double b, double x)
 	return 1 - front * find_beta_fraction(b, a, 1 - x) / b;
 }
 
-/* The probability that Student's t is as far from 0 as |t|, on either side. */
+/* Returns the probability that Student's t is as far from 0 as |t|, on either side. */
 static double find_p_of_t(double t, double freedom)
 {
 	return isfinite(t) ? find_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) : 0;
@@ -193,8 +196,8 @@ static double log_choose(double n, double k)
 }
 
 /*
- * The p-value of shares |x_a| of |n_a| and |x_b| of |n_b|: twice the tail of the hypergeometric
- * distribution on the side that was seen.
+ * Returns the p-value of shares |x_a| of |n_a| and |x_b| of |n_b|: twice the tail of the
+ * hypergeometric distribution on the observed side.
  */
 static double find_p_of_shares(double x_a, double n_a, double x_b, double n_b)
 {
@@ -214,11 +217,11 @@ static double find_p_of_shares(double x_a, double n_a, double x_b, double n_b)
 
 /* --- tests of durations -------------------------------------------------------------------- */
 
-/* An estimate from one side. */
+/* An estimate for one side. */
 struct estimate {
 	double value;
 	double variance;
-	double freedom; /* degrees of it, that the variance has */
+	double freedom; /* degrees of freedom of the variance */
 };
 
 static struct stretch stretches_sum(const struct stretches *s)
@@ -246,15 +249,15 @@ static struct stretches_test test_welch(const struct estimate *a, const struct e
 		find_p_of_t(off / sqrt(variance), freedom), off > 0 ? 1 : -1, variance};
 }
 
-static bool is_too_few(const struct stretches *a, const struct stretches *b)
+static bool sides_have_too_few(const struct stretches *a, const struct stretches *b)
 {
 	return a->n < 2 || b->n < 2 || stretches_sum(a).n < STRETCHES_FEWEST ||
 	       stretches_sum(b).n < STRETCHES_FEWEST;
 }
 
 /*
- * Tests as if the spans of both sides varied alike: where one side has fewer spans, it may lack all
- * of the rare long ones, and then seem to vary little.
+ * Tests with a pooled variance: a side with few spans may lack all of the rare long ones, and then
+ * seems to vary little.
  */
 static struct stretches_test test_pooled(
 	const struct estimate *a, double n_a, const struct estimate *b, double n_b)
@@ -268,7 +271,7 @@ static struct stretches_test test_pooled(
 	return test_welch(&all, &known);
 }
 
-/* The ratio of two sums: its variance follows from what is left of the one when the other has explained its part. */
+/* Estimates the mean as the ratio of two sums; its variance is that of the residuals. */
 static struct estimate estimate_mean(const struct stretches *s)
 {
 	struct stretch sum = stretches_sum(s);
@@ -290,7 +293,7 @@ struct stretches_test stretches_test_mean(const struct stretches *a, const struc
 	struct estimate in_a;
 	struct estimate in_b;
 
-	if (is_too_few(a, b))
+	if (sides_have_too_few(a, b))
 		return (struct stretches_test){.p = -1};
 	in_a = estimate_mean(a);
 	in_b = estimate_mean(b);
@@ -301,7 +304,10 @@ struct stretches_test stretches_test_mean(const struct stretches *a, const struc
 	return test;
 }
 
-/* How much more the stretches vary than independent spans would: Pearson's sum, and its degrees of freedom. */
+/*
+ * Adds Pearson's sum, and its degrees of freedom: how much more the stretches vary than independent
+ * spans would.
+ */
 static void add_clustering(const struct stretches *s, size_t limit, double *sum, double *freedom)
 {
 	struct stretch all = stretches_sum(s);
@@ -334,7 +340,7 @@ struct stretches_test stretches_test_above(
 	double variance;
 	double p;
 
-	if (is_too_few(a, b))
+	if (sides_have_too_few(a, b))
 		return (struct stretches_test){.p = -1};
 	p = find_p_of_shares(x_a, n_a, x_b, n_b);
 	add_clustering(a, limit, &sum, &freedom);
@@ -348,8 +354,9 @@ struct stretches_test stretches_test_above(
 }
 
 /*
- * |more| has the longest span. Were both alike, each of the stretches' longest could be of either side, by the number of its
- * stretches, and by the number of its spans: the less sure of both counts.
+ * |more| has the longest span. If both sides were alike, the longest span of each stretch could be
+ * of either side, in proportion to its number of stretches, or of spans. Returns the larger p-value
+ * of both.
  */
 static double find_p_of_longest(const struct stretches *more, const struct stretches *less)
 {
@@ -376,7 +383,7 @@ struct stretches_test stretches_test_max(const struct stretches *a, const struct
 	int64_t max_a = stretches_sum(a).max_ns;
 	int64_t max_b = stretches_sum(b).max_ns;
 
-	if (is_too_few(a, b))
+	if (sides_have_too_few(a, b))
 		return (struct stretches_test){.p = -1};
 	if (max_a == max_b)
 		return (struct stretches_test){.p = 1};
@@ -387,8 +394,9 @@ struct stretches_test stretches_test_max(const struct stretches *a, const struct
 /* --- tests of sums ------------------------------------------------------------------------- */
 
 /*
- * A sum over all stretches, empty ones included. The ends of a recording cut it anywhere: that makes a difference of one span, |one|,
- * also where stretches are all alike. Of a few spans a Poisson process is assumed, since the stretches tell nothing.
+ * Estimates a sum over all stretches, empty ones included. A recording begins and ends at any
+ * point: this makes a difference of one span, |one|, even if all stretches are alike. A few spans
+ * are taken as a Poisson process, since their stretches tell nothing.
  */
 static struct estimate estimate_sum(
 	const struct stretches *s, double sum, double one, const double *sums, double per)
@@ -409,7 +417,7 @@ static struct estimate estimate_sum(
 	return e;
 }
 
-static bool is_too_few_to_count(const struct stretches *a, const struct stretches *b)
+static bool sides_have_too_few_to_count(const struct stretches *a, const struct stretches *b)
 {
 	return stretches_sum(a).n < STRETCHES_FEWEST && stretches_sum(b).n < STRETCHES_FEWEST;
 }
@@ -429,7 +437,7 @@ struct stretches_test stretches_test_count(
 	struct estimate in_a = estimate_count(a, per_a);
 	struct estimate in_b = estimate_count(b, per_b);
 
-	if (is_too_few_to_count(a, b))
+	if (sides_have_too_few_to_count(a, b))
 		return (struct stretches_test){.p = -1};
 	return test_welch(&in_a, &in_b);
 }
@@ -450,7 +458,7 @@ struct stretches_test stretches_test_total(
 	struct estimate in_a = estimate_total(a, per_a);
 	struct estimate in_b = estimate_total(b, per_b);
 
-	if (is_too_few(a, b))
+	if (sides_have_too_few(a, b))
 		return (struct stretches_test){.p = -1};
 	return test_welch(&in_a, &in_b);
 }

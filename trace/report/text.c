@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report for a terminal: its order, and what its parts share; see text.h. */
+/* Writes the report for a terminal: the order of its parts, and their helpers. */
 #include "trace/report/text.h"
 
 #include <inttypes.h>
@@ -61,13 +61,13 @@ static size_t find_label_length(const char *name)
 
 	if (n <= MAX_LABEL_NAME)
 		return n;
-	/* Not in the middle of a character. */
+	/* The label must not end in the middle of a character. */
 	for (n = MAX_LABEL_NAME; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
 		n--;
 	return n;
 }
 
-static const char *label(const struct view *view, size_t host, const char *name, int64_t pid,
+static const char *format_label(const struct view *view, size_t host, const char *name, int64_t pid,
 	char text[TEXT_LABEL_BYTES])
 {
 	const char *at = view->n_archives > 1 ? view->hosts[host].name : "";
@@ -86,7 +86,7 @@ const char *text_label_process(const struct view *view, size_t origin, char text
 {
 	const struct view_process *p = &view->origins[origin];
 
-	return label(view, p->host, p->name, p->is_real ? p->pid : 0, text);
+	return format_label(view, p->host, p->name, p->is_real ? p->pid : 0, text);
 }
 
 const char *text_label_plane(const struct text *t, size_t plane, char text[TEXT_LABEL_BYTES])
@@ -94,7 +94,7 @@ const char *text_label_plane(const struct text *t, size_t plane, char text[TEXT_
 	const struct digest_plane *p = &t->digest->planes[plane];
 	_cleanup_free_ char *name = archive_plane_copy_text(p->plane, "ptap_process_name");
 
-	return label(t->digest->view, p->host, name ? name : p->plane->name,
+	return format_label(t->digest->view, p->host, name ? name : p->plane->name,
 		facts_get_pid(p->plane), text);
 }
 
@@ -115,24 +115,24 @@ int report_write_text(struct digest *g, const struct report_options *options, FI
 		text_put_each_thread,
 	};
 	_cleanup_(slow_freep) struct slow *slow = NULL;
-	_cleanup_(launches_deinit) struct launches launches = {.v = NULL};
+	_cleanup_(launcher_list_deinit) struct launcher_list launches = {.v = NULL};
 	struct text t = {.digest = g, .options = options, .launches = &launches};
-	int rc = slow_make(g, options->slow, &slow, NULL);
+	int r = slow_make(g, options->slow, &slow, NULL);
 
-	if (rc == 0)
-		rc = launches_make(g, &launches, NULL);
-	if (rc)
-		return rc;
+	if (r == 0)
+		r = launcher_list_make(g, &launches, NULL);
+	if (r)
+		return r;
 	t.slow = slow;
 	digest_sort(g, options->sort);
 	page_init(&t.page, out, options->width, options->has_color);
-	rc = death_write_text(g, out);
-	if (rc == 0)
-		rc = text_put_head(&t);
-	for (size_t i = 0; i < sizeof parts / sizeof parts[0] && rc == 0; i++)
+	r = death_write_text(g, out);
+	if (r == 0)
+		r = text_put_head(&t);
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0] && r == 0; i++)
 		parts[i](&t);
 	page_deinit(&t.page);
-	if (rc)
-		return rc;
+	if (r)
+		return r;
 	return output_finish(out);
 }

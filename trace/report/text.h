@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the report as text; each writes nothing where the trace has nothing of it. */
+/* The parts of the report as text. Each writes nothing if the trace has no data for it. */
 #ifndef TRACE_REPORT_TEXT_H
 #define TRACE_REPORT_TEXT_H
 
@@ -10,7 +10,7 @@
 
 struct archive_plane;
 struct digest;
-struct launches;
+struct launcher_list;
 struct report_options;
 struct row;
 struct rows;
@@ -22,7 +22,7 @@ struct text {
 	struct page page;
 	const struct digest *digest;
 	const struct slow *slow;
-	const struct launches *launches;
+	const struct launcher_list *launches;
 	const struct report_options *options;
 };
 
@@ -41,7 +41,6 @@ void text_put_slow(struct text *t);
 void text_put_threads(struct text *t);
 void text_put_devices(struct text *t);
 void text_put_idle(struct text *t);
-/* text_links.c */
 void text_put_flows(struct text *t);
 void text_put_counters(struct text *t);
 
@@ -51,17 +50,25 @@ void text_put_counters(struct text *t);
 #define TEXT_TOP 20
 #define TEXT_CUTS_BYTES 80
 
-/* How many rows of each table are shown at most; and how many of |n|. */
+/*
+ * These return how many rows of each table are shown at most, and how many of |n| rows are shown.
+ */
 size_t text_get_most(const struct text *t);
 size_t text_count_shown(const struct text *t, size_t n);
-/* "… and 3 more names; --top 23 shows all", unless none is left. */
+/* Writes "… and 3 more names; --top 23 shows all", unless none is left. */
 void text_put_rest(struct text *t, size_t n_left, const char *what);
-/* "train (4242)", and the host's name where there are several; of any bytes; beyond 400 bytes each ends with "…". Returns |label|. */
+/*
+ * These make a label such as "train (4242)", with the host's name if there are several. Names may
+ * have any bytes; one of more than 400 ends with "…". Return |label|.
+ */
 const char *text_label_process(
 	const struct view *view, size_t origin, char label[TEXT_LABEL_BYTES]);
-/* "[40 unfinished, 40 began before]"; empty if none of the row was cut. */
+/* Writes "[40 unfinished, 40 began before]"; empty if no span of the row was cut. */
 void text_format_cuts(const struct row *row, char out[TEXT_CUTS_BYTES]);
-/* The id of the thread as its file has it; the first server's of one that several saw. */
+/*
+ * Returns the id that the thread has in its file; if several servers recorded it, in the first
+ * one's file.
+ */
 int64_t text_get_tid(const struct view_track *track);
 const char *text_label_plane(const struct text *t, size_t plane, char label[TEXT_LABEL_BYTES]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The head of the report: when and where, how much, and what went wrong; see text.h. */
+/* Writes the head of the report: time, hosts, programs, totals, and losses. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ void report_put_complete(const struct digest *g, const char *indent, FILE *out)
 			indent);
 }
 
-/* Where that is not what was recorded. */
+/* Writes the digest's time if it is not that of the recordings. */
 static void put_time(struct text *t)
 {
 	const struct digest *g = t->digest;
@@ -73,7 +73,7 @@ static void put_time(struct text *t)
 	report_put_complete(g, "  ", t->page.out);
 }
 
-/* On a line of its own where it may not fit any more. */
+/* Writes the host on a line of its own if it may not fit on this one. */
 static void put_host(struct page *p, const char *name)
 {
 	if (p->column + 2 + strlen(name) > p->width) {
@@ -115,7 +115,7 @@ static void put_processes(struct text *t)
 		n_descendants += view->origins[i].descendant_of != 0;
 	}
 	n_recorded = view->n_origins - n_devices - n_descendants;
-	/* The program comes before its descendants. */
+	/* origins[0] is the program; its descendants follow. */
 	if (n_recorded == 1 && !n_devices && view->origins[0].is_real) {
 		page_put(&t->page, "process ");
 		page_put_text(&t->page, text_label_process(view, 0, label),
@@ -167,7 +167,10 @@ static void put_messages(struct text *t, const char *kind, const struct names *t
 		page_put_message(&t->page, kind, texts->texts[i]);
 }
 
-/* "dropped_traces" is the sum of what was lost for one of the other reasons: told beside these it would seem to be more. */
+/*
+ * True if the plane has losses by reason. Their sum, "dropped_traces", is then left out: it would
+ * look like a further loss.
+ */
 static bool has_reasons(const struct archive_plane *plane)
 {
 	const char *name;
@@ -215,7 +218,7 @@ static int put_windows(struct text *t, const struct archive_plane *plane)
 
 static int put_facts(struct text *t, const struct facts *f)
 {
-	int rc = 0;
+	int r = 0;
 
 	put_hosts(t, &f->hostnames);
 	put_processes(t);
@@ -225,25 +228,25 @@ static int put_facts(struct text *t, const struct facts *f)
 	put_messages(t, "error", &f->errors);
 	put_messages(t, "warning", &f->warnings);
 	put_messages(t, "note", &t->digest->view->notes);
-	for (size_t i = 0; i < t->digest->n_planes && rc == 0; i++) {
+	for (size_t i = 0; i < t->digest->n_planes && r == 0; i++) {
 		put_loss(t, i);
-		rc = put_windows(t, t->digest->planes[i].plane);
+		r = put_windows(t, t->digest->planes[i].plane);
 	}
-	return rc;
+	return r;
 }
 
 int text_put_head(struct text *t)
 {
 	struct facts facts;
-	int rc = facts_read(t->digest->view, &facts);
+	int r = facts_read(t->digest->view, &facts);
 
 	if (t->options->title)
 		page_put_text(&t->page, t->options->title, 4096);
 	page_end_line(&t->page);
 	put_session(t);
 	put_time(t);
-	if (rc == 0)
-		rc = put_facts(t, &facts);
+	if (r == 0)
+		r = put_facts(t, &facts);
 	facts_deinit(&facts);
-	return rc;
+	return r;
 }

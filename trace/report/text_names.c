@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of names; see text.h. */
+/* Writes the tables of names: spans, kernels, launchers, async spans, steps, flows and counters. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "trace/quantity.h"
@@ -14,26 +15,27 @@
 #include "trace/report/text.h"
 
 #define BAR_COLUMNS 7
-#define MAX_SLOW 8 /* steps shown of one name */
+#define MAX_SLOW 8 /* limit of steps that are shown for a name */
 
 struct column {
 	const char *head;
 	enum row_key key;
-	size_t from_width; /* of the page; in any case if rows are sorted by it */
+	/* width of a page that has the column; a column that rows are sorted by is always there */
+	size_t from_width;
 	bool has_bar;
 };
 
 #define MAX_COLUMNS 9
 
 struct table {
-	struct column columns[MAX_COLUMNS]; /* to that without a head */
+	struct column columns[MAX_COLUMNS]; /* ends with a column without a head */
 	const struct rows *rows;
-	enum row_key sort; /* by which rows are sorted, as far as there is a column */
+	enum row_key sort; /* the sort key, if it has a column */
 	size_t n_shown;
-	int64_t longest_ns; /* self time of a row, for bars */
-	const struct cpu_shares *cpu; /* NULL: rows are not told apart by it */
-	bool has_p999; /* a row has spans enough for it */
-	bool has_waits; /* only rows that are known to wait, else only the others */
+	int64_t longest_ns; /* longest self time of a row, for bars */
+	const struct cpu_shares *cpu; /* NULL: work and waiting are in one table */
+	bool has_p999; /* a row has enough spans for the 99.9th percentile */
+	bool has_waits; /* the table has the rows that wait, else all others */
 };
 
 static const struct column name_columns[MAX_COLUMNS] = {
@@ -66,7 +68,7 @@ static const struct column step_columns[MAX_COLUMNS] = {
 	{"max", ROW_MAX, 0, false},
 };
 
-/* What the title says of the order. */
+/* The order as the title names it. */
 static const char *const orders[] = {
 	[ROW_SELF] = "by self time",
 	[ROW_TOTAL] = "by total time",
@@ -87,7 +89,7 @@ static bool is_shown(const struct page *p, const struct table *table, const stru
 
 	if (c->key == ROW_P999 && !table->has_p999)
 		return false;
-	/* The tail goes before the mean. */
+	/* If there is room for one of them, the 99.9th percentile is preferred to the mean. */
 	if (c->key == ROW_MEAN && from_width && table->has_p999)
 		from_width += PAGE_CELL + 1;
 	return p->width >= from_width || c->key == table->sort;
@@ -123,7 +125,7 @@ static int64_t find_longest(const struct rows *rows)
 	return longest_ns;
 }
 
-/* Of a row's self time; less than nothing is none. */
+/* Writes a bar of a row's self time; a negative one has no bar. */
 static void put_bar(struct page *p, const struct table *table, const struct row *row)
 {
 	double longest = (double)table->longest_ns;
@@ -150,7 +152,7 @@ static void put_cells(struct page *p, const struct table *table, const struct ro
 	}
 }
 
-/* |label|: whose it is; "": nobody has to be told. */
+/* |label| is the row's thread or program; "" if there is one only. */
 static void put_row(
 	struct text *t, const struct table *table, const struct row *row, const char *label)
 {
@@ -164,7 +166,7 @@ static void put_row(
 		&t->page, names_get(&t->digest->view->names, row->name), *remark ? remark : NULL);
 }
 
-/* What is flow marks only has no time, and is in the list of flows. */
+/* Rows of flow marks only are left out: they have no time, and are in the list of flows. */
 static bool has_row(const struct table *table, size_t i)
 {
 	if (table->rows->v[i].n_flow_marks == table->rows->v[i].count)
@@ -210,7 +212,7 @@ static void put_list(struct text *t, const char *what, enum digest_list list)
 	put_table(t, &table);
 }
 
-/* Whether the table has any of these. */
+/* True if the table has a row. */
 static bool has_rows(const struct table *table)
 {
 	for (size_t i = 0; i < table->rows->n; i++)
@@ -219,7 +221,7 @@ static bool has_rows(const struct table *table)
 	return false;
 }
 
-/* Who looks for what takes long wants to see work apart from waiting. */
+/* Work and waiting have tables of their own, if they can be told apart. */
 void text_put_names(struct text *t)
 {
 	struct table table = make_table(t, name_columns, &t->digest->lists[LIST_SPANS]);
@@ -245,11 +247,11 @@ void text_put_kernels(struct text *t)
 void text_put_launches(struct text *t)
 {
 	static const char *const heads[] = {"time", "of all", "kernels", "launches"};
-	const struct launches *l = t->launches;
+	const struct launcher_list *l = t->launches;
 	size_t n_shown = text_count_shown(t, l->names.n_texts);
 	struct page *p = &t->page;
 
-	/* Nothing is known of any kernel. */
+	/* There is no table if the launchers of all kernels are unknown. */
 	if (!n_shown || (l->names.n_texts == 1 && strcmp(l->names.texts[0], LAUNCHES_UNKNOWN) == 0))
 		return;
 	page_put_title(p, "kernels by the operator or span that launched them");
@@ -364,4 +366,107 @@ void text_put_steps(struct text *t)
 		n += steps->n;
 	}
 	text_put_rest(t, n - text_count_shown(t, n), "name");
+}
+
+/* --- flows and counters -------------------------------------------------------------------- */
+
+static const char *get_name(const struct text *t, uint32_t name)
+{
+	return names_get(&t->digest->view->names, name);
+}
+
+static void put_flow_heads(struct text *t)
+{
+	page_put_title(&t->page, "flows");
+	page_put_head(&t->page, "out");
+	page_put_head(&t->page, "in");
+	page_end_row(&t->page, "name", NULL);
+}
+
+static size_t count_planes_with_flows(const struct digest *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n_planes; i++)
+		n += g->planes[i].flows.n > 0;
+	return n;
+}
+
+void text_put_flows(struct text *t)
+{
+	const struct digest *g = t->digest;
+	size_t n_planes = count_planes_with_flows(g);
+	char label[TEXT_LABEL_BYTES];
+	size_t n = 0;
+
+	if (!n_planes)
+		return;
+	put_flow_heads(t);
+	for (size_t i = 0; i < g->n_planes; i++) {
+		const struct flows *flows = &g->planes[i].flows;
+
+		for (size_t k = 0; k < flows->n && n + k < text_get_most(t); k++) {
+			page_put_count(&t->page, flows->v[k].n_out);
+			page_put_count(&t->page, flows->v[k].n_in);
+			page_end_row(&t->page, get_name(t, flows->v[k].name),
+				n_planes > 1 ? text_label_plane(t, i, label) : NULL);
+		}
+		n += flows->n;
+	}
+	text_put_rest(t, n - text_count_shown(t, n), "name");
+}
+
+static void put_counter_heads(struct text *t)
+{
+	static const char *const heads[] = {"min", "mean", "max", "last"};
+
+	page_put_title(&t->page, "counters");
+	for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+		page_put_head(&t->page, heads[i]);
+	page_put(&t->page, "%*s", COUNTER_SLOTS + 1, "");
+	page_end_row(&t->page, "name", NULL);
+}
+
+static void put_counter(struct text *t, const struct gauge *c, const char *label)
+{
+	double values[COUNTER_SLOTS];
+
+	for (size_t i = 0; i < COUNTER_SLOTS; i++)
+		values[i] = c->ns_of_slot[i] > 0 ? c->slots[i] : NAN;
+	page_put_number(&t->page, c->min);
+	page_put_number(&t->page, c->mean);
+	page_put_number(&t->page, c->max);
+	page_put_number(&t->page, c->last);
+	page_put_sparkline(&t->page, values, COUNTER_SLOTS);
+	page_end_row(&t->page, get_name(t, c->name), label);
+}
+
+static size_t count_planes_with_counters(const struct digest *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n_planes; i++)
+		n += g->planes[i].counters.n > 0;
+	return n;
+}
+
+void text_put_counters(struct text *t)
+{
+	const struct digest *g = t->digest;
+	size_t n_planes = count_planes_with_counters(g);
+	char label[TEXT_LABEL_BYTES];
+	size_t n = 0;
+
+	if (!n_planes)
+		return;
+	put_counter_heads(t);
+	for (size_t i = 0; i < g->n_planes; i++) {
+		const struct gauges *counters = &g->planes[i].counters;
+
+		for (size_t k = 0; k < counters->n && n + k < text_get_most(t); k++)
+			put_counter(t, &counters->v[k],
+				n_planes > 1 ? text_label_plane(t, i, label) : NULL);
+		n += counters->n;
+	}
+	text_put_rest(t, n - text_count_shown(t, n), "counter");
 }

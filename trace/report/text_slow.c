@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was different in slow steps and requests, in sentences; see text.h and slow.h. */
+/* Writes in sentences how slow steps and requests differ from typical ones. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -16,14 +16,14 @@
 
 #define SHOWN_GROUPS 4
 #define SHOWN_GROWN 4
-#define SHOWN_FLOWS 2 /* of a group */
+#define SHOWN_FLOWS 2 /* limit of flows that are shown for a group */
 #define SHOWN_OTHERS 3
 #define MAX_CHAIN 8
-#define MIN_GROWN 0.1 /* of the unit's growth, to be told */
-#define MOST 0.5 /* of a span's growth, to be told as its cause */
-#define RARE 0.1 /* share of typical units, in which it is rare */
+#define MIN_GROWN 0.1 /* least share of the unit's growth that is reported */
+#define MOST 0.5 /* least share of a span's growth that is reported as its cause */
+#define RARE 0.1 /* largest share of typical units that have a rare span */
 
-/* A sentence that grows; the names in it are of any bytes. */
+/* A sentence that is being written; its names may have any bytes. */
 struct sentence {
 	FILE *out;
 	char *text;
@@ -37,7 +37,7 @@ static bool sentence_begin(struct sentence *s)
 	return s->out != NULL;
 }
 
-/* Writes it behind |mark|, in lines of the page's width. */
+/* Writes the sentence behind |mark|, in lines of the page's width. */
 static void sentence_end(struct sentence *s, struct page *p, const char *mark)
 {
 	fclose(s->out);
@@ -69,7 +69,7 @@ static const char *get_name(const struct text *t, uint32_t name)
 
 /* --- which grew ---------------------------------------------------------------------------- */
 
-/* Spans that run in slow ones, and hardly ever in typical ones. */
+/* True for spans that slow units have, and typical ones hardly ever. */
 static bool is_rare(const struct slow_group *group, uint32_t node)
 {
 	const struct slow_node *n = &group->nodes[node];
@@ -95,7 +95,10 @@ static void put_wait_or_work(
 		fputs(" (mostly working)", s->out);
 }
 
-/* "`lookup` takes 24.0 ms longer, in it `evict` 24.1 ms": down to where the time was spent. */
+/*
+ * Writes "`lookup` takes 24.0 ms longer, in it `evict` 24.1 ms", down to the span that took the
+ * time itself.
+ */
 static uint32_t put_chain(
 	const struct text *t, struct sentence *s, const struct slow_group *group, uint32_t node)
 {
@@ -133,7 +136,7 @@ static void put_rarity(
 	fputs(" of the typical ones", s->out);
 }
 
-/* Calls a unit, where these are why it grew. */
+/* Writes the number of spans per unit, if more of them made the unit grow. */
 static void put_calls(struct sentence *s, const struct slow_group *group, uint32_t node)
 {
 	const struct slow_node *n = &group->nodes[node];
@@ -190,7 +193,7 @@ static size_t put_all_grown(struct text *t, const struct slow_group *group)
 
 /* --- flows --------------------------------------------------------------------------------- */
 
-/* " (typically 1.0 ms)" */
+/* Writes " (typically 1.0 ms)". */
 static void put_typically(
 	struct sentence *s, const struct slow_flow *flow, const double ns[SLOW_SIDES])
 {
@@ -257,7 +260,7 @@ static void put_wait(struct text *t, const struct slow_group *group)
 	sentence_end(&s, &t->page, "    ");
 }
 
-/* |many|: of either kind of units there were more at a time than one. */
+/* |many|: more than one span was open at a time in slow or typical units. */
 static void put_open(struct sentence *s, double open, bool many)
 {
 	if (many)
@@ -267,15 +270,15 @@ static void put_open(struct sentence *s, double open, bool many)
 	fputs(many ? " at a time" : " of the time", s->out);
 }
 
-/* Units of the group itself: what slowed one down slowed others, too. */
+/* True for other units of the group itself, which the same cause may have slowed down. */
 static bool is_peer(const struct slow_group *group, const struct slow_other *other)
 {
 	return other->name == group->name;
 }
 
 /*
- * Says which server saw the other span where several saw its thread: it may even be the thread of
- * the unit.
+ * Names the server that recorded the other span if several recorded its thread, which may even be
+ * the thread of the unit.
  */
 static void put_elsewhere(const struct text *t, struct sentence *s, const struct slow_other *other)
 {

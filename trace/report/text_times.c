@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When threads, processes and devices were busy, and when not; see text.h. */
+/* Writes how busy threads, processes and devices were, and their idle times. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static void put_heads(struct text *t, const char *what, const char *name)
 	page_end_row(&t->page, name, NULL);
 }
 
-/* The share, what happened meanwhile, and the longest gap. */
+/* Writes the busy share, the number of spans, and the longest gap. */
 static void put_busy(struct text *t, const struct busy *busy, uint64_t n)
 {
 	page_put_share(&t->page, busy_get_share(busy));
@@ -42,7 +42,7 @@ static int compare_tracks(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Of several a thread's has to be told. */
+/* Counts the programs: if there are several, each thread is shown with its own. */
 static size_t count_programs(const struct view *view)
 {
 	size_t n = 0;
@@ -53,8 +53,8 @@ static size_t count_programs(const struct view *view)
 }
 
 /*
- * The files of a thread that several servers saw: "vm_4242 and vm_9012". NULL: it is in one file,
- * or memory ran out.
+ * Returns the files of a thread that several servers recorded: "vm_4242 and vm_9012". NULL: it is
+ * in one file, or memory ran out.
  */
 static char *list_sources(const struct view *view, const struct digest_track *track, size_t n)
 {
@@ -90,7 +90,10 @@ static void put_thread(struct text *t, const struct digest_track *track)
 					 : NULL);
 }
 
-/* A list of those of a kind, the busiest first; NULL without memory, and then nothing is said of them. */
+/*
+ * Returns the tracks of a kind, the busiest first; NULL when memory ran out, and then their table
+ * is left out.
+ */
 static const struct digest_track **sort_tracks(
 	const struct digest *g, enum track_kind kind, size_t *n)
 {
@@ -159,7 +162,7 @@ void text_put_devices(struct text *t)
 /* --- gaps ---------------------------------------------------------------------------------- */
 
 struct idle {
-	const struct gap *gap;
+	const struct idle_gap *gap;
 	size_t process;
 };
 
@@ -168,8 +171,8 @@ static int64_t get_length(const struct idle *idle)
 	return gap_get_length(idle->gap);
 }
 
-/* Keeps the longest. */
-static void add(struct idle list[MAX_GAPS], size_t *n, struct idle idle)
+/* Keeps the longest gaps. */
+static void keep_longest_gap(struct idle list[MAX_GAPS], size_t *n, struct idle idle)
 {
 	size_t i = *n;
 
@@ -189,8 +192,8 @@ static void put_name(struct text *t, const char *word, uint32_t name, size_t n_c
 	page_put_text(&t->page, names_get(&t->digest->view->names, name), n_columns);
 }
 
-/* "after load, before train", of what is left of the line a half each. */
-static void put_neighbours(struct text *t, const struct gap *gap, size_t n_reserved)
+/* Writes "after load, before train"; each name gets half of the rest of the line. */
+static void put_neighbours(struct text *t, const struct idle_gap *gap, size_t n_reserved)
 {
 	size_t n_taken = t->page.column + 2 + sizeof "after , before " - 1 + n_reserved;
 	size_t n_columns = t->page.width > n_taken + 8 ? (t->page.width - n_taken) / 2 : 4;
@@ -240,7 +243,7 @@ void text_put_idle(struct text *t)
 			continue;
 		n_processes++;
 		for (size_t k = 0; k < p->busy.n_gaps; k++)
-			add(list, &n, (struct idle){&p->busy.gaps[k], i});
+			keep_longest_gap(list, &n, (struct idle){&p->busy.gaps[k], i});
 	}
 	if (!n)
 		return;
