@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON; see json.h. */
+/* Writes JSON. */
 #include "trace/json.h"
 
 #include <inttypes.h>
@@ -12,7 +12,10 @@
 #include "base/utf8.h"
 #include "trace/shortest.h"
 
-/* The character of |n| bytes at |p|; 0 bytes: none. What is not printable lies below U+10000. */
+/*
+ * Writes the character of |n| bytes at |p|; 0 stands for a bad byte. All unprintable characters are
+ * below U+10000.
+ */
 static void write_character(FILE *out, const char *p, size_t n)
 {
 	if (n == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers for people; see quantity.h. */
+/* Formats numbers for people. */
 #include "trace/quantity.h"
 
 #include <inttypes.h>

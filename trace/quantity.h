@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as people read them. */
+/* Formats numbers for people. */
 #ifndef TRACE_QUANTITY_H
 #define TRACE_QUANTITY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Run directories; see run_dir.h. */
+/* Makes run directories, and removes what was not published. */
 #include "trace/run_dir.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ int run_dir_check_name(const char *name, struct diag *d)
 	return 0;
 }
 
-/* Makes |path|, a prefix of r->path. 1: it was there. */
+/* Makes |path|, a prefix of r->path. 1: it exists already. */
 static int make_dir(struct run_dir *r, const char *path, struct diag *d)
 {
 	struct stat st;
@@ -49,7 +49,7 @@ static int make_dir(struct run_dir *r, const char *path, struct diag *d)
 	if (mkdir(path, 0777) == 0)
 		return 0;
 	error = errno;
-	/* A read-only or forbidden parent may hold a directory all the same. */
+	/* A read-only or forbidden parent may have the directory all the same. */
 	if (stat(path, &st) < 0)
 		return run_dir_fail(d, -error, path, "cannot make the directory");
 	if (!S_ISDIR(st.st_mode))
@@ -117,7 +117,7 @@ static int make_new_run(struct run_dir *r, const char *name, struct diag *d)
 	return diag_set(d, -EEXIST, "%s: exists; choose a name for the run", r->path);
 }
 
-static int join_run(struct run_dir *r, struct diag *d)
+static int make_given_run(struct run_dir *r, struct diag *d)
 {
 	int made = make_dir(r, r->path, d);
 
@@ -134,7 +134,7 @@ static char *copy_log_dir(const char *log_dir)
 	return copy;
 }
 
-static int open_all(struct run_dir *r, const char *run, time_t now, struct diag *d)
+static int run_dir_make_all(struct run_dir *r, const char *run, time_t now, struct diag *d)
 {
 	char stamp[32];
 	struct tm tm;
@@ -146,7 +146,7 @@ static int open_all(struct run_dir *r, const char *run, time_t now, struct diag 
 		return diag_set(d, -ENOMEM, "log directory: out of memory");
 	error = make_parents(r, d);
 	if (error == 0)
-		error = run ? join_run(r, d) : make_new_run(r, stamp, d);
+		error = run ? make_given_run(r, d) : make_new_run(r, stamp, d);
 	if (error == 0)
 		error = run_dir_open_file(r, d);
 	return error;
@@ -161,7 +161,7 @@ int run_dir_open(
 	if (error < 0)
 		return error;
 	r->log_dir = copy_log_dir(log_dir);
-	error = open_all(r, run, now, d);
+	error = run_dir_make_all(r, run, now, d);
 	if (error < 0)
 		run_dir_close(r);
 	return error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of a run directory: written under a temporary name, then given its own; see run_dir.h. */
+/* Writes the file of a run directory under a temporary name, and renames it. */
 #include "trace/run_dir_file.h"
 
 #include <errno.h>
@@ -16,12 +16,12 @@
 #include "base/file_io.h"
 #include "trace/run_dir.h"
 
-/* Of a temporary name. */
+/* A temporary name ends with N_RANDOM random characters; TRIES of them are tried. */
 #define N_RANDOM 6
 #define TRIES 100
 
-/* What to do about an errno from the file system. */
-static const char *advice(int error)
+/* Returns advice on an errno from the file system. */
+static const char *find_advice(int error)
 {
 	if (error == -ENOSPC || error == -EDQUOT)
 		return "free some space or choose another log directory";
@@ -32,14 +32,15 @@ static const char *advice(int error)
 
 int run_dir_fail(struct diag *d, int error, const char *path, const char *what)
 {
-	/* A long path shall not push the reason out of the text. */
+	/* A long path must not push the reason out of the text. */
 	return diag_set(
-		d, error, "%.300s: %s: %s; %s", path, what, errno_words(error), advice(error));
+		d, error, "%.300s: %s: %s; %s", path, what, errno_words(error), find_advice(error));
 }
 
 /*
- * A name that nobody has, put in the place of its last letters. open() gives the rights; mkostemp() gives the owner's alone,
- * and to ask for the umask is to change it, for a moment, for every thread.
+ * Makes a new file, and puts random letters in the place of the last ones of |path|. mkostemp()
+ * would give rights to the owner only; the umask could be asked for only by changing it, for a
+ * moment, for every thread. open() applies it.
  */
 static int make_file(char *path)
 {
@@ -157,7 +158,9 @@ int run_dir_check_free(const struct run_dir *r, const char *host, struct diag *d
 	return lstat(path, &st) == 0 ? fail_exists(d, path) : 0;
 }
 
-/* Renames without ever replacing, also where the file system has no such rename (NFS). */
+/*
+ * Renames without ever replacing a file, also on file systems that cannot do it in one call (NFS).
+ */
 static int rename_new(const char *from, const char *to)
 {
 	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -174,13 +177,13 @@ static int sync_dir(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	/* Some file systems cannot sync a directory; they say EINVAL. */
+	/* File systems that cannot sync a directory return EINVAL. */
 	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
 		return -errno;
 	return 0;
 }
 
-/* Errors of writes that were only remembered come here (a quota on NFS, for one). */
+/* Closes the file. Delayed errors of writes show here, such as a quota on NFS. */
 static int finish_file(struct run_dir *r)
 {
 	int error;
@@ -194,7 +197,10 @@ static int finish_file(struct run_dir *r)
 	return error;
 }
 
-/* Gives the finished temporary file the name *path; on success that is stolen and *path NULL. */
+/*
+ * Renames the finished temporary file to *path; on success *path_out gets *path, which becomes
+ * NULL.
+ */
 static int give_name(struct run_dir *r, char **path, char **path_out)
 {
 	int error = rename_new(r->temporary, *path);
@@ -203,7 +209,7 @@ static int give_name(struct run_dir *r, char **path, char **path_out)
 		return error;
 	free(r->temporary);
 	r->temporary = NULL;
-	/* The file is complete and has its name; only a power failure could still take it. */
+	/* An error does not matter: the file is complete and has its name. */
 	sync_dir(r->path);
 	*path_out = *path;
 	*path = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of a run directory while it has no name yet; for run_dir.c alone. */
+/* The temporary file of a run directory. */
 #ifndef TRACE_RUN_DIR_FILE_H
 #define TRACE_RUN_DIR_FILE_H
 
@@ -9,7 +9,10 @@ struct run_dir;
 /* Makes the temporary file in r->path. 0, or a negative errno with |d|. */
 int run_dir_open_file(struct run_dir *r, struct diag *d);
 
-/* Says in |d| what happened to |path| and what to do about it; returns |error|, a negative errno. */
+/*
+ * Fills |d| with what happened to |path|, and what to do about it; returns |error|, a negative
+ * errno.
+ */
 int run_dir_fail(struct diag *d, int error, const char *path, const char *what);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums that stay at the end of their range: times in a foreign file can be anything. */
+/* Sums that stay at the end of their range: times in a foreign file can have any value. */
 #ifndef TRACE_SATURATE_H
 #define TRACE_SATURATE_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shortest texts; see shortest.h. C has no function for them, and digits that are tried cost a division of long numbers each, there
- * and back. Most numbers are not so large or small that 128 bits would not hold them exactly: with V = M * 2^-S, the integer
- * M * 10^K has all digits that are wanted before its last S bits, and these say how to round, and whether the rounded number is still
- * nearer to V than to its neighbours.
+ * Finds shortest texts. C has no function for them, and trying numbers of digits costs two
+ * conversions of long numbers each. But 128 bits hold most numbers exactly: with V = M * 2^-S, the
+ * integer M * 10^K has all needed digits before its last S bits, and these bits tell how to round,
+ * and whether the rounded number is still nearer to V than to its neighbours.
  */
 #include "trace/shortest.h"
 
@@ -15,16 +15,18 @@
 
 #define MIN_DIGITS 15
 #define MAX_DIGITS 17
-#define MAX_DECIMALS 20 /* of MIN_EXACT, with MAX_DIGITS */
+#define MAX_DECIMALS 20 /* decimals of MIN_EXACT with MAX_DIGITS */
 #define MANTISSA_BITS 53
 
-/* Below it %g writes an exponent, and from there on, with the fewest digits. */
+/*
+ * %g writes an exponent for numbers below MIN_EXACT, and from MAX_EXACT on with the fewest digits.
+ */
 #define MIN_EXACT 1e-4
 #define MAX_EXACT 1e15
 
 __extension__ typedef unsigned __int128 wide;
 
-/* The largest power of ten that is not above |value|. */
+/* Returns the exponent of the largest power of ten that is not above |value|. */
 static int find_exponent(double value)
 {
 	static const double powers[] = {MIN_EXACT, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5,
@@ -36,7 +38,7 @@ static int find_exponent(double value)
 	return i - 4;
 }
 
-/* 0 to MAX_DECIMALS. */
+/* Returns 10^n, for 0 to MAX_DECIMALS. */
 static wide raise_ten(int n)
 {
 	static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000,
@@ -49,9 +51,9 @@ static wide raise_ten(int n)
 	return n < MAX_DECIMALS ? tens[n] : (wide)tens[MAX_DECIMALS - 1] * 10;
 }
 
-/* --- digits that are found ----------------------------------------------------------------- */
+/* --- exact digits -------------------------------------------------------------------------- */
 
-/* mantissa / 2^n_bits, of which digits / 10^n_decimals is an approximation. */
+/* The number is mantissa / 2^n_bits; digits / 10^n_decimals is an approximation of it. */
 struct exact {
 	uint64_t mantissa;
 	int n_bits;
@@ -59,7 +61,7 @@ struct exact {
 	int n_decimals;
 };
 
-static struct exact take_apart(double value)
+static struct exact split_number(double value)
 {
 	int exponent;
 	double fraction = frexp(value, &exponent);
@@ -69,11 +71,12 @@ static struct exact take_apart(double value)
 }
 
 /*
- * Rounds to that many decimals, a half to the even digit. False: it would not be read as the same number, for it is not nearer
- * than half of the way to the next. It never is that half, which takes more than MAX_DIGITS to write; and powers of two, whose
- * neighbour below is nearer, are exact with MIN_DIGITS.
+ * Rounds to |n_decimals|, a half to the even digit. False: the result would be read as another
+ * number, since it is not nearer than half of the way to the next one. It is never exactly that
+ * half, which has more than MAX_DIGITS; and powers of two, whose neighbour below is nearer, are
+ * exact with MIN_DIGITS.
  */
-static bool round_to(struct exact *e, int n_decimals)
+static bool round_digits(struct exact *e, int n_decimals)
 {
 	wide scaled = e->mantissa * raise_ten(n_decimals);
 	wide unit = (wide)1 << e->n_bits;
@@ -90,7 +93,7 @@ static void find_digits(struct exact *e, int exponent)
 {
 	int n = MIN_DIGITS;
 
-	while (!round_to(e, n - 1 - exponent) && n < MAX_DIGITS)
+	while (!round_digits(e, n - 1 - exponent) && n < MAX_DIGITS)
 		n++;
 	while (e->n_decimals && e->digits % 10 == 0) {
 		e->digits /= 10;
@@ -98,7 +101,7 @@ static void find_digits(struct exact *e, int exponent)
 	}
 }
 
-/* At least one digit before the point. */
+/* Writes the number with at least one digit before the point. */
 static void format_exact(const struct exact *e, bool is_negative, char *text)
 {
 	char reversed[SHORTEST_BYTES];
@@ -117,7 +120,7 @@ static void format_exact(const struct exact *e, bool is_negative, char *text)
 	text[n] = '\0';
 }
 
-/* --- digits that are tried ----------------------------------------------------------------- */
+/* --- tried digits -------------------------------------------------------------------------- */
 
 static void try_digits(double value, char *text)
 {
@@ -137,7 +140,7 @@ const char *shortest_format(double value, char text[SHORTEST_BYTES])
 		try_digits(value, text);
 		return text;
 	}
-	e = take_apart(size);
+	e = split_number(size);
 	find_digits(&e, find_exponent(size));
 	format_exact(&e, value < 0, text);
 	return text;

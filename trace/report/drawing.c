@@ -20,7 +20,7 @@ struct drawn {
 	uint32_t track;
 	uint32_t name; /* index into the view's names */
 	uint32_t depth;
-	int is_step;
+	bool is_step;
 	int64_t step_num;
 	int64_t start_ns;
 	int64_t duration_ns;
@@ -368,7 +368,7 @@ static int read_item(void *context, const struct item *item)
 	return 0;
 }
 
-static int is_drawn(const struct view_track *track)
+static bool track_is_drawn(const struct view_track *track)
 {
 	return (track->kind == TRACK_THREAD || track->kind == TRACK_STREAM) && !track->is_derived;
 }
@@ -395,7 +395,7 @@ static int read_tracks(struct drawing *w, struct diag *d)
 
 	for (size_t i = 0; i < v->n_tracks && !r; i++) {
 		drawing_begin_track(w, &v->tracks[i]);
-		if (is_drawn(&v->tracks[i]))
+		if (track_is_drawn(&v->tracks[i]))
 			r = cursor_read(v, &v->tracks[i], read_item, w, d);
 		else if (v->tracks[i].kind == TRACK_COUNTERS)
 			r = read_counters(w, &v->tracks[i], d);
