@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks of CUDA in a target: whether it is used, which CUPTI the plug-in would find, and the result of the last recording. The
- * order of the search is that of lib/plugins/cuda/library.c.
+ * order of the search is that of lib/plugins/cuda/cupti.c.
  */
 #include <errno.h>
 #include <limits.h>

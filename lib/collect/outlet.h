@@ -18,7 +18,7 @@ struct ring;
 struct outlet {
 	struct arena *arena;
 	struct ring *ring; /* NULL: not open */
-	int may_read_clock; /* if not, entries have no time; their records have their own */
+	bool may_read_clock; /* if not, entries have no time; their records have their own */
 };
 
 /* Takes a ring of |arena| and writes its number there. 0, or -EAGAIN: no ring is free. */

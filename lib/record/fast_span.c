@@ -15,7 +15,7 @@ static cold struct ptap_impl_token drop_begin(void)
 }
 
 /* |what| is the name's id and the kind. */
-static hot struct ptap_impl_token push(
+static hot struct ptap_impl_token push_span(
 	struct thread *self, struct ring *ring, uint32_t word, uint32_t depth, uint32_t what)
 {
 	if (unlikely(!ring_open_span(ring, word, depth, what, ticks_read())))
@@ -39,7 +39,7 @@ struct ptap_impl_token ptap_impl_begin(struct ptap_impl_site *site, uint32_t wor
 		return span_begin(site, word);
 	}
 	ring_fence_open();
-	return push(self, ring, word, depth, id | RECORD_SPAN << 24);
+	return push_span(self, ring, word, depth, id | RECORD_SPAN << 24);
 }
 
 /* Writes the slot of argument |i|. False: it is not a number, or its key has no id yet. */
@@ -100,7 +100,7 @@ struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site, uint32_
 	 * it.
 	 */
 	signal_fence();
-	return push(self, self->ring, word, ring_get_depth(self->ring),
+	return push_span(self, self->ring, word, ring_get_depth(self->ring),
 		known_id(&site->id) | (uint32_t)(RECORD_SPAN | RING_OPEN_HAS_FRAME) << 24);
 slow:
 	thread_give_back(self, word);

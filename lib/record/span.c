@@ -23,7 +23,7 @@
 static const struct ptap_impl_token no_token;
 
 /* Returns the token of open_span_finish()'s span. */
-static inline struct ptap_impl_token push(
+static inline struct ptap_impl_token push_span(
 	struct ring *ring, uint32_t word, uint32_t depth, unsigned kind, uint32_t id)
 {
 	return open_span_finish(ring, word, depth, kind, id)
@@ -38,7 +38,7 @@ struct ptap_impl_token span_begin(struct ptap_impl_site *site, uint32_t word)
 
 	if (unlikely(!ring))
 		return no_token;
-	return push(ring, word, depth, RECORD_SPAN, site_id(site));
+	return push_span(ring, word, depth, RECORD_SPAN, site_id(site));
 }
 
 struct ptap_impl_token ptap_impl_begin_dyn(const char *name, uint32_t word)
@@ -51,7 +51,7 @@ struct ptap_impl_token ptap_impl_begin_dyn(const char *name, uint32_t word)
 		return no_token;
 	frame = ring_frame(ring, depth);
 	frame_finish(frame, RECORD_SPAN, depth, args_write_name(ring, frame->slots, name));
-	return push(ring, word, depth, RECORD_SPAN | RING_OPEN_HAS_FRAME, STRING_ID_DYNAMIC);
+	return push_span(ring, word, depth, RECORD_SPAN | RING_OPEN_HAS_FRAME, STRING_ID_DYNAMIC);
 }
 
 void ptap_impl_open(struct ptap_impl_site *site, uint32_t word)
@@ -77,7 +77,7 @@ struct ptap_impl_token span_begin_args(struct ptap_impl_site *site, uint32_t wor
 		return no_token;
 	frame = ring_frame(ring, depth);
 	frame_finish(frame, RECORD_SPAN, depth, args_write(ring, frame->slots, site, args, n_args));
-	return push(ring, word, depth, RECORD_SPAN | RING_OPEN_HAS_FRAME, site_id(site));
+	return push_span(ring, word, depth, RECORD_SPAN | RING_OPEN_HAS_FRAME, site_id(site));
 }
 
 struct ptap_impl_token ptap_impl_begin_step(
@@ -93,7 +93,7 @@ struct ptap_impl_token ptap_impl_begin_step(
 	frame->slots[0].word[0] = slot_word0(0, SLOT_I64, 0);
 	frame->slots[0].word[1] = (uint64_t)step;
 	frame_finish(frame, RECORD_STEP, depth, 1);
-	return push(ring, word, depth, RECORD_STEP | RING_OPEN_HAS_FRAME, site_id(site));
+	return push_span(ring, word, depth, RECORD_STEP | RING_OPEN_HAS_FRAME, site_id(site));
 }
 
 void ptap_impl_open_step_dyn(const char *name, uint32_t word, int64_t step)
@@ -111,7 +111,7 @@ void ptap_impl_open_step_dyn(const char *name, uint32_t word, int64_t step)
 	n = args_write_name(ring, frame->slots, name);
 	frame->slots[n] = (struct slot){{slot_word0(0, SLOT_I64, 0), (uint64_t)step}};
 	frame_finish(frame, RECORD_STEP, depth, n + 1);
-	push(ring, word, depth, RECORD_STEP | RING_OPEN_HAS_FRAME, STRING_ID_DYNAMIC);
+	push_span(ring, word, depth, RECORD_STEP | RING_OPEN_HAS_FRAME, STRING_ID_DYNAMIC);
 }
 
 /* A duration of 2^40 ticks or more (7 minutes) takes a slot of its own. */

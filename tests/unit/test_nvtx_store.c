@@ -20,7 +20,7 @@ struct thing {
 
 static struct shelf shelf = SHELF_INIT(64);
 
-static int is_thing(const struct shelf_item *item, const void *key)
+static bool is_thing(const struct shelf_item *item, const void *key)
 {
 	return ((const struct thing *)item)->number == *(const int *)key;
 }

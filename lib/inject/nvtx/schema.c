@@ -5,6 +5,7 @@
  */
 #include "lib/inject/nvtx/schema.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ struct layout_key {
 	uint64_t id;
 };
 
-static int is_layout(const struct shelf_item *item, const void *key)
+static bool is_layout(const struct shelf_item *item, const void *key)
 {
 	const struct nvtx_layout *layout = (const struct nvtx_layout *)item;
 	const struct layout_key *k = key;
@@ -145,17 +146,17 @@ struct schema_piece {
  * --- the content of an entry --------------------------------------------------------------------
  */
 
-static int set_layout(struct schema_piece *piece, const struct nvtx_layout *layout)
+static bool set_layout(struct schema_piece *piece, const struct nvtx_layout *layout)
 {
 	const struct nvtx_schema *schema = (const struct nvtx_schema *)layout;
 
 	if (!layout)
-		return 0;
+		return false;
 	if (layout->is_enumeration) {
 		piece->field.kind = FIELD_ENUM;
 		piece->field.values = (const struct nvtx_enumeration *)layout;
 		piece->field.width = (uint8_t)piece->field.values->width;
-		return 1;
+		return true;
 	}
 	if (schema->n_fields == 1 && schema->fields[0].extent == FIELD_ONE &&
 		!schema->fields[0].offset)
@@ -177,7 +178,7 @@ static void point_to_text(struct field *f)
 	f->width = sizeof(char *);
 }
 
-static int set_array(
+static bool set_array(
 	const struct schema_plan *plan, struct field *f, const struct nvtx_entry *entry)
 {
 	const struct field *counting;
@@ -193,33 +194,33 @@ static int set_array(
 	case NVTX_ENTRY_ARRAY_COUNTED:
 		if (entry->detail >= SCHEMA_MAX_FIELDS ||
 			plan->field_of[entry->detail] == NOT_A_FIELD)
-			return 0;
+			return false;
 		f->extent = FIELD_COUNTED;
 		f->n = plan->field_of[entry->detail];
 		counting = &plan->fields[f->n];
 		return counting->extent == FIELD_ONE &&
 		       (counting->kind == FIELD_SIGNED || counting->kind == FIELD_UNSIGNED);
 	default:
-		return 0;
+		return false;
 	}
 }
 
 /* False: the entry cannot be read. */
-static int set_extent(
+static bool set_extent(
 	const struct schema_plan *plan, struct schema_piece *piece, const struct nvtx_entry *entry)
 {
 	struct field *f = &piece->field;
-	int is_array = (entry->flags & NVTX_ENTRY_ARRAY) != 0;
+	bool is_array = (entry->flags & NVTX_ENTRY_ARRAY) != 0;
 
 	if (entry->flags & NVTX_ENTRY_OFFSET)
-		return 0;
+		return false;
 	if (entry->flags & NVTX_ENTRY_POINTER) {
 		piece->within = NULL;
 		if (is_string_type(entry->type))
 			point_to_text(f);
 		else
 			*f = (struct field){.kind = FIELD_ADDRESS, .width = sizeof(void *)};
-		return 1;
+		return true;
 	}
 	if (is_string_type(entry->type) && !is_array) {
 		f->extent = FIELD_FIXED;
@@ -249,19 +250,19 @@ static void measure_piece(struct schema_piece *piece)
 	}
 }
 
-static int make_piece(
+static bool make_piece(
 	const struct schema_plan *plan, const struct nvtx_entry *entry, struct schema_piece *piece)
 {
 	memset(piece, 0, sizeof *piece);
 	if (!field_from_type(&piece->field, entry->type) &&
 		!set_layout(piece, nvtx_layout_find(plan->domain, entry->type)))
-		return 0;
+		return false;
 	if (!set_extent(plan, piece, entry))
-		return 0;
+		return false;
 	piece->field.key = 0;
 	piece->field.is_hidden = (entry->flags & NVTX_ENTRY_HIDDEN) != 0;
 	measure_piece(piece);
-	return 1;
+	return true;
 }
 
 /*
@@ -269,7 +270,7 @@ static int make_piece(
  */
 
 /* False: its offset is unknown. */
-static int place_piece(struct schema_plan *plan, const struct nvtx_entry *entry, int is_first,
+static bool place_piece(struct schema_plan *plan, const struct nvtx_entry *entry, bool is_first,
 	struct schema_piece *piece)
 {
 	uint64_t alignment = piece->alignment;
@@ -281,17 +282,17 @@ static int place_piece(struct schema_plan *plan, const struct nvtx_entry *entry,
 		alignment = cap;
 	if (!offset && !is_first) {
 		if (plan->has_open_end)
-			return 0;
+			return false;
 		offset = (plan->cursor + alignment - 1) / alignment * alignment;
 	}
 	if (offset > UINT32_MAX / 2)
-		return 0;
+		return false;
 	piece->field.offset = (uint32_t)offset;
 	plan->cursor = offset + piece->size;
 	plan->has_open_end = !piece->size;
 	if (alignment > plan->alignment)
 		plan->alignment = (uint32_t)alignment;
-	return 1;
+	return true;
 }
 
 /* An entry without a name is called "payload", or "payload.N" if there are others. */
@@ -316,14 +317,14 @@ static const char *join_names(const char *outer, const char *inner)
 	return keep_name(name);
 }
 
-static int add_field(struct schema_plan *plan, const struct field *f)
+static bool add_field(struct schema_plan *plan, const struct field *f)
 {
 	if (plan->n_fields < SCHEMA_MAX_FIELDS)
 		plan->fields[plan->n_fields++] = *f;
 	return f->name != NULL;
 }
 
-static int add_within(struct schema_plan *plan, const struct schema_piece *piece, const char *name)
+static bool add_within(struct schema_plan *plan, const struct schema_piece *piece, const char *name)
 {
 	const struct nvtx_schema *within = piece->within;
 	uint32_t first = plan->n_fields;
@@ -338,19 +339,19 @@ static int add_within(struct schema_plan *plan, const struct schema_piece *piece
 		if (f.extent == FIELD_COUNTED)
 			f.n += first;
 		if (!add_field(plan, &f))
-			return 0;
+			return false;
 	}
-	return 1;
+	return true;
 }
 
-static int add_entry(struct schema_plan *plan, size_t i)
+static bool add_entry(struct schema_plan *plan, size_t i)
 {
 	const struct nvtx_entry *entry = &plan->attributes->entries[i];
 	const char *name = name_entry(plan, i);
 	struct schema_piece piece;
 
 	if (!name || !make_piece(plan, entry, &piece) || !place_piece(plan, entry, i == 0, &piece))
-		return 0;
+		return false;
 	if (piece.within)
 		return add_within(plan, &piece, name);
 	piece.field.name = name;
@@ -371,7 +372,7 @@ static int add_entry(struct schema_plan *plan, size_t i)
 static void make_plan(struct schema_plan *plan)
 {
 	const struct nvtx_schema_attributes *a = plan->attributes;
-	int is_readable = a->type == NVTX_SCHEMA_STATIC || a->type == NVTX_SCHEMA_DYNAMIC;
+	bool is_readable = a->type == NVTX_SCHEMA_STATIC || a->type == NVTX_SCHEMA_DYNAMIC;
 
 	memset(plan->field_of, 0xff, sizeof plan->field_of);
 	for (size_t i = 0; i < a->n_entries && is_readable; i++)

@@ -28,7 +28,7 @@ struct nvtx_layout {
 	struct shelf_item item;
 	const struct nvtx_domain *domain;
 	uint64_t id;
-	int is_enumeration;
+	bool is_enumeration;
 };
 
 struct nvtx_schema {

@@ -10,6 +10,7 @@
 #define INJECT_NVTX_STORE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,7 +53,7 @@ struct shelf {
 	}
 
 /* Whether |item| has the key |key|. */
-typedef int shelf_compare(const struct shelf_item *item, const void *key);
+typedef bool shelf_compare(const struct shelf_item *item, const void *key);
 
 /* Returns NULL if there is no such item. Threads: any. */
 struct shelf_item *shelf_find(

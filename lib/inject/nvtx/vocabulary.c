@@ -25,7 +25,7 @@ static const struct nvtx_domain *domain_from(const struct shelf_item *item)
 }
 
 /* |key| is the domain's prefix. */
-static int is_domain(const struct shelf_item *item, const void *key)
+static bool is_domain(const struct shelf_item *item, const void *key)
 {
 	return strcmp(domain_from(item)->prefix, key) == 0;
 }
@@ -83,7 +83,7 @@ static const struct nvtx_string *string_from(const struct shelf_item *item)
 	return (const struct nvtx_string *)item;
 }
 
-static int is_same_string(const struct shelf_item *item, const void *key)
+static bool is_same_string(const struct shelf_item *item, const void *key)
 {
 	const struct nvtx_string *string = string_from(item);
 	const struct string_key *k = key;
@@ -174,7 +174,7 @@ struct category_key {
 	uint32_t number;
 };
 
-static int is_category(const struct shelf_item *item, const void *key)
+static bool is_category(const struct shelf_item *item, const void *key)
 {
 	const struct category *category = (const struct category *)item;
 	const struct category_key *k = key;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "lib/plugins/cuda/pool.h"
 
@@ -74,7 +75,7 @@ static int open_small(void)
 	return r;
 }
 
-int buffers_open(uint32_t megabytes, int may_refuse)
+int buffers_open(uint32_t megabytes, bool may_refuse)
 {
 	int r = open_large(megabytes);
 

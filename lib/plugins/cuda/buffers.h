@@ -11,6 +11,7 @@
 #ifndef PLUGINS_CUDA_BUFFERS_H
 #define PLUGINS_CUDA_BUFFERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,7 +25,7 @@ struct buffers_counts {
 /*
  * Makes the buffers, or as many more as this capture may use. 0, or -ENOMEM: there is not even one.
  */
-int buffers_open(uint32_t megabytes, int may_refuse);
+int buffers_open(uint32_t megabytes, bool may_refuse);
 
 /* From here on filled buffers are kept until they are read; earlier ones are discarded. */
 void buffers_begin(void);

@@ -61,7 +61,7 @@ static const struct {
 	{"cudaEventDestroy", NEVER},
 };
 
-static enum call_class classify(const char *name)
+static enum call_class classify_call(const char *name)
 {
 	for (size_t i = 0; i < sizeof call_rows / sizeof call_rows[0]; i++)
 		if (strncmp(name, call_rows[i].beginning, strlen(call_rows[i].beginning)) == 0)
@@ -76,7 +76,7 @@ static void choose_api_calls(struct calls_api *api, const struct cupti *cupti, u
 	for (api->n_functions = 0; api->n_functions < CALLS_MAX; api->n_functions++) {
 		if (cupti->get_callback_name(domain, api->n_functions, &name) || !name)
 			break;
-		api->classes[api->n_functions] = (uint8_t)classify(name);
+		api->classes[api->n_functions] = (uint8_t)classify_call(name);
 	}
 }
 

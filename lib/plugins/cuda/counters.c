@@ -315,11 +315,12 @@ static void warn_of_result(
 	char what[64];
 
 	what[0] = '\0';
-	append(what, sizeof what, "sampling the counters of GPU %u", device);
+	sentence_append(what, sizeof what, "sampling the counters of GPU %u", device);
 	if (result == CUPTI_INVALID_METRIC_NAME)
-		say(sentence, 0, "%s: none of gpu_pm_sample_counters is known for it", what);
+		sentence_write(
+			sentence, 0, "%s: none of gpu_pm_sample_counters is known for it", what);
 	else
-		result_say(context, result, what, sentence);
+		result_explain(context, result, what, sentence);
 	records->services->warn(sentence);
 }
 
@@ -328,7 +329,7 @@ static void warn_of_left_out(void *context, const char *metric, const char *why)
 	struct records *records = context;
 	char sentence[SENTENCE_BYTES];
 
-	say(sentence, 0,
+	sentence_write(sentence, 0,
 		"gpu_pm_sample_counters: %.200s is left out: %s; ncu --query-metrics-collection pmsampling lists "
 		"what there is",
 		metric, why);
@@ -341,7 +342,7 @@ static void warn_of_beyond(const char *counters, struct records *records)
 	struct pm_list list;
 	size_t n = pm_list_read(&list, counters);
 
-	say(sentence, 0,
+	sentence_write(sentence, 0,
 		"gpu_pm_sample_counters: the last %zu are left out: there is room for %u metrics, of %u bytes in all",
 		n, PM_LIST_MAX, PM_LIST_BYTES);
 	if (n)
@@ -358,12 +359,12 @@ static int bind_sampling(struct cuda_counters *c, void *library,
 			: -ENOSYS;
 
 	if (r == -ENOENT)
-		say(sentence, 0,
+		sentence_write(sentence, 0,
 			"gpu_pm_sample_counters: libnvperf_host.so is not beside %s; pip install "
 			"nvidia-cuda-cupti, or the CUDA toolkit, has both",
 			context->path);
 	else if (r)
-		say(sentence, 0,
+		sentence_write(sentence, 0,
 			"gpu_pm_sample_counters: not with the CUPTI of %s; CUDA 12.6 is the first that samples "
 			"counters",
 			version_format(context->cupti->version, version));

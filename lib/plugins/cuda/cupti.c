@@ -73,19 +73,20 @@ static int bind_cupti(struct cupti *out, void *handle, const char *path, char *w
 		void *found = dlsym(handle, cupti_functions[i].name);
 
 		if (!found && !cupti_functions[i].is_optional)
-			return say(why, -ENOSYS, "%s has no %s: no CUPTI of CUDA 11.8 or later",
-				path, cupti_functions[i].name);
+			return sentence_write(why, -ENOSYS,
+				"%s has no %s: no CUPTI of CUDA 11.8 or later", path,
+				cupti_functions[i].name);
 		memcpy((char *)out + cupti_functions[i].offset, &found, sizeof found);
 	}
 	result = out->get_version(&out->version);
 	if (result)
-		return say(why, -EIO,
+		return sentence_write(why, -EIO,
 			"%s does not tell its version (error %d): it does not work with this driver; "
 			"install the driver of its CUDA, or an older CUPTI",
 			path, result);
 	if (version_has(out->version, VERSION_TOO_OLD))
-		return say(why, -ENOSYS, "%s is of %s: too old; CUDA 11.8 is the first", path,
-			version_format(out->version, text));
+		return sentence_write(why, -ENOSYS, "%s is of %s: too old; CUDA 11.8 is the first",
+			path, version_format(out->version, text));
 	return 0;
 }
 
@@ -202,7 +203,7 @@ static void *open_in_folder(struct library *l, const char *folder, int major)
 	char path[LIBRARY_PATH_BYTES + 64];
 	void *handle = NULL;
 
-	append(l->looked, sizeof l->looked, "%s%s", l->looked[0] ? ", " : "",
+	sentence_append(l->looked, sizeof l->looked, "%s%s", l->looked[0] ? ", " : "",
 		folder ? folder : "the linker's folders");
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < N_ENDINGS && !handle; i++) {
@@ -233,7 +234,8 @@ static void *open_anywhere(struct library *l, const struct mapped_libraries *m, 
 	void *handle;
 
 	if (m->cupti[0]) {
-		append(l->looked, sizeof l->looked, "%s, which the program has loaded", m->cupti);
+		sentence_append(
+			l->looked, sizeof l->looked, "%s, which the program has loaded", m->cupti);
 		return open_library_path(l, m->cupti, RTLD_NOLOAD);
 	}
 	handle = open_beside_runtime(l, m, major);
@@ -256,14 +258,16 @@ static int say_not_found(
 	const char *package = endings[0].package;
 
 	if (l->refused[0])
-		return say(why, -ENOENT, "libcupti.so could not be opened: %s", l->refused);
+		return sentence_write(
+			why, -ENOENT, "libcupti.so could not be opened: %s", l->refused);
 	for (size_t i = 0; i < N_ENDINGS; i++)
 		if (endings[i].major == major)
 			package = endings[i].package;
 	if (uses_wheels(m))
-		return say(why, -ENOENT, "libcupti.so was not found (looked in %s); pip install %s",
-			l->looked, package);
-	return say(why, -ENOENT,
+		return sentence_write(why, -ENOENT,
+			"libcupti.so was not found (looked in %s); pip install %s", l->looked,
+			package);
+	return sentence_write(why, -ENOENT,
 		"libcupti.so was not found (looked in %s); install cuda-cupti of the CUDA %d toolkit, or pip "
 		"install %s and start the program with " LIBRARY_VARIABLE "=/path/to/libcupti.so",
 		l->looked, major, package);
@@ -286,9 +290,9 @@ static int open_given_path(struct library *l, const char *asked, char *why)
 	if (l->handle)
 		return 0;
 	if (l->refused[0])
-		return say(why, -ENOENT, LIBRARY_VARIABLE "=%s cannot be opened: %s", asked,
-			l->refused);
-	return say(why, -ENOENT,
+		return sentence_write(why, -ENOENT, LIBRARY_VARIABLE "=%s cannot be opened: %s",
+			asked, l->refused);
+	return sentence_write(why, -ENOENT,
 		LIBRARY_VARIABLE "=%s: %s; start the program without it, and CUPTI is looked for",
 		asked,
 		strchr(asked, '/') ? "there is no such file" : "the linker knows no such library");

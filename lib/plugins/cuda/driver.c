@@ -49,7 +49,7 @@ int driver_find(struct driver *out, char *why)
 		if (!found && driver_functions[i].names[1])
 			found = dlsym(handle, driver_functions[i].names[1]);
 		if (!found && !driver_functions[i].is_optional)
-			return say(why, -ENOSYS,
+			return sentence_write(why, -ENOSYS,
 				SONAME
 				" has no %s: no driver that CUPTI works with; install a newer one",
 				driver_functions[i].names[0]);
@@ -129,16 +129,18 @@ int driver_check(struct driver *driver, struct driver_facts *out, char *why)
 	result = driver->get_device_count(&out->n_devices);
 	for (size_t i = 0; i < sizeof count_results / sizeof count_results[0]; i++)
 		if (count_results[i].result == result)
-			return say(why, count_results[i].code, "%s", count_results[i].sentence);
+			return sentence_write(
+				why, count_results[i].code, "%s", count_results[i].sentence);
 	if (result)
-		return say(why, -ENODEV,
+		return sentence_write(why, -ENODEV,
 			"CUDA's driver does not work: error %d when it was asked for its devices; see nvidia-smi",
 			result);
 	if (out->n_devices < 1)
-		return say(why, -ENODEV, "CUDA sees no device; is CUDA_VISIBLE_DEVICES empty?");
+		return sentence_write(
+			why, -ENODEV, "CUDA sees no device; is CUDA_VISIBLE_DEVICES empty?");
 	result = driver->get_version(&out->driver_version);
 	if (result)
-		return say(why, -ENODEV,
+		return sentence_write(why, -ENODEV,
 			"CUDA's driver does not tell its version (error %d); see nvidia-smi",
 			result);
 	return 0;

@@ -15,7 +15,7 @@
 _Static_assert(
 	SENTENCE_BYTES == PTAP_COLLECTOR_WHY_BYTES, "sentences fit into a collector's |why|");
 
-int say(char *why, int code, const char *format, ...)
+int sentence_write(char *why, int code, const char *format, ...)
 {
 	va_list arguments;
 
@@ -27,7 +27,7 @@ int say(char *why, int code, const char *format, ...)
 	return code;
 }
 
-void append(char *text, size_t size, const char *format, ...)
+void sentence_append(char *text, size_t size, const char *format, ...)
 {
 	size_t n = strlen(text);
 	va_list arguments;
@@ -72,7 +72,7 @@ static const struct {
 		"this CUPTI does not know the GPU yet; install a newer one"},
 };
 
-int result_say(const struct result_context *c, int result, const char *what, char *why)
+int result_explain(const struct result_context *c, int result, const char *what, char *why)
 {
 	char library[VERSION_BYTES];
 	char driver[VERSION_BYTES];
@@ -80,29 +80,29 @@ int result_say(const struct result_context *c, int result, const char *what, cha
 
 	for (size_t i = 0; i < sizeof result_sentences / sizeof result_sentences[0]; i++)
 		if (result_sentences[i].result == result)
-			return say(why, result_sentences[i].code, "%s: %s", what,
+			return sentence_write(why, result_sentences[i].code, "%s: %s", what,
 				result_sentences[i].sentence);
 	if (result == CUPTI_NOT_INITIALIZED)
-		return say(why, -ENOTSUP,
+		return sentence_write(why, -ENOTSUP,
 			"%s: the driver is too old for this CUPTI: it is of %s, %s is of %s; install a newer "
 			"driver, or the CUPTI of its CUDA",
 			what, version_format_driver(c->driver_version, driver), c->path,
 			version_format(c->cupti->version, library));
 	c->cupti->get_result_string(result, &name);
-	return say(why, -EIO, "%s: %s (%d) of %s, %s, with a driver of %s", what,
+	return sentence_write(why, -EIO, "%s: %s (%d) of %s, %s, with a driver of %s", what,
 		name ? name : "an unknown error", result, c->path,
 		version_format(c->cupti->version, library),
 		version_format_driver(c->driver_version, driver));
 }
 
-int result_say_taken(const char *holder, char *why)
+int result_explain_taken(const char *holder, char *why)
 {
 	if (holder[0])
-		return say(why, -EBUSY,
+		return sentence_write(why, -EBUSY,
 			"%s records the GPU in this process already, and CUPTI has one place only; end it, or "
 			"take its trace",
 			holder);
-	return say(why, -EBUSY,
+	return sentence_write(why, -EBUSY,
 		"another profiler (Nsight, JAX, torch.profiler?) records the GPU in this process already, and "
 		"CUPTI has one place only; torch.profiler keeps it until the program ends");
 }

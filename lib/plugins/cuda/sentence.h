@@ -12,10 +12,12 @@
  * Writes a sentence into |why| (SENTENCE_BYTES; NULL: nothing is written), cut if it is too long,
  * and returns |code|.
  */
-int say(char *why, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int sentence_write(char *why, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Appends to |text|, of |size| bytes; cut if it is too long. */
-void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void sentence_append(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 struct cupti;
 
@@ -30,12 +32,12 @@ struct result_context {
  * Writes into |why| that |what| ("recording kernels") failed with |result|, and the remedy. Returns
  * a negative errno: -EPERM without the rights, -EBUSY if another tool uses it, otherwise -EIO.
  */
-int result_say(const struct result_context *c, int result, const char *what, char *why);
+int result_explain(const struct result_context *c, int result, const char *what, char *why);
 
 /*
  * Writes that another tool has the only place for a subscriber. |holder| is its name, or "".
  * Returns -EBUSY.
  */
-int result_say_taken(const char *holder, char *why);
+int result_explain_taken(const char *holder, char *why);
 
 #endif

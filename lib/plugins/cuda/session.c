@@ -107,7 +107,7 @@ int cuda_session_open(
 	options_read(&s->options, services);
 	if (buffers_open(
 		    s->options.buffer_mb, !version_has(s->cupti.version, VERSION_NEEDS_BUFFERS)))
-		return say(why, -ENOMEM, "no memory for the buffers of CUPTI");
+		return sentence_write(why, -ENOMEM, "no memory for the buffers of CUPTI");
 	s->services = services;
 	cuda_names_begin(&s->records.names, services);
 	s->state = SESSION_OPEN;
@@ -137,7 +137,7 @@ int cuda_session_arm(struct cuda_session *s, char *why)
 	int r = process_enter();
 
 	if (r)
-		return say(why, r, "the program exits");
+		return sentence_write(why, r, "the program exits");
 	r = subscriber_open(&s->subscriber, &context, &s->callbacks, why);
 	if (r) {
 		process_leave();
@@ -155,7 +155,7 @@ int cuda_session_arm(struct cuda_session *s, char *why)
 	buffers_begin();
 	result = s->cupti.register_callbacks(buffers_request, buffers_complete);
 	if (result)
-		return result_say(&context, result, "CUPTI takes no buffers", why);
+		return result_explain(&context, result, "CUPTI takes no buffers", why);
 	open_counters(s);
 	return 0;
 }
@@ -167,7 +167,7 @@ static void warn_of_refused_kind(void *context, const char *what, int result)
 	struct result_context c = make_result_context(s);
 	char sentence[SENTENCE_BYTES];
 
-	result_say(&c, result, what, sentence);
+	result_explain(&c, result, what, sentence);
 	s->services->warn(sentence);
 }
 
@@ -177,7 +177,7 @@ static void warn_of_missing_function(void *context, const char *function, const 
 	char version[VERSION_BYTES];
 	char sentence[SENTENCE_BYTES];
 
-	say(sentence, 0, "%.600s, of %s, has no %s: %s", s->library.path,
+	sentence_write(sentence, 0, "%.600s, of %s, has no %s: %s", s->library.path,
 		version_format(s->cupti.version, version), function, without);
 	s->services->warn(sentence);
 }
@@ -236,18 +236,18 @@ int cuda_session_start(struct cuda_session *s, char *why)
 	int r;
 
 	if (result)
-		return result_say(&context, result, "CUPTI's clock cannot be read", why);
+		return result_explain(&context, result, "CUPTI's clock cannot be read", why);
 	r = emit_anchor(&s->start, s->services);
 	if (!r)
 		r = emit_devices(s);
 	if (r)
-		return say(why, r, "nobody waits for the records any more");
+		return sentence_write(why, r, "nobody waits for the records any more");
 	cupti_tell_missing(&s->cupti, warn_of_missing_function, s);
 	begin_reading(s);
 	begin_calls(s);
 	result = kinds_enable(&s->kinds, &s->cupti, &s->options, warn_of_refused_kind, s);
 	if (result)
-		return result_say(&context, result, "recording kernels", why);
+		return result_explain(&context, result, "recording kernels", why);
 	counters_start(&s->counters, &context, &s->records);
 	s->state = SESSION_RECORDING;
 	s->n_recorded++;
@@ -389,7 +389,7 @@ int cuda_session_stop(struct cuda_session *s, int64_t deadline_ns, char *why)
 		r = stop_cupti(s, deadline_ns);
 	}
 	s->state = SESSION_STOPPED;
-	return r ? say(why, r, "nobody waits for the records any more") : 0;
+	return r ? sentence_write(why, r, "nobody waits for the records any more") : 0;
 }
 
 /* bytes, of the smallest kind of record; the real number may be lower */
@@ -422,7 +422,7 @@ int cuda_session_drain(struct cuda_session *s, char *why)
 	buffers_end();
 	s->state = SESSION_OPEN;
 	process_leave();
-	return r ? say(why, r, "nobody waits for the records any more") : 0;
+	return r ? sentence_write(why, r, "nobody waits for the records any more") : 0;
 }
 
 static void warn_of_unsafe_finalize(const struct cuda_session *s)
@@ -430,7 +430,7 @@ static void warn_of_unsafe_finalize(const struct cuda_session *s)
 	char version[VERSION_BYTES];
 	char sentence[SENTENCE_BYTES];
 
-	say(sentence, 0,
+	sentence_write(sentence, 0,
 		"ptap_cuda_detach=finalize: not with the CUPTI of %s, which may crash a program with graphs; it was "
 		"only unsubscribed",
 		version_format(s->cupti.version, version));
@@ -469,9 +469,9 @@ static int say_dead(const struct cuda_session *s, char *why)
 	struct result_context context = make_result_context(s);
 	char reason[SENTENCE_BYTES];
 
-	result_say(&context, s->callbacks.result, "CUPTI has ended itself", reason);
-	return say(why, -EIO, "%.700s%s%s; what was recorded until then is in the trace", reason,
-		s->callbacks.message[0] ? ": " : "", s->callbacks.message);
+	result_explain(&context, s->callbacks.result, "CUPTI has ended itself", reason);
+	return sentence_write(why, -EIO, "%.700s%s%s; what was recorded until then is in the trace",
+		reason, s->callbacks.message[0] ? ": " : "", s->callbacks.message);
 }
 
 static int read_all_records(struct cuda_session *s)

@@ -137,8 +137,8 @@ int subscriber_open(struct subscriber *s, const struct result_context *context,
 	s->handle = NULL;
 	holder[sizeof holder - 1] = '\0';
 	if (result == CUPTI_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || result == CUPTI_MAX_LIMIT_REACHED)
-		return result_say_taken(strip_holder(holder), why);
-	return result_say(context, result, "CUPTI cannot be used", why);
+		return result_explain_taken(strip_holder(holder), why);
+	return result_explain(context, result, "CUPTI cannot be used", why);
 }
 
 void subscriber_close(struct subscriber *s)
