@@ -9,7 +9,7 @@ import time
 from fixture import check, contains, equal, find_proftapds, is_alive, run, test, wait_until
 from processes import PROFTAPD, TARGET, TOP_BUILD, TOP_SRC, Target
 
-FOLDER = TOP_BUILD / "tests" / "integration"
+FOLDER = TOP_BUILD / "tests" / "programs"
 # The layout that this source speaks; the others' numbers are in tests/Makefile.am.
 HERE = re.search(r"ARENA_VERSION_HIGH (\d+)u", (TOP_SRC / "lib" / "wire" / "arena.h").read_text()).group(1)
 # So long ptap_server_start() waits for the server's word.
