@@ -150,7 +150,7 @@ static void hand_on_records(struct collect_run *run)
 {
 	uint32_t asked = atomic_load(&run->arena->collect.hand_on);
 
-	recall_heed(run->recall, &run->outlet);
+	recall_repeat_if_asked(run->recall, &run->outlet);
 	if (asked != run->handed_on)
 		flush_collectors(run, asked);
 	else

@@ -27,7 +27,7 @@ static struct plugin named_plugins[PLUGINS_MAX_NAMED];
 static unsigned n_named_plugins;
 static unsigned n_left_out_plugins;
 
-/* --- the plug-ins that exist ------------------------------------------------------------------ */
+/* --- the plug-ins that exist --------------------------------------------------------------- */
 
 static const char *find_base(const char *path)
 {

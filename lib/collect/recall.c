@@ -10,7 +10,7 @@
 void recall_forget(struct recall *r)
 {
 	r->n = 0;
-	r->heeded = 0;
+	r->answered = 0;
 	memset(r->n_anchors, 0, sizeof r->n_anchors);
 }
 
@@ -72,12 +72,12 @@ int recall_write(const struct recall *r, struct outlet *o)
 	return error;
 }
 
-void recall_heed(struct recall *r, struct outlet *o)
+void recall_repeat_if_asked(struct recall *r, struct outlet *o)
 {
 	uint32_t asked = atomic_load(&o->arena->collect.repeat);
 
-	if (asked == r->heeded)
+	if (asked == r->answered)
 		return;
-	r->heeded = asked;
+	r->answered = asked;
 	recall_write(r, o);
 }

@@ -27,7 +27,7 @@ struct recalled {
 
 /* Most of this struct is never touched. */
 struct recall {
-	uint32_t heeded; /* the arena's |repeat| of the last repetition */
+	uint32_t answered; /* the last |repeat| of the arena that was answered */
 	unsigned n;
 	struct recalled things[RECALL_MAX];
 	/* The first and the last anchor of each collector, because each has a clock of its own. */
@@ -47,6 +47,6 @@ int recall_write(const struct recall *r, struct outlet *o);
  * Writes them if the server has requested it (the arena's |repeat|): it has handed over or dropped
  * records that the next ones need.
  */
-void recall_heed(struct recall *r, struct outlet *o);
+void recall_repeat_if_asked(struct recall *r, struct outlet *o);
 
 #endif

@@ -76,7 +76,7 @@ static void fill_join(struct join *j, uint32_t n_rings)
 	j->request.magic = JOIN_MAGIC;
 	j->request.version = JOIN_VERSION;
 	j->request.pid = getpid();
-	j->patience_ms = choose_timeout_ms();
+	j->timeout_ms = choose_timeout_ms();
 	j->n_heard = &ancestor->n_joins_heard;
 	j->n_heard_before = atomic_load(j->n_heard);
 	j->n_waits = 0;
@@ -104,9 +104,9 @@ static int join_with_rings_that_fit(struct join *j)
  * The annotation that joins belongs to the running capture: its start comes before the server's
  * hello.
  */
-static void wait_for_start(struct arena *arena, unsigned patience_ms)
+static void wait_for_start(struct arena *arena, unsigned timeout_ms)
 {
-	int64_t give_up = monotonic_ns_by_call() + patience_ms * NS_PER_MS;
+	int64_t give_up = monotonic_ns_by_call() + timeout_ms * NS_PER_MS;
 	uint32_t ack;
 
 	while (atomic_load(&arena->hello) == ARENA_HELLO_NONE && monotonic_ns_by_call() < give_up)
@@ -148,7 +148,7 @@ static int join_server(void)
 	if (r == 0)
 		r = start_joined_guest(j);
 	if (r == 0 && j->answer.is_recording)
-		wait_for_start(j->spawn.arena, j->patience_ms);
+		wait_for_start(j->spawn.arena, j->timeout_ms);
 	join_free(j);
 	return r;
 }

@@ -60,7 +60,7 @@ static int launch_until_it_fits(struct launch *l, int (*make)(void *context), vo
 	}
 }
 
-/* --- a server of this process ----------------------------------------------------------------- */
+/* --- a server of this process -------------------------------------------------------------- */
 
 /*
  * Nothing can be executed here, or this process may not have the server as a child; |d| says why, and
@@ -142,7 +142,7 @@ static int start_own_server(struct launch *l, struct diag *d)
 	return r == HANDSHAKE_NO_SERVER ? explain_own_end(d) : r;
 }
 
-/* --- a server that a host daemon lends -------------------------------------------------------- */
+/* --- a server that a host daemon lends ----------------------------------------------------- */
 
 _Static_assert(
 	HOST_REQUEST_MAX_PLACES >= RUNTIME_DIR_PLACES, "every runtime directory has a place");
@@ -241,7 +241,7 @@ static int start_lent_server(struct launch *l, struct diag *d)
 	return r == HANDSHAKE_NO_SERVER ? explain_lent_end(d) : r;
 }
 
-/* --- either ----------------------------------------------------------------------------------- */
+/* --- either -------------------------------------------------------------------------------- */
 
 /* A clone would be PID 1 of that namespace, and end the namespace with its own end. */
 static int check_pid_space(struct diag *d)

@@ -25,7 +25,7 @@
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"
 
-/* --- the request ------------------------------------------------------------------------------ */
+/* --- the request --------------------------------------------------------------------------- */
 
 /* The request of a trace. The options are text, so that only the server needs to know them. */
 struct trace_request {
@@ -137,7 +137,7 @@ static int trace_request_make(struct trace_request *q, const char *log_dir,
 	return r ? r : set_request_options(q, &o, d);
 }
 
-/* --- asking the server ------------------------------------------------------------------------ */
+/* --- asking the server --------------------------------------------------------------------- */
 
 /* The server takes a request at once, unless it still assembles an earlier recording. */
 #define TAKE_TIMEOUT_NS (10 * NS_PER_S)

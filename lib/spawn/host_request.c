@@ -31,17 +31,17 @@ static SPAWN_RAW int set_result(struct host_request *q, enum host_request_result
 /* The descriptor, or a negative errno. */
 static SPAWN_RAW long connect_to(const struct sockaddr_un *place)
 {
-	struct timeval patience;
+	struct timeval timeout;
 	int on = 1;
 	long fd = raw3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	long r;
 
 	if (fd < 0)
 		return fd;
-	patience.tv_sec = SERVE_TIMEOUT_MS / 1000;
-	patience.tv_usec = 0;
-	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+	timeout.tv_sec = SERVE_TIMEOUT_MS / 1000;
+	timeout.tv_usec = 0;
+	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
 	/* The kernel then passes the sender's credentials with the answer. */
 	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
 	r = raw3(SYS_connect, fd, place, sizeof *place);

@@ -78,7 +78,7 @@ static SPAWN_RAW bool shall_wait_on(struct join *j)
 
 static SPAWN_RAW long connect_to_server(struct join *j)
 {
-	struct timeval patience;
+	struct timeval timeout;
 	struct sockaddr_un address;
 	unsigned n = 0;
 	long fd = raw3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -86,10 +86,10 @@ static SPAWN_RAW long connect_to_server(struct join *j)
 
 	if (fd < 0)
 		return fd;
-	patience.tv_sec = j->patience_ms / 1000;
-	patience.tv_usec = j->patience_ms % 1000 * 1000;
-	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+	timeout.tv_sec = j->timeout_ms / 1000;
+	timeout.tv_usec = j->timeout_ms % 1000 * 1000;
+	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
 	address.sun_family = AF_UNIX;
 	address.sun_path[0] = '\0';
 	for (; j->name[n]; n++)

@@ -25,7 +25,7 @@ struct join {
 	/* The server's robust word: its thread id, or none after that thread has ended. */
 	const _Atomic uint32_t *server_owner;
 	struct join_request request;
-	unsigned patience_ms; /* of each wait, if the server answers nobody meanwhile */
+	unsigned timeout_ms; /* of each wait, if the server answers nobody meanwhile */
 	const _Atomic uint32_t *n_heard; /* joins that the server has answered */
 	/* state of the waits */
 	uint32_t n_heard_before; /* |*n_heard| at the end of the last wait */

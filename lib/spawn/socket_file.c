@@ -15,7 +15,7 @@
 #include "lib/spawn/rawsys.h"
 #include "lib/spawn/spawn.h"
 
-/* --- modes of sockets ------------------------------------------------------------------------- */
+/* --- modes of sockets ---------------------------------------------------------------------- */
 
 /*
  * The same number on all architectures; since Linux 6.6. It is used only where there is no /proc,
@@ -80,7 +80,7 @@ SPAWN_RAW long socket_file_set_mode(const char *path, uint32_t mode)
 	return r;
 }
 
-/* --- binding ---------------------------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------------------------- */
 
 /*
  * A start takes microseconds. The tries are limited because anybody may hold such a lock for ever.

@@ -30,7 +30,7 @@
 #include "lib/spawn/child.h"
 #include "lib/spawn/rawsys.h"
 
-/* --- the program and its environment ---------------------------------------------------------- */
+/* --- the program and its environment ------------------------------------------------------- */
 
 int spawn_find_server(char *path, size_t size, struct diag *d)
 {
@@ -89,7 +89,7 @@ bool pid_space_is_shared_with_children(void)
 	       memcmp(own, children, (size_t)n) == 0;
 }
 
-/* --- clones ----------------------------------------------------------------------------------- */
+/* --- clones -------------------------------------------------------------------------------- */
 
 #define STACK_BYTES (64u << 10)
 #define GUARD_BYTES (16u << 10)
@@ -303,7 +303,7 @@ int spawn_run_apart(void (*f)(void *, bool), void *argument)
 	return r;
 }
 
-/* --- failures --------------------------------------------------------------------------------- */
+/* --- failures ------------------------------------------------------------------------------ */
 
 static int explain_clone(const struct spawn *s, struct diag *d)
 {

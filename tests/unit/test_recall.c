@@ -154,7 +154,7 @@ END_TEST
 
 static size_t heed(void)
 {
-	recall_heed(&recall, &outlet);
+	recall_repeat_if_asked(&recall, &outlet);
 	drained_visit();
 	return drained.drain.n_logs ? drained.drain.logs[0]->n_entries : 0;
 }

@@ -50,7 +50,7 @@ extern "C" {
 
 #define PTAP_API __attribute__((visibility("default")))
 
-/* ---- The server ------------------------------------------------------------------------------ */
+/* --- The server ---------------------------------------------------------------------------- */
 
 /* The options of a server. Zero in a field means its default; fields are only ever appended. */
 struct ptap_server_options {
@@ -87,7 +87,7 @@ struct ptap_server_options {
  * children: each child of fork() that annotates becomes a process of its own in the same server's
  * traces, and so do its children, up to 256 at a time. The first annotation of a child takes about half a
  * millisecond and starts a thread: it must not be one in a signal handler. Until then ptap_enabled()
- * answers yes there. ptap_server_port() is 0 in a child; ptap_server_start() gives it a server of its own.
+ * returns true there. ptap_server_port() is 0 in a child; ptap_server_start() gives it a server of its own.
  * Children of _Fork() or clone(), and those whose parents ended before they annotated, are not followed.
  *
  * `struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT; o.port = 9999;`
@@ -101,8 +101,9 @@ struct ptap_server_options {
  * Starts a profiler server for this process on 127.0.0.1:|port| (0: any free port). When it returns 0
  * the port answers. The server is a process of its own (proftapd); in this process there is one more
  * thread, asleep, and no descriptor.
- * In a program that has no other thread yet, PROFTAP_PARENT=unix:PATH is in the environment afterwards, for the servers of
- * the programs that it starts: they register with this one (see proftap.h(3)). It stays there after a stop.
+ * In a program that has no other thread yet, PROFTAP_PARENT=unix:PATH is in the environment afterwards,
+ * for the servers of the programs that it starts: they register with this one (see proftap.h(3)). It stays
+ * there after a stop.
  * If the environment started a server at load time (PROFTAP_SERVER, proftap run), the first call returns 0
  * and leaves that server at its own port.
  * Errors: PTAP_ERR_ADDRINUSE at once when the port is taken; PTAP_ERR_ALREADY for a second start;
@@ -123,7 +124,7 @@ PTAP_API int ptap_server_start(uint16_t port);
  */
 PTAP_API int ptap_server_start_with(const struct ptap_server_options *options);
 
-/* The port in use, or 0 when no server runs (never started, stopped, or it died), or on a path. Any thread. */
+/* The port in use; 0 when no server runs, or it listens on a path. Any thread. */
 PTAP_API int ptap_server_port(void);
 
 /*
@@ -134,7 +135,7 @@ PTAP_API int ptap_server_port(void);
  */
 PTAP_API int ptap_server_stop(void);
 
-/* ---- Traces that the program records itself -------------------------------------------------- */
+/* --- Traces that the program records itself ------------------------------------------------ */
 
 /* One key of JAX's advanced_configuration, e.g. {"ptap_usage_interval_ms", "20"}. */
 struct ptap_profile_option {
@@ -171,9 +172,9 @@ struct ptap_profile_options {
  * listener is started for the trace. When this returns 0 annotations are recorded (or will be, after a
  * delay) and the directories are made. |options| may be NULL for the defaults; strings are only read
  * during the call. When the program ends without a stop, the trace is written up to its end.
- * Errors: PTAP_ERR_BUSY at once while a client records this program, and in a child that |follow_fork| makes part of
- * its ancestor's recordings (start it there; or ptap_server_start() here first, which takes the child out of them);
- * PTAP_ERR_ALREADY for a second start;
+ * Errors: PTAP_ERR_BUSY at once while a client records this program, and in a child that |follow_fork|
+ * makes part of its ancestor's recordings (start the trace there; or call ptap_server_start() here first,
+ * which takes the child out of them); PTAP_ERR_ALREADY for a second start;
  * PTAP_ERR_ACCES, _NOSPC, _EXIST, _IO for the directory; PTAP_ERR_INVAL for a bad option (ptap_last_error()
  * names key, value and the nearest known key); others as ptap_server_start().
  * Threads: any; calls are serialised inside. Not from a signal handler.
@@ -182,8 +183,8 @@ struct ptap_profile_options {
 PTAP_API int ptap_trace_start(const char *log_dir, const struct ptap_profile_options *options);
 
 /*
- * Ends the trace and returns when its file is complete and has its name. 0 also when it had ended before: by
- * its duration, or by ptap_server_stop().
+ * Ends the trace and returns when its file is complete and has its name. 0 also when it had ended before,
+ * by its duration or by ptap_server_stop().
  * Errors: PTAP_ERR_INVAL when no trace was started; PTAP_ERR_NOSPC, _IO when the file could not be written;
  * PTAP_ERR_NODATA when there was nothing to write; PTAP_ERR_SERVER when proftapd died. The trace is over in
  * each case.
@@ -192,7 +193,7 @@ PTAP_API int ptap_trace_start(const char *log_dir, const struct ptap_profile_opt
  */
 PTAP_API int ptap_trace_stop(void);
 
-/* ---- The flight recorder --------------------------------------------------------------------- */
+/* --- The flight recorder ------------------------------------------------------------------- */
 
 /*
  * With |recorder| (or PROFTAP_RECORDER=1 in the environment, or after `proftap start TARGET --recorder`) annotations are
@@ -231,7 +232,7 @@ PTAP_API const char *ptap_version(void);
  */
 PTAP_API void ptap_thread_name(const char *name);
 
-/* ---- Annotations as functions, for languages that cannot use the macros ---------------------- */
+/* --- Annotations as functions, for languages that cannot use the macros -------------------- */
 
 /*
  * Each checks first whether anything is being recorded, and returns at once if not. Names are
@@ -258,7 +259,7 @@ PTAP_API void ptap_flow_in_dyn(const char *name, uint64_t id);
 PTAP_API void ptap_async_begin_dyn(const char *name, uint64_t id);
 PTAP_API void ptap_async_end_dyn(const char *name, uint64_t id);
 
-/* ---- Inside of the annotations: not for users ------------------------------------------------ */
+/* --- Inside of the annotations: not for users ---------------------------------------------- */
 
 #define PTAP_IMPL_MAX_ARGS 8
 
@@ -497,7 +498,7 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 		}                                                                             \
 	} while (0)
 
-/* ---- The annotations ------------------------------------------------------------------------- */
+/* --- The annotations ----------------------------------------------------------------------- */
 
 /* A span until the end of the block, in one thread. Use it as a statement in a block of its own scope. */
 #define PTAP_SPAN(name) PTAP_IMPL_SPAN(__COUNTER__, 1, name)

@@ -22,7 +22,7 @@ static void init_event(struct nvtx_event *e, const struct nvtx_domain *domain)
 	e->text = "";
 }
 
-/* --- the program's data ----------------------------------------------------------------------- */
+/* --- the program's data -------------------------------------------------------------------- */
 
 void nvtx_event_from_text(struct nvtx_event *e, const struct nvtx_domain *domain, const char *text)
 {
@@ -220,7 +220,7 @@ struct range_what nvtx_event_describe(struct nvtx_event *e)
 	return what;
 }
 
-/* --- recording -------------------------------------------------------------------------------- */
+/* --- recording ----------------------------------------------------------------------------- */
 
 /*
  * A range's number consists of the count of ranges that were started before it, and the place of

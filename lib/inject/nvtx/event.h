@@ -48,7 +48,7 @@ void nvtx_event_from_payloads(struct nvtx_event *e, const struct nvtx_domain *do
 /* The data to record for it. Borrows |e|. */
 struct range_what nvtx_event_describe(struct nvtx_event *e);
 
-/* --- recording -------------------------------------------------------------------------------- */
+/* --- recording ----------------------------------------------------------------------------- */
 
 /*
  * Push/pop ranges become spans of their thread, ranges that are started and ended become async spans,

@@ -18,7 +18,7 @@
 #include "lib/inject/nvtx/wide.h"
 #include "lib/record/thread_names.h"
 
-/* --- the mode --------------------------------------------------------------------------------- */
+/* --- the mode ------------------------------------------------------------------------------ */
 
 static enum nvtx_mode read_mode(void)
 {
@@ -302,7 +302,7 @@ static nvtx_function *const nvtx_core2_handlers[NVTX_CORE2_SLOTS] = {
 	[NVTX_CORE2_DOMAIN_CREATE_W] = SLOT(create_domain_w),
 };
 
-/* --- the entry -------------------------------------------------------------------------------- */
+/* --- the entry ----------------------------------------------------------------------------- */
 
 /*
  * Fills a module's slots with |n| handlers; a module of another version may have fewer slots, or

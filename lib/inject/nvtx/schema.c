@@ -12,7 +12,7 @@
 #include "lib/inject/nvtx/payload_abi.h"
 #include "lib/inject/nvtx/vocabulary.h"
 
-/* --- layouts by their ids --------------------------------------------------------------------- */
+/* --- layouts by their ids ------------------------------------------------------------------ */
 
 static struct shelf layouts = SHELF_INIT(256);
 
@@ -117,7 +117,7 @@ const char *nvtx_enumeration_get(const struct nvtx_enumeration *e, uint64_t valu
 	return NULL;
 }
 
-/* --- schemas ---------------------------------------------------------------------------------- */
+/* --- schemas ------------------------------------------------------------------------------- */
 
 #define NOT_A_FIELD UINT32_MAX
 

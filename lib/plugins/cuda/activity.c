@@ -106,7 +106,7 @@ void kinds_disable(struct kinds *k, const struct cupti *cupti, bool may_disable_
 	k->enabled = 0;
 }
 
-/* --- settings --------------------------------------------------------------------------------- */
+/* --- settings ------------------------------------------------------------------------------ */
 
 static const struct {
 	uint32_t attribute;

@@ -23,7 +23,7 @@ int kinds_enable(struct kinds *k, const struct cupti *cupti, const struct option
 /* Disables the enabled kinds, kernels only if |may_disable_kernels|. */
 void kinds_disable(struct kinds *k, const struct cupti *cupti, bool may_disable_kernels);
 
-/* --- settings ------------------------------------------------------------------------------------ */
+/* --- settings ------------------------------------------------------------------------------ */
 
 /*
  * CUPTI's settings hold for the whole process: a capture changes them and restores them after it. A

@@ -17,7 +17,7 @@
 #include "lib/plugins/cuda/sentence.h"
 #include "lib/plugins/cuda/version.h"
 
-/* --- one device ------------------------------------------------------------------------------- */
+/* --- one device ---------------------------------------------------------------------------- */
 
 struct pm_sampler {
 	const struct pm_cupti *cupti;
@@ -306,7 +306,7 @@ static void close_sampler(struct pm_sampler *s, bool is_dead)
 	s->data = NULL;
 }
 
-/* --- all devices ------------------------------------------------------------------------------ */
+/* --- all devices --------------------------------------------------------------------------- */
 
 static void warn_of_result(
 	const struct result_context *context, struct records *records, int result, unsigned device)

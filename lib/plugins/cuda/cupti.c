@@ -13,7 +13,7 @@
 #include "lib/plugins/cuda/sentence.h"
 #include "lib/plugins/cuda/version.h"
 
-/* --- functions -------------------------------------------------------------------------------- */
+/* --- functions ----------------------------------------------------------------------------- */
 
 #define NEEDED(member, name)                                          \
 	{                                                             \
@@ -107,7 +107,7 @@ void cupti_tell_missing(const struct cupti *cupti,
 			tell(context, cupti_functions[i].name, cupti_functions[i].without);
 }
 
-/* --- finding the library ---------------------------------------------------------------------- */
+/* --- finding the library ------------------------------------------------------------------- */
 
 #define CUPTI_NAME "libcupti.so"
 

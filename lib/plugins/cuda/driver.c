@@ -96,7 +96,7 @@ void driver_synchronize_devices(const struct driver *driver, int n)
 			synchronize_device(driver, device);
 }
 
-/* --- the process ------------------------------------------------------------------------------ */
+/* --- the process --------------------------------------------------------------------------- */
 
 /* The results of cuDeviceGetCount() and their meanings here. */
 static const struct {
@@ -146,7 +146,7 @@ int driver_check(struct driver *driver, struct driver_facts *out, char *why)
 	return 0;
 }
 
-/* --- the devices ------------------------------------------------------------------------------ */
+/* --- the devices --------------------------------------------------------------------------- */
 
 #define DEVICE_NAME_BYTES 128
 /* The PCI vendor number. */

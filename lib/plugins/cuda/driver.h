@@ -79,7 +79,7 @@ void driver_synchronize_context(const struct driver *driver, void *context);
 /* Waits for the contexts that the runtime makes, of the first |n| devices. */
 void driver_synchronize_devices(const struct driver *driver, int n);
 
-/* --- the process -------------------------------------------------------------------------------- */
+/* --- the process --------------------------------------------------------------------------- */
 
 struct driver_facts {
 	int driver_version; /* 13000: CUDA 13.0 */
@@ -94,7 +94,7 @@ struct driver_facts {
  */
 int driver_check(struct driver *driver, struct driver_facts *out, char *why);
 
-/* --- the devices -------------------------------------------------------------------------------- */
+/* --- the devices --------------------------------------------------------------------------- */
 
 struct driver_devices {
 	const struct driver *driver;

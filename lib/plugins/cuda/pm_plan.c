@@ -9,7 +9,7 @@
 #include "lib/plugins/cuda/cupti.h"
 #include "lib/plugins/cuda/pm_cupti.h"
 
-/* --- the list --------------------------------------------------------------------------------- */
+/* --- the list ------------------------------------------------------------------------------ */
 
 /* XLA's choice for Hopper; tests/interop checks with CUPTI that it still fits into one pass. */
 static const char default_metrics[] =
@@ -64,7 +64,7 @@ void pm_list_remove(struct pm_list *l, size_t i)
 	memmove(&l->names[i], &l->names[i + 1], (l->n - i) * sizeof l->names[0]);
 }
 
-/* --- the plan --------------------------------------------------------------------------------- */
+/* --- the plan ------------------------------------------------------------------------------ */
 
 static int open_host(struct pm_plan *p, const struct pm_chip_context *chip)
 {

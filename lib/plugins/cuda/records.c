@@ -52,7 +52,7 @@ static uint64_t convert_stream(uint32_t stream)
 	return stream == UINT32_MAX ? UINT64_MAX : stream;
 }
 
-/* --- copies, and memory that was filled ------------------------------------------------------- */
+/* --- copies, and memory that was filled ---------------------------------------------------- */
 
 /* An array is device memory, too. */
 static const uint8_t directions[] = {
@@ -151,7 +151,7 @@ static bool read_set(struct records *r, const void *record, struct ptap_device_r
 	return true;
 }
 
-/* --- kernels and graphs ----------------------------------------------------------------------- */
+/* --- kernels and graphs -------------------------------------------------------------------- */
 
 static bool read_kernel(struct records *r, const void *record, struct ptap_device_record *to)
 {
@@ -194,7 +194,7 @@ static bool read_graph(struct records *r, const void *record, struct ptap_device
 	return true;
 }
 
-/* --- device memory ---------------------------------------------------------------------------- */
+/* --- device memory ------------------------------------------------------------------------- */
 
 static bool read_memory(struct records *r, const void *record, struct ptap_device_record *to)
 {
@@ -241,7 +241,7 @@ static bool read_memory_pool(struct records *r, const void *record, struct ptap_
 	return true;
 }
 
-/* --- contexts and streams --------------------------------------------------------------------- */
+/* --- contexts and streams ------------------------------------------------------------------ */
 
 static bool read_context(struct records *r, const void *record, struct ptap_device_record *to)
 {
@@ -267,7 +267,7 @@ static bool read_stream(struct records *r, const void *record, struct ptap_devic
 	return true;
 }
 
-/* --- waits and overhead ----------------------------------------------------------------------- */
+/* --- waits and overhead -------------------------------------------------------------------- */
 
 static bool read_wait(struct records *r, const void *record, struct ptap_device_record *to)
 {
@@ -326,7 +326,7 @@ static bool read_overhead(struct records *r, const void *record, struct ptap_dev
 	return true;
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------- */
 
 /* A reader fills |to|, which is empty but for size and kind, from a record. False: the record is not handed on. */
 typedef bool record_reader(struct records *r, const void *record, struct ptap_device_record *to);
@@ -382,7 +382,7 @@ int records_read(struct records *r, uint8_t *buffer, size_t n_bytes)
 	return code;
 }
 
-/* --- losses ----------------------------------------------------------------------------------- */
+/* --- losses -------------------------------------------------------------------------------- */
 
 uint64_t losses_sum(const struct cuda_losses *l)
 {

@@ -37,7 +37,7 @@ void sentence_append(char *text, size_t size, const char *format, ...)
 	va_end(arguments);
 }
 
-/* --- CUPTI's results -------------------------------------------------------------------------- */
+/* --- CUPTI's results ----------------------------------------------------------------------- */
 
 /* The texts that follow "WHAT: ". */
 static const struct {

@@ -13,8 +13,10 @@
 #include "lib/plugins/cuda/sentence.h"
 #include "lib/plugins/cuda/version.h"
 
-/* The interval at which complete records are flushed, even from buffers that are not full: a crash loses
- * no more than that. */
+/*
+ * The interval at which complete records are flushed, even from buffers that are not full: a crash loses
+ * no more than that.
+ */
 #define SESSION_FLUSH_NS INT64_C(1000000000)
 
 static int read_buffer(void *context, uint8_t *buffer, size_t n_bytes)
@@ -36,7 +38,7 @@ static struct result_context make_result_context(const struct cuda_session *s)
 	};
 }
 
-/* --- the clock -------------------------------------------------------------------------------- */
+/* --- the clock ----------------------------------------------------------------------------- */
 
 /* At least one of these readings is not interrupted. */
 #define N_READINGS 8
@@ -75,7 +77,7 @@ static int emit_anchor(const struct anchor *a, const struct ptap_collector_servi
 	return services->emit(&record);
 }
 
-/* --- the begin -------------------------------------------------------------------------------- */
+/* --- the begin ----------------------------------------------------------------------------- */
 
 /* Loads CUPTI once in a process; it stays loaded. */
 static int load_cupti(struct cuda_session *s, char *why)
@@ -256,7 +258,7 @@ int cuda_session_start(struct cuda_session *s, char *why)
 	return 0;
 }
 
-/* --- the end ---------------------------------------------------------------------------------- */
+/* --- the end ------------------------------------------------------------------------------- */
 
 #define NS_PER_MS INT64_C(1000000)
 /* The sleep between two checks whether the capture is still wanted. */
@@ -462,7 +464,7 @@ void cuda_session_close(struct cuda_session *s)
 	s->state = SESSION_NONE;
 }
 
-/* --- while it runs ---------------------------------------------------------------------------- */
+/* --- while it runs ------------------------------------------------------------------------- */
 
 static int say_dead(const struct cuda_session *s, char *why)
 {

@@ -12,7 +12,7 @@
 #include "lib/plugins/cuda/synchronizer.h"
 #include "lib/plugins/cuda/version.h"
 
-/* --- callbacks -------------------------------------------------------------------------------- */
+/* --- callbacks ----------------------------------------------------------------------------- */
 
 static const struct {
 	uint32_t domain;
@@ -94,7 +94,7 @@ static void take_callback(void *state, uint32_t domain, uint32_t callback, const
 		note_cupti_end(c, information);
 }
 
-/* --- the subscriber --------------------------------------------------------------------------- */
+/* --- the subscriber ------------------------------------------------------------------------ */
 
 /* Strips the prefix that CUPTI puts before a tool's name: "CUPTI for Kineto". */
 static const char *strip_holder(const char *holder)
