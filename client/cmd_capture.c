@@ -127,8 +127,8 @@ static int await_next(struct capture_settings *s, struct diag *d)
 }
 
 /*
- * A URL is only for servers that write the trace themselves. If a server sends its trace instead, that
- * goes to a fresh directory.
+ * A URL is only for servers that write the trace themselves. If a server sends its trace instead,
+ * that goes to a fresh directory.
  */
 static int choose_log_dir(struct capture_settings *s, struct diag *d)
 {

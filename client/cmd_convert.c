@@ -81,7 +81,10 @@ static int write_device_file(
 	return conversion_run(&one, f->view, f->path, d);
 }
 
-/* Whether --pid and --thread select a track of the device. Other filters are only known once the trace is read. */
+/*
+ * Whether --pid and --thread select a track of the device. Other filters are only known once the
+ * trace is read.
+ */
 static bool has_any_track(const struct device_files *f, int32_t device)
 {
 	f->selection->device = device;
@@ -108,9 +111,10 @@ static int write_device_files(const struct device_files *f, struct diag *d)
 }
 
 /*
- * Writes system_profile and device_profile_ID, with the format's suffix, into the directory c->output, which is made if it is
- * missing, or beside the trace (or run_convert) at |path|; reports each as conversion_run() does. |selection| is the view's; its device
- * is changed. 0, or a negative errno with |d|; files that were written before stay.
+ * Writes system_profile and device_profile_ID, with the format's suffix, into the directory
+ * c->output, which is made if it is missing, or beside the trace (or run_convert) at |path|;
+ * reports each as conversion_run() does. |selection| is the view's; its device is changed. 0, or a
+ * negative errno with |d|; files that were written before stay.
  */
 static int device_files_write(const struct trace_conversion *c, const struct view *view,
 	struct selection *selection, const char *path, struct diag *d)

@@ -248,7 +248,9 @@ static void say_judgement(const struct diff *diff, const struct diff_judgement *
 	}
 }
 
-/* Failing verdicts and those about names in the limits are all printed; the others may be too many. */
+/*
+ * Failing verdicts and those about names in the limits are all printed; the others may be too many.
+ */
 static void say_outcome(const struct diff *diff, const struct diff_judgements *judgements,
 	enum diff_outcome outcome)
 {
@@ -307,7 +309,10 @@ static int write_diff(const struct diff *diff, const struct diff_side *a, const 
 	return diff_write_text(diff, a->digest, b->digest, &s->diff, stdout);
 }
 
-/* Returns an exit code, or a negative errno with |d|, which is empty if the reason has been printed. */
+/*
+ * Returns an exit code, or a negative errno with |d|, which is empty if the reason has been
+ * printed.
+ */
 static int compare_sides(
 	struct diff_side *a, struct diff_side *b, struct diff_settings *s, struct diag *d)
 {

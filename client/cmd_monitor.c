@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap monitor: shows the present activity of a target in a line that is renewed until Ctrl-C. */
+/*
+ * proftap monitor: shows the present activity of a target in a line that is renewed until Ctrl-C.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>

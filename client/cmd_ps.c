@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proftap ps: shows the spans that are open now in each thread of a target. The target may run_ps, be stopped,
- * hang, or be a dead program whose server keeps its data.
+ * proftap ps: shows the spans that are open now in each thread of a target. The target may run_ps,
+ * be stopped, hang, or be a dead program whose server keeps its data.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -392,8 +392,8 @@ static int explain_unknown(const struct exchange *e, struct diag *d)
 }
 
 /*
- * Says that the annotations of JAX or TensorFlow are missing, which only their own profiler server sees.
- * It looks at the process, which must be on this machine.
+ * Says that the annotations of JAX or TensorFlow are missing, which only their own profiler server
+ * sees. It looks at the process, which must be on this machine.
  */
 static void hint_at_stock(const Proftap__V1__OpenSpansReply *reply, const struct address *a)
 {

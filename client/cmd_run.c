@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proftap run: starts an unchanged program with a server, or records it from its start. With a server only, this process
- * becomes the program. To be recorded, the program is a child.
+ * proftap run: starts an unchanged program with a server, or records it from its start. With a
+ * server only, this process becomes the program. To be recorded, the program is a child.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,8 +34,9 @@
 /* --- recording the child ------------------------------------------------------------------- */
 
 /*
- * A program that this process has started and records from its start. The program waits for the first capture. Each program that
- * it becomes by exec has a server of its own and gets a capture of its own.
+ * A program that this process has started and records from its start. The program waits for the
+ * first capture. Each program that it becomes by exec has a server of its own and gets a capture of
+ * its own.
  */
 struct own_child {
 	struct client_capture capture; /* the settings of every capture */
@@ -49,7 +50,9 @@ struct own_child {
 
 #define FIRST_PAUSE_MS 1
 #define LONGEST_PAUSE_MS 50
-/* If a server says that its program is gone, and it was no exec, the process ends within this time. */
+/*
+ * If a server says that its program is gone, and it was no exec, the process ends within this time.
+ */
 #define ENDING_MS 20
 
 /* Finds the socket of the server of |pid|; false: there is none yet. */
@@ -71,8 +74,8 @@ static bool find_socket(pid_t pid, struct address *out)
 }
 
 /*
- * Whether the process lives on as another program. An ending process has no /proc/PID/exe any more, but one with many
- * threads, or without a processor, needs a moment to end.
+ * Whether the process lives on as another program. An ending process has no /proc/PID/exe any more,
+ * but one with many threads, or without a processor, needs a moment to end.
  */
 static bool has_become_another(const struct own_child *c)
 {
@@ -88,7 +91,9 @@ static bool has_become_another(const struct own_child *c)
 	return readlink(link, path, sizeof path) > 0;
 }
 
-/* The captures of shells and wrappers that execute the program have no spans and are not published. */
+/*
+ * The captures of shells and wrappers that execute the program have no spans and are not published.
+ */
 static bool is_worth_publishing(const struct outline *outline, void *context)
 {
 	const struct own_child *c = context;
@@ -121,8 +126,8 @@ static bool record_once(struct own_child *c)
 }
 
 /*
- * Records a program that has just been started, until it ends, the duration is over, or a capture fails. |c| must not move
- * meanwhile.
+ * Records a program that has just been started, until it ends, the duration is over, or a capture
+ * fails. |c| must not move meanwhile.
  */
 static void own_child_record(struct own_child *c)
 {
@@ -243,7 +248,10 @@ static void explain_nothing(const struct own_child *c, const char *name)
 			name);
 }
 
-/* Checks beforehand that the recording can be written, so that the program does not wait for one that cannot begin. */
+/*
+ * Checks beforehand that the recording can be written, so that the program does not wait for one
+ * that cannot begin.
+ */
 static bool can_write(const char *log_dir, struct diag *d)
 {
 	struct run_dir run_dir;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap snapshot: writes the data of the flight recorder or a continuous session, which goes on. */
+/*
+ * proftap snapshot: writes the data of the flight recorder or a continuous session, which goes on.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -24,7 +26,10 @@ static const struct command_option options[] = {
 	SESSION_COMMAND_OPTIONS,
 };
 
-/* If nothing listens on a bare number, it may have been meant as the pid of a program that has died. */
+/*
+ * If nothing listens on a bare number, it may have been meant as the pid of a program that has
+ * died.
+ */
 static void explain_pid(const struct address *a, struct diag *d)
 {
 	struct diag refused = *d;
@@ -32,8 +37,8 @@ static void explain_pid(const struct address *a, struct diag *d)
 	if (refused.code != -ECONNREFUSED || !a->is_bare || kill(a->port, 0) == 0 || errno != ESRCH)
 		return;
 	diag_set(d, refused.code,
-		"%.300s; of a program with the pid %u, which is none now, nothing is kept (any more): a flight "
-		"recorder's is for five minutes",
+		"%.300s; no process has the pid %u, and no data of an ended one is kept; a flight recorder's "
+		"data is kept for five minutes",
 		refused.text, a->port);
 }
 

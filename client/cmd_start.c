@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proftap start: starts a session of unknown length, or the flight recorder. proftap snapshot and proftap stop fetch the
- * data.
+ * proftap start: starts a session of unknown length, or the flight recorder. proftap snapshot and
+ * proftap stop fetch the data.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -132,7 +132,10 @@ static void read_status(struct session_start *s, const struct exchange *e)
 	proftap__v1__status_reply__free_unpacked(reply, NULL);
 }
 
-/* Asks for the program's name and pid and the size limit. It is no failure if the server does not tell. */
+/*
+ * Asks for the program's name and pid and the size limit. It is no failure if the server does not
+ * tell.
+ */
 static void ask_status(struct session_start *s, const struct link *link)
 {
 	struct exchange e = make_exchange(s, link, STATUS_PATH);
@@ -200,7 +203,10 @@ static int start_session(struct session_start *s, struct diag *d)
 	return code;
 }
 
-/* proftap's servers use a seventh of a session's size limit for records (docs/internals/protocol.md). */
+/*
+ * proftap's servers use a seventh of a session's size limit for records
+ * (docs/internals/protocol.md).
+ */
 #define RECORDS_SHARE 7
 
 #define TIMEOUT_MS CAPTURE_SLACK_MS
@@ -277,7 +283,7 @@ static void write_text(const struct session_start *s, const struct names *warnin
 	say_bounds(s);
 	for (uint32_t i = 0; i < warnings->n_texts; i++)
 		terminal_write_line("warning", warnings->texts[i], stderr);
-	fprintf(stderr, "take what there is: proftap snapshot %s    end it: proftap stop %s\n",
+	fprintf(stderr, "get the data so far: proftap snapshot %s    end it: proftap stop %s\n",
 		s->address->words, s->address->words);
 	/* Stock servers have no ids for sessions. */
 	if (!s->session_id[0])

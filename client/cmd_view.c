@@ -79,7 +79,10 @@ static bool has_xprof(void)
 	return false;
 }
 
-/* XProf has no option for the address: it listens on [::], or on 0.0.0.0 without IPv6, and has no passwords. */
+/*
+ * XProf has no option for the address: it listens on [::], or on 0.0.0.0 without IPv6, and has no
+ * passwords.
+ */
 static void say_interfaces(uint16_t port)
 {
 	fprintf(stderr,
@@ -107,8 +110,8 @@ static int execute_xprof(const char *log_dir, uint16_t port, struct diag *d)
 }
 
 /*
- * Replaces this program by XProf on the log directory of |place|, which is a log directory, run or file. |port| 0: XProf's
- * default. Returns only on failure, a negative errno with |d|.
+ * Replaces this program by XProf on the log directory of |place|, which is a log directory, run or
+ * file. |port| 0: XProf's default. Returns only on failure, a negative errno with |d|.
  */
 static int xprof_start(const char *place, uint16_t port, struct diag *d)
 {

@@ -111,14 +111,14 @@ static void explain_ended_program(const struct session_fetch *h, struct diag *d)
 		errno == ESRCH)
 		diag_set(d, -ECONNREFUSED,
 			"%s: connection refused: no profiler server there, and no process %u; if that is the "
-			"pid of a program that has ended, so has its session: of one that died it is kept "
-			"for five minutes, or until somebody takes it",
+			"pid of a program that has ended, its session has ended, too; the data of a "
+			"program that died is kept for five minutes, or until it is fetched",
 			h->capture->target, a->port);
 }
 
 /*
- * Stops a stock server's session, whose data has been fetched or is not wanted. Interrupts are ignored
- * meanwhile, because one would leave the session running.
+ * Stops a stock server's session, whose data has been fetched or is not wanted. Interrupts are
+ * ignored meanwhile, because one would leave the session running.
  */
 static int stop_stock_session(const struct session_fetch *h, const struct address *address,
 	const struct link *link, struct diag *d)
@@ -185,8 +185,8 @@ static int request_data(const struct session_fetch *h, struct part *p)
 }
 
 /*
- * Whether the stop ended a capture instead of a continuous session. Its data went to the client that
- * had started it.
+ * Whether the stop ended a capture instead of a continuous session. Its data went to the client
+ * that had started it.
  */
 static bool has_ended_another(const struct session_fetch *h, const struct part *p)
 {
@@ -203,8 +203,8 @@ static void append_goes_on(
 }
 
 /*
- * Appends the session's state to the reason why a stop failed. |error| is the reason why the session
- * could not be ended; NULL: it has ended.
+ * Appends the session's state to the reason why a stop failed. |error| is the reason why the
+ * session could not be ended; NULL: it has ended.
  */
 static void append_outcome(struct part *p, const char *error)
 {
@@ -217,9 +217,9 @@ static void append_outcome(struct part *p, const char *error)
 }
 
 /*
- * Ends the session once its data has left the server, whether it could be written here or not. This is
- * done before anything is printed, because a closed pipe may end this process. Returns p->code, or the
- * code of the failed end, with |d|.
+ * Ends the session once its data has left the server, whether it could be written here or not. This
+ * is done before anything is printed, because a closed pipe may end this process. Returns p->code,
+ * or the code of the failed end, with |d|.
  */
 static int end_session(const struct session_fetch *h, struct part *p, struct diag *d)
 {
@@ -258,7 +258,8 @@ static int fetch_data(const struct session_fetch *h, struct part *p, struct diag
 	snprintf(c->target, sizeof c->target, "%s", p->address.text);
 	if (has_ended_another(h, p)) {
 		diag_set(d, -ENODATA,
-			"%s: a capture was ended there, no continuous session: its data goes to who began it",
+			"%s: a capture was ended there, no continuous session: its data goes to the "
+			"client that started it",
 			p->address.text);
 		return EXIT_EMPTY;
 	}
@@ -272,8 +273,9 @@ static int fetch_data(const struct session_fetch *h, struct part *p, struct diag
 }
 
 /*
- * Fetches the data, and prints the summary and the path of the file. Returns an enum exit_code. Unless it is EXIT_DONE,
- * |d| is set and nothing was published; if capture->is_reported, the file was published and only the stop failed.
+ * Fetches the data, and prints the summary and the path of the file. Returns an enum exit_code.
+ * Unless it is EXIT_DONE, |d| is set and nothing was published; if capture->is_reported, the file
+ * was published and only the stop failed.
  */
 static int session_fetch_run(const struct session_fetch *h, struct diag *d)
 {

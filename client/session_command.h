@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common part of proftap start, snapshot and stop: one target with a session or flight recorder, and the way to it. */
+/*
+ * The common part of proftap start, snapshot and stop: one target with a session or flight
+ * recorder, and the way to it.
+ */
 #ifndef CLIENT_SESSION_COMMAND_H
 #define CLIENT_SESSION_COMMAND_H
 
@@ -62,8 +65,9 @@ struct session_command {
 extern const struct command_words session_command_values[];
 
 /*
- * Parses the command line, checks it with |check| (NULL: no check; 0, or -EINVAL with |d|: wrong usage), opens the tunnel if
- * one is needed, and calls |act|. Prints failures. Returns an enum exit_code, as |act| does.
+ * Parses the command line, checks it with |check| (NULL: no check; 0, or -EINVAL with |d|: wrong
+ * usage), opens the tunnel if one is needed, and calls |act|. Prints failures. Returns an enum
+ * exit_code, as |act| does.
  */
 int session_command_run(const struct command *self, int argc, char **argv,
 	int (*check)(const struct session_command *c, struct diag *d),

@@ -62,8 +62,9 @@ static int start_write_back(int fd)
 }
 
 /*
- * Makes the kernel begin to write the |n_bytes| of the file, so that fsync() has less to wait for. sync_file_range() waits
- * where the disk's queue is full, so a thread makes the call. Small files are left to fsync(), which also reports all errors.
+ * Makes the kernel begin to write the |n_bytes| of the file, so that fsync() has less to wait for.
+ * sync_file_range() waits where the disk's queue is full, so a thread makes the call. Small files
+ * are left to fsync(), which also reports all errors.
  */
 static void write_back_begin(int fd, uint64_t n_bytes)
 {

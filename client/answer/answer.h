@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The XSpace in a server's answer. It is written to the run's temporary file and checked there, so that only a
- * readable trace is published. A trace of any size takes little memory.
+ * The XSpace in a server's answer. It is written to the run's temporary file and checked there, so
+ * that only a readable trace is published. A trace of any size takes little memory.
  */
 #ifndef CLIENT_ANSWER_H
 #define CLIENT_ANSWER_H
@@ -22,7 +22,8 @@ struct answer {
 	const char *target;
 	struct run_dir *run_dir;
 	const char *url; /* the log directory that the request named, if that is a URL; else NULL */
-	bool names_dir; /* the request named a directory for servers that write the trace themselves */
+	/* The request named a directory for servers that write the trace themselves. */
+	bool names_dir;
 	/* Writes bytes of the trace to the file of |run_dir|. 0 or a negative errno with |d|. */
 	int (*write)(const uint8_t *data, size_t n, void *context);
 	void *context;
@@ -32,15 +33,15 @@ struct answer {
 	uint64_t xspace_bytes;
 	bool is_empty_trace; /* the server says that the trace is empty */
 	uint8_t *trace; /* the temporary file, mapped; NULL: no XSpace came */
-	struct outline
-		outline; /* of |trace|; its space is NULL if nothing came or memory ran out */
+	/* Of |trace|; its space is NULL if nothing came or memory ran out. */
+	struct outline outline;
 	char *elsewhere; /* the path at which the server wrote the trace to its own disk, or NULL */
 	bool is_broken; /* the temporary file has bytes that cannot be read */
 };
 
 /*
- * Writes a trace that came in one message, the reply to a Profile, to the file and reads it. Returns an enum exit_code,
- * with |d| unless it is EXIT_DONE. An empty trace is EXIT_DONE.
+ * Writes a trace that came in one message, the reply to a Profile, to the file and reads it.
+ * Returns an enum exit_code, with |d| unless it is EXIT_DONE. An empty trace is EXIT_DONE.
  */
 int answer_read_reply(struct answer *a, struct rpc_pending *profile);
 /* Reads a trace that came in chunks and is in the file already. */

@@ -105,7 +105,10 @@ bool clock_offset_judge(const struct clock_round *round, struct clock_offset *ou
 	if (is_same_kernel(round))
 		return true;
 	out->offset_ns = (int64_t)round->unix_ns - (round->sent_unix_ns + half_ns);
-	/* One more for the half of an odd number, and so that it is never 0, which means the same clock. */
+	/*
+	 * One more for the half of an odd number, and so that it is never 0, which means the same
+	 * clock.
+	 */
 	out->uncertainty_ns = half_ns + 1;
 	return true;
 }
@@ -134,8 +137,8 @@ bool clock_offset_find_name(struct rpc_channel *channel, struct clock_offset *ou
 }
 
 /*
- * This looks up the listening process and calls no server. A tunnel's end or a forwarded port belongs to a process without
- * JAX's or TensorFlow's library.
+ * This looks up the listening process and calls no server. A tunnel's end or a forwarded port
+ * belongs to a process without JAX's or TensorFlow's library.
  */
 bool clock_offset_find_stock_here(const struct address *address, struct clock_offset *out)
 {
@@ -156,7 +159,10 @@ bool clock_offset_find_stock_here(const struct address *address, struct clock_of
 	return is_here;
 }
 
-/* The recording started after we sent the request, and ended before the answer came: docs/internals/many_targets.md. */
+/*
+ * The recording started after we sent the request, and ended before the answer came:
+ * docs/internals/many_targets.md.
+ */
 bool clock_offset_bracket(const struct clock_bracket *b, struct clock_offset *out)
 {
 	int64_t least_ns;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The difference between a target's clock and ours. It is measured by a few short calls (proftap.v1 Status). For servers
- * without that method it comes from the process on this machine, or from the times in the answer.
+ * The difference between a target's clock and ours. It is measured by a few short calls (proftap.v1
+ * Status). For servers without that method it comes from the process on this machine, or from the
+ * times in the answer.
  */
 #ifndef CLIENT_CLOCK_OFFSET_H
 #define CLIENT_CLOCK_OFFSET_H
@@ -18,19 +19,20 @@ struct rpc_channel;
 
 struct clock_offset {
 	bool is_known;
-	char target
-		[CLOCK_OFFSET_TARGET_BYTES]; /* identifies the program that answered; "": not known */
+	/* Identifies the program that answered; "": not known. */
+	char target[CLOCK_OFFSET_TARGET_BYTES];
 	char name[CLOCK_OFFSET_NAME_BYTES]; /* the program's name; "": not known */
 	int pid; /* 0: not known */
 	int64_t offset_ns; /* the target's Unix time minus ours */
-	int64_t uncertainty_ns; /* half of the shortest round trip or of the bracket; 0: the same clock */
+	/* Half of the shortest round trip or of the bracket; 0: the same clock. */
+	int64_t uncertainty_ns;
 	bool is_bracket; /* found after the recording, whose start was given in our time */
 };
 
 /*
- * Measures over |channel|. The offset stays unknown if the server does not have the method, or does not answer within a
- * second. An interrupt ends the measurement early. A target on the same kernel, recognised by its CLOCK_MONOTONIC, has the
- * same clock.
+ * Measures over |channel|. The offset stays unknown if the server does not have the method, or does
+ * not answer within a second. An interrupt ends the measurement early. A target on the same kernel,
+ * recognised by its CLOCK_MONOTONIC, has the same clock.
  */
 void clock_offset_measure(struct rpc_channel *channel, struct clock_offset *out);
 
@@ -38,8 +40,8 @@ void clock_offset_measure(struct rpc_channel *channel, struct clock_offset *out)
 bool clock_offset_find_name(struct rpc_channel *channel, struct clock_offset *out);
 
 /*
- * Whether one of JAX's or TensorFlow's servers listens on |address| on this machine: then |out| is set to its name and pid,
- * and to the same clock.
+ * Whether one of JAX's or TensorFlow's servers listens on |address| on this machine: then |out| is
+ * set to its name and pid, and to the same clock.
  */
 bool clock_offset_find_stock_here(const struct address *address, struct clock_offset *out);
 
@@ -50,7 +52,10 @@ struct clock_bracket {
 	int64_t start_ns; /* the target's clock at the recording's start and end */
 	int64_t stop_ns;
 };
-/* Sets |out| to the middle of the possible offsets. False: there is none, as when a clock was set meanwhile. */
+/*
+ * Sets |out| to the middle of the possible offsets. False: there is none, as when a clock was set
+ * meanwhile.
+ */
 bool clock_offset_bracket(const struct clock_bracket *bracket, struct clock_offset *out);
 
 /* One call: our times before and after it, and the target's answer. */
@@ -68,8 +73,9 @@ struct clock_round {
 bool clock_offset_judge(const struct clock_round *round, struct clock_offset *out);
 
 /*
- * Converts our |unix_ns|, above 0, to the target's time; if the offset is not known, returns it unchanged. The result is at
- * least 1, because in a request 0 means no time and a negative number a time far in the future.
+ * Converts our |unix_ns|, above 0, to the target's time; if the offset is not known, returns it
+ * unchanged. The result is at least 1, because in a request 0 means no time and a negative number a
+ * time far in the future.
  */
 int64_t clock_offset_convert(const struct clock_offset *offset, int64_t unix_ns);
 

@@ -46,7 +46,10 @@ static uint8_t *put_len(uint8_t *p, uint32_t number, const void *data, size_t n)
 	return p + n;
 }
 
-/* Adds one XPlane.stat_metadata entry and one XPlane.stats, whose value is the encoded field |value| of XStat. */
+/*
+ * Adds one XPlane.stat_metadata entry and one XPlane.stats, whose value is the encoded field
+ * |value| of XStat.
+ */
 static void add_stat(
 	struct stamp *s, uint64_t id, const char *name, const uint8_t *value, size_t n_value)
 {
@@ -117,8 +120,8 @@ struct plane_place {
 };
 
 /*
- * The encoded length keeps its number of bytes if that is enough. It may have more than it needs, because
- * servers reserve bytes for it before they know it.
+ * The encoded length keeps its number of bytes if that is enough. It may have more than it needs,
+ * because servers reserve bytes for it before they know it.
  */
 static void find_place(const struct answer *a, const uint8_t *start, const struct pb_field *plane,
 	size_t n_stamp, struct plane_place *out)

@@ -167,8 +167,8 @@ static int ask_host(const struct address *address, const struct link *link, cons
 }
 
 /*
- * Replaces the advice for a refused connection, because the user meant a host daemon and not the server
- * of a program.
+ * Replaces the advice for a refused connection, because the user meant a host daemon and not the
+ * server of a program.
  */
 static void explain_refusal(const struct address *a, struct diag *d)
 {

@@ -8,10 +8,10 @@ struct diag;
 struct targets;
 
 /*
- * Asks the daemon at |address|, which connecting makes more exact, and fills the empty |targets|, whose
- * sockets are "". |wanted| is the user's word for the program that the caller is going to record, for
- * the daemon's audit; NULL: the caller only lists. Returns an enum exit_code, with |d| unless it is
- * EXIT_DONE.
+ * Asks the daemon at |address|, which connecting makes more exact, and fills the empty |targets|,
+ * whose sockets are "". |wanted| is the user's word for the program that the caller is going to
+ * record, for the daemon's audit; NULL: the caller only lists. Returns an enum exit_code, with |d|
+ * unless it is EXIT_DONE.
  */
 int host_list_load_from(
 	struct address *address, const char *wanted, struct targets *targets, struct diag *d);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests; see profile_call.h. A ProfileRequest has everything that a stock client sends, so that servers
- * of JAX and TensorFlow of any age understand it. emit_xspace makes them send the data instead of
- * writing it to their own disk.
+ * Requests; see profile_call.h. A ProfileRequest has everything that a stock client sends, so that
+ * servers of JAX and TensorFlow of any age understand it. emit_xspace makes them send the data
+ * instead of writing it to their own disk.
  */
 #include "client/answer/profile_call.h"
 
@@ -47,7 +47,10 @@ static int pack_with_options(const struct profile_call *call, const ProtobufCMes
 	return r;
 }
 
-/* Trailing slashes are removed, because an object store reads two slashes as an empty name between them. */
+/*
+ * Trailing slashes are removed, because an object store reads two slashes as an empty name between
+ * them.
+ */
 char *profile_call_make_root(const char *log_dir)
 {
 	int n = (int)strlen(log_dir);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encodes requests: CaptureRequest, StartRequest, SnapshotRequest and StopRequest of proftap.v1, and ProfileRequest and
- * TerminateRequest for other servers.
+ * Encodes requests: CaptureRequest, StartRequest, SnapshotRequest and StopRequest of proftap.v1,
+ * and ProfileRequest and TerminateRequest for other servers.
  */
 #ifndef CLIENT_PROFILE_CALL_H
 #define CLIENT_PROFILE_CALL_H

@@ -218,7 +218,9 @@ static int take_some(struct reply *r, const uint8_t *data, size_t n, size_t *n_t
 	}
 	if (n > r->left_bytes)
 		n = (size_t)r->left_bytes;
-	/* Fields of fixed size are checked here; those with a length were checked by begin_bytes(). */
+	/*
+	 * Fields of fixed size are checked here; those with a length were checked by begin_bytes().
+	 */
 	if (r->is_in_tool && n > r->tool_left_bytes)
 		return -EBADMSG;
 	*n_taken = n;

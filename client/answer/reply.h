@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads a ProfileResponse piece by piece and passes the XSpace in it on without keeping it, because
- * replies may have 2 GB. The XSpace is the field xspace (8) or the tool_data (6) called "xplane.pb",
- * which older servers send. Only the kind that comes first is read; an xspace in several parts is one
- * (protobuf merges by concatenation).
+ * replies may have 2 GB. The XSpace is the field xspace (8) or the tool_data (6) called
+ * "xplane.pb", which older servers send. Only the kind that comes first is read; an xspace in
+ * several parts is one (protobuf merges by concatenation).
  */
 #ifndef CLIENT_REPLY_H
 #define CLIENT_REPLY_H
@@ -13,7 +13,10 @@
 #include <stdint.h>
 
 struct reply {
-	/* Given by the caller; gets the XSpace. Returns 0, or a negative errno, which ends the reading. */
+	/*
+	 * Given by the caller; gets the XSpace. Returns 0, or a negative errno, which ends the
+	 * reading.
+	 */
 	int (*write)(const uint8_t *data, size_t n, void *context);
 	void *context;
 
@@ -43,7 +46,10 @@ struct reply {
 		.write = (write_), .context = (context_) \
 	}
 
-/* Returns 0, -EBADMSG, or the error of |write|. For rpc_pending_read(), with a struct reply as the context. */
+/*
+ * Returns 0, -EBADMSG, or the error of |write|. For rpc_pending_read(), with a struct reply as the
+ * context.
+ */
 int reply_feed(const uint8_t *data, size_t n, void *reply);
 /* Returns 0, or -EBADMSG when the message ended in the middle of a field. */
 int reply_end(const struct reply *reply);

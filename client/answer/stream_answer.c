@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traces that come as streams; see stream_answer.h. Field numbers: proto/proftap/v1/profiler.proto. */
+/*
+ * Traces that come as streams; see stream_answer.h. Field numbers: proto/proftap/v1/profiler.proto.
+ */
 #include "client/answer/stream_answer.h"
 
 #include <errno.h>

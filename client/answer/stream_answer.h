@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads a trace that comes as a stream of proftap.v1.CaptureReply: Progress, then chunks, then a Trailer. The chunks are
- * passed on as they come; the trailer's size and checksum are compared at the end. No byte is trusted.
+ * Reads a trace that comes as a stream of proftap.v1.CaptureReply: Progress, then chunks, then a
+ * Trailer. The chunks are passed on as they come; the trailer's size and checksum are compared at
+ * the end. No byte is trusted.
  */
 #ifndef CLIENT_STREAM_ANSWER_H
 #define CLIENT_STREAM_ANSWER_H
@@ -35,7 +36,10 @@ struct stream_trailer {
 };
 
 struct stream_answer {
-	/* Given by the caller; gets the XSpace, and 0 bytes at its end. Returns 0, or a negative errno, which ends the reading. */
+	/*
+	 * Given by the caller; gets the XSpace, and 0 bytes at its end. Returns 0, or a negative
+	 * errno, which ends the reading.
+	 */
 	int (*write)(const uint8_t *data, size_t n, void *context);
 	void *context;
 
@@ -52,16 +56,25 @@ struct stream_answer {
 	uint8_t *message;
 };
 
-/* |s| has |write| and |context|, and zeros otherwise. 0 or -ENOMEM; call stream_answer_deinit() in either case. */
+/*
+ * |s| has |write| and |context|, and zeros otherwise. 0 or -ENOMEM; call stream_answer_deinit() in
+ * either case.
+ */
 int stream_answer_init(struct stream_answer *s);
 void stream_answer_deinit(struct stream_answer *s);
 
-/* Reads the message that rpc_pending_next() announced. 0, -EBADMSG with |fault|, or the error of |write|. */
+/*
+ * Reads the message that rpc_pending_next() announced. 0, -EBADMSG with |fault|, or the error of
+ * |write|.
+ */
 int stream_answer_take(struct stream_answer *s, struct rpc_pending *pending);
 /* The same for a message in memory. */
 int stream_answer_feed(struct stream_answer *s, const uint8_t *message, size_t n);
 
-/* Call it when the stream ended with OK. 0, or -EBADMSG with |fault|: the trace is incomplete or damaged. */
+/*
+ * Call it when the stream ended with OK. 0, or -EBADMSG with |fault|: the trace is incomplete or
+ * damaged.
+ */
 int stream_answer_end(struct stream_answer *s);
 
 #endif

@@ -12,7 +12,10 @@
 #include "trace/quantity.h"
 #include "trace/xspace/outline.h"
 
-/* Returns the recorded duration, which may be longer than requested on a busy machine; if it is not known, the requested one. */
+/*
+ * Returns the recorded duration, which may be longer than requested on a busy machine; if it is not
+ * known, the requested one.
+ */
 static int64_t find_duration_ms(struct report_length length, int64_t asked_ms)
 {
 	int64_t length_ns;
@@ -106,7 +109,10 @@ static bool is_said(const struct summary *s, const char *text)
 	return has_text(s->warnings, text) || (s->said && has_text(s->said, text));
 }
 
-/* A proftap server warns about an option in the same words as the client; the warning is printed once. */
+/*
+ * A proftap server warns about an option in the same words as the client; the warning is printed
+ * once.
+ */
 static void write_warnings(const struct summary *s, FILE *out)
 {
 	for (uint32_t i = 0; i < s->warnings->n_texts; i++)
@@ -216,7 +222,10 @@ void recorder_facts_read(struct recorder_facts *f, const struct space *space)
 		add_plane(f, space->planes[i]);
 }
 
-/* For a snapshot in which each thread has the whole requested time. Ended threads may have overwritten data of it. */
+/*
+ * For a snapshot in which each thread has the whole requested time. Ended threads may have
+ * overwritten data of it.
+ */
 static void write_whole(const struct recorder_facts *f, int64_t last_ms, FILE *out)
 {
 	if (last_ms)

@@ -16,9 +16,11 @@ struct space;
 
 /* The time that a flight recorder's snapshot covers, from the plane stats of each process. */
 struct recorder_facts {
-	bool is_snapshot; /* the trace is a flight recorder's snapshot; else the other members are unused */
+	/* The trace is a flight recorder's snapshot; else the other members are unused. */
+	bool is_snapshot;
 	uint64_t n_overwritten; /* annotations of all threads that are older than the snapshot */
-	int64_t shortest_ns; /* the shortest window of a thread that overwrote requested data; 0: none did */
+	/* The shortest window of a thread that overwrote requested data; 0: none did. */
+	int64_t shortest_ns;
 };
 
 struct summary {

@@ -46,8 +46,8 @@ static bool are_likely_swapped(const struct address *target, uint64_t ms)
 }
 
 /*
- * The user may have typed MS PORT instead of PORT MS; both are numbers. If that is likely, adds a question to |d|, the reason
- * why no server was found. May connect to find out.
+ * The user may have typed MS PORT instead of PORT MS; both are numbers. If that is likely, adds a
+ * question to |d|, the reason why no server was found. May connect to find out.
  */
 static void swapped_ask(const struct client_capture *capture, struct diag *d)
 {
@@ -157,7 +157,10 @@ static void say_where(const struct parts *parts)
 			fprintf(stderr, "a trace is in %s\n", parts->v[i].file);
 }
 
-/* Writes the report of many targets: text to standard error and the paths to standard output, or one JSON object there. */
+/*
+ * Writes the report of many targets: text to standard error and the paths to standard output, or
+ * one JSON object there.
+ */
 static void capture_report_write(const struct parts *parts)
 {
 	size_t n_done = parts_count_done(parts);

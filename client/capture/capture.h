@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One capture of one or many targets: from the log directory to the published files and their report. */
+/*
+ * One capture of one or many targets: from the log directory to the published files and their
+ * report.
+ */
 #ifndef CLIENT_CAPTURE_H
 #define CLIENT_CAPTURE_H
 
@@ -25,16 +28,23 @@ struct client_capture {
 	const char *run; /* NULL: a new one, named after the time */
 	const char *const
 		*host_names; /* for the files' names, one a target; NULL: from the traces */
-	/* < 0: the limit is the duration, the delay and 60 s; the 60 s begin anew whenever bytes arrive. */
+	/*
+	 * < 0: the limit is the duration, the delay and 60 s; the 60 s begin anew whenever bytes
+	 * arrive.
+	 */
 	int64_t timeout_ms;
 	int64_t split_bytes; /* the size limit of a file, above which it is split; 0: none */
-	bool server_writes; /* the server is to write the trace; if it sends it instead, it is written here */
+	/* The server is to write the trace; if it sends it instead, it is written here. */
+	bool server_writes;
 	bool is_json;
-	/* The program that runs here owns standard output: the path goes to standard error, without progress. */
+	/*
+	 * The program that runs here owns standard output: the path goes to standard error, without
+	 * progress.
+	 */
 	bool has_program;
 	/*
-	 * If not NULL, decides whether the trace is published; if not, the capture is EXIT_EMPTY. The space of |outline| is
-	 * NULL if the trace was too large to be read.
+	 * If not NULL, decides whether the trace is published; if not, the capture is EXIT_EMPTY.
+	 * The space of |outline| is NULL if the trace was too large to be read.
 	 */
 	bool (*is_wanted)(const struct outline *outline, void *context);
 	void *context;
@@ -45,7 +55,10 @@ struct client_capture {
 	/* There will be another try; unless all of many targets are ready, none is recorded. */
 	bool can_retry;
 	bool is_reported; /* out: everything was printed, failures too */
-	/* Out: interrupt_get_count() at the end of the recording; a later interrupt ends the conversion. */
+	/*
+	 * Out: interrupt_get_count() at the end of the recording; a later interrupt ends the
+	 * conversion.
+	 */
 	int n_interrupts;
 	char target[384]; /* out: the address that was reached or tried last, or that failed */
 };
@@ -54,16 +67,16 @@ struct client_capture {
 #define CAPTURE_MAX_MS PROFILE_TO_THE_END_MS
 
 /*
- * Captures once, and prints the summary and the paths of the files. Many targets start at one instant, which is
- * agreed on when all are connected. Returns an enum exit_code; EXIT_PARTIAL: some of many failed. With another code
- * than that and EXIT_DONE, |d| has the reason and nothing was published. An answer that cannot be read is kept in a
- * file that |d| names.
+ * Captures once, and prints the summary and the paths of the files. Many targets start at one
+ * instant, which is agreed on when all are connected. Returns an enum exit_code; EXIT_PARTIAL: some
+ * of many failed. With another code than that and EXIT_DONE, |d| has the reason and nothing was
+ * published. An answer that cannot be read is kept in a file that |d| names.
  */
 int client_capture_run(struct client_capture *capture, struct diag *d);
 
 /*
- * Prints the message and the client's warnings of a capture or session without a trace to standard error; with --json also
- * an object with "error" and "exit".
+ * Prints the message and the client's warnings of a capture or session without a trace to standard
+ * error; with --json also an object with "error" and "exit".
  */
 void capture_failure_write(const struct client_capture *capture, int code, const struct diag *d);
 

@@ -36,7 +36,10 @@ struct capture_settings {
 void capture_settings_init(struct capture_settings *s);
 void capture_settings_deinit(struct capture_settings *s);
 
-/* Sets an option of |c| from "KEY=VALUE", and adds warnings about it to c->warnings. 0 or -EINVAL with |d|. */
+/*
+ * Sets an option of |c| from "KEY=VALUE", and adds warnings about it to c->warnings. 0 or -EINVAL
+ * with |d|.
+ */
 int capture_settings_take_option(struct client_capture *c, const char *key_value, struct diag *d);
 
 /* The same for a struct capture_settings, with the signature that command.h needs. */
@@ -46,8 +49,8 @@ int capture_settings_set_option(void *settings, const char *key_value, struct di
 int capture_settings_set_format(void *settings, const char *words, struct diag *d);
 
 /*
- * Call it when the options are set. Parses the operands, which are the targets and the duration, and
- * checks the combination of all settings. |texts| is borrowed. 0 or -EINVAL with |d|.
+ * Call it when the options are set. Parses the operands, which are the targets and the duration,
+ * and checks the combination of all settings. |texts| is borrowed. 0 or -EINVAL with |d|.
  */
 int capture_settings_finish(struct capture_settings *s, int n_texts, char **texts, struct diag *d);
 
@@ -55,11 +58,17 @@ int capture_settings_finish(struct capture_settings *s, int n_texts, char **text
 int capture_settings_finish_one(
 	struct capture_settings *s, const char *command, int n_texts, char **texts, struct diag *d);
 
-/* The same for proftap |command|, which takes any number of targets, in one word or many, and no duration. */
+/*
+ * The same for proftap |command|, which takes any number of targets, in one word or many, and no
+ * duration.
+ */
 int capture_settings_finish_targets(
 	struct capture_settings *s, const char *command, int n_texts, char **texts, struct diag *d);
 
-/* Gives the names of --host_name to the targets. Call it again when --target and --all have added targets. 0 or -EINVAL with |d|. */
+/*
+ * Gives the names of --host_name to the targets. Call it again when --target and --all have added
+ * targets. 0 or -EINVAL with |d|.
+ */
 int capture_settings_name_hosts(struct capture_settings *s, struct diag *d);
 
 #endif

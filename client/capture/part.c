@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A part; see part.h. The order matters. The file is created before anything is recorded. The trace is
- * decoded before its file gets its name, so that only a readable trace with events is published.
+ * A part; see part.h. The order matters. The file is created before anything is recorded. The trace
+ * is decoded before its file gets its name, so that only a readable trace with events is published.
  */
 #include "client/capture/part.h"
 
@@ -94,7 +94,10 @@ static void guess_reason(const struct emptiness *e, struct diag *d)
 			e->target, e->options->duration_ms, e->options->host_tracer_level);
 }
 
-/* Fills |d| with the reason, as far as it is known, and prints the server's other warnings and errors unless |is_brief|. */
+/*
+ * Fills |d| with the reason, as far as it is known, and prints the server's other warnings and
+ * errors unless |is_brief|.
+ */
 static void emptiness_explain(const struct emptiness *e, struct diag *d)
 {
 	const char *reason = e->space ? find_reason(&e->space->warnings) : NULL;
@@ -150,7 +153,10 @@ int part_open(struct part *p, const char *run)
 	return p->code;
 }
 
-/* proftap's servers do not write to URLs. They are refused before they record, because they would send the trace. */
+/*
+ * proftap's servers do not write to URLs. They are refused before they record, because they would
+ * send the trace.
+ */
 static int check_url(struct part *p)
 {
 	struct clock_offset said;
@@ -230,15 +236,18 @@ static int encode_requests(struct part *p)
 /* A server that is to write the trace itself is only called by Profile. */
 static const struct recording_methods stay_calls = {.unary = {PROFILE_PATH}};
 
-/* Whether the request is about a session, whose data leaves the server with the answer and is nowhere else. */
+/*
+ * Whether the request is about a session, whose data leaves the server with the answer and is
+ * nowhere else.
+ */
 static bool is_of_session(const struct part *p)
 {
 	return p->request.calls && p->request.calls->is_of_session;
 }
 
 /*
- * Moves the part of the trace that is written into a fresh log directory, because the present one is
- * full.
+ * Moves the part of the trace that is written into a fresh log directory, because the present one
+ * is full.
  */
 static int move_trace(struct part *p)
 {
@@ -411,8 +420,8 @@ static bool has_process_name(const struct part *p)
 }
 
 /*
- * Asks the server for its program's name, unless the trace has it or the measurement of the clock has
- * told it.
+ * Asks the server for its program's name, unless the trace has it or the measurement of the clock
+ * has told it.
  */
 static void find_name(struct part *p)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One target's part of a capture, step by step: opening the run's directory, connecting, recording, writing the file.
- * When a step fails, p->code and p->d have the reason, and no further step is taken. Only part_connect() waits longer
- * than its caller asks for; several threads may call it for different parts.
+ * One target's part of a capture, step by step: opening the run's directory, connecting, recording,
+ * writing the file. When a step fails, p->code and p->d have the reason, and no further step is
+ * taken. Only part_connect() waits longer than its caller asks for; several threads may call it for
+ * different parts.
  */
 #ifndef CLIENT_PART_H
 #define CLIENT_PART_H
@@ -28,8 +29,8 @@ struct part {
 	const char *host_name; /* for the file's name; NULL: from the trace */
 	struct names *taken; /* names of the capture's files so far, shared by its parts */
 	struct address address; /* exact, once connected */
-	struct profile_options
-		options; /* the capture's, with session id and start; the map is borrowed */
+	/* The capture's, with session id and start; the map is borrowed. */
+	struct profile_options options;
 	struct run_dir run_dir;
 	struct write_behind *writer; /* writes the file; NULL: not yet, or there are many targets */
 	struct recording_call recording;
@@ -40,18 +41,19 @@ struct part {
 	uint8_t *profile_request; /* the same request for other servers */
 	struct answer answer;
 	uint64_t received_bytes; /* the trace's bytes */
-	uint64_t
-		written_bytes; /* the bytes that this thread, not |writer|, has written to the temporary file */
+	/* The bytes that this thread, not |writer|, has written to the temporary file. */
+	uint64_t written_bytes;
 	uint64_t file_bytes;
 	char *file; /* the published path, or the first one */
 	struct names more_files; /* the paths of all files, if the trace was split */
 	struct names converted; /* the paths of the converted files */
 	struct names conversion_warnings;
-	int n_interrupts; /* interrupt_get_count() at the recording's end; a later one ends conversions */
+	/* interrupt_get_count() at the recording's end; a later one ends conversions. */
+	int n_interrupts;
 	struct diag remark; /* a warning about the file; "": none */
 	struct diag name_remark; /* a warning about the file's name */
-	struct diag
-		place_remark; /* a warning about the file's directory, if the log directory was full */
+	/* A warning about the file's directory, if the log directory was full. */
+	struct diag place_remark;
 	char *report; /* the report at the end, if there are many targets */
 	int code; /* enum exit_code */
 	bool is_over;
@@ -62,7 +64,10 @@ struct part {
 void part_init(struct part *p, const struct client_capture *capture, size_t i, struct names *taken);
 void part_deinit(struct part *p);
 
-/* Creates the temporary file in the run |run| (NULL: a new one). Returns p->code, as the other steps do. */
+/*
+ * Creates the temporary file in the run |run| (NULL: a new one). Returns p->code, as the other
+ * steps do.
+ */
 int part_open(struct part *p, const char *run);
 /* Connects, and measures the target's clock if there are many targets. */
 int part_connect(struct part *p);
@@ -70,9 +75,15 @@ int part_connect(struct part *p);
 int part_start(struct part *p, int64_t start_unix_ns);
 /* Sends |capture_request| or |profile_request| by the calls in part->request. */
 int part_send(struct part *p);
-/* Waits up to |wait_ms|. True: it is over, and the file is published or p->code has the failure. Prints nothing. */
+/*
+ * Waits up to |wait_ms|. True: it is over, and the file is published or p->code has the failure.
+ * Prints nothing.
+ */
 bool part_receive(struct part *p, int64_t wait_ms);
-/* Call it when it is over: writes the other formats, prints or keeps the report, and closes the connection. */
+/*
+ * Call it when it is over: writes the other formats, prints or keeps the report, and closes the
+ * connection.
+ */
 void part_conclude(struct part *p);
 /* Calls part_receive(), and part_conclude() when it is over. */
 bool part_poll(struct part *p, int64_t wait_ms);

@@ -49,8 +49,8 @@ int file_name_check_free(const struct file_name *f, const struct run_dir *run_di
 }
 
 /*
- * A trace of proftap's names the program. For others the name is the one that clock_offset_find_name() asked for, or comes
- * from the address.
+ * A trace of proftap's names the program. For others the name is the one that
+ * clock_offset_find_name() asked for, or comes from the address.
  */
 static void format_program(const struct file_name *f, const struct answer *answer,
 	const char *hostname, char *out, size_t n)
@@ -321,7 +321,10 @@ static void remark_name(struct part *p, const char *first, const char *name)
 	p->d = (struct diag)DIAG_INIT;
 }
 
-/* The name may have been taken since the recording began; as the recording cannot be repeated, another name is used. */
+/*
+ * The name may have been taken since the recording began; as the recording cannot be repeated,
+ * another name is used.
+ */
 int part_files_publish(struct part *p, const char *name)
 {
 	char first[PART_NAME_BYTES];

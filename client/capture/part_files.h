@@ -17,15 +17,16 @@ struct run_dir;
 /* The least value of --split. */
 #define PART_FILES_MIN_BYTES 4096
 /*
- * The size of each file if only XProf's limit is the reason for splitting: XProf needs some seven times as much memory as a
- * file has bytes.
+ * The size of each file if only XProf's limit is the reason for splitting: XProf needs some seven
+ * times as much memory as a file has bytes.
  */
 #define PART_FILES_EASY_BYTES 700000000
 
 /*
- * Renames the temporary file to |name|, or to the next free one of NAME_2 and so on, which p->name_remark tells. A file that
- * is larger than the capture's limit is split into NAME-p1, NAME-p2 and so on, all or none of them; if that fails, the whole
- * file is published, and p->remark has the reason. 0, or a negative errno with p->d.
+ * Renames the temporary file to |name|, or to the next free one of NAME_2 and so on, which
+ * p->name_remark tells. A file that is larger than the capture's limit is split into NAME-p1,
+ * NAME-p2 and so on, all or none of them; if that fails, the whole file is published, and p->remark
+ * has the reason. 0, or a negative errno with p->d.
  */
 int part_files_publish(struct part *p, const char *name);
 
@@ -34,8 +35,8 @@ size_t part_files_count(const struct part *p);
 const char *part_files_get(const struct part *p, size_t i);
 
 /*
- * The name of a capture's file, without .xplane.pb: the user's choice, or HOSTNAME_PORT, or HOSTNAME_NAME_PID for a target
- * behind a unix socket or a host daemon.
+ * The name of a capture's file, without .xplane.pb: the user's choice, or HOSTNAME_PORT, or
+ * HOSTNAME_NAME_PID for a target behind a unix socket or a host daemon.
  */
 struct file_name {
 	const char *chosen; /* the user's choice or NULL */
@@ -44,21 +45,30 @@ struct file_name {
 	int pid; /* the pid that goes with |name| */
 };
 
-/* Whether the program's name is part of the file's name: the target is behind a unix socket or a host daemon. */
+/*
+ * Whether the program's name is part of the file's name: the target is behind a unix socket or a
+ * host daemon.
+ */
 bool file_name_is_of_program(const struct address *address);
 
 /*
- * Checks before the recording, as far as the name is known by then, that no such file exists. 0 or -EEXIST
- * with |d|.
+ * Checks before the recording, as far as the name is known by then, that no such file exists. 0 or
+ * -EEXIST with |d|.
  */
 int file_name_check_free(const struct file_name *f, const struct run_dir *run_dir, struct diag *d);
 
 #define PART_NAME_BYTES 300
 
-/* Formats the name of the part's file, in characters that a file may have. Reads the answer's trace. */
+/*
+ * Formats the name of the part's file, in characters that a file may have. Reads the answer's
+ * trace.
+ */
 void part_name_format(const struct part *p, char out[static PART_NAME_BYTES]);
 
-/* Adds to |name| the first suffix from |suffix| on (1: no suffix) that no other part's file has. Returns the suffix. */
+/*
+ * Adds to |name| the first suffix from |suffix| on (1: no suffix) that no other part's file has.
+ * Returns the suffix.
+ */
 int part_name_add_suffix(
 	const struct part *p, const char *name, int suffix, char out[static PART_NAME_BYTES]);
 

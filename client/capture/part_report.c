@@ -24,7 +24,9 @@
 
 /* A shorter delay is within the error of the measurement. */
 #define LATE_NS NS_PER_MS
-/* The tolerance for rounding. A recording is never shorter than requested unless somebody ends it. */
+/*
+ * The tolerance for rounding. A recording is never shorter than requested unless somebody ends it.
+ */
 #define EARLY_MS 2
 
 static void add_warning(struct names *warnings, const char *text)
@@ -38,7 +40,10 @@ static int64_t find_moved_ns(const struct part *p, const struct summary *s)
 	return s->start_unix_ns - (int64_t)p->options.start_timestamp_ns;
 }
 
-/* Finds the time from the agreed start until the target could record. False: not known, as for one target alone. */
+/*
+ * Finds the time from the agreed start until the target could record. False: not known, as for one
+ * target alone.
+ */
 static bool part_find_late(const struct part *p, const struct summary *s, int64_t *late_ns)
 {
 	*late_ns = s->knows_late ? s->late_ns : find_moved_ns(p, s);
@@ -74,8 +79,8 @@ static void warn_of_stock_session(const struct part *p, struct names *warnings)
 }
 
 /*
- * A server without Capture is of another make. A server that writes the trace itself was not called with
- * Capture, so it is asked for its name.
+ * A server without Capture is of another make. A server that writes the trace itself was not called
+ * with Capture, so it is asked for its name.
  */
 static bool is_of_another_make(const struct part *p)
 {
@@ -103,7 +108,9 @@ static bool has_reason(const struct names *warnings)
 	return false;
 }
 
-/* The user expects the whole duration, and should know that another client has ended the recording. */
+/*
+ * The user expects the whole duration, and should know that another client has ended the recording.
+ */
 static void warn_of_others(const struct part *p, const struct summary *s, struct names *warnings)
 {
 	char text[160];

@@ -9,14 +9,14 @@ struct json;
 struct part;
 
 /*
- * Call it while the answer and the recording exist. For the only target, prints a success; the caller prints a failure.
- * If there are many, sets p->report to lines of text or to a JSON object.
+ * Call it while the answer and the recording exist. For the only target, prints a success; the
+ * caller prints a failure. If there are many, sets p->report to lines of text or to a JSON object.
  */
 void part_report_make(struct part *p);
 
 /*
- * Write the paths of the part's files: to |out|, one a line, the traces first and then the converted files; or as strings of
- * the open list of |j|.
+ * Write the paths of the part's files: to |out|, one a line, the traces first and then the
+ * converted files; or as strings of the open list of |j|.
  */
 void part_report_write_files(const struct part *p, FILE *out);
 void part_report_write_json_files(const struct part *p, struct json *j);

@@ -58,7 +58,9 @@ int parts_init(struct parts *parts, struct client_capture *capture)
 
 void parts_deinit(struct parts *parts)
 {
-	/* The first part made the run's directory and removes it if it is empty, so it comes last. */
+	/*
+	 * The first part made the run's directory and removes it if it is empty, so it comes last.
+	 */
 	for (size_t i = parts->n; i > 0; i--)
 		part_deinit(&parts->v[i - 1]);
 	free(parts->v);
@@ -206,7 +208,10 @@ static bool has_file(const struct parts *parts)
 	return false;
 }
 
-/* A busy target may only say so at the agreed start, when others record already: then all are given up. */
+/*
+ * A busy target may only say so at the agreed start, when others record already: then all are given
+ * up.
+ */
 static bool needs_another_try(const struct parts *parts)
 {
 	return parts->n > 1 && parts->capture->can_retry && parts_find_refused(parts) &&

@@ -25,13 +25,16 @@ void parts_deinit(struct parts *parts);
 int parts_open(struct parts *parts);
 
 void parts_connect(struct parts *parts);
-/* Finds a part whose target is also another part's, under another name, and makes it fail. NULL: none. */
+/*
+ * Finds a part whose target is also another part's, under another name, and makes it fail. NULL:
+ * none.
+ */
 struct part *parts_find_twin(struct parts *parts);
 /* Agrees on the instant of the start, if there are many, and starts the connected parts. */
 void parts_start(struct parts *parts);
 /*
- * Waits until all parts are over. Returns false if it stopped earlier because the capture is to be tried again: one of many
- * was refused, and none has a file yet.
+ * Waits until all parts are over. Returns false if it stopped earlier because the capture is to be
+ * tried again: one of many was refused, and none has a file yet.
  */
 bool parts_wait(struct parts *parts);
 
@@ -39,7 +42,10 @@ bool parts_wait(struct parts *parts);
 struct part *parts_find_refused(const struct parts *parts);
 
 size_t parts_count_done(const struct parts *parts);
-/* Returns the code of all parts: EXIT_DONE, EXIT_PARTIAL, the common code of all failures, or EXIT_FAILED. */
+/*
+ * Returns the code of all parts: EXIT_DONE, EXIT_PARTIAL, the common code of all failures, or
+ * EXIT_FAILED.
+ */
 int parts_get_code(const struct parts *parts);
 
 #endif

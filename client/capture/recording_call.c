@@ -50,8 +50,8 @@ static int encode_stop(
 }
 
 /*
- * Asks the server to end the session early. A failure is only logged, and waiting goes on. The answer to a Stop is not read:
- * it has no data, because that goes to the Capture.
+ * Asks the server to end the session early. A failure is only logged, and waiting goes on. The
+ * answer to a Stop is not read: it has no data, because that goes to the Capture.
  */
 static void send_stop(struct recording_call *r, const char *session_id)
 {
@@ -87,9 +87,9 @@ static bool can_be_stopped(const struct recording_call *r, const struct recordin
 /* --- waiting ------------------------------------------------------------------------------- */
 
 /*
- * Counts the bytes of the answer that arrived on the connection. Progress messages do not count, because a server that is
- * stuck can send them for ever. A part of a chunk counts, except on a unix socket, where the kernel does not tell the number
- * of received bytes.
+ * Counts the bytes of the answer that arrived on the connection. Progress messages do not count,
+ * because a server that is stuck can send them for ever. A part of a chunk counts, except on a unix
+ * socket, where the kernel does not tell the number of received bytes.
  */
 static uint64_t count_moved_bytes(const struct recording_call *r)
 {
@@ -100,7 +100,10 @@ static uint64_t count_moved_bytes(const struct recording_call *r)
 	return n_bytes > 0 ? (uint64_t)n_bytes : r->stream.xspace_bytes;
 }
 
-/* gRPC keeps a limit that the user gave. The default limit moves with the bytes, which gRPC cannot do. */
+/*
+ * gRPC keeps a limit that the user gave. The default limit moves with the bytes, which gRPC cannot
+ * do.
+ */
 static void keep_limit(struct recording_call *r, const struct recording_request *q)
 {
 	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;
@@ -135,7 +138,9 @@ static void look_after(struct recording_call *r, const struct recording_request 
 	keep_limit(r, q);
 }
 
-/* Reads a few messages at most, because other recordings wait. Returns whether the call has ended. */
+/*
+ * Reads a few messages at most, because other recordings wait. Returns whether the call has ended.
+ */
 static bool poll_stream(struct recording_call *r, int64_t wait_ms)
 {
 	for (int i = 0; i < MESSAGES_A_TURN; i++, wait_ms = 0) {
@@ -353,8 +358,8 @@ static int explain_stream(
 }
 
 /*
- * Whether the call ended with OK and without a message. gRPC reports that also for a web server's answer "HTTP/1.1 200 OK".
- * stream_answer_end() finds everything else that a stream lacks.
+ * Whether the call ended with OK and without a message. gRPC reports that also for a web server's
+ * answer "HTTP/1.1 200 OK". stream_answer_end() finds everything else that a stream lacks.
  */
 static bool is_empty_answer(const struct recording_call *r)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One recording from the connection to the answer: calls Capture of proftap.v1, or Profile if the server does not
- * have that; handles the early end by Ctrl-C and a peer that never speaks; and explains failures. It never waits
- * longer than the caller asks for, so that one thread can drive many recordings.
+ * One recording from the connection to the answer: calls Capture of proftap.v1, or Profile if the
+ * server does not have that; handles the early end by Ctrl-C and a peer that never speaks; and
+ * explains failures. It never waits longer than the caller asks for, so that one thread can drive
+ * many recordings.
  */
 #ifndef CLIENT_RECORDING_CALL_H
 #define CLIENT_RECORDING_CALL_H
@@ -19,7 +20,10 @@ struct diag;
 struct progress_line;
 struct rpc_pending;
 
-/* The methods to call: one of proftap.v1, which answers with a stream, and those of other servers, which send one message. */
+/*
+ * The methods to call: one of proftap.v1, which answers with a stream, and those of other servers,
+ * which send one message.
+ */
 struct recording_methods {
 	const char *stream; /* may be NULL */
 	const char *unary[2]; /* the second is for older servers; may be NULL */
@@ -42,8 +46,10 @@ struct recording_request {
 	uint64_t last_ms; /* the newest milliseconds of the flight recorder; 0: all data */
 	int64_t delay_ms; /* until the recording starts */
 	int64_t duration_ms;
-	int64_t timeout_ms; /* the limit of the call; with |silence_ms|, of a call without arriving bytes */
-	int64_t silence_ms; /* arriving bytes extend the limit to so long after them; 0: they do not */
+	/* The limit of the call; with |silence_ms|, of a call without arriving bytes. */
+	int64_t timeout_ms;
+	/* Arriving bytes extend the limit to so long after them; 0: they do not. */
+	int64_t silence_ms;
 	bool is_waited_for; /* the user gave --wait */
 };
 
@@ -72,7 +78,9 @@ struct recording_call {
 		.link = LINK_INIT \
 	}
 
-/* Connects. It comes first, because the request needs the exact address. Returns an enum exit_code. */
+/*
+ * Connects. It comes first, because the request needs the exact address. Returns an enum exit_code.
+ */
 int recording_call_connect(struct recording_call *r, struct address *address, struct diag *d);
 
 /* Sends the request. EXIT_DONE, or EXIT_FAILED with |d|. */
@@ -80,20 +88,23 @@ int recording_call_start(
 	struct recording_call *r, const struct recording_request *request, struct diag *d);
 
 /*
- * Waits up to |wait_ms| for the end, and handles interrupts and limits. Returns true when it has ended: then call
- * recording_call_finish().
+ * Waits up to |wait_ms| for the end, and handles interrupts and limits. Returns true when it has
+ * ended: then call recording_call_finish().
  */
 bool recording_call_poll(
 	struct recording_call *r, const struct recording_request *request, int64_t wait_ms);
 
 /*
- * EXIT_DONE: r->call has a reply to read, or r->stream has read all of it; else the exit code, with |d|, which q->write may
- * have set. The part of a stream that came may be worth keeping then.
+ * EXIT_DONE: r->call has a reply to read, or r->stream has read all of it; else the exit code, with
+ * |d|, which q->write may have set. The part of a stream that came may be worth keeping then.
  */
 int recording_call_finish(
 	struct recording_call *r, const struct recording_request *request, struct diag *d);
 
-/* After a failure: whether a part of a trace came, and the reason for the missing part is not on our side. */
+/*
+ * After a failure: whether a part of a trace came, and the reason for the missing part is not on
+ * our side.
+ */
 bool recording_call_is_partial(const struct recording_call *r);
 
 /* Whether the server answered the call with OK, so that it no longer has the data. */
@@ -109,7 +120,10 @@ void recording_call_add_progress(const struct recording_call *r, struct progress
 int64_t recording_call_get_duration_ms(
 	const struct recording_call *r, const struct recording_request *q);
 
-/* Returns the time from the end of the recording, which was |duration_ms| long, to the end of the answer. */
+/*
+ * Returns the time from the end of the recording, which was |duration_ms| long, to the end of the
+ * answer.
+ */
 int64_t recording_call_get_transfer_ms(
 	const struct recording_call *r, const struct recording_request *q, int64_t duration_ms);
 

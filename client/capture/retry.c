@@ -25,8 +25,8 @@ struct tries {
 };
 
 /*
- * Another try does not help if something else listens on the port (-EPROTO, -EACCES), the host's name is not known (-ENXIO), or
- * the tunnel broke (-EPIPE).
+ * Another try does not help if something else listens on the port (-EPROTO, -EACCES), the host's
+ * name is not known (-ENXIO), or the tunnel broke (-EPIPE).
  */
 bool retry_can_help(int code, const struct diag *d)
 {

@@ -14,15 +14,20 @@ struct diag;
 
 struct retry {
 	int64_t attempts; /* at least 1; empty recordings are repeated, too */
-	int64_t wait_s; /* the time for any number of tries while targets are busy or absent; 0: none */
+	/* The time for any number of tries while targets are busy or absent; 0: none. */
+	int64_t wait_s;
 };
 
-/* Whether another try may succeed after a failure with the exit |code| and |d|: the target was busy, or not there yet. */
+/*
+ * Whether another try may succeed after a failure with the exit |code| and |d|: the target was
+ * busy, or not there yet.
+ */
 bool retry_can_help(int code, const struct diag *d);
 
 /*
- * Calls client_capture_run() until it succeeds or neither attempts nor time are left, with growing pauses. Prints the reason for
- * each repetition to standard error. An interrupt (interrupt.h) in a pause ends it with EXIT_INTERRUPTED.
+ * Calls client_capture_run() until it succeeds or neither attempts nor time are left, with growing
+ * pauses. Prints the reason for each repetition to standard error. An interrupt (interrupt.h) in a
+ * pause ends it with EXIT_INTERRUPTED.
  */
 int retry_capture(struct client_capture *capture, const struct retry *retry, struct diag *d);
 

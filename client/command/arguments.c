@@ -162,7 +162,10 @@ static int apply_option(
 	return r;
 }
 
-/* Returns |attached|, the value behind '=', or else the next argument; NULL with |d| when there is none. */
+/*
+ * Returns |attached|, the value behind '=', or else the next argument; NULL with |d| when there is
+ * none.
+ */
 static const char *take_value(
 	struct parser *w, const char *name, const char *attached, struct diag *d)
 {

@@ -29,7 +29,8 @@ struct command_option {
 	const char *name; /* with '_'; the user may type '-' instead */
 	char letter; /* 0: none */
 	enum command_option_kind kind;
-	size_t offset; /* the offset in the settings of the member, or of what |set| is called with */
+	/* The offset in the settings of the member, or of what |set| is called with. */
+	size_t offset;
 	int64_t min; /* |min| and |max|: for COMMAND_OPTION_INT and COMMAND_OPTION_MAYBE_INT */
 	int64_t max;
 	int (*set)(void *settings, const char *value, struct diag *d); /* 0 or -EINVAL */
@@ -37,7 +38,9 @@ struct command_option {
 	const char *help;
 };
 
-/* The possible values of an option that has few, for completion. The table ends with a row of NULL. */
+/*
+ * The possible values of an option that has few, for completion. The table ends with a row of NULL.
+ */
 struct command_words {
 	const char *option;
 	const char *const *words;
@@ -54,8 +57,8 @@ struct command {
 	const struct command_option *options;
 	size_t n_options;
 	const struct command_words *values; /* for completion; may be NULL */
-	const char *
-		operands; /* for completion: ":files", ":commands" (see complete.h), ":targets" or NULL */
+	/* For completion: ":files", ":commands" (see complete.h), ":targets" or NULL. */
+	const char *operands;
 	/*
 	 * If not NULL, the keys of base/options.h are options too, and this function sets one from
 	 * "key=value". 0 or -EINVAL.
@@ -63,12 +66,13 @@ struct command {
 	int (*set_profile_option)(void *settings, const char *key_value, struct diag *d);
 	enum option_use profile_use; /* completion and help show the keys of this use */
 	/*
-	 * If not NULL, it is called for each option that was set, with its value in argv (NULL: none). 0 or a
-	 * negative errno with |d|.
+	 * If not NULL, it is called for each option that was set, with its value in argv (NULL:
+	 * none). 0 or a negative errno with |d|.
 	 */
 	int (*note)(
 		void *settings, const struct command_option *o, const char *value, struct diag *d);
-	bool has_program; /* the first operand ends the options: it begins a program's command line */
+	/* The first operand ends the options: it begins a program's command line. */
+	bool has_program;
 	void (*print_more_help)(FILE *out); /* may be NULL */
 	/* Returns an enum exit_code. argv[0] is the command's name. */
 	int (*run)(const struct command *self, int argc, char **argv);

@@ -13,7 +13,10 @@
 
 /* --- targets ------------------------------------------------------------------------------- */
 
-/* Names with other characters, which may mean something to the shell or to proftap, are not offered. */
+/*
+ * Names with other characters, which may mean something to the shell or to proftap, are not
+ * offered.
+ */
 static const char plain_characters[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
@@ -46,7 +49,10 @@ static void offer_number(const char *typed, unsigned number, FILE *out)
 	offer_if_typed(typed, word, out);
 }
 
-/* Prints the pids, names and ports of targets that begin with |typed|, one a line. Takes at most about 50 ms. */
+/*
+ * Prints the pids, names and ports of targets that begin with |typed|, one a line. Takes at most
+ * about 50 ms.
+ */
 static void complete_targets(const char *typed, FILE *out)
 {
 	struct targets targets;

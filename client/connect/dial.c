@@ -22,9 +22,15 @@
 #include "client/target/address.h"
 #include "client/target/dial_unix.h"
 
-/* TCP_ESTABLISHED: <linux/tcp.h> has the struct and <netinet/tcp.h> the name; they cannot be included together. */
+/*
+ * TCP_ESTABLISHED: <linux/tcp.h> has the struct and <netinet/tcp.h> the name; they cannot be
+ * included together.
+ */
 #define STATE_ESTABLISHED 1
-/* The interval at which a waiting thread looks for interrupts, as an interrupt wakes only one of several threads. */
+/*
+ * The interval at which a waiting thread looks for interrupts, as an interrupt wakes only one of
+ * several threads.
+ */
 #define TURN_MS 100
 
 struct dial_attempt {
@@ -61,8 +67,8 @@ static int wait_connected(int fd, int64_t deadline_ms)
 }
 
 /*
- * Whether the socket is connected to itself: the kernel may have picked the target's port, if that is a free local one,
- * as our own.
+ * Whether the socket is connected to itself: the kernel may have picked the target's port, if that
+ * is a free local one, as our own.
  */
 static bool is_self_connected(int fd)
 {
@@ -94,7 +100,9 @@ static int connect_one(const struct addrinfo *info, int64_t deadline_ms)
 	return r;
 }
 
-/* Replaces "localhost" by the address. NAME.localhost stays, because a host daemon needs the NAME. */
+/*
+ * Replaces "localhost" by the address. NAME.localhost stays, because a host daemon needs the NAME.
+ */
 static void make_exact(struct address *a, const struct addrinfo *info)
 {
 	if (strcmp(a->host, "localhost") != 0)
@@ -103,7 +111,10 @@ static void make_exact(struct address *a, const struct addrinfo *info)
 	address_format(a);
 }
 
-/* Keeps a refusal or a timeout: the missing route that the second address family often has is less useful. */
+/*
+ * Keeps a refusal or a timeout: the missing route that the second address family often has is less
+ * useful.
+ */
 static void note_error(struct dial_attempt *t, int error)
 {
 	if (t->n_tried == 0 || (t->error != -ECONNREFUSED && t->error != -ETIMEDOUT))
@@ -174,7 +185,10 @@ static int resolve_host(const struct address *a, struct addrinfo **out, struct d
 	int r;
 
 	snprintf(port, sizeof port, "%u", a->port);
-	/* NULL means the loopback addresses without /etc/hosts, which minimal containers do not have. */
+	/*
+	 * NULL means the loopback addresses without /etc/hosts, which minimal containers do not
+	 * have.
+	 */
 	r = getaddrinfo(local_name_is(a->host) ? NULL : a->host, port, &hints, out);
 	if (r == 0)
 		return 0;

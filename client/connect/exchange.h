@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One gRPC call with a small answer. It waits for the end of the call, handles interrupts and a peer that never speaks,
- * and explains a failure. A caller that tries one method after the other, because servers differ, checks
- * exchange_is_unknown().
+ * One gRPC call with a small answer. It waits for the end of the call, handles interrupts and a
+ * peer that never speaks, and explains a failure. A caller that tries one method after the other,
+ * because servers differ, checks exchange_is_unknown().
  */
 #ifndef CLIENT_EXCHANGE_H
 #define CLIENT_EXCHANGE_H
@@ -39,13 +39,14 @@ struct exchange {
 	struct rpc_pending *pending;
 	int64_t started_ms; /* CLOCK_MONOTONIC */
 	int64_t ended_ms;
-	bool is_silent; /* the call was cancelled because the peer accepted the connection and never spoke */
+	/* The call was cancelled because the peer accepted the connection and never spoke. */
+	bool is_silent;
 	bool is_given_up; /* the call was interrupted */
 };
 
 /*
- * Makes the call. EXIT_DONE: it was answered; else an enum exit_code with |d|. Call exchange_deinit() in either case,
- * also before running it again.
+ * Makes the call. EXIT_DONE: it was answered; else an enum exit_code with |d|. Call
+ * exchange_deinit() in either case, also before running it again.
  */
 int exchange_run(struct exchange *e, struct diag *d);
 void exchange_deinit(struct exchange *e);
@@ -53,10 +54,16 @@ void exchange_deinit(struct exchange *e);
 /* After a failure: whether the server has no such method. */
 bool exchange_is_unknown(const struct exchange *e);
 
-/* After a call of Monitor: whether the server is of JAX's or TensorFlow's make, where that method does nothing. */
+/*
+ * After a call of Monitor: whether the server is of JAX's or TensorFlow's make, where that method
+ * does nothing.
+ */
 bool exchange_is_stock(const struct exchange *e);
 
-/* After a failure of another method: calls Monitor to find out whether the server is of JAX's or TensorFlow's make. */
+/*
+ * After a failure of another method: calls Monitor to find out whether the server is of JAX's or
+ * TensorFlow's make.
+ */
 bool exchange_find_stock(const struct exchange *failed);
 
 /* After EXIT_DONE: copies the answer to *out, which the caller frees. 0, -ENOMEM, -EMSGSIZE. */

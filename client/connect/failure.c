@@ -19,7 +19,10 @@
 
 /* --- sessions and the flight recorder ------------------------------------------------------ */
 
-/* Whether the call was about a continuous session or the flight recorder and failed for a reason of its own. */
+/*
+ * Whether the call was about a continuous session or the flight recorder and failed for a reason of
+ * its own.
+ */
 static bool session_failure_is_one(const struct failure *f)
 {
 	if (!f->is_of_session)
@@ -70,7 +73,9 @@ static int explain_no_session(const struct failure *f, struct diag *d)
 	return EXIT_FAILED;
 }
 
-/* The advice names the recorder, because a bare command would mean a session that runs beside it. */
+/*
+ * The advice names the recorder, because a bare command would mean a session that runs beside it.
+ */
 static int explain_on_already(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -EALREADY,
@@ -80,7 +85,10 @@ static int explain_on_already(const struct failure *f, struct diag *d)
 	return EXIT_BUSY;
 }
 
-/* --last cannot work on a continuous session, because a snapshot removes from it what it hands over. */
+/*
+ * --last cannot work on a continuous session, because a snapshot removes from it what it hands
+ * over.
+ */
 static int explain_session_instead(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -ENOENT,
@@ -108,8 +116,8 @@ static int session_failure_explain(const struct failure *f, struct diag *d)
 /* --- host daemons -------------------------------------------------------------------------- */
 
 /*
- * Parts of a host daemon's messages (from daemon/host/programs/choice.c, unless another file is named).
- * Such a message is complete: it names the programs and says what to do.
+ * Parts of a host daemon's messages (from daemon/host/programs/choice.c, unless another file is
+ * named). Such a message is complete: it names the programs and says what to do.
  */
 static const char *const host_messages[] = {
 	" programs are meant: ",
@@ -137,8 +145,9 @@ static int host_failure_explain_choice(const struct failure *f, struct diag *d)
 }
 
 /*
- * Explains a lost connection to a host daemon. A program that dies does not cause it: its server delivers the trace, and the
- * daemon passes that on. |outcome| says what became of the trace, such as "; nothing was written".
+ * Explains a lost connection to a host daemon. A program that dies does not cause it: its server
+ * delivers the trace, and the daemon passes that on. |outcome| says what became of the trace, such
+ * as "; nothing was written".
  */
 static int host_failure_explain_lost(const struct failure *f, const char *outcome, struct diag *d)
 {
@@ -178,7 +187,10 @@ bool failure_is_busy(int status, const char *text)
 	       strstr(text, "profiling session is already running");
 }
 
-/* Returns the *n bytes of text behind the stock sentence, which may name the holder; "" if there are none. */
+/*
+ * Returns the *n bytes of text behind the stock sentence, which may name the holder; "" if there
+ * are none.
+ */
 static const char *find_holder(const char *text, int *n)
 {
 	static const char stock[] = "Another profiling session active.";
@@ -207,7 +219,8 @@ static void advise_busy(const struct failure *f, const char *holder, char *out, 
 	else if (strstr(holder, "until it is stopped"))
 		snprintf(out, n, "; if it is yours, proftap stop %s ends it", f->address->words);
 	else if (strstr(holder, "to the end of the program"))
-		snprintf(out, n, "; it ends with the program, and who began it gets it");
+		snprintf(out, n,
+			"; it ends with the program, and the client that started it gets it");
 	else if (!f->is_waited_for)
 		snprintf(out, n, "; wait for it to end, as --wait does");
 }
@@ -375,7 +388,10 @@ static int explain_lost(const struct failure *f, struct diag *d)
 	return f->is_silent ? explain_silence(f, d) : explain_break(f, d);
 }
 
-/* Whether the time was over before the peer sent anything. A gRPC server sends its first frame at once. */
+/*
+ * Whether the time was over before the peer sent anything. A gRPC server sends its first frame at
+ * once.
+ */
 static bool has_said_nothing(const struct failure *f)
 {
 	return f->status == RPC_DEADLINE_EXCEEDED && f->received_bytes >= 0 &&

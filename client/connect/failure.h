@@ -9,7 +9,10 @@
 struct address;
 struct diag;
 
-/* A peer that sent less than an HTTP/2 frame header has not spoken. The kernel counts a FIN as one byte. */
+/*
+ * A peer that sent less than an HTTP/2 frame header has not spoken. The kernel counts a FIN as one
+ * byte.
+ */
 #define FAILURE_SPOKEN_BYTES 9
 
 struct failure {
@@ -37,10 +40,15 @@ int failure_explain(const struct failure *f, struct diag *d);
 /* Explains that there was no memory to make a request to |address|. Returns an enum exit_code. */
 int failure_explain_no_request(const struct address *address, struct diag *d);
 
-/* Connects through the tunnel of |address|. EXIT_DONE: a gRPC server answers there; else EXIT_NOBODY with |d|. */
+/*
+ * Connects through the tunnel of |address|. EXIT_DONE: a gRPC server answers there; else
+ * EXIT_NOBODY with |d|.
+ */
 int failure_explain_tunnel(const struct address *address, struct diag *d);
 
-/* Whether a status with that text is how proftap's or another profiler server says that it is busy. */
+/*
+ * Whether a status with that text is how proftap's or another profiler server says that it is busy.
+ */
 bool failure_is_busy(int status, const char *text);
 
 #endif

@@ -14,7 +14,8 @@ struct rpc_pending;
 
 struct link {
 	struct rpc_channel *channel;
-	int watch_fd; /* a second descriptor of the connection, to see whether the peer has spoken */
+	/* A second descriptor of the connection, to see whether the peer has spoken. */
+	int watch_fd;
 };
 
 #define LINK_INIT        \
@@ -23,21 +24,21 @@ struct link {
 	}
 
 /*
- * Connects to |address|, which locate() and dial() make more exact. Returns an enum exit_code, with |d| unless it is
- * EXIT_DONE. Call link_close() in either case.
+ * Connects to |address|, which locate() and dial() make more exact. Returns an enum exit_code, with
+ * |d| unless it is EXIT_DONE. Call link_close() in either case.
  */
 int link_open(struct link *l, struct address *address, struct diag *d);
 void link_close(struct link *l);
 
 /*
- * Whether the peer has sent nothing in the five seconds since |started_ms| (CLOCK_MONOTONIC). A gRPC server sends a frame
- * at once, so the peer is no such server, or is stopped.
+ * Whether the peer has sent nothing in the five seconds since |started_ms| (CLOCK_MONOTONIC). A
+ * gRPC server sends a frame at once, so the peer is no such server, or is stopped.
  */
 bool link_is_silent(const struct link *l, int64_t started_ms);
 
 /*
- * Completes |f|, in which the caller has described |call|, with the call's status and the state of the connection. The texts
- * of |f| belong to |call|.
+ * Completes |f|, in which the caller has described |call|, with the call's status and the state of
+ * the connection. The texts of |f| belong to |call|.
  */
 void link_describe_failure(const struct link *l, const struct rpc_pending *call, struct failure *f);
 

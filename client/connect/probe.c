@@ -23,8 +23,8 @@ static const char hello[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 #define HELLO_BYTES sizeof hello /* the NUL at the end is the last byte of the stream id */
 
 /*
- * The smallest ClientHello of TLS 1.2 (RFC 5246 7.4.1.2): no session, one cipher, no extension. A TLS
- * server answers it, if only with an alert.
+ * The smallest ClientHello of TLS 1.2 (RFC 5246 7.4.1.2): no session, one cipher, no extension. A
+ * TLS server answers it, if only with an alert.
  */
 static const char tls_hello[] = "\x16\3\1\0\x2d" /* a handshake record of 45 bytes */
 				"\1\0\0\x29\3\3" /* ClientHello of 41 bytes, version 1.2 */

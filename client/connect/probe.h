@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a call failed although the connection was accepted: connects once more and finds out what listens
- * there, by its answer to the beginning of an HTTP/2 conversation.
+ * When a call failed although the connection was accepted: connects once more and finds out what
+ * listens there, by its answer to the beginning of an HTTP/2 conversation.
  */
 #ifndef CLIENT_PROBE_H
 #define CLIENT_PROBE_H

@@ -123,7 +123,10 @@ struct list_row {
 	bool has_ended;
 };
 
-/* Whether |word|, which ends at a space, is an entry of the column PORT. A name may consist of several words. */
+/*
+ * Whether |word|, which ends at a space, is an entry of the column PORT. A name may consist of
+ * several words.
+ */
 static bool is_address(const char *word)
 {
 	size_t n = strcspn(word, " \n");
@@ -176,7 +179,10 @@ static bool is_meant(const struct list_row *row, const char *word)
 	return program_word_means_name(word, &traits);
 }
 
-/* Sets |a| to the program's socket or to its port, which the tunnel finds on the other machine's loopback address. */
+/*
+ * Sets |a| to the program's socket or to its port, which the tunnel finds on the other machine's
+ * loopback address.
+ */
 static void set_address(struct address *a, const struct list_row *row)
 {
 	const char *colon = strrchr(row->address, ':');

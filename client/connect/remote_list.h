@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs proftap list on another machine through ssh, for people, and to find targets there by their pids and names. */
+/*
+ * Runs proftap list on another machine through ssh, for people, and to find targets there by their
+ * pids and names.
+ */
 #ifndef CLIENT_REMOTE_LIST_H
 #define CLIENT_REMOTE_LIST_H
 
@@ -10,28 +13,30 @@ struct address;
 struct diag;
 
 /*
- * Runs |command|, a shell's line that begins with "proftap list", at |destination| and reads its output into *out, which the
- * caller frees. Its standard error goes to ours. Returns an enum exit_code, with |d| unless it is EXIT_DONE.
+ * Runs |command|, a shell's line that begins with "proftap list", at |destination| and reads its
+ * output into *out, which the caller frees. Its standard error goes to ours. Returns an enum
+ * exit_code, with |d| unless it is EXIT_DONE.
  */
 int remote_list_read(const char *destination, const char *command, char **out, struct diag *d);
 
 /*
- * Replaces the pids and names among the |n| addresses by ports or sockets that a tunnel to |destination|
- * can forward to. The other machine is not asked if there are none. Returns an enum exit_code, with |d|
- * unless it is EXIT_DONE.
+ * Replaces the pids and names among the |n| addresses by ports or sockets that a tunnel to
+ * |destination| can forward to. The other machine is not asked if there are none. Returns an enum
+ * exit_code, with |d| unless it is EXIT_DONE.
  */
 int remote_list_locate(const char *destination, struct address *v, size_t n, struct diag *d);
 
 /*
- * Looks up the |n| addresses that |is_meant_as_pid| marks, because nothing listens on such a port there.
- * If the number is the pid of a target, the address becomes that target's. Returns the number of those.
+ * Looks up the |n| addresses that |is_meant_as_pid| marks, because nothing listens on such a port
+ * there. If the number is the pid of a target, the address becomes that target's. Returns the
+ * number of those.
  */
 size_t remote_list_locate_ports(
 	const char *destination, struct address *v, size_t n, const bool *is_meant_as_pid);
 
 /*
- * Replaces the *n addresses in *v (malloc'ed), as locate_all() does for programs of this machine. Returns an enum exit_code;
- * unless it is EXIT_DONE, |d| is set and nothing has changed.
+ * Replaces the *n addresses in *v (malloc'ed), as locate_all() does for programs of this machine.
+ * Returns an enum exit_code; unless it is EXIT_DONE, |d| is set and nothing has changed.
  */
 int remote_list_expand(const char *destination, struct address **v, size_t *n, struct diag *d);
 

@@ -28,8 +28,8 @@ bool ssh_has_terminal(void)
 }
 
 /*
- * Ctrl-C must not end ssh: the client ends the recording first and then the tunnel. ssh leaves signals ignored that it finds
- * ignored.
+ * Ctrl-C must not end ssh: the client ends the recording first and then the tunnel. ssh leaves
+ * signals ignored that it finds ignored.
  */
 static void ignore_keys(void)
 {
@@ -38,7 +38,10 @@ static void ignore_keys(void)
 	signal(SIGHUP, SIG_IGN);
 }
 
-/* Runs in the child between fork and exec, where only async-signal-safe calls are allowed: the parent has threads. */
+/*
+ * Runs in the child between fork and exec, where only async-signal-safe calls are allowed: the
+ * parent has threads.
+ */
 static void become_ssh(char *const *argv, int words_fd, bool has_terminal, pid_t parent)
 {
 	sigset_t none;

@@ -30,8 +30,9 @@ struct ssh {
 bool ssh_has_terminal(void);
 
 /*
- * Starts |argv|, whose first word is "ssh". Its standard input is empty; keys that interrupt us do not end it. If there
- * is no terminal, it gets a session of its own. 0 or a negative errno with |d|.
+ * Starts |argv|, whose first word is "ssh". Its standard input is empty; keys that interrupt us do
+ * not end it. If there is no terminal, it gets a session of its own. 0 or a negative errno with
+ * |d|.
  */
 int ssh_start(struct ssh *s, char *const *argv, struct diag *d);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tunnels; see tunnel.h. ssh creates the sockets when it has logged in, so they show that it is ready. If the user has a
- * master connection, ssh leaves the forwarding to that, which keeps it when ssh has ended; so the master is told to stop
- * forwarding. Our ssh never becomes a master itself, because that would outlive the command.
+ * Tunnels; see tunnel.h. ssh creates the sockets when it has logged in, so they show that it is
+ * ready. If the user has a master connection, ssh leaves the forwarding to that, which keeps it
+ * when ssh has ended; so the master is told to stop forwarding. Our ssh never becomes a master
+ * itself, because that would outlive the command.
  */
 #include "client/connect/tunnel.h"
 
@@ -46,7 +47,10 @@ static const struct {
 	{"No route to host", "check the address and the network", EXIT_NOBODY},
 };
 
-/* Explains the end of |ssh| by its last line. Returns an enum exit_code other than EXIT_DONE, with |d|. */
+/*
+ * Explains the end of |ssh| by its last line. Returns an enum exit_code other than EXIT_DONE, with
+ * |d|.
+ */
 static int tunnel_failure_explain(struct ssh *ssh, const char *destination, struct diag *d)
 {
 	const char *said = ssh_get_last_line(ssh);
@@ -70,7 +74,10 @@ static int tunnel_failure_explain(struct ssh *ssh, const char *destination, stru
 	return code;
 }
 
-/* A limit in case that ssh has none of its own. There is no limit when a person may be asked for a password. */
+/*
+ * A limit in case that ssh has none of its own. There is no limit when a person may be asked for a
+ * password.
+ */
 #define OPEN_MS 60000
 #define CANCEL_MS 5000
 #define TURN_MS 20
@@ -181,7 +188,10 @@ static int wait_until_ready(struct tunnel *t, const char *destination, struct di
 	int64_t end_ms = ssh_has_terminal() ? INT64_MAX : clock_monotonic_ms() + OPEN_MS;
 
 	for (;;) {
-		/* Look for ssh's end before looking for the sockets: sockets that exist after its end stay. */
+		/*
+		 * Look for ssh's end before looking for the sockets: sockets that exist after its
+		 * end stay.
+		 */
 		bool has_ended = ssh_poll(&t->ssh, TURN_MS);
 
 		t->is_open = is_ready(t);
@@ -240,7 +250,10 @@ static void lead_through(
 
 /* --- closing ------------------------------------------------------------------------------- */
 
-/* Runs the same command with "-O cancel": it makes the user's master connection end the forwarding, and nothing else. */
+/*
+ * Runs the same command with "-O cancel": it makes the user's master connection end the forwarding,
+ * and nothing else.
+ */
 static void cancel_forwards(struct tunnel *t)
 {
 	int64_t end_ms = clock_monotonic_ms() + CANCEL_MS;
@@ -270,7 +283,10 @@ static void remove_dir(const struct tunnel *t)
 	rmdir(t->dir);
 }
 
-/* Whether a socket still accepts connections although ssh has ended: then the user's master connection forwards it. */
+/*
+ * Whether a socket still accepts connections although ssh has ended: then the user's master
+ * connection forwards it.
+ */
 static bool is_still_open(const struct tunnel *t)
 {
 	char path[SOCKET_BYTES];
@@ -330,8 +346,8 @@ static bool is_dead_end(const struct tunnel *t, size_t i)
 }
 
 /*
- * A bare number is a port if something listens there, else the pid of a target. If an address changes because of that, starts
- * the tunnel anew.
+ * A bare number is a port if something listens there, else the pid of a target. If an address
+ * changes because of that, starts the tunnel anew.
  */
 static int retry_numbers_as_pids(
 	struct tunnel *t, const char *destination, struct address *v, size_t n, struct diag *d)

@@ -29,7 +29,10 @@
 /* --- perf events --------------------------------------------------------------------------- */
 
 #define RING_BYTES (1u << 20)
-/* The number of rings to try. The kernel's limit for each is the same on a machine with more processors. */
+/*
+ * The number of rings to try. The kernel's limit for each is the same on a machine with more
+ * processors.
+ */
 #define MAX_RINGS 64
 
 struct perf_wish {
@@ -70,7 +73,9 @@ static int try_event(struct perf_wish wish)
 	return 0;
 }
 
-/* The kernel reads the attributes first: EFAULT for NULL means that the call itself is permitted. */
+/*
+ * The kernel reads the attributes first: EFAULT for NULL means that the call itself is permitted.
+ */
 static int attempt_perf_call(pid_t pid)
 {
 	(void)pid;
@@ -223,8 +228,8 @@ static int try_sock_diag(pid_t pid)
 }
 
 /*
- * Starts a grandchild whose parent ends, which is no descendant of ours for Yama. It sleeps until the pipe's end *end is
- * closed.
+ * Starts a grandchild whose parent ends, which is no descendant of ours for Yama. It sleeps until
+ * the pipe's end *end is closed.
  */
 static pid_t start_stranger(int *end)
 {

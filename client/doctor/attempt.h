@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tries system calls whose permission no file tells. Nothing is left behind, and no other process is affected. */
+/*
+ * Tries system calls whose permission no file tells. Nothing is left behind, and no other process
+ * is affected.
+ */
 #ifndef CLIENT_ATTEMPT_H
 #define CLIENT_ATTEMPT_H
 

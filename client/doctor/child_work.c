@@ -21,7 +21,10 @@ static _Noreturn void do_work(int (*work)(const void *what), const void *what, i
 	int code;
 	int null = open("/dev/null", O_RDONLY);
 
-	/* A process group of its own: processes that it starts are killed with it, and Ctrl-C only ends this process. */
+	/*
+	 * A process group of its own: processes that it starts are killed with it, and Ctrl-C only
+	 * ends this process.
+	 */
 	setpgid(0, 0);
 	streams_give_back();
 	if (null >= 0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks whether spans can be timed by the processor's own counter; the rule is that of daemon/target/timeline.c. */
+/*
+ * Checks whether spans can be timed by the processor's own counter; the rule is that of
+ * daemon/target/timeline.c.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>

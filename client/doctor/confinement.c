@@ -22,9 +22,9 @@ void check_seccomp(const struct system *sys, const struct check *self, struct fi
 	} else if (strcmp(text, "0") == 0) {
 		finding_yes(f, "none");
 	} else {
-		finding_no(f, "a filter is on: what it forbids is refused above");
+		finding_no(f, "a filter is on: the calls that it forbids are refused above");
 		finding_set_reason(f,
-			"nobody takes off one's own: start the container with "
+			"a process cannot remove its own filter: start the container with "
 			"--security-opt seccomp=unconfined, or run proftapd outside of it");
 	}
 }
@@ -40,12 +40,15 @@ void check_no_new_privs(const struct system *sys, const struct check *self, stru
 	} else if (strcmp(text, "0") == 0) {
 		finding_yes(f, "proftapd may be given rights");
 	} else {
-		finding_no(f, "no_new_privs is set: rights that a file gives do not count");
-		finding_set_reason(f, "it cannot be taken back: start from a shell without it");
+		finding_no(f, "no_new_privs is set: file capabilities have no effect");
+		finding_set_reason(f, "it cannot be unset: start from a shell without it");
 	}
 }
 
-/* Finds the options of the last mount on |place| in /proc/self/mountinfo. False: nothing is mounted there. */
+/*
+ * Finds the options of the last mount on |place| in /proc/self/mountinfo. False: nothing is mounted
+ * there.
+ */
 static bool find_mount(const struct system *sys, const char *place, char *options, size_t n)
 {
 	char text[32768];

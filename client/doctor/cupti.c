@@ -111,7 +111,10 @@ void cupti_set_missing(struct cupti_search *s)
 
 /* --- of this machine ----------------------------------------------------------------------- */
 
-/* Patterns of folders that usually have it. For a program that uses CUDA already, proftap doctor PID looks in the program. */
+/*
+ * Patterns of folders that usually have it. For a program that uses CUDA already, proftap doctor
+ * PID looks in the program.
+ */
 static const char *const patterns[] = {
 	"/usr/local/cuda/lib64",
 	"/usr/local/cuda/extras/CUPTI/lib64",

@@ -19,7 +19,10 @@ struct doctor {
 	struct finding *findings; /* one for each check */
 };
 
-/* Runs all checks of system->target, or of the machine if that is NULL. 0 or -ENOMEM. Call doctor_deinit() in either case. */
+/*
+ * Runs all checks of system->target, or of the machine if that is NULL. 0 or -ENOMEM. Call
+ * doctor_deinit() in either case.
+ */
 int doctor_examine(struct doctor *d, const struct system *system);
 void doctor_deinit(struct doctor *d);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The target of proftap doctor TARGET: its address, the answer of its server, and its process's files. */
+/*
+ * The target of proftap doctor TARGET: its address, the answer of its server, and its process's
+ * files.
+ */
 #ifndef CLIENT_DOCTOR_TARGET_H
 #define CLIENT_DOCTOR_TARGET_H
 
@@ -22,15 +25,17 @@ struct doctor_target {
 	struct diag why; /* the reason if it did not */
 	struct status status; /* the answer about the first program that it serves */
 	size_t n_programs; /* more than one: a host daemon, or followed children */
-	bool is_stock; /* a server of JAX's or TensorFlow's make answered, which tells nothing of its program */
-	char make
-		[STOCK_SERVERS_MAKE_BYTES]; /* the make of a stock server here, such as "JAX"; "": not known */
+	/* A server of JAX's or TensorFlow's make answered, which tells nothing of its program. */
+	bool is_stock;
+	/* The make of a stock server here, such as "JAX"; "": not known. */
+	char make[STOCK_SERVERS_MAKE_BYTES];
 	bool is_here; /* on this machine by its address */
 	pid_t pid; /* 0: not known, or not here */
 };
 
 /*
- * Asks the server of the target |text|. 0, also when no server answers; -EINVAL with |d| when |text| is no target.
+ * Asks the server of the target |text|. 0, also when no server answers; -EINVAL with |d| when
+ * |text| is no target.
  */
 int doctor_target_load(struct doctor_target *p, const char *text, struct diag *d);
 
@@ -46,9 +51,15 @@ const char *doctor_target_path(
 const char *doctor_target_root(const struct system *sys, char root[static PATH_MAX]);
 /* Calls system_read_field() for /proc/PID/status. */
 int doctor_target_read_status(const struct system *sys, const char *name, char *out, size_t n);
-/* Reads a variable of the environment that the program was started with. 0, -ENODATA if it is not set, or another negative errno. */
+/*
+ * Reads a variable of the environment that the program was started with. 0, -ENODATA if it is not
+ * set, or another negative errno.
+ */
 int doctor_target_read_environment(const struct system *sys, const char *name, char *out, size_t n);
-/* Whether its namespace of |kind|, such as "mnt", differs from this process's; false if that is not known. */
+/*
+ * Whether its namespace of |kind|, such as "mnt", differs from this process's; false if that is not
+ * known.
+ */
 bool doctor_target_has_other_namespace(const struct system *sys, const char *kind);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The result of a check: yes; no, with the command that changes it; or none, because the machine has
- * nothing of that kind.
+ * The result of a check: yes; no, with the command that changes it; or none, because the machine
+ * has nothing of that kind.
  */
 #ifndef CLIENT_FINDING_H
 #define CLIENT_FINDING_H
@@ -35,8 +35,8 @@ void finding_set_reason(struct finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Quotes the untrusted |word| for a shell. Returns |out|. A word that is too long for any command is
- * cut, and stays too long for any command.
+ * Quotes the untrusted |word| for a shell. Returns |out|. A word that is too long for any command
+ * is cut, and stays too long for any command.
  */
 #define FINDING_WORD_BYTES 1024
 const char *finding_quote(char out[FINDING_WORD_BYTES], const char *word);

@@ -11,15 +11,20 @@ struct finding;
 struct system;
 
 #define GPU_NONE "no NVIDIA GPU"
-/* The plug-in that records CUDA in a program. It is beside libproftap, or in a folder of its own. */
+/*
+ * The plug-in that records CUDA in a program. It is beside libproftap, or in a folder of its own.
+ */
 #define GPU_PLUGIN "proftap-cuda.so"
 
-/* Whether there is a GPU by the driver's files or on the bus. A container may have only one of the two. */
+/*
+ * Whether there is a GPU by the driver's files or on the bus. A container may have only one of the
+ * two.
+ */
 bool gpu_is_there(const struct system *sys);
 
 /*
- * Asks a library that is only needed with a GPU, and fills |f|: yes with the library's answer, no, or none. |name| is for
- * messages. Returns the result of sys->ask_library().
+ * Asks a library that is only needed with a GPU, and fills |f|: yes with the library's answer, no,
+ * or none. |name| is for messages. Returns the result of sys->ask_library().
  */
 int gpu_ask_library(const struct system *sys, enum library which, const char *path,
 	const char *name, struct finding *f);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of the GPUs that a container or a user may use: device nodes, and the settings of NVIDIA's container runtime. */
+/*
+ * Checks of the GPUs that a container or a user may use: device nodes, and the settings of NVIDIA's
+ * container runtime.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -89,7 +92,10 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* A variable that is not set is "". Without |capabilities| the runtime gives "utility", or the image's. */
+/*
+ * A variable that is not set is "". Without |capabilities| the runtime gives "utility", or the
+ * image's.
+ */
 static void judge_container(const char *visible, const char *capabilities, struct finding *f)
 {
 	static const char *const needed[] = {"compute", "utility"};

@@ -49,8 +49,8 @@ void check_gpu_persistence(const struct system *sys, const struct check *self, s
 	finding_no(f, "off for %u of %u GPUs", m.n - m.n_persistent, m.n);
 	system_set_command(sys, f, "nvidia-smi -pm 1");
 	finding_set_reason(f,
-		"while no program uses them the driver lets go of them, and the next one waits "
-		"for seconds until it has them again");
+		"while no program uses them the driver releases them, and the next program waits "
+		"for seconds until they are ready again");
 }
 
 void check_gpu_mig(const struct system *sys, const struct check *self, struct finding *f)
@@ -65,7 +65,7 @@ void check_gpu_mig(const struct system *sys, const struct check *self, struct fi
 		return;
 	}
 	finding_no(f,
-		"on for %u of %u GPUs: of their parts neither hardware counters nor use are told",
+		"on for %u of %u GPUs: neither hardware counters nor utilisation of their parts are known",
 		m.n_mig, m.n);
 	system_set_command(sys, f, "nvidia-smi -mig 0");
 	finding_set_reason(f, "ends what runs there; kernels and copies are recorded in any case");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of the plug-in that records CUDA, in the folders where libproftap looks for it (lib/collect/plugin.c). */
+/*
+ * Checks of the plug-in that records CUDA, in the folders where libproftap looks for it
+ * (lib/collect/plugin.c).
+ */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking libraries; see library.h. The functions are declared here; the libraries have had them for years. */
+/*
+ * Asking libraries; see library.h. The functions are declared here; the libraries have had them for
+ * years.
+ */
 #include "client/doctor/library.h"
 
 #include <dlfcn.h>

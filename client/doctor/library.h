@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks libraries of a GPU's driver, and our own, in a child process, because they may hang or crash. */
+/*
+ * Asks libraries of a GPU's driver, and our own, in a child process, because they may hang or
+ * crash.
+ */
 #ifndef CLIENT_LIBRARY_H
 #define CLIENT_LIBRARY_H
 
@@ -10,7 +13,8 @@ enum library {
 	LIBRARY_CUDA, /* the CUDA version that the driver supports */
 	LIBRARY_CUPTI, /* its version */
 	LIBRARY_NVML, /* "DRIVER VERSION, N GPUs" */
-	LIBRARY_NVML_MODES, /* three numbers: of GPUs, of those in persistence mode, of those with MIG */
+	/* Three numbers: of GPUs, of those in persistence mode, of those with MIG. */
+	LIBRARY_NVML_MODES,
 	N_LIBRARIES
 };
 
@@ -20,8 +24,9 @@ struct library_question {
 };
 
 /*
- * Asks a library. 0: |out| has the answer; -ENOENT: the loader did not find it, and |out| has the reason; -EIO: it
- * answered with an error, which is in |out|; or a negative result of child_work_run().
+ * Asks a library. 0: |out| has the answer; -ENOENT: the loader did not find it, and |out| has the
+ * reason; -EIO: it answered with an error, which is in |out|; or a negative result of
+ * child_work_run().
  */
 int library_ask(const struct library_question *question, char *out, size_t n);
 

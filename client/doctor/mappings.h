@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mappings of a process that matter to checks: proftap's library and shared memory, and CUDA's libraries. */
+/*
+ * The mappings of a process that matter to checks: proftap's library and shared memory, and CUDA's
+ * libraries.
+ */
 #ifndef CLIENT_MAPPINGS_H
 #define CLIENT_MAPPINGS_H
 

@@ -63,7 +63,10 @@ void check_loopback(const struct system *sys, const struct check *self, struct f
 	system_set_command(sys, f, "ip link set lo up");
 }
 
-/* Without it the owner of a connection is not known, and clients may only connect with .any_local_user. */
+/*
+ * Without it the owner of a connection is not known, and clients may only connect with
+ * .any_local_user.
+ */
 void check_sock_diag(const struct system *sys, const struct check *self, struct finding *f)
 {
 	int r = sys->attempt(ATTEMPT_SOCK_DIAG, 0);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of sampling by perf events, by trying it. docs/internals/doctor.md has the kernel's rules. */
+/*
+ * Checks of sampling by perf events, by trying it. docs/internals/doctor.md has the kernel's rules.
+ */
 #include <errno.h>
 #include <linux/capability.h>
 
@@ -50,7 +52,7 @@ static void judge_perf(
 		system_set_sysctl(sys, f, "perf_event_paranoid", least);
 	} else if (r == -EPERM || r == -ENOSYS) {
 		finding_no(f, "refused");
-		finding_set_reason(f, "the call itself is, see above");
+		finding_set_reason(f, "the call itself is refused, see above");
 	} else {
 		finding_no(f, "%s", errno_words(r));
 		finding_set_reason(f, "this kernel has no such event");
@@ -67,7 +69,7 @@ void check_perf_kernel(const struct system *sys, const struct check *self, struc
 {
 	(void)self;
 	judge_perf(sys, f, sys->attempt(ATTEMPT_PERF_KERNEL, 0),
-		"what the kernel does for them, too", "1");
+		"the kernel's code below them, too", "1");
 }
 
 void check_perf_cpu(const struct system *sys, const struct check *self, struct finding *f)
@@ -96,7 +98,7 @@ void check_perf_cycles(const struct system *sys, const struct check *self, struc
 
 	(void)self;
 	if (r == -ENOENT || r == -EOPNOTSUPP)
-		finding_none(f, "the processor shows none (a virtual machine?): timers do it");
+		finding_none(f, "the processor has none (a virtual machine?): timers are used");
 	else
 		judge_perf(sys, f, r, "cycles", "2");
 }
@@ -127,7 +129,7 @@ void check_perf_rate(const struct system *sys, const struct check *self, struct 
 	} else if (rate >= MAX_RATE) {
 		finding_yes(f, "%lld Hz", (long long)rate);
 	} else {
-		finding_no(f, "%lld Hz: the kernel lowered it, or somebody did", (long long)rate);
+		finding_no(f, "%lld Hz: the kernel or a user has lowered it", (long long)rate);
 		system_set_sysctl(sys, f, "perf_event_max_sample_rate", "100000");
 	}
 }

@@ -68,11 +68,14 @@ void check_runtime_dir(const struct system *sys, const struct check *self, struc
 			describe_place(full, f);
 			return;
 		}
-		/* The last directory is in /tmp, where this user can always make it unless something else has its name. */
+		/*
+		 * The last directory is in /tmp, where this user can always make it unless
+		 * something else has its name.
+		 */
 		if (r == -EACCES || r == -ENOTDIR)
 			snprintf(open_to_all, sizeof open_to_all, "%s", full);
 	}
-	finding_no(f, "none that is this user's and nobody else's");
+	finding_no(f, "there is none that only this user can access");
 	if (*open_to_all)
 		system_set_command(sys, f, "rm -r %s", finding_quote(word, open_to_all));
 	else
@@ -90,7 +93,10 @@ static const char *get_log_dir(bool *is_chosen)
 	return parent && *parent ? parent : "/tmp";
 }
 
-/* Tries whether a capture could make and use the directory; missing parents are made. 0 or a negative errno. */
+/*
+ * Tries whether a capture could make and use the directory; missing parents are made. 0 or a
+ * negative errno.
+ */
 static int try_log_dir(const char *path)
 {
 	char at[PATH_MAX];

@@ -54,7 +54,10 @@ int port_ask(unsigned port, char *said, size_t n)
 
 #define LISTENING 0x0a
 
-/* |line| is one of /proc/net/tcp, such as "  0: 0100007F:233D 00000000:0000 0A 0:0 0:0 0  1000  0 4242 …". */
+/*
+ * |line| is one of /proc/net/tcp, such as "  0: 0100007F:233D 00000000:0000 0A 0:0 0:0 0  1000  0
+ * 4242 …".
+ */
 static bool is_listener(const char *line, unsigned *port, unsigned *uid, unsigned long *inode)
 {
 	unsigned address;

@@ -23,14 +23,21 @@ int port_ask(unsigned port, char *said, size_t n);
 
 struct port_owner {
 	uid_t uid; /* the user that made the socket; systemd makes sockets as root */
-	pid_t pid; /* the youngest process that has it; 0: this user may not look into the process */
+	/* The youngest process that has it; 0: this user may not look into the process. */
+	pid_t pid;
 	char name[64]; /* the name of that process, or "" */
 };
 
-/* Finds the owner of 127.0.0.1:|port| or 0.0.0.0:|port|. False: nothing listens there, or it is not known. */
+/*
+ * Finds the owner of 127.0.0.1:|port| or 0.0.0.0:|port|. False: nothing listens there, or it is not
+ * known.
+ */
 bool port_owner_find(const struct system *sys, unsigned port, struct port_owner *out);
 
-/* Lists up to |max| ports on which |pid| listens; none if this user may not look into the process. Returns the number. */
+/*
+ * Lists up to |max| ports on which |pid| listens; none if this user may not look into the process.
+ * Returns the number.
+ */
 size_t port_owner_list(const struct system *sys, pid_t pid, unsigned *ports, size_t max);
 
 #endif

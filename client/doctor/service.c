@@ -138,7 +138,9 @@ static bool is_trusted(const struct system *sys, const struct ucred *peer)
 	return peer->uid == 0 || peer->uid == sys->uid;
 }
 
-/* Finds the host daemon of the registry. The pid is 0 if there is none, or systemd listens for it. */
+/*
+ * Finds the host daemon of the registry. The pid is 0 if there is none, or systemd listens for it.
+ */
 static void find_daemon(const struct system *sys, struct ucred *out)
 {
 	char path[RUNTIME_DIR_MAX_BYTES];
@@ -186,7 +188,7 @@ void check_registry(const struct system *sys, const struct check *self, struct f
 			snprintf(stale, sizeof stale, "%s/" RUNTIME_DIR_REGISTRY, path);
 	}
 	if (*stale)
-		finding_no(f, "%s: nobody is behind it", stale);
+		finding_no(f, "%s: no process listens on it", stale);
 	else
 		finding_no(f, "no host daemon has a registry.sock for this user");
 	set_start_command(sys, self, f);
@@ -238,32 +240,41 @@ static void judge_stranger(const struct system *sys, struct finding *f, const st
 	char of[128];
 
 	describe_owner(a, of, sizeof of);
-	finding_no(f, "127.0.0.1:%u: somebody else, %s%s", a->port, name_answer(a), of);
+	finding_no(f, "127.0.0.1:%u: another program, %s%s", a->port, name_answer(a), of);
 	system_set_command(sys, f, "ss -ltnp sport = :%u", a->port);
-	finding_set_reason(f, "tells who; end that, or have proftapd listen elsewhere");
+	finding_set_reason(
+		f, "tells the owner; end that program, or make proftapd listen elsewhere");
 }
 
-/* Nothing listens on the usual port. |daemon| has the registry; a pid of 0 means that there is none. */
+/*
+ * Nothing listens on the usual port. |daemon| has the registry; a pid of 0 means that there is
+ * none.
+ */
 static void judge_nobody(const struct system *sys, const struct check *self, struct finding *f,
 	unsigned port, const struct ucred *daemon)
 {
 	unsigned any;
 
 	if (!daemon->pid) {
-		finding_no(f, "127.0.0.1:%u: nobody", port);
+		finding_no(f, "127.0.0.1:%u: no server", port);
 		set_start_command(sys, self, f);
 	} else if (port_owner_list(sys, daemon->pid, &any, 1)) {
-		finding_none(f, "127.0.0.1:%u: nobody; the host daemon, pid %d, has no such port",
-			port, (int)daemon->pid);
+		finding_none(f,
+			"127.0.0.1:%u: no server; the host daemon, pid %d, has no such port", port,
+			(int)daemon->pid);
 	} else {
-		finding_no(f, "127.0.0.1:%u: nobody; the host daemon, pid %d, may listen elsewhere",
+		finding_no(f,
+			"127.0.0.1:%u: no server; the host daemon, pid %d, may listen elsewhere",
 			port, (int)daemon->pid);
 		system_set_command(sys, f, "proftap doctor");
-		finding_set_reason(f, "sees where, if it is given by root");
+		finding_set_reason(f, "shows where, if root runs it");
 	}
 }
 
-/* Lists the ports of the unit by lines such as "Listen=127.0.0.1:9121 (Stream)". Returns their number. */
+/*
+ * Lists the ports of the unit by lines such as "Listen=127.0.0.1:9121 (Stream)". Returns their
+ * number.
+ */
 static size_t list_unit_ports(
 	const struct system *sys, const char *unit, unsigned *ports, size_t max)
 {

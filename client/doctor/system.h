@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checks' access to the machine: files below a root, and functions that try things. Tests replace the root and the
- * functions.
+ * The checks' access to the machine: files below a root, and functions that try things. Tests
+ * replace the root and the functions.
  */
 #ifndef CLIENT_SYSTEM_H
 #define CLIENT_SYSTEM_H
@@ -20,7 +20,9 @@ struct doctor_target;
 struct system {
 	const char *root; /* "", or a test's folder in place of "/" */
 	uid_t uid; /* the effective user id */
-	/* attempt(), child_work_run_program(), library_ask() and port_ask(), or a test's functions. */
+	/*
+	 * attempt(), child_work_run_program(), library_ask() and port_ask(), or a test's functions.
+	 */
 	int (*attempt)(enum attempt what, pid_t pid);
 	int (*print)(const char *const *argv, char *out, size_t n);
 	int (*ask_library)(const struct library_question *question, char *out, size_t n);
@@ -31,11 +33,20 @@ struct system {
 /* Sets |sys| to this machine. */
 void system_init(struct system *sys);
 
-/* Reads the text of the file |path|, without the last line break, cut to |n| - 1 bytes. 0 or a negative errno. */
+/*
+ * Reads the text of the file |path|, without the last line break, cut to |n| - 1 bytes. 0 or a
+ * negative errno.
+ */
 int system_read(const struct system *sys, const char *path, char *out, size_t n);
-/* Reads the decimal number, which may be negative, at the file's beginning. 0, -EINVAL, or another negative errno. */
+/*
+ * Reads the decimal number, which may be negative, at the file's beginning. 0, -EINVAL, or another
+ * negative errno.
+ */
 int system_read_number(const struct system *sys, const char *path, int64_t *out);
-/* Reads the value of a line "NAME: VALUE", as in /proc/self/status. 0, -ENODATA, or another negative errno. */
+/*
+ * Reads the value of a line "NAME: VALUE", as in /proc/self/status. 0, -ENODATA, or another
+ * negative errno.
+ */
 int system_read_field(
 	const struct system *sys, const char *path, const char *name, char *out, size_t n);
 bool system_has_file(const struct system *sys, const char *path);
@@ -46,7 +57,10 @@ bool system_has_capability(const struct system *sys, int capability);
 /* Sets a command that only root may give, with sudo in front for others. */
 void system_set_command(const struct system *sys, struct finding *f, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Sets the command sysctl -w kernel.NAME=VALUE. If root cannot write /proc/sys here, the reason says to give it outside. */
+/*
+ * Sets the command sysctl -w kernel.NAME=VALUE. If root cannot write /proc/sys here, the reason
+ * says to give it outside.
+ */
 void system_set_sysctl(
 	const struct system *sys, struct finding *f, const char *name, const char *value);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks of CUDA in a target: whether it is used, which CUPTI the plug-in would find, and the result of the last recording. The
- * order of the search is that of lib/plugins/cuda/cupti.c.
+ * Checks of CUDA in a target: whether it is used, which CUPTI the plug-in would find, and the
+ * result of the last recording. The order of the search is that of lib/plugins/cuda/cupti.c.
  */
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +20,9 @@
 #include "client/doctor/system.h"
 #include "client/process/exit.h"
 
-/* Reads the mappings. False: the target does not use CUDA, or that is not known, and |f| says so. */
+/*
+ * Reads the mappings. False: the target does not use CUDA, or that is not known, and |f| says so.
+ */
 static bool read_cuda(const struct system *sys, struct cuda_mappings *m, struct finding *f)
 {
 	if (!doctor_target_is_there(sys, f))
@@ -44,7 +46,10 @@ void check_target_cuda(const struct system *sys, const struct check *self, struc
 
 /* --- CUPTI --------------------------------------------------------------------------------- */
 
-/* Tries folders relative to that of a CUDA library: for wheels of CUDA 13, for older wheels, and for a toolkit. */
+/*
+ * Tries folders relative to that of a CUDA library: for wheels of CUDA 13, for older wheels, and
+ * for a toolkit.
+ */
 static bool try_beside(struct cupti_search *s, const char *library)
 {
 	static const char *const folders[] = {
@@ -74,7 +79,9 @@ static bool try_toolkits(struct cupti_search *s)
 
 static void search_cupti(struct cupti_search *s, const struct cuda_mappings *m, const char *asked)
 {
-	/* The linker's result for this process does not apply to a process that sees other files. */
+	/*
+	 * The linker's result for this process does not apply to a process that sees other files.
+	 */
 	bool is_same = strcmp(s->root, s->sys->root) == 0;
 
 	if (*asked) {
@@ -100,7 +107,10 @@ static int ask_driver(const struct system *sys)
 	return sys->ask_library(&question, said, sizeof said) ? 0 : atoi(said);
 }
 
-/* The finding's text is "PATH (WHERE): MAJOR.MINOR.PATCH". A CUPTI that is newer than the driver does not work. */
+/*
+ * The finding's text is "PATH (WHERE): MAJOR.MINOR.PATCH". A CUPTI that is newer than the driver
+ * does not work.
+ */
 static void compare_with_driver(const struct system *sys, struct finding *f)
 {
 	const char *version = strrchr(f->text, ':');
@@ -129,7 +139,7 @@ void check_target_cupti(const struct system *sys, const struct check *self, stru
 	if (m.second_cupti[0]) {
 		finding_no(f, "two are in it, %s and %s", m.cupti, m.second_cupti);
 		finding_set_reason(f,
-			"one at a time can record: let one of the packages go that brought them");
+			"only one at a time can record: remove one of the packages that have them");
 		return;
 	}
 	s.root = doctor_target_root(sys, root);

@@ -40,7 +40,10 @@ static bool is_stopped(const struct system *sys)
 	       (*state == 'T' || *state == 't');
 }
 
-/* Explains why no server answered. Another user's process may have a server whose socket this user cannot see. */
+/*
+ * Explains why no server answered. Another user's process may have a server whose socket this user
+ * cannot see.
+ */
 static void refuse_server(const struct system *sys, struct finding *f)
 {
 	const struct doctor_target *p = sys->target;
@@ -133,8 +136,8 @@ void check_target_process(const struct system *sys, const struct check *self, st
 		finding_no(f, "%s is stopped", name);
 		finding_set_command(f, "kill -CONT %d", (int)sys->target->pid);
 	} else if (*state == 'Z' || *state == 'X') {
-		finding_no(f, "%s has ended, and its parent has not asked for it", name);
-		finding_set_reason(f, "nothing is left of it but its exit status");
+		finding_no(f, "%s has ended, and its parent has not reaped it", name);
+		finding_set_reason(f, "only its exit status is left");
 	} else {
 		finding_yes(f, "%s, %s", name, state);
 	}

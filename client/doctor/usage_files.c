@@ -74,7 +74,7 @@ static void judge_npu(const struct system *sys, const char *name, struct finding
 	}
 	finding_no(f, "%s (%s) tells no busy time", name, *driver ? driver : "?");
 	finding_set_reason(
-		f, "of Intel's driver, intel_vpu, Linux 6.10 has it; of others none has");
+		f, "Intel's driver, intel_vpu, has it since Linux 6.10; other drivers do not");
 }
 
 /* Only the first device is checked; no known machine has more than one. */

@@ -12,7 +12,10 @@ enum exit_code {
 	EXIT_NOBODY = 5, /* no server, or something else, answers there */
 	EXIT_TIMEOUT = 6,
 	EXIT_PARTIAL = 7, /* some of several targets failed; the others' data was written */
-	/* "proftap run" has the exit statuses of env and timeout until the program runs, then the program's. */
+	/*
+	 * "proftap run" has the exit statuses of env and timeout until the program runs, then the
+	 * program's.
+	 */
 	EXIT_NOT_RUN = 125,
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,

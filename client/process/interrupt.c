@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counting of interrupts; see interrupt.h. One thread waits for the signals and all others block them:
- * gRPC starts its waits anew after each EINTR, so a repeating key would keep it from ever returning.
+ * Counting of interrupts; see interrupt.h. One thread waits for the signals and all others block
+ * them: gRPC starts its waits anew after each EINTR, so a repeating key would keep it from ever
+ * returning.
  */
 #include "client/process/interrupt.h"
 
@@ -28,8 +29,9 @@ static _Atomic pid_t program; /* the signals are forwarded to it; 0: none */
 static int wake_fd = -1; /* an eventfd, readable while interrupt_poll() has not seen an interrupt */
 
 /*
- * Returns whether the signal is not to be counted. The terminal sends a signal to the program as well, because it
- * is in the same process group; a signal that another process sent to us is forwarded.
+ * Returns whether the signal is not to be counted. The terminal sends a signal to the program as
+ * well, because it is in the same process group; a signal that another process sent to us is
+ * forwarded.
  */
 static bool forward_signal(const siginfo_t *info)
 {
@@ -60,8 +62,9 @@ static void *count_signals(void *argument)
 }
 
 /*
- * An ignored SIGHUP stays ignored, for nohup. An ignored SIGINT does not: shells without job control start
- * background jobs with SIGINT ignored, but a script that sends one to a capture wants it to end.
+ * An ignored SIGHUP stays ignored, for nohup. An ignored SIGINT does not: shells without job
+ * control start background jobs with SIGINT ignored, but a script that sends one to a capture wants
+ * it to end.
  */
 static void collect_signals(sigset_t *set)
 {

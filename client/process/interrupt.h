@@ -15,26 +15,33 @@ struct pollfd;
 /* Begins to count signals. Call it before any other thread starts; a second call does nothing. */
 void interrupt_start(void);
 /*
- * The same for a client that runs the program |pid|: while it lives, nothing is counted, and signals that another
- * process sends to us are passed on to it, including SIGQUIT, SIGUSR1 and SIGUSR2. Call it with 0 when the program has ended.
+ * The same for a client that runs the program |pid|: while it lives, nothing is counted, and
+ * signals that another process sends to us are passed on to it, including SIGQUIT, SIGUSR1 and
+ * SIGUSR2. Call it with 0 when the program has ended.
  */
 void interrupt_forward(pid_t pid);
-/* Blocks the signals that interrupt_forward() handles, so that none is lost while the program is being started. */
+/*
+ * Blocks the signals that interrupt_forward() handles, so that none is lost while the program is
+ * being started.
+ */
 void interrupt_hold(sigset_t *before);
 int interrupt_get_count(void); /* any thread */
-/* Whether the count differs from *n_before, an int. Any thread may call it; the signature is that of struct view_stop. */
+/*
+ * Whether the count differs from *n_before, an int. Any thread may call it; the signature is that
+ * of struct view_stop.
+ */
 bool interrupt_came_since(const void *n_before);
 
 /*
- * poll() on |p| (NULL: just wait) that an interrupt ends. Returns 1 when p->revents is set, 0 when the time is
- * over, -EINTR once for the interrupts that came meanwhile, or another negative errno. If several threads wait,
- * at least one of them gets -EINTR.
+ * poll() on |p| (NULL: just wait) that an interrupt ends. Returns 1 when p->revents is set, 0 when
+ * the time is over, -EINTR once for the interrupts that came meanwhile, or another negative errno.
+ * If several threads wait, at least one of them gets -EINTR.
  */
 int interrupt_poll(struct pollfd *p, int64_t timeout_ms);
 
 /*
- * Waits a moment for signals that are pending and not counted yet. Use it when a child has ended and the same Ctrl-C
- * may have ended it.
+ * Waits a moment for signals that are pending and not counted yet. Use it when a child has ended
+ * and the same Ctrl-C may have ended it.
  */
 void interrupt_settle(void);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gives back the pages of a mapped file as it is read, because they count as memory of this process until then. */
+/*
+ * Gives back the pages of a mapped file as it is read, because they count as memory of this process
+ * until then.
+ */
 #ifndef CLIENT_LET_GO_H
 #define CLIENT_LET_GO_H
 
@@ -11,8 +14,8 @@ struct let_go {
 };
 
 /*
- * Gives back the pages before |p|; they may be read again. |context| is a struct let_go, as outline_read() and
- * split.h pass it. 0, or -EINTR when the user gave up.
+ * Gives back the pages before |p|; they may be read again. |context| is a struct let_go, as
+ * outline_read() and split.h pass it. 0, or -EINTR when the user gave up.
  */
 int let_go(const uint8_t *p, void *context);
 

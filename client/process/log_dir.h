@@ -13,7 +13,9 @@ struct log_dir {
 	char made[4096];
 };
 
-/* |said| is the user's choice, borrowed; it may be NULL or empty. 0, or a negative errno with |d|. */
+/*
+ * |said| is the user's choice, borrowed; it may be NULL or empty. 0, or a negative errno with |d|.
+ */
 int log_dir_choose(struct log_dir *l, const char *said, struct diag *d);
 
 /* Removes the directory if log_dir_choose() made it and nothing was written into it. */

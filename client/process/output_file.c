@@ -78,8 +78,8 @@ static void list_temporary(struct temporary *t)
 }
 
 /*
- * Creates the file |path|, which must not exist, for reading and writing. Returns the descriptor, with *out for
- * temporary_forget(), or a negative errno.
+ * Creates the file |path|, which must not exist, for reading and writing. Returns the descriptor,
+ * with *out for temporary_forget(), or a negative errno.
  */
 static int temporary_create(const char *path, struct temporary **out)
 {
@@ -143,7 +143,10 @@ static int get_dir_length(const char *path)
 	return slash ? (int)(slash + 1 - path) : 0;
 }
 
-/* Returns the target of the link at |path|, malloc'ed. NULL with errno; EINVAL or ENOENT: |path| is no link. */
+/*
+ * Returns the target of the link at |path|, malloc'ed. NULL with errno; EINVAL or ENOENT: |path| is
+ * no link.
+ */
 static char *read_link(const char *path)
 {
 	char to[PATH_MAX];
@@ -178,7 +181,10 @@ static char *follow_links(const char *path)
 	return NULL;
 }
 
-/* Whether a new file can be renamed over it. The target of a link in /proc may have no name any more. */
+/*
+ * Whether a new file can be renamed over it. The target of a link in /proc may have no name any
+ * more.
+ */
 static bool can_be_replaced(const struct stat *st, const char *target)
 {
 	struct stat there;
@@ -188,7 +194,10 @@ static bool can_be_replaced(const struct stat *st, const char *target)
 
 /* --- the file ------------------------------------------------------------------------------ */
 
-/* The temporary name contains the final one, so that a directory listing tells what the file will be. */
+/*
+ * The temporary name contains the final one, so that a directory listing tells what the file will
+ * be.
+ */
 static char *make_temporary(const char *path, int i)
 {
 	int n_dir = get_dir_length(path);

@@ -22,7 +22,10 @@ struct progress_line {
 };
 
 void progress_draw(const struct progress_line *p);
-/* Says what happens to |n_bytes| that have arrived, such as "reading it back". Says nothing about small amounts, which take no time. */
+/*
+ * Says what happens to |n_bytes| that have arrived, such as "reading it back". Says nothing about
+ * small amounts, which take no time.
+ */
 void progress_draw_work(const char *target, const char *doing, uint64_t n_bytes);
 void progress_clear(void);
 

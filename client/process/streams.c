@@ -17,7 +17,10 @@ static void (*file_size_action)(int);
 
 void streams_start(void)
 {
-	/* open() takes the lowest free number. It opens for reading only, so that writing fails with EBADF. */
+	/*
+	 * open() takes the lowest free number. It opens for reading only, so that writing fails
+	 * with EBADF.
+	 */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		was_closed[fd] = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
 		if (was_closed[fd] && open("/dev/null", O_RDONLY) < 0)

@@ -54,7 +54,10 @@ static void *write_full_buffers(void *context)
 	int at;
 
 	while ((at = wait_for_full(w)) >= 0) {
-		/* After an error the file has a gap, so the rest is dropped. Only this thread sets the error. */
+		/*
+		 * After an error the file has a gap, so the rest is dropped. Only this thread sets
+		 * the error.
+		 */
 		int r = w->error ? 0
 				 : file_write(w->fd, w->buffers + (size_t)at * BUFFER_BYTES,
 					   w->full_bytes[at]);
@@ -98,7 +101,10 @@ struct write_behind *write_behind_free(struct write_behind *w)
 	return NULL;
 }
 
-/* The thread blocks all signals, because other threads wait for them. If it cannot start, the caller's thread writes. */
+/*
+ * The thread blocks all signals, because other threads wait for them. If it cannot start, the
+ * caller's thread writes.
+ */
 static void start_thread(struct write_behind *w)
 {
 	sigset_t before;

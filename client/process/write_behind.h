@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a large file in a thread of its own while the caller receives the next bytes: receiving and writing cost
- * about as much. A small file, and every file on a machine with one processor, is written by the caller's thread.
+ * Writes a large file in a thread of its own while the caller receives the next bytes: receiving
+ * and writing cost about as much. A small file, and every file on a machine with one processor, is
+ * written by the caller's thread.
  *
  * Threads: one thread calls all functions.
  */
@@ -13,12 +14,16 @@
 
 struct write_behind;
 
-/* |fd| stays the caller's, who keeps it open until write_behind_free(). NULL when memory ran out. */
+/*
+ * |fd| stays the caller's, who keeps it open until write_behind_free(). NULL when memory ran out.
+ */
 struct write_behind *write_behind_new(int fd);
 /* Calls write_behind_finish() first. Accepts NULL; returns NULL. */
 struct write_behind *write_behind_free(struct write_behind *w);
 
-/* Copies the next bytes. 0 or a negative errno, which may be about earlier bytes; an error stays. */
+/*
+ * Copies the next bytes. 0 or a negative errno, which may be about earlier bytes; an error stays.
+ */
 int write_behind_write(struct write_behind *w, const uint8_t *data, size_t n);
 /* Waits until all is written. 0 or a negative errno, as above. */
 int write_behind_finish(struct write_behind *w);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads as much of ELF as tells what LD_PRELOAD will do; see elf.h. Offsets come from the file and are not trusted. */
+/*
+ * Reads as much of ELF as tells what LD_PRELOAD will do; see elf.h. Offsets come from the file and
+ * are not trusted.
+ */
 #include "client/program/elf.h"
 
 #include <elf.h>

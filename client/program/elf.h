@@ -6,7 +6,8 @@
 #include <stdbool.h>
 
 struct elf {
-	bool is_foreign; /* for another processor or word size than this program's; the rest is not set then */
+	/* For another processor or word size than this program's; the rest is not set then. */
+	bool is_foreign;
 	char loader[256]; /* the path of its dynamic loader; "": linked statically */
 	char sanitizer[64]; /* the address sanitizer's library that it needs; "": none */
 };

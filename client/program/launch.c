@@ -20,7 +20,10 @@
 #include "client/program/injection.h"
 #include "client/program/program.h"
 
-/* Appends our library to the user's LD_PRELOAD. The address sanitizer's runtime has to be the first. */
+/*
+ * Appends our library to the user's LD_PRELOAD. The address sanitizer's runtime has to be the
+ * first.
+ */
 static int set_preload(const struct program_launch *l)
 {
 	const char *first = l->program->first_library;
@@ -43,9 +46,9 @@ static int set_variable(enum env_variable v, const char *value)
 }
 
 /*
- * Sets the path at which the server's private socket will be, for children that start before libproftap in the program can
- * set it, or where it may not. A wrong path does no harm. A program that was started in the tree of another one keeps that
- * one's variable.
+ * Sets the path at which the server's private socket will be, for children that start before
+ * libproftap in the program can set it, or where it may not. A wrong path does no harm. A program
+ * that was started in the tree of another one keeps that one's variable.
  */
 static int set_parent(void)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts a program with libproftap preloaded. In the program, lib/inject/preload.c reads the variables that are set here. */
+/*
+ * Starts a program with libproftap preloaded. In the program, lib/inject/preload.c reads the
+ * variables that are set here.
+ */
 #ifndef CLIENT_LAUNCH_H
 #define CLIENT_LAUNCH_H
 
@@ -18,20 +21,26 @@ struct program_launch {
 	bool follow; /* the program's children get servers, too */
 	bool is_tree_recorded; /* the children wait to be recorded, like the program */
 	const char *nvtx; /* the value of PROFTAP_NVTX; see injection.h */
-	bool recorder; /* the server has a flight recorder; the environment may have options for it */
-	int64_t wait_until_ms; /* the program waits until then (CLOCK_MONOTONIC) to be recorded; 0: it does not */
+	/* The server has a flight recorder; the environment may have options for it. */
+	bool recorder;
+	/* The program waits until then (CLOCK_MONOTONIC) to be recorded; 0: it does not. */
+	int64_t wait_until_ms;
 };
 
 /* Replaces this process by the program. Returns an exit code with |d| when that fails. */
 int launch_here(const struct program_launch *l, struct diag *d);
 
 /*
- * Starts the program as a child. If that fails in the child, it prints the reason and exits with the exit code. Signals
- * that end programs are blocked in the caller from then on, for interrupt_forward(). Returns the pid or a negative errno.
+ * Starts the program as a child. If that fails in the child, it prints the reason and exits with
+ * the exit code. Signals that end programs are blocked in the caller from then on, for
+ * interrupt_forward(). Returns the pid or a negative errno.
  */
 pid_t launch_child(const struct program_launch *l);
 
-/* Waits for the end of |pid|. Returns the exit status, or 128 plus the number of the signal that killed it. */
+/*
+ * Waits for the end of |pid|. Returns the exit status, or 128 plus the number of the signal that
+ * killed it.
+ */
 int launch_wait(pid_t pid);
 
 /* Whether |pid| has ended. It is not reaped. */

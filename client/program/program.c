@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding and checking programs; see program.h. The dynamic loader would ignore a library without a message. */
+/*
+ * Finding and checking programs; see program.h. The dynamic loader would ignore a library without a
+ * message.
+ */
 #include "client/program/program.h"
 
 #include <errno.h>
@@ -27,7 +30,10 @@ static bool is_file(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Finds the first executable file, as execvp() does; if there is none, a file that is not executable. */
+/*
+ * Finds the first executable file, as execvp() does; if there is none, a file that is not
+ * executable.
+ */
 static int search_path(const char *name, char *path)
 {
 	const char *at = getenv("PATH");
@@ -165,7 +171,10 @@ int program_find(const char *name, struct program_file *out, struct diag *d)
 
 static bool find_near_client(char *path)
 {
-	/* The first is in the build tree, the others are in an installed tree, which may have been moved. */
+	/*
+	 * The first is in the build tree, the others are in an installed tree, which may have been
+	 * moved.
+	 */
 	static const char *const places[] = {"../lib/.libs", "../lib", "../lib64"};
 	char self[PATH_MAX];
 	char place[PATH_MAX + 64];

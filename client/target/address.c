@@ -70,7 +70,9 @@ static int parse_bracketed(const char *text, struct address *out, struct diag *d
 	const char *end = strchr(text, ']');
 	int r;
 
-	/* Only an IPv6 address may have brackets: without them, [unix]:1 would mean something else. */
+	/*
+	 * Only an IPv6 address may have brackets: without them, [unix]:1 would mean something else.
+	 */
 	if (!end || end[1] != ':' || !memchr(text, ':', (size_t)(end - text)))
 		return diag_set(
 			d, -EINVAL, "%.200s: must be [ADDRESS]:PORT, with an IPv6 address", text);
@@ -95,7 +97,10 @@ static bool is_path(const char *text)
 	return text[0] == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
 }
 
-/* Accepts a pid, NAME or NAME@dead of a target, or the path of its program. locate() finds out whether it exists. */
+/*
+ * Accepts a pid, NAME or NAME@dead of a target, or the path of its program. locate() finds out
+ * whether it exists.
+ */
 static int parse_lookup(const char *text, struct address *out, struct diag *d)
 {
 	size_t n_dead = program_word_find_dead(text);

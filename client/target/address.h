@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The address of a target as a user types it: PORT, HOST:PORT, [v6]:PORT, unix:PATH, a pid or a name. */
+/*
+ * The address of a target as a user types it: PORT, HOST:PORT, [v6]:PORT, unix:PATH, a pid or a
+ * name.
+ */
 #ifndef CLIENT_ADDRESS_H
 #define CLIENT_ADDRESS_H
 
@@ -15,25 +18,37 @@ struct address {
 	char host[256]; /* a name or a literal, without brackets */
 	uint16_t port; /* 0: |path| or |lookup| is set */
 	char path[108]; /* a unix socket; "": none */
-	/* A pid, a name, NAME@dead or a program's path, which locate.h turns into a path or a port; or "". */
+	/*
+	 * A pid, a name, NAME@dead or a program's path, which locate.h turns into a path or a port;
+	 * or "".
+	 */
 	char lookup[256];
 	bool is_newest; /* if several programs have that name, the one that started last is meant */
 	bool is_bare; /* the user typed only a number, which may be meant as a pid */
-	bool is_tunnel; /* |path| is our end of a tunnel, host and port (0: a socket) its other end */
-	char target
-		[80]; /* the program that a host daemon is to record; "": its only one, or no host daemon */
-	/* For messages: "host:9999", "[::1]:9999", "unix:/run/proftap/4242.sock", "host:9021 target 4242". */
+	/* |path| is our end of a tunnel, host and port (0: a socket) its other end. */
+	bool is_tunnel;
+	/*
+	 * The program that a host daemon is to record; "": its only one, or no host daemon.
+	 */
+	char target[80];
+	/*
+	 * For messages: "host:9999", "[::1]:9999", "unix:/run/proftap/4242.sock", "host:9021 target
+	 * 4242".
+	 */
 	char text[384];
 	char words[512]; /* for a command line: |text|, or "--ssh gpu7 localhost:9999" */
 };
 
 /*
- * Parses |text|. |default_host| (NULL: localhost) is for a bare PORT and an error with any other form.
- * 0, or -EINVAL with |d|.
+ * Parses |text|. |default_host| (NULL: localhost) is for a bare PORT and an error with any other
+ * form. 0, or -EINVAL with |d|.
  */
 int address_parse(const char *text, const char *default_host, struct address *out, struct diag *d);
 
-/* Whether the address is one of this machine by its name. A forwarded port may still lead elsewhere. */
+/*
+ * Whether the address is one of this machine by its name. A forwarded port may still lead
+ * elsewhere.
+ */
 bool address_is_here(const struct address *a);
 
 /* Sets |text| and |words| from the other members. */

@@ -147,7 +147,10 @@ static void format_words(const char *first, const char *rest, const char *end, c
 		utf8_fit(out, n, text);
 }
 
-/* Returns the name of the program's file. A title with blanks that the process gave itself is returned whole. */
+/*
+ * Returns the name of the program's file. A title with blanks that the process gave itself is
+ * returned whole.
+ */
 static const char *name_program(const char *word)
 {
 	const char *slash = strchr(word, ' ') ? NULL : strrchr(word, '/');

@@ -14,9 +14,9 @@ struct command_line {
 };
 
 /*
- * Reads the command line from /proc below |root| ("" except in tests). 0, or a negative errno: -ENODATA
- * when its first word is not the file that the process runs, because the process has overwritten it,
- * as servers do to show their state.
+ * Reads the command line from /proc below |root| ("" except in tests). 0, or a negative errno:
+ * -ENODATA when its first word is not the file that the process runs, because the process has
+ * overwritten it, as servers do to show their state.
  */
 int command_line_read(const char *root, pid_t pid, struct command_line *out);
 
@@ -27,8 +27,8 @@ int command_line_read(const char *root, pid_t pid, struct command_line *out);
 void command_line_show(pid_t pid, char *out, size_t n);
 
 /*
- * Writes the command line of this process in the same form, with |to| in place of |word|. Returns false
- * unless exactly one word is |word| and the line fits.
+ * Writes the command line of this process in the same form, with |to| in place of |word|. Returns
+ * false unless exactly one word is |word| and the line fits.
  */
 bool command_line_replace(const char *word, const char *to, char *out, size_t n);
 

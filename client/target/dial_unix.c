@@ -33,12 +33,12 @@ static int explain_unix(const struct address *a, int error, struct diag *d)
 	case -ENOENT:
 		return diag_set(d, error,
 			"%s: no server there: there is no such socket, or no longer; proftap list shows "
-			"who runs",
+			"the targets",
 			a->text);
 	case -ECONNREFUSED:
 		return is_socket(a->path)
 			       ? diag_set(d, error,
-					 "%s: no server there: the program has ended; proftap list shows who runs",
+					 "%s: no server there: the program has ended; proftap list shows the targets",
 					 a->text)
 			       : diag_set(d, -ENXIO, "%s: no server there: that is no socket",
 					 a->text);

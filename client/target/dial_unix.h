@@ -6,7 +6,10 @@
 struct address;
 struct diag;
 
-/* Returns a close-on-exec, non-blocking socket connected to the unix socket at |path|, or a negative errno. */
+/*
+ * Returns a close-on-exec, non-blocking socket connected to the unix socket at |path|, or a
+ * negative errno.
+ */
 int dial_path(const char *path);
 
 /* Connects to the path of |a|. Returns what dial() does. */

@@ -73,8 +73,8 @@ static int explain_pid(const struct targets *targets, pid_t pid, struct diag *d)
 		return diag_set(d, -ENOENT, "%s", silent);
 	if (!*name)
 		return diag_set(d, -ESRCH,
-			"pid %d: no such process; what a session or a flight recorder had of one that died "
-			"is kept for five minutes, or until somebody takes it",
+			"pid %d: no such process; the data of a program that died is kept for five minutes, "
+			"or until it is fetched",
 			(int)pid);
 	if (geteuid() != 0 && uid != geteuid())
 		return diag_set(d, -ENOENT,
@@ -86,7 +86,10 @@ static int explain_pid(const struct targets *targets, pid_t pid, struct diag *d)
 		(int)pid, name, (int)pid);
 }
 
-/* A server of another make stops with its program. proftap's server is a process of its own and goes on. */
+/*
+ * A server of another make stops with its program. proftap's server is a process of its own and
+ * goes on.
+ */
 static bool is_stopped_stock(const struct found_target *t)
 {
 	return t->status.make[0] && t->status.is_stopped;
@@ -220,12 +223,15 @@ void locate_warn_of_pid(struct address *a)
 	targets_deinit(&targets);
 }
 
-/* The number of full searches after a new listener appeared: a server that has just begun to listen may answer late. */
+/*
+ * The number of full searches after a new listener appeared: a server that has just begun to listen
+ * may answer late.
+ */
 #define STOCK_SEARCHES 25
 
 /*
- * Programs with servers of another make announce nothing, so all listeners would have to be asked at each search.
- * They are asked only after a new listener has appeared.
+ * Programs with servers of another make announce nothing, so all listeners would have to be asked
+ * at each search. They are asked only after a new listener has appeared.
  */
 struct stock_watch {
 	struct stock_servers listening; /* at the last search */

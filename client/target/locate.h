@@ -10,33 +10,35 @@ struct address;
 struct diag;
 
 /*
- * Sets a->path from a->lookup, unless that is "". 0, or a negative errno with |d|: -ESRCH when there is no process of
- * that pid, -ENOENT when the pid or name is no target's, -EINVAL when several targets have the name: then a table of
- * them goes to standard error.
+ * Sets a->path from a->lookup, unless that is "". 0, or a negative errno with |d|: -ESRCH when
+ * there is no process of that pid, -ENOENT when the pid or name is no target's, -EINVAL when
+ * several targets have the name: then a table of them goes to standard error.
  */
 int locate(struct address *a, struct diag *d);
 
 /*
- * Call it when nobody listens on the port of |a|. If the number is the pid of a target, sets a->path and returns 0.
- * Otherwise returns -ECONNREFUSED; if it is the pid of another process, |d| says so.
+ * Call it when nobody listens on the port of |a|. If the number is the pid of a target, sets
+ * a->path and returns 0. Otherwise returns -ECONNREFUSED; if it is the pid of another process, |d|
+ * says so.
  */
 int locate_port_as_pid(struct address *a, struct diag *d);
 
 /*
- * Call it when a server listens on the port of |a|. If the user typed only a number, and it is also the pid of another
- * target, a line on standard error says which of the two was taken, and how to name the other. It is said once an address.
+ * Call it when a server listens on the port of |a|. If the user typed only a number, and it is also
+ * the pid of another target, a line on standard error says which of the two was taken, and how to
+ * name the other. It is said once an address.
  */
 void locate_warn_of_pid(struct address *a);
 
 /*
- * Waits up to |wait_ms| (-1: no limit) until a program that matches |pattern| (targets_match()) starts a server, and sets
- * |out| to it. 0, or a negative errno with |d|: -ETIMEDOUT, -EINTR.
+ * Waits up to |wait_ms| (-1: no limit) until a program that matches |pattern| (targets_match())
+ * starts a server, and sets |out| to it. 0, or a negative errno with |d|: -ETIMEDOUT, -EINTR.
  */
 int locate_next(const char *pattern, int64_t wait_ms, struct address *out, struct diag *d);
 
 /*
- * Replaces each of the *n addresses in *v (malloc'ed) that has a name by the addresses of all programs of that name.
- * 0, or a negative errno with |d|: then nothing has changed.
+ * Replaces each of the *n addresses in *v (malloc'ed) that has a name by the addresses of all
+ * programs of that name. 0, or a negative errno with |d|: then nothing has changed.
  */
 int locate_all(struct address **v, size_t *n, struct diag *d);
 

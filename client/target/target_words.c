@@ -91,8 +91,8 @@ static int fail_range(const char *word, const char *open, struct diag *d)
 }
 
 /*
- * Finds the bracket to expand; NULL: none. A bracket with other characters belongs to an address, or is a mistake
- * that address_parse() reports.
+ * Finds the bracket to expand; NULL: none. A bracket with other characters belongs to an address,
+ * or is a mistake that address_parse() reports.
  */
 static const char *find_bracket(const char *word)
 {

@@ -23,7 +23,10 @@
 
 /* The number of pids of servers that do not answer, in a message. */
 #define MAX_SILENT_SAID 8
-/* The limits of a command line in the table, in bytes. A narrow terminal does not make it shorter than the minimum. */
+/*
+ * The limits of a command line in the table, in bytes. A narrow terminal does not make it shorter
+ * than the minimum.
+ */
 #define MAX_COMMAND_BYTES 256
 #define MIN_COMMAND_BYTES 40
 
@@ -86,7 +89,10 @@ static const struct found_target *find_dead(const struct targets *t, const char 
 	return NULL;
 }
 
-/* The start of a program with a server of another make is known to a tick of the clock only, and is not compared. */
+/*
+ * The start of a program with a server of another make is known to a tick of the clock only, and is
+ * not compared.
+ */
 bool targets_contain(const struct targets *t, const struct found_target *one)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -136,7 +142,10 @@ static int explain_unknown(const struct targets *t, const char *word, struct dia
 		"%.64s: no target of that name among %zu; proftap list shows them", word, t->n);
 }
 
-/* If a program has a server of proftap's and one of another make, its name and pid mean proftap's server. */
+/*
+ * If a program has a server of proftap's and one of another make, its name and pid mean proftap's
+ * server.
+ */
 static bool is_second(const struct targets *t, size_t i)
 {
 	for (size_t j = 0; j < t->n && t->v[i].status.make[0]; j++)

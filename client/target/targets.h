@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The targets of this machine that we may record: every server with a private socket (base/runtime_dir.h), and those of JAX's and
- * TensorFlow's make (base/stock_servers.h).
+ * The targets of this machine that we may record: every server with a private socket
+ * (base/runtime_dir.h), and those of JAX's and TensorFlow's make (base/stock_servers.h).
  */
 #ifndef CLIENT_TARGETS_H
 #define CLIENT_TARGETS_H
@@ -28,7 +28,10 @@ struct program_place {
 
 struct found_target {
 	struct status status; /* the answer of its server */
-	/* The path of the socket that speaks gRPC; "": the server has only a port, or a host daemon told of it. */
+	/*
+	 * The path of the socket that speaks gRPC; "": the server has only a port, or a host daemon
+	 * told of it.
+	 */
 	char socket[108];
 	struct program_place place; /* set where a host daemon told of it */
 	bool is_left_out; /* a mark of targets_keep_named() */
@@ -38,7 +41,8 @@ struct targets {
 	struct found_target *v; /* sorted by pid */
 	size_t n;
 	size_t n_allocated;
-	pid_t *silent; /* the processes whose servers did not answer in time, sorted: stopped, or very busy */
+	/* The processes whose servers did not answer in time, sorted: stopped, or very busy. */
+	pid_t *silent;
 	size_t n_silent;
 	size_t n_silent_allocated;
 	bool is_here; /* the pids are of this machine */
@@ -50,8 +54,8 @@ struct targets {
 	}
 
 /*
- * Asks all servers of this user, and for root those of all users. Removes this user's sockets that a dead server left
- * behind. 0 or -ENOMEM.
+ * Asks all servers of this user, and for root those of all users. Removes this user's sockets that
+ * a dead server left behind. 0 or -ENOMEM.
  */
 int targets_load(struct targets *t);
 /* The same, but leaves out servers that do not answer within 50 ms. */
@@ -65,18 +69,25 @@ void targets_deinit(struct targets *t);
 /* Finds the target with that pid: the live one, else an ended one, else NULL. */
 const struct found_target *targets_find_pid(const struct targets *t, pid_t pid);
 
-/* Writes "pid 7: its server does not answer: …" about the silent ones; "" if there are none. Cut at |n| bytes. */
+/*
+ * Writes "pid 7: its server does not answer: …" about the silent ones; "" if there are none. Cut at
+ * |n| bytes.
+ */
 void targets_describe_silent(const struct targets *t, char *out, size_t n);
 
 /*
- * Finds the live target that is called |word|, or that runs the file |word| if that has a '/', or the ended one for
- * NAME@dead. NULL with |d|: there is none (-ENOENT), or there are several (-EINVAL), which targets_keep_named() keeps.
+ * Finds the live target that is called |word|, or that runs the file |word| if that has a '/', or
+ * the ended one for NAME@dead. NULL with |d|: there is none (-ENOENT), or there are several
+ * (-EINVAL), which targets_keep_named() keeps.
  */
 const struct found_target *targets_find_name(
 	const struct targets *t, const char *word, struct diag *d);
 /* Whether |t| contains the same server of the same program. */
 bool targets_contain(const struct targets *t, const struct found_target *one);
-/* Whether |t| is live and its name, or its program's path if |pattern| has a '/', matches the shell's |pattern|. */
+/*
+ * Whether |t| is live and its name, or its program's path if |pattern| has a '/', matches the
+ * shell's |pattern|.
+ */
 bool targets_match(const struct found_target *t, const char *pattern);
 /* Removes the targets that |word| does not name. */
 void targets_keep_named(struct targets *t, const char *word);
@@ -91,7 +102,9 @@ void targets_write(const struct targets *t, FILE *out);
 /* Writes the user's name, or the uid of a user without a name. */
 void targets_format_user(unsigned uid, char *out, size_t n);
 
-/* Writes "web-1, pid 7"; an id is cut to the length that its manager shows. "" if nothing is known. */
+/*
+ * Writes "web-1, pid 7"; an id is cut to the length that its manager shows. "" if nothing is known.
+ */
 void place_format(const struct program_place *p, int pid, char *out, size_t n);
 
 #endif

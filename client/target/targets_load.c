@@ -45,7 +45,8 @@ struct status_question {
 	char text[STATUS_MAX_BYTES]; /* the bytes of the answer so far */
 	size_t n_bytes;
 	/* Set by questions_wait(): */
-	int error; /* 0 or a negative errno; -ECONNREFUSED: the server is gone and its socket is not */
+	/* 0 or a negative errno; -ECONNREFUSED: the server is gone and its socket is not. */
+	int error;
 	struct status status; /* its uid is the one that the kernel tells */
 };
 
@@ -81,7 +82,10 @@ static void end_question(struct status_question *one, int error)
 	one->error = error;
 }
 
-/* Root asks other users' servers, too, and a server could lie about its user, so the kernel is asked. */
+/*
+ * Root asks other users' servers, too, and a server could lie about its user, so the kernel is
+ * asked.
+ */
 static int set_true_uid(int fd, struct status *status)
 {
 	struct ucred peer;
@@ -191,7 +195,10 @@ static void remove_own_socket(const char *path)
 		unlink(path);
 }
 
-/* Sets the path of the socket PID.sock, which is beside the asked PID.status. ask_dir() has checked the length. */
+/*
+ * Sets the path of the socket PID.sock, which is beside the asked PID.status. ask_dir() has checked
+ * the length.
+ */
 static void set_socket(struct found_target *found, const char *path)
 {
 	int n = (int)(strlen(path) - strlen("status"));
@@ -304,7 +311,10 @@ static bool is_runtime_dir(const char *dir)
 	return false;
 }
 
-/* |line| is one of /proc/net/unix. Asks a listener "/DIR/PID.status" whose directory is not searched anyway. */
+/*
+ * |line| is one of /proc/net/unix. Asks a listener "/DIR/PID.status" whose directory is not
+ * searched anyway.
+ */
 static int ask_listener(struct target_search *s, char *line)
 {
 	unsigned long flags = 0;
@@ -325,8 +335,8 @@ static int ask_listener(struct target_search *s, char *line)
 }
 
 /*
- * A session by ssh often has no XDG_RUNTIME_DIR, and the programs may have been started with any. The kernel knows where
- * they listen. If the variable is set, only that directory is searched.
+ * A session by ssh often has no XDG_RUNTIME_DIR, and the programs may have been started with any.
+ * The kernel knows where they listen. If the variable is set, only that directory is searched.
  */
 static int ask_listeners(struct target_search *s)
 {

@@ -131,7 +131,10 @@ int conversion_write_beside(const struct codec *codec, const struct view *view, 
 
 /* --- the report ---------------------------------------------------------------------------- */
 
-/* Returns a note if the selection is empty, else NULL. Selected events that the format cannot express count as lost. */
+/*
+ * Returns a note if the selection is empty, else NULL. Selected events that the format cannot
+ * express count as lost.
+ */
 static const char *note_emptiness(const struct view *view, const struct codec_result *result)
 {
 	bool is_empty = view->selection && view->n_events && !result->n_items && !result->n_losses;
@@ -255,7 +258,10 @@ const char *conversion_get_format(size_t i)
 	return codecs[i] ? codecs[i]->name : NULL;
 }
 
-/* Whether |output| has a trace's name: it would replace a recording, or be read as a part of the run. */
+/*
+ * Whether |output| has a trace's name: it would replace a recording, or be read as a part of the
+ * run.
+ */
 static bool is_trace(const char *output)
 {
 	_cleanup_free_ char *real = realpath(output, NULL);

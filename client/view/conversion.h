@@ -28,31 +28,40 @@ struct trace_conversion {
 /* Parse the values of options. 0, or -EINVAL with |d|. */
 int conversion_set_format(struct trace_conversion *c, const char *name, struct diag *d);
 int conversion_set_compression(struct trace_conversion *c, const char *value, struct diag *d);
-/* Sets a missing format from |output| and checks that it can be written there. 0, or -EINVAL with |d|. */
+/*
+ * Sets a missing format from |output| and checks that it can be written there. 0, or -EINVAL with
+ * |d|.
+ */
 int conversion_check(struct trace_conversion *c, struct diag *d);
-/* Checks that the output can be compressed as the options say, which conversion_check() includes. */
+/*
+ * Checks that the output can be compressed as the options say, which conversion_check() includes.
+ */
 int conversion_check_compression(const struct trace_conversion *c, struct diag *d);
 bool conversion_is_to_stdout(const struct trace_conversion *c);
 /*
- * Writes the view of the trace (or run directory) at |path|. Prints the file's path to standard output, and the size and
- * losses to standard error. 0, or a negative errno with |d|.
+ * Writes the view of the trace (or run directory) at |path|. Prints the file's path to standard
+ * output, and the size and losses to standard error. 0, or a negative errno with |d|.
  */
 int conversion_run(const struct trace_conversion *c, const struct view *view, const char *path,
 	struct diag *d);
 
 /*
- * Writes the view to a descriptor, with a codec that needs no file. 0, or a negative errno; |d| may stay empty if there is
- * no more to say than the errno.
+ * Writes the view to a descriptor, with a codec that needs no file. 0, or a negative errno; |d| may
+ * stay empty if there is no more to say than the errno.
  */
 int conversion_write(const struct trace_conversion *c, const struct view *view, int fd,
 	bool is_gzip, struct codec_result *result, struct diag *d);
 /*
- * Writes the view to a file beside the trace (or run directory) at |path|, with its name and the format's suffix. The
- * caller frees *file, the path; it is NULL on failure. 0, or a negative errno with |d|.
+ * Writes the view to a file beside the trace (or run directory) at |path|, with its name and the
+ * format's suffix. The caller frees *file, the path; it is NULL on failure. 0, or a negative errno
+ * with |d|.
  */
 int conversion_write_beside(const struct codec *codec, const struct view *view, const char *path,
 	char **file, struct codec_result *result, struct diag *d);
-/* Prints the view's notes, and the number of items that the format cannot express, to standard error. */
+/*
+ * Prints the view's notes, and the number of items that the format cannot express, to standard
+ * error.
+ */
 void conversion_say_losses(
 	const struct codec *codec, const struct view *view, const struct codec_result *result);
 /* Writes the counters, losses and notes as members of a JSON object. */
@@ -73,7 +82,10 @@ struct formats {
 	size_t n;
 };
 
-/* Adds the formats of a list such as "perfetto,pprof". "xspace" is accepted and not added, because it is always written. 0 or -EINVAL with |d|. */
+/*
+ * Adds the formats of a list such as "perfetto,pprof". "xspace" is accepted and not added, because
+ * it is always written. 0 or -EINVAL with |d|.
+ */
 int formats_parse(struct formats *f, const char *words, struct diag *d);
 /* Returns name i of "xspace" and the names of all other formats; NULL: there are no more. */
 const char *formats_get_name(size_t i);

@@ -204,7 +204,10 @@ static int open_file(struct opening *o, const char *path, const struct stat *st)
 	return r;
 }
 
-/* A file that is given twice is read once: otherwise its events would appear twice, and its flows would cross. */
+/*
+ * A file that is given twice is read once: otherwise its events would appear twice, and its flows
+ * would cross.
+ */
 static int add_file(struct opening *o, const char *path)
 {
 	struct stat st;
@@ -258,8 +261,9 @@ static char *copy_path(const struct opening *o)
 }
 
 /*
- * Joins the files of one recording, or of one process, into one archive. If the user shifts files in time or aligns their
- * starts, processes stay apart, and only the parts of one capture are joined, because they have one start.
+ * Joins the files of one recording, or of one process, into one archive. If the user shifts files
+ * in time or aligns their starts, processes stay apart, and only the parts of one capture are
+ * joined, because they have one start.
  */
 static int join_archives(struct opening *o, const struct view_settings *settings)
 {
@@ -310,7 +314,10 @@ static void list_processes(const struct view *view, char *out, size_t size)
 	}
 }
 
-/* It is an error if no word of --pid matches. If another word matches, an unmatched one is only noted. */
+/*
+ * It is an error if no word of --pid matches. If another word matches, an unmatched one is only
+ * noted.
+ */
 static int check_pids(
 	const struct view_settings *settings, struct view *view, const char *path, struct diag *d)
 {

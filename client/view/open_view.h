@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens the view that a command's operands and options describe, for convert, report, diff and view. */
+/*
+ * Opens the view that a command's operands and options describe, for convert, report, diff and
+ * view.
+ */
 #ifndef CLIENT_OPEN_VIEW_H
 #define CLIENT_OPEN_VIEW_H
 
@@ -32,7 +35,10 @@ struct view_settings {
 
 void view_settings_deinit(struct view_settings *s);
 
-/* Parse the values of options. |settings| is a struct view_settings. 0, or a negative errno with |d|. */
+/*
+ * Parse the values of options. |settings| is a struct view_settings. 0, or a negative errno with
+ * |d|.
+ */
 int view_settings_set_align(void *settings, const char *value, struct diag *d);
 int view_settings_set_from(void *settings, const char *value, struct diag *d);
 int view_settings_set_to(void *settings, const char *value, struct diag *d);
@@ -93,9 +99,10 @@ int view_settings_set_system_secondary(void *settings, const char *value, struct
 			"the same as --secondary_group")
 
 /*
- * Opens all trace files at |places| (files, runs, log directories) as one view, which borrows |settings|. *path is the path
- * of the file, or of the first one's directory if there are several; the caller frees it. 0, or a negative errno with |d|; |d|
- * stays empty if no file can be read and settings->unreadable has the reasons.
+ * Opens all trace files at |places| (files, runs, log directories) as one view, which borrows
+ * |settings|. *path is the path of the file, or of the first one's directory if there are several;
+ * the caller frees it. 0, or a negative errno with |d|; |d| stays empty if no file can be read and
+ * settings->unreadable has the reasons.
  */
 int open_view(char *const *places, size_t n_places, const struct view_settings *settings,
 	struct view **out, char **path, struct diag *d);

@@ -69,7 +69,10 @@ static bool read_connection(char host[static 64], int *port)
 	return true;
 }
 
-/* Writes "USER@" for the tunnel's command, because the user's name may differ on the other machine; "": not known. */
+/*
+ * Writes "USER@" for the tunnel's command, because the user's name may differ on the other machine;
+ * "": not known.
+ */
 static void format_user(char out[static 72])
 {
 	const char *user = getenv("USER");

@@ -125,7 +125,7 @@ static void say_text(const struct perfetto_show *s)
 
 	fprintf(stderr, "serving %" PRIu64 " of %" PRIu64 " events, %.1f MB, %s; Ctrl-C ends it\n",
 		s->result.n_items, s->view->n_events, (double)s->result.n_bytes / 1e6,
-		s->settings->keeps ? "as often as it is wanted" : "until it was fetched once");
+		s->settings->keeps ? "any number of times" : "until it was fetched once");
 	conversion_say_losses(codec_find("perfetto"), s->view, &s->result);
 	if (s->result.n_items == 0)
 		fprintf(stderr, "  warning: there are no events in it\n");

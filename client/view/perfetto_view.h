@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows a view in the Perfetto UI: converts it into an unlinked file, prints the link and serves the file. */
+/*
+ * Shows a view in the Perfetto UI: converts it into an unlinked file, prints the link and serves
+ * the file.
+ */
 #ifndef CLIENT_PERFETTO_VIEW_H
 #define CLIENT_PERFETTO_VIEW_H
 
@@ -17,13 +20,14 @@ struct perfetto_view {
 	int64_t max_events; /* a view with more is refused, because a browser cannot hold it */
 	bool keeps; /* serves until interrupted, not only until the file was fetched once */
 	bool is_json; /* prints the link and the conversion's results as a JSON object */
-	int n_interrupts; /* interrupt_get_count() before; these interrupts do not end the serving */
+	/* interrupt_get_count() before; these interrupts do not end the serving. */
+	int n_interrupts;
 	FILE *out; /* gets the link */
 };
 
 /*
- * An event takes some 30 bytes of the file. Perfetto's page needs two to four times the file's size, and has 2 to 4 GB in
- * most browsers.
+ * An event takes some 30 bytes of the file. Perfetto's page needs two to four times the file's
+ * size, and has 2 to 4 GB in most browsers.
  */
 #define PERFETTO_VIEW_MAX_EVENTS 20000000
 /* The limit of the file's size, for events with much data. */
@@ -36,10 +40,11 @@ struct perfetto_view {
 	}
 
 /*
- * Serves |view|, which is of the trace or run at |path|. EXIT_DONE: the file was fetched whole at least once.
- * EXIT_INTERRUPTED: it was not, or view->stop ended the conversion. EXIT_FAILED: |d| has the reason, or is empty if it has been
- * printed; a |d| of -EFBIG means that the view is too large for a browser (see processor_command_write()). Interrupts are
- * counted from the time of serving on (interrupt.h).
+ * Serves |view|, which is of the trace or run at |path|. EXIT_DONE: the file was fetched whole at
+ * least once. EXIT_INTERRUPTED: it was not, or view->stop ended the conversion. EXIT_FAILED: |d|
+ * has the reason, or is empty if it has been printed; a |d| of -EFBIG means that the view is too
+ * large for a browser (see processor_command_write()). Interrupts are counted from the time of
+ * serving on (interrupt.h).
  */
 int perfetto_view_run(
 	const struct perfetto_view *p, const struct view *view, const char *path, struct diag *d);

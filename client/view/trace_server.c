@@ -26,7 +26,10 @@ static int fail_port(uint16_t port, int error, struct diag *d)
 		d, -error, "127.0.0.1:%u: cannot listen there: %s", port, errno_words(error));
 }
 
-/* Listens on |port| of 127.0.0.1. Returns a non-blocking descriptor; -EADDRINUSE, or another negative errno, with |d|. */
+/*
+ * Listens on |port| of 127.0.0.1. Returns a non-blocking descriptor; -EADDRINUSE, or another
+ * negative errno, with |d|.
+ */
 static int loopback_listen(uint16_t port, struct diag *d)
 {
 	const struct sockaddr_in address = {.sin_family = AF_INET,
@@ -38,7 +41,10 @@ static int loopback_listen(uint16_t port, struct diag *d)
 
 	if (fd < 0)
 		return fail_port(port, errno, d);
-	/* Connections of a server that ended a moment ago must not block the port. A server that still runs does block it. */
+	/*
+	 * Connections of a server that ended a moment ago must not block the port. A server that
+	 * still runs does block it.
+	 */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
 	if (bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ||
 		listen(fd, BACKLOG) < 0)
@@ -64,7 +70,10 @@ static int loopback_listen(uint16_t port, struct diag *d)
 
 static const struct http_header cors_headers[] = {CORS};
 
-/* The answer to a CORS preflight. Access-Control-Allow-Private-Network lets a public page reach this machine. */
+/*
+ * The answer to a CORS preflight. Access-Control-Allow-Private-Network lets a public page reach
+ * this machine.
+ */
 static const struct http_header preflight_headers[] = {
 	CORS,
 	{"Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS"},
@@ -98,9 +107,9 @@ static void reply_file(struct http_exchange *x, const struct trace_server *s)
 }
 
 /*
- * Whether a page of another site sent the request. Browsers name the page's site in Origin whenever a script reads the
- * answer. They leave Origin out if a page only embeds the URL, such as an image; then Sec-Fetch-Site tells that it was
- * another site.
+ * Whether a page of another site sent the request. Browsers name the page's site in Origin whenever
+ * a script reads the answer. They leave Origin out if a page only embeds the URL, such as an image;
+ * then Sec-Fetch-Site tells that it was another site.
  */
 static bool is_from_other_site(const struct http_exchange *x)
 {

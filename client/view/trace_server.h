@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serves a converted trace on 127.0.0.1 to the page of the Perfetto UI only, which may read it by CORS. An unknown path is
- * answered with 404. A request from a page of another site, or with a foreign Host header, is answered with 403; the server
- * then goes on waiting.
+ * Serves a converted trace on 127.0.0.1 to the page of the Perfetto UI only, which may read it by
+ * CORS. An unknown path is answered with 404. A request from a page of another site, or with a
+ * foreign Host header, is answered with 403; the server then goes on waiting.
  */
 #ifndef CLIENT_TRACE_SERVER_H
 #define CLIENT_TRACE_SERVER_H
@@ -21,17 +21,18 @@ struct trace_server {
 	uint64_t n_bytes; /* the file's size; set it before trace_server_run() */
 	bool keeps; /* serves until interrupted, not only once */
 	struct http_server *http; /* NULL: not open */
-	int n_interrupts; /* interrupt_get_count() before; these interrupts do not end the serving */
+	/* interrupt_get_count() before; these interrupts do not end the serving. */
+	int n_interrupts;
 };
 
 /*
- * Begins to listen; requests wait until trace_server_run(). |s| must not move until trace_server_close(). 0, or a negative
- * errno with |d|.
+ * Begins to listen; requests wait until trace_server_run(). |s| must not move until
+ * trace_server_close(). 0, or a negative errno with |d|.
  */
 int trace_server_open(struct trace_server *s, struct diag *d);
 /*
- * Answers until the file was fetched whole, or until an interrupt; call interrupt_start() before. EXIT_DONE: it was fetched at
- * least once; EXIT_INTERRUPTED: it was not; EXIT_FAILED with |d|.
+ * Answers until the file was fetched whole, or until an interrupt; call interrupt_start() before.
+ * EXIT_DONE: it was fetched at least once; EXIT_INTERRUPTED: it was not; EXIT_FAILED with |d|.
  */
 int trace_server_run(struct trace_server *s, struct diag *d);
 void trace_server_close(struct trace_server *s);

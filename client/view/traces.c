@@ -61,7 +61,10 @@ static int add_path(struct traces *t, const char *dir, const char *name)
 	return 0;
 }
 
-/* Adds the traces in |dir|; if there are none, those that were not received whole. 0 or a negative errno. */
+/*
+ * Adds the traces in |dir|; if there are none, those that were not received whole. 0 or a negative
+ * errno.
+ */
 static int add_dir(struct traces *t, const char *dir)
 {
 	struct dirent **entries = NULL;

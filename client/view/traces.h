@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the trace files of a path that the user gave: a file, a run directory or a log directory. */
+/*
+ * Finds the trace files of a path that the user gave: a file, a run directory or a log directory.
+ */
 #ifndef CLIENT_TRACES_H
 #define CLIENT_TRACES_H
 
@@ -14,8 +16,8 @@ struct traces {
 };
 
 /*
- * A log directory means its newest run (by the files' time, then by name). 0, or a negative errno with
- * |d|. Call traces_deinit() in either case.
+ * A log directory means its newest run (by the files' time, then by name). 0, or a negative errno
+ * with |d|. Call traces_deinit() in either case.
  */
 int traces_find(const char *place, struct traces *out, struct diag *d);
 void traces_deinit(struct traces *t);

@@ -98,7 +98,7 @@ def who_answers_on_the_ports_is_told(t):
     found = findings(t, prefix=space.enter("net"), env=env)
     for key in ("port_grpc", "port_web"):
         expect(found, key, "no")
-        contains(found[key]["text"], ": nobody", key)
+        contains(found[key]["text"], ": no server", key)
     (t.dir / "runtime" / "proftap").mkdir(mode=0o700)
     registry = t.dir / "runtime" / "proftap" / "registry.sock"
     host = t.keep(Process("proftapd --host", [
@@ -117,7 +117,7 @@ def who_answers_on_the_ports_is_told(t):
     found = findings(t, prefix=space.enter("net"), env=env)
     expect(found, "port_grpc", "no")
     expect(found, "port_web", "no", "ss -ltnp sport = :9022")
-    contains(found["port_web"]["text"], "somebody else, SSH-2.0-none", "the stranger")
+    contains(found["port_web"]["text"], "another program, SSH-2.0-none", "the stranger")
     contains(found["port_web"]["text"], f"pid {stranger.pid}", "the stranger")
     expect(found, "registry", "no")
 

@@ -261,7 +261,7 @@ def a_capture_that_is_stopped_keeps_its_data(t):
     target = t.target().serve()
     capture = t.record(target, 60000)
     target.ask("burst 3")
-    contains(fetch(t, "stop", target, code=3).stderr, "its data goes to who began it", "the sentence")
+    contains(fetch(t, "stop", target, code=3).stderr, "its data goes to the client that started it", "the sentence")
     equal(capture.finish().trace.count("burst"), 3, "spans of the capture")
     check(re.search(r"warning: ended after \d+ of 60,?000 ms by somebody else", capture.stderr),
           f"what who began it is told: {capture.stderr!r}")

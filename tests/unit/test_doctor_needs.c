@@ -273,9 +273,9 @@ START_TEST(ports_are_ours_or_not)
 	doctor_port.code = PORT_GRPC;
 	yes("port_grpc", "127.0.0.1:9021");
 	ck_assert_uint_eq(doctor_port_number, 9021);
-	no("port_web", "somebody else, a gRPC server", "sudo ss -ltnp sport = :9022");
+	no("port_web", "another program, a gRPC server", "sudo ss -ltnp sport = :9022");
 	doctor_port = (struct doctor_answer){PORT_OTHER, "SSH-2.0"};
-	no("port_grpc", "somebody else, SSH-2.0", "sudo ss -ltnp sport = :9021");
+	no("port_grpc", "another program, SSH-2.0", "sudo ss -ltnp sport = :9021");
 	doctor_port.code = PORT_WEB;
 	yes("port_web", "a web server");
 	doctor_port.code = PORT_NOBODY;
@@ -300,7 +300,7 @@ START_TEST(whose_port_it_is_is_told)
 	fake_root_write("/proc/812/status", "Name:\tproftapd\n");
 	yes("port_grpc", "a gRPC server of uid 99: proftapd, pid 812");
 	fake_root_write("/proc/812/status", "Name:\tenvoy\n");
-	no("port_grpc", "somebody else, a gRPC server of uid 99: envoy, pid 812",
+	no("port_grpc", "another program, a gRPC server of uid 99: envoy, pid 812",
 		"sudo ss -ltnp sport = :9021");
 }
 END_TEST
@@ -315,7 +315,7 @@ START_TEST(a_port_of_the_unit_is_found)
 	yes("port_grpc", "127.0.0.1:9121, not 9021: a gRPC server");
 	ck_assert_str_eq(doctor_program, "systemctl show --property Listen proftapd.socket");
 	doctor_only_port = 9122;
-	no("port_grpc", "127.0.0.1:9021: nobody", "sudo systemctl start proftapd.socket");
+	no("port_grpc", "127.0.0.1:9021: no server", "sudo systemctl start proftapd.socket");
 }
 END_TEST
 
@@ -341,7 +341,7 @@ START_TEST(the_ports_of_who_has_the_registry_are_found)
 	fd = listen_at("/run/proftap/registry.sock");
 	doctor_port.code = PORT_GRPC;
 	doctor_only_port = 9121;
-	no("port_grpc", "127.0.0.1:9021: nobody; the host daemon, pid ",
+	no("port_grpc", "127.0.0.1:9021: no server; the host daemon, pid ",
 		geteuid() ? "sudo proftap doctor" : "proftap doctor");
 	fake_root_write("/proc/net/tcp",
 		"   0: 0100007F:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0 0 76 1 0\n"
@@ -351,9 +351,9 @@ START_TEST(the_ports_of_who_has_the_registry_are_found)
 	snprintf(path, sizeof path, "/proc/%d/status", (int)getpid());
 	fake_root_write(path, "Name:\tproftapd\n");
 	yes("port_grpc", "127.0.0.1:9121, not 9021: a gRPC server of uid 99: proftapd, pid ");
-	none("port_web", "127.0.0.1:9022: nobody; the host daemon, pid ");
+	none("port_web", "127.0.0.1:9022: no server; the host daemon, pid ");
 	close(fd);
-	no("port_grpc", "127.0.0.1:9021: nobody", "proftapd --host");
+	no("port_grpc", "127.0.0.1:9021: no server", "proftapd --host");
 }
 END_TEST
 
@@ -367,7 +367,7 @@ START_TEST(a_registry_is_there_or_not)
 	fd = listen_at("/run/proftap/registry.sock");
 	yes("registry", "/run/proftap/registry.sock, uid ");
 	close(fd);
-	no("registry", "nobody is behind it", "proftapd --host");
+	no("registry", "no process listens on it", "proftapd --host");
 }
 END_TEST
 
