@@ -179,7 +179,7 @@ START_TEST(no_place_for_sockets_is_left)
 	spoil_places();
 	snprintf(command, sizeof command, "%srm -r %s/tmp/proftap-%u", geteuid() ? "sudo " : "",
 		fake_root, geteuid());
-	no("runtime_dir", "none that is this user's", command);
+	no("runtime_dir", "none that only this user can access", command);
 }
 END_TEST
 
@@ -279,10 +279,10 @@ START_TEST(ports_are_ours_or_not)
 	doctor_port.code = PORT_WEB;
 	yes("port_web", "a web server");
 	doctor_port.code = PORT_NOBODY;
-	no("port_web", "nobody", "proftapd --host");
+	no("port_web", "no server", "proftapd --host");
 	fake_root_add_folder("/run/systemd/system");
-	no("port_grpc", "nobody", "sudo systemctl start proftapd.socket");
-	no("port_web", "nobody", "sudo systemctl start proftapd-web.socket");
+	no("port_grpc", "no server", "sudo systemctl start proftapd.socket");
+	no("port_web", "no server", "sudo systemctl start proftapd-web.socket");
 }
 END_TEST
 
