@@ -21,8 +21,8 @@
 #include "client/answer/reply.h"
 #include "client/answer/stream_answer.h"
 #include "client/process/exit.h"
+#include "client/process/file_window.h"
 #include "client/process/interrupt.h"
-#include "client/process/let_go.h"
 #include "rpc/client.h"
 #include "trace/run_dir.h"
 #include "trace/xspace/pbwire.h"
@@ -198,13 +198,14 @@ static int fail_elsewhere(struct answer *a)
 /* It is no failure if the trace is too large to be read here. */
 static int read_outline(struct answer *a)
 {
-	struct let_go window = {a->trace, a->trace};
+	struct file_window window = {a->trace, a->trace};
 	struct diag inner = DIAG_INIT;
 	int r = 0;
 
 	write_back_begin(a->run_dir->fd, a->xspace_bytes);
 	if (a->trace)
-		r = outline_read(&a->outline, a->trace, a->xspace_bytes, let_go, &window, &inner);
+		r = outline_read(&a->outline, a->trace, a->xspace_bytes, file_window_advance,
+			&window, &inner);
 	if (interrupt_get_count() >= 2)
 		return fail_interrupted(a);
 	if (r == -ENOMEM)

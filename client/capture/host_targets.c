@@ -30,7 +30,7 @@ void host_targets_set(struct address *address, const char *word)
 }
 
 /* Whether |word| means the program, by the daemon's own rules. */
-static bool is_meant(const struct found_target *t, const char *word)
+static bool is_selected(const struct found_target *t, const char *word)
 {
 	const struct program_traits traits = {
 		.pid = t->status.pid,
@@ -86,21 +86,21 @@ static int fail_unknown_program(const struct address *daemon, const char *word, 
 }
 
 /* Adds the programs of one daemon that |word| means. */
-static int add_meant(struct host_expansion *e, const struct address *daemon,
+static int add_selected(struct host_expansion *e, const struct address *daemon,
 	const struct targets *targets, const char *word, struct diag *d)
 {
-	size_t n_meant = 0;
+	size_t n_selected = 0;
 
 	for (size_t i = 0; i < targets->n; i++) {
 		const struct status *s = &targets->v[i].status;
 
-		if (!is_meant(&targets->v[i], word))
+		if (!is_selected(&targets->v[i], word))
 			continue;
-		n_meant++;
+		n_selected++;
 		if (add_program(e, daemon, s))
 			return diag_set(d, -ENOMEM, "the list of targets: out of memory");
 	}
-	return n_meant ? 0 : fail_unknown_program(daemon, word, d);
+	return n_selected ? 0 : fail_unknown_program(daemon, word, d);
 }
 
 static int add_words(struct host_expansion *e, const struct address *daemon,
@@ -112,7 +112,7 @@ static int add_words(struct host_expansion *e, const struct address *daemon,
 	int r = copy ? 0 : diag_set(d, -ENOMEM, "the list of targets: out of memory");
 
 	while (!r && (word = strsep(&rest, ",")))
-		r = add_meant(e, daemon, targets, word, d);
+		r = add_selected(e, daemon, targets, word, d);
 	return r;
 }
 

@@ -18,7 +18,7 @@
 #include "client/answer/answer.h"
 #include "client/capture/capture.h"
 #include "client/capture/part.h"
-#include "client/process/let_go.h"
+#include "client/process/file_window.h"
 #include "client/target/address.h"
 #include "trace/model/space.h"
 #include "trace/run_dir.h"
@@ -239,7 +239,7 @@ static int write_pieces(struct part *p, const struct split *s, const char *name,
 static int plan_and_write(struct part *p, uint8_t *data, const char *name, struct diag *d)
 {
 	struct diag why = DIAG_INIT;
-	struct let_go window = {data, data};
+	struct file_window window = {data, data};
 	struct split *s = calloc(1, sizeof *s);
 	int r;
 
@@ -252,7 +252,7 @@ static int plan_and_write(struct part *p, uint8_t *data, const char *name, struc
 			       : (uint64_t)p->capture->split_bytes;
 	if (getrandom(&s->id, sizeof s->id, 0) != sizeof s->id)
 		s->id = (uint64_t)(uintptr_t)s ^ p->file_bytes;
-	s->pass = let_go;
+	s->pass = file_window_advance;
 	s->context = &window;
 	r = split_plan(s, d);
 	if (r == 0 && write_pieces(p, s, name, &why) < 0)

@@ -170,7 +170,7 @@ static bool read_row(const char *line, struct list_row *row)
 	return true;
 }
 
-static bool is_meant(const struct list_row *row, const char *word)
+static bool row_matches(const struct list_row *row, const char *word)
 {
 	const struct program_traits traits = {.name = row->name, .has_ended = row->has_ended};
 
@@ -212,13 +212,13 @@ static bool find_pid(const char *text, int pid, struct list_row *out)
 }
 
 /* Reads on in *text to the next row that |word| means; another server of |last_pid| is skipped. */
-static bool next_meant(const char **text, const char *word, int last_pid, struct list_row *row)
+static bool find_next_match(const char **text, const char *word, int last_pid, struct list_row *row)
 {
 	while (*text) {
 		const char *line = *text + (**text == '\n');
 
 		*text = strchr(line, '\n');
-		if (read_row(line, row) && is_meant(row, word) && row->pid != last_pid)
+		if (read_row(line, row) && row_matches(row, word) && row->pid != last_pid)
 			return true;
 	}
 	return false;
@@ -233,7 +233,7 @@ static int locate_address(
 	bool is_one = true; /* just one program was started last */
 	int n_found = 0;
 
-	while (next_meant(&rest, a->lookup, row.pid, &row)) {
+	while (find_next_match(&rest, a->lookup, row.pid, &row)) {
 		int order = n_found++ ? strcmp(row.since, found.since) : 1;
 
 		is_one = order ? is_one || order > 0 : false;
@@ -271,7 +271,7 @@ int remote_list_locate(const char *destination, struct address *v, size_t n, str
 }
 
 size_t remote_list_locate_ports(
-	const char *destination, struct address *v, size_t n, const bool *is_meant_as_pid)
+	const char *destination, struct address *v, size_t n, const bool *may_be_pid)
 {
 	_cleanup_free_ char *text = NULL;
 	struct diag d = DIAG_INIT;
@@ -280,7 +280,7 @@ size_t remote_list_locate_ports(
 	for (size_t i = 0; i < n; i++) {
 		struct list_row row;
 
-		if (!is_meant_as_pid[i])
+		if (!may_be_pid[i])
 			continue;
 		/*
 		 * Without proftap on that machine the pids are not known. The connection
@@ -297,12 +297,12 @@ size_t remote_list_locate_ports(
 }
 
 /* Adds each program that |like| means; -ENOENT: there is none. */
-static int add_meant(struct address_list *all, const char *text, const struct address *like)
+static int add_matches(struct address_list *all, const char *text, const struct address *like)
 {
 	struct list_row row = {.pid = 0};
 	size_t n_before = all->n;
 
-	while (next_meant(&text, like->lookup, row.pid, &row)) {
+	while (find_next_match(&text, like->lookup, row.pid, &row)) {
 		if (grow(&all->v, &all->n_allocated, all->n + 1))
 			return -ENOMEM;
 		all->v[all->n] = *like;
@@ -332,7 +332,7 @@ int remote_list_expand(const char *destination, struct address **v, size_t *n, s
 		if (one->lookup[0] && !one->path[0] && !text)
 			code = remote_list_read(destination, "proftap list", &text, d);
 		if (code == EXIT_DONE && one->lookup[0] && !one->path[0])
-			r = add_meant(&all, text, one);
+			r = add_matches(&all, text, one);
 		/*
 		 * An address that no program has stays as it is: it is looked up again later,
 		 * and the failure is explained then.

@@ -27,12 +27,12 @@ int remote_list_read(const char *destination, const char *command, char **out, s
 int remote_list_locate(const char *destination, struct address *v, size_t n, struct diag *d);
 
 /*
- * Looks up the |n| addresses that |is_meant_as_pid| marks, because nothing listens on such a port
+ * Looks up the |n| addresses that |may_be_pid| marks, because nothing listens on such a port
  * there. If the number is the pid of a target, the address becomes that target's. Returns the
  * number of those.
  */
 size_t remote_list_locate_ports(
-	const char *destination, struct address *v, size_t n, const bool *is_meant_as_pid);
+	const char *destination, struct address *v, size_t n, const bool *may_be_pid);
 
 /*
  * Replaces the *n addresses in *v (malloc'ed), as locate_all() does for programs of this machine.

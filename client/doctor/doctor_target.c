@@ -100,7 +100,7 @@ static bool find_stopped(struct doctor_target *p)
 
 int doctor_target_load(struct doctor_target *p, const char *text, struct diag *d)
 {
-	pid_t meant;
+	pid_t typed_pid;
 	int r;
 
 	memset(p, 0, sizeof *p);
@@ -108,7 +108,7 @@ int doctor_target_load(struct doctor_target *p, const char *text, struct diag *d
 	if (r)
 		return r;
 	/* The user's number may be a port or a pid. */
-	meant = read_pid(text);
+	typed_pid = read_pid(text);
 	p->is_here = is_here(&p->address);
 	ask_server(p);
 	if (find_stopped(p))
@@ -122,10 +122,10 @@ int doctor_target_load(struct doctor_target *p, const char *text, struct diag *d
 	}
 	if (p->is_here && p->code == EXIT_DONE && p->n_programs == 1)
 		p->pid = p->status.pid;
-	else if (p->is_here && p->code == EXIT_NOBODY && is_process(meant))
-		p->pid = meant;
-	else if (p->is_here && p->address.lookup[0] && is_process(meant))
-		p->pid = meant;
+	else if (p->is_here && p->code == EXIT_NOBODY && is_process(typed_pid))
+		p->pid = typed_pid;
+	else if (p->is_here && p->address.lookup[0] && is_process(typed_pid))
+		p->pid = typed_pid;
 	return 0;
 }
 

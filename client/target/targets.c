@@ -65,11 +65,11 @@ static bool runs_file(const struct found_target *t, const char *path)
 {
 	char link[32];
 	struct stat its;
-	struct stat meant;
+	struct stat wanted;
 
 	snprintf(link, sizeof link, "/proc/%d/exe", t->status.pid);
-	return !t->status.has_ended && stat(link, &its) == 0 && stat(path, &meant) == 0 &&
-	       its.st_dev == meant.st_dev && its.st_ino == meant.st_ino;
+	return !t->status.has_ended && stat(link, &its) == 0 && stat(path, &wanted) == 0 &&
+	       its.st_dev == wanted.st_dev && its.st_ino == wanted.st_ino;
 }
 
 static bool is_called(const struct found_target *t, const char *word)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving back pages; see let_go.h. */
-#include "client/process/let_go.h"
+/* Giving back pages; see file_window.h. */
+#include "client/process/file_window.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -11,9 +11,9 @@
 /* The part of the file that stays in memory, at most; a multiple of every page size. */
 #define WINDOW_BYTES ((size_t)4 << 20)
 
-int let_go(const uint8_t *p, void *context)
+int file_window_advance(const uint8_t *p, void *context)
 {
-	struct let_go *w = context;
+	struct file_window *w = context;
 	size_t n;
 
 	if (p < w->from) {
