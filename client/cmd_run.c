@@ -45,7 +45,7 @@ struct own_child {
 	int64_t duration_ms; /* -1: until the program ends */
 	int64_t end_ms; /* CLOCK_MONOTONIC; INT64_MAX: no end, or the first capture has not begun */
 	int n_written; /* the number of published captures */
-	struct diag said; /* the reason why the last capture failed */
+	struct diag failure; /* the reason why the last capture failed */
 };
 
 #define FIRST_PAUSE_MS 1
@@ -121,7 +121,7 @@ static bool record_once(struct own_child *c)
 	if (code == EXIT_DONE)
 		c->n_written++;
 	else if (d.text[0] && code != EXIT_NOBODY)
-		c->said = d;
+		c->failure = d;
 	return code == EXIT_DONE || code == EXIT_EMPTY || code == EXIT_NOBODY;
 }
 
@@ -237,8 +237,8 @@ static const struct command_words values[] = {
 
 static void explain_nothing(const struct own_child *c, const char *name)
 {
-	if (c->said.text[0])
-		fprintf(stderr, "%s\n", c->said.text);
+	if (c->failure.text[0])
+		fprintf(stderr, "%s\n", c->failure.text);
 	else if (env_is_on(ENV_PROFTAP_DISABLE))
 		fprintf(stderr, "%s: not recorded: PROFTAP_DISABLE is set; unset it\n", name);
 	else
@@ -275,7 +275,7 @@ static int run_recorded(struct run_settings *s, struct program_launch *l, struct
 	c->capture.context = c;
 	c->capture.targets = &c->address;
 	c->capture.n_targets = 1;
-	is_possible = can_write(log_dir.path, &c->said);
+	is_possible = can_write(log_dir.path, &c->failure);
 	l->wait_until_ms = is_possible ? INT64_MAX : 0;
 	if (is_possible && c->duration_ms >= 0)
 		l->wait_until_ms = clock_monotonic_ms() + c->duration_ms + START_MS;

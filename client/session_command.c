@@ -35,8 +35,8 @@
 /* --- fetching and stopping ----------------------------------------------------------------- */
 
 struct session_fetch {
-	struct client_capture
-		*capture; /* has the one target, the log directory and other options */
+	/* Has the one target, the log directory and other options. */
+	struct client_capture *capture;
 	const char *session; /* NULL: the one that runs */
 	bool ends; /* the session is stopped */
 	uint64_t last_ms; /* the newest milliseconds of the flight recorder; 0: all data */

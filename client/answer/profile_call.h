@@ -16,8 +16,8 @@ struct profile_options;
 #define RECORDER_ID "recorder"
 
 struct profile_call {
-	const struct profile_options
-		*options; /* with session_id and the final start_timestamp_ns */
+	/* With session_id and the final start_timestamp_ns. */
+	const struct profile_options *options;
 	const char *host_name; /* for the file's name; NULL: the server chooses */
 	const char *address; /* the target's address, such as "127.0.0.1:9999" */
 	const char *log_dir; /* an absolute path or URL for servers that write the trace; or NULL */
