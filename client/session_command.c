@@ -34,6 +34,10 @@
 
 /* --- fetching and stopping ----------------------------------------------------------------- */
 
+/*
+ * Fetches the data of a session like a capture's trace. Servers of proftap.v1 take a snapshot or
+ * stop without a gap. Others are called with GetSnapshot, and are stopped once that is read.
+ */
 struct session_fetch {
 	/* Has the one target, the log directory and other options. */
 	struct client_capture *capture;

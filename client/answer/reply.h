@@ -2,8 +2,8 @@
 /*
  * Reads a ProfileResponse piece by piece and passes the XSpace in it on without keeping it, because
  * replies may have 2 GB. The XSpace is the field xspace (8) or the tool_data (6) called
- * "xplane.pb", which older servers send. Only the kind that comes first is read; an xspace in
- * several parts is one (protobuf merges by concatenation).
+ * "xplane.pb", which servers send that answer as stock clients expect. Only the kind that comes
+ * first is read; an xspace in several parts is one (protobuf merges by concatenation).
  */
 #ifndef CLIENT_REPLY_H
 #define CLIENT_REPLY_H

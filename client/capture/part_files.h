@@ -61,13 +61,13 @@ int file_name_check_free(const struct file_name *f, const struct run_dir *run_di
 
 /*
  * Formats the name of the part's file, in characters that a file may have. Reads the answer's
- * trace.
+ * trace, so call it before clock_stamp_write().
  */
 void part_name_format(const struct part *p, char out[static PART_NAME_BYTES]);
 
 /*
  * Adds to |name| the first suffix from |suffix| on (1: no suffix) that no other part's file has.
- * Returns the suffix.
+ * Returns the suffix. Two hosts may have the same hostname; then the second file gets a suffix.
  */
 int part_name_add_suffix(
 	const struct part *p, const char *name, int suffix, char out[static PART_NAME_BYTES]);

@@ -50,8 +50,8 @@ static void offer_number(const char *typed, unsigned number, FILE *out)
 }
 
 /*
- * Prints the pids, names and ports of targets that begin with |typed|, one a line. Takes at most
- * about 50 ms.
+ * Prints the pids, names and ports of targets that begin with |typed|, one a line. Does not
+ * wait for slow servers.
  */
 static void complete_targets(const char *typed, FILE *out)
 {

@@ -28,6 +28,8 @@
 
 /* --- perf events --------------------------------------------------------------------------- */
 
+/* The events are closed again, and never count. */
+
 #define RING_BYTES (1u << 20)
 /*
  * The number of rings to try. The kernel's limit for each is the same on a machine with more

@@ -19,6 +19,10 @@
 
 /* --- temporary files ----------------------------------------------------------------------- */
 
+/*
+ * A file that has its temporary name. The signal handler may read the list at any time and in any
+ * thread, so entries are never freed.
+ */
 struct temporary {
 	struct temporary *next;
 	_Atomic bool is_there;

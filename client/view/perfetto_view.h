@@ -57,6 +57,10 @@ struct processor_option {
 	const char *value; /* NULL: a flag */
 };
 
+/*
+ * A command line for a trace that is too large for a browser: Google's trace_processor, a program
+ * of this machine, holds the trace, and the page of the Perfetto UI queries it.
+ */
 struct processor_command {
 	const struct processor_option *options;
 	size_t n_options;
