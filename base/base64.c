@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Base64; see base64.h. */
+/* Encodes base64; see base64.h. */
 #include "base/base64.h"
 
 #include <stdint.h>
 
-static char *put_group(char *out, const uint8_t *p, size_t left)
+static char *base64_put_group(char *out, const uint8_t *p, size_t left)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -23,6 +23,6 @@ char *base64_encode(char *out, const void *data, size_t n)
 	const uint8_t *p = data;
 
 	for (size_t i = 0; i < n; i += 3)
-		out = put_group(out, p + i, n - i);
+		out = base64_put_group(out, p + i, n - i);
 	return out;
 }

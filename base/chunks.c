@@ -3,6 +3,7 @@
 #include "base/chunks.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +102,7 @@ static void lend(struct chunks *c, const struct chunk *chunk)
 void chunks_lend(
 	struct chunks *c, const uint8_t *data, size_t n, void (*give_back)(void *), void *lender)
 {
-	/* Full: nobody writes behind it. */
+	/* The chunk is full, so nobody writes after it. */
 	const struct chunk chunk = {(uint8_t *)data, n, n, give_back, lender};
 
 	lend(c, &chunk);
@@ -129,4 +130,76 @@ void chunks_take(struct chunks *c, struct chunks *from)
 		from->n_chunks = 0;
 	}
 	chunks_deinit(from);
+}
+
+/* --- Reading --------------------------------------------------------------------------------- */
+
+void chunk_reader_init(struct chunk_reader *r, struct chunks *chunks)
+{
+	*r = (struct chunk_reader){.chunks = *chunks};
+	*chunks = (struct chunks)CHUNKS_INIT;
+}
+
+void chunk_reader_deinit(struct chunk_reader *r)
+{
+	chunks_deinit(&r->chunks);
+	memset(r, 0, sizeof *r);
+}
+
+/* Frees the current chunk, which was read. */
+static void chunk_reader_leave_chunk(struct chunk_reader *r)
+{
+	struct chunk *chunk = &r->chunks.chunks[r->chunk];
+
+	r->chunks.total_bytes -= chunk->used_bytes;
+	chunk_deinit(chunk);
+	r->chunk++;
+	r->at = 0;
+}
+
+bool chunk_reader_is_at_end(const struct chunk_reader *r)
+{
+	return r->chunk == r->chunks.n_chunks;
+}
+
+size_t chunk_reader_read(struct chunk_reader *r, uint8_t *to, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n && !chunk_reader_is_at_end(r)) {
+		const struct chunk *chunk = &r->chunks.chunks[r->chunk];
+		size_t left = chunk->used_bytes - r->at;
+		size_t part = left < n - done ? left : n - done;
+
+		memcpy(to + done, chunk->data + r->at, part);
+		done += part;
+		r->at += part;
+		if (r->at == chunk->used_bytes)
+			chunk_reader_leave_chunk(r);
+	}
+	r->n_read += done;
+	return done;
+}
+
+/* Drops the bytes of the current chunk that were read. */
+static void chunk_reader_drop_read(struct chunk_reader *r)
+{
+	struct chunk *chunk = &r->chunks.chunks[r->chunk];
+
+	/* Lent bytes must not be changed. */
+	if (chunk->give_back)
+		chunk->data += r->at;
+	else
+		memmove(chunk->data, chunk->data + r->at, chunk->used_bytes - r->at);
+	chunk->used_bytes -= r->at;
+	r->chunks.total_bytes -= r->at;
+	r->at = 0;
+}
+
+void chunk_reader_take_rest(struct chunk_reader *r, struct chunks *to)
+{
+	if (r->at)
+		chunk_reader_drop_read(r);
+	chunks_take(to, &r->chunks);
+	r->chunk = 0;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encoded bytes in large pieces: what an encoder writes into and what the transport sends without
+ * Encoded bytes in large pieces: an encoder writes into them, and the transport sends them without
  * copying. A chunk never moves once it holds bytes, so an earlier position can be patched.
  */
 #ifndef BASE_CHUNKS_H
 #define BASE_CHUNKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +26,8 @@ struct chunks {
 	size_t n_allocated;
 	uint64_t total_bytes; /* sum of used_bytes of all chunks */
 	int error; /* 0, -ENOMEM or -ECANCELED, sticky: writers check once, at the end */
-	const _Atomic int *cancel; /* raised: no more bytes are wanted (base/cancel.h); NULL ok */
+	/* when raised, no more bytes are wanted (base/cancel.h); NULL ok */
+	const _Atomic int *cancel;
 };
 
 /* All zero bytes is the empty state: CHUNKS_INIT or memset. */
@@ -35,12 +37,13 @@ struct chunks {
 	}
 
 void chunks_deinit(struct chunks *c);
-/* Forgets what is in it, keeping a chunk of its own for what comes next. */
+/* Removes all bytes, but keeps one own chunk for the next ones. */
 void chunks_rewind(struct chunks *c);
 
 /*
- * Room for |n| contiguous bytes at the end, or NULL when memory ran out or no more is wanted (then c->error is set).
- * Write at most |n| bytes there, then say how many with chunks_commit().
+ * Returns room for |n| contiguous bytes at the end, or NULL when memory ran out or no more is
+ * wanted (then c->error is set). Write at most |n| bytes there, then call chunks_commit() with
+ * their number.
  */
 uint8_t *chunks_reserve(struct chunks *c, size_t n);
 void chunks_commit(struct chunks *c, size_t n);
@@ -48,22 +51,45 @@ void chunks_commit(struct chunks *c, size_t n);
 void chunks_append(struct chunks *c, const void *data, size_t n);
 
 /*
- * Appends |n| bytes at |data| without a copy. They are only read, and must stay until |give_back| is called with |lender|,
- * on any thread: once, also on failure.
+ * Appends |n| bytes at |data| without a copy. They are only read, and must stay until |give_back|
+ * is called with |lender|: once, on any thread, also on failure.
  */
 void chunks_lend(struct chunks *c, const uint8_t *data, size_t n, void (*give_back)(void *lender),
 	void *lender);
 
 /*
- * The same with room for |n| bytes at |data|, which is where chunks_reserve() finds room next, if it is enough.
+ * The same with room for |n| bytes at |data|: chunks_reserve() takes the next room there, if it is
+ * enough.
  */
 void chunks_lend_room(
 	struct chunks *c, uint8_t *data, size_t n, void (*give_back)(void *lender), void *lender);
 
-/* Frees what a chunk holds. */
+/* Frees the bytes of a chunk. */
 void chunk_deinit(struct chunk *chunk);
 
-/* Moves everything in |from| behind |c|; |from| is empty afterwards, also on failure. */
+/* Moves everything in |from| to the end of |c|; |from| is empty afterwards, also on failure. */
 void chunks_take(struct chunks *c, struct chunks *from);
+
+/*
+ * Reads chunks once, from front to back, and frees each after it was read. All zero is a reader
+ * without chunks.
+ */
+struct chunk_reader {
+	struct chunks chunks; /* total_bytes includes all of the current chunk */
+	size_t chunk; /* the current one */
+	size_t at; /* offset in the current chunk */
+	uint64_t n_read; /* in all chunks */
+};
+
+/* Takes the contents of |chunks|. */
+void chunk_reader_init(struct chunk_reader *r, struct chunks *chunks);
+void chunk_reader_deinit(struct chunk_reader *r);
+
+/* Copies the next |n| bytes, fewer at the end. Returns how many. */
+size_t chunk_reader_read(struct chunk_reader *r, uint8_t *to, size_t n);
+bool chunk_reader_is_at_end(const struct chunk_reader *r);
+
+/* Moves the unread bytes to the end of |to|, which keeps its error. */
+void chunk_reader_take_rest(struct chunk_reader *r, struct chunks *to);
 
 #endif

@@ -25,8 +25,8 @@ static inline int64_t monotonic_ns(void)
 }
 
 /*
- * The same by the system call. The vDSO reads the processor's counter, which a program that we are a guest of may have
- * forbidden itself (PR_SET_TSC): it would be killed.
+ * The same by the system call. The vDSO reads the processor's counter, which a program may have
+ * forbidden to itself (PR_SET_TSC): the kernel would kill it.
  */
 static inline int64_t monotonic_ns_by_call(void)
 {
@@ -42,13 +42,13 @@ static inline int64_t realtime_ns(void)
 	return clock_read_ns(CLOCK_REALTIME);
 }
 
-/* |at| and |ns| together; a time beyond all others is INT64_MAX. */
+/* Adds |ns| to |at|; an overflow yields INT64_MAX. */
 static inline int64_t clock_add_ns(int64_t at, uint64_t ns)
 {
 	return ns >= (uint64_t)(INT64_MAX - at) ? INT64_MAX : at + (int64_t)ns;
 }
 
-/* Unix time less CLOCK_MONOTONIC, of several readings the one that was disturbed least. */
+/* Returns Unix time minus CLOCK_MONOTONIC, from the least disturbed of several readings. */
 static inline int64_t clock_find_unix_offset_ns(void)
 {
 	int64_t least_ns = INT64_MAX;

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-/* How many |pid| (0: who asks) may run on; 1 where that is not known. */
+/* Returns how many processors |pid| (0: the caller) may run on; 1 if that is unknown. */
 int cpus_count(pid_t pid);
 
 #endif

@@ -13,23 +13,23 @@
 #include "base/printable.h"
 #include "base/utf8.h"
 
-/* A sentence in the making. */
+/* A sentence while it is built. */
 struct diag_sentence {
 	char *text;
 	size_t size;
-	size_t n_bytes; /* more than there is room for: it does not fit */
+	size_t n_bytes; /* its full length; larger than the room if it does not fit */
 };
 
-/* One conversion of a format: the flags, the width, "." and the precision, the type. */
+/* One conversion of a format: flags, width, "." and precision, type. */
 struct diag_conversion {
 	char words[16];
 	size_t n_words;
-	int precision; /* -1: none, or an argument */
+	int precision; /* -1: none, or given by an argument */
 	char length; /* 'l', 'L' for "ll", 'z', or 0 */
 	char type;
 };
 
-static void put(struct diag_sentence *s, const char *text, size_t n)
+static void sentence_put(struct diag_sentence *s, const char *text, size_t n)
 {
 	size_t room = s->n_bytes < s->size ? s->size - s->n_bytes : 0;
 
@@ -38,13 +38,13 @@ static void put(struct diag_sentence *s, const char *text, size_t n)
 }
 
 /* Puts the whole characters among the first |n| bytes of |text|, and the mark of a cut. */
-static void put_cut(struct diag_sentence *s, const char *text, size_t n)
+static void sentence_put_cut(struct diag_sentence *s, const char *text, size_t n)
 {
-	put(s, text, utf8_cut(text, n));
-	put(s, UTF8_CUT, UTF8_CUT_BYTES);
+	sentence_put(s, text, utf8_cut(text, n));
+	sentence_put(s, UTF8_CUT, UTF8_CUT_BYTES);
 }
 
-static void put_word(struct diag_sentence *s, const char *text, int max)
+static void sentence_put_word(struct diag_sentence *s, const char *text, int max)
 {
 	size_t n_max = (size_t)max;
 	size_t n;
@@ -52,16 +52,16 @@ static void put_word(struct diag_sentence *s, const char *text, int max)
 	text = text ? text : "(null)";
 	n = max < 0 ? strlen(text) : strnlen(text, n_max + 1);
 	if (max >= 0 && n > n_max)
-		put_cut(s, text, n_max);
+		sentence_put_cut(s, text, n_max);
 	else
-		put(s, text, n);
+		sentence_put(s, text, n);
 }
 
 /*
- * Reads the conversion that begins at |p|, behind the '%'. Returns where it ends, or NULL if this
- * file does not know it.
+ * Reads the conversion that begins at |p|, after the '%'. Returns its end, or NULL if this file
+ * does not support it.
  */
-static const char *read_conversion(const char *p, struct diag_conversion *c)
+static const char *conversion_read(const char *p, struct diag_conversion *c)
 {
 	size_t n = strspn(p, "0123456789.");
 	const char *dot = memchr(p, '.', n);
@@ -77,7 +77,10 @@ static const char *read_conversion(const char *p, struct diag_conversion *c)
 	c->type = p[n++];
 	if (!c->type || !strchr("csdiuxgf", c->type) || n + 2 > sizeof c->words)
 		return NULL;
-	/* vsnprintf() is left to write words that have a width, and numbers whose precision is an argument. */
+	/*
+	 * vsnprintf() writes the rest: words with a width, and numbers whose precision is an
+	 * argument.
+	 */
 	if (c->type == 's' ? p[0] != 's' && p[0] != '.' : has_star)
 		return NULL;
 	c->words[0] = '%';
@@ -86,8 +89,9 @@ static const char *read_conversion(const char *p, struct diag_conversion *c)
 	return p + n;
 }
 
-/* A number, as printf() writes it. An argument of the type's size is taken from |ap|. */
-static void put_number(struct diag_sentence *s, const struct diag_conversion *c, va_list *ap)
+/* Puts a number as printf() does. Takes an argument of its type from |ap|. */
+static void sentence_put_number(
+	struct diag_sentence *s, const struct diag_conversion *c, va_list *ap)
 {
 	char text[64];
 	int n;
@@ -102,29 +106,30 @@ static void put_number(struct diag_sentence *s, const struct diag_conversion *c,
 		n = snprintf(text, sizeof text, c->words, va_arg(*ap, size_t));
 	else
 		n = snprintf(text, sizeof text, c->words, va_arg(*ap, int));
-	put(s, text, n > 0 && (size_t)n < sizeof text ? (size_t)n : 0);
+	sentence_put(s, text, n > 0 && (size_t)n < sizeof text ? (size_t)n : 0);
 }
 
-static void put_argument(struct diag_sentence *s, const struct diag_conversion *c, va_list *ap)
+static void sentence_put_argument(
+	struct diag_sentence *s, const struct diag_conversion *c, va_list *ap)
 {
 	if (c->type != 's') {
-		put_number(s, c, ap);
+		sentence_put_number(s, c, ap);
 	} else if (c->words[1] == '.' && c->words[2] == '*') {
-		/* "%.*s" says how long the word is; it cuts nothing. */
+		/* "%.*s" gives the length of the word, so this is no cut. */
 		int n = va_arg(*ap, int);
 		const char *text = va_arg(*ap, const char *);
 
-		put(s, text, strnlen(text, (size_t)n));
+		sentence_put(s, text, strnlen(text, (size_t)n));
 	} else {
-		put_word(s, va_arg(*ap, const char *), c->precision);
+		sentence_put_word(s, va_arg(*ap, const char *), c->precision);
 	}
 }
 
 /*
- * Writes the rest of a sentence with vsnprintf(), from the first conversion on that this file does
- * not know.
+ * Writes the rest of a sentence with vsnprintf(), from the first conversion that this file does not
+ * support.
  */
-static void put_rest(struct diag_sentence *s, const char *format, va_list ap)
+static void sentence_put_rest(struct diag_sentence *s, const char *format, va_list ap)
 {
 	size_t used = s->n_bytes < s->size ? s->n_bytes : s->size;
 	int n = vsnprintf(s->text + used, s->size - used, format, ap);
@@ -133,34 +138,34 @@ static void put_rest(struct diag_sentence *s, const char *format, va_list ap)
 }
 
 /*
- * Formats as vsnprintf() does, but marks cuts: a word that "%.64s" cuts ends with "…", and so does
- * a sentence that is longer than there is room for.
+ * Formats like vsnprintf(), but marks cuts: a word cut by "%.64s" ends with "…", and so does a
+ * sentence that is too long.
  */
-static void format_sentence(struct diag_sentence *s, const char *format, va_list *ap)
+static void sentence_format(struct diag_sentence *s, const char *format, va_list *ap)
 {
 	while (*format) {
 		size_t n = strcspn(format, "%");
 		struct diag_conversion c;
 
-		put(s, format, n);
+		sentence_put(s, format, n);
 		format += n;
 		if (format[0] == '%' && format[1] == '%') {
-			put(s, "%", 1);
+			sentence_put(s, "%", 1);
 			format += 2;
 		} else if (*format) {
-			const char *end = read_conversion(format + 1, &c);
+			const char *end = conversion_read(format + 1, &c);
 
 			if (!end) {
-				put_rest(s, format, *ap);
+				sentence_put_rest(s, format, *ap);
 				return;
 			}
-			put_argument(s, &c, ap);
+			sentence_put_argument(s, &c, ap);
 			format = end;
 		}
 	}
 }
 
-static void end_sentence(struct diag_sentence *s)
+static void sentence_end(struct diag_sentence *s)
 {
 	if (s->n_bytes < s->size) {
 		s->text[s->n_bytes] = '\0';
@@ -179,9 +184,9 @@ int diag_set(struct diag *d, int code, const char *format, ...)
 	s = (struct diag_sentence){d->text, sizeof d->text, 0};
 	d->code = code;
 	va_start(ap, format);
-	format_sentence(&s, format, &ap);
+	sentence_format(&s, format, &ap);
 	va_end(ap);
-	end_sentence(&s);
+	sentence_end(&s);
 	printable_clean(d->text);
 	return code;
 }
@@ -195,7 +200,7 @@ const char *errno_write_words(char words[ERRNO_WORDS_BYTES], int err)
 	snprintf(words, ERRNO_WORDS_BYTES, "%s", known);
 	/*
 	 * The words stand in mid-sentence, so "Permission denied" loses its capital; "I/O error"
-	 * and other acronyms keep theirs.
+	 * and acronyms keep theirs.
 	 */
 	if (!isupper((unsigned char)words[1]) && words[1] != '/')
 		words[0] = (char)tolower((unsigned char)words[0]);

@@ -2,6 +2,7 @@
 /* The environment; see env.h. */
 #include "base/env.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,7 @@ const char *env_get(enum env_variable v)
 	return value && value[0] ? value : NULL;
 }
 
-int env_is_on(enum env_variable v)
+bool env_is_on(enum env_variable v)
 {
 	const char *value = env_get(v);
 

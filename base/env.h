@@ -3,6 +3,8 @@
 #ifndef BASE_ENV_H
 #define BASE_ENV_H
 
+#include <stdbool.h>
+
 enum env_variable {
 	ENV_PROFTAPD,
 	ENV_PROFTAP_COLLECTOR,
@@ -24,19 +26,22 @@ enum env_variable {
 
 struct env_row {
 	const char *name;
-	int is_safe_in_setuid; /* also read when the program runs with raised rights (AT_SECURE) */
+	bool is_safe_in_setuid; /* also read when the program runs with raised rights (AT_SECURE) */
 	const char *help;
 };
 
 extern const struct env_row env_table[N_ENV];
 
-/* The value, or NULL when unset, empty, or ignored in a set-uid program. Borrowed. Safe in a guest. */
+/*
+ * Returns the value, or NULL when it is unset, empty, or ignored in a set-uid program. Borrowed.
+ * Safe in a guest.
+ */
 const char *env_get(enum env_variable v);
 
-/* PROFTAP_FOLLOW's value where children are part of a recording, and wait for it. */
+/* The value of PROFTAP_FOLLOW if children are part of a recording, and wait for it. */
 #define ENV_FOLLOW_RECORDED "recorded"
 
-/* 1 when it is set to anything but "0". Safe in a guest. */
-int env_is_on(enum env_variable v);
+/* Whether it is set to anything but "0". Safe in a guest. */
+bool env_is_on(enum env_variable v);
 
 #endif

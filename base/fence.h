@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fences between threads. gcc's ThreadSanitizer knows none and refuses to compile them: with it they keep the compiler's
- * order, which is all they do on x86 anyway.
+ * Fences between threads. gcc's ThreadSanitizer does not support them and refuses to compile them;
+ * with it, these functions only keep the compiler's order, which is all that fences do on x86
+ * anyway.
  */
 #ifndef BASE_FENCE_H
 #define BASE_FENCE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole files; see file_io.h. */
+/* Reads and writes whole files; see file_io.h. */
 #include "base/file_io.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 
 #define MOVE_BYTES ((size_t)1 << 20)
 
-/* |done|: what a call came to that was to do |n| bytes. 0, or why there will be no more. */
-static int advance(ssize_t done, size_t *n, uint64_t *offset)
+/* |done| is the result of a call for |n| bytes. 0, or the reason why the rest cannot be done. */
+static int file_advance(ssize_t done, size_t *n, uint64_t *offset)
 {
 	if (done < 0)
 		return errno == EINTR ? 0 : -errno;
@@ -28,7 +28,7 @@ int file_write(int fd, const void *data, size_t n)
 	int r = 0;
 
 	while (n && !r)
-		r = advance(write(fd, (const uint8_t *)data + at, n), &n, &at);
+		r = file_advance(write(fd, (const uint8_t *)data + at, n), &n, &at);
 	return r;
 }
 
@@ -39,7 +39,7 @@ int file_write_at(int fd, const void *data, size_t n, uint64_t offset)
 	int r = 0;
 
 	while (n && !r)
-		r = advance(pwrite(fd, p + (at - offset), n, (off_t)at), &n, &at);
+		r = file_advance(pwrite(fd, p + (at - offset), n, (off_t)at), &n, &at);
 	return r;
 }
 
@@ -50,7 +50,7 @@ int file_read_at(int fd, void *to, size_t n, uint64_t offset)
 	int r = 0;
 
 	while (n && !r)
-		r = advance(pread(fd, p + (at - offset), n, (off_t)at), &n, &at);
+		r = file_advance(pread(fd, p + (at - offset), n, (off_t)at), &n, &at);
 	return r;
 }
 
@@ -59,7 +59,7 @@ int file_move_up(int fd, uint64_t from, uint64_t end, size_t n)
 	_cleanup_free_ uint8_t *piece = malloc(MOVE_BYTES);
 	int r = piece ? 0 : -ENOMEM;
 
-	/* From behind: what is overwritten has moved already. */
+	/* Copy from the end, so that bytes are moved before they are overwritten. */
 	while (end > from && !r) {
 		size_t n_piece = end - from < MOVE_BYTES ? (size_t)(end - from) : MOVE_BYTES;
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Room in an array that grows; see grow.h. */
+/* Arrays that grow; see grow.h. */
 #include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Few: there are arrays in arrays, most of which stay short. */
+/* Small, because arrays of arrays exist, most of which stay short. */
 #define FIRST_ELEMENTS 8
 
 static size_t choose_size(size_t n_allocated, size_t n_needed)
 {
 	size_t n = n_allocated ? 2 * n_allocated : FIRST_ELEMENTS;
 
-	/* Also when the product has wrapped. */
+	/* |n| may have wrapped. */
 	return n < n_needed ? n_needed : n;
 }
 
@@ -22,7 +22,7 @@ int grow_slowly(void *array, size_t *n_allocated, size_t n_needed, size_t elemen
 	size_t n = choose_size(*n_allocated, n_needed);
 	void *elements;
 
-	/* Pointers of all types look the same here; to read them as a void * would not be C. */
+	/* Pointers of all types look the same here, but C forbids to read them as a void *. */
 	memcpy(&elements, array, sizeof elements);
 	elements = reallocarray(elements, n, element_bytes);
 	if (!elements)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static size_t fit(const char *text, size_t n_columns)
+static size_t line_fit(const char *text, size_t n_columns)
 {
 	size_t n;
 
@@ -16,7 +16,7 @@ static size_t fit(const char *text, size_t n_columns)
 
 size_t line_break_find(const char *text, size_t n_columns)
 {
-	size_t n = fit(text, n_columns);
+	size_t n = line_fit(text, n_columns);
 
 	if (!text[n] || text[n] == ' ')
 		return n;

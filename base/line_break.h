@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences in lines. Columns are characters of UTF-8. */
+/* Breaks sentences into lines. Columns are characters of UTF-8. */
 #ifndef BASE_LINE_BREAK_H
 #define BASE_LINE_BREAK_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-/* How many bytes of |text| are its first line: up to the last blank that fits; a word that is longer than a line stands over its end. */
+/*
+ * Returns how many bytes of |text| are its first line: up to the last blank that fits; a word that
+ * is longer than a line exceeds it.
+ */
 size_t line_break_find(const char *text, size_t n_columns);
 
 /* Prints lines of |width| columns, each of which begins with |begin|, in ASCII. */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names that are this machine's on every machine. */
+/* Names that mean the local machine everywhere. */
 #ifndef BASE_LOCAL_NAME_H
 #define BASE_LOCAL_NAME_H
 
+#include <stdbool.h>
+
 /*
- * Whether |host| is "localhost", or ends in ".localhost", in small or capital letters: loopback, whatever a resolver says (RFC 6761, 6.3). Many know
- * "localhost" alone, and ask a name server for the rest.
+ * Whether |host| is "localhost", or ends in ".localhost", in any case: RFC 6761, 6.3, reserves
+ * these names for loopback, but many resolvers know only "localhost" and ask a name server for the
+ * others.
  */
-int local_name_is(const char *host);
+bool local_name_is(const char *host);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths and URLs; see local_path.h. */
+/* Tells paths from URLs; see local_path.h. */
 #include "base/local_path.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,12 +69,12 @@ const char *log_area_get_name(enum log_area area)
 	return (unsigned int)area < N_LOG_AREAS ? area_names[area] : "?";
 }
 
-static int is_wanted(enum log_level level, enum log_area area)
+static bool log_is_wanted(enum log_level level, enum log_area area)
 {
 	return state.sink && (level <= state.level || area == LOG_AUDIT);
 }
 
-static void write_to_sink(struct log_message *message, const char *format, va_list ap)
+static void log_write_to_sink(struct log_message *message, const char *format, va_list ap)
 {
 	char text[1024];
 
@@ -88,10 +89,10 @@ void log_write(enum log_level level, enum log_area area, const char *format, ...
 	struct log_message message = {.level = level, .area = area};
 	va_list ap;
 
-	if (!is_wanted(level, area))
+	if (!log_is_wanted(level, area))
 		return;
 	va_start(ap, format);
-	write_to_sink(&message, format, ap);
+	log_write_to_sink(&message, format, ap);
 	va_end(ap);
 }
 
@@ -102,9 +103,9 @@ void log_write_fields(enum log_level level, enum log_area area, const struct log
 		.level = level, .area = area, .fields = fields, .n_fields = n_fields};
 	va_list ap;
 
-	if (!is_wanted(level, area))
+	if (!log_is_wanted(level, area))
 		return;
 	va_start(ap, format);
-	write_to_sink(&message, format, ap);
+	log_write_to_sink(&message, format, ap);
 	va_end(ap);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages that programs write about themselves while they work: they have four levels, take one
- * line each, and go to a sink. Nothing is written until a sink is set. Log where an error is
- * handled, once, and never on the hot path. Messages are lower-case fragments with the object's id.
+ * Messages of programs about their work: they have four levels, take one line each, and go to a
+ * sink; without a sink nothing is written. Log where an error is handled, once, and never on the
+ * hot path. Messages are lower-case fragments with the object's id.
  *
  * Threads: the sink is set before other threads start; any thread may set the level and write
  * messages.
@@ -21,7 +21,7 @@ enum log_level {
 
 /* The part of a program that writes the message. The names are in log.c. */
 enum log_area {
-	LOG_AUDIT, /* written at every level: who asked for which recording */
+	LOG_AUDIT, /* written at every level: the clients and their recordings */
 	LOG_CAPTURE,
 	LOG_CLIENT,
 	LOG_COLLECT,
@@ -32,7 +32,7 @@ enum log_area {
 	N_LOG_AREAS,
 };
 
-/* A part of a message that sinks may keep apart, for machines. */
+/* A part of a message, for sinks that keep it apart for machines. */
 struct log_field {
 	const char *name; /* capital letters, digits and '_' */
 	const char *value;
@@ -46,24 +46,24 @@ struct log_message {
 	size_t n_fields;
 };
 
-/* |message| and what it points to are valid until it returns. */
+/* |message| and all that it points to are valid until the function returns. */
 typedef void log_sink(const struct log_message *message, void *context);
 
-/* NULL: silence. The sink may be called from several threads at a time. */
+/* NULL: silence. Several threads may call the sink at a time. */
 void log_set_sink(log_sink *sink, void *context);
 void log_set_level(enum log_level level); /* default: LOG_LEVEL_WARN */
 
 /* A sink for programs: "proftapd: rpc: text" on standard error; |context| is the program's name. */
 void log_to_stderr(const struct log_message *message, void *context);
 
-/* "error", "warn", "info" or "debug" (the value of PROFTAP_LOG). 0 or -EINVAL. */
+/* Parses "error", "warn", "info" or "debug" (the value of PROFTAP_LOG). 0 or -EINVAL. */
 int log_level_parse(const char *text, enum log_level *out);
 const char *log_area_get_name(enum log_area area);
 
 void log_write(enum log_level level, enum log_area area, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Writes a message that has fields, for sinks that have a place for them. */
+/* Writes a message with fields, for sinks that support them. */
 void log_write_fields(enum log_level level, enum log_area area, const struct log_field *fields,
 	size_t n_fields, const char *format, ...) __attribute__((format(printf, 5, 6)));
 

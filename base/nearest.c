@@ -7,7 +7,7 @@
 
 #define MAX_LETTERS 63u
 
-static char letter(char c)
+static char letter_fold(char c)
 {
 	return c == '-' ? '_' : c;
 }
@@ -17,10 +17,10 @@ static unsigned int min2(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-static bool is_swap(const char *a, size_t i, const char *b, size_t j)
+static bool letters_are_swapped(const char *a, size_t i, const char *b, size_t j)
 {
-	return i > 1 && j > 1 && letter(a[i - 1]) == letter(b[j - 2]) &&
-	       letter(a[i - 2]) == letter(b[j - 1]);
+	return i > 1 && j > 1 && letter_fold(a[i - 1]) == letter_fold(b[j - 2]) &&
+	       letter_fold(a[i - 2]) == letter_fold(b[j - 1]);
 }
 
 unsigned int nearest_distance(const char *a, const char *b)
@@ -38,10 +38,10 @@ unsigned int nearest_distance(const char *a, const char *b)
 
 		row[0] = (unsigned int)i;
 		for (size_t j = 1; j <= n_b; j++) {
-			unsigned int cost = letter(a[i - 1]) != letter(b[j - 1]);
+			unsigned int cost = letter_fold(a[i - 1]) != letter_fold(b[j - 1]);
 
 			row[j] = min2(min2(above[j], row[j - 1]) + 1, above[j - 1] + cost);
-			if (is_swap(a, i, b, j))
+			if (letters_are_swapped(a, i, b, j))
 				row[j] = min2(row[j], rows[(i - 2) % 3][j - 2] + 1);
 		}
 	}

@@ -6,13 +6,14 @@
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 struct diag;
 
-/* Of ptap_max_capture_bytes: less has no room for two threads. */
+/* The minimum of ptap_max_capture_bytes: less has no room for two threads. */
 #define OPTION_MIN_CAPTURE_BYTES (1 << 20)
 
 enum option_type {
@@ -23,7 +24,8 @@ enum option_type {
 
 /* An outcome of setting an option, besides 0 and negative ones. */
 enum {
-	OPTION_NOTED = 1, /* it is not done as it was said: |d| holds a warning for people */
+	/* the option has no effect, or another value: |d| holds a warning for people */
+	OPTION_NOTED = 1,
 };
 
 enum option_place {
@@ -31,10 +33,10 @@ enum option_place {
 	OPTION_MAP, /* a key of advanced_configuration */
 };
 
-/* What is recorded with an option. */
+/* The kinds of recordings that have an option. */
 enum option_use {
-	OPTION_OF_CAPTURE = 1, /* of a known length */
-	OPTION_OF_SESSION = 2, /* a continuous one */
+	OPTION_OF_CAPTURE = 1, /* a capture of a given length */
+	OPTION_OF_SESSION = 2, /* a continuous session */
 	OPTION_OF_RECORDER = 4, /* the flight recorder */
 };
 
@@ -45,48 +47,53 @@ struct option {
 	enum option_place place;
 	int64_t min; /* OPTION_INT only */
 	int64_t max;
-	const char *default_text; /* as printed by --help; NULL: none */
-	const char *unit; /* "ms", "ns", … or NULL; of OPTION_STRING the form that it must have */
+	const char *default_text; /* as printed by --help; NULL: there is none */
+	const char *unit; /* "ms", "ns", … or NULL; for OPTION_STRING the form of the text */
 	const char *help;
 	unsigned uses; /* enum option_use */
-	int (*check)(const char *text); /* OPTION_STRING only: 0 for what it may be; NULL: any */
+	/* OPTION_STRING only: returns 0 for a valid text; NULL: any text is valid */
+	int (*check)(const char *text);
 };
 
 extern const struct option options_table[];
 extern const size_t n_options;
 
 const struct option *option_find(const char *key); /* may return NULL */
-/* The known key that is spelled most alike, for "did you mean"; never NULL. */
+/* Returns the known key with the most similar spelling, for "did you mean"; never NULL. */
 const char *option_find_nearest(const char *key);
 
-/* 0, or -EINVAL with |d| saying which keys there are, when |key| is none of the flight recorder's. */
+/* 0, or -EINVAL with |d| listing the keys of the flight recorder, when |key| is none of them. */
 int option_check_recorder(const char *key, struct diag *d);
 
-/* Whether |key| begins as only known keys may: ptap_, gpu_, tpu_. */
-int option_is_reserved(const char *key);
+/* Whether |key| has a prefix that is reserved for known keys: ptap_, gpu_, tpu_. */
+bool option_is_reserved(const char *key);
 
-/* The number in |text|, which must be in the range of |o|. 0, or -EINVAL with |d|. */
+/* Parses the number in |text|, which must be in the range of |o|. 0, or -EINVAL with |d|. */
 int option_parse_number(const struct option *o, const char *text, int64_t *out, struct diag *d);
 /*
- * Of a value that is in its range and is not done as it says, because it has no effect or counts as another, which is in *number then:
- * OPTION_NOTED, and |d| has a warning for people; else 0.
+ * Returns OPTION_NOTED, with a warning for people in |d|, if a value within its range has no
+ * effect, or counts as another value, which is in *number then; else 0.
  */
 int option_note(const struct option *o, int64_t *number, struct diag *d);
-/* Whether |key| has no effect in servers of proftap, and may have one in those of JAX. */
-int option_is_for_other_servers(const char *key);
+/* Whether |key| has no effect in servers of proftap, but may have one in those of JAX. */
+bool option_is_for_other_servers(const char *key);
 /*
- * -EINVAL with |d| when JAX's servers refuse |value|, of type |given|, for the key of |o|: they take each of their device keys in
- * its own type only. Keys of proftap also take a number or a truth that is written as a text, and 0 and 1 as truths.
+ * Returns -EINVAL with |d| when JAX's servers refuse |value|, of type |given|, for the key of |o|:
+ * they take each of their device keys in its own type only. Keys of proftap also take a number or a
+ * truth value written as text, and 0 and 1 as truth values.
  */
 int option_check_type(
 	const struct option *o, enum option_type given, const char *value, struct diag *d);
-/* The type of a value that no row describes, from its looks; a number or truth is in *number then. */
+/* Guesses the type of a value that no row describes; a number or truth value is in *number then. */
 enum option_type option_guess_type(const char *text, int64_t *number);
 
-/* -EINVAL, and |d| with the key, the value, and the range of |o| or of the nearest known key. */
+/*
+ * Returns -EINVAL, and writes the key, the value, and the range of |o| or the nearest known key
+ * into |d|.
+ */
 int option_bad_value(const struct option *o, const char *value, struct diag *d);
 int option_unknown(const char *key, const char *value, struct diag *d);
-/* The same, and the nearest one is of the flight recorder's. */
+/* The same with the nearest key of the flight recorder. */
 int option_unknown_of_recorder(const char *key, const char *value, struct diag *d);
 
 /* One line per row of |use|: key, type, range, default, help. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of the table of capture options; see options.h. A new one is a row. */
+/* The table of capture options; see options.h. A new option is a new row. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -34,35 +34,35 @@
 	{                                                                                       \
 		key_, OPTION_STRING, OPTION_MAP, 0, 0, default_, form_, help_, RECORDED, check_ \
 	}
-/* |form_| is what the text must be. */
+/* |form_| describes the form of the text. */
 #define TRIGGER(key_, check_, form_, help_)                                                    \
 	{                                                                                      \
 		key_, OPTION_STRING, OPTION_MAP, 0, 0, NULL, form_, help_, OPTION_OF_RECORDER, \
 			check_                                                                 \
 	}
 
-static int check_spans(const char *text)
+static int trigger_check_spans(const char *text)
 {
 	return trigger_parse_spans(text, NULL);
 }
 
-static int check_counters(const char *text)
+static int trigger_check_counters(const char *text)
 {
 	return trigger_parse_counters(text, NULL);
 }
 
-static int check_step(const char *text)
+static int trigger_check_step(const char *text)
 {
 	return trigger_parse_step(text, NULL);
 }
 
-static int check_detach(const char *text)
+static int detach_check(const char *text)
 {
 	return strcmp(text, "none") && strcmp(text, "unsubscribe") && strcmp(text, "finalize");
 }
 
-/* The four names that libtpu takes, as JAX documents them; it refuses all others and other cases. */
-static int check_tpu_mode(const char *text)
+/* libtpu takes these four names, as JAX documents them; it refuses all others, and other cases. */
+static int tpu_mode_check(const char *text)
 {
 	return strcmp(text, "TRACE_ONLY_HOST") && strcmp(text, "TRACE_ONLY_XLA") &&
 	       strcmp(text, "TRACE_COMPUTE") && strcmp(text, "TRACE_COMPUTE_AND_SYNC");
@@ -90,12 +90,12 @@ const struct option options_table[] = {
 	MAP_BOOL("ptap_machine_usage", "true",
 		"counters of the whole machine, if a host daemon passes the trace on"),
 
-	TRIGGER("ptap_trigger_span", check_spans,
+	TRIGGER("ptap_trigger_span", trigger_check_spans,
 		"NAME:TIME with TIME in us, ms or s, as in decode:100ms; several with ';' between them",
 		"write a run when such a span took longer"),
-	TRIGGER("ptap_trigger_step", check_step, "a decimal number greater than 1",
+	TRIGGER("ptap_trigger_step", trigger_check_step, "a decimal number greater than 1",
 		"write a run when a step took so many times the usual"),
-	TRIGGER("ptap_trigger_counter", check_counters,
+	TRIGGER("ptap_trigger_counter", trigger_check_counters,
 		"NAME>BOUND or NAME<BOUND; several with ';' between them",
 		"write a run when such a counter was beyond its bound"),
 	SHARED_INT(OPTION_OF_RECORDER, "ptap_trigger_interval_ms", 1000, INT64_C(86400000), "60000",
@@ -138,7 +138,7 @@ const struct option options_table[] = {
 		"JAX: run kernels again for more metrics; without effect here"),
 	MAP_BOOL("gpu_dump_graph_node_mapping", "false", "old JAX option; without effect today"),
 
-	MAP_WORD("ptap_cuda_detach", check_detach, "unsubscribe", "none, unsubscribe or finalize",
+	MAP_WORD("ptap_cuda_detach", detach_check, "unsubscribe", "none, unsubscribe or finalize",
 		"what becomes of CUPTI in the program behind a capture"),
 	MAP_BOOL("ptap_cuda_sync_at_stop", "false",
 		"wait for the devices before the last records are fetched: the program waits, too"),
@@ -153,7 +153,7 @@ const struct option options_table[] = {
 	MAP_INT("ptap_gpu_usage_interval_ms", 0, 100, "100", "ms",
 		"time between two samples of GPUs' use by NVML, from 10 on; 0: none"),
 
-	MAP_WORD("tpu_trace_mode", check_tpu_mode, "TRACE_ONLY_XLA",
+	MAP_WORD("tpu_trace_mode", tpu_mode_check, "TRACE_ONLY_XLA",
 		"TRACE_ONLY_HOST, TRACE_ONLY_XLA, TRACE_COMPUTE or TRACE_COMPUTE_AND_SYNC",
 		"what is recorded of TPUs"),
 	MAP_COUNT("tpu_num_chips_to_profile_per_task", "TPUs", "TPUs recorded"),

@@ -9,8 +9,8 @@
 #define MIN_LARGE_BYTES ((size_t)4 << 20)
 #define MIN_BYTES ((size_t)64 << 10)
 
-/* Of the pages that lie in it as a whole. */
-static void advise(void *data, size_t n, int advice)
+/* Advises the pages that lie in the memory as a whole. */
+static void pages_advise(void *data, size_t n, int advice)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t from = ((uintptr_t)data + page - 1) & ~(page - 1);
@@ -22,11 +22,11 @@ static void advise(void *data, size_t n, int advice)
 void pages_make_large(void *data, size_t n)
 {
 	if (n >= MIN_LARGE_BYTES)
-		advise(data, n, MADV_HUGEPAGE);
+		pages_advise(data, n, MADV_HUGEPAGE);
 }
 
 void pages_make(void *data, size_t n)
 {
 	if (n >= MIN_BYTES)
-		advise(data, n, MADV_POPULATE_WRITE);
+		pages_advise(data, n, MADV_POPULATE_WRITE);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that is fresh from the kernel, before it is written to: touched page by page for the first time it costs more than
- * what is written there. The bytes need not begin or end at a page's boundary. Where the kernel cannot do it nothing happens.
+ * Prepares memory that is fresh from the kernel, before it is written to: the first touch of each
+ * page costs more than writing to it. The bytes need not begin or end at a page's boundary. If the
+ * kernel does not support it, nothing happens.
  */
 #ifndef BASE_PAGES_H
 #define BASE_PAGES_H
@@ -9,11 +10,12 @@
 #include <stddef.h>
 
 /*
- * Asks for large pages. What is touched may take some 2 MiB more for it, so less than 4 MiB are left as they are.
+ * Asks for large pages. Touched memory may take some 2 MiB more then, so less than 4 MiB are left
+ * as they are.
  */
 void pages_make_large(void *data, size_t n);
 
-/* Has all of them made at once; less than 64 KiB are left as they are. What is there already stays what it is. */
+/* Makes all pages at once; less than 64 KiB are left as they are. Existing contents stay. */
 void pages_make(void *data, size_t n);
 
 #endif

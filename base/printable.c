@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that a terminal may see; see printable.h. */
+/* Text that is safe for a terminal; see printable.h. */
 #include "base/printable.h"
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ static const struct {
 	{0x2066, 0x2069},
 };
 
-static bool is_control(uint32_t point)
+static bool point_is_control(uint32_t point)
 {
 	for (size_t i = 0; i < sizeof controls / sizeof controls[0]; i++) {
 		if (point >= controls[i].first && point <= controls[i].last)
@@ -32,7 +32,7 @@ size_t printable_next(const char *p, size_t n, size_t *kept)
 {
 	size_t length = utf8_length(p, n);
 
-	*kept = length && !is_control(utf8_decode(p, length)) ? length : 0;
+	*kept = length && !point_is_control(utf8_decode(p, length)) ? length : 0;
 	return length ? length : 1;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text that may reach a terminal although somebody else wrote it: no line breaks, no escape
- * sequences, nothing that turns the order of what follows around, no bytes that are not UTF-8.
+ * Makes text from elsewhere safe for a terminal: without line breaks, escape sequences, characters
+ * that reverse the order of the text, and bytes that are not UTF-8.
  */
 #ifndef BASE_PRINTABLE_H
 #define BASE_PRINTABLE_H
@@ -9,15 +9,15 @@
 #include <stddef.h>
 
 /*
- * Bytes of the printable character that begins at |p| (1 to 4), or 0 if there is none within |n|:
- * a control character (C0, DEL, C1; U+202A to U+202E and U+2066 to U+2069, which reorder the text around
- * them) or a byte that belongs to no character of UTF-8.
+ * Returns the bytes of the printable character that begins at |p| (1 to 4), or 0 if there is none
+ * within |n|: a control character (C0, DEL, C1; U+202A to U+202E and U+2066 to U+2069, which
+ * reorder the text around them) or a byte that belongs to no character of UTF-8.
  */
 size_t printable_length(const char *p, size_t n);
 
 /*
- * One step over a text of |n| > 0 bytes: returns how many bytes it takes, at least 1, and in *kept how many of
- * them may be printed: all, or 0 when a '?' stands for them.
+ * One step over a text of |n| > 0 bytes: returns how many bytes it takes, at least 1, and in *kept
+ * how many of them may be printed: all, or 0 when a '?' replaces them.
  */
 size_t printable_next(const char *p, size_t n, size_t *kept);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one way to set the options of a capture; see profile_options.h. */
+/* Sets the options of a capture; see profile_options.h. */
 #include "base/profile_options.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "base/grow.h"
 #include "base/nearest.h"
 
-/* So many letters are a slip. */
+/* A key at this distance from a known one counts as mistyped. */
 #define TYPO_DISTANCE 2u
 
 void profile_options_init(struct profile_options *o)
@@ -34,8 +35,11 @@ void profile_options_deinit(struct profile_options *o)
 	profile_options_init(o);
 }
 
-/* A session is named in file paths and in requests of stock servers: the same letters as theirs. */
-static int set_session_id(
+/*
+ * The session id becomes a part of file paths and of requests of stock servers: it allows the same
+ * letters as theirs.
+ */
+static int session_id_set(
 	struct profile_options *o, const struct option *row, const char *text, struct diag *d)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
@@ -50,7 +54,7 @@ static int set_session_id(
 	return 0;
 }
 
-static int set_field(
+static int field_set(
 	struct profile_options *o, const struct option *row, const char *text, struct diag *d)
 {
 	const struct {
@@ -69,7 +73,7 @@ static int set_field(
 	int r;
 
 	if (row->type == OPTION_STRING)
-		return set_session_id(o, row, text, d);
+		return session_id_set(o, row, text, d);
 	r = option_parse_number(row, text, &number, d);
 	if (r < 0)
 		return r;
@@ -84,7 +88,7 @@ static int set_field(
 	return 0;
 }
 
-static struct option_value *find_value(const struct profile_options *o, const char *key)
+static struct option_value *map_find(const struct profile_options *o, const char *key)
 {
 	for (size_t i = 0; i < o->n_map; i++)
 		if (strcmp(o->map[i].key, key) == 0)
@@ -92,10 +96,13 @@ static struct option_value *find_value(const struct profile_options *o, const ch
 	return NULL;
 }
 
-/* The place of |key| in the map: the one it has, or a new one at the end. NULL: out of memory. */
+/*
+ * Returns the entry of |key| in the map: the existing one, or a new one at the end. NULL: out of
+ * memory.
+ */
 static struct option_value *map_place(struct profile_options *o, const char *key)
 {
-	struct option_value *v = find_value(o, key);
+	struct option_value *v = map_find(o, key);
 
 	if (v)
 		return v;
@@ -130,8 +137,8 @@ static int map_store(struct profile_options *o, const struct option *row, const 
 	return 0;
 }
 
-/* Two of the keys are for host daemons instead. */
-static int is_of_our_servers(const char *key)
+/* Two of proftap's keys are for host daemons instead. */
+static bool key_is_of_our_servers(const char *key)
 {
 	return strncmp(key, "ptap_", 5) == 0 && strcmp(key, "ptap_target") != 0 &&
 	       strcmp(key, "ptap_machine_usage") != 0;
@@ -143,7 +150,7 @@ int profile_options_note_ours(const struct profile_options *o, struct diag *d)
 	size_t n = 0;
 
 	for (size_t i = 0; i < o->n_map && n < sizeof keys; i++)
-		if (is_of_our_servers(o->map[i].key))
+		if (key_is_of_our_servers(o->map[i].key))
 			n += (size_t)snprintf(keys + n, sizeof keys - n, "%s%s%s", n ? ", " : "",
 				o->map[i].key,
 				strcmp(o->map[i].key, "ptap_max_capture_bytes") == 0
@@ -157,7 +164,7 @@ int profile_options_note_ours(const struct profile_options *o, struct diag *d)
 
 const char *profile_options_get_text(const struct profile_options *o, const char *key)
 {
-	const struct option_value *value = find_value(o, key);
+	const struct option_value *value = map_find(o, key);
 
 	return value ? value->text : NULL;
 }
@@ -165,12 +172,12 @@ const char *profile_options_get_text(const struct profile_options *o, const char
 int64_t profile_options_get_number(
 	const struct profile_options *o, const char *key, int64_t otherwise)
 {
-	const struct option_value *value = find_value(o, key);
+	const struct option_value *value = map_find(o, key);
 
 	return value ? value->number : otherwise;
 }
 
-/* A value as text, for messages and for the conversion to the row's own type. */
+/* Returns a value as text, for messages and for the conversion to the row's own type. */
 static const char *value_text(
 	enum option_type type, int64_t number, const char *text, char *buffer, size_t n)
 {
@@ -180,7 +187,7 @@ static const char *value_text(
 	return buffer;
 }
 
-static int store_known(
+static int map_store_known(
 	struct profile_options *o, const struct option *row, const char *text, struct diag *d)
 {
 	int64_t number = 0;
@@ -198,18 +205,18 @@ static int store_known(
 	return r < 0 ? r : note;
 }
 
-/* Of somebody else's profiler, as a rule, or one of ours that was mistyped. */
-static int ignore_unknown(const char *key, struct diag *d)
+/* The key is usually for another profiler, or one of ours that was mistyped. */
+static int map_ignore_unknown(const char *key, struct diag *d)
 {
 	const char *nearest = option_find_nearest(key);
-	int is_near = nearest && nearest_distance(key, nearest) <= TYPO_DISTANCE;
+	bool is_near = nearest && nearest_distance(key, nearest) <= TYPO_DISTANCE;
 
 	return diag_set(d, OPTION_NOTED,
 		"%.64s: not an option of proftap; only collectors of devices get it%s%s", key,
 		is_near ? "; the nearest is " : "", is_near ? nearest : "");
 }
 
-static int store_unknown(struct profile_options *o, const char *key, enum option_type type,
+static int map_store_unknown(struct profile_options *o, const char *key, enum option_type type,
 	int64_t number, const char *text, struct diag *d)
 {
 	char buffer[32];
@@ -219,7 +226,7 @@ static int store_unknown(struct profile_options *o, const char *key, enum option
 		return option_unknown(
 			key, value_text(type, number, text, buffer, sizeof buffer), d);
 	r = map_store(o, NULL, key, type, number, text ? text : "");
-	return r < 0 ? r : ignore_unknown(key, d);
+	return r < 0 ? r : map_ignore_unknown(key, d);
 }
 
 int profile_options_set_map(struct profile_options *o, const char *key, enum option_type type,
@@ -231,13 +238,13 @@ int profile_options_set_map(struct profile_options *o, const char *key, enum opt
 	int r;
 
 	if (!row)
-		return store_unknown(o, key, type, number, text, d);
+		return map_store_unknown(o, key, type, number, text, d);
 	if (row->place == OPTION_FIELD)
 		return diag_set(d, OPTION_NOTED,
 			"%s: ignored: a field of ProfileOptions, not a key of its map", key);
 	value = value_text(type, number, text, buffer, sizeof buffer);
 	r = option_check_type(row, type, value, d);
-	return r ? r : store_known(o, row, value, d);
+	return r ? r : map_store_known(o, row, value, d);
 }
 
 int profile_options_parse(struct profile_options *o, const char *key_value, struct diag *d)
@@ -254,18 +261,18 @@ int profile_options_parse(struct profile_options *o, const char *key_value, stru
 	key[equals - key_value] = '\0';
 	row = option_find(key);
 	if (row && row->place == OPTION_FIELD)
-		return set_field(o, row, equals + 1, d);
+		return field_set(o, row, equals + 1, d);
 	if (row)
-		return store_known(o, row, equals + 1, d);
+		return map_store_known(o, row, equals + 1, d);
 	type = option_guess_type(equals + 1, &number);
-	return store_unknown(o, key, type, number, equals + 1, d);
+	return map_store_unknown(o, key, type, number, equals + 1, d);
 }
 
 int profile_options_check_recorder(const struct profile_options *o, struct diag *d)
 {
 	const struct {
 		const char *key;
-		int is_set;
+		bool is_set;
 	} fields[] = {
 		{"python_tracer_level", o->python_tracer_level != 0},
 		{"duration_ms", o->duration_ms != 0},

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words for programs; see program_word.h. */
+/* Parses words that select programs; see program_word.h. */
 #include "base/program_word.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static int is_number(const char *text, unsigned long number)
+static bool text_is_number(const char *text, unsigned long number)
 {
 	char digits[24];
 
@@ -13,38 +14,38 @@ static int is_number(const char *text, unsigned long number)
 	return strcmp(text, digits) == 0;
 }
 
-static int means_pid(const char *value, const struct program_traits *t)
+static bool means_pid(const char *value, const struct program_traits *t)
 {
-	return is_number(value, (unsigned long)t->pid);
+	return text_is_number(value, (unsigned long)t->pid);
 }
 
-static int means_uid(const char *value, const struct program_traits *t)
+static bool means_uid(const char *value, const struct program_traits *t)
 {
-	return is_number(value, t->uid);
+	return text_is_number(value, t->uid);
 }
 
-static int means_name(const char *value, const struct program_traits *t)
+static bool means_name(const char *value, const struct program_traits *t)
 {
 	return strcmp(value, t->name) == 0;
 }
 
-static int means_container(const char *value, const struct program_traits *t)
+static bool means_container(const char *value, const struct program_traits *t)
 {
 	size_t n = strlen(value);
 
 	if (*value && strcmp(value, t->container_name) == 0)
-		return 1;
+		return true;
 	return n >= PROGRAM_WORD_ID_DIGITS && strncmp(value, t->container_id, n) == 0;
 }
 
-static int means_pod(const char *value, const struct program_traits *t)
+static bool means_pod(const char *value, const struct program_traits *t)
 {
 	return *value && strcmp(value, t->pod) == 0;
 }
 
 static const struct {
 	const char *name;
-	int (*means)(const char *value, const struct program_traits *t);
+	bool (*means)(const char *value, const struct program_traits *t);
 } labels[] = {
 	{"pid", means_pid},
 	{"uid", means_uid},
@@ -55,8 +56,8 @@ static const struct {
 
 #define N_LABELS (sizeof labels / sizeof *labels)
 
-/* The row of a label of |n| letters; N_LABELS: there is none. */
-static size_t find_label(const char *label, size_t n)
+/* Returns the row of a label of |n| letters; N_LABELS: there is none. */
+static size_t label_find(const char *label, size_t n)
 {
 	size_t i = 0;
 
@@ -66,11 +67,11 @@ static size_t find_label(const char *label, size_t n)
 	return i;
 }
 
-/* |n| letters of a label, and its value. */
-static int label_means(
+/* Whether the label of |n| letters, with its value, selects the program. */
+static bool label_means(
 	const char *label, size_t n, const char *value, const struct program_traits *t)
 {
-	size_t i = find_label(label, n);
+	size_t i = label_find(label, n);
 
 	return i < N_LABELS && labels[i].means(value, t);
 }
@@ -84,7 +85,7 @@ size_t program_word_find_dead(const char *word)
 										   : 0;
 }
 
-int program_word_means_name(const char *word, const struct program_traits *t)
+bool program_word_means_name(const char *word, const struct program_traits *t)
 {
 	size_t n = program_word_find_dead(word);
 
@@ -93,20 +94,20 @@ int program_word_means_name(const char *word, const struct program_traits *t)
 	return n && strncmp(word, t->name, n) == 0 && !t->name[n];
 }
 
-int program_word_means(const char *word, const struct program_traits *t)
+bool program_word_means(const char *word, const struct program_traits *t)
 {
 	const char *value = strchr(word, '=');
 
 	if (means_pid(word, t))
-		return 1;
+		return true;
 	if (value && strncmp(word, "pid=", 4) == 0)
 		return means_pid(value + 1, t);
 	if (program_word_means_name(word, t))
-		return 1;
+		return true;
 	if (t->has_ended)
-		return 0;
+		return false;
 	if (strcmp(word, "all") == 0 || (word[0] == '/' && t->path && strcmp(word, t->path) == 0))
-		return 1;
+		return true;
 	return value && label_means(word, (size_t)(value - word), value + 1, t);
 }
 
@@ -114,7 +115,7 @@ size_t program_word_find_no_label(const char *word)
 {
 	size_t n = strcspn(word, "=");
 
-	return word[n] && find_label(word, n) == N_LABELS ? n : 0;
+	return word[n] && label_find(word, n) == N_LABELS ? n : 0;
 }
 
 void program_word_list_labels(char out[PROGRAM_WORD_LABELS_BYTES])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private places for sockets; see runtime_dir.h. */
+/* Private directories for sockets; see runtime_dir.h. */
 #include "base/runtime_dir.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ int runtime_dir_check(const char *path, uid_t owner)
 int runtime_dir_make(const char *path)
 {
 	if (mkdir(path, 0700) == 0)
-		/* Whatever our umask is. */
+		/* The umask must not count. */
 		chmod(path, geteuid() == 0 ? 0755 : 0700);
 	else if (errno != EEXIST)
 		return -errno;

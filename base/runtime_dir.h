@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a user's private sockets lie: $XDG_RUNTIME_DIR/proftap, /run/proftap, /run/user/UID/proftap, or
- * /tmp/proftap-UID; the first that can be used. Servers make their sockets there, clients look in all of them. Safe in a guest.
+ * The directories of a user's private sockets: $XDG_RUNTIME_DIR/proftap, /run/proftap,
+ * /run/user/UID/proftap, or /tmp/proftap-UID. Servers make their sockets in the first one that they
+ * can use, clients look in all. Safe in a guest.
  */
 #ifndef BASE_RUNTIME_DIR_H
 #define BASE_RUNTIME_DIR_H
@@ -9,20 +10,22 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define RUNTIME_DIR_MAX_BYTES 96 /* with a file name it fits into a socket's address */
+#define RUNTIME_DIR_MAX_BYTES 96 /* a path that fits into a socket's address with a file name */
 #define RUNTIME_DIR_PLACES 4
-/* The host daemon's socket in one of them (docs/internals/host.md); SOCK_SEQPACKET. */
+/* The host daemon's socket in one of the directories (docs/internals/host.md); SOCK_SEQPACKET. */
 #define RUNTIME_DIR_REGISTRY "registry.sock"
 
 /*
- * The |i|th place of the calling process, from 0, into |path| (RUNTIME_DIR_MAX_BYTES). 0, or -ENOENT when there is
- * none: not set, too long, or |i| too large (then i >= RUNTIME_DIR_PLACES).
+ * Writes the |i|th directory of the calling process, from 0, into |path| (RUNTIME_DIR_MAX_BYTES).
+ * 0, or -ENOENT when there is none: not set, too long, or |i| too large (then i >=
+ * RUNTIME_DIR_PLACES).
  */
 int runtime_dir_get(unsigned i, char *path);
 
 /*
- * Makes sure that |path| is a directory (0700 if it has to be made, root's 0755: programs of root's may become other
- * users', who look there; its parent must exist) that nobody but us and root can write to. 0 or a negative errno; -EACCES for one that others can change.
+ * Makes sure that |path| is a directory that only we and root can write to; its parent must exist.
+ * A new one has mode 0700, root's 0755, because programs of root may change to other users, who
+ * look there. 0 or a negative errno; -EACCES: others can change it.
  */
 int runtime_dir_make(const char *path);
 

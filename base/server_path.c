@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "base/diag.h"
 #include "base/env.h"
 
-static int is_program(const char *path)
+static bool path_is_program(const char *path)
 {
 	struct stat st;
 
@@ -22,10 +23,10 @@ static int is_program(const char *path)
 }
 
 /*
- * Beside the library; a tree that was installed and then moved has lib/libproftap.so and sbin/proftapd,
- * the build tree lib/.libs/libproftap.so and daemon/proftapd.
+ * Looks beside the library. A tree that was moved after its installation has lib/libproftap.so and
+ * sbin/proftapd; the build tree has lib/.libs/libproftap.so and daemon/proftapd.
  */
-static int find_beside_library(const char *library, char *path, size_t size)
+static int server_path_beside_library(const char *library, char *path, size_t size)
 {
 	static const char *const places[] = {
 		"proftapd", "../sbin/proftapd", "../../daemon/proftapd"};
@@ -39,8 +40,8 @@ static int find_beside_library(const char *library, char *path, size_t size)
 
 		snprintf(relative, sizeof relative, "%.*s/%s", (int)(slash - library), library,
 			places[i]);
-		/* Absolute: the server is started in "/". */
-		if (realpath(relative, full) && is_program(full) && strlen(full) < size) {
+		/* The path must be absolute, because the server is started in "/". */
+		if (realpath(relative, full) && path_is_program(full) && strlen(full) < size) {
 			strcpy(path, full);
 			return 1;
 		}
@@ -48,7 +49,7 @@ static int find_beside_library(const char *library, char *path, size_t size)
 	return 0;
 }
 
-static int find_in_path(char *path, size_t size)
+static int server_path_in_path(char *path, size_t size)
 {
 	const char *at = getenv("PATH");
 
@@ -56,29 +57,32 @@ static int find_in_path(char *path, size_t size)
 		size_t n = strcspn(at, ":");
 
 		if (at[0] == '/' && snprintf(path, size, "%.*s/proftapd", (int)n, at) < (int)size &&
-			is_program(path))
+			path_is_program(path))
 			return 1;
 		at += n + (at[n] == ':');
 	}
 	return 0;
 }
 
-static const char *get_hint(void)
+static const char *server_path_hint(void)
 {
 	return access("/proc/self", F_OK)
 		       ? " (there is no /proc here: in a chroot, start the server before entering it)"
 		       : "";
 }
 
-/* Absolute: a relative path is the host's, and the server is started in "/". */
-static int use_asked(const char *asked, char *path, size_t size, struct diag *d)
+/*
+ * The path must be absolute: a relative one depends on the host program's directory, but the server
+ * is started in "/".
+ */
+static int server_path_use_asked(const char *asked, char *path, size_t size, struct diag *d)
 {
 	char full[PATH_MAX];
 
-	if (!realpath(asked, full) || !is_program(full) || strlen(full) >= size)
+	if (!realpath(asked, full) || !path_is_program(full) || strlen(full) >= size)
 		return diag_set(d, -ENOENT,
 			"proftapd: PROFTAPD=%s is not an executable file; correct or unset it%s",
-			asked, get_hint());
+			asked, server_path_hint());
 	strcpy(path, full);
 	return 0;
 }
@@ -88,12 +92,12 @@ int server_path_find(const char *library, char *path, size_t size, struct diag *
 	const char *asked = env_get(ENV_PROFTAPD);
 
 	if (asked)
-		return use_asked(asked, path, size, d);
+		return server_path_use_asked(asked, path, size, d);
 	snprintf(path, size, "%s", PTAP_PROFTAPD_PATH);
-	if (is_program(path))
+	if (path_is_program(path))
 		return 0;
-	if (!getauxval(AT_SECURE) &&
-		(find_beside_library(library, path, size) || find_in_path(path, size)))
+	if (!getauxval(AT_SECURE) && (server_path_beside_library(library, path, size) ||
+					     server_path_in_path(path, size)))
 		return 0;
 	if (getauxval(AT_SECURE))
 		return diag_set(d, -ENOENT,
@@ -103,5 +107,5 @@ int server_path_find(const char *library, char *path, size_t size, struct diag *
 	return diag_set(d, -ENOENT,
 		"proftapd: not found (looked at %s, beside libproftap, and in PATH); install it or set "
 		"PROFTAPD to its path%s",
-		PTAP_PROFTAPD_PATH, get_hint());
+		PTAP_PROFTAPD_PATH, server_path_hint());
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where proftapd is: for the library, which starts it, and for who wants to know which one that is. */
+/* Finds proftapd, for the library, which starts it, and for tools that show which one that is. */
 #ifndef BASE_SERVER_PATH_H
 #define BASE_SERVER_PATH_H
 
@@ -8,9 +8,9 @@
 struct diag;
 
 /*
- * The path of an executable proftapd: $PROFTAPD, the directory fixed at build time, beside |library| (the path of
- * libproftap, or NULL; its build tree included), PATH; only the second in a set-uid program. -ENOENT with |d| saying where
- * it was looked for. Safe in a guest.
+ * Writes the path of an executable proftapd: $PROFTAPD, the directory fixed at build time, beside
+ * |library| (the path of libproftap, or NULL; its build tree included), PATH; only the second in a
+ * set-uid program. -ENOENT with |d| listing the places. Safe in a guest.
  */
 int server_path_find(const char *library, char *path, size_t size, struct diag *d);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server's status; see status.h. */
+/* The status of a server as text; see status.h. */
 #include "base/status.h"
 
 #include <errno.h>
@@ -38,25 +38,25 @@ size_t status_format(const struct status *s, char *out)
 	return (size_t)n;
 }
 
-static void set_text(char *to, size_t size, const char *value)
+static void status_set_text(char *to, size_t size, const char *value)
 {
 	snprintf(to, size, "%s", value);
 	printable_clean(to);
 }
 
-static void set_state(struct status *s, const char *value)
+static void status_set_state(struct status *s, const char *value)
 {
 	s->is_recording = strcmp(value, "recording") == 0;
 	s->has_ended = strcmp(value, "ended") == 0;
 }
 
-static void set_pss(struct status *s, const char *value)
+static void status_set_pss(struct status *s, const char *value)
 {
 	s->is_measured = 1;
 	s->pss_bytes = strtoull(value, NULL, 10);
 }
 
-static void set_field(struct status *s, const char *key, const char *value)
+static void status_set_field(struct status *s, const char *key, const char *value)
 {
 	if (strcmp(key, "pid") == 0)
 		s->pid = (int)strtol(value, NULL, 10);
@@ -67,7 +67,7 @@ static void set_field(struct status *s, const char *key, const char *value)
 	else if (strcmp(key, "since") == 0)
 		s->since_ns = strtoll(value, NULL, 10);
 	else if (strcmp(key, "state") == 0)
-		set_state(s, value);
+		status_set_state(s, value);
 	else if (strcmp(key, "recorder") == 0)
 		s->has_recorder = strcmp(value, "1") == 0;
 	else if (strcmp(key, "stopped") == 0)
@@ -75,15 +75,15 @@ static void set_field(struct status *s, const char *key, const char *value)
 	else if (strcmp(key, "children") == 0)
 		s->n_children = (unsigned)strtoul(value, NULL, 10);
 	else if (strcmp(key, "pss") == 0)
-		set_pss(s, value);
+		status_set_pss(s, value);
 	else if (strcmp(key, "name") == 0)
-		set_text(s->name, sizeof s->name, value);
+		status_set_text(s->name, sizeof s->name, value);
 	else if (strcmp(key, "address") == 0)
-		set_text(s->address, sizeof s->address, value);
+		status_set_text(s->address, sizeof s->address, value);
 	else if (strcmp(key, "version") == 0)
-		set_text(s->version, sizeof s->version, value);
+		status_set_text(s->version, sizeof s->version, value);
 	else if (strcmp(key, "gpu") == 0)
-		set_text(s->gpu, sizeof s->gpu, value);
+		status_set_text(s->gpu, sizeof s->gpu, value);
 }
 
 int status_parse(const char *text, size_t n, struct status *out)
@@ -103,7 +103,7 @@ int status_parse(const char *text, size_t n, struct status *out)
 		if (!value)
 			continue;
 		*value++ = '\0';
-		set_field(out, line, value);
+		status_set_field(out, line, value);
 	}
 	return out->pid > 0 && out->port <= 65535 ? 0 : -EPROTO;
 }

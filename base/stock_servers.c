@@ -11,6 +11,7 @@
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,18 +28,18 @@
 	10 /* TCP_LISTEN: <netinet/tcp.h> cannot be beside <linux/tcp.h> elsewhere */
 #define ASKED_MAX 64 /* servers at a time; no machine has so many */
 
-/* Listening sockets. */
+/* --- Listening sockets ----------------------------------------------------------------------- */
 
-static int is_wildcard(const struct inet_diag_msg *m)
+static bool socket_is_wildcard(const struct inet_diag_msg *m)
 {
 	const __be32 *a = m->id.idiag_src;
 
 	return !a[0] && (m->idiag_family == AF_INET || (!a[1] && !a[2] && !a[3]));
 }
 
-static int add_socket(struct stock_servers *s, const struct inet_diag_msg *m, int of_all)
+static int sockets_add(struct stock_servers *s, const struct inet_diag_msg *m, int of_all)
 {
-	if (m->idiag_state != TCP_LISTEN_STATE || !m->idiag_inode || !is_wildcard(m) ||
+	if (m->idiag_state != TCP_LISTEN_STATE || !m->idiag_inode || !socket_is_wildcard(m) ||
 		(!of_all && geteuid() != 0 && m->idiag_uid != geteuid()))
 		return 0;
 	if (grow(&s->v, &s->n_allocated, s->n + 1))
@@ -53,7 +54,7 @@ static int add_socket(struct stock_servers *s, const struct inet_diag_msg *m, in
 }
 
 /* Returns 1 at the end of the dump. */
-static int take_part(struct stock_servers *s, const char *buffer, size_t n, int of_all)
+static int sockets_read_part(struct stock_servers *s, const char *buffer, size_t n, int of_all)
 {
 	const struct nlmsghdr *head = (const struct nlmsghdr *)(const void *)buffer;
 	int r = 0;
@@ -63,12 +64,12 @@ static int take_part(struct stock_servers *s, const char *buffer, size_t n, int 
 			return 1;
 		if (head->nlmsg_type != SOCK_DIAG_BY_FAMILY)
 			return -EPROTO;
-		r = add_socket(s, NLMSG_DATA(head), of_all);
+		r = sockets_add(s, NLMSG_DATA(head), of_all);
 	}
 	return r;
 }
 
-static int dump(struct stock_servers *s, int netlink, uint8_t family, int of_all)
+static int sockets_dump(struct stock_servers *s, int netlink, uint8_t family, int of_all)
 {
 	const struct {
 		struct nlmsghdr head;
@@ -89,7 +90,7 @@ static int dump(struct stock_servers *s, int netlink, uint8_t family, int of_all
 	while (!r) {
 		ssize_t n = recv(netlink, buffer, sizeof buffer, 0);
 
-		r = n < 0 ? -errno : take_part(s, buffer, (size_t)n, of_all);
+		r = n < 0 ? -errno : sockets_read_part(s, buffer, (size_t)n, of_all);
 	}
 	return r < 0 ? r : 0;
 }
@@ -98,12 +99,12 @@ int stock_servers_list(struct stock_servers *s, int of_all)
 {
 	_cleanup_close_ int netlink =
 		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-	int r = netlink < 0 ? -errno : dump(s, netlink, AF_INET, of_all);
+	int r = netlink < 0 ? -errno : sockets_dump(s, netlink, AF_INET, of_all);
 
-	return r ? r : dump(s, netlink, AF_INET6, of_all);
+	return r ? r : sockets_dump(s, netlink, AF_INET6, of_all);
 }
 
-/* Processes. */
+/* --- Processes ------------------------------------------------------------------------------- */
 
 /* A program of this make maps a file whose name contains |file|; other programs do not. */
 static const struct {
@@ -149,7 +150,7 @@ int64_t stock_servers_find_thread_id(uint64_t handle)
 	return (int64_t)(hash ^ hash >> 47);
 }
 
-static size_t read_file(pid_t pid, const char *name, char *out, size_t n)
+static size_t process_read_file(pid_t pid, const char *name, char *out, size_t n)
 {
 	char path[48];
 	ssize_t length;
@@ -165,13 +166,13 @@ static size_t read_file(pid_t pid, const char *name, char *out, size_t n)
 }
 
 /* Returns when the process was started, in Unix time; 0 if it is not known. */
-static int64_t read_since_ns(pid_t pid)
+static int64_t process_read_since_ns(pid_t pid)
 {
 	char text[1024];
 	unsigned long long ticks = 0;
 	const char *p;
 
-	read_file(pid, "stat", text, sizeof text);
+	process_read_file(pid, "stat", text, sizeof text);
 	/*
 	 * The process's name is in parentheses, and may have some itself. The start is the 20th
 	 * number behind it.
@@ -189,7 +190,7 @@ static int64_t read_since_ns(pid_t pid)
 /*
  * Notes that the process has the socket. If several have it, the oldest is the parent that made it.
  */
-static void claim(struct stock_servers *s, uint64_t inode, pid_t pid)
+static void socket_set_process(struct stock_servers *s, uint64_t inode, pid_t pid)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		struct stock_server *one = &s->v[i];
@@ -197,7 +198,7 @@ static void claim(struct stock_servers *s, uint64_t inode, pid_t pid)
 
 		if (one->inode != inode)
 			continue;
-		since_ns = read_since_ns(pid);
+		since_ns = process_read_since_ns(pid);
 		if (one->pid && one->since_ns <= since_ns)
 			return;
 		one->pid = pid;
@@ -206,7 +207,7 @@ static void claim(struct stock_servers *s, uint64_t inode, pid_t pid)
 	}
 }
 
-static void look_at(struct stock_servers *s, pid_t pid)
+static void process_find_sockets(struct stock_servers *s, pid_t pid)
 {
 	char path[48];
 	struct dirent *entry;
@@ -224,13 +225,13 @@ static void look_at(struct stock_servers *s, pid_t pid)
 		n = readlinkat(dirfd(dir), entry->d_name, target, sizeof target - 1);
 		target[n > 0 ? n : 0] = '\0';
 		if (sscanf(target, "socket:[%lu]", &inode) == 1)
-			claim(s, inode, pid);
+			socket_set_process(s, inode, pid);
 	}
 	if (dir)
 		closedir(dir);
 }
 
-static void look_at_all(struct stock_servers *s)
+static void processes_find_sockets(struct stock_servers *s)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
@@ -241,14 +242,14 @@ static void look_at_all(struct stock_servers *s)
 
 		if (pid > 0 && pid != getpid() && fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 &&
 			(geteuid() == 0 || st.st_uid == geteuid()))
-			look_at(s, pid);
+			process_find_sockets(s, pid);
 	}
 	if (dir)
 		closedir(dir);
 }
 
 /* Whether the process is proftapd, which announces itself, and whose Monitor would record. */
-static int is_proftapd(pid_t pid)
+static bool process_is_proftapd(pid_t pid)
 {
 	char path[48];
 	char target[512];
@@ -267,7 +268,7 @@ static int is_proftapd(pid_t pid)
  * may be linked into any program, whatever its libraries are called. It can be asked without harm:
  * a server of gRPC that lacks the service answers so.
  */
-static int has_grpc(pid_t pid)
+static bool process_has_grpc(pid_t pid)
 {
 	struct dirent *entry;
 	char path[48];
@@ -282,30 +283,32 @@ static int has_grpc(pid_t pid)
 
 		snprintf(name, sizeof name, "task/%.10s/comm", entry->d_name);
 		found = isdigit((unsigned char)entry->d_name[0]) &&
-			read_file(pid, name, comm, sizeof comm) && strncmp(comm, "grpc", 4) == 0;
+			process_read_file(pid, name, comm, sizeof comm) &&
+			strncmp(comm, "grpc", 4) == 0;
 	}
 	if (dir)
 		closedir(dir);
 	return found;
 }
 
-static int is_stopped(pid_t pid)
+static bool process_is_stopped(pid_t pid)
 {
 	char text[1024];
 	const char *p;
 
-	read_file(pid, "stat", text, sizeof text);
+	process_read_file(pid, "stat", text, sizeof text);
 	p = strrchr(text, ')');
 	return p && (strncmp(p, ") T", 3) == 0 || strncmp(p, ") t", 3) == 0);
 }
 
-static void describe(struct stock_server *one)
+static void server_describe(struct stock_server *one)
 {
 	const char *make = stock_servers_find_make(one->pid);
-	int has_threads;
+	bool has_threads;
 
-	one->is_stopped = is_stopped(one->pid);
-	has_threads = (!make || one->is_stopped) && has_grpc(one->pid) && !is_proftapd(one->pid);
+	one->is_stopped = process_is_stopped(one->pid);
+	has_threads = (!make || one->is_stopped) && process_has_grpc(one->pid) &&
+		      !process_is_proftapd(one->pid);
 	if (!make && !has_threads) {
 		one->pid = 0;
 		return;
@@ -314,7 +317,7 @@ static void describe(struct stock_server *one)
 	if (one->is_presumed)
 		strcpy(one->address, "127.0.0.1");
 	snprintf(one->make, sizeof one->make, "%s", make ? make : "XLA");
-	read_file(one->pid, "comm", one->name, sizeof one->name);
+	process_read_file(one->pid, "comm", one->name, sizeof one->name);
 	one->name[strcspn(one->name, "\n")] = '\0';
 	printable_clean(one->name);
 }
@@ -322,17 +325,19 @@ static void describe(struct stock_server *one)
 void stock_servers_identify(struct stock_servers *s, pid_t pid)
 {
 	if (s->n && pid)
-		look_at(s, pid);
+		process_find_sockets(s, pid);
 	else if (s->n)
-		look_at_all(s);
+		processes_find_sockets(s);
 	for (size_t i = 0; i < s->n; i++)
 		if (s->v[i].pid)
-			describe(&s->v[i]);
+			server_describe(&s->v[i]);
 }
 
+/* --- Asking ------------------------------------------------------------------------------------ */
+
 /*
- * Asking. The call of Monitor is written by hand, because starting gRPC and its threads would cost
- * more than all else.
+ * The call of Monitor is written by hand, because starting gRPC and its threads would cost more
+ * than all else.
  */
 
 #define PATH "/tensorflow.ProfilerService/Monitor"
@@ -362,7 +367,7 @@ struct asked {
 };
 
 /* Connects on loopback, where the kernel accepts or refuses at once. */
-static int connect_to(int family, unsigned port)
+static int asked_connect(int family, unsigned port)
 {
 	const struct sockaddr_in v4 = {.sin_family = AF_INET,
 		.sin_port = htons((uint16_t)port),
@@ -370,7 +375,7 @@ static int connect_to(int family, unsigned port)
 	const struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
 		.sin6_port = htons((uint16_t)port),
 		.sin6_addr = IN6ADDR_LOOPBACK_INIT};
-	int is_v6 = family == AF_INET6;
+	bool is_v6 = family == AF_INET6;
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
@@ -387,14 +392,14 @@ static int connect_to(int family, unsigned port)
  * Sends the call, over IPv4 if the server takes it, as most do: IPv4 addresses are what people
  * write.
  */
-static int begin(struct asked *a)
+static int asked_begin(struct asked *a)
 {
 	struct stock_server *one = a->one;
 
-	a->fd = connect_to(AF_INET, one->port);
+	a->fd = asked_connect(AF_INET, one->port);
 	strcpy(one->address, "127.0.0.1");
 	if (a->fd < 0 && one->is_ipv6) {
-		a->fd = connect_to(AF_INET6, one->port);
+		a->fd = asked_connect(AF_INET6, one->port);
 		strcpy(one->address, "::1");
 	}
 	if (a->fd >= 0 && send(a->fd, call, CALL_BYTES, MSG_NOSIGNAL) != (ssize_t)CALL_BYTES) {
@@ -404,7 +409,7 @@ static int begin(struct asked *a)
 	return a->fd >= 0;
 }
 
-static void end(struct asked *a)
+static void asked_end(struct asked *a)
 {
 	a->one->has_answered = 1;
 	close(a->fd);
@@ -412,7 +417,8 @@ static void end(struct asked *a)
 }
 
 /* Reads one HTTP/2 frame. Returns 1 if it was the answer. */
-static int take_frame(struct asked *a, int type, int flags, const unsigned char *payload, size_t n)
+static int asked_read_frame(
+	struct asked *a, int type, int flags, const unsigned char *payload, size_t n)
 {
 	enum {
 		DATA = 0,
@@ -435,7 +441,7 @@ static int take_frame(struct asked *a, int type, int flags, const unsigned char 
 }
 
 /* Returns 1 when the answer tells what server this is. */
-static int judge(struct asked *a)
+static int asked_judge(struct asked *a)
 {
 	const unsigned char *p = a->answer;
 	size_t left = a->n_bytes;
@@ -448,7 +454,7 @@ static int judge(struct asked *a)
 			return 1;
 		if (n > left - FRAME_HEAD_BYTES)
 			break;
-		if (take_frame(a, p[3], p[4], p + FRAME_HEAD_BYTES, n))
+		if (asked_read_frame(a, p[3], p[4], p + FRAME_HEAD_BYTES, n))
 			return 1;
 		p += FRAME_HEAD_BYTES + n;
 		left -= FRAME_HEAD_BYTES + n;
@@ -456,7 +462,7 @@ static int judge(struct asked *a)
 	return a->n_bytes == sizeof a->answer;
 }
 
-static void read_some(struct asked *a)
+static void asked_read_some(struct asked *a)
 {
 	ssize_t n =
 		recv(a->fd, a->answer + a->n_bytes, sizeof a->answer - a->n_bytes, MSG_DONTWAIT);
@@ -464,11 +470,11 @@ static void read_some(struct asked *a)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	a->n_bytes += n > 0 ? (size_t)n : 0;
-	if (n <= 0 || judge(a))
-		end(a);
+	if (n <= 0 || asked_judge(a))
+		asked_end(a);
 }
 
-static size_t read_all(struct asked *asked, size_t n, int64_t left_ms)
+static size_t asked_read_all(struct asked *asked, size_t n, int64_t left_ms)
 {
 	struct pollfd fds[ASKED_MAX];
 	size_t n_open = 0;
@@ -481,7 +487,7 @@ static size_t read_all(struct asked *asked, size_t n, int64_t left_ms)
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		if (fds[i].fd >= 0 && fds[i].revents)
-			read_some(&asked[i]);
+			asked_read_some(&asked[i]);
 	return n_open;
 }
 
@@ -494,17 +500,17 @@ void stock_servers_ask(struct stock_servers *s, int wait_ms)
 
 	for (size_t i = 0; asked && i < s->n && n < ASKED_MAX; i++) {
 		asked[n].one = &s->v[i];
-		if (s->v[i].pid && !s->v[i].is_stopped && begin(&asked[n]))
+		if (s->v[i].pid && !s->v[i].is_stopped && asked_begin(&asked[n]))
 			n++;
 	}
-	while (left_ms > 0 && n && read_all(asked, n, left_ms))
+	while (left_ms > 0 && n && asked_read_all(asked, n, left_ms))
 		left_ms = (end_ns - monotonic_ns()) / NS_PER_MS;
 	for (size_t i = 0; i < n; i++)
 		if (asked[i].fd >= 0)
 			close(asked[i].fd);
 }
 
-/* All. */
+/* --- All ------------------------------------------------------------------------------------- */
 
 int stock_servers_find(struct stock_servers *s, pid_t pid, int wait_ms)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flight recorder's triggers as text; see trigger.h. */
+/* Parses the flight recorder's triggers; see trigger.h. */
 #include "base/trigger.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/grow.h"
 
 #define SEPARATOR ';'
-/* A day: a span that takes longer is no accident. */
+/* A day: no accident takes longer. */
 #define MAX_SPAN_NS (INT64_C(86400) * 1000000000)
 #define MAX_FACTOR 1e6
 
@@ -20,8 +20,8 @@ void trigger_list_deinit(struct trigger_list *list)
 	memset(list, 0, sizeof *list);
 }
 
-/* Adds |t| unless there is no list. */
-static int add(struct trigger_list *list, const struct trigger *t)
+/* Adds |t|; a NULL list takes nothing. */
+static int trigger_list_add(struct trigger_list *list, const struct trigger *t)
 {
 	if (!list)
 		return 0;
@@ -33,7 +33,10 @@ static int add(struct trigger_list *list, const struct trigger *t)
 	return 0;
 }
 
-/* Digits with a point among them, an exponent if |has_exponent|: nothing of what strtod() would take besides. */
+/*
+ * Parses digits with a decimal point among them, and an exponent if |letters| allow it, but nothing
+ * else that strtod() accepts.
+ */
 static int parse_decimal(const char *text, size_t n, const char *letters, double *out)
 {
 	char copy[64];
@@ -71,7 +74,7 @@ static int parse_time(const char *text, size_t n, int64_t *out_ns)
 	return -EINVAL;
 }
 
-/* The last of |signs| in |text|: names may have them, too. NULL: none. */
+/* Finds the last of |signs| in |text|, because names may have them, too. NULL: none. */
 static const char *find_sign(const char *text, size_t n, const char *signs)
 {
 	for (size_t i = n; i-- > 0;)
@@ -80,7 +83,7 @@ static const char *find_sign(const char *text, size_t n, const char *signs)
 	return NULL;
 }
 
-static int set_name(struct trigger *t, const char *text, size_t n)
+static int trigger_set_name(struct trigger *t, const char *text, size_t n)
 {
 	if (!n || n >= sizeof t->name)
 		return -EINVAL;
@@ -90,28 +93,28 @@ static int set_name(struct trigger *t, const char *text, size_t n)
 	return 0;
 }
 
-static int parse_span(const char *text, size_t n, struct trigger *t)
+static int trigger_parse_span(const char *text, size_t n, struct trigger *t)
 {
 	const char *sign = find_sign(text, n, ":");
 
-	if (!sign || set_name(t, text, (size_t)(sign - text)))
+	if (!sign || trigger_set_name(t, text, (size_t)(sign - text)))
 		return -EINVAL;
 	t->kind = TRIGGER_SPAN;
 	return parse_time(sign + 1, n - (size_t)(sign + 1 - text), &t->bound_ns);
 }
 
-static int parse_counter(const char *text, size_t n, struct trigger *t)
+static int trigger_parse_counter(const char *text, size_t n, struct trigger *t)
 {
 	const char *sign = find_sign(text, n, "<>");
 
-	if (!sign || set_name(t, text, (size_t)(sign - text)))
+	if (!sign || trigger_set_name(t, text, (size_t)(sign - text)))
 		return -EINVAL;
 	t->kind = *sign == '>' ? TRIGGER_COUNTER_ABOVE : TRIGGER_COUNTER_BELOW;
 	return parse_decimal(sign + 1, n - (size_t)(sign + 1 - text), "0123456789.+-eE", &t->bound);
 }
 
-static int parse_each(const char *text, int (*parse)(const char *, size_t, struct trigger *),
-	struct trigger_list *list)
+static int trigger_parse_each(const char *text,
+	int (*parse)(const char *, size_t, struct trigger *), struct trigger_list *list)
 {
 	size_t n = 0;
 
@@ -122,7 +125,7 @@ static int parse_each(const char *text, int (*parse)(const char *, size_t, struc
 		n = strcspn(at, (char[]){SEPARATOR, '\0'});
 		r = parse(at, n, &t);
 		if (!r)
-			r = add(list, &t);
+			r = trigger_list_add(list, &t);
 		if (r || !at[n])
 			return r;
 	}
@@ -130,12 +133,12 @@ static int parse_each(const char *text, int (*parse)(const char *, size_t, struc
 
 int trigger_parse_spans(const char *text, struct trigger_list *list)
 {
-	return parse_each(text, parse_span, list);
+	return trigger_parse_each(text, trigger_parse_span, list);
 }
 
 int trigger_parse_counters(const char *text, struct trigger_list *list)
 {
-	return parse_each(text, parse_counter, list);
+	return trigger_parse_each(text, trigger_parse_counter, list);
 }
 
 int trigger_parse_step(const char *text, struct trigger_list *list)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What makes a flight recorder write a run by itself, as its options ptap_trigger_* say it. */
+/*
+ * The triggers that make a flight recorder write a run by itself: the values of its options
+ * ptap_trigger_*.
+ */
 #ifndef BASE_TRIGGER_H
 #define BASE_TRIGGER_H
 
@@ -9,14 +12,14 @@
 struct diag;
 
 enum trigger_kind {
-	TRIGGER_SPAN, /* took longer than |bound_ns| */
+	TRIGGER_SPAN, /* a span took longer than |bound_ns| */
 	TRIGGER_COUNTER_ABOVE,
 	TRIGGER_COUNTER_BELOW,
 };
 
 #define TRIGGER_NAME_BYTES 256u
 
-/* Of what has a name. */
+/* A trigger on a span or counter with a name. */
 struct trigger {
 	enum trigger_kind kind;
 	int64_t bound_ns;
@@ -25,22 +28,22 @@ struct trigger {
 	char name[TRIGGER_NAME_BYTES]; /* terminated */
 };
 
-/* So many of all kinds: each is a bit of a word. */
+/* The limit of all kinds together: each trigger is a bit of a word. */
 #define TRIGGERS_MAX 31u
 
 struct trigger_list {
 	struct trigger *v;
 	size_t n;
 	size_t n_allocated;
-	double step_factor; /* of the median; 0: steps are not looked at */
+	double step_factor; /* factor of the median step; 0: steps are not watched */
 };
 
 /* All zero is the empty list. */
 void trigger_list_deinit(struct trigger_list *list);
 
 /*
- * Whether |text| is a value of ptap_trigger_span, ptap_trigger_counter, or ptap_trigger_step; what it says is added to |list|
- * unless that is NULL. 0, -EINVAL, or -ENOMEM.
+ * Parses a value of ptap_trigger_span, ptap_trigger_counter, or ptap_trigger_step, and adds its
+ * triggers to |list| unless that is NULL. 0, -EINVAL, or -ENOMEM.
  */
 int trigger_parse_spans(const char *text, struct trigger_list *list);
 int trigger_parse_counters(const char *text, struct trigger_list *list);

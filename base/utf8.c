@@ -7,13 +7,13 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-static bool is_continuation(char c)
+static bool byte_is_continuation(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
 /*
- * The number of bytes that a character has by its first byte; 0 for a byte that cannot be the
+ * Returns the number of bytes of a character by its first byte; 0 for a byte that cannot be the
  * first.
  */
 static size_t promised_length(unsigned char c)
@@ -27,8 +27,8 @@ static size_t promised_length(unsigned char c)
 	return c >= 0xf0 && c <= 0xf4 ? 4 : 0;
 }
 
-/* Overlong forms, surrogates and what lies above U+10FFFF all show in the second byte. */
-static bool is_allowed_pair(unsigned char first, unsigned char second)
+/* Overlong forms, surrogates and code points above U+10FFFF all show in the second byte. */
+static bool bytes_are_allowed(unsigned char first, unsigned char second)
 {
 	switch (first) {
 	case 0xe0:
@@ -51,17 +51,17 @@ size_t utf8_length(const char *p, size_t n)
 	if (length > n)
 		return 0;
 	for (size_t i = 1; i < length; i++) {
-		if (!is_continuation(p[i]))
+		if (!byte_is_continuation(p[i]))
 			return 0;
 	}
-	if (length > 2 && !is_allowed_pair((unsigned char)p[0], (unsigned char)p[1]))
+	if (length > 2 && !bytes_are_allowed((unsigned char)p[0], (unsigned char)p[1]))
 		return 0;
 	return length;
 }
 
 uint32_t utf8_decode(const char *p, size_t length)
 {
-	/* The bits of the code point that the first byte holds, by the number of bytes. */
+	/* The mask of the first byte's bits of the code point, by the number of bytes. */
 	static const uint8_t mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
 	uint32_t point = (uint8_t)p[0] & mask[length];
 
@@ -96,7 +96,7 @@ void utf8_copy(char *to, const char *text, size_t n)
 
 size_t utf8_cut(const char *text, size_t n)
 {
-	while (n && is_continuation(text[n]))
+	while (n && byte_is_continuation(text[n]))
 		n--;
 	return n;
 }

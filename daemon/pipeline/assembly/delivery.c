@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/chunk_reader.h"
+#include "base/chunks.h"
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
