@@ -87,7 +87,7 @@ void chunks_append(struct chunks *c, const void *data, size_t n)
 	chunks_commit(c, n);
 }
 
-static void lend(struct chunks *c, const struct chunk *chunk)
+static void chunks_append_lent(struct chunks *c, const struct chunk *chunk)
 {
 	if (!c->error)
 		c->error = grow(&c->chunks, &c->n_allocated, c->n_chunks + 1);
@@ -105,7 +105,7 @@ void chunks_lend(
 	/* The chunk is full, so nobody writes after it. */
 	const struct chunk chunk = {(uint8_t *)data, n, n, give_back, lender};
 
-	lend(c, &chunk);
+	chunks_append_lent(c, &chunk);
 }
 
 void chunks_lend_room(
@@ -113,7 +113,7 @@ void chunks_lend_room(
 {
 	const struct chunk chunk = {data, 0, n, give_back, lender};
 
-	lend(c, &chunk);
+	chunks_append_lent(c, &chunk);
 }
 
 void chunks_take(struct chunks *c, struct chunks *from)

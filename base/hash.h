@@ -36,8 +36,9 @@ static inline uint32_t hash_end(const struct hash_seed *seed, uint64_t sum)
 }
 
 /*
- * A table from hashes to the numbers of entries that the caller keeps in an array of his own. It has open addressing, and
- * at most half of its slots are used. All zero is the empty table. To find an entry, or the slot for a new one:
+ * A table from hashes to the numbers of entries, which the caller keeps in his own array. It has
+ * open addressing, and at most half of its slots are used. All zero is the empty table. This finds
+ * an entry, or the slot for a new one:
  *
  *   slot = hash_table_first(&t, hash);
  *   while (slot->number && !(slot->hash == hash && is_equal(&entries[slot->number - 1], key)))
@@ -57,7 +58,10 @@ struct hash_table {
 /* Twice as many slots still fit into 32 bits. */
 #define HASH_TABLE_MAX (1u << 30)
 
-/* Makes room for one more entry. 0; -ENOMEM, and -EOVERFLOW beyond HASH_TABLE_MAX entries; then nothing has changed. */
+/*
+ * Makes room for one more entry. 0; -ENOMEM, and -EOVERFLOW beyond HASH_TABLE_MAX entries; then
+ * nothing has changed.
+ */
 int hash_table_make_room(struct hash_table *t);
 /* Removes all entries, and keeps the slots. */
 void hash_table_clear(struct hash_table *t);
@@ -75,7 +79,10 @@ static inline struct hash_slot *hash_table_next(
 	return &t->slots[(uint32_t)(slot - t->slots + 1) & (t->n_slots - 1)];
 }
 
-/* Puts the next entry, number t->n, into the empty |slot|. Call hash_table_make_room() before the slot is searched. */
+/*
+ * Puts the next entry, number t->n, into the empty |slot|. Call hash_table_make_room() before the
+ * slot is searched.
+ */
 static inline void hash_table_add(struct hash_table *t, struct hash_slot *slot, uint32_t hash)
 {
 	*slot = (struct hash_slot){hash, ++t->n};

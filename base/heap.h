@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A binary heap in the caller's array of |n| items of |size| bytes each: the first item is the one before all others. The
- * functions are inlined with the caller's order.
+ * A binary heap in the caller's array of |n| items of |size| bytes each: the first item comes before
+ * all others. The functions are inlined together with the caller's |is_before|.
  *
- *   items[n++] = item; heap_sift_up(items, n, sizeof *items, is_before);                  adds an item
- *   items[0] = items[--n]; heap_sift_down(items, n, sizeof *items, is_before);            removes the first
- *   items[0] = item; heap_sift_down(items, n, sizeof *items, is_before);                  replaces the first
+ *   add:            items[n++] = item; heap_sift_up(items, n, sizeof *items, is_before);
+ *   remove first:   items[0] = items[--n]; heap_sift_down(items, n, sizeof *items, is_before);
+ *   replace first:  items[0] = item; heap_sift_down(items, n, sizeof *items, is_before);
  */
 #ifndef BASE_HEAP_H
 #define BASE_HEAP_H

@@ -12,7 +12,7 @@ static char letter_fold(char c)
 	return c == '-' ? '_' : c;
 }
 
-static unsigned int min2(unsigned int a, unsigned int b)
+static unsigned int min_of(unsigned int a, unsigned int b)
 {
 	return a < b ? a : b;
 }
@@ -40,9 +40,9 @@ unsigned int nearest_distance(const char *a, const char *b)
 		for (size_t j = 1; j <= n_b; j++) {
 			unsigned int cost = letter_fold(a[i - 1]) != letter_fold(b[j - 1]);
 
-			row[j] = min2(min2(above[j], row[j - 1]) + 1, above[j - 1] + cost);
+			row[j] = min_of(min_of(above[j], row[j - 1]) + 1, above[j - 1] + cost);
 			if (letters_are_swapped(a, i, b, j))
-				row[j] = min2(row[j], rows[(i - 2) % 3][j - 2] + 1);
+				row[j] = min_of(row[j], rows[(i - 2) % 3][j - 2] + 1);
 		}
 	}
 	return rows[n_a % 3][n_b];

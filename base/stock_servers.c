@@ -359,7 +359,7 @@ static const char call[] =
 _Static_assert(sizeof PATH - 1 == 043, "the path's length is right");
 _Static_assert(CALL_BYTES == 24 + 9 + 9 + 82 + 9 + 7, "the lengths inside are right");
 
-struct asked {
+struct stock_question {
 	struct stock_server *one;
 	int fd;
 	unsigned char answer[4096]; /* its first bytes; an answer of these servers is shorter */
@@ -392,7 +392,7 @@ static int asked_connect(int family, unsigned port)
  * Sends the call, over IPv4 if the server takes it, as most do: IPv4 addresses are what people
  * write.
  */
-static int asked_begin(struct asked *a)
+static int asked_begin(struct stock_question *a)
 {
 	struct stock_server *one = a->one;
 
@@ -409,7 +409,7 @@ static int asked_begin(struct asked *a)
 	return a->fd >= 0;
 }
 
-static void asked_end(struct asked *a)
+static void asked_end(struct stock_question *a)
 {
 	a->one->has_answered = 1;
 	close(a->fd);
@@ -418,7 +418,7 @@ static void asked_end(struct asked *a)
 
 /* Reads one HTTP/2 frame. Returns 1 if it was the answer. */
 static int asked_read_frame(
-	struct asked *a, int type, int flags, const unsigned char *payload, size_t n)
+	struct stock_question *a, int type, int flags, const unsigned char *payload, size_t n)
 {
 	enum {
 		DATA = 0,
@@ -441,7 +441,7 @@ static int asked_read_frame(
 }
 
 /* Returns 1 when the answer tells what server this is. */
-static int asked_judge(struct asked *a)
+static int asked_judge(struct stock_question *a)
 {
 	const unsigned char *p = a->answer;
 	size_t left = a->n_bytes;
@@ -462,7 +462,7 @@ static int asked_judge(struct asked *a)
 	return a->n_bytes == sizeof a->answer;
 }
 
-static void asked_read_some(struct asked *a)
+static void asked_read_some(struct stock_question *a)
 {
 	ssize_t n =
 		recv(a->fd, a->answer + a->n_bytes, sizeof a->answer - a->n_bytes, MSG_DONTWAIT);
@@ -474,7 +474,7 @@ static void asked_read_some(struct asked *a)
 		asked_end(a);
 }
 
-static size_t asked_read_all(struct asked *asked, size_t n, int64_t left_ms)
+static size_t asked_read_all(struct stock_question *asked, size_t n, int64_t left_ms)
 {
 	struct pollfd fds[ASKED_MAX];
 	size_t n_open = 0;
@@ -493,7 +493,7 @@ static size_t asked_read_all(struct asked *asked, size_t n, int64_t left_ms)
 
 void stock_servers_ask(struct stock_servers *s, int wait_ms)
 {
-	_cleanup_free_ struct asked *asked = calloc(ASKED_MAX, sizeof *asked);
+	_cleanup_free_ struct stock_question *asked = calloc(ASKED_MAX, sizeof *asked);
 	int64_t end_ns = monotonic_ns() + wait_ms * NS_PER_MS;
 	int64_t left_ms = wait_ms;
 	size_t n = 0;

@@ -168,7 +168,7 @@ struct attached {
 	struct service service;
 	pthread_t worker;
 	uv_loop_t loop;
-	bool has_listener; /* 0: the program only traces itself */
+	bool has_listener; /* false: the program only traces itself */
 	bool is_lent; /* a host daemon started this process */
 	struct reception reception;
 	struct exit_watch exited;

@@ -4,8 +4,8 @@
  * request is there; it does one of
  *
  *   http_reply_bytes(), http_reply_file(), http_refuse()   the answer, now;
- *   http_reply_stream()                                    an answer without an end, such as server-sent events;
- *   http_defer()                                           nothing yet: one of the above follows, or the peer goes.
+ *   http_reply_stream()                                    an answer without an end;
+ *   http_defer()                                           nothing yet: one of them follows.
  *
  * The smallest handler, and its row (http/router.h):
  *

@@ -10,16 +10,17 @@
 struct profile_options;
 
 struct options_message {
-	Tensorflow__ProfileOptions
-		/* borrows its texts and lists from the members below, and from the options */
-		message;
+	/* borrows its texts and lists from the members below, and from the options */
+	Tensorflow__ProfileOptions message;
 	Tensorflow__ProfileOptions__AdvancedConfigurationEntry *entries;
 	Tensorflow__ProfileOptions__AdvancedConfigValue *values;
 	Tensorflow__ProfileOptions__AdvancedConfigurationEntry **pointers;
 };
 
 /*
- * host_name| names the file of the result, under every key where some server looks for it; NULL: the server's choice. Both arguments must stay valid. 0 or -ENOMEM; call options_message_deinit() in any case.
+ * host_name| names the file of the result, under every key where some server looks for it; NULL:
+ * the server's choice. Both arguments must stay valid. 0 or -ENOMEM; call options_message_deinit()
+ * in any case.
  */
 int options_message_init(
 	struct options_message *m, const struct profile_options *o, const char *host_name);

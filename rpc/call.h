@@ -90,8 +90,8 @@ grpc_op call_make_head(const struct call_host *host);
 /* Starts a batch. Its event, |tag|, is counted in n_events_due already. */
 void call_start_batch(struct rpc_call *call, const grpc_op *ops, size_t n, struct tag *tag);
 /*
- * Starts the call's last batch; |message| may be NULL, and is consumed. After this the server's thread may free the
- * call at any moment.
+ * Starts the call's last batch; |message| may be NULL, and is consumed. After this the server's
+ * thread may free the call at any moment.
  */
 void call_send_answer(
 	struct rpc_call *call, grpc_byte_buffer *message, enum rpc_status status, const char *text);

@@ -6,15 +6,15 @@
 #include <sys/types.h>
 
 /*
- * Sets what gRPC sets on the sockets that it opens by itself: close-on-exec and non-blocking, and for
- * TCP no delay. Also TCP keep-alive, so that a peer that vanished is noticed without our waking up.
- * Returns 0 or a negative errno.
+ * Sets what gRPC sets on the sockets that it opens by itself: close-on-exec and non-blocking, and
+ * for TCP no delay. Also TCP keep-alive, so that a peer that vanished is noticed without our waking
+ * up. Returns 0 or a negative errno.
  */
 int socket_prepare(int fd);
 
 /*
- * For a server: a TCP peer that takes nothing of its answer for a minute is given up. A client sends little, and its
- * server may be long in answering.
+ * For a server: a TCP peer that takes nothing of its answer for a minute is given up. A client
+ * sends little, and its server may be long in answering.
  */
 void socket_limit_unread(int fd);
 

@@ -18,7 +18,8 @@ struct accept_pause {
 };
 
 /*
- * listener| is watched for UV_READABLE with |on_visit|; it must stay where it is until the loop has ended. 0 or libuv's error.
+ * listener| is watched for UV_READABLE with |on_visit|; it must stay where it is until the loop has
+ * ended. 0 or libuv's error.
  */
 int accept_pause_init(
 	struct accept_pause *rest, uv_loop_t *loop, uv_poll_t *listener, uv_poll_cb on_visit);

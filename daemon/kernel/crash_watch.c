@@ -25,7 +25,7 @@
  * The request in the form that Linux 6.6 and later read; older kernels ignore it because of its
  * length.
  */
-struct wish {
+struct crash_request {
 	struct nlmsghdr head;
 	struct cn_msg message;
 	uint32_t operation;
@@ -45,7 +45,7 @@ struct crash {
 
 static int crash_watch_subscribe(int fd)
 {
-	const struct wish wish = {
+	const struct crash_request wish = {
 		.head = {.nlmsg_len = sizeof wish, .nlmsg_type = NLMSG_DONE},
 		.message = {.id = {CN_IDX_PROC, CN_VAL_PROC},
 			.len = sizeof wish.operation + sizeof wish.events},

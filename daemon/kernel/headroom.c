@@ -41,7 +41,7 @@ static uint64_t machine_available_bytes(const char *root)
 }
 
 /* The files and keys of one cgroup version. */
-struct kind {
+struct cgroup_version {
 	const char *limit;
 	const char *usage;
 	/* Keys in memory.stat, whose values include the groups below. */
@@ -51,7 +51,7 @@ struct kind {
 	const char *writeback;
 };
 
-static const struct kind version_1 = {
+static const struct cgroup_version version_1 = {
 	.limit = "memory.limit_in_bytes",
 	.usage = "memory.usage_in_bytes",
 	.inactive_file = "total_inactive_file",
@@ -60,7 +60,7 @@ static const struct kind version_1 = {
 	.writeback = "total_writeback",
 };
 
-static const struct kind version_2 = {
+static const struct cgroup_version version_2 = {
 	.limit = "memory.max",
 	.usage = "memory.current",
 	.inactive_file = "inactive_file",
@@ -73,7 +73,7 @@ static const struct kind version_2 = {
  * Returns the page cache that the kernel can take back. A program that reads files fills its group
  * with such pages; half of the active ones are left to it.
  */
-static uint64_t cgroup_reclaimable_bytes(const char *dir, const struct kind *kind)
+static uint64_t cgroup_reclaimable_bytes(const char *dir, const struct cgroup_version *version)
 {
 	char path[1200];
 	char line[128];
@@ -89,36 +89,37 @@ static uint64_t cgroup_reclaimable_bytes(const char *dir, const struct kind *kin
 
 		if (sscanf(line, "%63s %" SCNu64, name, &n) != 2)
 			continue;
-		if (strcmp(name, kind->inactive_file) == 0)
+		if (strcmp(name, version->inactive_file) == 0)
 			n_bytes += n;
-		else if (strcmp(name, kind->active_file) == 0)
+		else if (strcmp(name, version->active_file) == 0)
 			n_bytes += n / 2;
-		else if (strcmp(name, kind->dirty) == 0 || strcmp(name, kind->writeback) == 0)
+		else if (strcmp(name, version->dirty) == 0 || strcmp(name, version->writeback) == 0)
 			busy += n;
 	}
 	return n_bytes > busy ? n_bytes - busy : 0;
 }
 
-static uint64_t cgroup_left_bytes(const char *dir, const struct kind *kind)
+static uint64_t cgroup_left_bytes(const char *dir, const struct cgroup_version *version)
 {
 	char path[1200];
 	uint64_t limit;
 	uint64_t usage;
 	uint64_t reclaimable;
 
-	snprintf(path, sizeof path, "%s/%s", dir, kind->limit);
+	snprintf(path, sizeof path, "%s/%s", dir, version->limit);
 	if (!cgroup_read_number(path, &limit))
 		return UINT64_MAX; /* "max", or no such file */
-	snprintf(path, sizeof path, "%s/%s", dir, kind->usage);
+	snprintf(path, sizeof path, "%s/%s", dir, version->usage);
 	if (!cgroup_read_number(path, &usage))
 		return UINT64_MAX;
-	reclaimable = cgroup_reclaimable_bytes(dir, kind);
+	reclaimable = cgroup_reclaimable_bytes(dir, version);
 	usage -= reclaimable < usage ? reclaimable : usage;
 	return usage < limit ? limit - usage : 0;
 }
 
 /* Returns the least headroom of the cgroup at |path| below |mount| and of all groups above it. */
-static uint64_t cgroup_left_up_to_root(const char *mount, char *path, const struct kind *kind)
+static uint64_t cgroup_left_up_to_root(
+	const char *mount, char *path, const struct cgroup_version *version)
 {
 	uint64_t least = UINT64_MAX;
 
@@ -128,7 +129,7 @@ static uint64_t cgroup_left_up_to_root(const char *mount, char *path, const stru
 		uint64_t left;
 
 		snprintf(dir, sizeof dir, "%s%s", mount, path);
-		left = cgroup_left_bytes(dir, kind);
+		left = cgroup_left_bytes(dir, version);
 		if (left < least)
 			least = left;
 		slash = strrchr(path, '/');

@@ -66,13 +66,13 @@ int journald_open(const char *path)
 }
 
 /* A datagram that grows. */
-struct words {
+struct datagram {
 	char bytes[JOURNALD_MAX_BYTES];
 	size_t n;
 	bool is_full;
 };
 
-static void words_append(struct words *w, const void *bytes, size_t n)
+static void datagram_append(struct datagram *w, const void *bytes, size_t n)
 {
 	if (n > sizeof w->bytes - w->n) {
 		w->is_full = true;
@@ -83,33 +83,33 @@ static void words_append(struct words *w, const void *bytes, size_t n)
 }
 
 /* A value with a line break is written with its length before it. */
-static void words_append_field(struct words *w, const char *name, const char *value)
+static void datagram_append_field(struct datagram *w, const char *name, const char *value)
 {
 	uint64_t n = strlen(value);
 	uint64_t little = htole64(n);
 
-	words_append(w, name, strlen(name));
+	datagram_append(w, name, strlen(name));
 	if (strchr(value, '\n')) {
-		words_append(w, "\n", 1);
-		words_append(w, &little, sizeof little);
+		datagram_append(w, "\n", 1);
+		datagram_append(w, &little, sizeof little);
 	} else {
-		words_append(w, "=", 1);
+		datagram_append(w, "=", 1);
 	}
-	words_append(w, value, n);
-	words_append(w, "\n", 1);
+	datagram_append(w, value, n);
+	datagram_append(w, "\n", 1);
 }
 
 int journald_send(int fd, const char *identifier, const struct log_message *m)
 {
 	const char priority[] = {(char)('0' + journald_priority(m)), '\0'};
-	struct words w = {.n = 0};
+	struct datagram w = {.n = 0};
 
-	words_append_field(&w, "MESSAGE", m->text);
-	words_append_field(&w, "PRIORITY", priority);
-	words_append_field(&w, "SYSLOG_IDENTIFIER", identifier);
-	words_append_field(&w, "PROFTAP_AREA", log_area_get_name(m->area));
+	datagram_append_field(&w, "MESSAGE", m->text);
+	datagram_append_field(&w, "PRIORITY", priority);
+	datagram_append_field(&w, "SYSLOG_IDENTIFIER", identifier);
+	datagram_append_field(&w, "PROFTAP_AREA", log_area_get_name(m->area));
 	for (size_t i = 0; i < m->n_fields; i++)
-		words_append_field(&w, m->fields[i].name, m->fields[i].value);
+		datagram_append_field(&w, m->fields[i].name, m->fields[i].value);
 	if (w.is_full)
 		return -EMSGSIZE;
 	return send(fd, w.bytes, w.n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;

@@ -23,7 +23,7 @@
 /* With more threads, one pass over all processes is cheaper. */
 #define MAX_THREADS_ASKED 64
 
-struct process {
+struct lineage_process {
 	pid_t pid;
 	pid_t parent;
 	char state;
@@ -32,13 +32,13 @@ struct process {
 };
 
 struct census {
-	struct process *processes;
+	struct lineage_process *processes;
 	size_t n;
 	size_t n_allocated;
 };
 
 /* Returns 1 if the process exists. */
-static int read_process(const char *root, pid_t pid, struct process *p)
+static int read_process(const char *root, pid_t pid, struct lineage_process *p)
 {
 	char path[600];
 	char text[512];
@@ -49,14 +49,14 @@ static int read_process(const char *root, pid_t pid, struct process *p)
 		return 0;
 	/* The name may hold anything, even parentheses. */
 	rest = strrchr(text, ')');
-	*p = (struct process){.pid = pid};
+	*p = (struct lineage_process){.pid = pid};
 	return rest &&
 	       sscanf(rest, ") %c %d %*d %*d %*d %*d %u", &p->state, &p->parent, &p->flags) == 3;
 }
 
 pid_t lineage_get_parent(const char *root, pid_t pid)
 {
-	struct process p;
+	struct lineage_process p;
 
 	return read_process(root, pid, &p) ? p.parent : 0;
 }
@@ -71,7 +71,7 @@ bool lineage_descends(const char *root, pid_t pid, pid_t ancestor)
 	return false;
 }
 
-static int census_add(struct census *c, const struct process *p)
+static int census_add(struct census *c, const struct lineage_process *p)
 {
 	if (grow(&c->processes, &c->n_allocated, c->n + 1))
 		return -1;
@@ -117,7 +117,7 @@ static void census_read(struct census *c, const char *root)
 {
 	char path[600];
 	struct dirent *entry;
-	struct process p;
+	struct lineage_process p;
 	DIR *dir;
 
 	snprintf(path, sizeof path, "%s/proc", root);
@@ -133,16 +133,17 @@ static void census_read(struct census *c, const char *root)
 
 static int compare_pids(const void *left, const void *right)
 {
-	const struct process *a = left;
-	const struct process *b = right;
+	const struct lineage_process *a = left;
+	const struct lineage_process *b = right;
 
 	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
 static bool census_has(const struct census *c, pid_t pid)
 {
-	const struct process key = {.pid = pid};
-	const struct process *p = bsearch(&key, c->processes, c->n, sizeof key, compare_pids);
+	const struct lineage_process key = {.pid = pid};
+	const struct lineage_process *p =
+		bsearch(&key, c->processes, c->n, sizeof key, compare_pids);
 
 	return p && p->is_counted;
 }
@@ -153,7 +154,7 @@ static unsigned census_count_generation(struct census *c, pid_t ancestor)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		struct process *p = &c->processes[i];
+		struct lineage_process *p = &c->processes[i];
 
 		if (p->is_counted || (p->parent != ancestor && !census_has(c, p->parent)))
 			continue;

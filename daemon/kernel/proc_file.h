@@ -63,8 +63,8 @@ bool proc_is_stopped(pid_t pid);
 bool proc_stat_is_ending(const char *text);
 
 /*
- * Reads |path|, relative to the directory |dir_fd|, as text of at most |size| - 1 bytes. 0 or a negative errno
- * (-ENOENT, -ESRCH: the process or thread is gone).
+ * Reads |path|, relative to the directory |dir_fd|, as text of at most |size| - 1 bytes. 0 or a
+ * negative errno (-ENOENT, -ESRCH: the process or thread is gone).
  */
 int proc_file_read(int dir_fd, const char *path, char *text, size_t size);
 /* The same for an open file, from its beginning. */

@@ -38,7 +38,10 @@ struct timeline {
 	struct clock_watch watch; /* has seen all pairs, also those not kept */
 };
 
-/* Whether this machine's processor counter can serve as a clock. |root| is "" or a test's fake root. */
+/*
+ * Whether this machine's processor counter can serve as a clock. |root| is "" or a test's fake
+ * root.
+ */
 bool timeline_ticks_are_usable(const char *root);
 
 /* Reads both clocks: the best of 16 tries, less than a microsecond apart. */

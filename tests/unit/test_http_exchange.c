@@ -354,7 +354,9 @@ START_TEST(what_waits_for_a_slow_listener_is_bounded)
 }
 END_TEST
 
-/* What it takes does not renew the time of what waited before: it would need two thirds more of it. */
+/*
+ * What it takes does not renew the time of what waited before: it would need two thirds more of it.
+ */
 START_TEST(who_listens_in_sips_is_let_go)
 {
 	static char sip[10 << 10];

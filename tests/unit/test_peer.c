@@ -185,7 +185,10 @@ START_TEST(does_not_trust_a_socket_that_was_reset)
 }
 END_TEST
 
-/* A connection that nobody has accepted is ESTABLISHED, and no process's: the kernel says uid 0, or its listener's. */
+/*
+ * A connection that nobody has accepted is ESTABLISHED, and no process's: the kernel says uid 0, or
+ * its listener's.
+ */
 START_TEST(does_not_trust_a_socket_without_an_owner)
 {
 	in_port_t port = 0;

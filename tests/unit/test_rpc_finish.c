@@ -20,7 +20,9 @@
 #define HOLD_AFTER_BYTES (64u << 10)
 #define NEVER (INT64_MAX / NS_PER_MS)
 
-/* Between client and server: in the middle of the answer, everything waits here once for |hold_ms|. */
+/*
+ * Between client and server: in the middle of the answer, everything waits here once for |hold_ms|.
+ */
 static struct {
 	struct rpc_server *server;
 	struct rpc_channel *channel;

@@ -291,7 +291,10 @@ static void end_some_way(int i)
 	rpc_channel_free(channel);
 }
 
-/* What gRPC keeps for later grows in the beginning, and its threads come and go. A call alone is more than 256 bytes. */
+/*
+ * What gRPC keeps for later grows in the beginning, and its threads come and go. A call alone is
+ * more than 256 bytes.
+ */
 static bool are_alike(const struct holdings *first, const struct holdings *now)
 {
 	return now->n_fds < first->n_fds + N_LATE && now->n_threads < first->n_threads + N_LATE &&

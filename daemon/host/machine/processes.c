@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The programs that have announced themselves, each with all its descendants. /proc/PID/stat of the program itself is kept open, so that it
- * never is another's; descent.h reads the descendants, switches.h the context switches of the program's own threads.
+ * never is another's; process_tree.h reads the descendants, switches.h the context switches of the program's own threads.
  */
 #include <fcntl.h>
 #include <math.h>
