@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/chunks.h"
-#include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/pipeline/assembly/spool.h"
