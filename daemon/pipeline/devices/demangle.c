@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C++ names; see demangle.h. The target chooses them, and one that doubles with each part of it must not take all memory. */
+/* C++ names; see demangle.h. The target chooses them, and a name that doubles with each part must not take all memory. */
 #include "daemon/pipeline/devices/demangle.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The C++ ABI's. */
+/* This is the C++ ABI's function. */
 char *__cxa_demangle(const char *name, char *out, size_t *n_bytes, int *status);
-/* The same, a piece at a time: of GCC's static library only. */
+/* It does the same a piece at a time; only GCC's static library has it. */
 int __gcclibcxx_demangle_callback(
 	const char *name, void (*take)(const char *piece, size_t n, void *context), void *context)
 	__attribute__((weak));
@@ -18,7 +18,7 @@ int __gcclibcxx_demangle_callback(
 struct output {
 	char *text;
 	size_t n;
-	jmp_buf too_long; /* there is no other way out; nothing is held inside */
+	jmp_buf too_long; /* the only way to end it; the library holds nothing then */
 };
 
 static void take(const char *piece, size_t n, void *context)

@@ -7,16 +7,16 @@
 
 #include "base/clock.h"
 
-/* Beyond it nothing is true, and sums of two still are numbers: 36 years. */
+/* 36 years. Larger values make no sense, and the sum of two such values does not overflow. */
 #define MAX_NS (INT64_C(1) << 60)
 
 #define MAX_DRIFT 500e-6
 #define MAX_MOVE_NS NS_PER_MS
-/* Who reads two clocks may be kept waiting between them: less tells nothing of their rates. */
+/* The least time between anchors: a collector may be interrupted between its two readings, so less says nothing about rates. */
 #define JITTER_NS (NS_PER_MS / 10)
 
-/* |a| - |b|, or 0 in the result where that is too far. */
-static int subtract(uint64_t a, uint64_t b, int64_t *out)
+/* Sets *out to |a| - |b|. Returns 0 when that is too far. */
+static int subtract_times(uint64_t a, uint64_t b, int64_t *out)
 {
 	int64_t difference = (int64_t)(a - b);
 
@@ -42,7 +42,7 @@ void device_clock_settle(struct device_clock *c)
 {
 	int64_t monotonic_ns = c->last.monotonic_ns - c->first.monotonic_ns;
 	int64_t own_ns;
-	bool is_near = subtract(c->last.at_ns, c->first.at_ns, &own_ns);
+	bool is_near = subtract_times(c->last.at_ns, c->first.at_ns, &own_ns);
 	int64_t moved_ns = is_near ? monotonic_ns - own_ns : 0;
 
 	c->drift = 0;
@@ -60,7 +60,7 @@ int device_clock_convert(const struct device_clock *c, uint64_t at_ns, int64_t *
 {
 	int64_t since_ns;
 
-	if (!c->is_known || !subtract(at_ns, c->first.at_ns, &since_ns))
+	if (!c->is_known || !subtract_times(at_ns, c->first.at_ns, &since_ns))
 		return 0;
 	*out = c->first.monotonic_ns + since_ns + (int64_t)((double)since_ns * c->drift);
 	return 1;

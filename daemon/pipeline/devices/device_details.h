@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What devices' records say beside their times: of a kernel that is launched a million times in one way, once. Keys as keys.h has
- * them.
+ * The facts in devices' records besides their times. Equal ones are kept once, as keys of keys.h: a kernel may be launched a million
+ * times in one way.
  */
 #ifndef DAEMON_DEVICE_DETAILS_H
 #define DAEMON_DEVICE_DETAILS_H
@@ -34,7 +34,7 @@ struct device_detail {
 
 _Static_assert(sizeof(struct device_detail) == 56, "no padding: it is compared as bytes");
 
-/* The graph, and the node of it, that it was executed as a part of; 0: none. */
+/* The graph and its node that the work was executed for; 0: none. */
 static inline uint32_t device_detail_get_graph(const struct device_detail *d)
 {
 	switch (d->kind) {

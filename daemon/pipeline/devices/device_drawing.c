@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of devices in the making; see device_drawing.h. What details look like is in device_looks.c. */
+/* Drawing of devices; see device_drawing.h. */
 #include "daemon/pipeline/devices/device_drawing.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cancel.h"
+#include "base/grow.h"
 #include "daemon/pipeline/devices/demangle.h"
-#include "daemon/pipeline/devices/device_looks.h"
+#include "daemon/pipeline/devices/device_details.h"
 #include "daemon/pipeline/devices/device_scope.h"
+#include "daemon/pipeline/devices/device_words.h"
 #include "daemon/pipeline/devices/devices.h"
 #include "daemon/pipeline/devices/launch.h"
+#include "daemon/pipeline/devices/occupancy.h"
 #include "daemon/target/string_table.h"
 
-/* Beside what all events of one look say. */
+/* The most stats of a look. */
+#define DEVICE_LOOK_MAX_STATS 9
+/* The most stats of an event besides those of its look. */
 #define MAX_OWN_STATS 3
 
 static const char *const texts_of_stats[N_DEVICE_STATS] = {
@@ -78,7 +84,7 @@ void device_drawing_begin(
 
 /* --- texts --------------------------------------------------------------------------------- */
 
-static uint32_t intern(struct device_drawing *g, struct names *names, const char *text)
+static uint32_t intern_text(struct device_drawing *g, struct names *names, const char *text)
 {
 	uint32_t number = names_intern(names, text, strlen(text));
 
@@ -90,12 +96,12 @@ static uint32_t intern(struct device_drawing *g, struct names *names, const char
 
 uint32_t device_drawing_intern(struct device_drawing *g, const char *text)
 {
-	return intern(g, &g->plane->stat_names, text);
+	return intern_text(g, &g->plane->stat_names, text);
 }
 
 uint32_t device_drawing_intern_name(struct device_drawing *g, const char *text)
 {
-	return intern(g, &g->plane->event_names, text);
+	return intern_text(g, &g->plane->event_names, text);
 }
 
 uint32_t device_drawing_get_key(struct device_drawing *g, enum device_stat stat)
@@ -146,25 +152,294 @@ struct device_text device_drawing_get_text(struct device_drawing *g, uint32_t id
 	return made;
 }
 
-int device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t *out)
+bool device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t *out)
 {
 	bool is_new = number < g->n_ops && !g->ops[number];
 
 	if (is_new && g->scope->max_ops && g->n_named_ops >= g->scope->max_ops)
-		return 0;
+		return false;
 	g->n_named_ops += (unsigned)is_new;
 	if (is_new)
 		g->ops[number] =
 			device_drawing_intern(g, names_get(g->scope->span_names, number)) + 1;
 	*out = number < g->n_ops ? g->ops[number] - 1 : device_drawing_intern(g, "");
-	return 1;
+	return true;
+}
+
+/* --- names of counters -------------------------------------------------------------------- */
+
+/* The prefix of counters that are read together, which means nothing to people. */
+static const char metric_group[] = "TPC.TriageCompute.";
+
+/* Names of NVIDIA's counters for people: XLA's, where it has one. */
+static const struct {
+	const char *metric;
+	const char *name;
+} metric_names[] = {
+	{"gpc__cycles_elapsed.avg.per_second", "GPC Clock Frequency (Hz)"},
+	{"sys__cycles_elapsed.avg.per_second", "SYS Clock Frequency (Hz)"},
+	{"gr__cycles_active.sum.pct_of_peak_sustained_elapsed", "GR Active (%)"},
+	{"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SMs Active (%)"},
+	{"sm__inst_executed_realtime.avg.pct_of_peak_sustained_elapsed",
+		"SM Instructions - SM Issue (%)"},
+	{"sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed",
+		"SM Instructions - Tensor Active (%)"},
+	{"sm__warps_active.avg.pct_of_peak_sustained_active",
+		"Achieved Occupancy in Active Cycles (%)"},
+	{"nvlrx__bytes.avg.pct_of_peak_sustained_elapsed", "NVLink RX Bandwidth (%)"},
+	{"nvltx__bytes.avg.pct_of_peak_sustained_elapsed", "NVLink TX Bandwidth (%)"},
+	{"dramc__read_throughput.avg.pct_of_peak_sustained_elapsed", "DRAM Read Bandwidth (%)"},
+	{"dramc__write_throughput.avg.pct_of_peak_sustained_elapsed", "DRAM Write Bandwidth (%)"},
+	{"pcie__read_bytes.avg.pct_of_peak_sustained_elapsed", "PCIe RX Throughput (%)"},
+	{"pcie__write_bytes.avg.pct_of_peak_sustained_elapsed", "PCIe TX Throughput (%)"},
+	{"sm__inst_executed_pipe_tensor.sum", "Total Tensor Instructions (Count)"},
+};
+
+static const char *find_metric_name(const char *metric)
+{
+	const char *name = metric;
+
+	if (strncmp(name, metric_group, sizeof metric_group - 1) == 0)
+		name += sizeof metric_group - 1;
+	for (size_t i = 0; i < sizeof metric_names / sizeof *metric_names; i++)
+		if (strcmp(metric_names[i].metric, name) == 0)
+			return metric_names[i].name;
+	return metric;
+}
+
+/* Makes a look. */
+struct look_maker {
+	struct device_drawing *g;
+	const struct device_detail *detail;
+	struct trace_stat stats[DEVICE_LOOK_MAX_STATS];
+	uint32_t n;
+};
+
+/* --- one stat of a look ------------------------------------------------------------------------------ */
+
+static struct trace_stat *add_stat(struct look_maker *m, enum device_stat name, enum stat_type type)
+{
+	struct trace_stat *stat = &m->stats[m->n++];
+
+	memset(stat, 0, sizeof *stat);
+	stat->name = device_drawing_get_key(m->g, name);
+	stat->type = (uint8_t)type;
+	return stat;
+}
+
+static void add_text(struct look_maker *m, enum device_stat name, const char *text)
+{
+	add_stat(m, name, STAT_STRING)->value.string = device_drawing_intern(m->g, text);
+}
+
+static void add_uint(struct look_maker *m, enum device_stat name, uint64_t value)
+{
+	add_stat(m, name, STAT_UINT64)->value.u64 = value;
+}
+
+static void add_int(struct look_maker *m, enum device_stat name, int64_t value)
+{
+	add_stat(m, name, STAT_INT64)->value.i64 = value;
+}
+
+/* --- stats of several kinds --------------------------------------------------------------- */
+
+static void add_context(struct look_maker *m)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, "$$%u", m->detail->context);
+	add_text(m, DEVICE_STAT_CONTEXT, text);
+}
+
+/* Adds the stats of a graph's node. True when the node belongs to a span, wherever the graph was executed. */
+static bool add_graph(struct look_maker *m)
+{
+	uint32_t graph = device_detail_get_graph(m->detail);
+	uint64_t node = device_detail_get_node(m->detail);
+	uint32_t span = launches_find_node(&m->g->d->launches, node);
+	uint32_t op = 0;
+
+	if (graph)
+		add_uint(m, DEVICE_STAT_GRAPH, graph);
+	if (node)
+		add_uint(m, DEVICE_STAT_NODE, node);
+	if (!span || !device_drawing_find_op(m->g, span - 1, &op))
+		return false;
+	add_stat(m, DEVICE_STAT_OP, STAT_STRING)->value.string = op;
+	return true;
+}
+
+/* --- stats of one kind --------------------------------------------------------------------------------- */
+
+static void add_kernel(struct look_maker *m)
+{
+	static const struct device_info nothing;
+	const struct device_kernel *k = &m->detail->of.kernel;
+	struct occupancy o = occupancy_find(m->g->known ? &m->g->known->info : &nothing, k);
+	char text[256];
+
+	snprintf(text, sizeof text,
+		"regs:%u static_shared:%u dynamic_shared:%u grid:%u,%u,%u block:%u,%u,%u occ_pct:%g",
+		k->registers, k->static_shared, k->dynamic_shared, k->grid[0], k->grid[1],
+		k->grid[2], k->block[0], k->block[1], k->block[2], o.percent);
+	add_text(m, DEVICE_STAT_KERNEL, text);
+	add_stat(m, DEVICE_STAT_OCCUPANCY, STAT_DOUBLE)->value.f64 = o.percent;
+	add_int(m, DEVICE_STAT_MIN_GRID, o.min_grid);
+	add_int(m, DEVICE_STAT_BLOCK_SIZE, o.block_size);
+}
+
+static void add_copy(struct look_maker *m)
+{
+	const struct device_copied *c = &m->detail->of.copy;
+	uint16_t to = c->direction == DEVICE_DIRECTION_P2P ? c->to_device : m->detail->device;
+	char text[160];
+
+	snprintf(text, sizeof text, "kind_src:%s kind_dst:%s size:%" PRIu64 " dest:%u async:%d",
+		device_word_get_memory(c->from), device_word_get_memory(c->to), c->bytes, to,
+		c->is_async != 0);
+	add_text(m, DEVICE_STAT_COPY, text);
+}
+
+static void add_set(struct look_maker *m)
+{
+	const struct device_filled *s = &m->detail->of.set;
+	char text[96];
+
+	snprintf(text, sizeof text, "kind:%s num_bytes:%" PRIu64 " async:%d",
+		device_word_get_memory(s->memory), s->bytes, s->is_async != 0);
+	add_text(m, DEVICE_STAT_SET, text);
+}
+
+static void add_memory(struct look_maker *m)
+{
+	const struct device_memory_change *c = &m->detail->of.memory;
+	char text[96];
+
+	snprintf(text, sizeof text, "kind:%s num_bytes:%" PRIu64, device_word_get_memory(c->memory),
+		c->bytes);
+	add_text(m, c->op == DEVICE_MEMORY_GIVEN_BACK ? DEVICE_STAT_FREED : DEVICE_STAT_ALLOCATED,
+		text);
+}
+
+static void add_sync(struct look_maker *m)
+{
+	const struct device_wait *w = &m->detail->of.sync;
+
+	add_uint(m, DEVICE_STAT_TYPE, w->waited.type);
+	if (w->stream == UINT64_MAX)
+		add_text(m, DEVICE_STAT_STREAM, "all");
+	else
+		add_uint(m, DEVICE_STAT_STREAM, w->stream);
+}
+
+/* Adds the stat of a counter's value, which each sample sets; viewers show the stat's name. */
+static void add_counter(struct look_maker *m, const char *metric)
+{
+	struct trace_stat *stat = &m->stats[m->n++];
+
+	memset(stat, 0, sizeof *stat);
+	stat->name = device_drawing_intern(m->g, metric);
+	stat->type = STAT_DOUBLE;
+}
+
+static bool add_look_stats(struct look_maker *m)
+{
+	add_context(m);
+	switch (m->detail->kind) {
+	case DEVICE_KERNEL:
+		add_kernel(m);
+		break;
+	case DEVICE_COPY:
+		add_copy(m);
+		break;
+	case DEVICE_SET:
+		add_set(m);
+		break;
+	case DEVICE_MEMORY:
+		add_memory(m);
+		break;
+	case DEVICE_SYNC:
+		add_sync(m);
+		break;
+	case DEVICE_GRAPH:
+		add_uint(m, DEVICE_STAT_GRAPH_EXEC, m->detail->of.graph.graph);
+		break;
+	default:
+		break;
+	}
+	return add_graph(m);
+}
+
+/* --- looks ----------------------------------------------------------------------------- */
+
+static uint32_t add_name(struct look_maker *m)
+{
+	struct device_text text = {0, 0};
+	char word[64];
+
+	if (m->detail->name != STRING_ID_LOST)
+		text = device_drawing_get_text(m->g, m->detail->name);
+	if (text.mangled)
+		add_stat(m, DEVICE_STAT_MANGLED, STAT_STRING)->value.string = text.mangled - 1;
+	if (text.event_name)
+		return text.event_name - 1;
+	device_word_name(m->detail, word, sizeof word);
+	return device_drawing_intern_name(m->g, word);
+}
+
+/* The stat gets the counter's own name, and the event a name for people. */
+static uint32_t name_counter(struct look_maker *m)
+{
+	char metric[DEVICE_TEXT_BYTES];
+
+	device_drawing_read_text(m->g, m->detail->name, metric);
+	add_counter(m, metric);
+	return device_drawing_intern_name(m->g, find_metric_name(metric));
+}
+
+static int keep_look_stats(struct look_maker *m, struct device_look *look)
+{
+	struct device_drawing *g = m->g;
+
+	if (grow(&g->stats, &g->n_stats_allocated, g->n_stats + m->n + 1))
+		return -ENOMEM;
+	memcpy(g->stats + g->n_stats, m->stats, m->n * sizeof *m->stats);
+	look->first_stat = (uint32_t)g->n_stats;
+	look->n_stats = (uint8_t)m->n;
+	g->n_stats += m->n;
+	return 0;
+}
+
+static const struct device_look *make_look(struct device_drawing *g, uint32_t detail)
+{
+	struct device_look *look = &g->looks[detail];
+	struct look_maker m = {.g = g, .detail = keys_get(&g->d->details, detail)};
+
+	if (m.detail->kind == DEVICE_COUNTER) {
+		look->name = name_counter(&m);
+	} else {
+		look->name = add_name(&m);
+		look->has_op = (uint8_t)add_look_stats(&m);
+	}
+	look->is_made = true;
+	if (keep_look_stats(&m, look))
+		g->error = -ENOMEM;
+	return look;
+}
+
+static const struct device_look *get_look(struct device_drawing *g, uint32_t detail)
+{
+	const struct device_look *look = &g->looks[detail];
+
+	return look->is_made ? look : make_look(g, detail);
 }
 
 /* --- lines --------------------------------------------------------------------------------- */
 
-/* On the time of the trace, which has none below 0. 0: nobody knows when it was. */
-static int convert(const struct device_drawing *g, const struct device_clock *clock, uint64_t at_ns,
-	int64_t *out)
+/* Converts to the time of the trace. False when the clock cannot convert. */
+static bool convert_time(const struct device_drawing *g, const struct device_clock *clock,
+	uint64_t at_ns, int64_t *out)
 {
 	bool is_known = device_clock_convert(clock, at_ns, out);
 
@@ -172,26 +447,26 @@ static int convert(const struct device_drawing *g, const struct device_clock *cl
 	return is_known;
 }
 
-/* 1: it is in the recording, or was under way when that began or ended. */
-static int place(struct device_drawing *g, const struct device_clock *clock,
+/* Sets the times of |out|. False, counted, when the event lies completely outside of the recording. */
+static bool place_event(struct device_drawing *g, const struct device_clock *clock,
 	const struct device_event *event, struct trace_event *out)
 {
 	int64_t end_ns;
 
-	if (!convert(g, clock, event->start_ns, &out->start_ns) ||
-		!convert(g, clock, event->end_ns, &end_ns)) {
+	if (!convert_time(g, clock, event->start_ns, &out->start_ns) ||
+		!convert_time(g, clock, event->end_ns, &end_ns)) {
 		g->losses.n_unplaced++;
-		return 0;
+		return false;
 	}
 	if (end_ns < 0 || out->start_ns > g->scope->to_ns) {
 		g->losses.n_outside++;
-		return 0;
+		return false;
 	}
 	if (out->start_ns < 0)
 		out->start_ns = 0;
 	out->duration_ns = end_ns - out->start_ns;
 	g->losses.n_inside++;
-	return 1;
+	return true;
 }
 
 int device_drawing_make_line(struct device_drawing *g, size_t i, struct line *out)
@@ -204,13 +479,13 @@ int device_drawing_make_line(struct device_drawing *g, size_t i, struct line *ou
 
 	for (size_t k = 0; k < line->n_events && !r; k++) {
 		r = cancel_look_at(g->scope->cancel, k);
-		if (r || !place(g, clock, &line->events[k], &event))
+		if (r || !place_event(g, clock, &line->events[k], &event))
 			continue;
-		event.name = device_look_get(g, line->events[k].detail)->name;
-		/* A sample stands where it begins. */
+		event.name = get_look(g, line->events[k].detail)->name;
+		/* A sample has no length. */
 		if (key->type == DEVICE_LINE_COUNTER)
 			event.duration_ns = 0;
-		/* Which it was, until it gets its own. */
+		/* The index of its record, until device_drawing_add_stats(). */
 		event.stats = (uint32_t)k;
 		r = line_add_event(out, &event);
 	}
@@ -222,7 +497,7 @@ int device_drawing_make_line(struct device_drawing *g, size_t i, struct line *ou
 
 /* --- stats --------------------------------------------------------------------------------- */
 
-static uint32_t add_op(struct device_drawing *g, const struct device_event *event,
+static uint32_t add_span_name(struct device_drawing *g, const struct device_event *event,
 	const struct trace_event *placed, struct trace_stat *stats)
 {
 	uint32_t span =
@@ -241,7 +516,7 @@ static uint32_t add_op(struct device_drawing *g, const struct device_event *even
 	return 1;
 }
 
-/* Of the call that it belongs to. */
+/* Adds the stats of the call that the event belongs to. */
 static uint32_t add_call(struct device_drawing *g, const struct device_event *event,
 	const struct trace_event *placed, bool has_op, struct trace_stat *stats)
 {
@@ -250,10 +525,10 @@ static uint32_t add_call(struct device_drawing *g, const struct device_event *ev
 	stats[0].name = device_drawing_get_key(g, DEVICE_STAT_CORRELATION);
 	stats[0].type = STAT_UINT64;
 	stats[0].value.u64 = launch_make_id(g->scope->pid, event->value);
-	return 1 + (has_op ? 0 : add_op(g, event, placed, stats + 1));
+	return 1 + (has_op ? 0 : add_span_name(g, event, placed, stats + 1));
 }
 
-static uint32_t add_cut(struct device_drawing *g, struct trace_stat *stats)
+static uint32_t add_started_before(struct device_drawing *g, struct trace_stat *stats)
 {
 	stats[0].name = device_drawing_get_key(g, DEVICE_STAT_STARTED_BEFORE);
 	stats[0].type = STAT_INT64;
@@ -261,27 +536,27 @@ static uint32_t add_cut(struct device_drawing *g, struct trace_stat *stats)
 	return 1;
 }
 
-static bool is_cut(const struct device_drawing *g, const struct device_clock *clock,
+static bool began_before_trace(const struct device_drawing *g, const struct device_clock *clock,
 	const struct device_event *event, const struct trace_event *placed)
 {
 	int64_t start_ns;
 
-	return placed->start_ns == 0 && convert(g, clock, event->start_ns, &start_ns) &&
+	return placed->start_ns == 0 && convert_time(g, clock, event->start_ns, &start_ns) &&
 	       start_ns < 0;
 }
 
 static void add_event_stats(struct device_drawing *g, const struct device_line_key *key,
 	const struct device_event *event, struct trace_event *placed)
 {
-	const struct device_look *look = device_look_get(g, event->detail);
+	const struct device_look *look = get_look(g, event->detail);
 	struct trace_stat stats[MAX_OWN_STATS + DEVICE_LOOK_MAX_STATS];
 	uint32_t n = 0;
 
 	memset(stats, 0, MAX_OWN_STATS * sizeof *stats);
 	if (key->type == DEVICE_LINE_STREAM)
 		n = add_call(g, event, placed, look->has_op, stats);
-	if (is_cut(g, &g->d->clocks[key->collector], event, placed))
-		n += add_cut(g, stats + n);
+	if (began_before_trace(g, &g->d->clocks[key->collector], event, placed))
+		n += add_started_before(g, stats + n);
 	memcpy(stats + n, g->stats + look->first_stat, look->n_stats * sizeof *stats);
 	if (key->type == DEVICE_LINE_COUNTER)
 		stats[n].value.u64 = event->value;

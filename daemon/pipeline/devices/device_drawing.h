@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What devices did, as lines of planes: times are those of the trace, names are known, and what is said of many events alike is made
- * once. A line is as long as it is, so its stats are made a part at a time.
+ * Draws devices' records as lines of planes, with the times of the trace and names. Stats that many events share are made once. A line can
+ * be very long, so its stats are made a part at a time.
  */
 #ifndef DAEMON_DEVICE_DRAWING_H
 #define DAEMON_DEVICE_DRAWING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,23 +43,23 @@ enum device_stat {
 /* A longer text is cut. */
 #define DEVICE_TEXT_BYTES 1024u
 
-/* Of one detail, in its plane: what events that have it say alike. */
+/* The name and stats that all events with one detail share in a plane. */
 struct device_look {
 	uint32_t name; /* of the event */
 	uint32_t first_stat;
 	uint8_t n_stats;
 	uint8_t is_made;
-	uint8_t has_op; /* among these */
+	uint8_t has_op; /* the stats have DEVICE_STAT_OP */
 };
 
-/* What a text of the program's is in the plane at hand; numbers + 1, 0: not known yet. */
+/* A text of the program in the present plane; numbers + 1, 0: not known yet. */
 struct device_text {
 	uint32_t event_name;
-	uint32_t mangled; /* of stat_names; 0 also when it is not */
+	uint32_t mangled; /* of stat_names; 0 also when the name is not mangled */
 };
 
 struct device_drawing {
-	struct devices *d; /* borrowed, as all below */
+	struct devices *d; /* borrowed, with the three below */
 	const struct device_scope *scope;
 	struct plane *plane;
 	const struct device_known *known; /* of the plane's device, or NULL */
@@ -69,7 +70,7 @@ struct device_drawing {
 	uint32_t keys[N_DEVICE_STATS]; /* number + 1 of stat_names; 0: not used yet */
 	struct device_text *texts; /* by string id */
 	uint32_t n_ids;
-	uint32_t n_ops; /* names of spans, without those that drawing itself adds */
+	uint32_t n_ops; /* names of spans, without those that the drawing adds */
 	uint32_t *ops; /* by the number of a span's name: number + 1 of stat_names */
 	uint64_t n_named_ops; /* in the plane */
 	size_t near; /* see launches_find_call() */
@@ -77,34 +78,34 @@ struct device_drawing {
 	int error; /* -ENOMEM, and stays so */
 };
 
-/* Both are borrowed. 0 or -ENOMEM; device_drawing_deinit() in either case. */
+/* |d| and |scope| are borrowed. 0 or -ENOMEM; call device_drawing_deinit() in either case. */
 int device_drawing_init(
 	struct device_drawing *g, struct devices *d, const struct device_scope *scope);
 void device_drawing_deinit(struct device_drawing *g);
-/* From here on it is drawn into |plane|, what that device did. */
+/* From here on draws that device into |plane|. */
 void device_drawing_begin(
 	struct device_drawing *g, struct plane *plane, unsigned collector, unsigned device);
 
 /*
- * The events of the line |i|, in order, to |out|, an empty line without a name. They have no stats yet. What is outside of the
- * recording is counted. 0, -ENOMEM or -ECANCELED.
+ * Adds the events of the line |i|, in order, to |out|, an empty line without a name. They have no stats yet. Events outside of the
+ * recording are counted. 0, -ENOMEM or -ECANCELED.
  */
 int device_drawing_make_line(struct device_drawing *g, size_t i, struct line *out);
 /* Gives |n| of these events their stats, in the plane. 0 or -ENOMEM. */
 int device_drawing_add_stats(
 	struct device_drawing *g, size_t i, struct trace_event *events, size_t n);
 
-/* Number of the stat's name in the plane. */
+/* The number of the stat's name in the plane. */
 uint32_t device_drawing_get_key(struct device_drawing *g, enum device_stat stat);
-/* Number of a text in the plane's stat_names. */
+/* The number of a text in the plane's stat_names. */
 uint32_t device_drawing_intern(struct device_drawing *g, const char *text);
-/* The same in its event_names. */
+/* The number of a text in the plane's event_names. */
 uint32_t device_drawing_intern_name(struct device_drawing *g, const char *text);
-/* The text of |id|, as long as it fits, terminated; |text| has DEVICE_TEXT_BYTES. */
+/* Copies the text of |id|, cut and terminated; |text| has DEVICE_TEXT_BYTES. */
 void device_drawing_read_text(const struct device_drawing *g, uint32_t id, char *text);
-/* What |id| is as a name of an event, demangled if it is a C++ name. */
+/* The name of an event for |id|, demangled if it is a C++ name. */
 struct device_text device_drawing_get_text(struct device_drawing *g, uint32_t id);
-/* The name of the span |number|, as a text among the plane's stat_names. 0: it is one too many of them; else 1. */
-int device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t *out);
+/* Sets *out to the name of the span |number| in the plane's stat_names. False when there are too many such names. */
+bool device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where devices begin; see device_extent.h. */
+/* Extents of devices' records; see device_extent.h. */
 #include "daemon/pipeline/devices/device_extent.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@ void device_extents_deinit(struct device_extents *x)
 	memset(x, 0, sizeof *x);
 }
 
-/* That of |process|; NULL: no memory. */
-static struct device_extent *get(struct device_extents *x, size_t process)
+/* The extent of |process|; NULL when memory ran out. */
+static struct device_extent *get_extent(struct device_extents *x, size_t process)
 {
 	struct device_extent *e;
 
@@ -34,13 +34,13 @@ static struct device_extent *get(struct device_extents *x, size_t process)
 	return e;
 }
 
-/* Something happened at a time, and that makes sense. */
+/* True when the record is an event whose times make sense. */
 static bool has_time(const struct device_entry *v)
 {
 	return v->kind && v->kind < DEVICE_INFO && v->start_ns && v->end_ns >= v->start_ns;
 }
 
-/* |n| slots of an entry. */
+/* Adds an entry of |n| slots. */
 static void look_at(struct device_extent *e, const struct slot *slots, uint32_t n)
 {
 	struct device_entry v = {.kind = 0};
@@ -64,7 +64,7 @@ int device_extents_add(
 
 	if (!n_slots || record_kind(slots[0].word[0]) != RECORD_DEVICE)
 		return 0;
-	e = get(x, process);
+	e = get_extent(x, process);
 	if (!e)
 		return -ENOMEM;
 	for (size_t at = 0; at < n_slots; at += 1 + n) {
@@ -75,7 +75,7 @@ int device_extents_add(
 	return 0;
 }
 
-static void join(struct device_extent *e, const struct device_extent *other)
+static void join_extent(struct device_extent *e, const struct device_extent *other)
 {
 	for (unsigned i = 0; i < DEVICES_MAX_COLLECTORS; i++) {
 		const struct device_clock *c = &other->clocks[i];
@@ -92,11 +92,11 @@ static void join(struct device_extent *e, const struct device_extent *other)
 int device_extents_join(struct device_extents *x, const struct device_extents *other)
 {
 	for (size_t i = 0; i < other->n; i++) {
-		struct device_extent *e = get(x, other->v[i].process);
+		struct device_extent *e = get_extent(x, other->v[i].process);
 
 		if (!e)
 			return -ENOMEM;
-		join(e, &other->v[i]);
+		join_extent(e, &other->v[i]);
 	}
 	return 0;
 }

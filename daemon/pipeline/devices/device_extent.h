@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far back it goes what collectors tell of the devices of some processes, from raw slots: where a trace begins must be known
- * before anything is drawn, and what they hand on late can be from before all else in it.
+ * Finds the first time of the collectors' records of some processes in raw slots. The begin of a trace must be known
+ * before anything is drawn, and records that collectors hand on late can be older than all others.
  *
- * Threads: none inside; one at a time.
+ * Threads: one at a time.
  */
 #ifndef DAEMON_DEVICE_EXTENT_H
 #define DAEMON_DEVICE_EXTENT_H
@@ -16,12 +16,12 @@
 
 struct slot;
 
-/* Of one process. */
+/* The extent of one process. */
 struct device_extent {
-	size_t process; /* whatever the caller numbers */
+	size_t process; /* the caller's number of it */
 	struct device_clock clocks[DEVICES_MAX_COLLECTORS];
 	uint64_t first_ns
-		[DEVICES_MAX_COLLECTORS]; /* in the collector's clock; UINT64_MAX: nothing happened */
+		[DEVICES_MAX_COLLECTORS]; /* in the collector's clock; UINT64_MAX: there is no record */
 };
 
 /* All zero is the empty state. */
@@ -33,12 +33,12 @@ struct device_extents {
 
 /* Empties it. */
 void device_extents_deinit(struct device_extents *x);
-/* What one thread of |process| wrote, from its first entry on; nothing where that thread is not the collectors'. 0 or -ENOMEM. */
+/* Adds the slots of a thread of |process|, from an entry's first slot on. Ignores threads that are not the collectors'. 0 or -ENOMEM. */
 int device_extents_add(
 	struct device_extents *x, size_t process, const struct slot *slots, size_t n_slots);
-/* What |other| has, too. 0 or -ENOMEM. */
+/* Adds the extents of |other|. 0 or -ENOMEM. */
 int device_extents_join(struct device_extents *x, const struct device_extents *other);
-/* The process's CLOCK_MONOTONIC where the first begins that can be placed; INT64_MAX: there is none. */
+/* The process's CLOCK_MONOTONIC at the first record whose time can be converted; INT64_MAX: there is none. */
 int64_t device_extent_find_first(const struct device_extent *e);
 
 #endif

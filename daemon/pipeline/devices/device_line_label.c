@@ -16,7 +16,7 @@
 #include "daemon/pipeline/devices/device_words.h"
 #include "trace/model/space.h"
 
-/* From here on ids are of streams whose own number another one has; XLA's pseudo-streams are below. */
+/* Ids from here on are for streams whose own number is taken; XLA's pseudo-streams are below. */
 #define ID_MOVED INT64_C(0x20000000)
 #define MAX_OWN_ID (0x10000000u - DEVICE_PLANE_MAX_FIRST_ID)
 /*
@@ -32,7 +32,7 @@ static bool has_line(const struct plane *plane, int64_t id)
 	return false;
 }
 
-/* Nobody has such an id yet: no line goes away again. */
+/* Returns an id that no line has yet; lines are never removed. */
 static int64_t choose_moved(const struct device_plane *p)
 {
 	return ID_MOVED + (int64_t)p->plane->n_lines;
@@ -75,7 +75,7 @@ int64_t device_line_choose_id(struct device_plane *p, const struct device_line_k
 	return INT64_MAX - (int64_t)p->plane->n_lines;
 }
 
-/* A text in the making, as long as there is room. */
+/* A text to which is appended as long as there is room. */
 struct label {
 	char *at;
 	size_t left;
@@ -114,7 +114,7 @@ static void put_stream(
 		append(label, ")");
 }
 
-/* What the program calls it; and what tells it from others, if its id does not. */
+/* Adds the program's name for it, and what tells it from other lines if the id does not. */
 static void put_owner(struct label *label, const struct device_plane *p,
 	const struct device_drawing *g, const struct device_line_key *key,
 	const struct device_line *line)

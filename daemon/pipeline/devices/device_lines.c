@@ -32,7 +32,7 @@ struct device_line *device_lines_get(struct device_lines *lines, const struct de
 		return &lines->v[number];
 	if (grow(&lines->v, &lines->n_allocated, (size_t)number + 1))
 		return NULL;
-	/* More than one, if memory ran out before. */
+	/* Lines of earlier numbers may be missing if memory ran out. */
 	memset(&lines->v[lines->n], 0, (number + 1 - lines->n) * sizeof *lines->v);
 	lines->n = (size_t)number + 1;
 	return &lines->v[number];

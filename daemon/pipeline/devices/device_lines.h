@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What devices did, by the lines that it will be on: a stream, a counter, and for each device one of what belongs to no stream. As
- * the records came, in the clock of their collector.
+ * Events of devices, by the lines that they will be on: one for each stream and counter, and for each device those of work outside of
+ * streams. Events are in the order of their records, with the times of their collector's clock.
  */
 #ifndef DAEMON_DEVICE_LINES_H
 #define DAEMON_DEVICE_LINES_H
@@ -15,12 +15,12 @@
 enum device_line_type {
 	DEVICE_LINE_STREAM = 0,
 	DEVICE_LINE_OVERHEAD = 1,
-	DEVICE_LINE_SYNC = 2, /* that the host waited for */
-	DEVICE_LINE_MEMORY = 3, /* that was taken and given back */
-	DEVICE_LINE_COUNTER = 4, /* |stream| is its number (device_metrics.h) */
+	DEVICE_LINE_SYNC = 2, /* waits of the host */
+	DEVICE_LINE_MEMORY = 3, /* memory that was taken and given back */
+	DEVICE_LINE_COUNTER = 4, /* |stream| is the counter's number (device_metrics.h) */
 };
 
-/* Whether such a line is no work of the device: it is in the plane beside the device's own (device_plane.h). */
+/* True for lines that are no work of the device: they are in the plane beside the device's own (device_plane.h). */
 static inline bool device_line_is_beside(enum device_line_type type)
 {
 	return type >= DEVICE_LINE_OVERHEAD && type <= DEVICE_LINE_MEMORY;
@@ -39,17 +39,17 @@ struct device_line_key {
 struct device_event {
 	uint64_t start_ns; /* in the collector's clock */
 	uint64_t end_ns;
-	uint64_t value; /* correlation; of a counter's sample the bits of a double */
-	uint32_t detail; /* number of what it says besides (device_details.h) */
+	uint64_t value; /* correlation; for a counter's sample the bits of a double */
+	uint32_t detail; /* number of its details (device_details.h) */
 	uint32_t reserved;
 };
 
 struct device_line {
-	struct device_event *events; /* as they came */
+	struct device_event *events; /* in the order in which they came */
 	size_t n_events;
 	size_t n_allocated;
-	uint32_t kinds; /* a bit for each word of device_words.h that is on it */
-	uint32_t name; /* string id of what the program calls it; 0: nothing */
+	uint32_t kinds; /* a bit for each word of device_words.h that its events have */
+	uint32_t name; /* string id of the program's name for it; 0: none */
 };
 
 struct device_lines {
@@ -68,7 +68,7 @@ static inline const struct device_line_key *device_lines_get_key(
 	return keys_get(&lines->keys, (uint32_t)i);
 }
 
-/* That of |key|, a new one if need be; until the next call. NULL when memory ran out. */
+/* The line of |key|, a new one if need be; valid until the next call. NULL when memory ran out. */
 struct device_line *device_lines_get(struct device_lines *lines, const struct device_line_key *key);
 /* 0 or -ENOMEM */
 int device_line_add(struct device_line *line, const struct device_event *event);

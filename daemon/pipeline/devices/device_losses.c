@@ -28,12 +28,12 @@ enum reason {
 	N_REASONS
 };
 
-/* One row per reason: the plane's stat, and what to tell people behind what it is of. */
+/* One row per reason: the plane's stat, and the end of a sentence that begins with the counted kinds. */
 static const struct {
 	const char *stat;
 	bool is_a_drop;
 	const char *text;
-	bool is_of_calls; /* of no kind: calls of the program's threads */
+	bool is_of_calls; /* counts calls of the program's threads, not records of a kind */
 } reasons[N_REASONS] = {
 	[REASON_VENDOR] = {"ptap_lost_device_vendor", 1,
 		"dropped: the vendor's library had no buffer for them; raise ptap_cuda_buffer_mb"},
@@ -57,13 +57,13 @@ static const struct {
 	[REASON_UNJOINED] = {"ptap_lost_device_joins", 0,
 		"of devices have no span that they belong to: the capture's memory was full; raise "
 		"max_capture_bytes"},
-	/* Collectors begin before the recording and end behind it: worth a word only where nothing else is left. */
+	/* Collectors begin before the recording and end after it, so this is told only when no other record is left. */
 	[REASON_OUTSIDE] = {"ptap_device_outside", 0,
 		"of devices left out, and no other came: they are from before the recording or after it; a "
 		"collector's records need times between its anchors"},
 };
 
-/* Where each reason of collectors belongs. */
+/* The reason for each loss that collectors count. */
 static const enum reason reason_of[DEVICE_LOSSES] = {
 	[DEVICE_LOSS_DROPPED] = REASON_VENDOR,
 	[DEVICE_LOSS_INCOMPLETE] = REASON_INCOMPLETE,
@@ -98,10 +98,10 @@ static const struct words words[DEVICE_KINDS] = {
 
 static const struct words calls = {"call", "calls"};
 
-/* By kind of record; 0: of any. */
+/* By kind of record; 0: any kind. */
 typedef uint64_t counts[DEVICE_KINDS];
 
-struct losses {
+struct loss_report {
 	const struct device_scope *scope;
 	struct plane *host;
 	struct space *space;
@@ -115,7 +115,8 @@ static uint64_t add_saturated_uint(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static void count(struct losses *l, const struct devices *d, const struct device_losses *seen)
+static void count_device_losses(
+	struct loss_report *l, const struct devices *d, const struct device_losses *seen)
 {
 	for (int i = 1; i < DEVICE_LOSSES; i++)
 		for (int kind = 0; kind < DEVICE_KINDS; kind++)
@@ -140,7 +141,7 @@ static uint64_t sum_up(const counts n)
 }
 
 /* "3 kernels, 1 copy dropped: ..." */
-static void describe(const counts n, enum reason reason, char *text, size_t size)
+static void describe_counts(const counts n, enum reason reason, char *text, size_t size)
 {
 	const char *before = "";
 	size_t at = 0;
@@ -159,18 +160,18 @@ static void describe(const counts n, enum reason reason, char *text, size_t size
 		snprintf(text + at, size - at, " %s", reasons[reason].text);
 }
 
-static int warn(const struct losses *l, enum reason reason)
+static int warn_of_loss(const struct loss_report *l, enum reason reason)
 {
 	char text[1024];
 
-	describe(l->of[reason], reason, text, sizeof text);
+	describe_counts(l->of[reason], reason, text, sizeof text);
 	if (!l->scope->is_child)
 		return space_add_warning(l->space, "gpu: %s", text);
 	return space_add_warning(l->space, "gpu: in the child %s [%d]: %s", l->scope->process_name,
 		(int)l->scope->pid, text);
 }
 
-static int add(struct losses *l, enum reason reason)
+static int add_loss(struct loss_report *l, enum reason reason)
 {
 	uint64_t n = sum_up(l->of[reason]);
 
@@ -180,10 +181,10 @@ static int add(struct losses *l, enum reason reason)
 		l->n_dropped = add_saturated_uint(l->n_dropped, n);
 	if (plane_set_uint(l->host, reasons[reason].stat, n))
 		return -ENOMEM;
-	return reason == REASON_OUTSIDE && l->n_inside ? 0 : warn(l, reason);
+	return reason == REASON_OUTSIDE && l->n_inside ? 0 : warn_of_loss(l, reason);
 }
 
-/* Times would be off by as much as it was set. */
+/* Warns of a clock that was set: times would be wrong by that. */
 static int warn_of_clocks(const struct devices *d, struct space *space)
 {
 	for (unsigned i = 0; i < DEVICES_MAX_COLLECTORS; i++)
@@ -198,12 +199,12 @@ int device_losses_add(const struct devices *d, const struct device_losses *seen,
 	const struct device_scope *scope, struct plane *host, struct space *space,
 	uint64_t *n_dropped)
 {
-	struct losses l = {.scope = scope, .host = host, .space = space};
+	struct loss_report l = {.scope = scope, .host = host, .space = space};
 	int r = warn_of_clocks(d, space);
 
-	count(&l, d, seen);
+	count_device_losses(&l, d, seen);
 	for (int i = 0; i < N_REASONS && !r; i++)
-		r = add(&l, (enum reason)i);
+		r = add_loss(&l, (enum reason)i);
 	*n_dropped = l.n_dropped;
 	return r;
 }

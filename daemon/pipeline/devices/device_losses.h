@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is missing of devices, and why: as stats of the process's plane and as warnings for people. */
+/* Adds the losses of devices' records, by reason, as stats of the process's plane and as warnings for people. */
 #ifndef DAEMON_DEVICE_LOSSES_H
 #define DAEMON_DEVICE_LOSSES_H
 
@@ -10,15 +10,16 @@ struct devices;
 struct plane;
 struct space;
 
-/* What was noticed when they were drawn. */
+/* Losses that were noticed when devices were drawn. */
 struct device_losses {
-	uint64_t n_unplaced; /* of collectors whose clocks nobody knows */
-	uint64_t n_outside; /* of the recording */
+	uint64_t n_unplaced; /* records of collectors whose clocks are unknown */
+	uint64_t n_outside; /* records outside of the recording */
 	uint64_t n_inside;
-	uint64_t n_unannotated; /* the spans that they belong to were too many different ones */
+	uint64_t
+		n_unannotated; /* records without a span, because there were too many different spans */
 };
 
-/* |*n_dropped|: how many records are not in the trace that should be. 0 or -ENOMEM. */
+/* |*n_dropped| is the number of records that were dropped. 0 or -ENOMEM. */
 int device_losses_add(const struct devices *d, const struct device_losses *seen,
 	const struct device_scope *scope, struct plane *host, struct space *space,
 	uint64_t *n_dropped);

@@ -16,7 +16,7 @@
 /* Ids below those of async spans, which no thread has. */
 #define FIRST_ID ((INT64_C(1) << 30) - 1)
 
-/* Of enum ptap_device_memory: what is in the host's memory is none of the device's. */
+/* By enum ptap_device_memory. Memory of the host is not the device's. */
 enum pool {
 	POOL_DEVICE,
 	POOL_HOST,
@@ -49,7 +49,7 @@ static const char *const texts_of_keys[N_KEYS] = {
 	[KEY_ADDRESS] = "addr",
 };
 
-/* Of one device, in the making. */
+/* Draws the memory of one device. */
 struct memory {
 	const struct device_drawing *g;
 	const struct device_line *line;
@@ -63,7 +63,7 @@ struct memory {
 	int64_t peak[N_POOLS];
 };
 
-/* NULL: it is no change of what is in use. */
+/* NULL: it does not change the memory in use. */
 static const struct device_memory_change *find_change(
 	const struct memory *m, const struct trace_event *event)
 {
@@ -80,7 +80,7 @@ static enum pool find_pool(const struct device_memory_change *c)
 	return device_word_is_host_memory(c->memory) ? POOL_HOST : POOL_DEVICE;
 }
 
-static void change(struct memory *m, const struct device_memory_change *c)
+static void change_memory(struct memory *m, const struct device_memory_change *c)
 {
 	int64_t n_bytes = c->bytes < INT64_MAX ? (int64_t)c->bytes : INT64_MAX;
 	enum pool pool = find_pool(c);
@@ -91,7 +91,7 @@ static void change(struct memory *m, const struct device_memory_change *c)
 		m->peak[pool] = m->used[pool];
 }
 
-/* What must have been in use at the start, so that there never was less than nothing. */
+/* The memory that must have been in use at the start, so that it is never negative. */
 static void find_first(struct memory *m, const struct line *made)
 {
 	int64_t least[N_POOLS] = {0, 0};
@@ -101,7 +101,7 @@ static void find_first(struct memory *m, const struct line *made)
 
 		if (!c)
 			continue;
-		change(m, c);
+		change_memory(m, c);
 		if (m->used[find_pool(c)] < least[find_pool(c)])
 			least[find_pool(c)] = m->used[find_pool(c)];
 	}
@@ -150,7 +150,7 @@ static int add_event(
 	return event.stats ? line_add_event(m->to, &event) : -ENOMEM;
 }
 
-static int intern(struct names *names, const char *text, uint32_t *out)
+static int intern_memory_text(struct names *names, const char *text, uint32_t *out)
 {
 	*out = names_intern(names, text, strlen(text));
 	return *out == NAMES_NONE ? -ENOMEM : 0;
@@ -162,17 +162,18 @@ static int intern_all(struct memory *m, const char *device)
 	int r = 0;
 
 	for (int i = 0; i < N_KEYS && !r; i++)
-		r = intern(&m->host->stat_names, texts_of_keys[i], &m->keys[i]);
+		r = intern_memory_text(&m->host->stat_names, texts_of_keys[i], &m->keys[i]);
 	snprintf(name, sizeof name, "GPU_%s", device);
 	if (!r)
-		r = intern(&m->host->stat_names, name, &m->allocators[POOL_DEVICE]);
+		r = intern_memory_text(&m->host->stat_names, name, &m->allocators[POOL_DEVICE]);
 	snprintf(name, sizeof name, "GPU_%s_host", device);
 	if (!r)
-		r = intern(&m->host->stat_names, name, &m->allocators[POOL_HOST]);
+		r = intern_memory_text(&m->host->stat_names, name, &m->allocators[POOL_HOST]);
 	/* XProf knows them by these names. */
 	if (!r)
-		r = intern(&m->host->event_names, "MemoryAllocation", &m->taken);
-	return r ? r : intern(&m->host->event_names, "MemoryDeallocation", &m->given_back);
+		r = intern_memory_text(&m->host->event_names, "MemoryAllocation", &m->taken);
+	return r ? r
+		 : intern_memory_text(&m->host->event_names, "MemoryDeallocation", &m->given_back);
 }
 
 static struct line *add_line(struct plane *host, const char *device, unsigned number)
@@ -201,7 +202,7 @@ int device_memory_add(const struct device_drawing *g, size_t i, const struct lin
 
 		if (!c)
 			continue;
-		change(&m, c);
+		change_memory(&m, c);
 		r = add_event(&m, &made->events[k], c);
 	}
 	return r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device memory that was taken and given back, once more as XProf's memory profile looks for it: events of the host's plane that say how
- * much is in use behind them. Nobody knows what was taken before the recording: it is as much as was given back of it, at least.
+ * Draws device memory for XProf's memory profile: events of the host's plane that say how much is in use after them. The memory in use
+ * at the start is unknown; it is taken to be as much as was given back of it.
  */
 #ifndef DAEMON_DEVICE_MEMORY_H
 #define DAEMON_DEVICE_MEMORY_H
@@ -13,8 +13,8 @@ struct line;
 struct plane;
 
 /*
- * Adds a line to |host| for the line |i| of devices, whose events |made| are as device_drawing_make_line() has them, of the plane at
- * hand. |number|: how many of the process's have one there already. 0 or -ENOMEM.
+ * Adds a line to |host| for the line |i| of devices, whose events |made| are from device_drawing_make_line(). |number| is the number of such
+ * lines that the process already has there. 0 or -ENOMEM.
  */
 int device_memory_add(const struct device_drawing *g, size_t i, const struct line *made,
 	unsigned number, struct plane *host);

@@ -3,6 +3,7 @@
 #include "daemon/pipeline/devices/device_metrics.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +11,9 @@
 #include "daemon/pipeline/devices/purse.h"
 #include "daemon/target/string_table.h"
 
-/* A longer one is cut, as it is when it is drawn. */
+/* A longer name is cut, as it is when it is drawn. */
 #define MAX_BYTES 1023
-/* Of a name besides: its place in the tables, a piece of heap. */
+/* The bytes of a name besides its text: places in tables, and a piece of heap. */
 #define NAME_COST 64
 
 void device_metrics_deinit(struct device_metrics *m)
@@ -22,23 +23,23 @@ void device_metrics_deinit(struct device_metrics *m)
 	memset(m, 0, sizeof *m);
 }
 
-static int make_room(struct device_metrics *m, uint32_t id)
+static bool make_room_for_id(struct device_metrics *m, uint32_t id)
 {
 	size_t n = m->n_ids;
 
 	if (grow(&m->number_of, &m->n_ids, (size_t)id + 1))
-		return 0;
+		return false;
 	memset(m->number_of + n, 0, (m->n_ids - n) * sizeof *m->number_of);
-	return 1;
+	return true;
 }
 
-/* A program can have as many texts as its table has places for one to begin, and each may be as long as that is wide. */
-static int add(struct device_metrics *m, uint32_t id, const char *text, uint32_t n,
+/* Adds a new name, which must be paid for: a program can have very many long texts. */
+static int add_metric(struct device_metrics *m, uint32_t id, const char *text, uint32_t n,
 	struct purse *purse, uint32_t *number_out)
 {
 	if (!purse_pay(purse, NAME_COST + n))
 		return DEVICE_METRICS_FULL;
-	*number_out = make_room(m, id) ? names_intern(&m->names, text, n) : NAMES_NONE;
+	*number_out = make_room_for_id(m, id) ? names_intern(&m->names, text, n) : NAMES_NONE;
 	if (*number_out == NAMES_NONE)
 		return -ENOMEM;
 	m->number_of[id] = *number_out + 1;
@@ -57,7 +58,7 @@ int device_metrics_find(struct device_metrics *m, struct arena *arena, uint32_t 
 	}
 	text = string_table_find(arena, string_table_count_ids(arena), id, &n);
 	if (text)
-		return add(m, id, text, n < MAX_BYTES ? n : MAX_BYTES, purse, number_out);
+		return add_metric(m, id, text, n < MAX_BYTES ? n : MAX_BYTES, purse, number_out);
 	*number_out = names_intern(&m->names, "", 0);
 	return *number_out == NAMES_NONE ? -ENOMEM : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order in which lines of devices are drawn: device by device, then by type and stream, then as they came. */
+/* The order in which lines of devices are drawn: by device, then type and stream, then arrival. */
 #ifndef DAEMON_DEVICE_PLACES_H
 #define DAEMON_DEVICE_PLACES_H
 
@@ -10,7 +10,7 @@
 
 struct devices;
 
-/* For a device that did nothing, but is known: it has a plane, too. */
+/* For a known device without events, which gets a plane, too. */
 #define DEVICE_PLACE_NO_LINE UINT32_MAX
 
 struct device_place {
@@ -21,7 +21,7 @@ struct device_place {
 /* Owner: *out belongs to the caller (free). 0 or -ENOMEM. */
 int device_places_make(const struct devices *d, struct device_place **out, size_t *n_out);
 
-/* How many, from |places| on, of |n|, are of one device. */
+/* The number of the |n| places from |places| on that are of the first one's device. */
 size_t device_places_count(const struct device_place *places, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plane of a device: which one it is among those of a space that may have other processes' already, and what is known of the
+ * Finds or makes the plane of a device in a space that may have planes of other processes already, and adds the facts about the
  * device.
  */
 #ifndef DAEMON_DEVICE_PLANE_H
@@ -19,22 +19,22 @@ struct space;
 #define DEVICE_PLANE_PREFIX PLANE_DEVICE
 /* Plane stat: which device it is, as "GPU-01234567-89ab-cdef-0123-456789abcdef". */
 #define DEVICE_PLANE_UUID "ptap_device_uuid"
-/* At most. */
+/* The largest first_id. */
 #define DEVICE_PLANE_MAX_FIRST_ID 1000
 
 struct device_plane {
-	struct plane *plane; /* the space's */
+	struct plane *plane; /* belongs to the space */
 	bool is_shared; /* it has lines of another process */
-	int64_t first_id; /* of streams: that of stream 0 */
-	/* While its lines are labelled: */
+	int64_t first_id; /* the line id of stream 0 */
+	/* The rest is used while its lines are labelled. */
 	bool has_streams;
-	uint64_t last_stream; /* with has_streams */
-	bool is_moved; /* the last stream, to another id than its own */
+	uint64_t last_stream; /* valid with has_streams */
+	bool is_moved; /* the last stream got another id than its own */
 };
 
 /*
- * That of the device |ordinal| of |g|'s process: one that is there already, of the same device, or a new one. Of another device that
- * another process calls by the same number it is one with the next free number. |n_streams|: how many lines it will have. 0 or
+ * Opens the plane of the device |ordinal| of |g|'s process: the existing one of the same device, or a new one. If another device of
+ * another process has that number, the new one gets the first free number. |n_streams| is the number of lines that it will have. 0 or
  * -ENOMEM.
  */
 int device_plane_open(struct device_plane *p, struct device_drawing *g, unsigned collector,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words that viewers know: XProf finds copies by their names, and sorts streams by what is on them. */
+/* The words that viewers know: XProf finds copies by their names, and sorts streams by these words. */
 #ifndef DAEMON_DEVICE_WORDS_H
 #define DAEMON_DEVICE_WORDS_H
 
@@ -9,7 +9,7 @@
 
 struct device_detail;
 
-/* In the order in which a line's name has them. */
+/* The words are in the order in which a line's name has them. */
 enum device_word {
 	DEVICE_WORD_COMPUTE,
 	DEVICE_WORD_H2D,
@@ -22,16 +22,16 @@ enum device_word {
 	N_DEVICE_WORDS
 };
 
-/* What a record of that kind adds to the name of its stream; N_DEVICE_WORDS: nothing. */
+/* The word that a record with |d| adds to the name of its stream; N_DEVICE_WORDS: none. */
 enum device_word device_word_find(const struct device_detail *d);
-/* "Compute" */
+/* The text, such as "Compute". */
 const char *device_word_get(enum device_word word);
-/* "pinned", of an enum ptap_device_memory. */
+/* The word for an enum ptap_device_memory, such as "pinned". */
 const char *device_word_get_memory(unsigned kind);
-/* Of such a kind is what lies in the host's memory. */
+/* True for kinds of memory that lie in the host's memory. */
 bool device_word_is_host_memory(unsigned kind);
 
-/* What an event is called whose record has no name. */
+/* Writes the name of an event whose record has none. */
 void device_word_name(const struct device_detail *d, char *text, size_t size);
 
 #endif

@@ -17,9 +17,9 @@
 #include "trace/xspace/graft.h"
 #include "trace/xspace/xspace.h"
 
-/* What was written anew: a graft takes it for what lies behind the trace in its file. */
+/* Bytes that the graft rewrote: it treats them as if they lay behind the trace in its file. */
 struct behind {
-	size_t offset; /* where that would be */
+	size_t offset; /* the offset at which they would lie */
 	uint8_t *data;
 	size_t n;
 	size_t n_allocated;
@@ -48,7 +48,7 @@ static int store(const struct chunks *bytes, uint64_t *offset, void *context)
 
 /* --- the graft as one piece ---------------------------------------------------------------- */
 
-/* |n| bytes of the frame from |at| on, to |to|. */
+/* Copies |n| bytes of the frame from |at| on to |to|. */
 static void copy_frame(const struct chunks *frame, uint64_t at, size_t n, uint8_t *to)
 {
 	for (size_t i = 0; i < frame->n_chunks && n; i++) {
@@ -71,8 +71,8 @@ static const uint8_t *find_range(
 					 : b->data + (range->offset - b->offset);
 }
 
-/* malloc'ed, g->total_bytes; NULL when memory ran out. */
-static uint8_t *flatten(const struct graft *g, const struct behind *b)
+/* Returns g->total_bytes, malloc'ed; NULL when memory ran out. */
+static uint8_t *flatten_graft(const struct graft *g, const struct behind *b)
 {
 	uint8_t *bytes = malloc(g->total_bytes + 1);
 	uint64_t of_frame = 0;
@@ -98,7 +98,7 @@ static uint8_t *flatten(const struct graft *g, const struct behind *b)
 static int add_graft(struct graft *g, struct behind *b, struct space *space)
 {
 	int r = graft_make(g);
-	uint8_t *bytes = r ? NULL : flatten(g, b);
+	uint8_t *bytes = r ? NULL : flatten_graft(g, b);
 
 	if (r)
 		return r;
@@ -112,7 +112,7 @@ static int add_name(struct names *names, const char *name)
 	return names_intern(names, name, strlen(name)) == NAMES_NONE ? -ENOMEM : 0;
 }
 
-/* Those that there are, and one that there will be. */
+/* Counts the present planes and one that will be added. */
 static int list_names(const struct space *space, struct names *names)
 {
 	int r = add_name(names, PLANE_ENVIRONMENT);
@@ -147,27 +147,27 @@ static int graft(const struct device_xspace *x, int64_t shift_ns, const struct d
 	return r;
 }
 
-/* That it is one, from the first byte to the last. */
-static int check(const struct device_xspace *x, struct diag *d)
+/* Checks that it is a trace, from the first byte to the last. */
+static int check_trace(const struct device_xspace *x, struct diag *d)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
 
 	return xspace_decode(x->data, x->n, &space, d);
 }
 
-static int add(const struct device_xspace *x, const struct device_clock *clock,
+static int add_collector_trace(const struct device_xspace *x, const struct device_clock *clock,
 	const struct device_scope *scope, struct space *space)
 {
 	struct diag d = DIAG_INIT;
 	int64_t zero_ns;
-	int r = check(x, &d);
+	int r = check_trace(x, &d);
 
 	if (r == -ENOMEM)
 		return r;
 	if (r)
 		return space_add_warning(
 			space, "gpu: a collector's own trace cannot be read: %s", d.text);
-	/* Its times are the collector's. */
+	/* Its times are of the collector's clock. */
 	if (!device_clock_find_zero(clock, &zero_ns))
 		return space_add_warning(space,
 			"gpu: a collector's own trace is left out: nobody knows what its clock counts from");
@@ -181,6 +181,6 @@ int device_xspace_add(
 
 	for (unsigned i = 0; i < DEVICES_MAX_COLLECTORS && !r; i++)
 		if (d->xspaces[i].n)
-			r = add(&d->xspaces[i], &d->clocks[i], scope, space);
+			r = add_collector_trace(&d->xspaces[i], &d->clocks[i], scope, space);
 	return r;
 }

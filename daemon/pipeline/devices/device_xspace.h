@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traces that collectors make themselves, as parts of ours: on its time, with its planes' names where they are free. */
+/* Adds traces that collectors make themselves to ours, moved to its time. Their planes keep their names where these are free. */
 #ifndef DAEMON_DEVICE_XSPACE_H
 #define DAEMON_DEVICE_XSPACE_H
 
@@ -7,7 +7,7 @@ struct devices;
 struct device_scope;
 struct space;
 
-/* All that |d| has; of what cannot be used a warning says why. 0 or -ENOMEM. */
+/* Adds all such traces of |d|, or warnings about those that cannot be used. 0 or -ENOMEM. */
 int device_xspace_add(
 	const struct devices *d, const struct device_scope *scope, struct space *space);
 

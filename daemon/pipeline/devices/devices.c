@@ -3,18 +3,29 @@
 #include "daemon/pipeline/devices/devices.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "daemon/pipeline/devices/device_details.h"
-#include "daemon/pipeline/devices/device_events.h"
+#include "daemon/pipeline/devices/device_words.h"
 #include "daemon/target/entry.h"
+#include "trace/model/space.h"
 
-/* A line without events. */
+/* The bytes of an event here and when it is encoded, of new details with their texts, and of a new line. */
+#define EVENT_COST \
+	(sizeof(struct device_event) + sizeof(struct trace_event) + DEVICES_ENCODED_BYTES)
+#define DETAIL_COST 512
 #define LINE_COST 256
-/* Of a byte of a collector's own trace: it is decoded once, to see that it is one, and there twice. */
+/* Bytes for each byte of a collector's own trace, which is decoded once to check it, and held twice. */
 #define XSPACE_COST 8
+
+/* A record that is being read. |v| has only the bytes of its kind. */
+struct device_record {
+	const struct entry *entry;
+	struct device_entry v;
+};
 
 void devices_init(struct devices *d, struct arena *arena)
 {
@@ -41,7 +52,7 @@ void devices_deinit(struct devices *d)
 	devices_init(d, d->arena);
 }
 
-/* --- what is known ------------------------------------------------------------------------- */
+/* --- facts --------------------------------------------------------------------------------- */
 
 const struct device_known *devices_find_known(
 	const struct devices *d, unsigned collector, unsigned device)
@@ -119,7 +130,7 @@ static int take_xspace(struct devices *d, const struct device_record *r)
 		d->n_invalid++;
 		return 0;
 	}
-	/* A piece that is missing breaks what follows. */
+	/* Without one piece the rest is useless. */
 	if (x->is_broken || !purse_pay(&d->purse, XSPACE_COST * n)) {
 		x->is_broken = true;
 		d->n_crowded++;
@@ -132,17 +143,196 @@ static int take_xspace(struct devices *d, const struct device_record *r)
 	return 0;
 }
 
+/* --- events ------------------------------------------------------------------------------- */
+
+static struct device_line *get_paid_line(struct devices *d, const struct device_line_key *key)
+{
+	size_t n = d->lines.n;
+	struct device_line *line = device_lines_get(&d->lines, key);
+
+	if (d->lines.n > n)
+		purse_pay(&d->purse, LINE_COST);
+	return line;
+}
+
+static int add_event(struct devices *d, const struct device_record *r,
+	const struct device_line_key *key, const struct device_detail *detail, uint64_t value)
+{
+	struct device_event event = {
+		.start_ns = r->v.start_ns, .end_ns = r->v.end_ns, .value = value};
+	struct device_line *line;
+	uint32_t n = d->details.n;
+	enum device_word word;
+
+	if (r->v.end_ns < r->v.start_ns) {
+		d->n_invalid++;
+		return 0;
+	}
+	if (!purse_pay(&d->purse, EVENT_COST)) {
+		d->n_crowded++;
+		return 0;
+	}
+	line = get_paid_line(d, key);
+	event.detail = keys_intern(&d->details, detail);
+	if (!line || event.detail == KEYS_NONE)
+		return -ENOMEM;
+	if (d->details.n > n)
+		purse_pay(&d->purse, DETAIL_COST);
+	d->n_events++;
+	word = device_word_find(detail);
+	if (word != N_DEVICE_WORDS)
+		line->kinds |= 1u << word;
+	return device_line_add(line, &event);
+}
+
+static struct device_detail begin_detail(const struct device_record *r)
+{
+	return (struct device_detail){
+		.kind = r->v.kind,
+		.collector = r->v.collector,
+		.device = r->v.device,
+		.context = r->v.context,
+		.name = r->entry->string_id,
+	};
+}
+
+static int add_to_stream(
+	struct devices *d, const struct device_record *r, const struct device_detail *detail)
+{
+	struct device_line_key key = {
+		.collector = r->v.collector,
+		.type = DEVICE_LINE_STREAM,
+		.device = r->v.device,
+		.context = r->v.context,
+		.stream = r->v.stream,
+	};
+
+	return add_event(d, r, &key, detail, r->v.correlation);
+}
+
+/* Adds an event to the device's one line of |type|. */
+static int add_beside(struct devices *d, const struct device_record *r, enum device_line_type type,
+	const struct device_detail *detail, uint64_t value)
+{
+	struct device_line_key key = {
+		.collector = r->v.collector,
+		.type = (uint8_t)type,
+		.device = r->v.device,
+	};
+
+	return add_event(d, r, &key, detail, value);
+}
+
+static int take_kernel(struct devices *d, const struct device_record *r)
+{
+	struct device_detail detail = begin_detail(r);
+
+	detail.of.kernel = r->v.of.kernel;
+	return add_to_stream(d, r, &detail);
+}
+
+static int take_copy(struct devices *d, const struct device_record *r)
+{
+	struct device_detail detail = begin_detail(r);
+
+	detail.of.copy = r->v.of.copy;
+	detail.of.copy.reserved = 0;
+	return add_to_stream(d, r, &detail);
+}
+
+static int take_set(struct devices *d, const struct device_record *r)
+{
+	struct device_detail detail = begin_detail(r);
+
+	detail.of.set = r->v.of.set;
+	memset(detail.of.set.reserved, 0, sizeof detail.of.set.reserved);
+	return add_to_stream(d, r, &detail);
+}
+
+static int take_graph(struct devices *d, const struct device_record *r)
+{
+	struct device_detail detail = begin_detail(r);
+
+	detail.of.graph.graph = r->v.of.graph.graph;
+	return add_to_stream(d, r, &detail);
+}
+
+static int take_sync(struct devices *d, const struct device_record *r)
+{
+	struct device_detail detail = begin_detail(r);
+
+	detail.of.sync.waited = r->v.of.sync;
+	detail.of.sync.stream = r->v.stream;
+	return add_beside(d, r, DEVICE_LINE_SYNC, &detail, r->v.correlation);
+}
+
+static int take_overhead(struct devices *d, const struct device_record *r)
+{
+	struct device_detail detail = begin_detail(r);
+
+	return add_beside(d, r, DEVICE_LINE_OVERHEAD, &detail, r->v.correlation);
+}
+
+static int take_memory(struct devices *d, const struct device_record *r)
+{
+	struct device_detail detail = begin_detail(r);
+
+	detail.of.memory = r->v.of.memory;
+	memset(detail.of.memory.reserved, 0, sizeof detail.of.memory.reserved);
+	return add_beside(d, r, DEVICE_LINE_MEMORY, &detail, r->v.correlation);
+}
+
+static int take_counter(struct devices *d, const struct device_record *r)
+{
+	struct device_detail detail = begin_detail(r);
+	struct device_line_key key = {
+		.collector = r->v.collector,
+		.type = DEVICE_LINE_COUNTER,
+		.device = r->v.device,
+	};
+	uint64_t value;
+	uint32_t number;
+	int found =
+		device_metrics_find(&d->metrics, d->arena, r->entry->string_id, &d->purse, &number);
+
+	if (found) {
+		d->n_crowded += found == DEVICE_METRICS_FULL;
+		return found == DEVICE_METRICS_FULL ? 0 : found;
+	}
+	key.stream = number;
+	detail.context = 0;
+	memcpy(&value, &r->v.of.counter, sizeof value);
+	return add_event(d, r, &key, &detail, value);
+}
+
+/* Takes a record of one of the kinds from DEVICE_KERNEL to DEVICE_COUNTER. 0 or -ENOMEM. */
+static int take_event(struct devices *d, const struct device_record *r)
+{
+	static int (*const event_takers[])(struct devices *, const struct device_record *) = {
+		[DEVICE_KERNEL] = take_kernel,
+		[DEVICE_COPY] = take_copy,
+		[DEVICE_SET] = take_set,
+		[DEVICE_SYNC] = take_sync,
+		[DEVICE_OVERHEAD] = take_overhead,
+		[DEVICE_MEMORY] = take_memory,
+		[DEVICE_GRAPH] = take_graph,
+		[DEVICE_COUNTER] = take_counter,
+	};
+
+	return event_takers[r->v.kind](d, r);
+}
+
 /* --- all kinds ----------------------------------------------------------------------------- */
 
 static int (*const takers[DEVICE_KINDS])(struct devices *, const struct device_record *) = {
-	[DEVICE_KERNEL] = device_events_take,
-	[DEVICE_COPY] = device_events_take,
-	[DEVICE_SET] = device_events_take,
-	[DEVICE_SYNC] = device_events_take,
-	[DEVICE_OVERHEAD] = device_events_take,
-	[DEVICE_MEMORY] = device_events_take,
-	[DEVICE_GRAPH] = device_events_take,
-	[DEVICE_COUNTER] = device_events_take,
+	[DEVICE_KERNEL] = take_event,
+	[DEVICE_COPY] = take_event,
+	[DEVICE_SET] = take_event,
+	[DEVICE_SYNC] = take_event,
+	[DEVICE_OVERHEAD] = take_event,
+	[DEVICE_MEMORY] = take_event,
+	[DEVICE_GRAPH] = take_event,
+	[DEVICE_COUNTER] = take_event,
 	[DEVICE_INFO] = take_info,
 	[DEVICE_STREAM] = take_stream,
 	[DEVICE_ANCHOR] = take_anchor,
@@ -150,17 +340,17 @@ static int (*const takers[DEVICE_KINDS])(struct devices *, const struct device_r
 	[DEVICE_XSPACE] = take_xspace,
 };
 
-/* 0: it makes no sense. */
-static int read_record(struct device_record *r)
+/* Reads the record into r->v. False when it makes no sense. */
+static bool read_record(struct device_record *r)
 {
 	size_t n = r->entry->n_slots * SLOT_BYTES;
 	unsigned kind = n ? *(const uint8_t *)r->entry->slots : 0;
-	/* Of a blob what stands before it. */
+	/* For a blob only its header is read. */
 	size_t n_needed = kind == DEVICE_XSPACE ? offsetof(struct device_entry, start_ns)
 						: device_entry_bytes(kind);
 
 	if (!n_needed || n_needed > n)
-		return 0;
+		return false;
 	memcpy(&r->v, r->entry->slots, n_needed);
 	return r->v.collector < DEVICES_MAX_COLLECTORS && r->v.device <= DEVICES_MAX_ORDINAL;
 }

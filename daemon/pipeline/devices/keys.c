@@ -23,7 +23,7 @@ void keys_deinit(struct keys *k)
 	keys_init(k, k->n_bytes);
 }
 
-static uint32_t hash(const struct keys *k, const void *key)
+static uint32_t hash_key(const struct keys *k, const void *key)
 {
 	uint64_t sum = k->seed->start;
 	uint64_t word;
@@ -82,7 +82,7 @@ static int make_room(struct keys *k)
 
 uint32_t keys_intern_other(struct keys *k, const void *key)
 {
-	uint32_t sum = hash(k, key);
+	uint32_t sum = hash_key(k, key);
 	struct key_slot *slot;
 
 	if (!make_room(k))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys of one size, each kept once and numbered from 0 in order of first use. What comes again and again is mostly what came last.
+ * Keys of one size, each kept once and numbered from 0 in the order of first use. Mostly the last key comes again.
  */
 #ifndef DAEMON_KEYS_H
 #define DAEMON_KEYS_H
@@ -11,7 +11,7 @@
 
 struct hash_seed;
 
-/* Empty when |number| is 0. */
+/* A slot of the table; empty when |number| is 0. */
 struct key_slot {
 	uint32_t hash;
 	uint32_t number; /* + 1 */
@@ -19,7 +19,7 @@ struct key_slot {
 
 struct keys {
 	const struct hash_seed *seed; /* the target chooses the keys */
-	uint8_t *v; /* one after the other */
+	uint8_t *v; /* the keys, one after the other */
 	uint32_t n;
 	uint32_t n_bytes; /* of a key: a multiple of 8; no padding in it, or all zero */
 	size_t n_allocated; /* bytes */

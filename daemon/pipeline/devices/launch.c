@@ -13,23 +13,23 @@ static int read_slot(const struct entry *e, uint32_t i, uint64_t *out)
 	return 1;
 }
 
-int launch_read(const struct entry *e, struct launch *out)
+bool launch_read(const struct entry *e, struct launch *out)
 {
 	uint64_t where;
 	uint64_t graph = 0;
 
 	if (!read_slot(e, 0, &out->correlation) || !read_slot(e, 1, &where))
-		return 0;
+		return false;
 	out->device = launch_device(where);
 	out->context = launch_context(where);
 	out->is_graph = (launch_flags(where) & LAUNCH_IS_GRAPH) != 0;
 	if (out->is_graph && !read_slot(e, 2, &graph))
-		return 0;
+		return false;
 	out->graph = (uint32_t)graph;
-	return 1;
+	return true;
 }
 
-int launch_read_node(const struct entry *e, uint64_t *node, uint64_t *original)
+bool launch_read_node(const struct entry *e, uint64_t *node, uint64_t *original)
 {
 	return read_slot(e, 0, node) && read_slot(e, 1, original) && *node;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls and the spans around them; see launches.h. How they are found is in launches_find.c. */
+/* Calls and the spans around them; see launches.h. */
 #include "daemon/pipeline/devices/launches.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 
-/* A site, and its group while it waits. */
+/* The bytes of a site, and of its group while it waits. */
 #define SITE_COST (sizeof(struct launch_site) + sizeof(struct launch_group))
 #define MAX_SITES (UINT32_MAX / N_LAUNCH_SITES - 1)
 
@@ -26,18 +27,18 @@ void launch_stack_deinit(struct launch_stack *stack)
 }
 
 /* A link is (index + 1) * N_LAUNCH_SITES + kind, 0 at the end. */
-static struct launch_site *follow(const struct launches *l, uint32_t link)
+static struct launch_site *follow_link(const struct launches *l, uint32_t link)
 {
 	return &l->sites[link % N_LAUNCH_SITES].v[link / N_LAUNCH_SITES - 1];
 }
 
-/* Nothing more is around them. */
-static void resolve(struct launches *l, const struct launch_group *group)
+/* Gives the calls of a group their span, when no further one can be around them. */
+static void resolve_group(struct launches *l, const struct launch_group *group)
 {
 	uint32_t link = group->first;
 
 	while (link) {
-		struct launch_site *site = follow(l, link);
+		struct launch_site *site = follow_link(l, link);
 
 		site->span = group->span;
 		link = site->next;
@@ -65,8 +66,8 @@ int launches_add(struct launches *l, struct launch_stack *stack, enum launch_sit
 	return 0;
 }
 
-/* Those of the groups on top that began within it, as one. */
-static void merge(struct launches *l, struct launch_stack *stack, uint64_t start_ticks,
+/* Merges the groups on top that began within the span into one. */
+static void merge_groups(struct launches *l, struct launch_stack *stack, uint64_t start_ticks,
 	unsigned depth, uint32_t span)
 {
 	struct launch_group merged = {.span = span, .depth = depth};
@@ -75,7 +76,7 @@ static void merge(struct launches *l, struct launch_stack *stack, uint64_t start
 		const struct launch_group *top = &stack->v[--stack->n];
 
 		if (merged.first)
-			follow(l, top->last)->next = merged.first;
+			follow_link(l, top->last)->next = merged.first;
 		else
 			merged.last = top->last;
 		merged.first = top->first;
@@ -89,7 +90,7 @@ void launches_end_span(struct launches *l, struct launch_stack *stack, uint64_t 
 	unsigned depth, uint32_t span)
 {
 	if (span)
-		merge(l, stack, start_ticks, depth, span);
+		merge_groups(l, stack, start_ticks, depth, span);
 	if (depth == 0)
 		launches_end_thread(l, stack);
 }
@@ -97,5 +98,110 @@ void launches_end_span(struct launches *l, struct launch_stack *stack, uint64_t 
 void launches_end_thread(struct launches *l, struct launch_stack *stack)
 {
 	while (stack->n)
-		resolve(l, &stack->v[--stack->n]);
+		resolve_group(l, &stack->v[--stack->n]);
+}
+
+/* --- finding ------------------------------------------------------------------------------ */
+
+/*
+ * The calls of one stream are nearly always in the order in which the device executed them, so a search that begins where the last
+ * one ended looks at few.
+ */
+
+/* The most clones of a graph that are followed. */
+#define MAX_CLONES 64
+
+static int compare_sites(const void *left, const void *right)
+{
+	const struct launch_site *a = left;
+	const struct launch_site *b = right;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->value < b->value ? -1 : a->value > b->value;
+}
+
+static bool sites_are_sorted(const struct launch_sites *sites)
+{
+	for (size_t i = 1; i < sites->n; i++)
+		if (compare_sites(&sites->v[i - 1], &sites->v[i]) > 0)
+			return false;
+	return true;
+}
+
+void launches_settle(struct launches *l)
+{
+	for (int i = 0; i < N_LAUNCH_SITES; i++)
+		if (!sites_are_sorted(&l->sites[i]))
+			qsort(l->sites[i].v, l->sites[i].n, sizeof *l->sites[i].v, compare_sites);
+}
+
+/* The index of the first site from |low| to |high| that is behind |key|. */
+static size_t search_sites(
+	const struct launch_sites *sites, const struct launch_site *key, size_t low, size_t high)
+{
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_sites(&sites->v[middle], key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Searches near |from|, in growing steps. */
+static size_t search_sites_near(
+	const struct launch_sites *sites, const struct launch_site *key, size_t from)
+{
+	size_t step = 1;
+
+	if (from >= sites->n || compare_sites(&sites->v[from], key) > 0)
+		return search_sites(sites, key, 0, from < sites->n ? from : sites->n);
+	while (sites->n - from > step && compare_sites(&sites->v[from + step], key) <= 0) {
+		from += step;
+		step *= 2;
+	}
+	return search_sites(sites, key, from + 1, sites->n - from > step ? from + step : sites->n);
+}
+
+uint32_t launches_find_call(const struct launches *l, uint64_t id, int64_t start_ns, size_t *near)
+{
+	const struct launch_sites *sites = &l->sites[LAUNCH_CALL];
+	struct launch_site key = {.id = id, .value = start_ns > 0 ? (uint64_t)start_ns : 0};
+	size_t i = search_sites_near(sites, &key, *near);
+
+	/* The last call before; or the first one behind, because clocks need not agree to the nanosecond. */
+	if (i > 0 && sites->v[i - 1].id == id)
+		i--;
+	if (i >= sites->n || sites->v[i].id != id)
+		return 0;
+	*near = i;
+	return sites->v[i].span;
+}
+
+/* Of several nodes with one id, finds one that was made from another. */
+static const struct launch_site *find_node(const struct launch_sites *sites, uint64_t node)
+{
+	struct launch_site key = {.id = node, .value = UINT64_MAX};
+	size_t i = search_sites(sites, &key, 0, sites->n);
+
+	return i > 0 && sites->v[i - 1].id == node ? &sites->v[i - 1] : NULL;
+}
+
+uint32_t launches_find_node(const struct launches *l, uint64_t node)
+{
+	uint32_t span = 0;
+
+	for (int i = 0; node && i < MAX_CLONES; i++) {
+		const struct launch_site *site = find_node(&l->sites[LAUNCH_NODE], node);
+
+		if (!site)
+			break;
+		if (site->span)
+			span = site->span;
+		node = site->value;
+	}
+	return span;
 }

@@ -5,15 +5,15 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* Of what comes nobody knows more than of the newest that is known. */
+/* Newer architectures are treated as the newest known one. */
 #define OLDEST_MAJOR 3
 #define REGISTER_UNIT 256
 
-/* Larger numbers are no device's. */
+/* No device has larger numbers. */
 #define MAX_THREADS 65536u
 #define MAX_AMOUNT (1u << 26)
 
-/* What a block takes, whatever its size. */
+/* The resources of a block, whatever its size. */
 struct use {
 	uint64_t warp_registers;
 	uint64_t shared;
@@ -46,7 +46,7 @@ static bool is_known(const struct device_info *i)
 	       i->reserved_shared_per_block <= MAX_AMOUNT;
 }
 
-/* --- what architectures have --------------------------------------------------------------- */
+/* --- architectures ------------------------------------------------------------------------- */
 
 static uint64_t find_shared_unit(const struct device_info *i)
 {
@@ -76,7 +76,7 @@ static uint64_t find_max_blocks(const struct device_info *i)
 static uint64_t limit_by_registers(
 	const struct device_info *i, const struct use *use, uint64_t warps, uint64_t partitions)
 {
-	/* The hardware's check is as if all partitions had the same. */
+	/* The hardware checks as if all partitions had equal shares. */
 	if (use->warp_registers * round_up(warps, partitions) > i->registers_per_block)
 		return 0;
 	if (!use->warp_registers)
@@ -84,7 +84,7 @@ static uint64_t limit_by_registers(
 	return i->registers_per_core / partitions / use->warp_registers * partitions / warps;
 }
 
-/* What runs on one Pascal runs on all of them. */
+/* A binary for one Pascal runs on all of them. */
 static uint64_t limit_by_all_registers(
 	const struct device_info *i, const struct use *use, uint64_t warps)
 {
@@ -117,7 +117,7 @@ static uint64_t count_blocks(
 
 /* --- a launch ------------------------------------------------------------------------------ */
 
-/* A block may have more shared memory than by default, if its kernel asked for it: one that got more did. */
+/* A block with more shared memory than the default was allowed to have it by its kernel. */
 static uint64_t find_shared_limit(const struct device_info *i, const struct device_kernel *k)
 {
 	uint64_t reserved = i->compute_major >= 8 ? i->reserved_shared_per_block : 0;
@@ -139,8 +139,9 @@ static struct use find_use(const struct device_info *i, const struct device_kern
 	};
 }
 
-/* That with the most threads at once; of several the largest. */
-static void suggest(const struct device_info *i, const struct use *use, struct occupancy *o)
+/* Finds the block size with the most threads at once; of several the largest. */
+static void suggest_block_size(
+	const struct device_info *i, const struct use *use, struct occupancy *o)
 {
 	uint64_t most = 0;
 
@@ -168,6 +169,6 @@ struct occupancy occupancy_find(const struct device_info *info, const struct dev
 	use = find_use(info, kernel);
 	o.percent =
 		(double)(count_blocks(info, &use, size) * size) * 100 / info->max_threads_per_core;
-	suggest(info, &use, &o);
+	suggest_block_size(info, &use, &o);
 	return o;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How full a kernel's launch can make a multiprocessor of an NVIDIA GPU: as CUDA's occupancy calculator has it, by what a block takes
- * of warps, registers and shared memory.
+ * The occupancy of a multiprocessor of an NVIDIA GPU by a kernel's launch, as CUDA's occupancy calculator finds it from the warps, registers
+ * and shared memory of a block.
  */
 #ifndef DAEMON_OCCUPANCY_H
 #define DAEMON_OCCUPANCY_H

@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "daemon/pipeline/nvml/nvml.h"
 
-/* Two looks that are nearer may find the same numbers. */
+/* The least time between two looks: nearer ones may find the same numbers. */
 #define REFRESH_NS (100 * NS_PER_MS)
 
-/* The library's numbers. */
+/* The library's numbers of the metrics. */
 static const unsigned ids[N_GPM_ROWS] = {
 	[GPM_SM_ACTIVE] = 2,
 	[GPM_SM_OCCUPANCY] = 3,
@@ -56,7 +56,7 @@ void gpm_close(struct gpm *g)
 	memset(g, 0, sizeof *g);
 }
 
-static int compare(struct gpm *g, double values[N_GPM_ROWS])
+static int compare_looks(struct gpm *g, double values[N_GPM_ROWS])
 {
 	struct nvml_gpm_metrics metrics = {
 		.version = NVML_GPM_VERSION,
@@ -86,5 +86,5 @@ int gpm_read(struct gpm *g, int64_t now_ns, double values[N_GPM_ROWS], int64_t *
 	g->newest = !g->newest;
 	g->at_ns = g->nvml->gpm_take(g->device, g->looks[g->newest]) == NVML_OK ? now_ns : 0;
 	*since_ns = before_ns;
-	return before_ns && g->at_ns && compare(g, values);
+	return before_ns && g->at_ns && compare_looks(g, values);
 }

@@ -9,10 +9,10 @@
 
 #include "base/clock.h"
 
-/* Of more on one device these are looked at. */
+/* The most processes of one device that are looked at. */
 #define MAX_PROCESSES 512
 
-static int start(struct gpu_devices *d, char *said, size_t n)
+static int start_library(struct gpu_devices *d, char *said, size_t n)
 {
 	int r = d->nvml.init();
 
@@ -48,7 +48,7 @@ int gpu_devices_open(struct gpu_devices *d, const char *library, char *said, siz
 	memset(d, 0, sizeof *d);
 	r = nvml_open(&d->nvml, library);
 	if (!r)
-		r = start(d, said, n);
+		r = start_library(d, said, n);
 	if (!r)
 		find_devices(d);
 	else
@@ -83,7 +83,7 @@ void gpu_devices_read(struct gpu_devices *d, size_t i, struct gpu_sample *out)
 	struct gpu_device *device = &d->v[i];
 
 	*out = (struct gpu_sample){.at_ns = monotonic_ns()};
-	/* First: two looks must not be nearer to each other than two samples. */
+	/* GPM is read first, so that two looks are not nearer to each other than two samples. */
 	if (!gpm_read(&device->gpm, out->at_ns, out->gpm, &out->gpm_since_ns))
 		out->gpm_since_ns = 0;
 	gpu_reading_take(&d->nvml, device->handle, out->reading);

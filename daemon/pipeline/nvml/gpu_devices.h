@@ -13,7 +13,7 @@
 #include "daemon/pipeline/nvml/nvml.h"
 
 struct gpu_device {
-	struct nvml_device *handle; /* NULL: it is lost; it keeps its number */
+	struct nvml_device *handle; /* NULL: the device is lost, and keeps its number */
 	struct gpm gpm;
 };
 
@@ -24,15 +24,15 @@ struct gpu_devices {
 	size_t n;
 };
 
-/* Opens the library as nvml_open() does, and finds devices. 0; -ENOENT or -ENOSYS as there; -EIO with |said| (|n| bytes): it does not start, and why. */
+/* Opens the library as nvml_open() does, and finds devices. 0; -ENOENT or -ENOSYS as there; -EIO when it does not start, with the reason in |said| (|n| bytes). */
 int gpu_devices_open(struct gpu_devices *d, const char *library, char *said, size_t n);
 void gpu_devices_close(struct gpu_devices *d); /* all zero is closed */
 
-/* Name and UUID of the device |i|. */
+/* Sets the name and UUID of the device |i|. */
 void gpu_devices_describe(const struct gpu_devices *d, size_t i, struct gpu_track *out);
-/* Of one that is not lost. */
+/* Reads a device that is not lost. */
 void gpu_devices_read(struct gpu_devices *d, size_t i, struct gpu_sample *out);
-/* Whether one of |pids| is among the processes of the device |i|. */
+/* True when one of |pids| is among the processes of the device |i|. */
 bool gpu_devices_has_process(
 	const struct gpu_devices *d, size_t i, const pid_t *pids, size_t n_pids);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What NVML says of a device; see gpu_reading.h. */
+/* Readings of a device; see gpu_reading.h. */
 #include "daemon/pipeline/nvml/gpu_reading.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static double ask_of(
 	return ask && ask(device, what, &value) == NVML_OK ? (double)value : (double)NAN;
 }
 
-/* The older of two calls goes, some day. */
+/* NVML will drop the older of the two calls some day. */
 static double ask_temperature(const struct nvml *nvml, struct nvml_device *device)
 {
 	struct nvml_temperature asked = {NVML_TEMPERATURE_VERSION, NVML_SENSOR_GPU, 0};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What NVML says of one device at one moment. */
+/* NVML's readings of one device at one moment. */
 #ifndef DAEMON_GPU_READING_H
 #define DAEMON_GPU_READING_H
 
 struct nvml;
 struct nvml_device;
 
-/* Of more devices these are read. */
+/* The most devices that are read. */
 #define GPU_MAX 16
 #define GPU_NAME_BYTES 64
 
@@ -22,13 +22,13 @@ enum {
 	N_GPU_ROWS
 };
 
-/* NAN: the device does not tell. */
+/* Takes all readings; NAN for those that the device does not have. */
 void gpu_reading_take(
 	const struct nvml *nvml, struct nvml_device *device, double values[N_GPU_ROWS]);
-/* Of a device that does not answer. */
+/* Sets the readings of a device that does not answer. */
 void gpu_reading_clear(double values[N_GPU_ROWS]);
 
-/* Its model, or "". */
+/* Reads the device's model, or "". */
 void gpu_read_name(const struct nvml *nvml, struct nvml_device *device, char name[GPU_NAME_BYTES]);
 
 #endif

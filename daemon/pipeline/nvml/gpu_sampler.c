@@ -19,29 +19,29 @@
 #include "daemon/pipeline/nvml/gpu_samples.h"
 
 #define MAX_PIDS 64
-/* Between two looks at the devices' processes. */
+/* The time between two looks at the devices' processes. */
 #define PROCESSES_INTERVAL_NS NS_PER_S
-/* A sample that is so much older than the end, and than some intervals, says that the library hangs. */
+/* The library hangs when the last sample is so much older than the end, and some intervals older. */
 #define SILENCE_NS NS_PER_S
 #define SILENCE_INTERVALS 4
 
 struct gpu_sampler {
-	char library[PATH_MAX]; /* "": the system's */
+	char library[PATH_MAX]; /* "": the system's library */
 	int64_t interval_ns;
-	struct gpu_devices devices; /* the thread's */
-	int64_t processes_due_ns; /* the thread's */
-	pthread_mutex_t mutex; /* of all below */
+	struct gpu_devices devices; /* only the thread uses it */
+	int64_t processes_due_ns; /* only the thread uses it */
+	pthread_mutex_t mutex; /* protects all below */
 	pthread_cond_t changed; /* CLOCK_MONOTONIC */
 	struct gpu_samples samples;
 	pid_t pids[MAX_PIDS];
 	size_t n_pids;
 	int64_t heard_ns; /* the last answer; 0: none */
-	char why[GPU_SAMPLER_WHY_BYTES]; /* it cannot be asked, or "" */
-	bool is_abandoned; /* the thread frees all this */
+	char why[GPU_SAMPLER_WHY_BYTES]; /* why the library cannot be asked, or "" */
+	bool is_abandoned; /* the thread frees the sampler */
 	bool has_ended; /* the thread is gone */
 };
 
-/* --- whose turn it is ----------------------------------------------------------------------- */
+/* --- turns ---------------------------------------------------------------------------------- */
 
 static pthread_mutex_t turn_mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool is_turn_taken; /* under turn_mutex */
@@ -74,7 +74,7 @@ static void free_all(struct gpu_sampler *s)
 	free(s);
 }
 
-/* 1: it is to end. */
+/* True when the thread must end. */
 static int sleep_until(struct gpu_sampler *s, int64_t due_ns)
 {
 	const struct timespec due = {due_ns / NS_PER_S, due_ns % NS_PER_S};
@@ -96,7 +96,7 @@ static int await_turn(struct gpu_sampler *s)
 	return 0;
 }
 
-static void fail(struct gpu_sampler *s, int r, const char *said)
+static void note_failure(struct gpu_sampler *s, int r, const char *said)
 {
 	char why[GPU_SAMPLER_WHY_BYTES];
 
@@ -110,7 +110,7 @@ static void fail(struct gpu_sampler *s, int r, const char *said)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-static void describe(struct gpu_sampler *s)
+static void describe_devices(struct gpu_sampler *s)
 {
 	struct gpu_track tracks[GPU_MAX] = {{.n = 0}};
 
@@ -144,7 +144,7 @@ static void look_for_processes(struct gpu_sampler *s)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-static void sample(struct gpu_sampler *s)
+static void sample_devices(struct gpu_sampler *s)
 {
 	struct gpu_sample fresh[GPU_MAX];
 
@@ -159,33 +159,33 @@ static void sample(struct gpu_sampler *s)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-static void serve(struct gpu_sampler *s)
+static void sample_until_end(struct gpu_sampler *s)
 {
 	char said[128] = "";
 	int r = gpu_devices_open(&s->devices, s->library[0] ? s->library : NULL, said, sizeof said);
 	int64_t begin_ns;
 
 	if (r) {
-		fail(s, r, said);
+		note_failure(s, r, said);
 		return;
 	}
-	describe(s);
+	describe_devices(s);
 	do {
 		begin_ns = monotonic_ns();
-		sample(s);
+		sample_devices(s);
 		look_for_processes(s);
 	} while (!sleep_until(s, begin_ns + s->interval_ns));
 	gpu_devices_close(&s->devices);
 }
 
-static void *run(void *context)
+static void *run_sampler(void *context)
 {
 	struct gpu_sampler *s = context;
 	bool is_abandoned;
 
 	pthread_setname_np(pthread_self(), "ptap-gpus");
 	if (!await_turn(s)) {
-		serve(s);
+		sample_until_end(s);
 		give_turn();
 	}
 	pthread_mutex_lock(&s->mutex);
@@ -197,7 +197,7 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* --- the others ----------------------------------------------------------------------------- */
+/* --- other threads -------------------------------------------------------------------------- */
 
 static bool has_driver(const char *root)
 {
@@ -218,7 +218,7 @@ struct gpu_sampler *gpu_sampler_start(const struct gpu_sampler_config *config)
 		snprintf(s->library, sizeof s->library, "%s", config->library);
 	pthread_mutex_init(&s->mutex, NULL);
 	cond_init(&s->changed);
-	if (thread_start_detached(run, s)) {
+	if (thread_start_detached(run_sampler, s)) {
 		free_all(s);
 		return NULL;
 	}

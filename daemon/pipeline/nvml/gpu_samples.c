@@ -19,30 +19,30 @@ void gpu_samples_deinit(struct gpu_samples *s)
 	memset(s, 0, sizeof *s);
 }
 
-static double mean(double a, double b)
+static double find_mean(double a, double b)
 {
 	if (isnan(a))
 		return b;
 	return isnan(b) ? a : (a + b) / 2;
 }
 
-static struct gpu_sample merge(const struct gpu_sample *a, const struct gpu_sample *b)
+static struct gpu_sample merge_samples(const struct gpu_sample *a, const struct gpu_sample *b)
 {
 	struct gpu_sample both = *b;
 
 	if (a->gpm_since_ns)
 		both.gpm_since_ns = a->gpm_since_ns;
 	for (int i = 0; i < N_GPU_ROWS; i++)
-		both.reading[i] = mean(a->reading[i], b->reading[i]);
+		both.reading[i] = find_mean(a->reading[i], b->reading[i]);
 	for (int i = 0; i < N_GPM_ROWS; i++)
-		both.gpm[i] = mean(a->gpm[i], b->gpm[i]);
+		both.gpm[i] = find_mean(a->gpm[i], b->gpm[i]);
 	return both;
 }
 
-static void thin(struct gpu_track *t)
+static void thin_track(struct gpu_track *t)
 {
 	for (size_t i = 0; i + 1 < t->n; i += 2)
-		t->v[i / 2] = merge(&t->v[i], &t->v[i + 1]);
+		t->v[i / 2] = merge_samples(&t->v[i], &t->v[i + 1]);
 	if (t->n % 2)
 		t->v[t->n / 2] = t->v[t->n - 1];
 	t->n = (t->n + 1) / 2;
@@ -63,14 +63,14 @@ void gpu_samples_add(struct gpu_samples *s, size_t i, const struct gpu_sample *s
 
 	if (is_full(s))
 		for (size_t j = 0; j < s->n; j++)
-			thin(&s->tracks[j]);
+			thin_track(&s->tracks[j]);
 	if (grow(&t->v, &t->n_allocated, t->n + 1))
 		s->error = -ENOMEM;
 	else
 		t->v[t->n++] = *sample;
 }
 
-static void forget(struct gpu_track *t, int64_t from_ns)
+static void forget_samples(struct gpu_track *t, int64_t from_ns)
 {
 	size_t n_old = 0;
 
@@ -93,6 +93,6 @@ void gpu_samples_cut(struct gpu_samples *s, struct gpu_samples *part, int64_t fr
 		t->n = t->n_allocated = 0;
 		if (part->tracks[i].n)
 			gpu_samples_add(s, i, &part->tracks[i].v[part->tracks[i].n - 1]);
-		forget(&part->tracks[i], from_ns);
+		forget_samples(&part->tracks[i], from_ns);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was sampled of a machine's GPUs, a track a device. */
+/* Samples of a machine's GPUs, in a track for each device. */
 #ifndef DAEMON_GPU_SAMPLES_H
 #define DAEMON_GPU_SAMPLES_H
 
@@ -14,21 +14,21 @@
 
 struct gpu_sample {
 	int64_t at_ns; /* CLOCK_MONOTONIC */
-	int64_t gpm_since_ns; /* what |gpm| are the means from, until |at_ns|; 0: they are all NAN */
-	double reading[N_GPU_ROWS]; /* NAN: not known */
+	int64_t gpm_since_ns; /* begin of the time of |gpm|, which ends at |at_ns|; 0: all are NAN */
+	double reading[N_GPU_ROWS]; /* NAN: unknown */
 	double gpm[N_GPM_ROWS];
 };
 
 struct gpu_track {
 	char name[GPU_NAME_BYTES];
 	char uuid[GPU_UUID_BYTES]; /* "GPU-" and 32 digits with dashes, or "" */
-	bool is_used; /* a process of the recording is among the device's */
+	bool is_used; /* a process of the recording uses the device */
 	struct gpu_sample *v; /* ascending */
 	size_t n;
 	size_t n_allocated;
 };
 
-/* Tracks are by the library's number of the device, which is that of the bus. */
+/* Tracks have the library's numbers of the devices, which follow the bus. */
 struct gpu_samples {
 	struct gpu_track tracks[GPU_MAX];
 	size_t n;
@@ -39,14 +39,14 @@ struct gpu_samples {
 void gpu_samples_deinit(struct gpu_samples *s);
 
 /*
- * Adds a sample to the track |i|. When the tracks together have 8 MiB, each pair of samples becomes one, their mean: the time
- * between two grows, and none is left out.
+ * Adds a sample to the track |i|. When all tracks together have 8 MiB, each pair of samples becomes its mean: the time
+ * between samples grows, and none is left out.
  */
 void gpu_samples_add(struct gpu_samples *s, size_t i, const struct gpu_sample *sample);
 
 /*
- * Moves all of |s| to |part|, which is empty; the last sample of each track stays as the first of what comes. What was before |from_ns| is left out, but the
- * last before it. |part->error| says when something is missing.
+ * Moves all samples of |s| to |part|, which is empty; the last one of each track stays in |s|, too, as the first of the next part. Samples before |from_ns|
+ * are left out, except for the last one. |part->error| says when samples are missing.
  */
 void gpu_samples_cut(struct gpu_samples *s, struct gpu_samples *part, int64_t from_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVIDIA's management library, as far as it is needed: these declarations are ours, of symbols of which the library has had the needed ones since
- * driver 450. It is opened when it is there; nothing is linked. Its calls may take seconds, or not come back when a device hangs.
+ * The part of NVIDIA's management library that is used. These declarations are ours; the library has had the needed symbols since
+ * driver 450. It is opened if it is there, and never linked. Its calls may take seconds, or not return when a device hangs.
  */
 #ifndef DAEMON_NVML_H
 #define DAEMON_NVML_H
@@ -9,7 +9,7 @@
 #define NVML_LIBRARY "libnvidia-ml.so.1"
 
 enum {
-	NVML_OK = 0, /* what the calls return; anything else is a refusal */
+	NVML_OK = 0, /* the result of a call that succeeded */
 	NVML_INSUFFICIENT_SIZE = 7,
 };
 
@@ -19,7 +19,7 @@ enum {
 	NVML_CLOCK_MEMORY = 2,
 };
 
-struct nvml_device; /* the library's */
+struct nvml_device; /* opaque, of the library */
 
 struct nvml_utilization {
 	unsigned gpu; /* % of the driver's last sampling period */
@@ -48,7 +48,7 @@ struct nvml_process {
 
 /* --- GPM: counters of the hardware, from Hopper on ------------------------------------------ */
 
-struct nvml_gpm_sample; /* the library's */
+struct nvml_gpm_sample; /* opaque, of the library */
 
 struct nvml_gpm_support {
 	unsigned version; /* NVML_GPM_VERSION */
@@ -57,16 +57,16 @@ struct nvml_gpm_support {
 
 struct nvml_gpm_metric {
 	unsigned id;
-	int error; /* NVML_OK: |value| is there */
+	int error; /* NVML_OK: |value| is set */
 	double value;
 	struct {
 		char *short_name;
 		char *long_name;
 		char *unit;
-	} info; /* the library's */
+	} info; /* the library sets it */
 };
 
-/* The library looks at |n| of them; there is room for all that its own header has (98 at first, 333 in 2026). */
+/* The library uses |n| of them; there is room for all of its own header (98 at first, 333 in 2026). */
 #define NVML_GPM_METRICS 400
 
 struct nvml_gpm_metrics {
@@ -79,13 +79,13 @@ struct nvml_gpm_metrics {
 #define NVML_GPM_VERSION 1u
 
 struct nvml {
-	void *handle; /* of dlopen(); NULL: not there */
+	void *handle; /* of dlopen(); NULL: not open */
 	int (*init)(void);
 	int (*shutdown)(void);
 	int (*count)(unsigned *n);
 	int (*find)(unsigned index, struct nvml_device **device);
 	int (*name)(struct nvml_device *device, char *text, unsigned n_bytes);
-	/* Those below may be NULL: the library has none. */
+	/* The functions below may be NULL, when the library has none. */
 	const char *(*describe)(int error);
 	int (*uuid)(struct nvml_device *device, char *text, unsigned n_bytes);
 	int (*utilization)(struct nvml_device *device, struct nvml_utilization *out);
@@ -94,7 +94,7 @@ struct nvml {
 	int (*temperature)(struct nvml_device *device, int sensor, unsigned *celsius);
 	int (*temperature_v)(struct nvml_device *device, struct nvml_temperature *out);
 	int (*clock)(struct nvml_device *device, int kind, unsigned *mhz);
-	/* *n: the room, and then how many there are; NVML_INSUFFICIENT_SIZE: more than that. */
+	/* *n is the room, then the number of processes; NVML_INSUFFICIENT_SIZE: there are more. */
 	int (*compute)(struct nvml_device *device, unsigned *n, struct nvml_process *out);
 	int (*graphics)(struct nvml_device *device, unsigned *n, struct nvml_process *out);
 	int (*gpm_ask)(struct nvml_device *device, struct nvml_gpm_support *support);
@@ -104,7 +104,7 @@ struct nvml {
 	int (*gpm_compare)(struct nvml_gpm_metrics *metrics);
 };
 
-/* Opens |path|, or NVML_LIBRARY when that is NULL. 0; -ENOENT: there is none; -ENOSYS: it lacks what is needed. */
+/* Opens |path|, or NVML_LIBRARY when that is NULL. 0; -ENOENT: there is none; -ENOSYS: it lacks a needed symbol. */
 int nvml_open(struct nvml *n, const char *path);
 void nvml_close(struct nvml *n);
 

@@ -10,15 +10,15 @@
 
 #include "base/profile_options.h"
 
-struct text {
+struct option_text {
 	char *to;
 	size_t size;
 	size_t n;
 	int error;
 };
 
-/* A line's end in what somebody set is a blank, so that nobody sets two lines by one. */
-static void add(struct text *t, const char *key, const char *value)
+/* Adds a line. A line's end in |value| becomes a blank, so that one value cannot set two options. */
+static void add_option_line(struct option_text *t, const char *key, const char *value)
 {
 	char *line = t->to + t->n;
 	int n;
@@ -36,7 +36,8 @@ static void add(struct text *t, const char *key, const char *value)
 	t->n += (size_t)n;
 }
 
-static const struct option_value *find_value(const struct profile_options *o, const char *key)
+static const struct option_value *find_option_value(
+	const struct profile_options *o, const char *key)
 {
 	for (size_t i = 0; i < o->n_map; i++)
 		if (strcmp(o->map[i].key, key) == 0)
@@ -44,19 +45,19 @@ static const struct option_value *find_value(const struct profile_options *o, co
 	return NULL;
 }
 
-static void add_value(struct text *t, const struct option_value *v)
+static void add_option_value(struct option_text *t, const struct option_value *v)
 {
 	char number[24];
 
 	if (v->type == OPTION_STRING) {
-		add(t, v->key, v->text);
+		add_option_line(t, v->key, v->text);
 		return;
 	}
 	if (v->type == OPTION_BOOL)
 		snprintf(number, sizeof number, "%s", v->number ? "true" : "false");
 	else
 		snprintf(number, sizeof number, "%" PRId64, v->number);
-	add(t, v->key, number);
+	add_option_line(t, v->key, number);
 }
 
 static bool is_for_collectors(const struct option *row)
@@ -69,12 +70,12 @@ static bool is_for_collectors(const struct option *row)
 	return false;
 }
 
-/* Values that say "none" or "no" are honoured without a device, too; ptap_gpu_ is for samples of the machine's GPUs. */
-static int asks_for_devices(const struct option_value *v)
+/* False for values that say "none" or "no", which have their effect without a device, and for ptap_gpu_, which is about samples of the machine's GPUs. */
+static bool asks_for_devices(const struct option_value *v)
 {
 	if (!v->option || !is_for_collectors(v->option) || option_is_for_other_servers(v->key) ||
 		strncmp(v->key, "ptap_gpu_", strlen("ptap_gpu_")) == 0)
-		return 0;
+		return false;
 	return v->type == OPTION_STRING ? v->text[0] != '\0' : v->number > 0;
 }
 
@@ -100,25 +101,25 @@ size_t collect_options_list(const struct profile_options *o, char *text, size_t 
 
 int collect_options_format(const struct profile_options *o, char *text, size_t size)
 {
-	struct text t = {.to = text, .size = size};
+	struct option_text t = {.to = text, .size = size};
 	char level[16];
 
 	text[0] = '\0';
 	snprintf(level, sizeof level, "%u", o->device_tracer_level);
-	add(&t, "device_tracer_level", level);
+	add_option_line(&t, "device_tracer_level", level);
 	for (size_t i = 0; i < n_options; i++) {
 		const struct option *row = &options_table[i];
-		const struct option_value *v = find_value(o, row->key);
+		const struct option_value *v = find_option_value(o, row->key);
 
 		if (!is_for_collectors(row))
 			continue;
 		if (v)
-			add_value(&t, v);
+			add_option_value(&t, v);
 		else if (row->default_text)
-			add(&t, row->key, row->default_text);
+			add_option_line(&t, row->key, row->default_text);
 	}
 	for (size_t i = 0; i < o->n_map; i++)
 		if (!o->map[i].option)
-			add_value(&t, &o->map[i]);
+			add_option_value(&t, &o->map[i]);
 	return t.error;
 }

@@ -15,11 +15,11 @@
 #include "daemon/target/target.h"
 
 #define LIBRARY "libcuda.so"
-/* What NVIDIA's driver has on a machine where it works. */
+/* A device file of NVIDIA's driver, where it works. */
 #define DEVICE_FILE "/dev/nvidiactl"
 
 #define LOOK_INTERVAL_NS (250 * NS_PER_MS)
-/* At once, before a recording: a thousand mappings are 100 KiB. */
+/* Bytes of mappings that are read at once before a recording: a thousand mappings are 100 KiB. */
 #define LOOK_NOW_BYTES (4u << 20)
 
 void collecting_init(struct source *s)
@@ -47,7 +47,7 @@ void collecting_copy(const struct source *s, struct source *part)
 
 /* --- looking ------------------------------------------------------------------------------- */
 
-/* The program has other rights than this server: it must say itself whether there is a device. */
+/* For a program with other rights than this server, whose mappings cannot be read: it must find the device itself. */
 static bool may_have_device(const char *root)
 {
 	char path[4096];
@@ -73,7 +73,7 @@ void collecting_find_use(struct target *t, const char *root)
 		atomic_store(&t->uses_device, 1);
 }
 
-static void begin_look(struct source *s, const char *root, int64_t now_ns)
+static void begin_look_for_library(struct source *s, const char *root, int64_t now_ns)
 {
 	struct collecting *c = &s->collecting;
 	int r;
@@ -86,11 +86,11 @@ static void begin_look(struct source *s, const char *root, int64_t now_ns)
 		c->state = may_have_device(root) ? COLLECTING_WANTS : COLLECTING_OVER;
 }
 
-static void look(struct source *s, const char *root, size_t n_bytes)
+static void look_for_library(struct source *s, const char *root, size_t n_bytes)
 {
 	struct collecting *c = &s->collecting;
 
-	begin_look(s, root, monotonic_ns());
+	begin_look_for_library(s, root, monotonic_ns());
 	if (c->look.fd < 0 || mapped_look_step(&c->look, n_bytes) != MAPPED_YES)
 		return;
 	c->is_seen = true;
@@ -101,20 +101,20 @@ static void look(struct source *s, const char *root, size_t n_bytes)
 
 void collecting_look_now(struct source *s, const struct collectors *of)
 {
-	/* Also where they are asked in any case: others want to know whether there is a GPU. */
+	/* Also when they are asked in any case: usage samples need to know whether there is a GPU. */
 	if (s->collecting.state <= COLLECTING_WANTS)
-		look(s, of->root, LOOK_NOW_BYTES);
+		look_for_library(s, of->root, LOOK_NOW_BYTES);
 }
 
 /* --- asking -------------------------------------------------------------------------------- */
 
-static void refuse(struct collecting *c, const char *why)
+static void refuse_devices(struct collecting *c, const char *why)
 {
 	snprintf(c->problem, sizeof c->problem, "%s", why);
 	c->state = COLLECTING_OVER;
 }
 
-static void ask(struct source *s, const char *options)
+static void ask_collectors(struct source *s, const char *options)
 {
 	struct collecting *c = &s->collecting;
 	char text[128];
@@ -129,18 +129,18 @@ static void ask(struct source *s, const char *options)
 	case COLLECT_BUSY:
 		break;
 	case COLLECT_STUCK:
-		refuse(c,
+		refuse_devices(c,
 			"devices are not recorded: the collectors of an earlier recording have not come "
 			"back; restart the program to record them again");
 		break;
 	default:
 		snprintf(text, sizeof text, "devices are not recorded: no memory for it: %s",
 			errno_words(r));
-		refuse(c, text);
+		refuse_devices(c, text);
 	}
 }
 
-static void note(struct source *s)
+static void note_progress(struct source *s)
 {
 	struct collecting *c = &s->collecting;
 
@@ -149,7 +149,7 @@ static void note(struct source *s)
 		c->since_ns = collect_get_since_ns(s->target);
 }
 
-/* Before the threads record, or when they do: one command at a time. */
+/* True when no other command is at work: one is sent at a time. */
 static bool may_be_asked(const struct source *s)
 {
 	return s->state != SOURCE_ENDED && target_get_life(s->target) == TARGET_ALIVE &&
@@ -160,14 +160,14 @@ void collecting_visit(struct source *s, const struct collectors *of)
 {
 	switch (s->collecting.state) {
 	case COLLECTING_LOOKS:
-		look(s, of->root, MAPPED_STEP_BYTES);
+		look_for_library(s, of->root, MAPPED_STEP_BYTES);
 		break;
 	case COLLECTING_WANTS:
 		if (may_be_asked(s))
-			ask(s, of->options);
+			ask_collectors(s, of->options);
 		break;
 	case COLLECTING_ASKED:
-		note(s);
+		note_progress(s);
 		break;
 	case COLLECTING_OVER:
 		break;
@@ -200,23 +200,23 @@ bool collecting_has_handed_on(const struct source *s)
 
 /* --- the end ------------------------------------------------------------------------------- */
 
-/* One that has not even begun in the time that it had for that has had its two seconds. */
-static bool is_late(const struct source *s)
+/* True when they have not begun within COLLECTORS_PATIENCE_NS: they get no more time. */
+static bool has_begun_too_late(const struct source *s)
 {
 	return collecting_is_beginning(s) &&
 	       monotonic_ns() - s->collecting.asked_ns > COLLECTORS_PATIENCE_NS;
 }
 
-int collecting_end(struct source *s)
+bool collecting_end(struct source *s)
 {
 	if (s->collecting.state != COLLECTING_ASKED)
-		return 0;
-	if (is_late(s)) {
+		return false;
+	if (has_begun_too_late(s)) {
 		collecting_finish(s, 1);
-		return 0;
+		return false;
 	}
 	collect_end(s->target);
-	return 1;
+	return true;
 }
 
 bool collecting_has_ended(const struct source *s)
@@ -245,7 +245,7 @@ void collecting_finish(struct source *s, bool is_wanted)
 
 	if (c->state != COLLECTING_ASKED)
 		return;
-	note(s);
+	note_progress(s);
 	collect_read_said(s->target, c->said, sizeof c->said);
 	if (collecting_has_ended(s)) {
 		collect_forget(s->target);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one process's collectors bring into a recording: when they are asked, and what became of it. */
+/* The collectors of one process in a recording: when they are asked, and their state. */
 #ifndef DAEMON_COLLECTING_H
 #define DAEMON_COLLECTING_H
 
@@ -13,56 +13,56 @@ struct collectors;
 struct source;
 struct target;
 
-/* What collectors may say in one capture; more is cut by the library. */
+/* The most bytes of sentences in one capture; the library cuts more. */
 #define COLLECTING_SAID_BYTES 2048u
 
 enum collecting_state {
-	COLLECTING_LOOKS, /* for a library of a device that the program has mapped */
-	COLLECTING_WANTS, /* to ask, as soon as it can */
+	COLLECTING_LOOKS, /* looks whether the program has mapped a device's library */
+	COLLECTING_WANTS, /* will ask as soon as it can */
 	COLLECTING_ASKED,
-	COLLECTING_OVER, /* they have ended, or were given up, or cannot be had */
+	COLLECTING_OVER, /* the collectors have ended, were given up, or cannot be asked */
 };
 
-/* Of a source; zero, but for what collecting_init() sets. */
+/* Belongs to a source. Zero, except for the members that collecting_init() sets. */
 struct collecting {
 	enum collecting_state state;
 	bool is_seen; /* libcuda is mapped */
-	bool is_begun; /* they were asked; it stays when they are over */
+	bool is_begun; /* they were asked; stays true when they are over */
 	int64_t asked_ns; /* CLOCK_MONOTONIC */
 	int64_t due_ns; /* of the next look */
-	bool is_awaited; /* it was asked to hand on what is complete, and had done so the last time */
+	bool is_awaited; /* it was asked to hand on complete records, and had done so the last time */
 	struct mapped_look look;
-	int64_t since_ns; /* CLOCK_MONOTONIC, since when a device is recorded; 0: none was */
-	char problem[256]; /* what the server itself has to say: a sentence, or "" */
-	char said[COLLECTING_SAID_BYTES]; /* by the collectors, a line each */
+	int64_t since_ns; /* CLOCK_MONOTONIC since which a device is recorded; 0: none was */
+	char problem[256]; /* a sentence of the server itself, or "" */
+	char said[COLLECTING_SAID_BYTES]; /* sentences of the collectors, a line each */
 };
 
-/* The program's collectors are asked whatever is mapped if it says so (ARENA_COLLECTS), or if nobody may look. */
+/* The collectors are asked without a look at the mappings if the program says so (ARENA_COLLECTS), or if the server may not look. */
 void collecting_init(struct source *s);
 void collecting_deinit(struct source *s);
-/* Of a part that is cut off: what is known and said so far. */
+/* Copies the state and sentences so far to a part that is cut off. */
 void collecting_copy(const struct source *s, struct source *part);
 
-/* Whether |t| uses a device, as far as can be told at once; notes it there. |root| as of struct collectors. */
+/* Looks at once whether |t| uses a device, as far as that can be found, and notes it in |t|. |root| as in struct collectors. */
 void collecting_find_use(struct target *t, const char *root);
 
-/* Goes on with looking, a step of it, or with asking; notes what they do. */
+/* Goes on with a step of looking or asking; notes the collectors' state. */
 void collecting_visit(struct source *s, const struct collectors *of);
-/* Looks as far as can be told, at once. */
+/* Looks at once, as far as that can be found. */
 void collecting_look_now(struct source *s, const struct collectors *of);
 
-/* They were asked, and neither run nor are over. */
+/* True when they are to be asked, or were asked and have not begun. */
 bool collecting_is_beginning(const struct source *s);
 
-/* They shall hand on what is complete; 1 when they have, or are not waited for: they did not come back from the last time. */
+/* Asks them to hand on complete records; the other is true when they have, or are not waited for because they had not answered the last time. */
 void collecting_hand_on(struct source *s);
 bool collecting_has_handed_on(const struct source *s);
 
-/* They shall end. 1: they are to be waited for. */
-int collecting_end(struct source *s);
-/* 1 when they have ended. */
+/* Asks them to end. True when they must be waited for. */
+bool collecting_end(struct source *s);
+/* True when they have ended. */
 bool collecting_has_ended(const struct source *s);
-/* What they said is kept; those that have not ended are given up, or (nobody wants it) left alone. */
+/* Keeps their sentences. Gives up collectors that have not ended, or leaves them alone if the recording is not wanted. */
 void collecting_finish(struct source *s, bool is_wanted);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices in a recording; see collectors.h. */
+/* The collectors of a recording; see collectors.h. */
 #include "daemon/pipeline/recording/collectors.h"
 
 #include <errno.h>
@@ -16,12 +16,12 @@
 #include "trace/model/space.h"
 #include "trace/saturate.h"
 
-/* While they are waited for: as often their rings are emptied; and at once where one was as full as that, in 1/1000. */
+/* While they are waited for, their rings are emptied so often, or at once again when one was as full as MANY, in 1/1000. */
 #define DRAIN_INTERVAL_NS NS_PER_MS
 #define MANY 250
-/* What is said of a begin that is late. */
+/* A begin that is later than this is told. */
 #define MAX_LATE_NS NS_PER_MS
-/* So many of each process are said. */
+/* The most sentences of one process. */
 #define MAX_SENTENCES 16
 
 static bool are_wanted(const struct recording *r)
@@ -46,7 +46,7 @@ bool collectors_are_beginning(const struct recording *r)
 	return false;
 }
 
-/* One at a time is looked at; of hundreds each comes to its turn within seconds. */
+/* Looks at one source at a time: of hundreds each comes to its turn within seconds. */
 static void visit_next(struct recording *r)
 {
 	struct source *s = r->sources[r->collectors.next++ % r->n_sources];
@@ -72,14 +72,14 @@ void collectors_hand_on(struct recording *r)
 	r->collectors.handed_on_by_ns = monotonic_ns() + COLLECTORS_HAND_ON_NS;
 }
 
-int collectors_have_handed_on(const struct recording *r)
+bool collectors_have_handed_on(const struct recording *r)
 {
 	if (monotonic_ns() >= r->collectors.handed_on_by_ns)
-		return 1;
+		return true;
 	for (size_t i = 0; i < r->n_sources && are_wanted(r); i++)
 		if (!collecting_has_handed_on(r->sources[i]))
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 void collectors_repeat(struct recording *r)
@@ -91,7 +91,7 @@ void collectors_repeat(struct recording *r)
 
 /* --- the end ------------------------------------------------------------------------------- */
 
-/* The one that is waited for, or NULL. */
+/* A source that is still waited for, or NULL. */
 static struct source *find_late(const struct recording *r)
 {
 	for (size_t i = 0; i < r->n_sources; i++)
@@ -101,7 +101,7 @@ static struct source *find_late(const struct recording *r)
 }
 
 /* Returns how full the fullest ring was, in 1/1000. */
-static unsigned drain(struct recording *r)
+static unsigned drain_sources(struct recording *r)
 {
 	unsigned fullest = 0;
 
@@ -119,8 +119,8 @@ static unsigned drain(struct recording *r)
 	return fullest;
 }
 
-/* 0 when nobody wants the recording any more. */
-static int wait_for_all(struct recording *r)
+/* False when the recording is not wanted any more. */
+static bool wait_for_all(struct recording *r)
 {
 	int64_t give_up = monotonic_ns() + COLLECTORS_PATIENCE_NS;
 	unsigned fullest = 0;
@@ -128,12 +128,12 @@ static int wait_for_all(struct recording *r)
 
 	while ((late = find_late(r)) && monotonic_ns() < give_up) {
 		if (r->collectors.look && !r->collectors.look(r->collectors.context))
-			return 0;
+			return false;
 		if (fullest < MANY)
 			collect_wait(late->target, monotonic_ns() + DRAIN_INTERVAL_NS);
-		fullest = drain(r);
+		fullest = drain_sources(r);
 	}
-	return 1;
+	return true;
 }
 
 void collectors_end(struct recording *r)
@@ -158,18 +158,19 @@ void collectors_cancel(struct recording *r)
 	r->collectors.options = NULL;
 }
 
-/* --- what is said -------------------------------------------------------------------------- */
+/* --- sentences ----------------------------------------------------------------------------- */
 
-int collectors_see_device(const struct recording *r)
+bool collectors_see_device(const struct recording *r)
 {
 	for (size_t i = 0; i < r->n_sources; i++)
 		if (r->sources[i]->collecting.is_seen)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
-/* Of children, whose. */
-static int say(const struct recording *r, size_t i, struct space *space, const char *sentence)
+/* Adds a sentence; that of a child names the child. */
+static int add_sentence(
+	const struct recording *r, size_t i, struct space *space, const char *sentence)
 {
 	const struct target *t = r->sources[i]->target;
 
@@ -179,8 +180,8 @@ static int say(const struct recording *r, size_t i, struct space *space, const c
 		space, "gpu: in the child %s [%d]: %s", t->name, (int)t->pid, sentence);
 }
 
-/* A program that begins to use its device later is recorded from there on. */
-static int say_when(const struct recording *r, size_t i, struct space *space)
+/* Tells when a program was recorded later, because it began to use its device later. */
+static int add_begin_sentence(const struct recording *r, size_t i, struct space *space)
 {
 	const struct collecting *c = &r->sources[i]->collecting;
 	int64_t late_ns = sub_saturated(c->since_ns, r->start.monotonic_ns);
@@ -190,10 +191,10 @@ static int say_when(const struct recording *r, size_t i, struct space *space)
 		return 0;
 	snprintf(sentence, sizeof sentence, "recorded from %.1f ms after the start on",
 		(double)late_ns / 1e6);
-	return say(r, i, space, sentence);
+	return add_sentence(r, i, space, sentence);
 }
 
-static int say_lines(const struct recording *r, size_t i, struct space *space)
+static int add_collector_sentences(const struct recording *r, size_t i, struct space *space)
 {
 	char said[COLLECTING_SAID_BYTES];
 	char *rest = NULL;
@@ -206,12 +207,12 @@ static int say_lines(const struct recording *r, size_t i, struct space *space)
 		if (++n > MAX_SENTENCES)
 			continue;
 		printable_clean(line);
-		error = say(r, i, space, line);
+		error = add_sentence(r, i, space, line);
 	}
 	if (error || n <= MAX_SENTENCES)
 		return error;
 	snprintf(said, sizeof said, "further sentences: %d", n - MAX_SENTENCES);
-	return say(r, i, space, said);
+	return add_sentence(r, i, space, said);
 }
 
 int collectors_add_warnings(const struct recording *r, struct space *space)
@@ -221,11 +222,11 @@ int collectors_add_warnings(const struct recording *r, struct space *space)
 	for (size_t i = 0; i < r->n_sources && !error; i++) {
 		const char *problem = r->sources[i]->collecting.problem;
 
-		error = say_when(r, i, space);
+		error = add_begin_sentence(r, i, space);
 		if (!error)
-			error = say_lines(r, i, space);
+			error = add_collector_sentences(r, i, space);
 		if (!error && problem[0])
-			error = say(r, i, space, problem);
+			error = add_sentence(r, i, space, problem);
 	}
 	return error;
 }

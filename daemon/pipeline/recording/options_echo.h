@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of what no client's call asked for, as a Profile call would have said them: traces have that in them. */
+/* Serialises the options of a trace that no client's call asked for, as in a Profile call: traces contain them. */
 #ifndef DAEMON_OPTIONS_ECHO_H
 #define DAEMON_OPTIONS_ECHO_H
 
@@ -8,7 +8,7 @@
 
 struct profile_options;
 
-/* |repository|: NULL: none. Owner: *out belongs to the caller (free). 0 or -ENOMEM. */
+/* |repository| may be NULL. Owner: *out belongs to the caller (free). 0 or -ENOMEM. */
 int options_echo(
 	const struct profile_options *from, const char *repository, uint8_t **out, size_t *n_out);
 

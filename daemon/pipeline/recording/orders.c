@@ -17,10 +17,10 @@
 #include "daemon/target/target.h"
 
 #define ACK_TIMEOUT_NS NS_PER_S
-/* Behind that, for a process that is not stopped, but was not run: on a machine with too much to do. */
+/* More time for a process that is not stopped but was not run, because the machine is busy. */
 #define BUSY_TIMEOUT_NS (4 * NS_PER_S)
 
-/* What the rings of all processes hold of the memory that there is. */
+/* The memory of the rings of all processes. */
 static uint64_t count_held(const struct recording *r)
 {
 	uint64_t n = 0;
@@ -52,13 +52,13 @@ static uint32_t find_early(const struct family *f)
 
 	if (f->recorder_level || f->enabled_ns <= now_ns)
 		return 0;
-	/* Never a moment before: clocks are read with an error, too. */
+	/* Two more microseconds, because clocks are read with an error: it must never be too early. */
 	early_us = (f->enabled_ns - now_ns) / 1000 + 2;
 	return (uint32_t)(early_us < ARENA_START_MAX_EARLY_US ? early_us : ARENA_START_MAX_EARLY_US)
 	       << ARENA_START_EARLY_SHIFT;
 }
 
-/* Only while something records: the kernel has work with each fork of the machine while anybody listens. */
+/* Watches only while something records, because the watch costs the kernel work with each fork of the machine. */
 static void watch_crashes(struct target *t)
 {
 	if (t->is_told_to_record && !t->crash_fd) {
@@ -85,7 +85,7 @@ void orders_send(const struct family *f, struct target *t)
 		watch_crashes(t);
 }
 
-static void send(struct recording *r, struct source *s, enum arena_op op)
+static void send_order(struct recording *r, struct source *s, enum arena_op op)
 {
 	if (op == ARENA_OP_PREPARE)
 		target_send(s->target, op, prepare_rings(r, s));
@@ -93,8 +93,8 @@ static void send(struct recording *r, struct source *s, enum arena_op op)
 		orders_send(r->family, s->target);
 }
 
-/* Does not record for this one, then; and shall not start when it goes on and nobody listens any more. */
-static void give_up(struct recording *r, struct source *s, int error)
+/* Gives up a process that did not answer. It must not start later, when it goes on and no recording is left. */
+static void give_up_process(struct recording *r, struct source *s, int error)
 {
 	unsigned level = *r->asked;
 
@@ -107,7 +107,7 @@ static void give_up(struct recording *r, struct source *s, int error)
 	s->state = SOURCE_ENDED;
 }
 
-/* Without waiting for answers. */
+/* Lets all processes stop, without waiting for answers. */
 static void silence_all(struct recording *r)
 {
 	*r->asked = 0;
@@ -115,7 +115,7 @@ static void silence_all(struct recording *r)
 		orders_send(r->family, r->sources[i]->target);
 }
 
-/* The recording may have begun with the order, and the program may be stopped before it answers: that time counts as stopped. */
+/* Awaits the answer, and counts the time in which the program is stopped: the recording may have begun with the order. */
 static int await_and_look(struct recording *r, struct target *t, int64_t deadline_ns)
 {
 	int error;
@@ -146,15 +146,15 @@ static int await_process(
 		       : error;
 }
 
-/* All processes at the same time. Returns the answer of the first, the program; children may fail. */
-static int tell(struct recording *r, enum arena_op op)
+/* Tells all processes at the same time. Returns the result of the first, the program; children may fail. */
+static int order_all(struct recording *r, enum arena_op op)
 {
 	int64_t deadline = monotonic_ns() + ACK_TIMEOUT_NS;
 	int result = 0;
 
 	for (size_t i = 0; i < r->n_sources; i++)
 		if (r->sources[i]->state != SOURCE_ENDED)
-			send(r, r->sources[i], op);
+			send_order(r, r->sources[i], op);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		struct source *s = r->sources[i];
 		int error = 0;
@@ -164,7 +164,7 @@ static int tell(struct recording *r, enum arena_op op)
 		if (i == 0)
 			result = error;
 		else if (error && op != ARENA_OP_STOP)
-			give_up(r, s, error);
+			give_up_process(r, s, error);
 	}
 	return result;
 }
@@ -175,7 +175,7 @@ int orders_begin(struct recording *r, enum arena_op op, struct diag *d)
 
 	if (op == ARENA_OP_START)
 		*r->asked = r->level;
-	error = tell(r, op);
+	error = order_all(r, op);
 	if (error == -ESRCH)
 		return RECORDING_NO_TARGET;
 	if (!error)
@@ -189,14 +189,14 @@ int orders_begin(struct recording *r, enum arena_op op, struct diag *d)
 int orders_end(struct recording *r)
 {
 	*r->asked = 0;
-	return tell(r, ARENA_OP_STOP);
+	return order_all(r, ARENA_OP_STOP);
 }
 
-/* Their rings are mapped by their threads, one by one: a second command would have to wait for the first. */
+/* Newcomers get no PREPARE, because START would have to wait for its answer: their threads map their rings one by one. */
 void orders_start_newcomers(struct recording *r, size_t first)
 {
 	for (size_t i = first; i < r->n_sources; i++) {
 		prepare_rings(r, r->sources[i]);
-		send(r, r->sources[i], ARENA_OP_START);
+		send_order(r, r->sources[i], ARENA_OP_START);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a snapshot begins; see part_origin.h. */
+/* The origin of a part; see part_origin.h. */
 #include "daemon/pipeline/recording/part_origin.h"
 
 #include <stdbool.h>
@@ -35,7 +35,7 @@ uint64_t part_origin_find_first_carried(const struct async_carries *carries, uin
 	return first;
 }
 
-/* Since the start of the recording, which none is in that ended before. */
+/* Time since the start of the recording, at least 0. */
 static int64_t find_since_start(const struct recording *part, int64_t at_ns)
 {
 	return at_ns > part->start.monotonic_ns ? at_ns - part->start.monotonic_ns : 0;
@@ -47,10 +47,10 @@ void part_origin_begin(struct recording *part, uint64_t first, int64_t devices_n
 	int64_t of_devices_ns = find_since_start(part, devices_ns);
 	int64_t first_ns;
 
-	/* Only a target that writes at random has anything that is older. */
+	/* Only a target that writes at random has older records. */
 	if (first < part->start.ticks)
 		first = part->start.ticks;
-	/* As a time between two ticks it may be rounded up. */
+	/* The conversion may round up. */
 	first_ns = timeline_convert(&part->timeline, first) - 1;
 	if (part->window_ns < first_ns)
 		first_ns = part->window_ns;

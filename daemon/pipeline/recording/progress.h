@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far a recording is, for who waits for it. Written by the worker, read by any thread. The functions take NULL: then
- * nobody wants to know.
+ * The progress of a recording. The worker writes it, any thread reads it. The functions accept NULL: then
+ * no progress is kept.
  */
 #ifndef DAEMON_PROGRESS_H
 #define DAEMON_PROGRESS_H
@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 
-/* As proftap.v1.Phase has it. */
+/* The values are those of proftap.v1.Phase. */
 enum progress_phase {
 	PROGRESS_WAITING = 0, /* for its start time */
 	PROGRESS_RECORDING = 1,
@@ -21,9 +21,9 @@ enum progress_phase {
 struct progress {
 	_Atomic int phase;
 	_Atomic int64_t begun_ns; /* CLOCK_MONOTONIC; set before |phase| */
-	_Atomic int64_t ended_ns; /* the same; while it records: when it will, at the latest */
-	_Atomic uint64_t recorded_bytes; /* raw, so far */
-	_Atomic uint64_t spooled_bytes; /* of those, on disk */
+	_Atomic int64_t ended_ns; /* CLOCK_MONOTONIC; while it records: the latest possible end */
+	_Atomic uint64_t recorded_bytes; /* of raw records so far */
+	_Atomic uint64_t spooled_bytes; /* the share of those on disk */
 };
 
 static inline void progress_begin(struct progress *p, int64_t begun_ns, int64_t end_ns)
@@ -52,7 +52,7 @@ static inline void progress_end(struct progress *p, int64_t ended_ns)
 	atomic_store(&p->phase, PROGRESS_COLLECTING);
 }
 
-/* How long it recorded so far. */
+/* The time that it has recorded so far. */
 static inline uint64_t progress_get_elapsed_ns(const struct progress *p)
 {
 	int phase = atomic_load(&p->phase);
@@ -61,7 +61,7 @@ static inline uint64_t progress_get_elapsed_ns(const struct progress *p)
 
 	if (phase == PROGRESS_WAITING)
 		return 0;
-	/* The worker may come late to its end: what is recorded then is left out. */
+	/* The worker may end it late; later records are left out. */
 	if (phase == PROGRESS_RECORDING && now_ns < ended_ns)
 		ended_ns = now_ns;
 	return (uint64_t)(ended_ns - atomic_load(&p->begun_ns));

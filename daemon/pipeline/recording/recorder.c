@@ -22,11 +22,11 @@
 #include "daemon/target/ring_copy.h"
 #include "daemon/target/target.h"
 
-/* Beyond them every other one of the older half goes. They take 32 KiB. */
+/* The most clock pairs, 32 KiB. Beyond it every other one of the older half is dropped. */
 #define MAX_PAIRS 2048u
-/* While threads come and go so fast that rings become few. */
+/* The interval while threads come and go so fast that rings become few. */
 #define SHORT_INTERVAL_NS (50 * NS_PER_MS)
-/* A quarter of the rings' memory is for threads that are gone. */
+/* Ended threads may take a quarter of the rings' memory. */
 #define ENDED_SHARE 4
 #define MAX_DEAD_CHILDREN 64
 
@@ -45,13 +45,13 @@ static struct source *get_source(const struct recorder *r, size_t i)
 	return r->recording.sources[i];
 }
 
-/* What rings hold when it is turned on is older; of a process that joins later it is not. */
+/* The time since which a ring's records belong to the recorder. Only a process that joins later has no older ones. */
 static uint64_t find_since(const struct recorder *r)
 {
 	return r->due_ns == INT64_MAX ? 0 : r->recording.start.ticks;
 }
 
-static int add_source(struct recorder *r, struct target *t)
+static int add_recorder_source(struct recorder *r, struct target *t)
 {
 	struct recording *rec = &r->recording;
 	size_t n = rec->n_sources;
@@ -90,14 +90,14 @@ static void forget_source(struct recorder *r, size_t i)
 	rec->n_sources--;
 }
 
-/* Nobody wants what the children have. */
+/* Lets all children go, whose records are not wanted any more. */
 static void release_children(struct recorder *r)
 {
 	for (size_t i = 0; i < r->family->n_children; i++)
 		r->family->children[i]->is_recorded = false;
 }
 
-static void clear(struct recorder *r)
+static void clear_recorder(struct recorder *r)
 {
 	family_remove_meeter(r->family, &r->recording.meeter);
 	while (r->recording.n_sources)
@@ -112,16 +112,16 @@ static void clear(struct recorder *r)
 
 void recorder_deinit(struct recorder *r)
 {
-	clear(r);
+	clear_recorder(r);
 }
 
 /* --- children that join record from there on ---------------------------------------------- */
 
-static void meet(struct recorder *r, struct child *child)
+static void meet_child(struct recorder *r, struct child *child)
 {
 	size_t n = r->recording.n_sources;
 
-	child->is_recorded = add_source(r, &child->target) == 0;
+	child->is_recorded = add_recorder_source(r, &child->target) == 0;
 	if (child->is_recorded)
 		orders_start_newcomers(&r->recording, n);
 }
@@ -134,12 +134,12 @@ static void meet_children(void *recorder)
 	for (size_t i = 0; i < f->n_children; i++)
 		if (!f->children[i]->is_recorded &&
 			target_get_life(&f->children[i]->target) == TARGET_ALIVE)
-			meet(r, f->children[i]);
+			meet_child(r, f->children[i]);
 }
 
 /* --- on and off --------------------------------------------------------------------------- */
 
-static int add_pair(struct recorder *r, struct clock_pair pair)
+static int add_recorder_pair(struct recorder *r, struct clock_pair pair)
 {
 	int error = timeline_add(&r->recording.timeline, pair);
 
@@ -147,7 +147,7 @@ static int add_pair(struct recorder *r, struct clock_pair pair)
 	return error;
 }
 
-static int begin(struct recorder *r, struct diag *d)
+static int begin_recorder(struct recorder *r, struct diag *d)
 {
 	struct recording *rec = &r->recording;
 	int error = orders_begin(rec, ARENA_OP_PREPARE, d);
@@ -168,7 +168,7 @@ static uint64_t count_rings_bytes(const struct source *s)
 	return n_bytes > s->rings_bytes ? n_bytes : s->rings_bytes;
 }
 
-/* A share of the most that threads had at a time, and no more than is left: to be asked before rings are freed. */
+/* Bounds the memory of ended threads by a share of the rings' and by the free memory. Called before rings are freed. */
 static void limit_ended(struct recorder *r)
 {
 	uint64_t n_bytes = 0;
@@ -191,12 +191,12 @@ int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struc
 	r->max_bytes = max_bytes;
 	rec->asked = &r->family->recorder_level;
 	rec->level = level;
-	error = add_source(r, r->family->main);
+	error = add_recorder_source(r, r->family->main);
 	if (!error)
-		error = begin(r, d);
+		error = begin_recorder(r, d);
 	if (error) {
 		r->family->recorder_level = 0;
-		clear(r);
+		clear_recorder(r);
 		return error;
 	}
 	r->is_on = true;
@@ -215,7 +215,7 @@ void recorder_stop(struct recorder *r)
 		return;
 	orders_end(&r->recording);
 	atomic_store(&r->family->is_recording, r->family->capture_level != 0);
-	clear(r);
+	clear_recorder(r);
 }
 
 void recorder_freeze(struct recorder *r)
@@ -234,8 +234,8 @@ static struct child *find_child(const struct recorder *r, const struct target *t
 	return NULL;
 }
 
-/* All its threads have ended; the rings' memory goes. */
-static void take_dead(struct recorder *r, size_t i)
+/* Takes the records of a dead child's threads, and frees its rings' memory. */
+static void take_dead_child(struct recorder *r, size_t i)
 {
 	struct target *t = get_source(r, i)->target;
 
@@ -250,7 +250,7 @@ static void take_dead(struct recorder *r, size_t i)
 	target_empty(t);
 }
 
-static void let_go(struct recorder *r, size_t i)
+static void forget_child(struct recorder *r, size_t i)
 {
 	struct child *child = find_child(r, get_source(r, i)->target);
 
@@ -260,8 +260,8 @@ static void let_go(struct recorder *r, size_t i)
 }
 
 /*
- * Of children that are gone: what they recorded is kept, until that goes, too, or others that ended have joined later:
- * each costs a mapping.
+ * Keeps the records of children that are gone. A child is forgotten when its records were dropped, or MAX_DEAD_CHILDREN others joined
+ * later, because each costs a mapping.
  */
 static void look_after_children(struct recorder *r)
 {
@@ -270,7 +270,7 @@ static void look_after_children(struct recorder *r)
 	for (size_t i = r->recording.n_sources; i-- > 1;) {
 		if (target_get_life(get_source(r, i)->target) == TARGET_ALIVE)
 			continue;
-		take_dead(r, i);
+		take_dead_child(r, i);
 		if (r->is_lent)
 			continue;
 		if (n_kept == MAX_DEAD_CHILDREN)
@@ -278,7 +278,7 @@ static void look_after_children(struct recorder *r)
 		if (r->ended_of[i]->n)
 			n_kept++;
 		else
-			let_go(r, i);
+			forget_child(r, i);
 	}
 }
 
@@ -290,9 +290,9 @@ void recorder_tend(struct recorder *r, bool is_capturing)
 	if (!r->is_on || monotonic_ns() < r->due_ns)
 		return;
 	now = clock_pair_read(r->recording.uses_ticks);
-	if (add_pair(r, now))
+	if (add_recorder_pair(r, now))
 		r->recording.error = -ENOMEM;
-	/* Others' crashes would fill what the socket holds. */
+	/* Crashes of other processes would fill the socket's buffer. */
 	target_look_for_crash(r->family->main, r->family->main);
 	family_meet(r->family);
 	limit_ended(r);

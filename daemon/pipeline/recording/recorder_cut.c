@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the flight recorder holds at one instant, as a part of a recording; see recorder.h. */
+/* Cuts the flight recorder's records of one instant out as a part of a recording; see recorder.h. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
 
-/* Where the ticks were that many ns before |stop|; 0: before the recording. */
-static uint64_t find_from(const struct recording *part, uint64_t last_ms)
+/* The ticks |last_ms| before the part's stop, not before its start; 0: all records are wanted. */
+static uint64_t find_from_ticks(const struct recording *part, uint64_t last_ms)
 {
 	struct clock_pair start = part->start;
 	struct clock_pair stop = part->stop;
@@ -35,13 +35,13 @@ static uint64_t find_from(const struct recording *part, uint64_t last_ms)
 				       (double)(stop.ticks - start.ticks));
 }
 
-/* What becomes of one process. */
-struct piece {
-	struct source *s; /* the part's; NULL: no memory */
+/* The picture of one process that is being made. */
+struct process_picture {
+	struct source *s; /* of the part; NULL: memory ran out */
 	struct thread_log **rooms; /* empty logs with memory, by ring; some are NULL, or all */
 };
 
-/* That ring |i| has, as far as anybody wants them. */
+/* The number of slots of ring |i| that are wanted. */
 static uint64_t count_slots(const struct target *t, uint32_t i, uint64_t from_ticks)
 {
 	uint64_t head = atomic_load_explicit(&target_ring(t, i)->head, memory_order_acquire);
@@ -52,7 +52,7 @@ static uint64_t count_slots(const struct target *t, uint32_t i, uint64_t from_ti
 	return head < t->n_slots ? head : t->n_slots;
 }
 
-/* What one process has. */
+/* Adds the slots of one process to |shares|. */
 static int add_shares(
 	const struct recorder *r, size_t i, uint64_t from_ticks, struct shares *shares)
 {
@@ -67,8 +67,8 @@ static int add_shares(
 	return error;
 }
 
-/* Without memory to find it the first to be copied have all. */
-static void find_share(const struct recorder *r, struct recording *part, uint64_t from_ticks)
+/* Finds the share of each thread. Without memory for that the threads that are copied first get all. */
+static void find_thread_share(const struct recorder *r, struct recording *part, uint64_t from_ticks)
 {
 	struct shares shares = {.n = 0};
 	int error = 0;
@@ -80,7 +80,7 @@ static void find_share(const struct recorder *r, struct recording *part, uint64_
 	shares_deinit(&shares);
 }
 
-static struct thread_log *make_room(struct source *s, uint32_t i, uint64_t from_ticks)
+static struct thread_log *make_log_with_room(struct source *s, uint32_t i, uint64_t from_ticks)
 {
 	struct drain_budget *budget = s->drain.budget;
 	uint64_t n = count_slots(s->target, i, from_ticks);
@@ -92,19 +92,19 @@ static struct thread_log *make_room(struct source *s, uint32_t i, uint64_t from_
 	return log;
 }
 
-/* Before the instant: while memory is made, the threads write on. What there is none for is had made later. */
-static void make_rooms(struct piece *p, uint64_t from_ticks)
+/* Makes memory before the instant of the picture, because the threads write on meanwhile. Logs without it get theirs later. */
+static void make_logs_with_room(struct process_picture *p, uint64_t from_ticks)
 {
 	const struct target *t = p->s->target;
 
 	p->rooms = calloc(t->n_rings, sizeof(struct thread_log *));
 	for (uint32_t i = 0; i < t->n_rings && p->rooms; i++)
 		if (rings_is_used(t, i))
-			p->rooms[i] = make_room(p->s, i, from_ticks);
+			p->rooms[i] = make_log_with_room(p->s, i, from_ticks);
 }
 
-static int begin_piece(const struct recorder *r, size_t i, struct recording *part, struct piece *p,
-	uint64_t from_ticks)
+static int begin_picture(const struct recorder *r, size_t i, struct recording *part,
+	struct process_picture *p, uint64_t from_ticks)
 {
 	const struct source *of = r->recording.sources[i];
 	int error = source_new(of->target, &part->budget, &p->s);
@@ -115,19 +115,19 @@ static int begin_piece(const struct recorder *r, size_t i, struct recording *par
 	p->s->state = SOURCE_ENDED;
 	p->s->drain.is_picture = true;
 	if (of->state != SOURCE_ENDED)
-		make_rooms(p, from_ticks);
+		make_logs_with_room(p, from_ticks);
 	return 0;
 }
 
-static void end_piece(struct piece *p)
+static void end_picture(struct process_picture *p)
 {
 	for (uint32_t i = 0; p->rooms && i < p->s->target->n_rings; i++)
 		thread_log_free(p->rooms[i]);
 	free(p->rooms);
 }
 
-/* One with room, if it was made. */
-static int get_log(struct piece *p, uint32_t i, struct thread_log **out)
+/* Sets *out to a log, one with memory if it was made. */
+static int take_log(struct process_picture *p, uint32_t i, struct thread_log **out)
 {
 	if (!p->rooms || !p->rooms[i])
 		return thread_log_new(p->s->drain.budget, out);
@@ -136,12 +136,12 @@ static int get_log(struct piece *p, uint32_t i, struct thread_log **out)
 	return 0;
 }
 
-static int take_picture(struct piece *p, uint32_t i, uint64_t from_ticks)
+static int take_picture(struct process_picture *p, uint32_t i, uint64_t from_ticks)
 {
 	struct source *s = p->s;
 	struct thread_log *log;
 	uint32_t word = atomic_load(&s->target->arena->word);
-	int r = get_log(p, i, &log);
+	int r = take_log(p, i, &log);
 
 	if (r) {
 		s->drain.lost_memory += ring_picture_count(s->target, i, word);
@@ -161,7 +161,7 @@ static int take_picture(struct piece *p, uint32_t i, uint64_t from_ticks)
 	return drain_take_log(&s->drain, log) || r == -ENOMEM ? -ENOMEM : 0;
 }
 
-static int take_pictures(struct piece *p, uint64_t from_ticks)
+static int take_pictures(struct process_picture *p, uint64_t from_ticks)
 {
 	const struct target *t = p->s->target;
 	int error = 0;
@@ -172,7 +172,8 @@ static int take_pictures(struct piece *p, uint64_t from_ticks)
 	return error;
 }
 
-static int fill_piece(const struct recorder *r, size_t i, struct piece *p, uint64_t from_ticks)
+static int fill_picture(
+	const struct recorder *r, size_t i, struct process_picture *p, uint64_t from_ticks)
 {
 	const struct source *of = r->recording.sources[i];
 	struct drain *d = &p->s->drain;
@@ -190,7 +191,7 @@ static int fill_piece(const struct recorder *r, size_t i, struct piece *p, uint6
 	return error;
 }
 
-/* Before it nothing is complete, and nothing is missing that anybody asked for. */
+/* Sets the begin of the part's window: the time that was asked for, or that of the first entry. */
 static void find_window(struct recording *part, uint64_t from_ticks)
 {
 	uint64_t window = from_ticks ? from_ticks : part->stop.ticks;
@@ -209,41 +210,41 @@ static void set_times(struct recording *part)
 {
 	part->end_ns = part->stop.monotonic_ns;
 	part->settled_ticks = UINT64_MAX;
-	/* Whatever became of the clock of days since the recorder was turned on. */
+	/* By the present clock, which may have been set since the recorder was turned on. */
 	part->start_unix_ns = realtime_ns() - (monotonic_ns() - part->start.monotonic_ns);
 }
 
-/* Of the threads, who write on, somewhat more will be wanted. */
-static int begin_pieces(
-	const struct recorder *r, uint64_t last_ms, struct recording *part, struct piece *pieces)
+/* Begins the pictures of all processes. The threads write on, so slightly more slots will be wanted. */
+static int begin_pictures(const struct recorder *r, uint64_t last_ms, struct recording *part,
+	struct process_picture *pieces)
 {
 	uint64_t from_ticks;
 	int error = 0;
 
 	part->stop = r->frozen.ticks ? r->frozen : clock_pair_read(part->uses_ticks);
-	from_ticks = find_from(part, last_ms);
-	find_share(r, part, from_ticks);
+	from_ticks = find_from_ticks(part, last_ms);
+	find_thread_share(r, part, from_ticks);
 	for (size_t i = 0; i < r->recording.n_sources; i++)
-		if (begin_piece(r, i, part, &pieces[i], from_ticks))
+		if (begin_picture(r, i, part, &pieces[i], from_ticks))
 			error = -ENOMEM;
 	return error;
 }
 
-static int fill_pieces(
-	struct recorder *r, uint64_t last_ms, struct recording *part, struct piece *pieces)
+static int fill_pictures(struct recorder *r, uint64_t last_ms, struct recording *part,
+	struct process_picture *pieces)
 {
 	uint64_t from_ticks;
 	int error = 0;
 
 	part->stop = r->frozen.ticks ? r->frozen : ring_picture_now(part->uses_ticks);
 	set_times(part);
-	from_ticks = find_from(part, last_ms);
-	/* Later looks keep it, too, so that what several of them have is at the same time in all. */
+	from_ticks = find_from_ticks(part, last_ms);
+	/* The recorder keeps the pair, so that a record has the same time in all snapshots that have it. */
 	if (timeline_add(&part->timeline, part->stop) ||
 		timeline_add(&r->recording.timeline, part->stop))
 		error = -ENOMEM;
 	for (size_t i = 0; i < r->recording.n_sources; i++)
-		if (pieces[i].s && fill_piece(r, i, &pieces[i], from_ticks))
+		if (pieces[i].s && fill_picture(r, i, &pieces[i], from_ticks))
 			error = -ENOMEM;
 	find_window(part, from_ticks);
 	return error;
@@ -252,7 +253,7 @@ static int fill_pieces(
 int recorder_cut(struct recorder *r, uint64_t last_ms, struct recording *part)
 {
 	size_t n = r->recording.n_sources;
-	struct piece *pieces = calloc(n, sizeof *pieces);
+	struct process_picture *pieces = calloc(n, sizeof *pieces);
 	int error = r->recording.error;
 
 	*part = r->recording;
@@ -260,19 +261,19 @@ int recorder_cut(struct recorder *r, uint64_t last_ms, struct recording *part)
 	part->n_sources = part->n_allocated = 0;
 	/* Days may have passed since it was turned on. */
 	recording_limit(part, capture_find_max_bytes(r->max_bytes, &r->family->headroom), 0);
-	/* For the rings do not wait: what is to be spooled is so afterwards. */
+	/* The rings do not wait, so slots are spooled afterwards. */
 	part->part_window_bytes = part->budget.window_bytes;
 	part->budget.window_bytes = 0;
 	if (timeline_copy(&r->recording.timeline, &part->timeline) || !part->sources || !pieces) {
 		free(pieces);
 		return part->error = -ENOMEM;
 	}
-	if (begin_pieces(r, last_ms, part, pieces))
+	if (begin_pictures(r, last_ms, part, pieces))
 		error = -ENOMEM;
-	if (fill_pieces(r, last_ms, part, pieces))
+	if (fill_pictures(r, last_ms, part, pieces))
 		error = -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		end_piece(&pieces[i]);
+		end_picture(&pieces[i]);
 	free(pieces);
 	r->recording.error = 0;
 	return part->error = error;

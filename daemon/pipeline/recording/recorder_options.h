@@ -7,7 +7,7 @@ struct diag;
 struct profile_options;
 
 /*
- * Sets in |o| what |lines|, which is changed, say. 0; -EINVAL with |d| naming key, value, and the nearest key or range;
+ * Sets the options of |lines|, which is changed, in |o|. 0; -EINVAL with |d| naming key, value, and the nearest key or range;
  * -ENOMEM.
  */
 int recorder_options_parse(struct profile_options *o, char *lines, struct diag *d);

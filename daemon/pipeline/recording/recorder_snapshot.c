@@ -31,13 +31,13 @@ static int fill_request(struct capture_request *request, const struct recorder_s
 	};
 	r = options_echo(
 		&request->options, NULL, &request->options_bytes, &request->n_options_bytes);
-	/* The program's end is no surprise, or the warning tells it. */
+	/* The end of the program is expected, or the warning tells it. */
 	request->options.duration_ms = PROFILE_TO_THE_END_MS;
 	return r || !wish->warning ? r : capture_request_warn(request, wish->warning);
 }
 
-/* What is missing the part says. */
-static void finish_part(struct recorder_snapshot *s)
+/* Sets the part's origin and window; its |error| says when records are missing. */
+static void prepare_part(struct recorder_snapshot *s)
 {
 	if (s->part->timeline.n_pairs)
 		part_origin_set(s->part);
@@ -58,7 +58,8 @@ static int make_trace(struct recorder_snapshot *s, struct capture_result *result
 	};
 	int r = fill_request(&request, s);
 
-	finish_part(s);
+	request.options = echo;
+	prepare_part(s);
 	if (!r)
 		r = space_new(&t.space);
 	if (!r)
@@ -68,7 +69,7 @@ static int make_trace(struct recorder_snapshot *s, struct capture_result *result
 	return r;
 }
 
-static void make(struct recorder_snapshot *s)
+static void make_snapshot(struct recorder_snapshot *s)
 {
 	struct capture_result result;
 	struct diag d = DIAG_INIT;
@@ -86,7 +87,7 @@ static void *run_maker(void *argument)
 {
 	struct recorder_snapshot *s = argument;
 
-	make(s);
+	make_snapshot(s);
 	atomic_store(&s->is_made, 1);
 	if (s->on_made)
 		s->on_made(s->context);
@@ -110,7 +111,7 @@ bool recorder_snapshot_is_ready(struct recorder_snapshot *s)
 	return true;
 }
 
-static void fail(const struct recorder_wish *wish)
+static void fail_wish(const struct recorder_wish *wish)
 {
 	struct capture_result nothing = {.is_empty = 0};
 	struct diag d = DIAG_INIT;
@@ -125,10 +126,10 @@ void recorder_snapshot_take(
 	s->wish = *wish;
 	s->part = malloc(sizeof *s->part);
 	if (!s->part) {
-		fail(wish);
+		fail_wish(wish);
 		return;
 	}
-	/* What is missing the trace says. */
+	/* The trace tells when records are missing. */
 	recorder_cut(r, wish->last_ms, s->part);
 	atomic_store(&s->is_made, 0);
 	s->has_maker = pthread_create(&s->maker, NULL, run_maker, s) == 0;
@@ -136,5 +137,5 @@ void recorder_snapshot_take(
 	if (s->has_maker)
 		pthread_setname_np(s->maker, "ptap-maker");
 	else
-		make(s);
+		make_snapshot(s);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots of the flight recorder, one at a time: the worker copies what the rings hold, another thread makes trace and
- * delivery of it.
+ * Snapshots of the flight recorder, one at a time: the worker copies the rings, and another thread makes trace and
+ * delivery of the copy.
  *
- * Threads: the worker's, but for |deliver|.
+ * Threads: only the worker calls these functions; |deliver| and |on_made| are called on any thread.
  */
 #ifndef DAEMON_RECORDER_SNAPSHOT_H
 #define DAEMON_RECORDER_SNAPSHOT_H
@@ -19,13 +19,13 @@ struct diag;
 struct recorder;
 struct recording;
 
-/* What is wanted. */
+/* The request of a snapshot. */
 struct recorder_wish {
-	uint64_t last_ms; /* 0: all there is */
-	uint64_t max_xspace_bytes; /* that |deliver| can take; 0: any number */
+	uint64_t last_ms; /* 0: all records */
+	uint64_t max_xspace_bytes; /* the most that |deliver| can take; 0: any number */
 	const char *
-		reason; /* of one that no client asked for, goes into the trace; borrowed until |deliver|. NULL: none */
-	const char *warning; /* goes into the trace, too, in the same way; NULL: none */
+		reason; /* goes into the trace when no client asked for it; borrowed until |deliver|. NULL: none */
+	const char *warning; /* goes into the trace, borrowed in the same way; NULL: none */
 	/* Gets a result as of capture_run(), once, on any thread; |r| is 0 or -ENOMEM. */
 	void (*deliver)(void *context, int r, struct capture_result *result, struct diag *d);
 	void *context;
@@ -33,21 +33,21 @@ struct recorder_wish {
 
 /* All zero: idle. */
 struct recorder_snapshot {
-	struct recorder *recorder; /* lends what is being made */
+	struct recorder *recorder; /* lent to the snapshot that is being made */
 	struct recorder_wish wish;
 	struct recording *part;
 	pthread_t maker;
 	bool has_maker;
 	_Atomic bool is_made; /* the thread is about to end */
-	void (*on_made)(void *context); /* on that thread, the last that it does; NULL ok */
+	void (*on_made)(void *context); /* called last on that thread; NULL ok */
 	void *context;
 };
 
-/* Whether nothing is being made. */
+/* True when no snapshot is being made. */
 bool recorder_snapshot_is_ready(struct recorder_snapshot *s);
-/* Waits until that is so. */
+/* Waits until none is. */
 void recorder_snapshot_wait(struct recorder_snapshot *s);
-/* Of what |r| holds now. To be called when it is ready. */
+/* Takes a snapshot of |r|. Called only when it is ready. */
 void recorder_snapshot_take(
 	struct recorder_snapshot *s, struct recorder *r, const struct recorder_wish *wish);
 

@@ -9,7 +9,7 @@
 #include "daemon/pipeline/drain/drain_cut.h"
 #include "daemon/pipeline/recording/recording.h"
 #include "daemon/pipeline/recording/source.h"
-#include "daemon/pipeline/usage/usage_cut.h"
+#include "daemon/pipeline/usage/usage.h"
 #include "daemon/target/target.h"
 
 static void empty_rings(struct recording *r)

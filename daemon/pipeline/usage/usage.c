@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process uses; see usage.h. */
+/* The usage of a process; see usage.h. */
 #include "daemon/pipeline/usage/usage.h"
 
 #include <errno.h>
@@ -13,38 +13,39 @@
 #include "base/grow.h"
 #include "daemon/kernel/proc_file.h"
 
-/* Of one visit: about 3 µs each. */
+/* The most threads that a visit reads, at about 3 µs each. */
 #define THREADS_PER_VISIT 128
-/* So many samples and readings, 7 MiB together, are kept; then every other one goes, and the pace halves. */
+/* The most samples and readings, 7 MiB together. Beyond it every other one is dropped, and the pace halves. */
 #define MAX_SAMPLES 8192
 #define MAX_READINGS (256u << 10)
-/* More processes than these share what so many may keep. */
+/* Above this number the processes share the memory of so many. */
 #define MAX_FULL_SHARES 4
-/* Less says nothing: of one process, and of one thread. */
+/* The least that a process and a thread keep: fewer say nothing. */
 #define LEAST_SAMPLES 64
 #define LEAST_READINGS 8
-/* So many processes are read in a visit: about 8 µs each. */
+/* The most processes that a visit reads, at about 8 µs each. */
 #define PROCESSES_PER_VISIT 48
 /* The pause between two looks for the first descendant. */
 #define CHILDLESS_INTERVAL_NS (500 * NS_PER_MS)
 /* A pass over very many threads takes at most a twentieth of this server's time. */
 #define REST_FACTOR 20
 
-static void set(struct usage_sample *s, enum usage_metric metric, uint64_t value)
+static void set_value(struct usage_sample *s, enum usage_metric metric, uint64_t value)
 {
 	s->value[metric] = value;
 	s->known |= 1u << metric;
 }
 
-/* To the nanosecond, where /proc counts in ticks of 10 ms; threads that have ended are in it. */
+/* The clock counts nanoseconds, /proc only ticks of 10 ms; it includes threads that have ended. */
 static void read_cpu(const struct usage *u, const struct proc_stat *stat, struct usage_sample *s)
 {
 	struct timespec t;
 
 	if (u->has_cpu_clock && clock_gettime(u->cpu_clock, &t) == 0)
-		set(s, USAGE_CPU, (uint64_t)(t.tv_sec * NS_PER_S + t.tv_nsec));
+		set_value(s, USAGE_CPU, (uint64_t)(t.tv_sec * NS_PER_S + t.tv_nsec));
 	else if (!u->has_cpu_clock)
-		set(s, USAGE_CPU, stat->cpu_ticks * (uint64_t)(NS_PER_S / sysconf(_SC_CLK_TCK)));
+		set_value(s, USAGE_CPU,
+			stat->cpu_ticks * (uint64_t)(NS_PER_S / sysconf(_SC_CLK_TCK)));
 }
 
 static int read_stat(const struct usage *u, struct usage_sample *s)
@@ -58,12 +59,12 @@ static int read_stat(const struct usage *u, struct usage_sample *s)
 	if (r)
 		return r;
 	read_cpu(u, &stat, s);
-	set(s, USAGE_THREADS, stat.n_threads);
-	set(s, USAGE_MINOR_FAULTS, stat.minor_faults);
-	set(s, USAGE_MAJOR_FAULTS, stat.major_faults);
-	/* When the first thread has ended before the others its memory cannot be seen here. */
+	set_value(s, USAGE_THREADS, stat.n_threads);
+	set_value(s, USAGE_MINOR_FAULTS, stat.minor_faults);
+	set_value(s, USAGE_MAJOR_FAULTS, stat.major_faults);
+	/* When the first thread has ended before the others, the file does not tell the memory. */
 	if (stat.state != 'Z')
-		set(s, USAGE_RSS,
+		set_value(s, USAGE_RSS,
 			proc_rss_read(u->statm_fd, &stat) * (uint64_t)sysconf(_SC_PAGESIZE));
 	return 0;
 }
@@ -81,18 +82,18 @@ static void read_io(struct usage *u, struct usage_sample *s)
 		u->io_error = r;
 	if (r || proc_io_parse(text, &io))
 		return;
-	set(s, USAGE_READ, io.read_bytes);
-	set(s, USAGE_WRITTEN, io.written_bytes);
-	set(s, USAGE_DISK_READ, io.disk_read_bytes);
-	set(s, USAGE_DISK_WRITTEN, io.disk_written_bytes);
+	set_value(s, USAGE_READ, io.read_bytes);
+	set_value(s, USAGE_WRITTEN, io.written_bytes);
+	set_value(s, USAGE_DISK_READ, io.disk_read_bytes);
+	set_value(s, USAGE_DISK_WRITTEN, io.disk_written_bytes);
 }
 
 static void add_threads(const struct usage *u, struct usage_sample *s)
 {
 	if (!u->threads.dir || u->threads.has_no_schedstat)
 		return;
-	set(s, USAGE_CPU_WAIT, u->threads.wait_ns);
-	set(s, USAGE_SWITCHES, u->threads.n_switches);
+	set_value(s, USAGE_CPU_WAIT, u->threads.wait_ns);
+	set_value(s, USAGE_SWITCHES, u->threads.n_switches);
 }
 
 static void take_sample(struct usage *u)
@@ -111,7 +112,7 @@ static void take_sample(struct usage *u)
 	u->samples[u->n_samples++] = s;
 }
 
-/* Whether this one keeps its share of |most|, and not less than |least|. */
+/* True when |n| is within this process's share of |most|, or |least| if that is more. */
 static bool has_share(const struct usage *u, size_t n, size_t most, size_t least)
 {
 	size_t share =
@@ -127,8 +128,8 @@ static void thin_samples(struct usage *u)
 	u->n_samples = (u->n_samples + 1) / 2;
 }
 
-/* A capture of hours, or of very many processes, keeps what fits. */
-static void thin(struct usage *u)
+/* Drops samples of a capture of hours, or of very many processes, until the rest fits. */
+static void thin_out(struct usage *u)
 {
 	if (!has_share(u, u->n_samples, MAX_SAMPLES, LEAST_SAMPLES) &&
 		!has_share(u, u->threads.n_readings, MAX_READINGS, LEAST_READINGS * u->threads.n))
@@ -161,9 +162,9 @@ static void take_family_sample(struct usage *u)
 	}
 	for (int i = 0; i < N_PROCESS_TREE_TOTALS; i++)
 		if (i < PROCESS_TREE_READ || d->has_io)
-			set(&s, metrics[i], d->total[i]);
-	set(&s, USAGE_THREADS, d->n_threads);
-	set(&s, USAGE_RSS, d->rss_bytes);
+			set_value(&s, metrics[i], d->total[i]);
+	set_value(&s, USAGE_THREADS, d->n_threads);
+	set_value(&s, USAGE_RSS, d->rss_bytes);
 	family->samples[family->n_samples++] = s;
 	u->n_left_out = d->most_left_out;
 	family->has_descendants = d->has_family;
@@ -250,8 +251,8 @@ bool usage_has_family(const struct usage *u)
 }
 
 /*
- * The sample that was just taken, the last one, replaces the one before if that was taken less than half an interval ago: the kernel
- * brings the times of threads that run up to date only every few milliseconds, so a rate over a short time says nothing.
+ * The last sample replaces the one before if that is less than half an interval older: the kernel
+ * updates the times of running threads only every few milliseconds, so a rate over a short time says nothing.
  */
 static void merge_last_sample(struct usage *u, int64_t interval_ns)
 {
@@ -268,7 +269,7 @@ static void finish_family(struct usage *u, bool is_gone)
 	if (!u->family)
 		return;
 	if (!is_gone) {
-		/* A pass that is under way ends first: it read some processes long ago. */
+		/* The present pass ends first: it read some processes long ago. */
 		if (u->descent->dir)
 			process_tree_visit(u->descent, SIZE_MAX);
 		u->children.merge_ns = u->interval_ns / 2;
@@ -345,14 +346,14 @@ void usage_close(struct usage *u)
 	u->n_samples = u->n_allocated = 0;
 }
 
-/* The first pass only tells where the threads begin; each later one ends in a sample. */
+/* The first pass only finds the begin of each thread; each later one ends in a sample. */
 static void end_pass(struct usage *u, bool is_first, int64_t now_ns)
 {
 	int64_t rest_ns = REST_FACTOR * u->spent_ns;
 
 	if (!is_first)
 		take_sample(u);
-	thin(u);
+	thin_out(u);
 	u->due_ns += u->interval_ns;
 	if (u->due_ns < now_ns + rest_ns)
 		u->due_ns = now_ns + rest_ns;
@@ -384,7 +385,7 @@ static void take_last_sample(struct usage *u)
 	size_t n = u->n_samples;
 
 	u->threads.merge_ns = u->interval_ns / 2;
-	/* A pass that is under way ends first: it read some threads long ago. */
+	/* The present pass ends first: it read some threads long ago. */
 	if (u->threads.is_in_pass)
 		usage_threads_read(&u->threads, SIZE_MAX);
 	usage_threads_read(&u->threads, SIZE_MAX);
@@ -402,4 +403,157 @@ void usage_finish(struct usage *u, bool is_gone)
 	finish_family(u, is_gone);
 	usage_threads_rank(&u->threads);
 	close_files(u);
+}
+
+/* --- parts -------------------------------------------------------------------------------- */
+
+/* A thread that was not seen for so many intervals is gone. */
+#define GONE_INTERVALS 3
+
+static void forget_samples(struct usage *u, int64_t from_ns)
+{
+	size_t n_old = 0;
+
+	while (n_old + 1 < u->n_samples && u->samples[n_old + 1].at_ns <= from_ns)
+		n_old++;
+	if (!n_old)
+		return;
+	u->n_samples -= n_old;
+	memmove(u->samples, u->samples + n_old, u->n_samples * sizeof *u->samples);
+}
+
+static void forget_readings(struct usage_thread *thread, int64_t from_ns)
+{
+	size_t n_old = 0;
+
+	while (n_old + 1 < thread->n && thread->v[n_old + 1].at_ns <= from_ns)
+		n_old++;
+	if (!n_old)
+		return;
+	thread->n -= n_old;
+	memmove(thread->v, thread->v + n_old, thread->n * sizeof *thread->v);
+}
+
+static int cut_samples(struct usage *u, struct usage *part)
+{
+	size_t n = u->n_samples;
+
+	if (!n)
+		return 0;
+	if (grow(&part->samples, &part->n_allocated, n))
+		return -ENOMEM;
+	memcpy(part->samples, u->samples, n * sizeof *u->samples);
+	part->n_samples = n;
+	u->samples[0] = u->samples[n - 1];
+	u->n_samples = 1;
+	return 0;
+}
+
+/* Copies a thread for the part, so that the readings of the original go on. */
+static struct usage_thread *copy_thread(const struct usage_thread *thread)
+{
+	struct usage_thread *copy = malloc(sizeof *copy);
+
+	if (!copy)
+		return NULL;
+	*copy = *thread;
+	copy->v = NULL;
+	copy->n_allocated = 0;
+	if (grow(&copy->v, &copy->n_allocated, thread->n)) {
+		free(copy);
+		return NULL;
+	}
+	if (thread->n)
+		memcpy(copy->v, thread->v, thread->n * sizeof *thread->v);
+	return copy;
+}
+
+static int cut_thread(struct usage_thread *thread, struct usage_threads *part)
+{
+	struct usage_thread *copy = copy_thread(thread);
+
+	if (!copy || grow(&part->v, &part->n_allocated, part->n + 1)) {
+		if (copy)
+			free(copy->v);
+		free(copy);
+		return -ENOMEM;
+	}
+	part->v[part->n++] = copy;
+	part->n_readings += copy->n;
+	if (thread->n > 1) {
+		thread->v[0] = thread->v[thread->n - 1];
+		thread->n = 1;
+	}
+	return 0;
+}
+
+static void forget_gone(struct usage_threads *t, int64_t before_ns)
+{
+	size_t n = 0;
+
+	t->n_readings = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		struct usage_thread *thread = t->v[i];
+
+		if (thread->n && thread->v[thread->n - 1].at_ns < before_ns) {
+			free(thread->v);
+			free(thread);
+			continue;
+		}
+		t->n_readings += thread->n;
+		t->v[n++] = thread;
+	}
+	t->n = n;
+}
+
+static int cut_threads(
+	struct usage_threads *t, struct usage_threads *part, int64_t from_ns, int64_t interval_ns)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < t->n && !r; i++)
+		r = cut_thread(t->v[i], part);
+	for (size_t i = 0; i < part->n; i++)
+		forget_readings(part->v[i], from_ns);
+	/* The present pass holds tids, no pointers, so the threads may move. */
+	forget_gone(t, t->last_pass_ns - GONE_INTERVALS * interval_ns);
+	usage_threads_rank(part);
+	return r;
+}
+
+static int cut_family(struct usage *u, struct usage *part, int64_t from_ns)
+{
+	int r;
+
+	if (!u->family)
+		return 0;
+	part->family = calloc(1, sizeof *part->family);
+	if (!part->family)
+		return -ENOMEM;
+	part->family->has_descendants = u->family->has_descendants;
+	part->n_left_out = u->n_left_out;
+	r = cut_samples(u->family, part->family);
+	forget_samples(part->family, from_ns);
+	return r;
+}
+
+int usage_cut(struct usage *u, struct usage *part, int64_t from_ns)
+{
+	int r;
+
+	usage_open(part, "", u->pid, 0);
+	part->interval_ns = u->interval_ns;
+	part->n_sharing = u->n_sharing;
+	part->io_error = u->io_error;
+	part->threads.wait_ns = u->threads.wait_ns;
+	part->threads.has_no_schedstat = u->threads.has_no_schedstat;
+	r = cut_samples(u, part);
+	forget_samples(part, from_ns);
+	if (!r)
+		r = cut_family(u, part, from_ns);
+	if (!r)
+		r = cut_threads(&u->threads, &part->threads, from_ns, u->interval_ns);
+	if (!r)
+		r = cut_threads(&u->children, &part->children, from_ns, u->interval_ns);
+	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process uses while a capture runs: processor time, memory, faults, context switches, I/O, sampled
- * from /proc by this process. One struct a process. It never waits, and a visit reads a bounded number of
+ * Samples the usage of a process while a capture runs: processor time, memory, faults, context switches, I/O, all
+ * from /proc, without help of that process. It never waits, and a visit reads a bounded number of
  * files, so that the rings are drained meanwhile.
  */
 #ifndef DAEMON_USAGE_H
@@ -18,7 +18,7 @@
 
 /* The shortest time between two samples. */
 #define USAGE_MIN_INTERVAL_MS 10
-/* So many descriptors it has while it samples. */
+/* The descriptors that it has open while it samples. */
 #define USAGE_DESCRIPTORS 4
 
 enum usage_metric {
@@ -47,11 +47,11 @@ struct usage {
 	pid_t pid;
 	int64_t interval_ns; /* 0: nothing is sampled */
 	int64_t due_ns; /* CLOCK_MONOTONIC */
-	int64_t spent_ns; /* in the pass that runs */
+	int64_t spent_ns; /* in the present pass */
 	int dir_fd; /* /proc/PID, or -1 */
 	int stat_fd;
 	int statm_fd;
-	int io_fd; /* -1: not ours to read */
+	int io_fd; /* -1: it may not be read */
 	int io_error; /* why its I/O could not be read: the first negative errno, or 0 */
 	bool has_cpu_clock;
 	clockid_t cpu_clock;
@@ -60,34 +60,41 @@ struct usage {
 	size_t n_samples;
 	size_t n_allocated;
 	struct usage *
-		family; /* owned: it and its descendants together, samples without threads; or NULL */
+		family; /* owned: samples of the process and its descendants together, without threads; or NULL */
 	struct usage_threads
-		children; /* descendants, each with its processor time, in the place of threads */
-	struct process_tree *descent; /* owned: where |family| comes from; or NULL */
+		children; /* descendants in the place of threads, each with its processor time */
+	struct process_tree *descent; /* owned: finds the members of |family|; or NULL */
 	int64_t family_due_ns; /* CLOCK_MONOTONIC */
-	int64_t family_spent_ns; /* in the pass over the family that runs */
-	bool has_descendants; /* of |family| itself: there were some */
-	size_t n_left_out; /* descendants that |family| is without */
+	int64_t family_spent_ns; /* in the present pass over the family */
+	bool has_descendants; /* in |family|: it had descendants */
+	size_t n_left_out; /* descendants that |family| does not count */
 	size_t n_sharing; /* processes of the capture, which share the memory; 0 counts as 1 */
 	int error; /* -ENOMEM: samples are missing */
 };
 
 /*
- * |root| is "" or a test's fake root; |interval_ms| 0 is off. Takes the first sample. What cannot be read (a
- * process of another user) is left out.
+ * |root| is "" or a test's fake root; |interval_ms| 0 is off. Takes the first sample. Leaves out files that it cannot read (of a
+ * process of another user).
  */
 void usage_open(struct usage *u, const char *root, pid_t pid, int64_t interval_ms);
-/* After usage_open(): samples what the process and its descendants use together, too. */
+/* Called after usage_open(): also samples the process and its descendants together. */
 void usage_open_family(struct usage *u, const char *root);
 void usage_close(struct usage *u);
-/* Whether the process had a descendant while it was sampled. */
+/* True when the process had a descendant while it was sampled. */
 bool usage_has_family(const struct usage *u);
 
-/* Does what is due, or a part of it: below a millisecond. */
+/* Does the work that is due, or a part of it, in less than a millisecond. */
 void usage_visit(struct usage *u);
 /*
- * Ends the sampling, with a last sample of everything unless the process |is_gone|. Nothing the second time.
+ * Ends the sampling, with a last sample of everything unless the process |is_gone|. Does nothing the second time.
  */
 void usage_finish(struct usage *u, bool is_gone);
+
+/*
+ * Moves the samples of |u|, and the readings of its threads, to |part|, which need not be initialised and is a finished
+ * usage (usage_close()). The last of each stays in |u| as the first of the next part. Samples before |from_ns| (CLOCK_MONOTONIC)
+ * are left out, except for the last one. 0, or -ENOMEM: samples are missing.
+ */
+int usage_cut(struct usage *u, struct usage *part, int64_t from_ns);
 
 #endif

@@ -42,7 +42,7 @@ void usage_threads_free(struct usage_threads *t)
 	memset(t, 0, sizeof *t);
 }
 
-/* How many threads have a tid of at most |tid|. */
+/* The number of threads with a tid of at most |tid|. */
 static size_t count_up_to(const struct usage_threads *t, int32_t tid)
 {
 	size_t low = 0;
@@ -89,13 +89,13 @@ static struct usage_thread *add_thread(struct usage_threads *t, int32_t tid)
 	memmove(&t->v[at + 1], &t->v[at], (t->n - at) * sizeof(*t->v));
 	t->v[at] = thread;
 	t->n++;
-	/* It came after the last pass: all that it has used was since then. */
+	/* It came after the last pass: all its use is since then. */
 	if (t->last_pass_ns)
 		add_reading(t, thread, t->last_pass_ns, 0);
 	return thread;
 }
 
-/* A tid may have gone to another thread, which begins at 0 again. */
+/* Notices that another thread has the tid now: its time begins at 0 again. */
 static struct usage_thread *find_thread(struct usage_threads *t, int32_t tid, uint64_t run_ns)
 {
 	size_t at = count_up_to(t, tid);
@@ -150,7 +150,7 @@ static int read_times(struct usage_threads *t, int32_t tid, struct proc_schedsta
 	if (!r)
 		return 0;
 	r = read_ticks(t, tid, out);
-	/* The thread is there, so the file should have been. */
+	/* The thread exists, so the file should exist, too. */
 	if (!r && t->n == 0)
 		t->has_no_schedstat = true;
 	return r;
@@ -196,7 +196,7 @@ static void read_thread(struct usage_threads *t, int32_t tid)
 		read_name(t, thread);
 }
 
-/* A pid may have gone to another process. */
+/* Notices that another process has the pid now. */
 static struct usage_thread *find_process(
 	struct usage_threads *t, const struct process_tree_child *child)
 {
@@ -273,11 +273,11 @@ uint64_t usage_thread_count_ns(const struct usage_thread *thread)
 	return thread->n ? thread->v[thread->n - 1].run_ns - thread->v[0].run_ns : 0;
 }
 
-static void thin(struct usage_thread *thread)
+static void thin_readings(struct usage_thread *thread)
 {
 	size_t kept = 0;
 
-	/* The last one stays: nothing that was used may be lost. */
+	/* The last one stays, so that no use is lost. */
 	for (size_t i = 0; i < thread->n; i++)
 		if (i % 2 == 0 || i + 1 == thread->n)
 			thread->v[kept++] = thread->v[i];
@@ -288,7 +288,7 @@ void usage_threads_thin(struct usage_threads *t)
 {
 	t->n_readings = 0;
 	for (size_t i = 0; i < t->n; i++) {
-		thin(t->v[i]);
+		thin_readings(t->v[i]);
 		t->n_readings += t->v[i]->n;
 	}
 }
@@ -317,7 +317,7 @@ void usage_threads_rank(struct usage_threads *t)
 {
 	if (t->n)
 		qsort(t->v, t->n, sizeof(*t->v), compare_use);
-	/* By now they have the names that they wanted. */
+	/* By now they have got their names. */
 	for (size_t i = 0; t->dir && i < t->n && i < USAGE_SHOWN_THREADS; i++)
 		read_name(t, t->v[i]);
 }
