@@ -123,7 +123,7 @@ END_TEST
 
 START_TEST(counters_get_no_lines)
 {
-	struct counters counters = {.n_series = 0};
+	struct counter_table counters = {.n_series = 0};
 	struct trace_event event = {.start_ns = 1};
 
 	log_assemble();

@@ -8,7 +8,7 @@
 #include "daemon/pipeline/devices/purse.h"
 #include "tests/unit/unit.h"
 
-static struct launches launches;
+static struct launch_table launches;
 static struct launch_stack stack;
 static struct memory_budget keep;
 static struct purse purse;

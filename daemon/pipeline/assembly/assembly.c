@@ -199,7 +199,7 @@ static int add_launch_site(struct assembly *as, const struct entry *e, enum laun
 static int add_launch(struct assembly *as, struct entry *e, int64_t start_ns, uint32_t name)
 {
 	struct launch_site site = {.value = start_ns > 0 ? (uint64_t)start_ns : 0};
-	struct launch launch;
+	struct launch_record launch;
 	int r;
 
 	if (!launch_read(e, &launch)) {

@@ -47,11 +47,11 @@ struct assembly {
 	struct plane *plane;
 	struct texts texts;
 	struct stats stats;
-	struct counters counters;
+	struct counter_table counters;
 	struct asyncs asyncs;
 	uint32_t n_threads; /* threads of which entries came */
 	struct events events; /* of the present thread */
-	struct devices devices;
+	struct device_records devices;
 	struct launch_stack *calls; /* calls of the present thread that wait for spans */
 	struct launch_stack own_calls; /* of a thread that is not spooled */
 	struct line ordered; /* the same events in order, on their way to the spool; has no name */

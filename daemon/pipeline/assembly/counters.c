@@ -17,7 +17,7 @@ struct series {
 	struct events samples;
 };
 
-void counters_deinit(struct counters *c)
+void counters_deinit(struct counter_table *c)
 {
 	for (size_t i = 0; i < c->n_series; i++)
 		events_deinit(&c->series[i].samples);
@@ -27,7 +27,7 @@ void counters_deinit(struct counters *c)
 	memset(c, 0, sizeof *c);
 }
 
-static int make_room_for_name(struct counters *c, uint32_t name)
+static int make_room_for_name(struct counter_table *c, uint32_t name)
 {
 	size_t n = c->n_names;
 
@@ -37,7 +37,7 @@ static int make_room_for_name(struct counters *c, uint32_t name)
 	return 0;
 }
 
-static struct series *add_series(struct counters *c, uint32_t name)
+static struct series *add_series(struct counter_table *c, uint32_t name)
 {
 	if (grow(&c->series, &c->n_series_allocated, c->n_series + 1))
 		return NULL;
@@ -47,7 +47,7 @@ static struct series *add_series(struct counters *c, uint32_t name)
 }
 
 /* NULL when memory ran out. */
-static struct series *find_series(struct counters *c, uint32_t name)
+static struct series *find_series(struct counter_table *c, uint32_t name)
 {
 	if (make_room_for_name(c, name))
 		return NULL;
@@ -56,7 +56,7 @@ static struct series *find_series(struct counters *c, uint32_t name)
 }
 
 /* Copies the stats of |event|. *first is their index + 1; 0: it has none. */
-static int take_stats(struct counters *c, const struct plane *plane,
+static int take_stats(struct counter_table *c, const struct plane *plane,
 	const struct trace_event *event, uint32_t *first)
 {
 	const struct trace_stat *stat = plane_get_stats(plane, event);
@@ -71,7 +71,8 @@ static int take_stats(struct counters *c, const struct plane *plane,
 	return 0;
 }
 
-int counters_add(struct counters *c, const struct plane *plane, const struct trace_event *event)
+int counters_add(
+	struct counter_table *c, const struct plane *plane, const struct trace_event *event)
 {
 	struct series *series = find_series(c, event->name);
 	struct trace_event sample = *event;
@@ -95,7 +96,7 @@ static size_t count_stats(const struct trace_stat *stat)
 }
 
 /* Appends |sample| to |line|, with its stats in |plane|. */
-static int add_to_line(const struct counters *c, const struct trace_event *sample,
+static int add_to_line(const struct counter_table *c, const struct trace_event *sample,
 	struct plane *plane, struct line *line)
 {
 	struct trace_event event = *sample;
@@ -111,8 +112,8 @@ static int add_to_line(const struct counters *c, const struct trace_event *sampl
 	return 0;
 }
 
-static int add_samples(const struct counters *c, const struct events *samples, struct plane *plane,
-	struct line *line)
+static int add_samples(const struct counter_table *c, const struct events *samples,
+	struct plane *plane, struct line *line)
 {
 	for (size_t i = 0; i < samples->n; i++)
 		if (add_to_line(c, &samples->v[i], plane, line))
@@ -121,7 +122,8 @@ static int add_samples(const struct counters *c, const struct events *samples, s
 	return 0;
 }
 
-int counters_add_lines(const struct counters *c, struct plane *plane, const _Atomic int *cancel)
+int counters_add_lines(
+	const struct counter_table *c, struct plane *plane, const _Atomic int *cancel)
 {
 	for (size_t i = 0; i < c->n_series; i++) {
 		const struct events *samples = &c->series[i].samples;

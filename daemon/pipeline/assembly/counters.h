@@ -11,7 +11,7 @@ struct series;
 struct trace_event;
 struct trace_stat;
 
-struct counters {
+struct counter_table {
 	struct series *series;
 	size_t n_series;
 	size_t n_series_allocated;
@@ -24,16 +24,18 @@ struct counters {
 };
 
 /* All zero is the empty state. */
-void counters_deinit(struct counters *c);
+void counters_deinit(struct counter_table *c);
 
 /* Adds |event|, with stats in |plane|, to the samples of the counter of its name. 0 or -ENOMEM. */
-int counters_add(struct counters *c, const struct plane *plane, const struct trace_event *event);
+int counters_add(
+	struct counter_table *c, const struct plane *plane, const struct trace_event *event);
 
 /*
  * Adds a line "_counters_" for each counter, which keeps its samples together and in order. 0, -ENOMEM or -ECANCELED
  * (|cancel|, NULL ok).
  */
-int counters_add_lines(const struct counters *c, struct plane *plane, const _Atomic int *cancel);
+int counters_add_lines(
+	const struct counter_table *c, struct plane *plane, const _Atomic int *cancel);
 
 /* Draws counters into a plane, one after another, from values and times. */
 struct counter_drawing {
@@ -42,7 +44,7 @@ struct counter_drawing {
 	int64_t length_ns;
 	uint32_t name_value; /* stat name */
 	uint32_t name; /* event name of the counter that is being drawn */
-	struct counters counters;
+	struct counter_table counters;
 };
 
 /* The recording ran from |start_ns| to |stop_ns|, on the clock of the samples. All functions return 0 or -ENOMEM. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the trace model to a delivery; see encode.h. */
+/* Encoding of a trace; see encode.h. */
 #include "daemon/pipeline/assembly/encode.h"
 
 #include <errno.h>
@@ -117,7 +117,7 @@ static int note_complete(struct plane *plane, int64_t epoch_ns, int64_t end_ns)
  * |n_bytes| or more, or no run is left. The stat ptap_complete_since_ns (windows.h) of each plane
  * that lost some says so. |out| is zero before. 0 or -ENOMEM.
  */
-static int shorten(struct space *space, uint64_t n_bytes, struct shortened *out)
+static int drop_oldest_runs(struct space *space, uint64_t n_bytes, struct shortened *out)
 {
 	struct old_runs all = {NULL, 0, 0};
 	int64_t epoch_ns = find_epoch(space);
@@ -174,7 +174,8 @@ static int add_warning(struct space *space, const struct shortened *cut)
 static int fit_client(const struct encode_request *request, uint64_t n_bytes, uint64_t *n_left_out)
 {
 	struct shortened cut = {.n_events = 0};
-	int r = shorten(request->space, n_bytes + WARNING_BYTES - request->max_bytes, &cut);
+	int r = drop_oldest_runs(
+		request->space, n_bytes + WARNING_BYTES - request->max_bytes, &cut);
 
 	*n_left_out = cut.n_events;
 	return !r && cut.n_events ? add_warning(request->space, &cut) : r;

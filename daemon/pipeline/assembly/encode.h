@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the trace model, and the tracks that its lines may have in a spool, to a delivery. */
+/* Encodes a trace, whose lines may have tracks in a spool, to a delivery. */
 #ifndef DAEMON_ENCODE_H
 #define DAEMON_ENCODE_H
 

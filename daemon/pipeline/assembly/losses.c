@@ -9,10 +9,10 @@
 #include "daemon/pipeline/drain/drain.h"
 #include "trace/model/space.h"
 
-/* So many threads get a warning each; the rest are summed up. */
+/* The most threads with a warning each; the rest are summed up. */
 #define N_THREAD_WARNINGS 8
 
-enum reason {
+enum loss_reason {
 	REASON_FULL,
 	REASON_REENTRY,
 	REASON_DEPTH,
@@ -35,7 +35,7 @@ enum reason {
 };
 
 /* The reason of each kind of a ring's losses. */
-static const enum reason reason_of[LOSS_KINDS] = {
+static const enum loss_reason reason_of[LOSS_KINDS] = {
 	[LOSS_FULL] = REASON_FULL,
 	[LOSS_REENTRY] = REASON_REENTRY,
 	[LOSS_DEPTH] = REASON_DEPTH,

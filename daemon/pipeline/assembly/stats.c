@@ -189,7 +189,7 @@ static void set_context(struct stats *s, uint32_t context, struct trace_stat *st
 /* Sets the stats of a call of a device's library. Viewers look at the unsigned member. */
 static uint32_t set_launch(struct stats *s, const struct entry *e, struct trace_stat *stats)
 {
-	struct launch launch;
+	struct launch_record launch;
 	uint32_t n = 0;
 
 	if (!launch_read(e, &launch))

@@ -209,7 +209,7 @@ static int add_gaps(const struct assemble_input *in, struct plane *plane)
 	size_t n = 0;
 
 	for (size_t i = 0; i < gaps->n; i++) {
-		const struct gap *gap = &gaps->v[i];
+		const struct loss_gap *gap = &gaps->v[i];
 
 		if (gap->until >= in->start_ticks && gap->from <= in->stop_ticks)
 			n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRId64 "-%" PRId64,

@@ -21,7 +21,7 @@ struct output {
 	jmp_buf too_long; /* the only way to end it; the library holds nothing then */
 };
 
-static void take(const char *piece, size_t n, void *context)
+static void take_piece(const char *piece, size_t n, void *context)
 {
 	struct output *out = context;
 
@@ -35,7 +35,7 @@ static int demangle_in_pieces(const char *name, char *text)
 {
 	struct output out = {.text = text};
 
-	if (setjmp(out.too_long) || __gcclibcxx_demangle_callback(name, take, &out))
+	if (setjmp(out.too_long) || __gcclibcxx_demangle_callback(name, take_piece, &out))
 		return 0;
 	text[out.n] = '\0';
 	return 1;
@@ -52,7 +52,7 @@ static unsigned count_references(const char *name)
 	return n;
 }
 
-/* Where the shared library is linked, which does not have that: in builds for tests. */
+/* The shared library, which builds for tests link, does not have that function. */
 static int demangle_whole(const char *name, char *out)
 {
 	int status = 0;

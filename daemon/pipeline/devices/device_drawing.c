@@ -49,7 +49,7 @@ static const char *const texts_of_stats[N_DEVICE_STATS] = {
 /* --- life ---------------------------------------------------------------------------------- */
 
 int device_drawing_init(
-	struct device_drawing *g, struct devices *d, const struct device_scope *scope)
+	struct device_drawing *g, struct device_records *d, const struct device_scope *scope)
 {
 	memset(g, 0, sizeof *g);
 	g->d = d;

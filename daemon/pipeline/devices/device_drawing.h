@@ -15,7 +15,7 @@
 
 struct device_known;
 struct device_scope;
-struct devices;
+struct device_records;
 
 /* Names of stats; see device_drawing.c for the texts. */
 enum device_stat {
@@ -59,7 +59,7 @@ struct device_text {
 };
 
 struct device_drawing {
-	struct devices *d; /* borrowed, with the three below */
+	struct device_records *d; /* borrowed, with the three below */
 	const struct device_scope *scope;
 	struct plane *plane;
 	const struct device_known *known; /* of the plane's device, or NULL */
@@ -80,7 +80,7 @@ struct device_drawing {
 
 /* |d| and |scope| are borrowed. 0 or -ENOMEM; call device_drawing_deinit() in either case. */
 int device_drawing_init(
-	struct device_drawing *g, struct devices *d, const struct device_scope *scope);
+	struct device_drawing *g, struct device_records *d, const struct device_scope *scope);
 void device_drawing_deinit(struct device_drawing *g);
 /* From here on draws that device into |plane|. */
 void device_drawing_begin(

@@ -12,7 +12,7 @@
 #include "daemon/pipeline/devices/devices.h"
 #include "trace/model/space.h"
 
-enum reason {
+enum device_loss_reason {
 	REASON_VENDOR,
 	REASON_INCOMPLETE,
 	REASON_CALLS,
@@ -64,7 +64,7 @@ static const struct {
 };
 
 /* The reason for each loss that collectors count. */
-static const enum reason reason_of[DEVICE_LOSSES] = {
+static const enum device_loss_reason reason_of[DEVICE_LOSSES] = {
 	[DEVICE_LOSS_DROPPED] = REASON_VENDOR,
 	[DEVICE_LOSS_INCOMPLETE] = REASON_INCOMPLETE,
 	[DEVICE_LOSS_CALLS] = REASON_CALLS,
@@ -74,12 +74,12 @@ static const enum reason reason_of[DEVICE_LOSSES] = {
 	[DEVICE_LOSS_NAMES] = REASON_NAMES,
 };
 
-struct words {
+struct counted_words {
 	const char *one;
 	const char *many;
 };
 
-static const struct words words[DEVICE_KINDS] = {
+static const struct counted_words words[DEVICE_KINDS] = {
 	[0] = {"record", "records"},
 	[DEVICE_KERNEL] = {"kernel", "kernels"},
 	[DEVICE_COPY] = {"copy", "copies"},
@@ -96,7 +96,7 @@ static const struct words words[DEVICE_KINDS] = {
 	[DEVICE_XSPACE] = {"piece", "pieces"},
 };
 
-static const struct words calls = {"call", "calls"};
+static const struct counted_words calls = {"call", "calls"};
 
 /* By kind of record; 0: any kind. */
 typedef uint64_t counts[DEVICE_KINDS];
@@ -116,7 +116,7 @@ static uint64_t add_saturated_uint(uint64_t a, uint64_t b)
 }
 
 static void count_device_losses(
-	struct loss_report *l, const struct devices *d, const struct device_losses *seen)
+	struct loss_report *l, const struct device_records *d, const struct device_losses *seen)
 {
 	for (int i = 1; i < DEVICE_LOSSES; i++)
 		for (int kind = 0; kind < DEVICE_KINDS; kind++)
@@ -141,13 +141,13 @@ static uint64_t sum_up(const counts n)
 }
 
 /* "3 kernels, 1 copy dropped: ..." */
-static void describe_counts(const counts n, enum reason reason, char *text, size_t size)
+static void describe_counts(const counts n, enum device_loss_reason reason, char *text, size_t size)
 {
 	const char *before = "";
 	size_t at = 0;
 
 	for (int kind = 0; kind < DEVICE_KINDS && at < size; kind++) {
-		const struct words *of =
+		const struct counted_words *of =
 			!kind && reasons[reason].is_of_calls ? &calls : &words[kind];
 
 		if (!n[kind])
@@ -160,7 +160,7 @@ static void describe_counts(const counts n, enum reason reason, char *text, size
 		snprintf(text + at, size - at, " %s", reasons[reason].text);
 }
 
-static int warn_of_loss(const struct loss_report *l, enum reason reason)
+static int warn_of_loss(const struct loss_report *l, enum device_loss_reason reason)
 {
 	char text[1024];
 
@@ -171,7 +171,7 @@ static int warn_of_loss(const struct loss_report *l, enum reason reason)
 		(int)l->scope->pid, text);
 }
 
-static int add_loss(struct loss_report *l, enum reason reason)
+static int add_loss(struct loss_report *l, enum device_loss_reason reason)
 {
 	uint64_t n = sum_up(l->of[reason]);
 
@@ -185,7 +185,7 @@ static int add_loss(struct loss_report *l, enum reason reason)
 }
 
 /* Warns of a clock that was set: times would be wrong by that. */
-static int warn_of_clocks(const struct devices *d, struct space *space)
+static int warn_of_clocks(const struct device_records *d, struct space *space)
 {
 	for (unsigned i = 0; i < DEVICES_MAX_COLLECTORS; i++)
 		if (d->clocks[i].was_set)
@@ -195,7 +195,7 @@ static int warn_of_clocks(const struct devices *d, struct space *space)
 	return 0;
 }
 
-int device_losses_add(const struct devices *d, const struct device_losses *seen,
+int device_losses_add(const struct device_records *d, const struct device_losses *seen,
 	const struct device_scope *scope, struct plane *host, struct space *space,
 	uint64_t *n_dropped)
 {
@@ -204,7 +204,7 @@ int device_losses_add(const struct devices *d, const struct device_losses *seen,
 
 	count_device_losses(&l, d, seen);
 	for (int i = 0; i < N_REASONS && !r; i++)
-		r = add_loss(&l, (enum reason)i);
+		r = add_loss(&l, (enum device_loss_reason)i);
 	*n_dropped = l.n_dropped;
 	return r;
 }

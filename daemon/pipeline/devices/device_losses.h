@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct device_scope;
-struct devices;
+struct device_records;
 struct plane;
 struct space;
 
@@ -20,7 +20,7 @@ struct device_losses {
 };
 
 /* |*n_dropped| is the number of records that were dropped. 0 or -ENOMEM. */
-int device_losses_add(const struct devices *d, const struct device_losses *seen,
+int device_losses_add(const struct device_records *d, const struct device_losses *seen,
 	const struct device_scope *scope, struct plane *host, struct space *space,
 	uint64_t *n_dropped);
 

@@ -17,7 +17,7 @@
 #define FIRST_ID ((INT64_C(1) << 30) - 1)
 
 /* By enum ptap_device_memory. Memory of the host is not the device's. */
-enum pool {
+enum memory_pool {
 	POOL_DEVICE,
 	POOL_HOST,
 	N_POOLS
@@ -50,7 +50,7 @@ static const char *const texts_of_keys[N_KEYS] = {
 };
 
 /* Draws the memory of one device. */
-struct memory {
+struct memory_drawing {
 	const struct device_drawing *g;
 	const struct device_line *line;
 	struct plane *host;
@@ -65,7 +65,7 @@ struct memory {
 
 /* NULL: it does not change the memory in use. */
 static const struct device_memory_change *find_change(
-	const struct memory *m, const struct trace_event *event)
+	const struct memory_drawing *m, const struct trace_event *event)
 {
 	const struct device_event *raw = &m->line->events[event->stats];
 	const struct device_detail *detail = keys_get(&m->g->d->details, raw->detail);
@@ -75,15 +75,15 @@ static const struct device_memory_change *find_change(
 									   : NULL;
 }
 
-static enum pool find_pool(const struct device_memory_change *c)
+static enum memory_pool find_pool(const struct device_memory_change *c)
 {
 	return device_word_is_host_memory(c->memory) ? POOL_HOST : POOL_DEVICE;
 }
 
-static void change_memory(struct memory *m, const struct device_memory_change *c)
+static void change_memory(struct memory_drawing *m, const struct device_memory_change *c)
 {
 	int64_t n_bytes = c->bytes < INT64_MAX ? (int64_t)c->bytes : INT64_MAX;
-	enum pool pool = find_pool(c);
+	enum memory_pool pool = find_pool(c);
 
 	m->used[pool] = c->op == DEVICE_MEMORY_TAKEN ? add_saturated(m->used[pool], n_bytes)
 						     : sub_saturated(m->used[pool], n_bytes);
@@ -92,7 +92,7 @@ static void change_memory(struct memory *m, const struct device_memory_change *c
 }
 
 /* The memory that must have been in use at the start, so that it is never negative. */
-static void find_first(struct memory *m, const struct line *made)
+static void find_first(struct memory_drawing *m, const struct line *made)
 {
 	int64_t least[N_POOLS] = {0, 0};
 
@@ -111,7 +111,7 @@ static void find_first(struct memory *m, const struct line *made)
 
 /* --- events -------------------------------------------------------------------------------- */
 
-static int64_t find_available(const struct memory *m, enum pool pool)
+static int64_t find_available(const struct memory_drawing *m, enum memory_pool pool)
 {
 	uint64_t size = m->g->known && pool == POOL_DEVICE ? m->g->known->info.memory_bytes : 0;
 
@@ -119,15 +119,15 @@ static int64_t find_available(const struct memory *m, enum pool pool)
 								 : 0;
 }
 
-static struct trace_stat make_int(const struct memory *m, enum key key, int64_t value)
+static struct trace_stat make_int(const struct memory_drawing *m, enum key key, int64_t value)
 {
 	return (struct trace_stat){.name = m->keys[key], .type = STAT_INT64, .value.i64 = value};
 }
 
-static int add_event(
-	struct memory *m, const struct trace_event *made, const struct device_memory_change *c)
+static int add_event(struct memory_drawing *m, const struct trace_event *made,
+	const struct device_memory_change *c)
 {
-	enum pool pool = find_pool(c);
+	enum memory_pool pool = find_pool(c);
 	const struct trace_stat stats[] = {
 		{.name = m->keys[KEY_ALLOCATOR],
 			.type = STAT_STRING,
@@ -156,7 +156,7 @@ static int intern_memory_text(struct names *names, const char *text, uint32_t *o
 	return *out == NAMES_NONE ? -ENOMEM : 0;
 }
 
-static int intern_all(struct memory *m, const char *device)
+static int intern_all(struct memory_drawing *m, const char *device)
 {
 	char name[64];
 	int r = 0;
@@ -189,7 +189,7 @@ int device_memory_add(const struct device_drawing *g, size_t i, const struct lin
 {
 	/* "/device:GPU:0" */
 	const char *device = strrchr(g->plane->name, ':') + 1;
-	struct memory m = {.g = g, .line = &g->d->lines.v[i], .host = host};
+	struct memory_drawing m = {.g = g, .line = &g->d->lines.v[i], .host = host};
 	int r = intern_all(&m, device);
 
 	if (!r) {

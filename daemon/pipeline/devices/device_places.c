@@ -23,7 +23,7 @@ static int compare_places(const void *left, const void *right)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-int device_places_make(const struct devices *d, struct device_place **out, size_t *n_out)
+int device_places_make(const struct device_records *d, struct device_place **out, size_t *n_out)
 {
 	struct device_place *places = calloc(d->lines.n + d->n_known + 1, sizeof *places);
 	size_t n = 0;

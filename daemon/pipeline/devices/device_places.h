@@ -8,7 +8,7 @@
 
 #include "daemon/pipeline/devices/device_lines.h"
 
-struct devices;
+struct device_records;
 
 /* For a known device without events, which gets a plane, too. */
 #define DEVICE_PLACE_NO_LINE UINT32_MAX
@@ -19,7 +19,7 @@ struct device_place {
 };
 
 /* Owner: *out belongs to the caller (free). 0 or -ENOMEM. */
-int device_places_make(const struct devices *d, struct device_place **out, size_t *n_out);
+int device_places_make(const struct device_records *d, struct device_place **out, size_t *n_out);
 
 /* The number of the |n| places from |places| on that are of the first one's device. */
 size_t device_places_count(const struct device_place *places, size_t n);

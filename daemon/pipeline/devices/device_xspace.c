@@ -25,14 +25,14 @@ struct behind {
 	size_t n_allocated;
 };
 
-static int pass(const uint8_t *p, void *behind)
+static int accept_bytes(const uint8_t *p, void *behind)
 {
 	(void)p;
 	(void)behind;
 	return 0;
 }
 
-static int store(const struct chunks *bytes, uint64_t *offset, void *context)
+static int store_rewritten(const struct chunks *bytes, uint64_t *offset, void *context)
 {
 	struct behind *b = context;
 
@@ -122,8 +122,8 @@ static int list_names(const struct space *space, struct names *names)
 	return r;
 }
 
-static int graft(const struct device_xspace *x, int64_t shift_ns, const struct device_scope *scope,
-	struct space *space)
+static int graft_trace(const struct device_xspace *x, int64_t shift_ns,
+	const struct device_scope *scope, struct space *space)
 {
 	struct names taken = {.n_texts = 0};
 	struct behind b = {.offset = x->n};
@@ -133,8 +133,8 @@ static int graft(const struct device_xspace *x, int64_t shift_ns, const struct d
 		.pid = scope->pid,
 		.taken = &taken,
 		.shift_ns = shift_ns,
-		.pass = pass,
-		.store = store,
+		.pass = accept_bytes,
+		.store = store_rewritten,
 		.context = &b,
 	};
 	int r = list_names(space, &taken);
@@ -171,11 +171,11 @@ static int add_collector_trace(const struct device_xspace *x, const struct devic
 	if (!device_clock_find_zero(clock, &zero_ns))
 		return space_add_warning(space,
 			"gpu: a collector's own trace is left out: nobody knows what its clock counts from");
-	return graft(x, sub_saturated(zero_ns, scope->base_ns), scope, space);
+	return graft_trace(x, sub_saturated(zero_ns, scope->base_ns), scope, space);
 }
 
 int device_xspace_add(
-	const struct devices *d, const struct device_scope *scope, struct space *space)
+	const struct device_records *d, const struct device_scope *scope, struct space *space)
 {
 	int r = 0;
 

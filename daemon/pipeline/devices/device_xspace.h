@@ -3,12 +3,12 @@
 #ifndef DAEMON_DEVICE_XSPACE_H
 #define DAEMON_DEVICE_XSPACE_H
 
-struct devices;
+struct device_records;
 struct device_scope;
 struct space;
 
 /* Adds all such traces of |d|, or warnings about those that cannot be used. 0 or -ENOMEM. */
 int device_xspace_add(
-	const struct devices *d, const struct device_scope *scope, struct space *space);
+	const struct device_records *d, const struct device_scope *scope, struct space *space);
 
 #endif

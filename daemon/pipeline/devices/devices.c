@@ -27,7 +27,7 @@ struct device_record {
 	struct device_entry v;
 };
 
-void devices_init(struct devices *d, struct arena *arena)
+void devices_init(struct device_records *d, struct arena *arena)
 {
 	memset(d, 0, sizeof *d);
 	d->arena = arena;
@@ -35,12 +35,12 @@ void devices_init(struct devices *d, struct arena *arena)
 	keys_init(&d->details, sizeof(struct device_detail));
 }
 
-void devices_set_keep(struct devices *d, struct memory_budget *keep)
+void devices_set_keep(struct device_records *d, struct memory_budget *keep)
 {
 	d->purse = (struct purse){.keep = keep};
 }
 
-void devices_deinit(struct devices *d)
+void devices_deinit(struct device_records *d)
 {
 	device_lines_deinit(&d->lines);
 	keys_deinit(&d->details);
@@ -55,7 +55,7 @@ void devices_deinit(struct devices *d)
 /* --- facts --------------------------------------------------------------------------------- */
 
 const struct device_known *devices_find_known(
-	const struct devices *d, unsigned collector, unsigned device)
+	const struct device_records *d, unsigned collector, unsigned device)
 {
 	for (size_t i = 0; i < d->n_known; i++)
 		if (d->known[i].collector == collector && d->known[i].device == device)
@@ -63,7 +63,7 @@ const struct device_known *devices_find_known(
 	return NULL;
 }
 
-static int take_info(struct devices *d, const struct device_record *r)
+static int take_info(struct device_records *d, const struct device_record *r)
 {
 	const struct device_known *before = devices_find_known(d, r->v.collector, r->v.device);
 	size_t i = before ? (size_t)(before - d->known) : d->n_known;
@@ -77,7 +77,7 @@ static int take_info(struct devices *d, const struct device_record *r)
 	return 0;
 }
 
-static int take_stream(struct devices *d, const struct device_record *r)
+static int take_stream(struct device_records *d, const struct device_record *r)
 {
 	struct device_line_key key = {
 		.collector = r->v.collector,
@@ -99,13 +99,13 @@ static int take_stream(struct devices *d, const struct device_record *r)
 	return 0;
 }
 
-static int take_anchor(struct devices *d, const struct device_record *r)
+static int take_anchor(struct device_records *d, const struct device_record *r)
 {
 	d->n_invalid += !device_clock_add(&d->clocks[r->v.collector], r->v.start_ns, r->v.end_ns);
 	return 0;
 }
 
-static int take_loss(struct devices *d, const struct device_record *r)
+static int take_loss(struct device_records *d, const struct device_record *r)
 {
 	const struct device_lost *loss = &r->v.of.loss;
 	uint64_t *n;
@@ -120,7 +120,7 @@ static int take_loss(struct devices *d, const struct device_record *r)
 	return 0;
 }
 
-static int take_xspace(struct devices *d, const struct device_record *r)
+static int take_xspace(struct device_records *d, const struct device_record *r)
 {
 	struct device_xspace *x = &d->xspaces[r->v.collector];
 	size_t at = offsetof(struct device_entry, start_ns);
@@ -145,7 +145,8 @@ static int take_xspace(struct devices *d, const struct device_record *r)
 
 /* --- events ------------------------------------------------------------------------------- */
 
-static struct device_line *get_paid_line(struct devices *d, const struct device_line_key *key)
+static struct device_line *get_paid_line(
+	struct device_records *d, const struct device_line_key *key)
 {
 	size_t n = d->lines.n;
 	struct device_line *line = device_lines_get(&d->lines, key);
@@ -155,7 +156,7 @@ static struct device_line *get_paid_line(struct devices *d, const struct device_
 	return line;
 }
 
-static int add_event(struct devices *d, const struct device_record *r,
+static int add_event(struct device_records *d, const struct device_record *r,
 	const struct device_line_key *key, const struct device_detail *detail, uint64_t value)
 {
 	struct device_event event = {
@@ -197,7 +198,7 @@ static struct device_detail begin_detail(const struct device_record *r)
 }
 
 static int add_to_stream(
-	struct devices *d, const struct device_record *r, const struct device_detail *detail)
+	struct device_records *d, const struct device_record *r, const struct device_detail *detail)
 {
 	struct device_line_key key = {
 		.collector = r->v.collector,
@@ -211,8 +212,8 @@ static int add_to_stream(
 }
 
 /* Adds an event to the device's one line of |type|. */
-static int add_beside(struct devices *d, const struct device_record *r, enum device_line_type type,
-	const struct device_detail *detail, uint64_t value)
+static int add_beside(struct device_records *d, const struct device_record *r,
+	enum device_line_type type, const struct device_detail *detail, uint64_t value)
 {
 	struct device_line_key key = {
 		.collector = r->v.collector,
@@ -223,7 +224,7 @@ static int add_beside(struct devices *d, const struct device_record *r, enum dev
 	return add_event(d, r, &key, detail, value);
 }
 
-static int take_kernel(struct devices *d, const struct device_record *r)
+static int take_kernel(struct device_records *d, const struct device_record *r)
 {
 	struct device_detail detail = begin_detail(r);
 
@@ -231,7 +232,7 @@ static int take_kernel(struct devices *d, const struct device_record *r)
 	return add_to_stream(d, r, &detail);
 }
 
-static int take_copy(struct devices *d, const struct device_record *r)
+static int take_copy(struct device_records *d, const struct device_record *r)
 {
 	struct device_detail detail = begin_detail(r);
 
@@ -240,7 +241,7 @@ static int take_copy(struct devices *d, const struct device_record *r)
 	return add_to_stream(d, r, &detail);
 }
 
-static int take_set(struct devices *d, const struct device_record *r)
+static int take_set(struct device_records *d, const struct device_record *r)
 {
 	struct device_detail detail = begin_detail(r);
 
@@ -249,7 +250,7 @@ static int take_set(struct devices *d, const struct device_record *r)
 	return add_to_stream(d, r, &detail);
 }
 
-static int take_graph(struct devices *d, const struct device_record *r)
+static int take_graph(struct device_records *d, const struct device_record *r)
 {
 	struct device_detail detail = begin_detail(r);
 
@@ -257,7 +258,7 @@ static int take_graph(struct devices *d, const struct device_record *r)
 	return add_to_stream(d, r, &detail);
 }
 
-static int take_sync(struct devices *d, const struct device_record *r)
+static int take_sync(struct device_records *d, const struct device_record *r)
 {
 	struct device_detail detail = begin_detail(r);
 
@@ -266,14 +267,14 @@ static int take_sync(struct devices *d, const struct device_record *r)
 	return add_beside(d, r, DEVICE_LINE_SYNC, &detail, r->v.correlation);
 }
 
-static int take_overhead(struct devices *d, const struct device_record *r)
+static int take_overhead(struct device_records *d, const struct device_record *r)
 {
 	struct device_detail detail = begin_detail(r);
 
 	return add_beside(d, r, DEVICE_LINE_OVERHEAD, &detail, r->v.correlation);
 }
 
-static int take_memory(struct devices *d, const struct device_record *r)
+static int take_memory(struct device_records *d, const struct device_record *r)
 {
 	struct device_detail detail = begin_detail(r);
 
@@ -282,7 +283,7 @@ static int take_memory(struct devices *d, const struct device_record *r)
 	return add_beside(d, r, DEVICE_LINE_MEMORY, &detail, r->v.correlation);
 }
 
-static int take_counter(struct devices *d, const struct device_record *r)
+static int take_counter(struct device_records *d, const struct device_record *r)
 {
 	struct device_detail detail = begin_detail(r);
 	struct device_line_key key = {
@@ -306,9 +307,10 @@ static int take_counter(struct devices *d, const struct device_record *r)
 }
 
 /* Takes a record of one of the kinds from DEVICE_KERNEL to DEVICE_COUNTER. 0 or -ENOMEM. */
-static int take_event(struct devices *d, const struct device_record *r)
+static int take_event(struct device_records *d, const struct device_record *r)
 {
-	static int (*const event_takers[])(struct devices *, const struct device_record *) = {
+	static int (*const event_takers[])(
+		struct device_records *, const struct device_record *) = {
 		[DEVICE_KERNEL] = take_kernel,
 		[DEVICE_COPY] = take_copy,
 		[DEVICE_SET] = take_set,
@@ -324,7 +326,7 @@ static int take_event(struct devices *d, const struct device_record *r)
 
 /* --- all kinds ----------------------------------------------------------------------------- */
 
-static int (*const takers[DEVICE_KINDS])(struct devices *, const struct device_record *) = {
+static int (*const takers[DEVICE_KINDS])(struct device_records *, const struct device_record *) = {
 	[DEVICE_KERNEL] = take_event,
 	[DEVICE_COPY] = take_event,
 	[DEVICE_SET] = take_event,
@@ -355,7 +357,7 @@ static bool read_record(struct device_record *r)
 	return r->v.collector < DEVICES_MAX_COLLECTORS && r->v.device <= DEVICES_MAX_ORDINAL;
 }
 
-int devices_add(struct devices *d, const struct entry *e)
+int devices_add(struct device_records *d, const struct entry *e)
 {
 	struct device_record r;
 
@@ -366,14 +368,14 @@ int devices_add(struct devices *d, const struct entry *e)
 	return 0;
 }
 
-void devices_settle(struct devices *d)
+void devices_settle(struct device_records *d)
 {
 	for (unsigned i = 0; i < DEVICES_MAX_COLLECTORS; i++)
 		device_clock_settle(&d->clocks[i]);
 	launches_settle(&d->launches);
 }
 
-void devices_make_room(struct devices *d)
+void devices_make_room(struct device_records *d)
 {
 	memory_budget_give_back(d->purse.keep, d->n_events * DEVICES_ENCODED_BYTES);
 }

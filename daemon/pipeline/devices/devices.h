@@ -46,7 +46,7 @@ struct device_xspace {
 	bool is_broken; /* memory had no room for all of it */
 };
 
-struct devices {
+struct device_records {
 	struct arena *arena; /* borrowed: has the texts */
 	struct purse purse; /* pays for the memory of all records */
 	struct device_clock clocks[DEVICES_MAX_COLLECTORS];
@@ -57,7 +57,7 @@ struct devices {
 	struct device_known *known; /* one for each device */
 	size_t n_known;
 	size_t n_known_allocated;
-	struct launches launches;
+	struct launch_table launches;
 	struct device_xspace xspaces[DEVICES_MAX_COLLECTORS];
 	uint64_t lost[DEVICE_LOSSES][DEVICE_KINDS]; /* as the collectors count them */
 	uint64_t n_invalid;
@@ -65,26 +65,26 @@ struct devices {
 };
 
 /* |arena| is borrowed. */
-void devices_init(struct devices *d, struct arena *arena);
+void devices_init(struct device_records *d, struct arena *arena);
 /* Sets the memory that it may take; borrowed. */
-void devices_set_keep(struct devices *d, struct memory_budget *keep);
-void devices_deinit(struct devices *d);
+void devices_set_keep(struct device_records *d, struct memory_budget *keep);
+void devices_deinit(struct device_records *d);
 
 /* Adds a RECORD_DEVICE that entry_read() has read. 0 or -ENOMEM. */
-int devices_add(struct devices *d, const struct entry *e);
+int devices_add(struct device_records *d, const struct entry *e);
 /* True when there is something to draw. */
-static inline bool devices_have_content(const struct devices *d)
+static inline bool devices_have_content(const struct device_records *d)
 {
 	return d->lines.n || d->n_known;
 }
 
 /* Called after the last record: from here on clocks convert, and calls are found. */
-void devices_settle(struct devices *d);
+void devices_settle(struct device_records *d);
 /* Frees the reserved memory when the events are about to be encoded. */
-void devices_make_room(struct devices *d);
+void devices_make_room(struct device_records *d);
 
 /* The facts about a device, or NULL. */
 const struct device_known *devices_find_known(
-	const struct devices *d, unsigned collector, unsigned device);
+	const struct device_records *d, unsigned collector, unsigned device);
 
 #endif

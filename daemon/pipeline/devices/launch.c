@@ -13,7 +13,7 @@ static int read_slot(const struct entry *e, uint32_t i, uint64_t *out)
 	return 1;
 }
 
-bool launch_read(const struct entry *e, struct launch *out)
+bool launch_read(const struct entry *e, struct launch_record *out)
 {
 	uint64_t where;
 	uint64_t graph = 0;

@@ -9,7 +9,7 @@
 
 struct entry;
 
-struct launch {
+struct launch_record {
 	uint64_t correlation; /* 0: none */
 	uint32_t context;
 	uint32_t graph; /* valid with is_graph */
@@ -18,7 +18,7 @@ struct launch {
 };
 
 /* Read entries of these kinds. False when the entry makes no sense. */
-bool launch_read(const struct entry *e, struct launch *out);
+bool launch_read(const struct entry *e, struct launch_record *out);
 bool launch_read_node(const struct entry *e, uint64_t *node, uint64_t *original);
 
 /*

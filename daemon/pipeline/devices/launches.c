@@ -13,7 +13,7 @@
 #define SITE_COST (sizeof(struct launch_site) + sizeof(struct launch_group))
 #define MAX_SITES (UINT32_MAX / N_LAUNCH_SITES - 1)
 
-void launches_deinit(struct launches *l)
+void launches_deinit(struct launch_table *l)
 {
 	for (int i = 0; i < N_LAUNCH_SITES; i++)
 		free(l->sites[i].v);
@@ -27,13 +27,13 @@ void launch_stack_deinit(struct launch_stack *stack)
 }
 
 /* A link is (index + 1) * N_LAUNCH_SITES + kind, 0 at the end. */
-static struct launch_site *follow_link(const struct launches *l, uint32_t link)
+static struct launch_site *follow_link(const struct launch_table *l, uint32_t link)
 {
 	return &l->sites[link % N_LAUNCH_SITES].v[link / N_LAUNCH_SITES - 1];
 }
 
 /* Gives the calls of a group their span, when no further one can be around them. */
-static void resolve_group(struct launches *l, const struct launch_group *group)
+static void resolve_group(struct launch_table *l, const struct launch_group *group)
 {
 	uint32_t link = group->first;
 
@@ -45,7 +45,7 @@ static void resolve_group(struct launches *l, const struct launch_group *group)
 	}
 }
 
-int launches_add(struct launches *l, struct launch_stack *stack, enum launch_site_kind kind,
+int launches_add(struct launch_table *l, struct launch_stack *stack, enum launch_site_kind kind,
 	const struct launch_site *site, uint64_t start_ticks, unsigned depth, struct purse *purse)
 {
 	struct launch_sites *sites = &l->sites[kind];
@@ -67,7 +67,7 @@ int launches_add(struct launches *l, struct launch_stack *stack, enum launch_sit
 }
 
 /* Merges the groups on top that began within the span into one. */
-static void merge_groups(struct launches *l, struct launch_stack *stack, uint64_t start_ticks,
+static void merge_groups(struct launch_table *l, struct launch_stack *stack, uint64_t start_ticks,
 	unsigned depth, uint32_t span)
 {
 	struct launch_group merged = {.span = span, .depth = depth};
@@ -86,7 +86,7 @@ static void merge_groups(struct launches *l, struct launch_stack *stack, uint64_
 		stack->v[stack->n++] = merged;
 }
 
-void launches_end_span(struct launches *l, struct launch_stack *stack, uint64_t start_ticks,
+void launches_end_span(struct launch_table *l, struct launch_stack *stack, uint64_t start_ticks,
 	unsigned depth, uint32_t span)
 {
 	if (span)
@@ -95,7 +95,7 @@ void launches_end_span(struct launches *l, struct launch_stack *stack, uint64_t 
 		launches_end_thread(l, stack);
 }
 
-void launches_end_thread(struct launches *l, struct launch_stack *stack)
+void launches_end_thread(struct launch_table *l, struct launch_stack *stack)
 {
 	while (stack->n)
 		resolve_group(l, &stack->v[--stack->n]);
@@ -129,7 +129,7 @@ static bool sites_are_sorted(const struct launch_sites *sites)
 	return true;
 }
 
-void launches_settle(struct launches *l)
+void launches_settle(struct launch_table *l)
 {
 	for (int i = 0; i < N_LAUNCH_SITES; i++)
 		if (!sites_are_sorted(&l->sites[i]))
@@ -166,7 +166,8 @@ static size_t search_sites_near(
 	return search_sites(sites, key, from + 1, sites->n - from > step ? from + step : sites->n);
 }
 
-uint32_t launches_find_call(const struct launches *l, uint64_t id, int64_t start_ns, size_t *near)
+uint32_t launches_find_call(
+	const struct launch_table *l, uint64_t id, int64_t start_ns, size_t *near)
 {
 	const struct launch_sites *sites = &l->sites[LAUNCH_CALL];
 	struct launch_site key = {.id = id, .value = start_ns > 0 ? (uint64_t)start_ns : 0};
@@ -181,7 +182,7 @@ uint32_t launches_find_call(const struct launches *l, uint64_t id, int64_t start
 	return sites->v[i].span;
 }
 
-/* Of several nodes with one id, finds one that was made from another. */
+/* Finds a node; if several have the id, one that was made from another node. */
 static const struct launch_site *find_node(const struct launch_sites *sites, uint64_t node)
 {
 	struct launch_site key = {.id = node, .value = UINT64_MAX};
@@ -190,7 +191,7 @@ static const struct launch_site *find_node(const struct launch_sites *sites, uin
 	return i > 0 && sites->v[i - 1].id == node ? &sites->v[i - 1] : NULL;
 }
 
-uint32_t launches_find_node(const struct launches *l, uint64_t node)
+uint32_t launches_find_node(const struct launch_table *l, uint64_t node)
 {
 	uint32_t span = 0;
 

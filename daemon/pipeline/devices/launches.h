@@ -34,7 +34,7 @@ struct launch_sites {
 	size_t n_allocated;
 };
 
-struct launches {
+struct launch_table {
 	struct launch_sites sites[N_LAUNCH_SITES];
 	uint64_t n_crowded; /* calls for which memory had no room */
 };
@@ -55,14 +55,14 @@ struct launch_stack {
 	size_t n_allocated;
 };
 
-void launches_deinit(struct launches *l);
+void launches_deinit(struct launch_table *l);
 void launch_stack_deinit(struct launch_stack *stack);
 
 /*
  * Adds a call that began at |start_ticks| with |depth| spans around it. Calls and spans come in the order of their ends. 0 or
  * -ENOMEM.
  */
-int launches_add(struct launches *l, struct launch_stack *stack, enum launch_site_kind kind,
+int launches_add(struct launch_table *l, struct launch_stack *stack, enum launch_site_kind kind,
 	const struct launch_site *site, uint64_t start_ticks, unsigned depth, struct purse *purse);
 
 /* True when the last group lies in a span with |depth| spans around it: equal times do not tell that alone. */
@@ -82,19 +82,20 @@ static inline bool launch_stack_wants(
 }
 
 /* Called when a span of the thread has ended, with |depth| spans around it. |span| is the number of its name + 1; 0 for a step. */
-void launches_end_span(struct launches *l, struct launch_stack *stack, uint64_t start_ticks,
+void launches_end_span(struct launch_table *l, struct launch_stack *stack, uint64_t start_ticks,
 	unsigned depth, uint32_t span);
 /* Called when no more entries of the thread come. */
-void launches_end_thread(struct launches *l, struct launch_stack *stack);
+void launches_end_thread(struct launch_table *l, struct launch_stack *stack);
 
 /* Called when no more entries of any thread come: prepares the finding. */
-void launches_settle(struct launches *l);
+void launches_settle(struct launch_table *l);
 /*
  * The span (number + 1, or 0) of the call |id| that caused work at |start_ns|: of several calls with one id the last one
  * before it. |near| is the place where the last one was found, 0 at first.
  */
-uint32_t launches_find_call(const struct launches *l, uint64_t id, int64_t start_ns, size_t *near);
+uint32_t launches_find_call(
+	const struct launch_table *l, uint64_t id, int64_t start_ns, size_t *near);
 /* The span of a node: that of its original, or of the last node on the way there that has a span. */
-uint32_t launches_find_node(const struct launches *l, uint64_t node);
+uint32_t launches_find_node(const struct launch_table *l, uint64_t node);
 
 #endif

@@ -14,7 +14,7 @@
 #define MAX_AMOUNT (1u << 26)
 
 /* The resources of a block, whatever its size. */
-struct use {
+struct block_use {
 	uint64_t warp_registers;
 	uint64_t shared;
 	uint64_t shared_limit;
@@ -73,8 +73,8 @@ static uint64_t find_max_blocks(const struct device_info *i)
 
 /* --- limits, in blocks on one multiprocessor ----------------------------------------------- */
 
-static uint64_t limit_by_registers(
-	const struct device_info *i, const struct use *use, uint64_t warps, uint64_t partitions)
+static uint64_t limit_by_registers(const struct device_info *i, const struct block_use *use,
+	uint64_t warps, uint64_t partitions)
 {
 	/* The hardware checks as if all partitions had equal shares. */
 	if (use->warp_registers * round_up(warps, partitions) > i->registers_per_block)
@@ -86,7 +86,7 @@ static uint64_t limit_by_registers(
 
 /* A binary for one Pascal runs on all of them. */
 static uint64_t limit_by_all_registers(
-	const struct device_info *i, const struct use *use, uint64_t warps)
+	const struct device_info *i, const struct block_use *use, uint64_t warps)
 {
 	uint64_t partitions = find_partitions(i);
 
@@ -95,7 +95,7 @@ static uint64_t limit_by_all_registers(
 	return limit_by_registers(i, use, warps, partitions);
 }
 
-static uint64_t limit_by_shared(const struct device_info *i, const struct use *use)
+static uint64_t limit_by_shared(const struct device_info *i, const struct block_use *use)
 {
 	if (use->shared > use->shared_limit)
 		return 0;
@@ -103,7 +103,7 @@ static uint64_t limit_by_shared(const struct device_info *i, const struct use *u
 }
 
 static uint64_t count_blocks(
-	const struct device_info *i, const struct use *use, uint64_t block_size)
+	const struct device_info *i, const struct block_use *use, uint64_t block_size)
 {
 	uint64_t warps = (block_size + i->warp_threads - 1) / i->warp_threads;
 	uint64_t n = find_max_blocks(i);
@@ -127,12 +127,12 @@ static uint64_t find_shared_limit(const struct device_info *i, const struct devi
 	return i->shared_per_block + reserved;
 }
 
-static struct use find_use(const struct device_info *i, const struct device_kernel *k)
+static struct block_use find_use(const struct device_info *i, const struct device_kernel *k)
 {
 	uint64_t shared =
 		(uint64_t)k->static_shared + k->dynamic_shared + i->reserved_shared_per_block;
 
-	return (struct use){
+	return (struct block_use){
 		.warp_registers = round_up((uint64_t)k->registers * i->warp_threads, REGISTER_UNIT),
 		.shared = round_up(shared, find_shared_unit(i)),
 		.shared_limit = find_shared_limit(i, k),
@@ -141,7 +141,7 @@ static struct use find_use(const struct device_info *i, const struct device_kern
 
 /* Finds the block size with the most threads at once; of several the largest. */
 static void suggest_block_size(
-	const struct device_info *i, const struct use *use, struct occupancy *o)
+	const struct device_info *i, const struct block_use *use, struct occupancy *o)
 {
 	uint64_t most = 0;
 
@@ -162,7 +162,7 @@ struct occupancy occupancy_find(const struct device_info *info, const struct dev
 {
 	uint64_t size = (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2];
 	struct occupancy o = {0, 0, 0};
-	struct use use;
+	struct block_use use;
 
 	if (!is_known(info) || kernel->registers > find_max_registers(info))
 		return o;

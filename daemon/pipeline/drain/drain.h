@@ -86,12 +86,12 @@ void drain_skip(struct drain *d, int64_t before_ns, int *error);
 unsigned drain_visit(struct drain *d, int *error);
 
 /*
- * What is open in the threads now, after a visit; and what they have written since that. drain_finish() does it at the
+ * Reads the spans that are open in the threads, after a visit, and the records since that. drain_finish() does it at the
  * end.
  */
 void drain_read_open(struct drain *d, int *error);
 
-/* After recording stopped: the last records, the open spans, the losses. */
+/* Reads the last records, the open spans and the losses after recording has stopped. */
 void drain_finish(struct drain *d, int *error);
 
 #endif

@@ -38,7 +38,7 @@ void gaps_add(struct gaps *g, uint64_t from, uint64_t until)
 			until = g->v[end].until;
 	}
 	memmove(&g->v[first + 1], &g->v[end], (g->n - end) * sizeof g->v[0]);
-	g->v[first] = (struct gap){from, until};
+	g->v[first] = (struct loss_gap){from, until};
 	g->n = g->n - end + first + 1;
 	if (g->n > GAPS_MAX)
 		join_nearest(g);
@@ -46,7 +46,7 @@ void gaps_add(struct gaps *g, uint64_t from, uint64_t until)
 
 void gaps_end(struct gaps *g, uint64_t ticks)
 {
-	struct gap *last = g->n ? &g->v[g->n - 1] : NULL;
+	struct loss_gap *last = g->n ? &g->v[g->n - 1] : NULL;
 
 	if (last && last->until == UINT64_MAX)
 		last->until = ticks > last->from ? ticks : last->from;

@@ -13,14 +13,14 @@
 #define GAPS_MAX 32
 
 /* In ticks, both ends included. */
-struct gap {
+struct loss_gap {
 	uint64_t from;
 	uint64_t until; /* UINT64_MAX: it has not ended yet */
 };
 
 /* The gaps are in the order of time and do not touch. All zero: there are none. */
 struct gaps {
-	struct gap v[GAPS_MAX + 1]; /* room for one more while a gap is added */
+	struct loss_gap v[GAPS_MAX + 1]; /* room for one more while a gap is added */
 	size_t n;
 };
 

@@ -12,7 +12,7 @@
 
 /* New threads beyond these map a ring at their first span. */
 #define MAX_SPARE_RINGS 16
-/* So many of the rings that are given back during a recording keep their memory. */
+/* The number of rings that keep their memory when they are given back during a recording. */
 #define MAX_WARM_RINGS 4
 
 bool rings_is_used(const struct target *t, uint32_t i)

@@ -56,7 +56,7 @@ bool rings_free_gone(struct target *t);
 void rings_trim(struct target *t);
 
 /*
- * Gives back all the memory that nobody can look at any more; the target is gone, or has stopped
+ * Gives back all the memory that cannot be used any more; the target is gone, or has stopped
  * its server.
  */
 void rings_end(struct target *t);

@@ -52,7 +52,7 @@
 #define DEFAULT_USAGE_INTERVAL_MS 100
 
 /* A capture that runs. */
-struct capture {
+struct running_capture {
 	struct target *target; /* the program that started the server */
 	const struct capture_request *request;
 	const struct capture_control *control;
@@ -67,13 +67,13 @@ struct capture {
 /* --- before it records -------------------------------------------------------------------- */
 
 /* True when the program is gone. */
-static bool capture_is_gone(const struct capture *c)
+static bool capture_is_gone(const struct running_capture *c)
 {
 	return target_get_life(c->target) != TARGET_ALIVE;
 }
 
-/* True when the capture is to end: whoever asked for it looks, too. */
-static bool capture_is_over(const struct capture *c)
+/* True when the capture is to end. Calls on_look(), which may raise the flags. */
+static bool capture_is_over(const struct running_capture *c)
 {
 	if (capture_is_gone(c))
 		return true;
@@ -115,7 +115,7 @@ int64_t capture_find_arm_ns(const struct target *t, bool wants_devices)
 }
 
 /* The agreed start by the present clock, whose rate may have changed; but if the clock was set, by that of the request. */
-static int64_t find_asked(const struct capture *c)
+static int64_t find_asked(const struct running_capture *c)
 {
 	int64_t was_ns = c->request->start_ns;
 	int64_t is_ns =
@@ -124,7 +124,7 @@ static int64_t find_asked(const struct capture *c)
 	return is_ns - was_ns < MAX_DRIFT_NS && was_ns - is_ns < MAX_DRIFT_NS ? is_ns : was_ns;
 }
 
-static void wait_until(struct capture *c, int64_t at)
+static void wait_until(struct running_capture *c, int64_t at)
 {
 	while (monotonic_ns() < at && !capture_is_over(c)) {
 		int64_t look = monotonic_ns() + LOOK_INTERVAL_NS;
@@ -134,7 +134,7 @@ static void wait_until(struct capture *c, int64_t at)
 }
 
 /* Sets the levels, to 0 when the capture is over before it begins. */
-static void set_levels(struct capture *c)
+static void set_levels(struct running_capture *c)
 {
 	bool is_stopped = atomic_load(c->control->stop);
 
@@ -150,7 +150,7 @@ static void set_levels(struct capture *c)
 /* True while the records that collectors still have are wanted. */
 static bool collectors_are_wanted(void *context)
 {
-	struct capture *c = context;
+	struct running_capture *c = context;
 
 	if (!capture_is_gone(c))
 		c->control->on_look(c->control->context);
@@ -158,7 +158,7 @@ static bool collectors_are_wanted(void *context)
 }
 
 /* Sets whether and how devices are recorded. 0 or -ENOMEM. */
-static int capture_set_devices(struct capture *c)
+static int capture_set_devices(struct running_capture *c)
 {
 	const struct profile_options *o = capture_request_get_device_options(c->request);
 
@@ -178,7 +178,7 @@ static int capture_set_devices(struct capture *c)
 }
 
 /* Waits until the collectors have begun, so that the recording begins with them, but not beyond the agreed time. */
-static void await_collectors(struct capture *c, int64_t at)
+static void await_collectors(struct running_capture *c, int64_t at)
 {
 	int64_t give_up = monotonic_ns() + COLLECTORS_PATIENCE_NS;
 
@@ -194,7 +194,7 @@ static void await_collectors(struct capture *c, int64_t at)
 }
 
 /* Skips what the threads record before the time, so that their rings do not fill. */
-static void wait_recording_until(struct capture *c, int64_t at)
+static void wait_recording_until(struct running_capture *c, int64_t at)
 {
 	while (monotonic_ns() < at && !capture_is_over(c)) {
 		int64_t look = monotonic_ns() + SKIP_INTERVAL_NS;
@@ -207,7 +207,7 @@ static void wait_recording_until(struct capture *c, int64_t at)
 		set_levels(c);
 }
 
-static void wait_to_arm(struct capture *c, int64_t at)
+static void wait_to_arm(struct running_capture *c, int64_t at)
 {
 	bool wants_devices = c->request->options.device_tracer_level != 0;
 
@@ -219,7 +219,7 @@ static void wait_to_arm(struct capture *c, int64_t at)
 }
 
 /* Returns when it records, or is over before its time (c->is_unbegun). Outcomes as capture_run(). */
-static int capture_begin(struct capture *c, struct diag *d)
+static int capture_begin(struct running_capture *c, struct diag *d)
 {
 	int64_t at;
 	int r;
@@ -264,7 +264,7 @@ static int64_t find_next_period(int64_t period, unsigned fullest)
 	return next < MAX_PERIOD_NS ? next : MAX_PERIOD_NS;
 }
 
-static int64_t find_end_time(const struct capture *c)
+static int64_t find_end_time(const struct running_capture *c)
 {
 	uint64_t ms = c->request->options.duration_ms;
 
@@ -274,7 +274,7 @@ static int64_t find_end_time(const struct capture *c)
 		ms > UINT64_MAX / NS_PER_MS ? UINT64_MAX : ms * (uint64_t)NS_PER_MS);
 }
 
-static void note_progress(struct capture *c)
+static void note_progress(struct running_capture *c)
 {
 	const struct drain_budget *budget = &c->recording.budget;
 	uint64_t held = budget->sink ? budget->sink->count_held_bytes(budget->sink) : 0;
@@ -283,7 +283,7 @@ static void note_progress(struct capture *c)
 		budget->given_bytes - held);
 }
 
-static void record_to_end(struct capture *c)
+static void record_to_end(struct running_capture *c)
 {
 	int64_t end = c->recording.end_ns;
 	int64_t period = MIN_PERIOD_NS;
@@ -305,7 +305,7 @@ static void record_to_end(struct capture *c)
 	recording_look_at_halt(&c->recording);
 }
 
-static int end_recording(struct capture *c)
+static int end_recording(struct running_capture *c)
 {
 	int r = recording_end(&c->recording);
 
@@ -315,7 +315,7 @@ static int end_recording(struct capture *c)
 	return 0;
 }
 
-static int run_capture(struct capture *c, struct capture_result *result, struct diag *d)
+static int run_capture(struct running_capture *c, struct capture_result *result, struct diag *d)
 {
 	int r = capture_begin(c, d);
 
@@ -355,7 +355,7 @@ uint64_t capture_find_max_bytes(uint64_t bytes, struct headroom *h)
 int capture_run(struct family *f, const struct capture_request *request,
 	const struct capture_control *control, struct capture_result *result, struct diag *d)
 {
-	struct capture c = {.target = f->main, .request = request, .control = control};
+	struct running_capture c = {.target = f->main, .request = request, .control = control};
 	int r;
 
 	memset(result, 0, sizeof *result);

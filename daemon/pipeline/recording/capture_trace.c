@@ -26,9 +26,9 @@
 #include "daemon/target/target.h"
 #include "trace/model/space.h"
 
-/* How warnings about GPUs begin. */
+/* The begin of warnings about GPUs. */
 #define GPU_WARNING "gpu: "
-/* As in JAX. */
+/* JAX has the same default. */
 #define DEFAULT_ANNOTATIONS 1048576
 
 static uint64_t find_window_ticks(const struct recording *r)
@@ -39,7 +39,7 @@ static uint64_t find_window_ticks(const struct recording *r)
 	return r->start.ticks + (uint64_t)(share * (double)(r->stop.ticks - r->start.ticks));
 }
 
-/* Of gpu_max_annotation_strings, where 0 and -1 are none. */
+/* The limit of gpu_max_annotation_strings, where 0 and -1 mean none. */
 static uint64_t find_max_ops(const struct capture_trace *t)
 {
 	const struct profile_options *o = capture_request_get_device_options(t->request);
@@ -50,7 +50,7 @@ static uint64_t find_max_ops(const struct capture_trace *t)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-static int add_plane(struct capture_trace *t, struct source *s, struct async_carry *carry)
+static int add_host_plane(struct capture_trace *t, struct source *s, struct async_carry *carry)
 {
 	struct recording *r = t->recording;
 	bool is_main = s->target == t->target;
@@ -81,19 +81,19 @@ static int add_plane(struct capture_trace *t, struct source *s, struct async_car
 	s->assembly = NULL;
 	snprintf(name, sizeof name, PLANE_HOST " %s [%d]", s->target->name, (int)s->target->pid);
 	error = assemble_host_plane(&in, t->space);
-	/* Nothing more will come that could end its spans. */
+	/* No more marks of the process will come that could end its spans. */
 	if (carry && !s->goes_on)
 		async_carry_deinit(carry);
 	return error;
 }
 
-/* The program is there, and each child that has something to tell. */
-static bool has_plane(const struct recording *r, size_t i, const struct async_carry *carry)
+/* The program always has a plane; a child has one if it has content. */
+static bool source_gets_plane(const struct recording *r, size_t i, const struct async_carry *carry)
 {
 	return i == 0 || source_has_content(r->sources[i]) || (carry && carry->n_marks);
 }
 
-static int add_planes(struct capture_trace *t)
+static int add_host_planes(struct capture_trace *t)
 {
 	const struct recording *r = t->recording;
 	int error = 0;
@@ -103,9 +103,9 @@ static int add_planes(struct capture_trace *t)
 		struct async_carry *carry = t->carries ? async_carries_get(t->carries, i) : NULL;
 		size_t own = t->space->n_planes;
 
-		if (has_plane(r, i, carry))
-			error = add_plane(t, s, carry);
-		/* Those of its devices are behind its own. */
+		if (source_gets_plane(r, i, carry))
+			error = add_host_plane(t, s, carry);
+		/* The planes of its devices come after its own. */
 		s->plane = own < t->space->n_planes ? t->space->planes[own] : NULL;
 	}
 	return error;
@@ -115,7 +115,7 @@ static int add_usage_of(struct capture_trace *t, struct source *s)
 {
 	const struct recording *r = t->recording;
 
-	/* As ptap_thread_name() says it. */
+	/* The names from ptap_thread_name() replace the system's. */
 	for (size_t i = 0; i < s->drain.n_logs; i++)
 		if (s->drain.logs[i]->name[0])
 			usage_threads_name(
@@ -124,7 +124,7 @@ static int add_usage_of(struct capture_trace *t, struct source *s)
 		&s->usage, r->start.monotonic_ns + t->origin_ns, r->stop.monotonic_ns, s->plane);
 }
 
-/* Into the planes that add_planes() made. */
+/* Adds usage to the planes that add_host_planes() made. */
 static int add_usage(struct capture_trace *t)
 {
 	const struct recording *r = t->recording;
@@ -144,7 +144,7 @@ static int add_usage(struct capture_trace *t)
 		r->stop.monotonic_ns, t->space);
 }
 
-/* Of the trace. */
+/* The begin of the trace. */
 static uint64_t find_start_unix_ns(const struct capture_trace *t)
 {
 	return (uint64_t)(t->recording->start_unix_ns + t->origin_ns);
@@ -177,7 +177,7 @@ static int add_environment(struct capture_trace *t)
 		plane_set_bytes(plane, "profile_options", t->request->options_bytes,
 			t->request->n_options_bytes))
 		return -ENOMEM;
-	/* Of parts the first one alone has that start. */
+	/* Only the first part of a session would have that start, so sessions do not tell it. */
 	if (t->recording->asked_ns && !t->request->keeps_newest &&
 		(plane_set_int(plane, "ptap_start_late_ns", recording_find_late_ns(t->recording)) ||
 			plane_set_int(
@@ -194,8 +194,8 @@ static int add_host(struct capture_trace *t)
 	return names_intern(&t->space->hostnames, host, strlen(host)) == NAMES_NONE ? -ENOMEM : 0;
 }
 
-/* What a client wants to know beside the bytes. */
-static void count(const struct capture_trace *t, struct capture_result *result)
+/* Sets the figures for the client. */
+static void count_events(const struct capture_trace *t, struct capture_result *result)
 {
 	for (size_t i = 0; i < t->space->n_planes; i++) {
 		const struct plane *plane = t->space->planes[i];
@@ -211,8 +211,8 @@ static void count(const struct capture_trace *t, struct capture_result *result)
 		result->usage_since_ns = t->recording->start.monotonic_ns + t->origin_ns;
 }
 
-/* The first thing that was missing, or that nothing was. */
-static void note_gpus(const struct capture_trace *t, char gpu[STATUS_GPU_BYTES])
+/* Writes the state of GPUs: the first warning about them, or that they were recorded. */
+static void describe_gpus(const struct capture_trace *t, char gpu[STATUS_GPU_BYTES])
 {
 	const struct names *warnings = &t->space->warnings;
 
@@ -224,11 +224,11 @@ static void note_gpus(const struct capture_trace *t, char gpu[STATUS_GPU_BYTES])
 		if (strncmp(warnings->texts[i], GPU_WARNING, strlen(GPU_WARNING)) == 0)
 			snprintf(gpu, STATUS_GPU_BYTES, "%s",
 				warnings->texts[i] + strlen(GPU_WARNING));
-	/* Words of the program's, and a status has lines. */
+	/* The program chose some of the words, and a status consists of lines. */
 	printable_clean(gpu);
 }
 
-static int deliver(struct capture_trace *t, struct capture_result *result)
+static int encode_trace(struct capture_trace *t, struct capture_result *result)
 {
 	struct spooler *spooler = t->recording->spooler;
 	struct encode_request request = {
@@ -245,7 +245,7 @@ static int deliver(struct capture_trace *t, struct capture_result *result)
 	return r;
 }
 
-/* Each line is in the order of its starts. */
+/* The earliest start in a plane. The events of a line are in the order of their starts. */
 static int64_t find_first_start(const struct plane *plane, int64_t start_ns)
 {
 	for (size_t i = 0; i < plane->n_lines; i++) {
@@ -284,7 +284,7 @@ int capture_trace_make(struct capture_trace *t, struct capture_result *result)
 	int r;
 
 	recording_finish(t->recording, t->control->on_look, t->control->context);
-	r = add_planes(t);
+	r = add_host_planes(t);
 	t->is_silent = space_is_empty(t->space);
 	t->origin_ns = t->recording->has_origin ? 0 : set_origin(t->space, t->recording->window_ns);
 	if (!r)
@@ -295,9 +295,9 @@ int capture_trace_make(struct capture_trace *t, struct capture_result *result)
 		r = add_environment(t);
 	if (!r)
 		r = add_host(t);
-	count(t, result);
+	count_events(t, result);
 	if (!r)
 		r = capture_warnings_add(t, result);
-	note_gpus(t, result->gpu);
-	return r ? r : deliver(t, result);
+	describe_gpus(t, result->gpu);
+	return r ? r : encode_trace(t, result);
 }

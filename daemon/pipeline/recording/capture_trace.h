@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what was recorded to bytes: the planes of all processes, what the client is told beside them, and the delivery. */
+/* Makes a capture's trace of its recording: the planes of all processes, the figures for the client, and the delivery. */
 #ifndef DAEMON_CAPTURE_TRACE_H
 #define DAEMON_CAPTURE_TRACE_H
 
@@ -14,21 +14,21 @@ struct recording;
 struct space;
 struct target;
 
-/* One on its way; all that it points to is borrowed. */
+/* A trace that is being made; all pointers are borrowed. */
 struct capture_trace {
 	const struct capture_request *request;
 	const struct capture_control *control; /* of it: |cancel|, |on_look| */
 	const struct target *target; /* the program that started the server */
 	struct recording *recording; /* ended; its sources are used up */
-	struct space *space; /* has what was said before, if anything */
-	struct async_carries *carries; /* of a part of a session, or NULL */
-	unsigned level; /* the request's, or 0 when it was ended before its start */
-	/* While it is made. */
-	int64_t origin_ns; /* since the recording's start: where the trace begins */
+	struct space *space; /* may have warnings already */
+	struct async_carries *carries; /* for a part of a session, or NULL */
+	unsigned level; /* of the request, or 0 when it was ended before its start */
+	/* The rest is set while it is made. */
+	int64_t origin_ns; /* begin of the trace, since the recording's start */
 	bool is_silent; /* no thread recorded anything; there may be usage */
 };
 
-/* |result| is zero; its delivery is as capture_run() has it. 0, -ENOMEM, or -ECANCELED. */
+/* |result| is zero at first; its delivery is as for capture_run(). 0, -ENOMEM, or -ECANCELED. */
 int capture_trace_make(struct capture_trace *t, struct capture_result *result);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a capture in its trace; see capture_warnings.h. */
+/* The warnings of a capture; see capture_warnings.h. */
 #include "daemon/pipeline/recording/capture_warnings.h"
 
 #include <errno.h>
@@ -28,12 +28,12 @@
 #include "daemon/target/target.h"
 #include "trace/model/space.h"
 
-/* What is not said of a start that was agreed upon. */
+/* A delay of an agreed start up to this is not told. */
 #define MAX_LATE_NS NS_PER_MS
-/* So many children that were killed have a warning each. */
+/* The most killed children with a warning each. */
 #define MAX_KILLS 8
 
-/* What the client is to know. */
+/* Adds the warnings that the request brings. */
 static int add_request_warnings(struct capture_trace *t)
 {
 	int r = 0;
@@ -43,8 +43,8 @@ static int add_request_warnings(struct capture_trace *t)
 	return r;
 }
 
-/* Whether some process of the recording uses a device. */
-static bool has_devices(const struct recording *rec)
+/* True when a process of the recording uses a device. */
+static bool recording_used_device(const struct recording *rec)
 {
 	for (size_t i = 0; i < rec->n_sources; i++) {
 		const struct collecting *c = &rec->sources[i]->collecting;
@@ -55,7 +55,7 @@ static bool has_devices(const struct recording *rec)
 	return false;
 }
 
-/* Options that were set and have no effect in this recording. */
+/* Warns of options that were set and have no effect in this recording. */
 static int add_option_warnings(struct capture_trace *t)
 {
 	const struct profile_options *asked = &t->request->options;
@@ -66,7 +66,8 @@ static int add_option_warnings(struct capture_trace *t)
 		r = space_add_warning(t->space,
 			"python_tracer_level: ignored: proftap's servers record no Python calls; those "
 			"of JAX do (jax.profiler.start_server)");
-	if (r || has_devices(t->recording) || !collect_options_list(asked, keys, sizeof keys))
+	if (r || recording_used_device(t->recording) ||
+		!collect_options_list(asked, keys, sizeof keys))
 		return r;
 	if (asked->device_tracer_level)
 		return space_add_warning(
@@ -85,7 +86,7 @@ static int add_start_warning(struct capture_trace *t)
 		(double)missing_ns / 1e6);
 }
 
-/* How well times are kept. Of a part of a session: in its window. */
+/* Warns of bad clocks; for a part of a session only within its window. */
 static int add_clock_warning(struct capture_trace *t)
 {
 	const struct recording *rec = t->recording;
@@ -129,7 +130,7 @@ static const char *find_join_words(int error, char room[ERRNO_WORDS_BYTES])
 	return errno_write_words(room, error);
 }
 
-/* Of children that were to be followed. */
+/* Warns of children that could not be followed or recorded. */
 static int add_family_warnings(struct capture_trace *t)
 {
 	const struct recording *rec = t->recording;
@@ -160,8 +161,8 @@ static int add_family_warnings(struct capture_trace *t)
 	return r;
 }
 
-/* To open it is one right, and to read it another. */
-static bool is_hidden(const struct source *s)
+/* True when its I/O may not be read: to open the file is one right, to read it another. */
+static bool usage_io_is_hidden(const struct source *s)
 {
 	return s->usage.io_error == -EACCES || s->usage.io_error == -EPERM;
 }
@@ -174,7 +175,7 @@ static int add_usage_warning(struct capture_trace *t)
 	size_t n = 0;
 
 	for (size_t i = 0; i < rec->n_sources; i++)
-		if (is_hidden(rec->sources[i]) && n++ == 0)
+		if (usage_io_is_hidden(rec->sources[i]) && n++ == 0)
 			first = rec->sources[i];
 	if (!n)
 		return 0;
@@ -199,7 +200,7 @@ static int add_descendants_warning(struct capture_trace *t)
 		PROCESS_TREE_MAX_MEMBERS);
 }
 
-/* Of children that recorded something, each; of many the number is enough. */
+/* Warns of each killed child that recorded something; of many only the number is told. */
 static int add_kill_warnings(struct capture_trace *t)
 {
 	const struct recording *rec = t->recording;
@@ -228,7 +229,7 @@ static int64_t find_duration_ms(const struct recording *rec)
 	return (rec->stop.monotonic_ns - rec->start.monotonic_ns) / NS_PER_MS;
 }
 
-/* Of a program that was stopped at the end, or in between. */
+/* Warns of a program that was stopped at the end, or in between. */
 static int add_halt_warning(struct capture_trace *t)
 {
 	const struct recording *rec = t->recording;
@@ -251,7 +252,7 @@ static int add_halt_warning(struct capture_trace *t)
 		how_long);
 }
 
-/* It was gone before its time. Its process need not be: execve() puts another program into it. */
+/* Warns of a program that ended early. Its process can still be there: execve() puts another program into it. */
 static int add_end_warning(struct capture_trace *t)
 {
 	const struct target *target = t->target;
@@ -290,7 +291,7 @@ static int add_life_warning(struct capture_trace *t)
 	return 0;
 }
 
-/* A sentence, or "": the program's forked children that nobody asked to follow. */
+/* Writes a sentence about forked children that were not to be followed, or "". */
 static void describe_forks(const struct capture_trace *t, char *text, size_t size)
 {
 	unsigned n =
@@ -304,8 +305,9 @@ static void describe_forks(const struct capture_trace *t, char *text, size_t siz
 			n, n == 1 ? "child is" : "children are");
 }
 
-/* What there is nothing of. */
-static const char *find_words(const struct capture_trace *t, const struct capture_result *result)
+/* The words for the missing records. */
+static const char *find_words_for_nothing(
+	const struct capture_trace *t, const struct capture_result *result)
 {
 	if (t->request->has_others)
 		return result->is_empty ? "nothing of the program itself"
@@ -313,7 +315,7 @@ static const char *find_words(const struct capture_trace *t, const struct captur
 	return result->is_empty ? "nothing" : "no annotation";
 }
 
-/* A sentence's end, or "": what the program annotates may be for a server of another make, beside this one or not started. */
+/* Writes the end of a sentence, or "": annotations may be for a server of another make, which may not even be started. */
 static void describe_make(const struct capture_trace *t, char *text, size_t size)
 {
 	const char *make = stock_servers_find_make(t->target->pid);
@@ -328,8 +330,8 @@ static void describe_make(const struct capture_trace *t, char *text, size_t size
 			"; annotations of %s are recorded by its own profiler server alone", make);
 }
 
-/* A sentence's end: what could bring some. Of a program that is gone there is no more to record. */
-static const char *advise(const struct capture_trace *t)
+/* The end of a sentence with advice. A program that is gone cannot be recorded for longer. */
+static const char *find_advice(const struct capture_trace *t)
 {
 	if (target_get_life(t->target) != TARGET_ALIVE)
 		return t->level < 3 ? "; host_tracer_level 3 records all" : "";
@@ -337,7 +339,7 @@ static const char *advise(const struct capture_trace *t)
 			    : "; record for longer";
 }
 
-/* |what| as find_words() says it: there may be samples of usage, or others' annotations. */
+/* Warns that |what|, from find_words_for_nothing(), was recorded: there may still be samples of usage, or other processes' annotations. */
 static int add_empty_warning(struct capture_trace *t, const struct capture_result *result,
 	const char *what, const char *forks)
 {
@@ -357,7 +359,8 @@ static int add_empty_warning(struct capture_trace *t, const struct capture_resul
 	return space_add_warning(t->space,
 		"%s was recorded: the program reached no annotation that host_tracer_level %u records "
 		"(%s) while the recording ran%s%s%s%s",
-		what, t->level, levels[t->level & 3], advise(t), make, forks[0] ? "; " : "", forks);
+		what, t->level, levels[t->level & 3], find_advice(t), make, forks[0] ? "; " : "",
+		forks);
 }
 
 static int add_content_warning(struct capture_trace *t, const struct capture_result *result)
@@ -366,7 +369,7 @@ static int add_content_warning(struct capture_trace *t, const struct capture_res
 
 	describe_forks(t, forks, sizeof forks);
 	if (t->is_silent)
-		return add_empty_warning(t, result, find_words(t, result), forks);
+		return add_empty_warning(t, result, find_words_for_nothing(t, result), forks);
 	return forks[0] ? space_add_warning(t->space, "%s", forks) : 0;
 }
 
