@@ -1,27 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host daemon; see host.h. The main loop waits for connections and announcements; gRPC has a thread of its own. */
+/*
+ * The host daemon; see host.h. The main loop waits for connections and announcements; gRPC has a
+ * thread of its own.
+ */
 #include "daemon/host/host.h"
 
+#include <errno.h>
 #include <malloc.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
 #include <uv.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/log.h"
+#include "base/runtime_dir.h"
 #include "daemon/host/calls/audit.h"
 #include "daemon/host/config/listener.h"
-#include "daemon/host/host_log.h"
 #include "daemon/host/host_signals.h"
 #include "daemon/host/machine/machine.h"
 #include "daemon/host/parts.h"
 #include "daemon/host/programs/caller.h"
-#include "daemon/host/programs/registry_place.h"
 #include "daemon/kernel/identity.h"
+#include "daemon/kernel/journald.h"
 #include "daemon/kernel/self.h"
 #include "rpc/server.h"
+
+/* --- the registry's place --------------------------------------------------------------------- */
+
+/*
+ * Writes to |path| the place of the registry's socket: |wanted|, or if that is "" registry.sock in
+ * the first runtime directory that can be used, for root the machine's. 0, or a negative errno with
+ * |d|.
+ */
+static int registry_place_find(const char *wanted, char *path, size_t n, struct diag *d)
+{
+	char dir[RUNTIME_DIR_MAX_BYTES] = "";
+	unsigned first = geteuid() == 0 ? 1 : 0;
+	int r = -ENOENT;
+
+	if (wanted[0]) {
+		snprintf(path, n, "%s", wanted);
+		return 0;
+	}
+	for (unsigned i = first; r && i < RUNTIME_DIR_PLACES; i++) {
+		r = runtime_dir_get(i, dir);
+		if (!r)
+			r = runtime_dir_make(dir);
+	}
+	snprintf(path, n, "%s/" RUNTIME_DIR_REGISTRY, dir);
+	return r ? diag_set(d, r,
+			   "registry: no runtime directory (XDG_RUNTIME_DIR, /run/proftap): %s; set "
+			   "registry = PATH",
+			   errno_words(r))
+		 : 0;
+}
+
+/* --- the log ---------------------------------------------------------------------------------- */
+
+#define NAME "proftapd"
+
+static int journal_fd; /* negative: the journal cannot be reached by its socket */
+
+/*
+ * Without its socket, the journal takes the priority from the beginning of a line, and no fields.
+ */
+static void write_to_journal(const struct log_message *m, void *context)
+{
+	(void)context;
+	if (journal_fd < 0 || journald_send(journal_fd, NAME, m))
+		fprintf(stderr, "<%d>%s: %s\n", journald_priority(m), log_area_get_name(m->area),
+			m->text);
+}
+
+/* Sets the sink (base/log.h). Before there are threads. */
+static void host_log_open(void)
+{
+	if (!journald_has_stream(STDERR_FILENO)) {
+		log_set_sink(log_to_stderr, (void *)NAME);
+		return;
+	}
+	journal_fd = journald_open(JOURNALD_PATH);
+	log_set_sink(write_to_journal, NULL);
+}
+
+/* --- the daemon ------------------------------------------------------------------------------- */
 
 /* A capture of many programs has a connection for each; and one user keeps no others out. */
 #define MAX_SERVED 256
@@ -230,8 +296,8 @@ static void init(
 }
 
 /*
- * What is passed on comes and goes at a gigabyte a second: without this each message's memory goes back to the system, which
- * doubles what it costs, and each of many threads keeps some of its own.
+ * What is passed on comes and goes at a gigabyte a second: without this each message's memory goes
+ * back to the system, which doubles what it costs, and each of many threads keeps some of its own.
  */
 static void set_allocator(void)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Monitor, by a gRPC call, where its recording takes no time at all: it is delivered, or refused, before session_take()
- * has returned. Linked with -Wl,--wrap=session_take. gRPC lives in the test's own process: check forks before the fixture.
+ * Monitor, by a gRPC call, where its recording takes no time at all: it is delivered, or refused,
+ * before session_take() has returned. Linked with -Wl,--wrap=session_take. gRPC lives in the test's
+ * own process: check forks before the fixture.
  */
-#include "daemon/serve/calls/monitor.h"
+#include "daemon/serve/calls/service_handlers.h"
 
 #include <check.h>
 #include <stdatomic.h>
@@ -31,7 +32,9 @@ static struct errands errands;
 static struct service service = {.errands = &errands};
 static int taken; /* what session_take() says */
 
-/* Instead of the worker, which on a busy machine may have its processor before the one who asked. */
+/*
+ * Instead of the worker, which on a busy machine may have its processor before the one who asked.
+ */
 int __wrap_session_take(struct session *s, struct session_request *request);
 int __wrap_session_take(struct session *s, struct session_request *request)
 {

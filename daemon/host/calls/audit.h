@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A line for each thing that somebody had this daemon do with a program: who, what, how long, how much, and what became of it. Calls that only
- * look have one when they are refused. It is said at every log level, as words and, in the journal, as fields (host_log.h).
+ * look have one when they are refused. It is said at every log level, as words and, in the journal, as fields (host.c).
  *
  * A call has an entry from audit_begin() on; what is learnt of it meanwhile is noted, and audit_on_answer() writes it.
  *

@@ -10,11 +10,8 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/host/calls/audit.h"
+#include "daemon/host/calls/host_handlers.h"
 #include "daemon/host/calls/host_method.h"
-#include "daemon/host/calls/host_profile.h"
-#include "daemon/host/calls/host_snapshot.h"
-#include "daemon/host/calls/passing.h"
-#include "daemon/host/calls/terminating.h"
 #include "daemon/host/programs/caller.h"
 #include "daemon/host/programs/choice.h"
 #include "daemon/host/programs/programs.h"
@@ -78,7 +75,10 @@ static void answer_list(struct rpc_call *call, const struct program *programs, s
 	free(messages);
 }
 
-/* Returns the program that the caller looks for, "" for any; the caller frees it. NULL: no memory, or no ListRequest. */
+/*
+ * Returns the program that the caller looks for, "" for any; the caller frees it. NULL: no memory,
+ * or no ListRequest.
+ */
 static char *copy_target(const struct errand *e)
 {
 	Proftap__V1__ListRequest *request =
@@ -90,7 +90,10 @@ static char *copy_target(const struct errand *e)
 	return target;
 }
 
-/* A client that does not find its target here goes no further: this is all that is heard of the attempt. */
+/*
+ * A client that does not find its target here goes no further: this is all that is heard of the
+ * attempt.
+ */
 static void audit_attempt(const struct errand *e, const struct program *programs, size_t n)
 {
 	_cleanup_free_ char *targets = copy_target(e);

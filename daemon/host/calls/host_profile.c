@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles of programs; see host_profile.h. Each call has a thread, an errand's, which asks and reads all of them. */
-#include "daemon/host/calls/host_profile.h"
+/*
+ * Profile of tensorflow.ProfilerService at the host daemon: records all programs that the call
+ * selects (call_target.h), at one instant, and answers with their traces (stock_answer.h). Each
+ * call has a thread, an errand's.
+ */
+#include "daemon/host/calls/host_handlers.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Snapshots for stock clients; see host_snapshot.h. */
-#include "daemon/host/calls/host_snapshot.h"
+/*
+ * GetSnapshot of tensorflow.ProfilerService at the host daemon: what the session has that its user
+ * began last, or the flight recorder of the program that is meant (call_target.h); as an answer of
+ * stock_answer.h. One that has a name is passed on: its program's server may write it to a file.
+ */
+#include "daemon/host/calls/host_handlers.h"
 
 #include "daemon/host/calls/call_target.h"
 #include "daemon/host/calls/host_calls.h"
-#include "daemon/host/calls/passing.h"
 #include "daemon/host/calls/stock_answer.h"
 #include "daemon/serve/calls/errand.h"
 #include "rpc/server.h"

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that are passed on; see passing.h. Each has a thread, an errand's: it waits for the one side, then for the other. */
-#include "daemon/host/calls/passing.h"
+/*
+ * Calls that are passed on to the server of the program that they mean (call_target.h): the request
+ * as it is, and each message of the answer in the slices in which it comes (rpc/relay.h). Each call
+ * has a thread, an errand's, which waits for one side and then for the other.
+ */
+#include "daemon/host/calls/host_handlers.h"
 
 #include <errno.h>
 #include <string.h>
@@ -167,13 +171,19 @@ static int begins_session(const struct passage *p)
 	return (host_method_of(p->errand->call)->traits & HOST_METHOD_BEGINS_SESSION) != 0;
 }
 
-/* It did not end in time when the daemon was told to end; one that did end at the last moment is whole. */
+/*
+ * It did not end in time when the daemon was told to end; one that did end at the last moment is
+ * whole.
+ */
 static int was_cut(struct passage *p)
 {
 	return errands_are_given_up(p->errand->all) && rpc_pending_get_status(p->call) != RPC_OK;
 }
 
-/* Its client does not wait any more, and so the call was cancelled here: gRPC's word for that says nothing of whom. */
+/*
+ * Its client does not wait any more, and so the call was cancelled here: gRPC's word for that says
+ * nothing of whom.
+ */
 static int was_left(struct passage *p)
 {
 	return errand_is_cancelled(p->errand) && rpc_pending_get_status(p->call) == RPC_CANCELLED;
@@ -203,7 +213,10 @@ static int send_instead(struct passage *p)
 	return r;
 }
 
-/* Sends it when the one before is gone. The next one comes meanwhile: so there are two of each stream in memory. */
+/*
+ * Sends it when the one before is gone. The next one comes meanwhile: so there are two of each
+ * stream in memory.
+ */
 static int pass_message(struct passage *p)
 {
 	account_look(&p->account, p->call);
@@ -259,7 +272,10 @@ static void work(struct errand *e)
 
 	if (choose(&p) || answer_for_stock(&p))
 		return;
-	/* The head says that a host daemon answers: a client that loses it while a program is recorded can say so. */
+	/*
+	 * The head says that a host daemon answers: a client that loses it while a program is
+	 * recorded can say so.
+	 */
 	if (is_stream(&p))
 		rpc_call_begin(e->call);
 	if (open_channel(&p, &d) || start(&p, &d))

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terminate for all; see terminating.h. */
-#include "daemon/host/calls/terminating.h"
+/*
+ * Terminate of tensorflow.ProfilerService at the host daemon: it says a session, and no program, so
+ * all that it can mean (call_target.h) are told. As everywhere the answer is OK, also for a session
+ * that nobody knows.
+ */
+#include "daemon/host/calls/host_handlers.h"
 
 #include <stdlib.h>
 

@@ -1,26 +1,91 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The programs that have announced themselves, each with all its descendants. /proc/PID/stat of the program itself is kept open, so that it
- * never is another's; process_tree.h reads the descendants, switches.h the context switches of the program's own threads.
+ * The programs that have announced themselves, each with all its descendants. /proc/PID/stat of the
+ * program itself is kept open, so that it never is another's; descent.h reads the descendants, and
+ * switches_read() the context switches of the program's own threads.
  */
+#include <ctype.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "daemon/host/machine/history.h"
 #include "daemon/host/machine/machine.h"
 #include "daemon/host/machine/source.h"
-#include "daemon/host/machine/switches.h"
 #include "daemon/kernel/proc_file.h"
 #include "daemon/kernel/process_tree.h"
 
+/* --- switches --------------------------------------------------------------------------------- */
+
+/* Counting more threads would cost too much. */
+#define SWITCHES_MAX_THREADS 1024u
+
+static int read_thread(int dir_fd, const char *path, uint64_t *sum)
+{
+	struct proc_schedstat s;
+	char text[128];
+
+	if (proc_file_read(dir_fd, path, text, sizeof text) || proc_schedstat_parse(text, &s))
+		return 0;
+	*sum += s.n_switches;
+	return 1;
+}
+
+/* Reads the names that getdents64() wrote. opendir() would allocate memory. */
+static unsigned read_entries(int task_fd, const char *text, size_t n, uint64_t *sum)
+{
+	unsigned n_read = 0;
+
+	for (size_t at = 0; at < n;) {
+		const struct dirent64 *entry = (const struct dirent64 *)(const void *)(text + at);
+		char path[300];
+
+		snprintf(path, sizeof path, "%s/schedstat", entry->d_name);
+		if (isdigit((unsigned char)entry->d_name[0]))
+			n_read += (unsigned)read_thread(task_fd, path, sum);
+		at += entry->d_reclen;
+	}
+	return n_read;
+}
+
+/*
+ * The sum over the threads that live, about |n_threads|: it goes back when one ends. |dir_fd| is
+ * /proc/PID; |text| is room. 1, or 0 when it cannot be read. Takes no memory.
+ */
+static int switches_read(
+	int dir_fd, uint64_t n_threads, char *text, size_t text_bytes, uint64_t *out)
+{
+	_cleanup_close_ int task_fd = -1;
+	unsigned n_read = 0;
+	long n;
+
+	*out = 0;
+	/* A process's own file is its first thread's. */
+	if (n_threads == 1)
+		return read_thread(dir_fd, "schedstat", out);
+	task_fd = openat(dir_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (task_fd < 0)
+		return 0;
+	while ((n = syscall(SYS_getdents64, task_fd, text, text_bytes)) > 0)
+		n_read += read_entries(task_fd, text, (size_t)n, out);
+	return n_read > 0;
+}
+
 /* Whose switches are read in a sample, more or less: 3 µs each. */
 #define SWEPT_THREADS 32u
-/* A sample reads so many processes of the machine to find descendants, for all programs together: about 8 µs each. */
+/*
+ * A sample reads so many processes of the machine to find descendants, for all programs together:
+ * about 8 µs each.
+ */
 #define FAMILY_FILES 128u
 
 enum {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a capture does; see job_work.h. What is known of it is changed under the mutex; all else is the thread's own. */
+/*
+ * What a capture does; see job_work.h. What is known of it is changed under the mutex; all else is
+ * the thread's own.
+ */
 #include "daemon/host/web/job_work.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +17,12 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "daemon/host/calls/account.h"
+#include "daemon/host/calls/audit.h"
 #include "daemon/host/calls/ensemble.h"
 #include "daemon/host/calls/host_calls.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/host/web/hub.h"
 #include "daemon/host/web/job.h"
-#include "daemon/host/web/job_audit.h"
 #include "daemon/host/web/job_choice.h"
 #include "daemon/host/web/job_notes.h"
 #include "daemon/host/web/job_run.h"
@@ -27,7 +31,51 @@
 #include "proto/options_message.h"
 #include "rpc/server.h"
 
-/* How soon what was asked of it is heard while it waits for a program. */
+/* --- the audit -------------------------------------------------------------------------------- */
+
+static void audit_add_targets(struct audit *a, const struct job *job)
+{
+	for (size_t i = 0; i < job->n_targets; i++) {
+		struct program program = {.pid = job->targets[i].pid};
+
+		snprintf(program.status.name, sizeof program.status.name, "%s",
+			job->targets[i].name);
+		audit_add_target(a, &program);
+		a->n_bytes += job->targets[i].trace_bytes;
+	}
+}
+
+static void audit_format_options(char *out, size_t size, const struct web_capture *q)
+{
+	if (q->is_snapshot)
+		snprintf(out, size, "snapshot=%s last_ms=%llu end=%s", q->session,
+			(unsigned long long)q->last_ms, q->ends ? "true" : "false");
+	else
+		snprintf(out, size, "duration_ms=%llu%s%s", (unsigned long long)q->duration_ms,
+			web_capture_has_options(q) ? " " : "",
+			web_capture_has_options(q) ? q->options_text : "");
+}
+
+/* Writes the audit's line of a job whose work began at |begun_ns| (CLOCK_MONOTONIC) and is over. */
+static void job_audit_write(const struct job *job, int64_t begun_ns)
+{
+	struct audit a = {.what = "WebCapture",
+		.caller = job->caller,
+		.is_caller_known = 1,
+		.begun_ns = begun_ns};
+
+	pthread_mutex_lock(&job->jobs->mutex);
+	audit_add_targets(&a, job);
+	a.result = rpc_status_name(job->status);
+	a.reason = job->error;
+	audit_format_options(a.options, sizeof a.options, &job->request);
+	audit_write(&a);
+	pthread_mutex_unlock(&job->jobs->mutex);
+}
+
+/* --- the work --------------------------------------------------------------------------------- */
+
+/* A job that waits for a program notices within this time that it is to end. */
 #define TURN_MS 200
 #define PROGRESS_MS 250
 #define TELL_NS (500 * NS_PER_MS)
@@ -100,7 +148,10 @@ static void end_without_program(struct work *w)
 
 /* What is asked. */
 
-/* Whether it begins with the program's first annotation: servers of another make do not tell of that, and record at once. */
+/*
+ * Whether it begins with the program's first annotation: servers of another make do not tell of
+ * that, and record at once.
+ */
 static int awaits_annotation(const struct work *w)
 {
 	return w->job->request.next[0] && !w->ensemble.group.members[0].is_stock;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of events; see stream.h. A stream holds no events: it knows which one it told last, and asks the hub for the next. What does
- * not fit into what may wait for a slow peer is asked for again later.
+ * Streams of events; see stream.h. A stream holds no events: it knows which one it told last, and
+ * asks the hub for the next. What does not fit into what may wait for a slow peer is asked for
+ * again later.
  */
 #include "daemon/host/web/stream.h"
 
@@ -9,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
@@ -18,11 +20,79 @@
 #include "daemon/host/web/api_answer.h"
 #include "daemon/host/web/hub.h"
 #include "daemon/host/web/json_text.h"
-#include "daemon/host/web/stream_choice.h"
 #include "daemon/host/web/usage_json.h"
 #include "daemon/host/web/web.h"
 #include "http/exchange.h"
 #include "rpc/server.h"
+
+/* --- the choice of events --------------------------------------------------------------------- */
+
+struct stream_choice {
+	unsigned topics; /* enum hub_topic */
+	struct usage_json_choice usage; /* its caller is the stream's */
+};
+
+static const struct {
+	const char *name;
+	enum hub_topic topic;
+} topic_names[] = {
+	{"usage", HUB_USAGE},
+	{"targets", HUB_TARGETS},
+	{"captures", HUB_CAPTURES},
+	{"runs", HUB_RUNS},
+};
+
+/* 0: no topic has the name |name| of |n| bytes. */
+static unsigned find_topic(const char *name, size_t n)
+{
+	for (size_t i = 0; i < sizeof topic_names / sizeof *topic_names; i++)
+		if (strlen(topic_names[i].name) == n && strncmp(topic_names[i].name, name, n) == 0)
+			return topic_names[i].topic;
+	return 0;
+}
+
+/* |text| is a comma list; NULL: all topics. */
+static int set_topics(struct stream_choice *c, const char *text, struct diag *d)
+{
+	c->topics = text ? 0 : HUB_ALL;
+	for (const char *word = text ? text : ""; *word; word += strspn(word, ",")) {
+		size_t n = strcspn(word, ",");
+		unsigned topic = find_topic(word, n);
+
+		if (!topic)
+			return diag_set(d, -EINVAL,
+				"topics: \"%.*s\": no such topic; there are usage, targets, captures "
+				"and runs",
+				n < 32 ? (int)n : 32, word);
+		c->topics |= topic;
+		word += n;
+	}
+	return 0;
+}
+
+/* What is asked for, and by whom. 0, or -EINVAL with |d|. */
+static int stream_choice_read(
+	struct stream_choice *c, const struct http_exchange *x, struct diag *d)
+{
+	const struct api_number pid = {"pid", 1, INT32_MAX, 0};
+	int64_t number;
+	int r = set_topics(c, http_get_query(x, "topics"), d);
+
+	web_get_caller(x, &c->usage.caller);
+	if (!r)
+		r = usage_json_set_groups(&c->usage, http_get_query(x, "groups"), d);
+	if (!r)
+		r = api_get_number(x, &pid, &number, d);
+	if (!r)
+		c->usage.pid = (pid_t)number;
+	return r;
+}
+
+static int stream_choice_has(const struct stream_choice *c, const struct hub_event *event)
+{
+	return (c->topics & event->topic) &&
+	       (event->uid == HUB_EVERYBODY || caller_may_ask(&c->usage.caller, event->uid));
+}
 
 /* What may wait for a peer; one event is smaller. */
 #define WAITING_BYTES (512 << 10)

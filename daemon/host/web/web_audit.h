@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The audit's lines (daemon/host/calls/audit.h) of requests that write, and of those that read what is not theirs: who, what, and why not. A capture that has begun has its own when it is
- * over (job_audit.h).
+ * over (job_work.c).
  *
  * Threads: the loop's, unless it says otherwise.
  */

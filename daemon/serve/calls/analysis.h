@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * EnumSessions and GetSessionToolData of tensorflow.ProfileAnalysis: the runs in the directory that the operator named.
- * Without one they are FAILED_PRECONDITION. NewSession is new_session.h. Rows of service.c; the context is a struct
+ * Without one they are FAILED_PRECONDITION. NewSession is new_session.c. Rows of service.c; the context is a struct
  * service.
  */
 #ifndef DAEMON_ANALYSIS_H

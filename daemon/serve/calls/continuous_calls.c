@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Continuous profiling; see continuous_calls.h. */
-#include "daemon/serve/calls/continuous_calls.h"
+/*
+ * StartContinuousProfiling, GetSnapshot and StopContinuousProfiling of tensorflow.ProfilerService,
+ * under their older names too, with the stock server's codes and texts.
+ */
+#include "daemon/serve/calls/service_handlers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -70,8 +73,8 @@ static void fail_busy(struct rpc_call *call, struct session *session)
 }
 
 /*
- * XProf's Python client always sends this pair, whatever its user says: the first for a TPU's ring, the second because a
- * TPU's server then has nothing else to tell. Its users want to see something.
+ * XProf's Python client always sends this pair, whatever its user says: the first for a TPU's ring,
+ * the second because a TPU's server then has nothing else to tell. Its users want to see something.
  */
 static int lift_forced_level(struct session_request *request)
 {
@@ -127,7 +130,9 @@ static void fail_ask(struct rpc_call *call, int r)
 			call, RPC_RESOURCE_EXHAUSTED, "too many snapshots are asked for at a time");
 }
 
-/* A request for the data of a session that runs; answers the call when there is no memory for it. */
+/*
+ * A request for the data of a session that runs; answers the call when there is no memory for it.
+ */
 static struct session_request *new_request(struct rpc_call *call,
 	void (*deliver)(struct session_request *, int, struct capture_result *, struct diag *))
 {
@@ -162,7 +167,10 @@ static void deliver_snapshot(
 		reply_profile(request->call, result, request->emit_xspace);
 }
 
-/* One that has a name becomes a run of that name, where the session's client said at its start. 0 or -1: answered. */
+/*
+ * One that has a name becomes a run of that name, where the session's client said at its start. 0
+ * or -1: answered.
+ */
 static int choose_place(struct service *service, struct session_request *request, const char *name)
 {
 	int r;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Monitor; see monitor.h. */
-#include "daemon/serve/calls/monitor.h"
+/*
+ * Monitor of tensorflow.ProfilerService: what the program does right now, in numbers and as a text
+ * for people. It measures for the time that was asked for; where nobody else records it records
+ * steps (level 1) or steps and spans (level 2), and stops as soon as somebody else wants to record.
+ */
+#include "daemon/serve/calls/service_handlers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +86,10 @@ static struct session_request *make_request(struct monitor *m)
 	return request;
 }
 
-/* A short recording is delivered before session_take() has returned: the flag is set only where there is none. */
+/*
+ * A short recording is delivered before session_take() has returned: the flag is set only where
+ * there is none.
+ */
 static void begin_recording(struct monitor *m)
 {
 	struct session_request *request = make_request(m);

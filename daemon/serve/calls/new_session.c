@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One capture of many hosts; see new_session.h. */
-#include "daemon/serve/calls/new_session.h"
+/*
+ * NewSession of tensorflow.ProfileAnalysis: one capture of many hosts, which clients of the "cloud
+ * TPU" path ask of the first of them. This server records itself and asks the others by Profile;
+ * each host's trace goes into one run of the directory that the operator named. Without one it is
+ * FAILED_PRECONDITION.
+ */
+#include "daemon/serve/calls/service_handlers.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenSpans; see open_spans_call.h. The answer is read from shared memory and /proc by a thread of its own: neither the program nor the
- * worker is asked for anything, so it comes while they are stopped, hang, or are busy.
+ * OpenSpans of proftap.v1. A thread of its own reads the answer from shared memory and /proc:
+ * neither the program nor the worker is asked for anything, so it comes while they are stopped,
+ * hang, or are busy.
  */
-#include "daemon/serve/calls/open_spans_call.h"
+#include "daemon/serve/calls/service_handlers.h"
 
 #include <errno.h>
 #include <stdlib.h>

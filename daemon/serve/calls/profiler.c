@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Capture, Start, Snapshot and Stop of proftap.v1; see profiler.h. */
-#include "daemon/serve/calls/profiler.h"
-
+/* The calls of proftap.v1.Profiler that record. */
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,17 +13,97 @@
 #include "daemon/serve/calls/continuous_session.h"
 #include "daemon/serve/calls/errand.h"
 #include "daemon/serve/calls/recorder_calls.h"
-#include "daemon/serve/calls/request_stream.h"
 #include "daemon/serve/calls/service.h"
+#include "daemon/serve/calls/service_handlers.h"
 #include "daemon/serve/calls/subprocesses.h"
 #include "daemon/serve/message/reply_message.h"
 #include "daemon/serve/message/reply_v1.h"
 #include "daemon/serve/message/request.h"
 #include "daemon/serve/message/trace_part.h"
+#include "daemon/serve/message/trace_stream.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_request.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/server.h"
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+static void stream_on_cancel(struct rpc_call *call, void *session)
+{
+	session_cancel(session, call);
+}
+
+/* The |deliver| of requests that are answered as a stream. */
+static void request_stream_deliver(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	trace_stream_end(request->context, r, result, d);
+}
+
+static void fail_stream(struct rpc_call *call, int r)
+{
+	struct diag d = DIAG_INIT;
+
+	if (r == -EUSERS)
+		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED,
+			"too many traces wait for readers that do not take them; try again later");
+	else
+		reply_v1_failure(call,
+			diag_set(&d, r, "no thread to deliver the trace: %s", errno_words(r)), &d);
+}
+
+/*
+ * The outcome of |request| goes to |call|, with progress every |interval_ms| (0: none). NULL when
+ * it cannot: |call| was told, and |request| freed. The caller says what ends the session when the
+ * client is gone.
+ */
+static struct trace_stream *request_stream_prepare(struct trace_streams *streams,
+	struct rpc_call *call, struct session_request *request, uint32_t interval_ms)
+{
+	const struct trace_stream_config config = {
+		.place = {streams,
+			capture_find_wait_ns(request->capture.options.start_timestamp_ns) > 0},
+		.interval_ms = interval_ms,
+		.idle_ms = TRACE_STREAM_IDLE_MS,
+	};
+	struct trace_stream *stream = NULL;
+	int r = trace_stream_new(call, &config, &stream);
+
+	if (r) {
+		session_request_free(request);
+		fail_stream(call, r);
+		return NULL;
+	}
+	request->call = call;
+	request->deliver = request_stream_deliver;
+	request->context = stream;
+	request->progress = trace_stream_get_progress(stream);
+	return stream;
+}
+
+/* The same; a client that is gone ends its session. */
+static struct trace_stream *request_stream_open(struct session *session,
+	struct trace_streams *streams, struct rpc_call *call, struct session_request *request,
+	uint32_t interval_ms)
+{
+	struct trace_stream *stream = request_stream_prepare(streams, call, request, interval_ms);
+
+	if (stream)
+		rpc_call_set_on_cancel(call, stream_on_cancel, session);
+	return stream;
+}
+
+/* |r|: what the session said to the request. It starts, or |call| is told why not. */
+static void request_stream_start(
+	struct session *session, struct rpc_call *call, struct trace_stream *stream, int r)
+{
+	if (!r) {
+		trace_stream_start(stream);
+		return;
+	}
+	trace_stream_abandon(stream);
+	reply_v1_refusal(call, session, r);
+}
 
 /* Capture. */
 

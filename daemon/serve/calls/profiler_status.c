@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Status and List of proftap.v1; see profiler_status.h. */
-#include "daemon/serve/calls/profiler_status.h"
+/* The calls of proftap.v1.Profiler that only ask. */
+#include "daemon/serve/calls/service_handlers.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,14 +3,9 @@
 #include "daemon/serve/calls/service.h"
 
 #include "daemon/serve/calls/analysis.h"
-#include "daemon/serve/calls/continuous_calls.h"
 #include "daemon/serve/calls/methods.h"
-#include "daemon/serve/calls/monitor.h"
-#include "daemon/serve/calls/new_session.h"
-#include "daemon/serve/calls/open_spans_call.h"
 #include "daemon/serve/calls/profile_calls.h"
-#include "daemon/serve/calls/profiler.h"
-#include "daemon/serve/calls/profiler_status.h"
+#include "daemon/serve/calls/service_handlers.h"
 
 #define ANALYSIS "/tensorflow.ProfileAnalysis/"
 
