@@ -5,20 +5,182 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/file_io.h"
 #include "base/grow.h"
+#include "daemon/pipeline/assembly/spool.h"
 #include "daemon/serve/calls/errand.h"
 #include "daemon/serve/calls/service.h"
 #include "daemon/serve/message/reply_message.h"
 #include "daemon/serve/session/repository.h"
 #include "rpc/server.h"
 #include "trace/run_dir.h"
+#include "trace/xspace/pbwire.h"
 #include "tsl/profiler/protobuf/profiler_analysis.pb-c.h"
+
+/* --- GetSessionToolData ----------------------------------------------------------------------- */
+
+#define PIECE_BYTES ((size_t)1 << 20)
+
+/* A file of a run is HOST.TOOL. No other file is given away. */
+#define N_TOOLS 5
+
+static char *const tools[N_TOOLS] = {"xplane.pb", "trace.json.gz", "pftrace", "pprof", "csv"};
+
+static int check_tool(const char *tool, struct diag *d)
+{
+	for (size_t i = 0; i < N_TOOLS; i++)
+		if (strcmp(tool, tools[i]) == 0)
+			return 0;
+	return diag_set(d, -ENOENT,
+		"tool \"%.60s\": not known here; there are xplane.pb, trace.json.gz, pftrace, pprof "
+		"and csv",
+		tool);
+}
+
+static int open_file(
+	struct errand *e, const Tensorflow__ProfileSessionDataRequest *q, struct diag *d)
+{
+	const struct service *service = e->context;
+	_cleanup_close_ int runs = repository_open_runs(service->repository, q->repository_root, d);
+	_cleanup_close_ int run = -1;
+	char name[400];
+	int r = runs < 0 ? runs : run_dir_check_name(q->session_id, d);
+
+	if (!r)
+		r = check_tool(q->tool_name, d);
+	if (!r)
+		r = run = repository_open_part(runs, q->session_id, 0, d);
+	if (r < 0)
+		return r;
+	snprintf(name, sizeof name, "%.255s", q->host_name);
+	run_dir_sanitise(name);
+	snprintf(name + strlen(name), sizeof name - strlen(name), ".%s", q->tool_name);
+	r = openat(run, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return r < 0 ? diag_set(d, -errno, "%.100s of session %.100s: %s", name, q->session_id,
+			       errno_words(errno))
+		     : r;
+}
+
+/* Everything of the answer that comes before the file's |n_bytes|. */
+static void put_head(struct chunks *message, uint64_t n_bytes)
+{
+	static const char format[] = "application/octet-stream";
+	uint8_t head[80];
+	uint8_t *p = head;
+
+	p = pb_put_varint(p, PB_TAG(2, PB_LEN)); /* output_format */
+	p = pb_put_varint(p, sizeof format - 1);
+	p = mempcpy(p, format, sizeof format - 1);
+	p = pb_put_varint(p, PB_TAG(3, PB_LEN)); /* output */
+	p = pb_put_varint(p, n_bytes);
+	chunks_append(message, head, (size_t)(p - head));
+}
+
+static int copy_piece(int fd, uint8_t *piece, uint64_t at, size_t n, struct spool *spool)
+{
+	int r = file_read_at(fd, piece, n, at);
+
+	return r ? r : spool_append_bytes(spool, piece, n);
+}
+
+static int copy(int fd, uint64_t n_bytes, struct spool *spool)
+{
+	_cleanup_free_ uint8_t *piece = malloc(PIECE_BYTES);
+	int r = piece ? 0 : -ENOMEM;
+
+	for (uint64_t at = 0; at < n_bytes && !r; at += PIECE_BYTES) {
+		uint64_t left = n_bytes - at;
+
+		r = copy_piece(
+			fd, piece, at, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES, spool);
+	}
+	return r;
+}
+
+static void release(void *spool)
+{
+	spool_release(spool);
+}
+
+/*
+ * The file as it is. The answer is one message, and clients decide when it is taken: it lies in a
+ * file that nobody can make shorter, and not in memory.
+ */
+static int put_file(int fd, uint64_t n_bytes, struct chunks *message, struct diag *d)
+{
+	struct spool *spool;
+	const uint8_t *map;
+	int r = n_bytes ? spool_new(NULL, n_bytes, &spool, d) : 0;
+
+	if (r || !n_bytes)
+		return r;
+	r = copy(fd, n_bytes, spool);
+	map = r ? NULL : spool_map(spool);
+	if (map) {
+		chunks_lend(message, map, (size_t)n_bytes, release, spool);
+		return message->error;
+	}
+	spool_release(spool);
+	r = r ? r : -ENOMEM;
+	if (r == -EIO)
+		return diag_set(d, r, "the file cannot be read, or became shorter");
+	return r == -ENOMEM ? r
+			    : diag_set(d, r, "no room for a copy of the file: %s", errno_words(r));
+}
+
+static int read_file(int fd, struct chunks *message, struct diag *d)
+{
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > INT32_MAX)
+		return diag_set(d, -EFBIG, "not a file of less than 2 GiB");
+	put_head(message, (uint64_t)st.st_size);
+	r = put_file(fd, (uint64_t)st.st_size, message, d);
+	return r ? r : message->error;
+}
+
+static void get_data(struct errand *e)
+{
+	Tensorflow__ProfileSessionDataRequest *request =
+		tensorflow__profile_session_data_request__unpack(
+			NULL, e->request_bytes, e->request);
+	struct chunks message = CHUNKS_INIT;
+	struct diag d = DIAG_INIT;
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (!request) {
+		rpc_call_fail(e->call, RPC_INVALID_ARGUMENT,
+			"the request is not a ProfileSessionDataRequest");
+		return;
+	}
+	fd = open_file(e, request, &d);
+	tensorflow__profile_session_data_request__free_unpacked(request, NULL);
+	r = fd < 0 ? fd : read_file(fd, &message, &d);
+	if (!r) {
+		rpc_call_reply(e->call, &message);
+		return;
+	}
+	chunks_deinit(&message);
+	analysis_fail(e->call, r, &d);
+}
+
+void analysis_get_data(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct service *service = context;
+
+	errand_start(service->errands, ERRAND_FILES, call, bytes, n, get_data);
+}
 
 /* More of them nobody looks through, and the answer stays small. */
 #define MAX_SESSIONS 4096
@@ -95,8 +257,8 @@ static unsigned find_tools(int fd)
 	if (!dir)
 		return 0;
 	while ((entry = readdir(dir)))
-		for (size_t i = 0; i < ANALYSIS_TOOLS; i++)
-			if (entry->d_name[0] != '.' && has_suffix(entry->d_name, analysis_tools[i]))
+		for (size_t i = 0; i < N_TOOLS; i++)
+			if (entry->d_name[0] != '.' && has_suffix(entry->d_name, tools[i]))
 				found |= 1u << i;
 	closedir(dir);
 	return found;
@@ -110,12 +272,12 @@ static Info *new_info(const char *name, unsigned found)
 		return NULL;
 	tensorflow__profile_session_info__init(info);
 	info->session_id = strdup(name);
-	info->available_tools = calloc(ANALYSIS_TOOLS, sizeof(char *));
+	info->available_tools = calloc(N_TOOLS, sizeof(char *));
 	if (!info->session_id || !info->available_tools)
 		return free_info(info);
-	for (size_t i = 0; i < ANALYSIS_TOOLS; i++)
+	for (size_t i = 0; i < N_TOOLS; i++)
 		if (found & 1u << i)
-			info->available_tools[info->n_available_tools++] = analysis_tools[i];
+			info->available_tools[info->n_available_tools++] = tools[i];
 	return info;
 }
 

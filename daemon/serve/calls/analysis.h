@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * EnumSessions and GetSessionToolData of tensorflow.ProfileAnalysis: the runs in the directory that the operator named.
- * Without one they are FAILED_PRECONDITION. NewSession is new_session.c. Rows of service.c; the context is a struct
- * service.
+ * EnumSessions and GetSessionToolData of tensorflow.ProfileAnalysis: the runs in the directory that
+ * the operator named. Without one they are FAILED_PRECONDITION. NewSession is new_session.c. Rows
+ * of service.c; the context is a struct service.
  */
 #ifndef DAEMON_ANALYSIS_H
 #define DAEMON_ANALYSIS_H
@@ -15,10 +15,6 @@ struct rpc_call;
 
 void analysis_enum_sessions(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service);
 void analysis_get_data(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service);
-
-/* A file of a run is HOST.TOOL, and nothing else is given away. */
-#define ANALYSIS_TOOLS 5
-extern char *const analysis_tools[ANALYSIS_TOOLS];
 
 /* Answers |call| with what repository.h returned as |error|. */
 void analysis_fail(struct rpc_call *call, int error, const struct diag *d);

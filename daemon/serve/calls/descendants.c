@@ -17,9 +17,12 @@
 #include "rpc/client.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-/* All are asked for their end at once, and who runs answers at once, on the busiest machine in this time. */
+/*
+ * All are asked at once to end. A server that runs answers within this time even on the busiest
+ * machine.
+ */
 #define END_NS (5 * NS_PER_S)
-/* What making a trace may take without a word. */
+/* A server that makes a trace may be silent that long. */
 #define SILENCE_NS (10 * NS_PER_S)
 /* Traces are taken from so many at a time: each holds a message of 1 MiB in memory. */
 #define AT_A_TIME 16
@@ -28,9 +31,9 @@
 typedef Tensorflow__ProfileOptions Options;
 typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
 
-/* Who. */
+/* Finding them. */
 
-/* It is to be recorded, is recorded, or could not be. */
+/* Whether it will be recorded, is recorded, or could not be. */
 static int is_taken(const struct descendant *d)
 {
 	return !d->has_started || !remote_capture_is_over(&d->capture) || d->capture.error[0];
@@ -141,7 +144,7 @@ void descendants_find(struct descendants *all, pid_t ancestor, struct registry *
 	add_registered(all, ancestor, registry);
 }
 
-/* What they record. */
+/* Their recordings. */
 
 /*
  * |kept| has room for all entries of |o|: without the keys that are not for one descendant. This tree is known, and the machine is
@@ -236,7 +239,7 @@ static int read_one(struct descendant *d, int64_t wait_ms, int *has_read)
 	return !remote_capture_is_over(c);
 }
 
-/* Those of the first that are not over. Returns 0 when all are. */
+/* Reads from the first AT_A_TIME that are not over. Returns 0 when all are over. */
 static int read_some(struct descendants *all, int64_t wait_ms, int *has_read)
 {
 	int n = 0;

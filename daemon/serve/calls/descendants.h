@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The programs that a program started, and those that they started, as far as they have servers of their own, and what
- * these recorded. They are found in the runtime directories by their sockets, PID.sock, and known for descendants by the
- * kernel; and they have told this server of themselves (registry.h).
+ * The programs that a program started, and those that they started, as far as they have servers of
+ * their own, and what these recorded. They are found in the runtime directories by their sockets,
+ * PID.sock, and known for descendants by the kernel; and they have told this server of themselves
+ * (registry.h).
  */
 #ifndef DAEMON_DESCENDANTS_H
 #define DAEMON_DESCENDANTS_H
@@ -41,22 +42,22 @@ struct descendants {
 };
 
 /*
- * Adds those of |ancestor|, and those in |registry|, each once, but for one whose recording has ended with its program while the
- * process goes on. All zero is the state before.
+ * Adds those of |ancestor|, and those in |registry|, each once, but for one whose recording has
+ * ended with its program while the process goes on. All zero is the state before.
  */
 void descendants_find(struct descendants *all, pid_t ancestor, struct registry *registry);
 
 /*
- * Each that was not yet is asked to record until it is stopped. |options|: a serialised ProfileOptions; they need not look for theirs again.
- * What goes wrong is the capture's error.
+ * Each that was not yet is asked to record until it is stopped. |options|: a serialised
+ * ProfileOptions; they need not look for theirs again. A failure is the capture's error.
  */
 void descendants_start(struct descendants *all, const uint8_t *options, size_t n);
 /* Takes the traces that have come meanwhile: a program that ends hands its trace over then. */
 void descendants_poll(struct descendants *all);
 /*
- * All stop, and hand over what they recorded, as far as all together have |max_bytes| at most, and half of what the disk has
- * left. Who has not answered within 5 s, or says nothing for 10 s, is given up; all are at
- * once if |e| is cancelled.
+ * All stop, and hand over what they recorded, as far as all together have |max_bytes| at most, and
+ * half of what the disk has left. Who has not answered within 5 s, or says nothing for 10 s, is
+ * given up; all are at once if |e| is cancelled.
  */
 void descendants_end(struct descendants *all, uint64_t max_bytes, struct errand *e);
 void descendants_deinit(struct descendants *all);

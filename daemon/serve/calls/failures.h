@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What failed, of many, in one text of bounded length that says how much is not in it. */
+/* The failures of many hosts as one text of bounded length, which tells how many it leaves out. */
 #ifndef DAEMON_FAILURES_H
 #define DAEMON_FAILURES_H
 

@@ -22,7 +22,7 @@
 #include "proto/pack.h"
 #include "trace/run_dir.h"
 
-/* Who. */
+/* Hosts. */
 
 static int is_own_name(const struct arena *arena, const char *host)
 {
@@ -207,7 +207,7 @@ static int await_own(struct fan_out *f, int is_cancelled)
 
 /* All. */
 
-/* What each is asked: the client's request, but for the place of the data. */
+/* Each host gets the client's request, but sends its data and writes no file. */
 static void set_request(struct fan_out *f)
 {
 	f->asked = *f->request;
@@ -252,7 +252,7 @@ static void publish(struct fan_out *f, struct group_member *m, const char *root)
 	}
 	if (r)
 		group_member_fail(m, d.text);
-	/* Its place is the next file's. */
+	/* Frees the disk space for the next file. */
 	group_member_deinit(m);
 }
 

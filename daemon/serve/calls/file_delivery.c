@@ -24,7 +24,7 @@ int file_delivery_is_wanted(
 	       repository_contains(repository, request->repository_root);
 }
 
-/* Of the file. */
+/* The name of the file. */
 static const char *name_host(const struct session_request *request, char own_name[HOST_BYTES])
 {
 	repository_name_host(own_name, HOST_BYTES);

@@ -15,7 +15,7 @@
 #include "rpc/server.h"
 
 /*
- * What making a trace, or the next part of it, may take without a word; and a whole answer of
+ * A server may be silent that long while it makes a trace or its next part, or a whole answer of
  * Profile.
  */
 #define SILENCE_NS (60 * NS_PER_S)
@@ -29,7 +29,7 @@ void group_member_fail(struct group_member *m, const char *text)
 
 /* Asking. */
 
-/* What a Profile says in two places. */
+/* A ProfileRequest has the duration and the session in two places. */
 static void find_options(
 	const Tensorflow__ProfileRequest *request, Tensorflow__ProfileOptions *options)
 {
@@ -120,7 +120,7 @@ int group_member_is_over(const struct group_member *m)
 
 /* Reading. */
 
-/* It has said something, or it was not listened to. */
+/* To be called when it has answered something, or was not read from. */
 static void grant_time(struct group_member *m)
 {
 	int64_t until_ns = monotonic_ns() + SILENCE_NS;
@@ -134,7 +134,7 @@ static int is_silent(const struct group_member *m)
 	return monotonic_ns() >= m->give_up_ns;
 }
 
-/* Whoever waits lets the calls of the others go on: one waits in a round. */
+/* Only one member waits in a round; the calls of the others go on meanwhile. */
 static int64_t take_wait(struct group_turn *turn)
 {
 	int64_t wait_ms = turn->wait_ms;
@@ -164,7 +164,7 @@ static int poll_stream(struct group_member *m, struct group_turn *turn)
 {
 	if (remote_capture_is_over(&m->capture))
 		return 0;
-	/* Who has said nothing at all may not know the call. */
+	/* A server that has not answered at all may not know the call. */
 	if (m->capture.has_begun && turn->n_streams++ >= AT_A_TIME) {
 		grant_time(m);
 		return 1;
@@ -203,8 +203,8 @@ static void take_outcome(struct group_member *m, struct spool *spool, const char
 }
 
 /*
- * When it recorded, as its trace tells, where the end may be that of collecting. Of use on its
- * machine only.
+ * Notes the time of the recording as the trace tells it, whose end may be that of collecting. It is only of use if the
+ * server is on this machine.
  */
 static void note_window(struct group_member *m)
 {

@@ -28,7 +28,7 @@
 #include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-/* Of the recording, beside the program: steps are few. */
+/* The recording needs little memory, since it has steps only. */
 #define MAX_RECORDING_BYTES (INT64_C(32) << 20)
 #define SAMPLE_INTERVAL_MS 1000
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Monitor answers: numbers, and the same for people. */
+/* The answer of Monitor: numbers, and a text for people. */
 #ifndef DAEMON_MONITOR_TEXT_H
 #define DAEMON_MONITOR_TEXT_H
 

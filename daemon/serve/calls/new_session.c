@@ -39,7 +39,7 @@ static int check(
 	return run_dir_check_name(session_id, d);
 }
 
-/* Before anybody records. */
+/* All checks are made before any host records. */
 static int prepare(struct fan_out *f, struct errand *e, const Asked *asked, struct diag *d)
 {
 	const struct service *service = e->context;
@@ -84,7 +84,7 @@ static void run(struct fan_out *f, const char *root, atomic_int *is_fanning_out)
 	if (!is_cancelled)
 		fan_out_publish(f, root);
 	fan_out_deinit(f);
-	/* Who has the answer may ask again. */
+	/* Cleared before the answer: its client may ask again at once. */
 	atomic_store(is_fanning_out, 0);
 	if (is_cancelled)
 		rpc_call_fail(f->errand->call, RPC_CANCELLED, "the client went away");

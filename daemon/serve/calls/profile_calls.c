@@ -91,7 +91,7 @@ static int choose_delivery(struct service *service, struct session_request *requ
 	return file_delivery_open(service->repository, request) ? -1 : 0;
 }
 
-/* As profile_call_handle(), on a thread of its own. */
+/* Does the work of profile_call_handle() on a thread of its own. */
 static void profile_tree(struct errand *e)
 {
 	struct service *service = e->context;

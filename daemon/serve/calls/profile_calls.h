@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profile and Terminate of tensorflow.ProfilerService; rows of service.c. The context is a struct service. */
+/*
+ * Profile and Terminate of tensorflow.ProfilerService; rows of service.c. The context is a struct
+ * service.
+ */
 #ifndef DAEMON_PROFILE_CALLS_H
 #define DAEMON_PROFILE_CALLS_H
 
@@ -16,8 +19,8 @@ void profile_call_handle_terminate(
 	struct rpc_call *call, const uint8_t *bytes, size_t n, void *service);
 
 /*
- * Of any call that is a ProfileRequest: decodes it, or answers the call. Owner: *out belongs to the caller, its |call| set.
- * 0 or -1.
+ * Decodes a ProfileRequest, or answers the call with an error. Owner: *out belongs to the caller,
+ * its |call| set. 0 or -1.
  */
 int profile_call_decode(
 	struct rpc_call *call, const uint8_t *bytes, size_t n, struct session_request **out);

@@ -123,7 +123,7 @@ static int decode_capture(struct rpc_call *call, const uint8_t *bytes, size_t n,
 	return r ? -1 : 0;
 }
 
-/* As profiler_handle_capture(), on a thread of its own. */
+/* Does the work of profiler_handle_capture() on a thread of its own. */
 static void capture_tree(struct errand *e)
 {
 	const struct service *service = e->context;
@@ -263,7 +263,7 @@ void profiler_handle_snapshot(struct rpc_call *call, const uint8_t *bytes, size_
 
 /* Stop. */
 
-/* What is left of a continuous session, or all that the recorder holds, goes to who ends it. */
+/* The client that ends a continuous session or the recorder gets the data that is left. */
 static void stop(struct service *service, struct rpc_call *call, const char *session_id)
 {
 	struct session_request *request = new_request(call);

@@ -24,7 +24,10 @@
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/server.h"
 
-/* Of the program's server, |s|, as it is with a process that it records. */
+/*
+ * Fills in the status |s| of the program's server, which is the same for each process that it
+ * records.
+ */
 static char *name_state(enum target_life life, const struct status *s)
 {
 	struct status own = *s;

@@ -35,7 +35,7 @@ int recorder_call_start(struct session *s, struct session_request *request)
 	return r == SESSION_BUSY ? SESSION_RECORDER_ON : r;
 }
 
-/* What the recorder said to who asked it for data. */
+/* Translates the recorder's refusal of a request for data. */
 static int name_refusal(int r)
 {
 	switch (r) {
@@ -53,7 +53,7 @@ static int ask_recorder(struct session *s, struct session_request *request)
 	int has_last = request->last_ms != 0;
 	int r = name_refusal(session_recorder_snapshot(s, request));
 
-	/* Who runs there could not have answered that. */
+	/* The running session has no last milliseconds. */
 	return r == SESSION_NO_RECORDER && has_last && session_is_continuous(s) ? SESSION_NO_LAST
 										: r;
 }

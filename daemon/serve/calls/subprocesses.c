@@ -24,11 +24,11 @@
 #include "trace/xspace/graft.h"
 #include "trace/xspace/xspace.h"
 
-/* Of what may be sent: for the warnings about those that are not in it. */
+/* The share of the answer that is kept for warnings about processes that were not recorded. */
 #define WARNINGS_BYTES (UINT64_C(64) << 10)
 /* The pause between two looks for programs that were started. */
 #define LOOK_MS 20
-/* Of a child's trace, in memory while it is read; a multiple of every page. */
+/* This much of a child's trace is in memory while it is read; a multiple of every page size. */
 #define LET_GO_BYTES ((size_t)4 << 20)
 
 struct subprocesses {
@@ -202,7 +202,10 @@ static void note_outcome(
 	errand_raise(s->errand, &s->is_done);
 }
 
-/* The session frees its request when the program's own trace is there: what comes after is kept here. */
+/*
+ * The session frees its request when the program's own trace is there: what comes after is kept
+ * here.
+ */
 static void stand_between(struct subprocesses *s, struct session_request *request)
 {
 	s->asker.deliver = request->deliver;
@@ -293,7 +296,7 @@ static void await_outcome(struct subprocesses *s)
 	errand_await(s->errand, &s->is_done);
 }
 
-/* Of the session's bytes, for the children. */
+/* The children may use the bytes that the session left. */
 static uint64_t left_bytes(const struct subprocesses *s)
 {
 	uint64_t n_bytes = delivery_get_bytes(s->result.delivery);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the traces of several other servers may take on disk together, while they are put into one or written out.
+ * The disk space that the traces of several other servers may use together, until they are joined
+ * or written out.
  *
  * Threads: none inside; one at a time.
  */
@@ -24,7 +25,10 @@ struct disk_share {
 	int is_measured;
 };
 
-/* A spool, of which bytes are taken before they are written. Owner: *out has one holder, the caller. As spool_new(). */
+/*
+ * A spool, of which bytes are taken before they are written. Owner: *out has one holder, the
+ * caller. As spool_new().
+ */
 int disk_share_open(struct disk_share *s, struct spool **out, struct diag *d);
 
 /* Takes |n| bytes: 0, or -ENOBUFS with |d|, which says how many all may have, and why. */

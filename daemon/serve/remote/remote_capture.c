@@ -133,7 +133,7 @@ int remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms)
 
 /* Reading. */
 
-/* What became of the trace's file. */
+/* Notes an error of the trace's file. */
 static int note_stored(struct remote_capture *r, int error, const struct diag *d)
 {
 	if (error)

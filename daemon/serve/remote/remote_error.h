@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What became of a call to another server, for people: "ADDRESS: what", printable whatever that server said, and cut
- * where it said much.
+ * The failure of a call to another server as a text for people: "ADDRESS: TEXT". It is printable
+ * and of bounded length, whatever that server said.
  */
 #ifndef DAEMON_REMOTE_ERROR_H
 #define DAEMON_REMOTE_ERROR_H

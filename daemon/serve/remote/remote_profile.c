@@ -20,7 +20,7 @@
 
 #define SERVICE "/tensorflow.ProfilerService/"
 #define END_TIMEOUT_MS 10000
-/* Of one answer, which is in memory as a whole. */
+/* The limit of an answer, which is in memory as a whole. */
 #define MAX_REPLY_BYTES (UINT64_C(512) << 20)
 
 static const char two_messages[] = "its answer has more than one message";
@@ -33,7 +33,10 @@ void remote_profile_fail(struct remote_profile *r, const char *text)
 
 /* Asking. */
 
-/* A stream on the wire is what a single message is, and it leaves that with its server until it is wanted. */
+/*
+ * A stream on the wire is what a single message is, and it leaves that with its server until it is
+ * wanted.
+ */
 static void start_call(struct remote_profile *r, const char *path, const uint8_t *bytes, size_t n)
 {
 	const struct rpc_request request = {
@@ -177,7 +180,10 @@ static int is_xspace(const struct pb_field *tool, struct pb_field *data)
 	return is_named;
 }
 
-/* Of both forms the first is the trace; xspace may come in parts. */
+/*
+ * A trace comes as tool_data or as xspace: the form that comes first counts. xspace may come in
+ * parts.
+ */
 static int take_trace(struct remote_profile *r, struct chunks *room, const struct pb_field *field,
 	const struct pb_field *data, struct diag *d)
 {

@@ -263,7 +263,7 @@ void local_trace_end(
 	/* The program may be gone: then the journal is the only one to tell. */
 	if (r)
 		log_warn(LOG_TRACE, "trace of pid %d: %s", (int)trace->target->pid, d->text);
-	/* What was not published goes before the program looks for it. */
+	/* An unpublished file is removed before the program looks for it. */
 	run_dir_close(&trace->dir);
 	answer(trace->target, r, r ? d->text : "");
 }

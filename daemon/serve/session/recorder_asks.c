@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What calls ask of the flight recorder; see recorder_asks.h. */
+/* Requests of calls to the flight recorder; see recorder_asks.h. */
 #include "daemon/serve/session/recorder_asks.h"
 
 #include <string.h>
@@ -80,7 +80,10 @@ static void snapshot(struct recorder_work *w, struct session_request *request)
 
 static void look_back(struct recorder_work *w, struct session_request *request)
 {
-	/* The last run's warning, such as a child's end, belongs to that run; a held trace keeps its own. */
+	/*
+	 * The last run's warning, such as a child's end, belongs to that run; a held trace keeps
+	 * its own.
+	 */
 	if (!w->is_held)
 		w->run.warning[0] = '\0';
 	snapshot(w, request);
@@ -100,7 +103,7 @@ static void stop(struct recorder_work *w, struct session_request *request)
 		trigger_scan_finish(&w->scan, &w->recorder);
 		triggers_describe_unwritten(
 			&w->scan.triggers, w->run.warning, sizeof w->run.warning);
-		/* Who is told what was left finds it off. */
+		/* Told before the snapshot is delivered: its client must find the recorder off. */
 		recorder_work_tell(w->session, 0);
 	}
 	snapshot(w, request);

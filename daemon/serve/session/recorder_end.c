@@ -27,7 +27,7 @@
 
 #define PIECE_BYTES 65536
 
-/* What a continuous session left. */
+/* The data that a continuous session left. */
 struct session_rest {
 	struct capture_result result; /* without the delivery */
 	struct spool *spool; /* the trace */
@@ -229,7 +229,10 @@ static int is_wanted(const struct recorder_work *w)
 	       !(atomic_load(&w->session->is_inherited) && recorder_work_is_ready(w->session));
 }
 
-/* Until somebody has had it, or nobody will want it: the recorder's content, unless |w| is NULL, and the session's rest. */
+/*
+ * Until somebody has had it, or nobody will want it: the recorder's content, unless |w| is NULL,
+ * and the session's rest.
+ */
 static void hold(struct session *s, struct recorder_work *w)
 {
 	struct hold h;
@@ -255,14 +258,14 @@ static void hold(struct session *s, struct recorder_work *w)
 	hold_deinit(&h);
 }
 
-/* Whether it is to be held. */
+/* Writes the last run. Returns whether the data must be held instead. */
 static int save(struct recorder_work *w)
 {
 	recorder_snapshot_wait(&w->snapshot);
 	recorder_work_is_ready(w->session);
 	if (!w->recorder.is_on || target_get_life(w->session->family->main) != TARGET_DEAD)
 		return 0;
-	/* Of each command of a shell's, for one. */
+	/* An empty recorder is not held: each command that a shell starts may have one. */
 	if (!recorder_has_content(&w->recorder))
 		return 0;
 	describe_end(w);

@@ -39,7 +39,7 @@ void recorder_run_look_at_rights(struct recorder_run *run)
 	if (!recorder_run_has_place(run) || target_get_life(run->target) != TARGET_ALIVE)
 		return;
 	may_write = rights_check("", run->target->pid, &d) == 0;
-	/* Of one that died meanwhile there was nothing to be seen. */
+	/* If the program died meanwhile, the check saw nothing. */
 	if (target_get_life(run->target) == TARGET_ALIVE)
 		atomic_store(&run->may_write, may_write);
 }
@@ -64,7 +64,7 @@ static int open_place(struct recorder_run *run, struct run_dir *dir, struct diag
 		 : run_dir_open(dir, run->repository->log_dir, NULL, realtime_ns() / NS_PER_S, d);
 }
 
-/* What a program can tell from another. */
+/* Maps |r| to one of the errors that ptap_snapshot() documents. */
 static int find_public_error(int r)
 {
 	if (r == -EDQUOT)

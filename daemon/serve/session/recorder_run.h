@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A snapshot of the flight recorder that no client asked for: a run in the operator's directory, with its reason. One at a
- * time.
+ * A snapshot of the flight recorder that no client asked for: a run in the operator's directory,
+ * with its reason. One at a time.
  *
- * Threads: |recorder_run_deliver| on any; the rest on the worker's, and but for the look at the rights not while that runs.
+ * Threads: |recorder_run_deliver| on any; the rest on the worker's, and but for the look at the
+ * rights not while that runs.
  */
 #ifndef DAEMON_RECORDER_RUN_H
 #define DAEMON_RECORDER_RUN_H
@@ -35,14 +36,18 @@ void recorder_run_init(
 /* Whether there is a place for it. */
 int recorder_run_has_place(const struct recorder_run *run);
 /*
- * Tries the place, if there is one; nothing stays there. 0, or with |d| -EACCES, -ENOSPC, -ENOMEM, or -EIO for all other
- * reasons: the program is told by ptap_snapshot(), and a snapshot that a client takes says it, until a run is written.
+ * Tries the place, if there is one; nothing stays there. 0, or with |d| -EACCES, -ENOSPC, -ENOMEM,
+ * or -EIO for all other reasons: the program is told by ptap_snapshot(), and a snapshot that a
+ * client takes says it, until a run is written.
  */
 int recorder_run_try(struct recorder_run *run, struct diag *d);
-/* The program lives: what it may be written as if it does not any more. */
+/* Notes, while the program lives, whether its runs may be written after its death. */
 void recorder_run_look_at_rights(struct recorder_run *run);
 
-/* As of recorder_snapshot.h; |context| is the run. Takes the result's delivery. The journal has what it came to. */
+/*
+ * The |deliver| of recorder_snapshot.h; |context| is the run. Takes the result's delivery. The
+ * outcome goes to the journal.
+ */
 void recorder_run_deliver(void *context, int r, struct capture_result *result, struct diag *d);
 
 #endif

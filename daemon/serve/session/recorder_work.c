@@ -21,7 +21,10 @@
 #include "daemon/target/rights.h"
 #include "daemon/target/target.h"
 
-/* A worker that crashes at its start is started again and again: so many runs are written of them in a minute. */
+/*
+ * A worker that crashes at its start is started again and again: so many runs are written of them
+ * in a minute.
+ */
 #define MAX_CRASH_RUNS 4
 #define CRASH_MINUTE_NS (60 * NS_PER_S)
 
@@ -74,7 +77,10 @@ static void clear_ask(void *context)
 
 /* On. */
 
-/* Without triggers it is good for clients also where nothing can be written; ptap_snapshot() says that. */
+/*
+ * Without triggers it is good for clients also where nothing can be written; ptap_snapshot() says
+ * that.
+ */
 static int check_place(struct recorder_work *w, struct diag *d)
 {
 	struct diag place = DIAG_INIT;
@@ -130,7 +136,7 @@ int recorder_work_turn_on(struct session *s, const struct profile_options *o, st
 	w->run.warning[0] = '\0';
 	w->crashes = (struct child_crashes){.n_exits = atomic_load(&s->family->n_exits)};
 	recorder_run_look_at_rights(&w->run);
-	/* Of an earlier one: not served before its end. */
+	/* A request to an earlier recorder, which ended before it was served, does not count. */
 	clear_ask(get_arena(s));
 	recorder_work_tell(s, 1);
 	return 0;
@@ -175,7 +181,7 @@ int recorder_work_is_ready(struct session *s)
 	return 1;
 }
 
-/* What the program asks. */
+/* Requests of the program. */
 
 void recorder_work_begin_run(struct recorder_work *w)
 {
@@ -221,7 +227,7 @@ static void serve_program(struct recorder_work *w)
 		clear_ask(arena);
 }
 
-/* What its triggers ask. */
+/* Snapshots that triggers ask for. */
 static void serve_triggers(struct recorder_work *w)
 {
 	struct triggers *t = &w->scan.triggers;
@@ -235,7 +241,7 @@ static void serve_triggers(struct recorder_work *w)
 	recorder_work_begin_run(w);
 }
 
-/* What children leave that a signal has ended while the program lives on. */
+/* Runs for children that a signal has ended while the program lives. */
 
 static void note_crash(struct recorder_work *w, const struct target *t)
 {

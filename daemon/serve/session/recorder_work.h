@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the worker does for the flight recorder while the program lives: what is asked of it (recorder_asks.h, and by
- * ptap_snapshot()), and what is due. Made when there is the first one, and there until the worker's end.
+ * The worker's part of the flight recorder while the program lives: it serves requests
+ * (recorder_asks.h, ptap_snapshot()) and triggers. It is made with the first recorder, and stays
+ * until the worker's end.
  *
  * Threads: the worker's, that which greets the target.
  */
@@ -40,7 +41,10 @@ struct recorder_work {
 	int is_held; /* the program has died: see recorder_end.h */
 };
 
-/* Before the hello of a program that asks for a recorder: turns it on. 0, -EINVAL with |d|: its options are wrong; others. */
+/*
+ * Before the hello of a program that asks for a recorder: turns it on. 0, -EINVAL with |d|: its
+ * options are wrong; others.
+ */
 int recorder_work_begin(struct session *s, struct diag *d);
 
 /* To be called often; |is_capturing|: a capture runs on this thread. */
@@ -48,7 +52,10 @@ void recorder_work_look(struct session *s, int is_capturing);
 /* When it is to be called at the latest, CLOCK_MONOTONIC ns, or INT64_MAX. */
 int64_t recorder_work_get_due(const struct session *s);
 int recorder_work_is_on(const struct session *s);
-/* Whether it is on, or was since the last time this was asked: it may be turned on and off in one look. */
+/*
+ * Whether it is on, or was since the last time this was asked: it may be turned on and off in one
+ * look.
+ */
 int recorder_work_has_used_rings(struct session *s);
 
 /* For recorder_asks.h and recorder_end.h. */
@@ -56,11 +63,17 @@ int recorder_work_has_used_rings(struct session *s);
 /* 0, or a negative errno, with |d| unless it is -ENOMEM. */
 int recorder_work_turn_on(struct session *s, const struct profile_options *o, struct diag *d);
 void recorder_work_turn_off(struct recorder_work *w);
-/* What those who ask are told, and the program: whether there is one. */
+/* Tells clients and the program whether the recorder is on. */
 void recorder_work_tell(struct session *s, int is_on);
-/* Whether a snapshot can be begun: none is being made. One that was the last has turned the recorder off. */
+/*
+ * Whether a snapshot can be begun: none is being made. One that was the last has turned the
+ * recorder off.
+ */
 int recorder_work_is_ready(struct session *s);
-/* Takes why the program has asked for a snapshot (ptap_snapshot()), made printable. 1, or 0: it has not. */
+/*
+ * Takes why the program has asked for a snapshot (ptap_snapshot()), made printable. 1, or 0: it has
+ * not.
+ */
 int recorder_work_take_why(struct recorder_work *w, char *why, size_t size);
 /* Begins a snapshot for w->run. */
 void recorder_work_begin_run(struct recorder_work *w);

@@ -43,7 +43,10 @@ int repository_is_named(const struct repository *r)
 	return atomic_load(&r->is_named);
 }
 
-/* What of |path| lies below the operator's directory, "" for itself; NULL when it does not. */
+/*
+ * Returns the part of |path| below the operator's directory, "" for the directory itself; NULL: it
+ * lies outside.
+ */
 static const char *find_rest(const struct repository *r, const char *path)
 {
 	size_t n = repository_is_named(r) ? strlen(r->log_dir) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests in a row, linked by |next|: those that wait, and those that are told the same. Whoever owns the list owns its
- * requests.
+ * Requests in a row, linked by |next|: those that wait, and those that are told the same. Whoever
+ * owns the list owns its requests.
  */
 #ifndef DAEMON_REQUEST_LIST_H
 #define DAEMON_REQUEST_LIST_H
@@ -21,7 +21,7 @@ struct session_request *request_list_unlink(struct session_request **at);
 /* Moves those of |*list| that |matches| to a list of their own, in the same order. */
 struct session_request *request_list_pick(struct session_request **list,
 	int (*matches)(const struct session_request *, const void *), const void *key);
-/* Of that kind: whose call is |call|; whose session_id is the text |id|. */
+/* Functions of that kind: the request's call is |call|; its session_id is the text |id|. */
 int request_is_of_call(const struct session_request *request, const void *call);
 int request_has_id(const struct session_request *request, const void *id);
 

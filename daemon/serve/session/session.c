@@ -30,8 +30,9 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
 }
 
 /*
- * The worker may be between its last look at the flags and going to sleep: then nobody is woken, and it
- * is tried again until it was. One that is at work, which can take long, looks before it sleeps.
+ * The worker may be between its last look at the flags and going to sleep: then nobody is woken,
+ * and it is tried again until it was. One that is at work, which can take long, looks before it
+ * sleeps.
  */
 void session_wake_worker(struct session *s)
 {
@@ -80,9 +81,9 @@ static int enqueue(struct session *s, struct session_request *request)
 	return 0;
 }
 
-/* Those that ask. */
+/* The callers' part. */
 
-/* Whether it need only wait until the one that has the place has ended. */
+/* Ends a request that yields. 1: |request| need only wait for that. Under the mutex. */
 static int makes_room(struct session *s, struct session_request *request)
 {
 	if (!s->request || !s->request->yields || request->yields)
@@ -140,7 +141,7 @@ void session_terminate(struct session *s, const char *session_id)
 	request_list_end_unbegun(unbegun);
 }
 
-/* Whom "whichever" means when none runs. Under the mutex. */
+/* When no request runs, "" selects the first that waits. Under the mutex. */
 static struct session_request *pick_first(struct session *s)
 {
 	return s->waiting ? request_list_unlink(&s->waiting) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of the flight recorder; see session_recorder.h. recorder_work.c answers. */
+/* Requests to the flight recorder; see session_recorder.h. recorder_asks.c serves them. */
 #include "daemon/serve/session/session_recorder.h"
 
 #include "base/futex.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A call's or the program's own request to the session: the request for the recording, and who gets the outcome and in
- * which form. The session owns it while it waits and runs.
+ * A call's or the program's own request to the session: the request for the recording, and who gets
+ * the outcome and in which form. The session owns it while it waits and runs.
  */
 #ifndef DAEMON_SESSION_REQUEST_H
 #define DAEMON_SESSION_REQUEST_H
@@ -19,7 +19,7 @@ struct rpc_call;
 struct run_dir;
 struct session;
 
-/* What is asked of the flight recorder. */
+/* Requests to the flight recorder. */
 enum recorder_ask {
 	RECORDER_NOTHING,
 	RECORDER_START,
@@ -30,17 +30,20 @@ enum recorder_ask {
 struct session_request {
 	struct session_request *next; /* the session's */
 	/*
-	 * Hands the outcome to whoever asked: |r| and |result| (all zero unless |r| is 0; its contents are taken)
-	 * are those of capture_run(), |d| a text where capture.h says so. Called exactly once unless
-	 * session_take() refused the request, on any thread; the session is free by then, or still
-	 * another's. The request is the session's to free.
+	 * Hands the outcome to the asker: |r| and |result| (all zero unless |r| is 0; its contents
+	 * are taken) are those of capture_run(), |d| a text where capture.h says so. Called exactly
+	 * once unless session_take() refused the request, on any thread; the session is free by
+	 * then, or still another's. The request is the session's to free.
 	 */
 	void (*deliver)(struct session_request *request, int r, struct capture_result *result,
 		struct diag *d);
 	void *context; /* of |deliver| */
 	struct progress
 		*progress; /* NULL, or where the recording says how far it is, until |deliver| */
-	/* Of a continuous one, on the worker's thread: it records. |deliver| is not called then. */
+	/*
+	 * Called on the worker's thread when a continuous session records; |deliver| is not called
+	 * then.
+	 */
 	void (*begin)(struct session_request *request, struct rpc_call *call);
 	struct rpc_call *call; /* who asks: session_cancel() goes by it; NULL: the program itself */
 	struct local_trace *trace; /* owned; NULL unless the program itself asks */
