@@ -13,8 +13,8 @@ struct session;
 void recorder_asks_serve(struct session *s);
 
 /*
- * Whether |call| may have the data of a dead program: only the program's user and root may, and not
- * by a connection to its port from before its death. Any thread.
+ * Whether |call| may have the data of a dead program: only root and the program's user may, and
+ * only by a Unix socket. Any thread.
  */
 int recorder_asks_may_inherit(const struct session *s, struct rpc_call *call);
 
