@@ -3,8 +3,8 @@
  * Where numbers come from: one source a file of the kernel's, or a library. Each is a row: a new one costs a file, and its line in machine.c. What cannot be
  * read on this machine is left out, silently: a source has then nothing to say.
  */
-#ifndef DAEMON_SOURCE_H
-#define DAEMON_SOURCE_H
+#ifndef DAEMON_MACHINE_SOURCE_H
+#define DAEMON_MACHINE_SOURCE_H
 
 #include <stddef.h>
 #include <stdint.h>
