@@ -58,7 +58,6 @@ static int make_trace(struct recorder_snapshot *s, struct capture_result *result
 	};
 	int r = fill_request(&request, s);
 
-	request.options = echo;
 	prepare_part(s);
 	if (!r)
 		r = space_new(&t.space);
