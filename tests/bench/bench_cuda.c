@@ -365,7 +365,7 @@ static void reset(void)
 	fake->reset();
 	fake->set(FAKE_POISONS_NAMES, 0);
 	fake->set(FAKE_CHECKS_ZEROES, 0);
-	check_step(driver_check(&session.driver, &session.gate, why), why);
+	check_step(driver_check(&session.driver, &session.facts, why), why);
 }
 
 START_TEST(prints_figures)
