@@ -95,7 +95,7 @@ void check_nvidia_driver(const struct system *sys, const struct check *self, str
 	}
 }
 
-int gpu_ask_library(const struct system *sys, enum library which, const char *path,
+int gpu_ask_library(const struct system *sys, enum asked_library which, const char *path,
 	const char *name, struct finding *f)
 {
 	char said[160] = "";
@@ -115,7 +115,7 @@ int gpu_ask_library(const struct system *sys, enum library which, const char *pa
 }
 
 /* Asks a library that comes with the driver. */
-static void ask_of_driver(const struct system *sys, enum library which, const char *name,
+static void ask_of_driver(const struct system *sys, enum asked_library which, const char *name,
 	const char *package, struct finding *f)
 {
 	int r = gpu_ask_library(sys, which, name, name, f);

@@ -26,7 +26,7 @@ bool gpu_is_there(const struct system *sys);
  * Asks a library that is only needed with a GPU, and fills |f|: yes with the library's answer, no,
  * or none. |name| is for messages. Returns the result of sys->ask_library().
  */
-int gpu_ask_library(const struct system *sys, enum library which, const char *path,
+int gpu_ask_library(const struct system *sys, enum asked_library which, const char *path,
 	const char *name, struct finding *f);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-enum library {
+enum asked_library {
 	LIBRARY_PROFTAP, /* its version */
 	LIBRARY_CUDA, /* the CUDA version that the driver supports */
 	LIBRARY_CUPTI, /* its version */
@@ -19,7 +19,7 @@ enum library {
 };
 
 struct library_question {
-	enum library which;
+	enum asked_library which;
 	const char *path; /* a path, or a name that the loader finds */
 };
 

@@ -18,7 +18,8 @@ struct doctor_answer {
 extern struct system doctor_system;
 extern int doctor_attempts[N_ATTEMPTS]; /* 0, or a negative errno */
 extern struct doctor_answer doctor_print; /* of any program */
-extern struct doctor_answer doctor_libraries[N_LIBRARIES]; /* by enum library; -ENOENT at first */
+extern struct doctor_answer
+	doctor_libraries[N_LIBRARIES]; /* by enum asked_library; -ENOENT at first */
 extern struct doctor_answer doctor_port; /* of any port */
 extern struct doctor_target doctor_patient;
 /* How it was asked last. */

@@ -54,7 +54,7 @@ END_TEST
 
 static const struct {
 	const char *key;
-	enum library library;
+	enum asked_library library;
 	const char *command; /* that installs it */
 	const char *refused; /* what is to be done where it is there and does not work */
 } libraries[] = {

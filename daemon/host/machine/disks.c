@@ -80,4 +80,5 @@ static void close_disks(void *state)
 	source_close_file(&d->fd);
 }
 
-const struct source source_disks = {sizeof(struct disks), open_disks, read_disks, close_disks};
+const struct machine_source source_disks = {
+	sizeof(struct disks), open_disks, read_disks, close_disks};

@@ -78,4 +78,4 @@ static void close_gpus(void *state)
 	gpu_thread_stop(g->thread);
 }
 
-const struct source source_gpus = {sizeof(struct gpus), open_gpus, read_gpus, close_gpus};
+const struct machine_source source_gpus = {sizeof(struct gpus), open_gpus, read_gpus, close_gpus};

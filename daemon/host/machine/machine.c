@@ -12,7 +12,7 @@
 /* /proc/stat of a machine with hundreds of processors and interrupts. */
 #define TEXT_BYTES (128u << 10)
 
-static const struct source *const sources[] = {
+static const struct machine_source *const sources[] = {
 	&source_processors,
 	&source_memory,
 	&source_pressure,

@@ -95,4 +95,5 @@ static void close_memory(void *state)
 	source_close_file(&m->fd);
 }
 
-const struct source source_memory = {sizeof(struct memory), open_memory, read_memory, close_memory};
+const struct machine_source source_memory = {
+	sizeof(struct memory), open_memory, read_memory, close_memory};

@@ -81,5 +81,5 @@ static void close_networks(void *state)
 	source_close_file(&n->fd);
 }
 
-const struct source source_networks = {
+const struct machine_source source_networks = {
 	sizeof(struct networks), open_networks, read_networks, close_networks};

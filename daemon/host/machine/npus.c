@@ -113,4 +113,4 @@ static void close_npus(void *state)
 			source_close_file(&npus->v[i].fds[k]);
 }
 
-const struct source source_npus = {sizeof(struct npus), open_npus, read_npus, close_npus};
+const struct machine_source source_npus = {sizeof(struct npus), open_npus, read_npus, close_npus};

@@ -76,5 +76,5 @@ static void close_pressure(void *state)
 		source_close_file(&p->fds[i]);
 }
 
-const struct source source_pressure = {
+const struct machine_source source_pressure = {
 	sizeof(struct pressure), open_pressure, read_pressure, close_pressure};

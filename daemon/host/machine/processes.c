@@ -353,5 +353,5 @@ static void close_processes(void *state)
 		forget(all, all->n - 1);
 }
 
-const struct source source_processes = {
+const struct machine_source source_processes = {
 	sizeof(struct processes), open_processes, read_processes, close_processes};

@@ -177,5 +177,5 @@ static void close_processors(void *state)
 	source_close_file(&c->fd);
 }
 
-const struct source source_processors = {
+const struct machine_source source_processors = {
 	sizeof(struct processors), open_processors, read_processors, close_processors};

@@ -20,7 +20,7 @@ struct sampling {
 	size_t text_bytes;
 };
 
-struct source {
+struct machine_source {
 	size_t state_bytes; /* all zero at first */
 	void (*open)(void *state, const struct machine_config *config);
 	void (*read)(void *state,
@@ -28,14 +28,14 @@ struct source {
 	void (*close)(void *state);
 };
 
-extern const struct source source_processors;
-extern const struct source source_memory;
-extern const struct source source_pressure;
-extern const struct source source_disks;
-extern const struct source source_networks;
-extern const struct source source_npus;
-extern const struct source source_gpus;
-extern const struct source source_processes;
+extern const struct machine_source source_processors;
+extern const struct machine_source source_memory;
+extern const struct machine_source source_pressure;
+extern const struct machine_source source_disks;
+extern const struct machine_source source_networks;
+extern const struct machine_source source_npus;
+extern const struct machine_source source_gpus;
+extern const struct machine_source source_processes;
 
 /* |path| below |root|, for as long as the source is open: a descriptor, or -1. */
 int source_open_file(const char *root, const char *path);
