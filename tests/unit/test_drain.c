@@ -168,9 +168,9 @@ static struct {
 	int is_awaited;
 } late;
 
-int __real_target_has_thread(const struct target *t, pid_t tid);
-int __wrap_target_has_thread(const struct target *t, pid_t tid);
-int __wrap_target_has_thread(const struct target *t, pid_t tid)
+bool __real_target_has_thread(struct target *t, pid_t tid);
+bool __wrap_target_has_thread(struct target *t, pid_t tid);
+bool __wrap_target_has_thread(struct target *t, pid_t tid)
 {
 	if (late.is_awaited) {
 		late.is_awaited = 0;
