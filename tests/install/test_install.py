@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 
 from fixture import (SANITIZERS, check, contains, equal, find_proftapd, run, test,  # noqa: E402
                      wait_until)
-from processes import TOP_BUILD, Capture, Process  # noqa: E402
+from processes import TOP_BUILD, Capture, Process, is_alive  # noqa: E402
 
 UNITS = ("proftapd.service", "proftapd.socket", "proftapd-registry.socket", "proftapd-web.socket")
 # Of ten, as systemd-analyze security says it; it is told tenths.
@@ -91,7 +91,7 @@ def capture_program(t, prefix, program):
     check(report["totals"]["spans"] > 3, f"report: {report['totals']}")
     target.popen.stdin.close()
     equal(target.wait(), 0, "the program's exit")
-    wait_until(lambda: not os.path.exists(f"/proc/{server}"), "the server to end")
+    wait_until(lambda: not is_alive(server), "the server to end")
 
 
 def check_whole(prefix):
