@@ -81,6 +81,7 @@ def the_report_of_a_program_that_crashed_begins_with_its_death(t):
     page = visit.page
     target = record(t, visit.logs)
     tid = int(target.ask("hang stuck"))
+    visit.await_answer(f"page.targets.list().some((one) => one.pid === {target.pid})", "the program in the list")
     target.send("crash")
     target.wait()
     file = wait_until(lambda: files(visit.logs), "the run of its death")[0].name
