@@ -90,7 +90,7 @@ def test_the_default_counters_fit_into_one_pass():
     """The counters of |default| are known for an H100 and fit into one pass; what is not known is left out."""
     with folder() as work:
         plan = compile_c(work / "metrics", SRC / "tests/interop/cuda_metrics.c", PLUGIN / "pm_cupti.c",
-                         PLUGIN / "pm_list.c", PLUGIN / "pm_plan.c", "-ldl")
+                         PLUGIN / "pm_plan.c", "-ldl")
         for package in list(VERSIONS)[1:]:
             library = library_of(package)
             said = run(plan, library, "GH100", "default").stdout
