@@ -36,7 +36,7 @@ void closing_begin(struct closing *c, int64_t limit_ms);
 /* Somebody cannot wait: as if the time were over. */
 void closing_hurry(struct closing *c);
 
-/* What is left of the time. */
+/* The time that is left. */
 int64_t closing_get_rest_ms(const struct closing *c);
 
 #endif

@@ -296,8 +296,8 @@ static void init(
 }
 
 /*
- * What is passed on comes and goes at a gigabyte a second: without this each message's memory goes
- * back to the system, which doubles what it costs, and each of many threads keeps some of its own.
+ * Keeps freed memory. Passed-on messages come and go at a gigabyte a second: otherwise each one's
+ * memory goes back to the system, which doubles its cost, and each of many threads keeps some.
  */
 static void set_allocator(void)
 {

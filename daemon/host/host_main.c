@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a person meets of the host daemon: its options, and its exit status; see host.h. */
+/* The options and the exit status of the host daemon; see host.h. */
 #include <errno.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the service manager is told; see manager.h. */
+/* Notifies the service manager; see manager.h. */
 #include "daemon/host/manager.h"
 
 #include <errno.h>

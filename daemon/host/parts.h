@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the host daemon is made of; for host.c and host_signals.c. */
+/* The parts of the host daemon, which host.c and host_signals.c share. */
 #ifndef DAEMON_PARTS_H
 #define DAEMON_PARTS_H
 

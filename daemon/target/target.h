@@ -76,7 +76,7 @@ struct target {
 		*watch; /* watches freed rings; NULL: nobody does. Belongs to the worker */
 	bool is_told_to_record; /* by the last order; belongs to the worker */
 	_Atomic int uses_device; /* it is known to have used a device */
-	/* Of its collectors (collect.h); these belong to the worker. */
+	/* State of its collectors (collect.h), which belongs to the worker. */
 	bool has_collect; /* the collectors' words have memory */
 	bool is_collect_given_up; /* they did not come back in time, and have not since */
 	char name[64];

@@ -96,7 +96,7 @@ void audit_on_answer(struct rpc_call *call, enum rpc_status status, const char *
 	free(a);
 }
 
-/* What callers say stands on one line, and moves no terminal. */
+/* Texts of callers are printed on one line, without control characters. */
 static const char *clean(const char *text, char *out, size_t n)
 {
 	snprintf(out, n, "%s", text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was done, in numbers; see ledger.h. */
+/* Counts what the daemon has done; see ledger.h. */
 #include "daemon/host/calls/ledger.h"
 
 #include <string.h>

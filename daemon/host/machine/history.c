@@ -79,7 +79,7 @@ static int has_room(const struct history *h, unsigned n_rows)
 	return h->n_subjects < HISTORY_MAX_SUBJECTS && h->n_columns + n_rows <= HISTORY_MAX_COLUMNS;
 }
 
-/* What went first goes for good. 0: nothing has gone. */
+/* Removes for good the subject that has been gone for the longest time. 0: none is gone. */
 static int make_room(struct history *h)
 {
 	size_t oldest = h->n_subjects;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a machine uses; see machine.h. */
+/* Samples the use of a machine; see machine.h. */
 #include "daemon/host/machine/machine.h"
 
 #include <errno.h>

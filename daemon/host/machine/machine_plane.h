@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a machine used during a capture, as counters of a trace. */
+/* Writes the use of a machine during a capture as counters of a trace. */
 #ifndef DAEMON_MACHINE_PLANE_H
 #define DAEMON_MACHINE_PLANE_H
 

@@ -53,7 +53,7 @@ struct times {
 	uint64_t n_samples; /* taken when these were read; 0: never */
 };
 
-/* Of two samples. */
+/* The times of two samples. */
 struct times_kept {
 	struct times last;
 	struct times before;

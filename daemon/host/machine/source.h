@@ -12,7 +12,7 @@
 struct history;
 struct machine_config;
 
-/* What a reader is given for a sample. */
+/* The arguments of a reader for a sample. */
 struct sampling {
 	struct history *history;
 	int64_t now_ns; /* CLOCK_MONOTONIC */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks; see caller.h. */
+/* Callers and their rights; see caller.h. */
 #include "daemon/host/programs/caller.h"
 
 #include <errno.h>

@@ -79,6 +79,6 @@ int measuring_ask(struct programs *p, uint64_t id, int wait_ms, uint64_t *bytes)
 
 	if (r == -EACCES)
 		return ask_server(p, id, wait_ms, bytes);
-	/* What was read of a number that is another program's by now is nobody's business. */
+	/* Drop the values if the pid belongs to another program by now. */
 	return !r && !find_pid(p, id) ? -ESRCH : r;
 }

@@ -20,7 +20,7 @@
 struct caller;
 struct machine_process;
 
-/* Of what was recorded of a program through this daemon. */
+/* The recordings of a program that this daemon passed on. */
 struct program_sums {
 	uint64_t n_captures; /* with a trace */
 	uint64_t trace_bytes;
@@ -66,7 +66,7 @@ void programs_init(struct programs *p);
 
 /* Adds it, with an id of its own: that, or 0 when memory ran out. */
 uint64_t programs_add(struct programs *p, const struct program *program);
-/* What its server says now. */
+/* Takes over the present answer of its server. */
 void programs_update(struct programs *p, uint64_t id, const struct status *status);
 void programs_remove(struct programs *p, uint64_t id);
 

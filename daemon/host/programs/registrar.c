@@ -27,7 +27,7 @@
 #define SETTLE_MS 1000
 /* Whoever connects faster than this must not keep the loop from its other work. */
 #define MAX_AT_ONCE 16
-/* Of a user who is not root; so one cannot keep all others out. */
+/* The limit of each user but root, so that one user cannot keep all others out. */
 #define MAX_OF_USER 1024
 
 /* A server's connection. */
@@ -94,7 +94,7 @@ static void set_patience(struct registrar *r);
 
 /* What they say. */
 
-/* Of one that lives: by the descriptor. */
+/* Identifies a living program by its descriptor. */
 static int identify_living(const struct announced *a, int pidfd, struct program *p)
 {
 	p->pid = pidfd_find_pid(pidfd);

@@ -57,7 +57,7 @@ void api_answer_captures(struct http_exchange *x, void *context)
 	api_answer(x, 200, &text);
 }
 
-/* What somebody wanted to be done. */
+/* Requests for actions; the audit notes refused ones, too. */
 static void refuse(struct http_exchange *x, int rpc_status, const struct diag *d)
 {
 	web_audit_refused(x, rpc_status_name(rpc_status), d->text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was made of runs; see conversions.h. */
+/* Keeps the results of conversions of runs; see conversions.h. */
 #include "daemon/host/web/conversions.h"
 
 #include <dirent.h>
@@ -151,7 +151,7 @@ void conversions_keep(struct conversions *c, char *key, int fd, uint64_t n_bytes
 
 	pthread_mutex_lock(&c->mutex);
 	c->counts.n_made++;
-	/* Who asked at the same time made it, too. */
+	/* Another caller may have asked at the same time, and have made it, too. */
 	if (key && n_bytes <= CONVERSIONS_BYTES && n_bytes <= spool_place_find_room(fd) &&
 		!find(c, key))
 		is_kept = add(c, key, fd, n_bytes);

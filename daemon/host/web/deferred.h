@@ -12,7 +12,7 @@
 struct http_exchange;
 struct web;
 
-/* What is asked for. */
+/* The request that a thread is to answer. */
 struct deferred_order {
 	void *what; /* or NULL */
 	void (*free)(void *what); /* is called when all is done */

@@ -45,7 +45,7 @@ void exposition_open(struct exposition *e, const struct exposition_family *famil
 /* Of a counter or a gauge. |labels| NULL: none. */
 void exposition_count(struct exposition *e, const struct exposition_label *labels, uint64_t value);
 void exposition_value(struct exposition *e, const struct exposition_label *labels, double value);
-/* Of an info. */
+/* Writes the value of an info. */
 void exposition_info(struct exposition *e, const struct exposition_label *labels);
 /*
  * Of a histogram: |n| bounds, and |n| + 1 counts of what lies between them. What they and |sum| count is |scale| of the unit (1e-9 for

@@ -15,7 +15,7 @@
 
 #define HUB_EVENTS 1024u
 
-/* What a stream may leave out. */
+/* The topics that a stream may leave out. */
 enum hub_topic {
 	HUB_USAGE = 1,
 	HUB_TARGETS = 2,

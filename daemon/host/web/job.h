@@ -85,7 +85,7 @@ struct job *job_free(struct job *j); /* NULL ok; returns NULL */
 
 int job_is_over(const struct job *j);
 
-/* What memory allows. */
+/* Adds a warning, unless memory ran out. */
 void job_warn(struct job *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The members of a CAPTURE. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a capture does; see job_work.h. What is known of it is changed under the mutex; all else is
- * the thread's own.
+ * The work of a capture's thread; see job_work.h. The thread changes the job under the mutex, since
+ * others read it; everything else is its own.
  */
 #include "daemon/host/web/job_work.h"
 

@@ -75,7 +75,7 @@ static void forget_old(struct jobs *jobs)
 
 void jobs_tell(struct jobs *jobs, const struct job *job)
 {
-	/* Of one that was deleted nobody hears any more. */
+	/* A deleted job sends no events. */
 	if (!atomic_load(&job->cancel))
 		hub_post(jobs->hub, HUB_CAPTURES, job->caller.uid, "capture", job_format(job));
 }
@@ -100,7 +100,7 @@ void jobs_leave(struct jobs *jobs, struct job *job)
 	pthread_mutex_unlock(&jobs->mutex);
 }
 
-/* What is done with one, under the mutex: 0, or a gRPC status with |d|. */
+/* An action on a job, called under the mutex. 0, or a gRPC status with |d|. */
 typedef int job_action(struct jobs *jobs, struct job *job, struct diag *d);
 
 static int act(struct jobs *jobs, const struct caller *caller, uint64_t id, job_action *action,

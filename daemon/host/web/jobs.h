@@ -38,10 +38,10 @@ void jobs_init(struct jobs *jobs, struct host_service *host, struct hub *hub, st
 /* When all have ended (jobs_end.h). */
 void jobs_deinit(struct jobs *jobs);
 
-/* What the caller may see of one, as members of an object: 0, or RPC_NOT_FOUND with |d|. */
+/* Writes the members of a job that the caller may see. 0, or RPC_NOT_FOUND with |d|. */
 int jobs_write(struct jobs *jobs, const struct caller *caller, uint64_t id, struct json *json,
 	struct diag *d);
-/* Of all, as elements of a list, the youngest first. */
+/* Writes all jobs that the caller may see as elements of a list, the youngest first. */
 void jobs_write_all(struct jobs *jobs, const struct caller *caller, struct json *json);
 
 /* Has one end early. 0; RPC_NOT_FOUND, or RPC_FAILED_PRECONDITION when it is over, with |d|. */

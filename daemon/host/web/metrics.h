@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the daemon has done and does, as metrics: a table of families, each with what writes its values. */
+/* The daemon's metrics: a table of families, each with the function that writes its values. */
 #ifndef DAEMON_METRICS_H
 #define DAEMON_METRICS_H
 
@@ -15,7 +15,7 @@ struct exposition;
 struct host_service;
 struct program;
 
-/* Of more programs these, by pid, have values of their own; all are counted. */
+/* At most so many programs, by pid, have values of their own; all programs are counted. */
 #define METRICS_MAX_PROGRAMS 256u
 /* The same limit for disks, cores and the like, each kind by itself. */
 #define METRICS_MAX_THINGS 256u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said to those whose request was refused (docs/http-api.md, "Errors"). */
+/* The answers to refused requests (docs/http-api.md, "Errors"). */
 #ifndef DAEMON_REFUSAL_H
 #define DAEMON_REFUSAL_H
 

@@ -70,7 +70,7 @@ static int set_topics(struct stream_choice *c, const char *text, struct diag *d)
 	return 0;
 }
 
-/* What is asked for, and by whom. 0, or -EINVAL with |d|. */
+/* Reads the choice of events from the request, and its caller. 0, or -EINVAL with |d|. */
 static int stream_choice_read(
 	struct stream_choice *c, const struct http_exchange *x, struct diag *d)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What proftap prints, as the answer of a request. */
+/* Answers a request with the output of proftap. */
 #ifndef DAEMON_TOOL_ANSWER_H
 #define DAEMON_TOOL_ANSWER_H
 

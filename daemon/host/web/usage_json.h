@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the machine used, as JSON (docs/http-api.md, "Usage"). */
+/* The use of the machine, as JSON (docs/http-api.md, "Usage"). */
 #ifndef DAEMON_USAGE_JSON_H
 #define DAEMON_USAGE_JSON_H
 

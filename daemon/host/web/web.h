@@ -60,7 +60,7 @@ void web_refuse_captures(struct web *w);
 unsigned web_count_captures(struct web *w);
 void web_stop_captures(struct web *w);
 
-/* Who asks, for the rules of daemon/host/programs/caller.h. */
+/* Finds the caller of a request, for the rules of daemon/host/programs/caller.h. */
 void web_get_caller(const struct http_exchange *x, struct caller *out);
 
 #endif

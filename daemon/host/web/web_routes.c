@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the host daemon answers by HTTP: a row for each; see web.h. The first with a method and a path that fit counts. */
+/*
+ * The routes of the host daemon's HTTP server: a row for each; see web.h. The first row whose
+ * method and path fit is used.
+ */
 #include "daemon/host/page/page.h"
 #include "daemon/host/web/api_routes.h"
 #include "daemon/host/web/probes.h"

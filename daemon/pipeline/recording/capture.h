@@ -40,9 +40,9 @@ struct capture_control {
 	void (*on_look)(void *context);
 	void (*on_gone)(void *context); /* called when recording ended because the target is gone */
 	/*
-	 * Of a request that keeps the newest: the worker calls |next_snapshot| often. It returns whoever wants the data
-	 * since the snapshot before (or the start), or NULL; |deliver_snapshot| gets that back, on any thread, with a
-	 * result and |d| as of capture_run().
+	 * If the request keeps the newest, the worker often calls |next_snapshot|. It returns an object for a client that
+	 * wants the data since the last snapshot (or the start), or NULL. |deliver_snapshot| gets that object on any
+	 * thread, with a result and |d| as of capture_run().
 	 */
 	void *(*next_snapshot)(void *context);
 	void (*deliver_snapshot)(

@@ -29,7 +29,7 @@ struct capture_request {
 	 * capture_find_start_ns() of the options, when the request came: the clock may be set since
 	 */
 	int64_t start_ns;
-	/* Of the trace, as much as the client can take: the newest are kept. 0: any number */
+	/* The largest trace that the client can take; the newest records are kept. 0: any size */
 	uint64_t max_xspace_bytes;
 	int keeps_newest; /* its length is not known: when memory is full, the oldest data is dropped */
 	int has_others; /* traces of other processes join this one; its warnings speak of the program itself */
@@ -41,7 +41,7 @@ void capture_request_deinit(struct capture_request *request);
  * -ENOMEM.
  */
 int capture_request_warn(struct capture_request *request, const char *text);
-/* What collectors are told (collect_options.h); NULL: devices are not recorded. */
+/* Returns the options for collectors (collect_options.h); NULL: devices are not recorded. */
 const struct profile_options *capture_request_get_device_options(
 	const struct capture_request *request);
 

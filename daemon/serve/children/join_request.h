@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a forked child says when it joins: a message and a descriptor, checked. */
+/* The request of a forked child to join: a message and a descriptor, both checked. */
 #ifndef DAEMON_JOIN_REQUEST_H
 #define DAEMON_JOIN_REQUEST_H
 

@@ -22,7 +22,7 @@ int notice_send(int fd, const struct notice *n)
 	return passed_fd_send(fd, text, (size_t)n_bytes, n->pidfd);
 }
 
-/* What comes is told to clients, and written to logs. */
+/* Checks a notice, because its texts go to clients and into logs. */
 static int is_in_range(const struct notice *n)
 {
 	size_t n_bytes = strlen(n->address);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program that cannot start a server says at the registry's socket, and brings. Every byte
- * and descriptor may be hostile.
+ * The request, at the registry's socket, of a program that cannot start a server: a text and
+ * descriptors. Every byte and descriptor may be hostile.
  */
 #ifndef DAEMON_SERVE_REQUEST_H
 #define DAEMON_SERVE_REQUEST_H

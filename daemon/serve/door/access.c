@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may ask this server; see access.h. */
+/* Decides who may call this server; see access.h. */
 #include "daemon/serve/door/access.h"
 
 #include <stdatomic.h>

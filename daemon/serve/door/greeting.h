@@ -15,13 +15,13 @@ enum greeting {
 	GREETING_OTHER, /* TLS, and anything else */
 };
 
-/* What a notice begins with. */
+/* The first bytes of a notice. */
 extern const char greeting_notice[GREETING_BYTES + 1];
 
 /* |n| is at least 1. */
 enum greeting greeting_judge(const uint8_t *bytes, size_t n);
 
-/* What a client of HTTP/1 is answered: why it is hung up on, and what to use instead. */
+/* The answer to a client of HTTP/1: the reason for the hang-up, and the protocol to use instead. */
 extern const char greeting_http1_answer[];
 
 #endif

@@ -14,7 +14,7 @@ struct intake {
 	int64_t forgiven_until_ns;
 };
 
-/* What one connection has sent and was sent. */
+/* The bytes that one connection has sent and received. */
 struct intake_peer {
 	uint64_t received_bytes;
 	uint64_t sent_bytes;

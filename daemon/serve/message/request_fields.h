@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the requests of both services are made of. */
+/* The fields that requests of both services share. */
 #ifndef DAEMON_REQUEST_FIELDS_H
 #define DAEMON_REQUEST_FIELDS_H
 

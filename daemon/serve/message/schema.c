@@ -59,7 +59,7 @@ static int equals(const struct pb_field *field, const char *text)
 	return field->n_bytes == strlen(text) && memcmp(field->data, text, field->n_bytes) == 0;
 }
 
-/* What follows "name." in |symbol|; NULL when it does not begin so. */
+/* Returns the rest of |symbol| behind "name."; NULL when it does not begin so. */
 static const char *strip(const char *symbol, const struct pb_field *name)
 {
 	if (name->n_bytes == 0)

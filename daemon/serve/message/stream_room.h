@@ -12,7 +12,7 @@ struct chunks;
 struct stream_room;
 
 struct stream_room *stream_room_new(void); /* NULL when memory ran out */
-/* What is lent stays until it is given back. NULL ok; returns NULL. */
+/* Lent memory stays until it is given back. NULL ok; returns NULL. */
 struct stream_room *stream_room_release(struct stream_room *room);
 
 /* CHUNK_BYTES for what is written to |to|, which is empty, next; otherwise to->error is -ENOMEM. */
