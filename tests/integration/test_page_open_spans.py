@@ -15,8 +15,26 @@ from recorded import record
 from visit import SCREENS, Visit, check_width, settle
 
 BUTTON = "#program-list [data-action=open-spans]"
-# Looks of the dialog at its program so far.
-LOOKS = "performance.getEntriesByType('resource').filter(({name}) => name.endsWith('/open_spans')).length"
+# Counts the dialog's questions, and holds the timer of its next one so that a test can end the wait of two seconds.
+DRIVE = """(() => {
+    const [ask, start, clear] = [fetch, setTimeout, clearTimeout];
+    const held = -1;
+    globalThis.looks = {begun: 0, next: null, isHeld: true};
+    globalThis.fetch = (url, ...rest) => {
+        looks.begun += String(url).endsWith("/open_spans");
+        return ask(url, ...rest);
+    };
+    globalThis.setTimeout = (f, ms, ...rest) => {
+        if (ms !== 2000 || !looks.isHeld)
+            return start(f, ms === 2000 ? 0 : ms, ...rest);
+        looks.next = f;
+        return held;
+    };
+    globalThis.clearTimeout = (id) => (id === held ? (looks.next = null) : clear(id));
+})()"""
+# Removes the time of the last answer. The next answer writes it again.
+FORGET = "document.querySelector('dialog p.help').textContent = ''"
+ANSWERED = "document.querySelector('dialog p.help').textContent !== ''"
 # Whether the browser says that nobody looks at the page.
 HIDE = """(isHidden) => {
     Object.defineProperty(document, "hidden", {configurable: true, value: isHidden});
@@ -97,39 +115,37 @@ def it_is_asked_again_only_while_somebody_looks(t):
     target.ask("hang stuck")
     visit = open_spans(t, target)
     page = visit.page
-    page.wait_for(f"{LOOKS} >= 2", "a second look by itself")
-    # Without the two seconds between two looks: what is asked at all is asked at once.
-    page.evaluate("globalThis.later = setTimeout; globalThis.setTimeout = (f, ms) => later(f, ms === 2000 ? 10 : ms)")
-    page.evaluate(f"({HIDE})(true)")
-    settle_looks(page)
-    seen = page.evaluate(LOOKS)
-    page.evaluate("new Promise((done) => later(done, 300))")
-    equal(page.evaluate(LOOKS), seen, "looks while nobody looks at the page")
-    page.evaluate(f"({HIDE})(false)")
-    page.wait_for(f"{LOOKS} > {seen} + 3", "looks as soon as somebody does")
+    page.evaluate(DRIVE)
+    page.wait_for("looks.next !== null", "a second look by itself, and a third that is planned")
+    equal(page.evaluate("looks.begun"), 1, "looks by itself")
+
+    page.evaluate(f"{FORGET}; looks.next(); ({HIDE})(true)")
+    page.wait_for(ANSWERED, "the answer that was on its way when the page was hidden")
+    equal(page.evaluate("[looks.begun, looks.next]"), [2, None], "looks, and the next one, while nobody looks at the page")
+
+    page.evaluate(f"{FORGET}; ({HIDE})(false)")
+    equal(page.evaluate("looks.begun"), 3, "looks as soon as somebody looks at the page")
+    page.wait_for(f"{ANSWERED} && looks.next !== null", "its answer and a plan for the next")
+
     page.click("dialog input[type=checkbox]")
-    settle_looks(page)
-    seen = page.evaluate(LOOKS)
-    page.evaluate("new Promise((done) => later(done, 300))")
-    equal(page.evaluate(LOOKS), seen, "looks when they were switched off")
+    equal(page.evaluate("[looks.begun, looks.next]"), [3, None], "looks, and the next one, when they were switched off")
     page.click("dialog [data-action=refresh]")
-    page.wait_for(f"{LOOKS} === {seen} + 1", "one look by hand")
     page.wait_for_text("dialog [role=status]", "1 thread has open spans. stuck (")
+    equal(page.evaluate("[looks.begun, looks.next]"), [4, None], "one look by hand")
+
+    # Nobody does anything any more: the looks end by themselves after the one that the checkbox asks for and 150 more.
+    page.evaluate("looks.isHeld = false")
     page.click("dialog input[type=checkbox]")
-    # They do not go on for ever, if nobody does anything.
     page.wait_for("document.querySelector('dialog input[type=checkbox]').checked === false", "them to end by themselves")
-    check(page.evaluate(LOOKS) - seen <= 155, "looks of a page that was left open")
+    equal(page.evaluate("looks.begun"), 4 + 151, "looks of a page that was left open")
+
+    page.evaluate("looks.isHeld = true")
+    page.click("dialog input[type=checkbox]")
+    page.wait_for("looks.next !== null", "a look that is planned")
     page.press("Escape")
     page.wait_for("document.querySelector('dialog') === null", "Escape to close it")
-    seen = page.evaluate(LOOKS)
-    page.evaluate("new Promise((done) => later(done, 300))")
-    equal(page.evaluate(LOOKS), seen, "looks behind its end")
+    equal(page.evaluate("[looks.begun, looks.next]"), [4 + 151 + 1, None], "looks behind its end")
     page.check_quiet()
-
-
-def settle_looks(page):
-    """What was asked for is answered."""
-    page.wait_for("new Promise((done) => { const n = " + LOOKS + "; later(() => done(n === " + LOOKS + "), 150); })", "the last answer")
 
 
 @test
@@ -139,6 +155,7 @@ def the_keyboard_alone_does_it(t):
     visit = Visit(t)
     page = visit.page
     page.wait_for_text("#program-list tbody", str(target.pid))
+    page.evaluate(DRIVE)
     page.tab_to(BUTTON)
     equal(page.evaluate("document.activeElement.getAttribute('aria-label')"), f"Open spans of target ({target.pid})", "the button, in words")
     page.press("Enter")
@@ -151,7 +168,10 @@ def the_keyboard_alone_does_it(t):
     page.press("Enter")
     page.wait_for("document.querySelector('dialog details').open", "threads without open spans")
     page.evaluate("document.activeElement.dataset.mine = 'yes'")
-    page.wait_for(f"{LOOKS} >= 4", "refreshes")
+    for _ in range(2):
+        page.wait_for("looks.next !== null", "the next refresh")
+        page.evaluate(f"{FORGET}; looks.next()")
+        page.wait_for(ANSWERED, "its answer")
     equal(page.evaluate("document.activeElement.dataset.mine"), "yes", "where the keyboard is after refreshes")
     page.press("Escape")
     page.wait_for("document.querySelector('dialog') === null", "Escape to close it")
