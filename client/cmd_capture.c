@@ -12,7 +12,6 @@
 #include "client/capture/host_targets.h"
 #include "client/capture/part_files.h"
 #include "client/capture/retry.h"
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/connect/remote_list.h"
 #include "client/connect/tunnel.h"
@@ -27,53 +26,53 @@
 
 #define AT(member) offsetof(struct capture_settings, member)
 
-static const struct command_option options[] = {
-	{"log_dir", 0, COMMAND_OPTION_TEXT, AT(capture.log_dir), 0, 0, NULL, "DIR",
+static const struct argument_option options[] = {
+	{"log_dir", 0, ARGUMENT_TEXT, AT(capture.log_dir), 0, 0, NULL, "DIR",
 		"where the file goes; default $PROFTAP_LOG_DIR, else a fresh directory"},
-	{"host", 0, COMMAND_OPTION_TEXT, AT(host), 0, 0, NULL, "HOST",
+	{"host", 0, ARGUMENT_TEXT, AT(host), 0, 0, NULL, "HOST",
 		"goes with a bare PORT; default localhost"},
-	{"option", 'o', COMMAND_OPTION_CALL, 0, 0, 0, capture_settings_set_option, "KEY=VALUE",
+	{"option", 'o', ARGUMENT_CALL, 0, 0, 0, capture_settings_set_option, "KEY=VALUE",
 		"an option of the capture, see below"},
-	{"delay", 0, COMMAND_OPTION_INT, AT(delay_ms), 0, CAPTURE_MAX_MS, NULL, "MS",
+	{"delay", 0, ARGUMENT_INT, AT(delay_ms), 0, CAPTURE_MAX_MS, NULL, "MS",
 		"wait before the recording starts"},
-	{"run", 0, COMMAND_OPTION_TEXT, AT(capture.run), 0, 0, NULL, "NAME",
+	{"run", 0, ARGUMENT_TEXT, AT(capture.run), 0, 0, NULL, "NAME",
 		"add to this run; default: a new one named after the time"},
-	{"host_name", 0, COMMAND_OPTION_TEXT, AT(host_name), 0, 0, NULL, "NAME",
+	{"host_name", 0, ARGUMENT_TEXT, AT(host_name), 0, 0, NULL, "NAME",
 		"of the file, before .xplane.pb; default HOSTNAME_PORT; NAME,… for many"},
-	{"targets", 0, COMMAND_OPTION_TEXT, AT(targets_file), 0, 0, NULL, "FILE",
+	{"targets", 0, ARGUMENT_TEXT, AT(targets_file), 0, 0, NULL, "FILE",
 		"more targets, one a line; -: from standard input"},
-	{"target", 0, COMMAND_OPTION_TEXT, AT(target), 0, 0, NULL, "PID|NAME|PATH|all[,…]",
+	{"target", 0, ARGUMENT_TEXT, AT(target), 0, 0, NULL, "PID|NAME|PATH|all[,…]",
 		"which programs of a host daemon"},
-	{"next", 0, COMMAND_OPTION_TEXT, AT(next), 0, 0, NULL, "PATTERN",
+	{"next", 0, ARGUMENT_TEXT, AT(next), 0, 0, NULL, "PATTERN",
 		"no target: the next program whose name matches; --wait=SECONDS: at most"},
-	{"all", 0, COMMAND_OPTION_FLAG, AT(has_all), 0, 0, NULL, NULL,
+	{"all", 0, ARGUMENT_FLAG, AT(has_all), 0, 0, NULL, NULL,
 		"where several programs have the NAME: all of them"},
-	{"newest", 0, COMMAND_OPTION_FLAG, AT(has_newest), 0, 0, NULL, NULL,
+	{"newest", 0, ARGUMENT_FLAG, AT(has_newest), 0, 0, NULL, NULL,
 		"the same: the one that was started last"},
-	{"ssh", 0, COMMAND_OPTION_TEXT, AT(ssh), 0, 0, NULL, "[USER@]DEST",
+	{"ssh", 0, ARGUMENT_TEXT, AT(ssh), 0, 0, NULL, "[USER@]DEST",
 		"through a tunnel to there: a PORT is one of that machine"},
-	{"attempts", 0, COMMAND_OPTION_INT, AT(retry.attempts), 1, 1000000, NULL, "N",
+	{"attempts", 0, ARGUMENT_INT, AT(retry.attempts), 1, 1000000, NULL, "N",
 		"tries when the target is busy, absent or idle; default 1"},
-	{"wait", 0, COMMAND_OPTION_MAYBE_INT, AT(retry.wait_s), 1, RETRY_MAX_WAIT_S, NULL,
-		"[=SECONDS]", "wait while the target is busy or absent; without SECONDS for good"},
-	{"timeout", 0, COMMAND_OPTION_INT, AT(capture.timeout_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
+	{"wait", 0, ARGUMENT_MAYBE_INT, AT(retry.wait_s), 1, RETRY_MAX_WAIT_S, NULL, "[=SECONDS]",
+		"wait while the target is busy or absent; without SECONDS for good"},
+	{"timeout", 0, ARGUMENT_INT, AT(capture.timeout_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
 		"for the whole capture; default duration + delay + 60000 without new bytes"},
-	{"max_bytes", 0, COMMAND_OPTION_INT, AT(max_bytes), OPTION_MIN_CAPTURE_BYTES, INT64_MAX,
-		NULL, "N", "memory for the capture at the target (ptap_max_capture_bytes)"},
-	{"split", 0, COMMAND_OPTION_MAYBE_INT, AT(capture.split_bytes), PART_FILES_MIN_BYTES,
+	{"max_bytes", 0, ARGUMENT_INT, AT(max_bytes), OPTION_MIN_CAPTURE_BYTES, INT64_MAX, NULL,
+		"N", "memory for the capture at the target (ptap_max_capture_bytes)"},
+	{"split", 0, ARGUMENT_MAYBE_INT, AT(capture.split_bytes), PART_FILES_MIN_BYTES,
 		PART_FILES_MAX_BYTES, NULL, "[=BYTES]",
 		"split larger files by time; default: those XProf cannot read"},
-	{"server_writes", 0, COMMAND_OPTION_FLAG, AT(capture.server_writes), 0, 0, NULL, NULL,
+	{"server_writes", 0, ARGUMENT_FLAG, AT(capture.server_writes), 0, 0, NULL, NULL,
 		"stock servers write the file, on their own disk, under the same --log_dir"},
-	{"json", 0, COMMAND_OPTION_FLAG, AT(capture.is_json), 0, 0, NULL, NULL,
+	{"json", 0, ARGUMENT_FLAG, AT(capture.is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of text"},
-	{"format", 0, COMMAND_OPTION_CALL, 0, 0, 0, capture_settings_set_format, "LIST",
+	{"format", 0, ARGUMENT_CALL, 0, 0, 0, capture_settings_set_format, "LIST",
 		"other formats beside the XSpace, as in perfetto,pprof"},
-	{"perfetto_link", 0, COMMAND_OPTION_FLAG, AT(has_link), 0, 0, NULL, NULL,
+	{"perfetto_link", 0, ARGUMENT_FLAG, AT(has_link), 0, 0, NULL, NULL,
 		"then serve it for the Perfetto UI, as proftap view does, and say the link"},
-	{"perfetto_port", 0, COMMAND_OPTION_INT, AT(perfetto_port), 1, UINT16_MAX, NULL, "PORT",
+	{"perfetto_port", 0, ARGUMENT_INT, AT(perfetto_port), 1, UINT16_MAX, NULL, "PORT",
 		"for that; default 9001"},
-	{"no_perfetto_link", 0, COMMAND_OPTION_FLAG, AT(no_perfetto_link), 0, 0, NULL, NULL,
+	{"no_perfetto_link", 0, ARGUMENT_FLAG, AT(no_perfetto_link), 0, 0, NULL, NULL,
 		"accepted for the habit; there is none unless you ask"},
 };
 
@@ -220,7 +219,7 @@ static int run_capture(const struct command *self, int argc, char **argv)
 	int r;
 
 	capture_settings_init(&s);
-	r = arguments_parse(self, argc, argv, &s, &n_left, &d);
+	r = command_parse(self, argc, argv, &s, &n_left, &d);
 	if (r == 0)
 		r = capture_settings_finish(&s, n_left, argv, &d);
 	if (r < 0)
@@ -235,11 +234,11 @@ const struct command command_capture = {
 	.name = "capture",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME|PATH[,…] MS",
 	.summary = "record MS milliseconds of a running target, or of many at once",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = values,
 	.operands = ":targets",
-	.set_profile_option = capture_settings_set_option,
-	.profile_use = OPTION_OF_CAPTURE,
+	.arguments.set_profile_option = capture_settings_set_option,
+	.arguments.profile_use = OPTION_OF_CAPTURE,
 	.run = run_capture,
 };

@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
 #include "client/view/conversion.h"
@@ -158,18 +157,18 @@ static int set_split(void *settings, const char *value, struct diag *d)
 
 #define AT(member) offsetof(struct convert_settings, member)
 
-static const struct command_option options[] = {
-	{"format", 't', COMMAND_OPTION_CALL, 0, 0, 0, set_format, "FORMAT",
+static const struct argument_option options[] = {
+	{"format", 't', ARGUMENT_CALL, 0, 0, 0, set_format, "FORMAT",
 		"the format (see below); default: that of the end of FILE"},
-	{"output", 'o', COMMAND_OPTION_TEXT, AT(conversion.output), 0, 0, NULL, "FILE",
+	{"output", 'o', ARGUMENT_TEXT, AT(conversion.output), 0, 0, NULL, "FILE",
 		"the file; -: standard output; default: beside the trace, under its name"},
-	{"compression", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_compression, "LEVEL|none",
+	{"compression", 0, ARGUMENT_CALL, 0, 0, 0, set_compression, "LEVEL|none",
 		"of what is compressed: 1 (quick) to 9 (small), or none; default 6"},
-	{"jobs", 'j', COMMAND_OPTION_INT, AT(conversion.options.n_threads), 1, 1024, NULL, "N",
+	{"jobs", 'j', ARGUMENT_INT, AT(conversion.options.n_threads), 1, 1024, NULL, "N",
 		"compress with at most N threads; default: the number of processors"},
-	{"json", 0, COMMAND_OPTION_FLAG, AT(conversion.is_json), 0, 0, NULL, NULL,
+	{"json", 0, ARGUMENT_FLAG, AT(conversion.is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of text"},
-	{"split", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_split, "device",
+	{"split", 0, ARGUMENT_CALL, 0, 0, 0, set_split, "device",
 		"a file for the programs and one for each device; FILE is a directory then"},
 	OPEN_VIEW_OPTIONS(struct convert_settings, view),
 	OPEN_VIEW_GROUP_OPTIONS(struct convert_settings, view),
@@ -205,9 +204,9 @@ static int parse_and_convert(
 {
 	struct diag d = DIAG_INIT;
 	int n_left;
-	int r = arguments_parse(self, argc, argv, s, &n_left, &d);
+	int r = command_parse(self, argc, argv, s, &n_left, &d);
 
-	if (r == ARGUMENTS_HANDLED)
+	if (r == COMMAND_HANDLED)
 		return EXIT_DONE;
 	if (r == 0 && n_left == 0)
 		r = diag_set(
@@ -237,8 +236,8 @@ const struct command command_convert = {
 	.name = "convert",
 	.usage = "[options] LOG_DIR|RUN|FILE ...",
 	.summary = "a trace in another viewer's format",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = values,
 	.operands = ":files",
 	.print_more_help = conversion_print_formats,

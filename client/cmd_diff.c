@@ -12,7 +12,6 @@
 #include "base/diag.h"
 #include "base/grow.h"
 #include "base/nearest.h"
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
 #include "client/process/streams.h"
@@ -105,19 +104,19 @@ static int add_limit(void *settings, const char *value, struct diag *d)
 
 #define AT(member) offsetof(struct diff_settings, member)
 
-static const struct command_option options[] = {
-	{"json", 0, COMMAND_OPTION_FLAG, AT(is_json), 0, 0, NULL, NULL,
+static const struct argument_option options[] = {
+	{"json", 0, ARGUMENT_FLAG, AT(is_json), 0, 0, NULL, NULL,
 		"one JSON object instead of text"},
-	{"fail_above", 0, COMMAND_OPTION_CALL, 0, 0, 0, add_limit, "LIMIT",
+	{"fail_above", 0, ARGUMENT_CALL, 0, 0, 0, add_limit, "LIMIT",
 		"exit with 1 if something got worse by more, beyond chance: 10%, METRIC:10% or "
 		"METRIC:NAME:10%"},
-	{"per", 0, COMMAND_OPTION_TEXT, AT(per), 0, 0, NULL, "UNIT",
+	{"per", 0, ARGUMENT_TEXT, AT(per), 0, 0, NULL, "UNIT",
 		"divide totals and counts by: second, trace, or the name of a step or request"},
-	{"top", 0, COMMAND_OPTION_INT, AT(n_top), 1, 1000000000, NULL, "N",
+	{"top", 0, ARGUMENT_INT, AT(n_top), 1, 1000000000, NULL, "N",
 		"lines shown of each list; default 20, 40 of the first, with --json all"},
-	{"width", 0, COMMAND_OPTION_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
+	{"width", 0, ARGUMENT_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
 		"of the text; default: the terminal's, or 80"},
-	{"whole", 0, COMMAND_OPTION_FLAG, AT(view.selection.is_whole), 0, 0, NULL, NULL,
+	{"whole", 0, ARGUMENT_FLAG, AT(view.selection.is_whole), 0, 0, NULL, NULL,
 		"of recorders, also the time of which a part was written over"},
 	OPEN_VIEW_OPTIONS(struct diff_settings, view),
 };
@@ -357,9 +356,9 @@ static int parse_and_diff(
 {
 	struct diag d = DIAG_INIT;
 	int n_left;
-	int r = arguments_parse(self, argc, argv, s, &n_left, &d);
+	int r = command_parse(self, argc, argv, s, &n_left, &d);
 
-	if (r == ARGUMENTS_HANDLED)
+	if (r == COMMAND_HANDLED)
 		return EXIT_DONE;
 	if (r == 0 && n_left != 2)
 		r = diag_set(&d, -EINVAL, "proftap diff: two runs or files must be given");
@@ -392,8 +391,8 @@ const struct command command_diff = {
 	.name = "diff",
 	.usage = "[options] A B",
 	.summary = "what changed between two traces",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = values,
 	.operands = ":files",
 	.run = run_diff,

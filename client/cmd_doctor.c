@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/diag.h"
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/doctor/doctor.h"
 #include "client/doctor/doctor_target.h"
@@ -17,9 +16,9 @@ struct doctor_settings {
 	bool is_json;
 };
 
-static const struct command_option options[] = {
-	{"json", 0, COMMAND_OPTION_FLAG, offsetof(struct doctor_settings, is_json), 0, 0, NULL,
-		NULL, "one JSON object on standard output instead of text"},
+static const struct argument_option options[] = {
+	{"json", 0, ARGUMENT_FLAG, offsetof(struct doctor_settings, is_json), 0, 0, NULL, NULL,
+		"one JSON object on standard output instead of text"},
 };
 
 static int run_checks(const struct doctor_settings *s, const struct system *system)
@@ -62,9 +61,9 @@ static int run_doctor(const struct command *self, int argc, char **argv)
 	struct system system;
 	struct diag d = DIAG_INIT;
 	int n_left;
-	int r = arguments_parse(self, argc, argv, &s, &n_left, &d);
+	int r = command_parse(self, argc, argv, &s, &n_left, &d);
 
-	if (r == ARGUMENTS_HANDLED)
+	if (r == COMMAND_HANDLED)
 		return EXIT_DONE;
 	if (r == 0 && n_left > 1)
 		r = diag_set(&d, -EINVAL, "proftap doctor: one TARGET at a time, or none");
@@ -78,8 +77,8 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.usage = "[TARGET] [--json]",
 	.summary = "what this machine, or a target, permits, and what changes it",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",
 	.run = run_doctor,
 };

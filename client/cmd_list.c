@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "client/answer/host_list.h"
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/connect/remote_list.h"
 #include "client/process/exit.h"
@@ -21,11 +20,11 @@ struct list_settings {
 	const char *ssh; /* the machine to list_targets; NULL: this one */
 };
 
-static const struct command_option options[] = {
-	{"json", 0, COMMAND_OPTION_FLAG, offsetof(struct list_settings, is_json), 0, 0, NULL, NULL,
+static const struct argument_option options[] = {
+	{"json", 0, ARGUMENT_FLAG, offsetof(struct list_settings, is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of text"},
-	{"ssh", 0, COMMAND_OPTION_TEXT, offsetof(struct list_settings, ssh), 0, 0, NULL,
-		"[USER@]DEST", "the list of that machine, by its own proftap list"},
+	{"ssh", 0, ARGUMENT_TEXT, offsetof(struct list_settings, ssh), 0, 0, NULL, "[USER@]DEST",
+		"the list of that machine, by its own proftap list"},
 };
 
 static void print_silent(const struct targets *targets)
@@ -166,7 +165,7 @@ static int run_list(const struct command *self, int argc, char **argv)
 	struct list_settings s = {.is_json = false};
 	struct diag d = DIAG_INIT;
 	int n_left;
-	int r = arguments_parse(self, argc, argv, &s, &n_left, &d);
+	int r = command_parse(self, argc, argv, &s, &n_left, &d);
 
 	if (r == 0 && n_left > 1)
 		r = diag_set(&d, -EINVAL, "proftap list: one HOST at a time, or none");
@@ -184,7 +183,7 @@ const struct command command_list = {
 	.name = "list",
 	.usage = "[HOST[:PORT]] [--ssh DEST] [--json]",
 	.summary = "show the targets of this machine, or of a host daemon",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.run = run_list,
 };

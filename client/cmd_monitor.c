@@ -13,7 +13,6 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "client/capture/capture_settings.h"
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/connect/exchange.h"
 #include "client/connect/failure.h"
@@ -42,18 +41,18 @@ struct monitor_command {
 
 #define AT(member) offsetof(struct monitor_command, member)
 
-static const struct command_option options[] = {
-	{"count", 0, COMMAND_OPTION_INT, AT(count), 1, INT64_MAX, NULL, "N",
+static const struct argument_option options[] = {
+	{"count", 0, ARGUMENT_INT, AT(count), 1, INT64_MAX, NULL, "N",
 		"end after N lines; default: at Ctrl-C"},
-	{"host", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(host), 0, 0, NULL, "HOST",
+	{"host", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(host), 0, 0, NULL, "HOST",
 		"goes with a bare PORT; default localhost"},
-	{"target", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(target), 0, 0, NULL, "PID|NAME",
+	{"target", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(target), 0, 0, NULL, "PID|NAME",
 		"which program of a host daemon"},
-	{"newest", 0, COMMAND_OPTION_FLAG, SESSION_COMMAND_AT(has_newest), 0, 0, NULL, NULL,
+	{"newest", 0, ARGUMENT_FLAG, SESSION_COMMAND_AT(has_newest), 0, 0, NULL, NULL,
 		"where several programs have the NAME: the one that was started last"},
-	{"ssh", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(ssh), 0, 0, NULL, "[USER@]DEST",
+	{"ssh", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(ssh), 0, 0, NULL, "[USER@]DEST",
 		"through a tunnel to there: a PORT is one of that machine"},
-	{"json", 0, COMMAND_OPTION_FLAG, SESSION_COMMAND_AT(capture.is_json), 0, 0, NULL, NULL,
+	{"json", 0, ARGUMENT_FLAG, SESSION_COMMAND_AT(capture.is_json), 0, 0, NULL, NULL,
 		"a JSON object a line instead of text"},
 };
 
@@ -266,12 +265,12 @@ static int parse_monitor(const struct command *self, int argc, char **argv,
 {
 	int n_left;
 	long long ms = DEFAULT_MS;
-	int r = arguments_parse(self, argc, argv, m, &n_left, d);
+	int r = command_parse(self, argc, argv, m, &n_left, d);
 
 	if (r)
 		return r;
 	if (n_left == 2)
-		r = arguments_parse_int("MS", argv[--n_left], 1, CAPTURE_MAX_MS, &ms, d);
+		r = argument_parse_int("MS", argv[--n_left], 1, CAPTURE_MAX_MS, &ms, d);
 	m->interval_ms = ms;
 	return r ? r
 		 : capture_settings_finish_one(&m->command.settings, self->name, n_left, argv, d);
@@ -299,8 +298,8 @@ const struct command command_monitor = {
 	.name = "monitor",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME [MS]",
 	.summary = "show what a target does right now, every MS milliseconds",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",
 	.run = run_monitor,
 };

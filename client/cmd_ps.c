@@ -16,7 +16,6 @@
 #include "base/stock_servers.h"
 #include "client/capture/capture_settings.h"
 #include "client/capture/host_targets.h"
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/connect/exchange.h"
 #include "client/connect/link.h"
@@ -41,20 +40,20 @@ struct ps {
 	struct json json;
 };
 
-static const struct command_option options[] = {
-	{"all", 'a', COMMAND_OPTION_FLAG, offsetof(struct ps, shows_all), 0, 0, NULL, NULL,
+static const struct argument_option options[] = {
+	{"all", 'a', ARGUMENT_FLAG, offsetof(struct ps, shows_all), 0, 0, NULL, NULL,
 		"a line for each thread without open spans, too: what it does"},
-	{"host", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(host), 0, 0, NULL, "HOST",
+	{"host", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(host), 0, 0, NULL, "HOST",
 		"goes with a bare PORT; default localhost"},
-	{"target", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(target), 0, 0, NULL, "PID|NAME[,…]",
+	{"target", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(target), 0, 0, NULL, "PID|NAME[,…]",
 		"which programs of a host daemon"},
-	{"newest", 0, COMMAND_OPTION_FLAG, SESSION_COMMAND_AT(has_newest), 0, 0, NULL, NULL,
+	{"newest", 0, ARGUMENT_FLAG, SESSION_COMMAND_AT(has_newest), 0, 0, NULL, NULL,
 		"where several programs have the NAME: the one that was started last"},
-	{"ssh", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(ssh), 0, 0, NULL, "[USER@]DEST",
+	{"ssh", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(ssh), 0, 0, NULL, "[USER@]DEST",
 		"through a tunnel to there: a PORT is one of that machine"},
-	{"timeout", 0, COMMAND_OPTION_INT, SESSION_COMMAND_AT(capture.timeout_ms), 1,
-		CAPTURE_MAX_MS, NULL, "MS", "for each answer; default 10000"},
-	{"json", 0, COMMAND_OPTION_FLAG, SESSION_COMMAND_AT(capture.is_json), 0, 0, NULL, NULL,
+	{"timeout", 0, ARGUMENT_INT, SESSION_COMMAND_AT(capture.timeout_ms), 1, CAPTURE_MAX_MS,
+		NULL, "MS", "for each answer; default 10000"},
+	{"json", 0, ARGUMENT_FLAG, SESSION_COMMAND_AT(capture.is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of text"},
 };
 
@@ -560,7 +559,7 @@ static int run_ps(const struct command *self, int argc, char **argv)
 	int r;
 
 	capture_settings_init(s);
-	r = arguments_parse(self, argc, argv, &ps, &n_left, &d);
+	r = command_parse(self, argc, argv, &ps, &n_left, &d);
 	if (r == 0)
 		r = capture_settings_finish_targets(s, self->name, n_left, argv, &d);
 	interrupt_start();
@@ -576,8 +575,8 @@ const struct command command_ps = {
 	.name = "ps",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME[,…]",
 	.summary = "show the spans that are open now in each thread, also of a program that hangs",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",
 	.run = run_ps,
 };

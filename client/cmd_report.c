@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
 #include "client/process/streams.h"
@@ -75,26 +74,26 @@ static int set_slow(void *settings, const char *value, struct diag *d)
 
 #define AT(member) offsetof(struct report_settings, member)
 
-static const struct command_option options[] = {
-	{"json", 0, COMMAND_OPTION_FLAG, AT(is_json), 0, 0, NULL, NULL,
+static const struct argument_option options[] = {
+	{"json", 0, ARGUMENT_FLAG, AT(is_json), 0, 0, NULL, NULL,
 		"one JSON object instead of text"},
-	{"csv", 0, COMMAND_OPTION_FLAG, AT(is_csv), 0, 0, NULL, NULL,
+	{"csv", 0, ARGUMENT_FLAG, AT(is_csv), 0, 0, NULL, NULL,
 		"a row of CSV for each name instead of text"},
-	{"sort", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_sort, "KEY",
+	{"sort", 0, ARGUMENT_CALL, 0, 0, 0, set_sort, "KEY",
 		"self (default), total, count, mean, p50, p99, p999, max or name"},
-	{"top", 0, COMMAND_OPTION_INT, AT(n_top), 1, 1000000000, NULL, "N",
+	{"top", 0, ARGUMENT_INT, AT(n_top), 1, 1000000000, NULL, "N",
 		"rows shown of a table; default 20, with --json and --csv all"},
-	{"by_thread", 0, COMMAND_OPTION_FLAG, AT(report.by_thread), 0, 0, NULL, NULL,
+	{"by_thread", 0, ARGUMENT_FLAG, AT(report.by_thread), 0, 0, NULL, NULL,
 		"besides, the names of each thread"},
-	{"slow", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_slow, "FACTOR",
+	{"slow", 0, ARGUMENT_CALL, 0, 0, 0, set_slow, "FACTOR",
 		"tell steps that take longer than this times the median; default 1.5"},
-	{"spans", 0, COMMAND_OPTION_INT, AT(n_spans), 1, DRAWING_MAX_SPANS, NULL, "N",
+	{"spans", 0, ARGUMENT_INT, AT(n_spans), 1, DRAWING_MAX_SPANS, NULL, "N",
 		"instead, the N longest spans, as JSON for a timeline"},
-	{"depth", 0, COMMAND_OPTION_INT, AT(depth), 1, DRAWING_MAX_DEPTH, NULL, "N",
+	{"depth", 0, ARGUMENT_INT, AT(depth), 1, DRAWING_MAX_DEPTH, NULL, "N",
 		"with --spans: those with fewer than N around them; default 1"},
-	{"whole", 0, COMMAND_OPTION_FLAG, AT(view.selection.is_whole), 0, 0, NULL, NULL,
+	{"whole", 0, ARGUMENT_FLAG, AT(view.selection.is_whole), 0, 0, NULL, NULL,
 		"of a flight recorder, also the time before all threads are complete"},
-	{"width", 0, COMMAND_OPTION_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
+	{"width", 0, ARGUMENT_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
 		"of the text; default: the terminal's; in a pipe names are whole"},
 	OPEN_VIEW_OPTIONS(struct report_settings, view),
 };
@@ -187,9 +186,9 @@ static int parse_and_report(
 {
 	struct diag d = DIAG_INIT;
 	int n_left;
-	int r = arguments_parse(self, argc, argv, s, &n_left, &d);
+	int r = command_parse(self, argc, argv, s, &n_left, &d);
 
-	if (r == ARGUMENTS_HANDLED)
+	if (r == COMMAND_HANDLED)
 		return EXIT_DONE;
 	if (r == 0)
 		r = check_report(s, n_left, &d);
@@ -211,8 +210,8 @@ const struct command command_report = {
 	.name = "report",
 	.usage = "[options] LOG_DIR|RUN|FILE ...",
 	.summary = "what a person wants to read first of a trace",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = values,
 	.operands = ":files",
 	.run = run_report,

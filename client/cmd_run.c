@@ -17,7 +17,6 @@
 #include "base/runtime_dir.h"
 #include "client/capture/capture.h"
 #include "client/capture/capture_settings.h"
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/process/clock.h"
 #include "client/process/exit.h"
@@ -183,7 +182,7 @@ static int set_port(void *settings, const char *value, struct diag *d)
 	long long port;
 
 	s->port = value;
-	return arguments_parse_int("--port", value, 0, 65535, &port, d);
+	return argument_parse_int("--port", value, 0, 65535, &port, d);
 }
 
 static int set_nvtx(void *settings, const char *value, struct diag *d)
@@ -210,22 +209,22 @@ static int set_format(void *settings, const char *words, struct diag *d)
 	return formats_parse(&s->child.capture.formats, words, d);
 }
 
-static const struct command_option options[] = {
-	{"port", 'p', COMMAND_OPTION_CALL, 0, 0, 0, set_port, "PORT",
+static const struct argument_option options[] = {
+	{"port", 'p', ARGUMENT_CALL, 0, 0, 0, set_port, "PORT",
 		"can be recorded there at any time; 0: any free port, see proftap list"},
-	{"duration", 0, COMMAND_OPTION_INT, AT(child.duration_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
+	{"duration", 0, ARGUMENT_INT, AT(child.duration_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
 		"record the first MS milliseconds; default without --port: to the end"},
-	{"log_dir", 0, COMMAND_OPTION_TEXT, AT(log_dir), 0, 0, NULL, "DIR",
+	{"log_dir", 0, ARGUMENT_TEXT, AT(log_dir), 0, 0, NULL, "DIR",
 		"record, and where the file goes; default $PROFTAP_LOG_DIR, else a fresh directory"},
-	{"option", 'o', COMMAND_OPTION_CALL, 0, 0, 0, set_option, "KEY=VALUE",
+	{"option", 'o', ARGUMENT_CALL, 0, 0, 0, set_option, "KEY=VALUE",
 		"record, with that option, see below"},
-	{"format", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_format, "LIST",
+	{"format", 0, ARGUMENT_CALL, 0, 0, 0, set_format, "LIST",
 		"record, with other formats beside the XSpace, as in perfetto,pprof"},
-	{"recorder", 0, COMMAND_OPTION_FLAG, AT(recorder), 0, 0, NULL, NULL,
+	{"recorder", 0, ARGUMENT_FLAG, AT(recorder), 0, 0, NULL, NULL,
 		"with a flight recorder in its server, for proftap snapshot"},
-	{"nvtx", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_nvtx, "MODE",
+	{"nvtx", 0, ARGUMENT_CALL, 0, 0, 0, set_nvtx, "MODE",
 		"off, on (default; NVTX annotations are recorded) or xla (XLA's, too: see the man page)"},
-	{"follow", 0, COMMAND_OPTION_FLAG, AT(follow), 0, 0, NULL, NULL,
+	{"follow", 0, ARGUMENT_FLAG, AT(follow), 0, 0, NULL, NULL,
 		"what it starts gets servers, too, and is part of the recording, if there is one"},
 };
 
@@ -366,10 +365,10 @@ static int parse_and_start(
 	const struct command *self, int argc, char **argv, struct run_settings *s, struct diag *d)
 {
 	int n_left;
-	int r = arguments_parse(self, argc, argv, s, &n_left, d);
+	int r = command_parse(self, argc, argv, s, &n_left, d);
 	int code;
 
-	if (r == ARGUMENTS_HANDLED)
+	if (r == COMMAND_HANDLED)
 		return EXIT_DONE;
 	if (r == 0)
 		r = check_run(s, n_left, d);
@@ -398,11 +397,11 @@ const struct command command_run = {
 	.name = "run",
 	.usage = "[options] [--] PROGRAM [ARGUMENTS]",
 	.summary = "start a program with a server, or record it from its start",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = values,
-	.has_program = true,
-	.set_profile_option = set_option,
-	.profile_use = OPTION_OF_SESSION,
+	.arguments.has_program = true,
+	.arguments.set_profile_option = set_option,
+	.arguments.profile_use = OPTION_OF_SESSION,
 	.run = run_program,
 };

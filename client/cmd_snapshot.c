@@ -15,12 +15,12 @@
 
 #define AT(member) offsetof(struct session_command, member)
 
-static const struct command_option options[] = {
-	{"last", 0, COMMAND_OPTION_INT, AT(last_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
+static const struct argument_option options[] = {
+	{"last", 0, ARGUMENT_INT, AT(last_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
 		"of the flight recorder, the last MS milliseconds; default: all it holds"},
-	{"keep", 0, COMMAND_OPTION_FLAG, AT(keeps), 0, 0, NULL, NULL,
+	{"keep", 0, ARGUMENT_FLAG, AT(keeps), 0, 0, NULL, NULL,
 		"of a program that died: leave it there for others, up to five minutes"},
-	{"session", 0, COMMAND_OPTION_TEXT, AT(session), 0, 0, NULL, "ID",
+	{"session", 0, ARGUMENT_TEXT, AT(session), 0, 0, NULL, "ID",
 		"of this session, or \"recorder\"; default: whichever runs"},
 	SESSION_COMMAND_FILE_OPTIONS,
 	SESSION_COMMAND_OPTIONS,
@@ -69,8 +69,8 @@ const struct command command_snapshot = {
 	.name = "snapshot",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME",
 	.summary = "write what the flight recorder, or a continuous session, holds; it goes on",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = session_command_values,
 	.operands = ":targets",
 	.run = run_snapshot,

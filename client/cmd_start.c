@@ -219,17 +219,15 @@ static int set_session(void *settings, const char *value, struct diag *d)
 	return capture_settings_set_option(settings, text, d);
 }
 
-static const struct command_option options[] = {
-	{"recorder", 0, COMMAND_OPTION_FLAG, offsetof(struct session_command, is_recorder), 0, 0,
-		NULL, NULL,
-		"the flight recorder: overwrites the oldest in the program's own memory"},
-	{"session", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_session, "ID",
+static const struct argument_option options[] = {
+	{"recorder", 0, ARGUMENT_FLAG, offsetof(struct session_command, is_recorder), 0, 0, NULL,
+		NULL, "the flight recorder: overwrites the oldest in the program's own memory"},
+	{"session", 0, ARGUMENT_CALL, 0, 0, 0, set_session, "ID",
 		"what the session is called; default: the time"},
-	{"option", 'o', COMMAND_OPTION_CALL, 0, 0, 0, capture_settings_set_option, "KEY=VALUE",
+	{"option", 'o', ARGUMENT_CALL, 0, 0, 0, capture_settings_set_option, "KEY=VALUE",
 		"an option of the recording, see below"},
-	{"max_bytes", 0, COMMAND_OPTION_INT, SESSION_COMMAND_AT(max_bytes),
-		OPTION_MIN_CAPTURE_BYTES, INT64_MAX, NULL, "N",
-		"memory for it at the target (ptap_max_capture_bytes)"},
+	{"max_bytes", 0, ARGUMENT_INT, SESSION_COMMAND_AT(max_bytes), OPTION_MIN_CAPTURE_BYTES,
+		INT64_MAX, NULL, "N", "memory for it at the target (ptap_max_capture_bytes)"},
 	SESSION_COMMAND_OPTIONS,
 };
 
@@ -368,10 +366,10 @@ const struct command command_start = {
 	.name = "start",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME",
 	.summary = "begin to record, until proftap stop; or the flight recorder",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",
-	.set_profile_option = capture_settings_set_option,
-	.profile_use = OPTION_OF_SESSION | OPTION_OF_RECORDER,
+	.arguments.set_profile_option = capture_settings_set_option,
+	.arguments.profile_use = OPTION_OF_SESSION | OPTION_OF_RECORDER,
 	.run = run_start,
 };

@@ -7,10 +7,10 @@
 
 #define AT(member) offsetof(struct session_command, member)
 
-static const struct command_option options[] = {
-	{"session", 0, COMMAND_OPTION_TEXT, AT(session), 0, 0, NULL, "ID",
+static const struct argument_option options[] = {
+	{"session", 0, ARGUMENT_TEXT, AT(session), 0, 0, NULL, "ID",
 		"this session, or \"recorder\"; default: whichever runs"},
-	{"discard", 0, COMMAND_OPTION_FLAG, AT(discards), 0, 0, NULL, NULL,
+	{"discard", 0, ARGUMENT_FLAG, AT(discards), 0, 0, NULL, NULL,
 		"drop what it holds: nothing is written"},
 	SESSION_COMMAND_FILE_OPTIONS,
 	SESSION_COMMAND_OPTIONS,
@@ -25,8 +25,8 @@ const struct command command_stop = {
 	.name = "stop",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME",
 	.summary = "end a continuous session or the flight recorder, and write what it holds",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = session_command_values,
 	.operands = ":targets",
 	.run = run_stop,

@@ -14,7 +14,6 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/grow.h"
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
 #include "client/process/streams.h"
@@ -137,16 +136,16 @@ struct view_command_settings {
 
 #define AT(member) offsetof(struct view_command_settings, member)
 
-static const struct command_option options[] = {
-	{"port", 'p', COMMAND_OPTION_INT, AT(port), 1, UINT16_MAX, NULL, "PORT",
+static const struct argument_option options[] = {
+	{"port", 'p', ARGUMENT_INT, AT(port), 1, UINT16_MAX, NULL, "PORT",
 		"of 127.0.0.1; default 9001, which is where the Perfetto UI fetches from"},
-	{"keep", 0, COMMAND_OPTION_FLAG, AT(perfetto.keeps), 0, 0, NULL, NULL,
+	{"keep", 0, ARGUMENT_FLAG, AT(perfetto.keeps), 0, 0, NULL, NULL,
 		"serve until Ctrl-C; default: until it was fetched once"},
-	{"xprof", 0, COMMAND_OPTION_FLAG, AT(is_xprof), 0, 0, NULL, NULL,
+	{"xprof", 0, ARGUMENT_FLAG, AT(is_xprof), 0, 0, NULL, NULL,
 		"start XProf on the log directory instead"},
-	{"max_events", 0, COMMAND_OPTION_INT, AT(perfetto.max_events), 1, INT64_MAX, NULL, "N",
+	{"max_events", 0, ARGUMENT_INT, AT(perfetto.max_events), 1, INT64_MAX, NULL, "N",
 		"what is larger is not for a browser; default 20000000"},
-	{"json", 0, COMMAND_OPTION_FLAG, AT(perfetto.is_json), 0, 0, NULL, NULL,
+	{"json", 0, ARGUMENT_FLAG, AT(perfetto.is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of the link"},
 	OPEN_VIEW_OPTIONS(struct view_command_settings, view),
 	OPEN_VIEW_GROUP_OPTIONS(struct view_command_settings, view),
@@ -161,7 +160,7 @@ static const struct command_words values[] = {
 
 /* Keeps the options that select and draw, for the command line of trace_processor. */
 static int note_option(
-	void *settings, const struct command_option *o, const char *value, struct diag *d)
+	void *settings, const struct argument_option *o, const char *value, struct diag *d)
 {
 	struct view_command_settings *s = settings;
 
@@ -220,9 +219,9 @@ static int parse_and_show(
 	struct diag d = DIAG_INIT;
 	int code;
 	int n_left;
-	int r = arguments_parse(self, argc, argv, s, &n_left, &d);
+	int r = command_parse(self, argc, argv, s, &n_left, &d);
 
-	if (r == ARGUMENTS_HANDLED)
+	if (r == COMMAND_HANDLED)
 		return EXIT_DONE;
 	if (r == 0)
 		r = check_view(s, n_left, &d);
@@ -249,10 +248,10 @@ const struct command command_view = {
 	.name = "view",
 	.usage = "[options] LOG_DIR|RUN|FILE ...",
 	.summary = "a trace in the Perfetto UI, or in XProf",
-	.options = options,
-	.n_options = sizeof options / sizeof options[0],
+	.arguments.options = options,
+	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = values,
 	.operands = ":files",
-	.note = note_option,
+	.arguments.note = note_option,
 	.run = run_view,
 };

@@ -17,7 +17,6 @@
 #include "client/capture/capture.h"
 #include "client/capture/host_targets.h"
 #include "client/capture/part.h"
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/connect/exchange.h"
 #include "client/connect/failure.h"
@@ -394,7 +393,7 @@ static int parse_command(const struct command *self, int argc, char **argv,
 	struct session_command *c, struct diag *d)
 {
 	int n_left;
-	int r = arguments_parse(self, argc, argv, c, &n_left, d);
+	int r = command_parse(self, argc, argv, c, &n_left, d);
 
 	return r ? r : capture_settings_finish_one(&c->settings, self->name, n_left, argv, d);
 }

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/diag.h"
 #include "client/capture/part_files.h"
-#include "client/command/arguments.h"
 #include "client/target/target_words.h"
 #include "client/view/perfetto_link.h"
 #include "trace/run_dir.h"
@@ -76,7 +76,7 @@ static int parse_duration(struct capture_settings *s, const char *text, struct d
 
 	if (s->capture.options.duration_ms)
 		return diag_set(d, -EINVAL, "MS and --duration_ms exclude each other");
-	r = arguments_parse_int("MS", text, 1, CAPTURE_MAX_MS, &ms, d);
+	r = argument_parse_int("MS", text, 1, CAPTURE_MAX_MS, &ms, d);
 	if (r == 0)
 		s->capture.options.duration_ms = (uint64_t)ms;
 	return r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of subcommands with their dispatch_command, help and version; see command.h. */
+/* The table of subcommands with their dispatch, help and version; see command.h. */
 #include "client/command/command.h"
 
 #include <stdbool.h>
@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/options.h"
-#include "client/command/complete.h"
 #include "client/process/exit.h"
 #include "client/process/streams.h"
 #include "client/process/terminal.h"
@@ -44,33 +43,33 @@ static const struct {
 		   "proftap run starts one so that it can be recorded"},
 };
 
-void command_print_version(FILE *out)
+static void print_version(FILE *out)
 {
 	fprintf(out, "proftap %s\n", PACKAGE_VERSION);
 }
 
-static void print_option(const struct command_option *o, FILE *out)
+static void print_option(const struct argument_option *o, FILE *out)
 {
 	const char *argument = o->argument ? o->argument : "";
 	char left[64];
 
 	snprintf(left, sizeof left, "%s%c%s--%s%s%s", o->letter ? "-" : "",
 		o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name,
-		o->argument && o->kind != COMMAND_OPTION_MAYBE_INT ? " " : "", argument);
+		o->argument && o->kind != ARGUMENT_MAYBE_INT ? " " : "", argument);
 	fprintf(out, "  %-30s %s\n", left, o->help);
 }
 
-void command_print_help(const struct command *c, FILE *out)
+static void print_help(const struct command *c, FILE *out)
 {
 	fprintf(out, "usage: proftap %s %s\n%s\n\n", c->name, c->usage, c->summary);
-	for (size_t i = 0; i < c->n_options; i++)
-		if (c->options[i].kind != COMMAND_OPTION_ANNOUNCED)
-			print_option(&c->options[i], out);
+	for (size_t i = 0; i < c->arguments.n_options; i++)
+		if (c->arguments.options[i].kind != ARGUMENT_ANNOUNCED)
+			print_option(&c->arguments.options[i], out);
 	fprintf(out, "  %-30s %s\n", "-h, --help", "this text");
 	fprintf(out, "  %-30s %s\n", "    --version", "the version");
-	if (c->set_profile_option) {
+	if (c->arguments.set_profile_option) {
 		fprintf(out, "\nEach of these is an option too (--KEY VALUE, or -o KEY=VALUE):\n");
-		options_print_help(c->profile_use, out);
+		options_print_help(c->arguments.profile_use, out);
 	}
 	if (c->print_more_help)
 		c->print_more_help(out);
@@ -84,6 +83,18 @@ static void print_main_help(FILE *out)
 		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out,
 		"\nproftap COMMAND --help says more about one; --version prints the version.\n");
+}
+
+int command_parse(
+	const struct command *c, int argc, char **argv, void *settings, int *n_left, struct diag *d)
+{
+	int r = arguments_parse(&c->arguments, argc, argv, settings, n_left, d);
+
+	if (r == ARGUMENTS_HELP)
+		print_help(c, stdout);
+	else if (r == ARGUMENTS_VERSION)
+		print_version(stdout);
+	return r > 0 ? COMMAND_HANDLED : r;
 }
 
 int command_fail_usage(const struct command *c, const struct diag *d)
@@ -166,7 +177,7 @@ static int finish_output(int code)
 static int dispatch_command(int argc, char **argv)
 {
 	if (strcmp(argv[0], "__complete") == 0) {
-		complete(commands, N_COMMANDS, argc - 1, argv + 1, stdout);
+		command_complete(commands, N_COMMANDS, argc - 1, argv + 1, stdout);
 		return EXIT_DONE;
 	}
 	for (size_t i = 0; i < N_COMMANDS; i++)
@@ -188,7 +199,7 @@ int command_main(int argc, char **argv)
 		return finish_output(EXIT_DONE);
 	}
 	if (strcmp(argv[1], "--version") == 0) {
-		command_print_version(stdout);
+		print_version(stdout);
 		return finish_output(EXIT_DONE);
 	}
 	return finish_output(dispatch_command(argc - 1, argv + 1));

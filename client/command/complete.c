@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion of command lines; see complete.h. */
-#include "client/command/complete.h"
+/* Completion of command lines; see command_complete(). */
+#include "client/command/command.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/options.h"
-#include "client/command/arguments.h"
-#include "client/command/command.h"
 #include "client/target/targets.h"
 
 /* --- targets ------------------------------------------------------------------------------- */
@@ -100,15 +98,15 @@ static void offer_word(
 static void offer_keys(const struct completion *c, const char *before, const char *after)
 {
 	for (size_t i = 0; i < n_options; i++)
-		if (options_table[i].uses & c->command->profile_use)
+		if (options_table[i].uses & c->command->arguments.profile_use)
 			offer_word(c, before, options_table[i].key, after);
 }
 
 static void offer_options(const struct completion *c)
 {
-	for (size_t i = 0; i < c->command->n_options; i++)
-		if (c->command->options[i].kind != COMMAND_OPTION_ANNOUNCED)
-			offer_word(c, "--", c->command->options[i].name, "");
+	for (size_t i = 0; i < c->command->arguments.n_options; i++)
+		if (c->command->arguments.options[i].kind != ARGUMENT_ANNOUNCED)
+			offer_word(c, "--", c->command->arguments.options[i].name, "");
 	offer_keys(c, "--", "");
 	offer_word(c, "--", "help", "");
 	offer_word(c, "--", "version", "");
@@ -125,7 +123,7 @@ static void offer_words(const struct completion *c, const struct command_words *
 		offer_word(c, "", word, end);
 }
 
-static void offer_value(const struct completion *c, const struct command_option *o)
+static void offer_value(const struct completion *c, const struct argument_option *o)
 {
 	const struct command_words *w = c->command->values;
 
@@ -141,18 +139,18 @@ static void offer_value(const struct completion *c, const struct command_option 
 }
 
 /* Finds the option |word| if it takes a value from the next word, else returns NULL. */
-static const struct command_option *find_valued(const struct command *command, const char *word)
+static const struct argument_option *find_valued(const struct command *command, const char *word)
 {
-	const struct command_option *o = arguments_find_option(command, word);
+	const struct argument_option *o = arguments_find_option(&command->arguments, word);
 
-	if (!o || o->kind == COMMAND_OPTION_FLAG || o->kind == COMMAND_OPTION_ANNOUNCED ||
-		o->kind == COMMAND_OPTION_MAYBE_INT)
+	if (!o || o->kind == ARGUMENT_FLAG || o->kind == ARGUMENT_ANNOUNCED ||
+		o->kind == ARGUMENT_MAYBE_INT)
 		return NULL;
 	return o;
 }
 
 /* Finds the option whose value is incomplete, as in "--log_dir lo", "--log_dir = lo" or "-o". */
-static const struct command_option *find_pending(
+static const struct argument_option *find_pending(
 	const struct command *command, int n_words, char **words)
 {
 	int before = n_words - 2;
@@ -183,7 +181,7 @@ static void offer_operands(const struct completion *c, int n_words, char **words
 
 static void complete_word(struct completion *c, int n_words, char **words)
 {
-	const struct command_option *o = find_pending(c->command, n_words, words);
+	const struct argument_option *o = find_pending(c->command, n_words, words);
 
 	if (strcmp(c->typed, "=") == 0)
 		c->typed = "";
@@ -195,8 +193,8 @@ static void complete_word(struct completion *c, int n_words, char **words)
 		offer_operands(c, n_words, words);
 }
 
-void complete(const struct command *const *commands, size_t n_commands, int n_words, char **words,
-	FILE *out)
+void command_complete(const struct command *const *commands, size_t n_commands, int n_words,
+	char **words, FILE *out)
 {
 	struct completion c = {.out = out};
 

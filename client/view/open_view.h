@@ -54,10 +54,9 @@ int view_settings_set_system_primary(void *settings, const char *value, struct d
 int view_settings_set_system_secondary(void *settings, const char *value, struct diag *d);
 
 /* Rows for a command's table of options; |member| is the struct view_settings in its settings. */
-#define OPEN_VIEW_CALL(settings, member, name, set, argument, help)                            \
-	{                                                                                      \
-		name, 0, COMMAND_OPTION_CALL, offsetof(settings, member), 0, 0, set, argument, \
-			help                                                                   \
+#define OPEN_VIEW_CALL(settings, member, name, set, argument, help)                           \
+	{                                                                                     \
+		name, 0, ARGUMENT_CALL, offsetof(settings, member), 0, 0, set, argument, help \
 	}
 
 #define OPEN_VIEW_OPTIONS(settings, member)                                                               \
@@ -79,7 +78,7 @@ int view_settings_set_system_secondary(void *settings, const char *value, struct
 			"only these threads: names (with * and ?) or tids"),                              \
 		OPEN_VIEW_CALL(settings, member, "pid", view_settings_set_pid, "LIST",                    \
 			"only these programs and devices: pids or names"),                                \
-		{"truncate_kernels", 0, COMMAND_OPTION_FLAG,                                              \
+		{"truncate_kernels", 0, ARGUMENT_FLAG,                                                    \
 			offsetof(settings, member.selection.truncates_kernels), 0, 0, NULL, NULL,         \
 			"names of kernels without arguments and template parameters"},                    \
 		OPEN_VIEW_CALL(settings, member, "align", view_settings_set_align, "HOW",                 \

@@ -12,17 +12,18 @@ struct invocation;
 struct settings;
 
 /*
- * proftapd --host [--print-config] [--config FILE] [--KEY VALUE]...: what |argv| says from its second word on. Returns the exit
- * status of the process: 0, 1, or 2 for bad usage; what failed is on standard error.
+ * Runs proftapd --host [--print-config] [--config FILE] [--KEY VALUE]...; the options begin with
+ * argv[1]. Returns 0 with the process's exit status, or an outcome of arguments_parse(). The exit
+ * status is 0, 1, or 2 for bad usage; the reason of a failure is on standard error.
  */
-int host_main(int argc, char **argv);
+int host_main(int argc, char **argv, int *status);
 
-/* Its options, a line each. */
+/* Prints the options of --host, a line each. */
 void host_print_help(FILE *out);
 
 /*
- * Serves until SIGTERM or SIGINT; SIGHUP reads the settings again, from where |invocation| says. As
- * host_main().
+ * Serves until SIGTERM or SIGINT; SIGHUP reads the settings again as |invocation| says. Returns the
+ * exit status, as host_main() describes it.
  */
 int host_run(const struct invocation *invocation, const struct settings *settings);
 

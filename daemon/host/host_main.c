@@ -23,31 +23,36 @@ static void print_setting(const struct setting *row, FILE *out)
 
 void host_print_help(FILE *out)
 {
-	fputs("  --config FILE   settings; without it " INVOCATION_CONFIG ", if it is there\n"
-	      "  --print-config  print the settings, with what they mean, and end\n",
+	fputs("  --config FILE   read the settings from FILE instead of " INVOCATION_CONFIG "\n"
+	      "  --print-config  print the settings, each with its meaning, and exit\n",
 		out);
 	for (size_t i = 0; i < n_settings; i++)
 		print_setting(&settings_table[i], out);
-	fputs("A relative path is one from the working directory on.\n", out);
+	fputs("A relative path begins at the working directory.\n", out);
 }
 
-int host_main(int argc, char **argv)
+static int print_failure(int r, const struct diag *d)
+{
+	fprintf(stderr, "proftapd: %s\n", d->text);
+	return r == -EINVAL ? 2 : 1;
+}
+
+int host_main(int argc, char **argv, int *status)
 {
 	struct invocation invocation;
 	struct settings settings;
 	struct diag d = DIAG_INIT;
-	int r;
+	int r = invocation_parse(&invocation, argc, argv, &d);
 
-	(void)argc;
-	r = invocation_parse(&invocation, argv + 2, &d);
+	if (r > 0)
+		return r;
 	if (!r)
 		r = invocation_read(&invocation, &settings, &d);
-	if (r) {
-		fprintf(stderr, "proftapd: %s\n", d.text);
-		return r == -EINVAL ? 2 : 1;
-	}
-	if (!invocation.is_print)
-		return host_run(&invocation, &settings);
-	settings_print(&settings, stdout);
+	if (r)
+		*status = print_failure(r, &d);
+	else if (!invocation.is_print)
+		*status = host_run(&invocation, &settings);
+	else
+		settings_print(&settings, stdout);
 	return 0;
 }

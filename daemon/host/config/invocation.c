@@ -9,61 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arguments.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/local_path.h"
 #include "daemon/host/config/settings.h"
 
-#define KEY_BYTES 64
-
-/* "--KEY VALUE" or "--KEY=VALUE". */
-struct option {
-	char key[KEY_BYTES];
-	const char *value; /* NULL: a flag */
+/* The settings that arguments_parse() fills. */
+struct invocation_reader {
+	struct invocation invocation;
+	struct settings *settings; /* NULL: their options are skipped */
 };
-
-static int is_flag(const struct option *o)
-{
-	return strcmp(o->key, "print-config") == 0;
-}
-
-/* How many of |words| the option is that they begin with, or -EINVAL with |d|. */
-static int read_option(char *const *words, struct option *out, struct diag *d)
-{
-	const char *key = words[0] + 2;
-	size_t n_key = strcspn(words[0], "=");
-
-	if (strncmp(words[0], "--", 2) != 0 || n_key < 3)
-		return diag_set(d, -EINVAL, "%.64s: not an option", words[0]);
-	snprintf(out->key, sizeof out->key, "%.*s", (int)(n_key - 2), key);
-	out->value = NULL;
-	if (words[0][n_key])
-		out->value = words[0] + n_key + 1;
-	else if (!is_flag(out))
-		out->value = words[1];
-	if (is_flag(out) && out->value)
-		return diag_set(d, -EINVAL, "--%s: takes no value", out->key);
-	if (!is_flag(out) && !out->value)
-		return diag_set(d, -EINVAL, "%.64s: needs a value", words[0]);
-	return out->value && !words[0][n_key] ? 2 : 1;
-}
-
-int invocation_parse(struct invocation *i, char *const *argv, struct diag *d)
-{
-	struct option option;
-
-	*i = (struct invocation){.words = argv};
-	for (int n; *argv; argv += n) {
-		n = read_option(argv, &option, d);
-		if (n < 0)
-			return n;
-		if (is_flag(&option))
-			i->is_print = 1;
-		else if (strcmp(option.key, "config") == 0)
-			i->config = option.value;
-	}
-	return 0;
-}
 
 static int read_file(const struct invocation *i, struct settings *s, struct diag *d)
 {
@@ -72,7 +28,7 @@ static int read_file(const struct invocation *i, struct settings *s, struct diag
 	return settings_load(s, i->config ? i->config : INVOCATION_CONFIG, d);
 }
 
-/* |path| as it is from the working directory on. */
+/* Sets |key| to |path|, which is relative to the working directory. */
 static int set_relative(struct settings *s, const char *key, const char *path, struct diag *d)
 {
 	_cleanup_free_ char *dir = getcwd(NULL, 0);
@@ -91,40 +47,56 @@ static int set_relative(struct settings *s, const char *key, const char *path, s
 	return settings_set(s, key, whole, d);
 }
 
-static int set_word(struct settings *s, const struct option *o, struct diag *d)
+static int set_key(void *reader, const char *key, const char *value, struct diag *d)
 {
-	if (o->value[0] && o->value[0] != '/' && settings_is_path(o->key))
-		return set_relative(s, o->key, o->value, d);
-	return settings_set(s, o->key, o->value, d);
+	struct settings *s = ((struct invocation_reader *)reader)->settings;
+
+	if (!s)
+		return 0;
+	if (value[0] && value[0] != '/' && settings_is_path(key))
+		return set_relative(s, key, value, d);
+	return settings_set(s, key, value, d);
 }
 
-/* They have been parsed. */
-static int read_words(const struct invocation *i, struct settings *s, struct diag *d)
+static const struct argument_option options[] = {
+	{"config", 0, ARGUMENT_TEXT, offsetof(struct invocation_reader, invocation.config), 0, 0,
+		NULL, "FILE", "settings"},
+	{"print-config", 0, ARGUMENT_FLAG, offsetof(struct invocation_reader, invocation.is_print),
+		0, 0, NULL, NULL, "print the settings"},
+};
+static const struct arguments arguments = {
+	.options = options,
+	.n_options = sizeof options / sizeof options[0],
+	.set_key = set_key,
+	.has_only_options = true,
+};
+
+static int read_options(int argc, char **argv, struct invocation_reader *reader, struct diag *d)
 {
-	struct option option;
-	int r = 0;
+	int n_left;
 
-	for (char *const *word = i->words; !r && *word;) {
-		int n = read_option(word, &option, d);
+	return arguments_parse(&arguments, argc, argv, reader, &n_left, d);
+}
 
-		if (n < 0)
-			return n;
-		if (!is_flag(&option) && strcmp(option.key, "config") != 0)
-			r = set_word(s, &option, d);
-		word += n;
-	}
+int invocation_parse(struct invocation *i, int argc, char **argv, struct diag *d)
+{
+	struct invocation_reader reader = {.invocation = {.argc = argc, .argv = argv}};
+	int r = read_options(argc, argv, &reader, d);
+
+	*i = reader.invocation;
 	return r;
 }
 
 int invocation_read(const struct invocation *i, struct settings *out, struct diag *d)
 {
 	struct settings s;
+	struct invocation_reader reader = {.settings = &s};
 	int r;
 
 	settings_init(&s);
 	r = read_file(i, &s, d);
 	if (!r)
-		r = read_words(i, &s, d);
+		r = read_options(i->argc, i->argv, &reader, d);
 	if (!r)
 		*out = s;
 	return r;

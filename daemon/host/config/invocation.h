@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the host daemon was called: where its settings come from, so that they can be read again. */
+/* The command line of the host daemon: it says where settings come from, and is read at reloads. */
 #ifndef DAEMON_INVOCATION_H
 #define DAEMON_INVOCATION_H
+
+#include <stdbool.h>
 
 struct diag;
 struct settings;
@@ -9,16 +11,21 @@ struct settings;
 #define INVOCATION_CONFIG "/etc/proftap/proftapd.conf"
 
 struct invocation {
-	char *const *words; /* the process's: options, and NULL */
-	const char *config; /* NULL: INVOCATION_CONFIG, if it is there */
-	int is_print; /* --print-config */
+	int argc;
+	char **argv; /* the process's own; the options begin with argv[1] */
+	const char *config; /* NULL: INVOCATION_CONFIG, if it exists */
+	bool is_print; /* --print-config */
 };
 
-/* |argv| up to its NULL: 0, or -EINVAL with |d| for what is no option, or has no value. Their values are not looked at. */
-int invocation_parse(struct invocation *i, char *const *argv, struct diag *d);
+/*
+ * Parses the options argv[1..argc) without a look at the values of settings. 0, an outcome of
+ * arguments_parse(), or -EINVAL with |d|.
+ */
+int invocation_parse(struct invocation *i, int argc, char **argv, struct diag *d);
 
 /*
- * The defaults, then the file, then the words; a path among these may be relative, to the working directory. 0, or a negative errno with |d| and |out| as it was.
+ * Reads the settings: the defaults, then the file, then the options. A path among the options may
+ * be relative to the working directory. 0, or a negative errno with |d| and |out| unchanged.
  */
 int invocation_read(const struct invocation *i, struct settings *out, struct diag *d);
 

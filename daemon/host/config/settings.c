@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/diag.h"
 #include "base/line_break.h"
 #include "base/log.h"
@@ -151,17 +152,10 @@ void settings_init(struct settings *s)
 
 /* One key. */
 
-static int is_key(const char *key, const char *text)
-{
-	while (*key && (*key == *text || (*key == '_' && *text == '-')))
-		key++, text++;
-	return !*key && !*text;
-}
-
 static const struct setting *find(const char *key)
 {
 	for (size_t i = 0; i < n_settings; i++)
-		if (is_key(settings_table[i].key, key))
+		if (argument_is_name(key, strlen(key), settings_table[i].key))
 			return &settings_table[i];
 	return NULL;
 }
