@@ -241,7 +241,7 @@ static void check_code(void)
 #endif
 }
 
-START_TEST(what_is_delivered_is_whole_wherever_it_is_killed)
+START_TEST(delivered_spans_are_whole_wherever_the_program_is_killed)
 {
 	int has_code = code_load() == 0;
 
@@ -285,7 +285,7 @@ static const struct {
 	{"instant without a ring", " ptap_lost_no_ring=1"},
 };
 
-START_TEST(what_is_expected_is_what_was_done)
+START_TEST(expectation_matches_the_acts_of_the_script)
 {
 	size_t n = 0;
 
@@ -328,9 +328,9 @@ END_TEST
 
 static void add_tests(TCase *tcase)
 {
-	tcase_add_test(tcase, what_is_expected_is_what_was_done);
+	tcase_add_test(tcase, expectation_matches_the_acts_of_the_script);
 	tcase_add_test(tcase, a_record_that_is_torn_is_seen);
-	tcase_add_test(tcase, what_is_delivered_is_whole_wherever_it_is_killed);
+	tcase_add_test(tcase, delivered_spans_are_whole_wherever_the_program_is_killed);
 }
 
 int main(void)

@@ -137,7 +137,7 @@ static const struct {
 	{999, -EIO, "CUPTI_ERROR_UNKNOWN (999)"},
 };
 
-START_TEST(what_cupti_refuses_is_explained)
+START_TEST(refusal_of_cupti_is_explained)
 {
 	host.fake->refuse("cuptiSubscribe_v2", answers_of_cupti[_i].result, 1);
 	ck_assert_int_eq(host_open(), 0);
@@ -170,7 +170,7 @@ START_TEST(a_failure_in_the_middle_is_undone)
 END_TEST
 
 /* Kinds are the whole process's. */
-START_TEST(what_somebody_else_records_is_thrown_away_when_a_start_fails)
+START_TEST(failed_start_discards_records_of_other_users)
 {
 	struct fake_record work[] = {host_kernel("theirs"), {.kind = 9, .context = 1}};
 	void *symbol =
@@ -225,10 +225,10 @@ int main(void)
 	tcase_add_test(tests, a_version_that_is_not_told_is_explained);
 	tcase_add_test(tests, whoever_else_records_is_named_and_left_alone);
 	tcase_add_test(tests, whoever_else_records_may_have_no_name);
-	tcase_add_loop_test(tests, what_cupti_refuses_is_explained, 0,
+	tcase_add_loop_test(tests, refusal_of_cupti_is_explained, 0,
 		sizeof answers_of_cupti / sizeof answers_of_cupti[0]);
 	tcase_add_test(tests, a_failure_in_the_middle_is_undone);
-	tcase_add_test(tests, what_somebody_else_records_is_thrown_away_when_a_start_fails);
+	tcase_add_test(tests, failed_start_discards_records_of_other_users);
 	tcase_add_test(tests, a_kind_that_is_refused_is_a_warning);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);

@@ -123,7 +123,7 @@ START_TEST(a_version_that_needs_buffers_is_not_refused)
 }
 END_TEST
 
-START_TEST(when_even_small_ones_are_out_it_is_said)
+START_TEST(exhausted_buffers_are_reported)
 {
 	host.fake->set(FAKE_VERSION, 24);
 	host_set_option("ptap_cuda_buffer_mb=1");
@@ -136,7 +136,7 @@ START_TEST(when_even_small_ones_are_out_it_is_said)
 }
 END_TEST
 
-START_TEST(what_cupti_says_that_it_dropped_is_counted)
+START_TEST(records_dropped_by_cupti_are_counted)
 {
 	host.fake->set(FAKE_DROPPED, 41);
 	host_begin();
@@ -265,7 +265,7 @@ START_TEST(names_without_room_are_counted_by_kind)
 }
 END_TEST
 
-START_TEST(nobody_reads_any_more)
+START_TEST(reader_is_gone)
 {
 	host_begin();
 	launch(3);
@@ -296,15 +296,15 @@ int main(void)
 	tcase_add_test(tests, a_refusal_is_counted);
 	tcase_add_test(tests, more_is_had_by_the_next_capture);
 	tcase_add_test(tests, a_version_that_needs_buffers_is_not_refused);
-	tcase_add_test(tests, when_even_small_ones_are_out_it_is_said);
-	tcase_add_test(tests, what_cupti_says_that_it_dropped_is_counted);
+	tcase_add_test(tests, exhausted_buffers_are_reported);
+	tcase_add_test(tests, records_dropped_by_cupti_are_counted);
 	tcase_add_test(tests, buffers_may_come_back_when_all_is_over);
 	tcase_add_test(tests, buffers_may_be_asked_for_when_all_is_over);
 	tcase_add_test(tests, a_lock_of_cupti_over_its_callbacks_blocks_nobody);
 	tcase_add_test(tests, a_graph_of_many_nodes_is_whole);
 	tcase_add_test(tests, records_beyond_the_limit_are_counted);
 	tcase_add_test(tests, names_without_room_are_counted_by_kind);
-	tcase_add_test(tests, nobody_reads_any_more);
+	tcase_add_test(tests, reader_is_gone);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

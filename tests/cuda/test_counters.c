@@ -33,7 +33,7 @@ START_TEST(samples_are_counters)
 }
 END_TEST
 
-START_TEST(nobody_samples_who_was_not_asked)
+START_TEST(sampling_needs_a_request)
 {
 	host_begin();
 	host_poll();
@@ -56,7 +56,7 @@ START_TEST(metrics_that_are_not_known_are_left_out)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_into_one_pass_is_left_out)
+START_TEST(metrics_beyond_one_pass_are_left_out)
 {
 	host_set_option(
 		"gpu_pm_sample_counters=sm__1,sm__2,sm__3,sm__4,sm__5,sm__6,sm__7,sm__8,sm__9");
@@ -90,7 +90,7 @@ static const struct {
 	{"cuptiPmSamplingStart", 7, "sampling the counters of GPU 0"},
 };
 
-START_TEST(what_is_in_the_way_is_said_and_the_rest_arrives)
+START_TEST(obstacle_is_reported_and_the_rest_arrives)
 {
 	struct fake_record kernel = host_kernel("k");
 
@@ -119,7 +119,7 @@ static const struct {
 		"sampling the counters of GPU 0: "},
 };
 
-START_TEST(what_comes_in_the_way_later_is_said_once_and_no_more_asked)
+START_TEST(later_failure_is_reported_once_and_ends_sampling)
 {
 	int n_asked;
 
@@ -223,7 +223,7 @@ START_TEST(an_overflow_is_counted_and_gone_on_after)
 }
 END_TEST
 
-START_TEST(what_is_no_number_is_counted)
+START_TEST(values_that_are_not_numbers_are_counted)
 {
 	host_set_option("gpu_pm_sample_counters=sm__none,sm__b");
 	host_set_option("gpu_num_chips_to_profile_per_task=1");
@@ -293,13 +293,13 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
 	tcase_add_test(tests, samples_are_counters);
-	tcase_add_test(tests, nobody_samples_who_was_not_asked);
+	tcase_add_test(tests, sampling_needs_a_request);
 	tcase_add_test(tests, metrics_that_are_not_known_are_left_out);
-	tcase_add_test(tests, what_does_not_fit_into_one_pass_is_left_out);
+	tcase_add_test(tests, metrics_beyond_one_pass_are_left_out);
 	tcase_add_test(tests, a_list_of_which_nothing_is_known_is_said);
-	tcase_add_loop_test(tests, what_is_in_the_way_is_said_and_the_rest_arrives, 0,
+	tcase_add_loop_test(tests, obstacle_is_reported_and_the_rest_arrives, 0,
 		sizeof obstacles / sizeof obstacles[0]);
-	tcase_add_loop_test(tests, what_comes_in_the_way_later_is_said_once_and_no_more_asked, 0,
+	tcase_add_loop_test(tests, later_failure_is_reported_once_and_ends_sampling, 0,
 		sizeof failures / sizeof failures[0]);
 	tcase_add_test(tests, an_overflow_that_it_cannot_go_on_after_is_said);
 	tcase_add_test(tests, metrics_beyond_the_most_are_said);
@@ -308,7 +308,7 @@ int main(void)
 	tcase_add_loop_test(tests, each_version_knows_structs_of_its_own, 0,
 		sizeof versions / sizeof versions[0]);
 	tcase_add_test(tests, an_overflow_is_counted_and_gone_on_after);
-	tcase_add_test(tests, what_is_no_number_is_counted);
+	tcase_add_test(tests, values_that_are_not_numbers_are_counted);
 	tcase_add_test(tests, cupti_ends_itself_while_it_samples);
 	tcase_add_test(tests, a_list_is_read_with_its_blanks);
 	tcase_add_test(tests, a_list_is_of_whole_names);

@@ -252,7 +252,7 @@ static void (*const rules[])(void) = {
 	destruction_of_a_context_that_is_used,
 };
 
-START_TEST(who_breaks_a_rule_is_ended)
+START_TEST(breaking_a_rule_of_cupti_aborts_the_program)
 {
 	rules[_i]();
 }
@@ -280,8 +280,8 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_loop_test_raise_signal(
-		tests, who_breaks_a_rule_is_ended, SIGABRT, 0, sizeof rules / sizeof rules[0]);
+	tcase_add_loop_test_raise_signal(tests, breaking_a_rule_of_cupti_aborts_the_program,
+		SIGABRT, 0, sizeof rules / sizeof rules[0]);
 	tcase_add_test(tests, a_child_that_asks_is_ended);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);

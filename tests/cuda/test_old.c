@@ -38,7 +38,7 @@ static void check_warned(const char *words)
 		strstr(host.warnings, words) != NULL, "\"%s\" is not in: %s", words, host.warnings);
 }
 
-START_TEST(what_it_lacks_is_said)
+START_TEST(missing_functions_are_reported)
 {
 	host_begin();
 	host.fake->make_node(77, 0);
@@ -97,7 +97,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, host_set_up_old, host_tear_down);
 	tcase_add_test(tests, it_records_what_it_can);
-	tcase_add_test(tests, what_it_lacks_is_said);
+	tcase_add_test(tests, missing_functions_are_reported);
 	tcase_add_test(tests, it_does_not_tell_who_else_records);
 	tcase_add_test(tests, waits_are_recorded_all_the_same);
 	tcase_add_test(tests, its_counters_are_not_sampled);

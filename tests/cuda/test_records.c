@@ -129,7 +129,7 @@ START_TEST(overhead_has_a_name_and_perhaps_a_stream)
 }
 END_TEST
 
-START_TEST(what_makes_no_sense_is_counted)
+START_TEST(records_that_end_before_they_begin_are_counted)
 {
 	struct fake_record backwards = host_kernel("backwards");
 
@@ -206,7 +206,7 @@ int main(void)
 	tcase_add_loop_test(tests, every_version_is_read, 0, N_VERSIONS);
 	tcase_add_test(tests, waits_memory_and_graphs_are_there_on_request);
 	tcase_add_test(tests, overhead_has_a_name_and_perhaps_a_stream);
-	tcase_add_test(tests, what_makes_no_sense_is_counted);
+	tcase_add_test(tests, records_that_end_before_they_begin_are_counted);
 	tcase_add_test(tests, kinds_that_nobody_asked_for_are_stepped_over);
 	tcase_add_test(tests, correlations_go_on_past_32_bits);
 	tcase_add_test(tests, names_are_read_before_they_are_gone);

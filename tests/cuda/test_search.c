@@ -72,7 +72,7 @@ static void check_taken(const char *name, const char * not )
 	host_close();
 }
 
-START_TEST(what_is_named_goes_before_all)
+START_TEST(library_of_the_environment_comes_first)
 {
 	char path[512];
 
@@ -84,7 +84,7 @@ START_TEST(what_is_named_goes_before_all)
 }
 END_TEST
 
-START_TEST(what_is_loaded_goes_before_what_is_beside)
+START_TEST(loaded_library_comes_before_one_beside_cuda)
 {
 	char path[512];
 
@@ -117,7 +117,7 @@ static const struct {
 		"cuda/extras/CUPTI/lib64/libcupti.so.13"},
 };
 
-START_TEST(what_is_beside_cuda_is_found)
+START_TEST(library_beside_cuda_is_found)
 {
 	load_cuda(places[_i].cuda);
 	make_cupti(places[_i].cupti);
@@ -128,7 +128,7 @@ START_TEST(what_is_beside_cuda_is_found)
 END_TEST
 
 /* The driver tells which CUDA, where no library does. */
-START_TEST(that_of_the_drivers_cuda_goes_first)
+START_TEST(library_for_the_drivers_cuda_comes_first)
 {
 	load_cuda("lib/libcublas.so.99");
 	make_cupti("lib/libcupti.so.12");
@@ -168,7 +168,7 @@ static const struct {
 		"the program with PROFTAP_CUPTI=/path/to/libcupti.so"},
 };
 
-START_TEST(where_it_was_looked_for_is_said_and_what_helps)
+START_TEST(failed_search_names_the_folders_and_the_remedy)
 {
 	const char *folder = versions[_i].folder;
 	char words[2048];
@@ -253,11 +253,11 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, what_is_named_goes_before_all);
-	tcase_add_test(tests, what_is_loaded_goes_before_what_is_beside);
-	tcase_add_loop_test(tests, what_is_beside_cuda_is_found, 0, N(places));
-	tcase_add_test(tests, that_of_the_drivers_cuda_goes_first);
-	tcase_add_loop_test(tests, where_it_was_looked_for_is_said_and_what_helps, 0, N(versions));
+	tcase_add_test(tests, library_of_the_environment_comes_first);
+	tcase_add_test(tests, loaded_library_comes_before_one_beside_cuda);
+	tcase_add_loop_test(tests, library_beside_cuda_is_found, 0, N(places));
+	tcase_add_test(tests, library_for_the_drivers_cuda_comes_first);
+	tcase_add_loop_test(tests, failed_search_names_the_folders_and_the_remedy, 0, N(versions));
 	tcase_add_test(tests, one_that_is_installed_later_is_found);
 	tcase_add_test(tests, one_that_is_there_and_does_not_open_is_said);
 	tcase_add_loop_test(tests, counters_need_a_second_library_beside_it, 0, 2);

@@ -9,7 +9,7 @@
 
 static uint32_t before; /* the correlation of what launch_backwards() did */
 
-START_TEST(what_has_not_ended_is_counted_and_not_invented)
+START_TEST(unended_kernel_is_counted_and_not_invented)
 {
 	struct fake_record kernel = host_kernel("long");
 
@@ -24,7 +24,7 @@ START_TEST(what_has_not_ended_is_counted_and_not_invented)
 }
 END_TEST
 
-START_TEST(what_ends_while_it_settles_is_whole)
+START_TEST(kernel_that_ends_while_the_capture_settles_is_whole)
 {
 	struct fake_record kernel = host_kernel("long");
 
@@ -111,7 +111,7 @@ START_TEST(losses_are_counted_by_kind)
 END_TEST
 
 /* It ends after the stop and before the last flush. */
-START_TEST(what_runs_over_the_end_is_whole)
+START_TEST(kernel_across_the_end_is_whole)
 {
 	struct fake_record kernel = host_kernel("long");
 
@@ -128,7 +128,7 @@ START_TEST(what_runs_over_the_end_is_whole)
 END_TEST
 
 /* Nor does it come again in the next capture, which it ends in. */
-START_TEST(what_was_given_up_is_of_no_later_capture)
+START_TEST(abandoned_kernel_is_in_no_later_capture)
 {
 	struct fake_record kernel = host_kernel("long");
 
@@ -145,7 +145,7 @@ START_TEST(what_was_given_up_is_of_no_later_capture)
 }
 END_TEST
 
-START_TEST(what_was_over_before_or_begins_after_is_of_no_capture)
+START_TEST(kernels_outside_the_window_are_left_out)
 {
 	struct fake_record kernel = host_kernel("old");
 
@@ -219,14 +219,14 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_test(tests, what_has_not_ended_is_counted_and_not_invented);
-	tcase_add_test(tests, what_ends_while_it_settles_is_whole);
+	tcase_add_test(tests, unended_kernel_is_counted_and_not_invented);
+	tcase_add_test(tests, kernel_that_ends_while_the_capture_settles_is_whole);
 	tcase_add_test(tests, a_flush_hands_on_what_is_complete);
 	tcase_add_test(tests, devices_are_waited_for_on_request);
 	tcase_add_test(tests, losses_are_counted_by_kind);
-	tcase_add_test(tests, what_runs_over_the_end_is_whole);
-	tcase_add_test(tests, what_was_given_up_is_of_no_later_capture);
-	tcase_add_test(tests, what_was_over_before_or_begins_after_is_of_no_capture);
+	tcase_add_test(tests, kernel_across_the_end_is_whole);
+	tcase_add_test(tests, abandoned_kernel_is_in_no_later_capture);
+	tcase_add_test(tests, kernels_outside_the_window_are_left_out);
 	tcase_add_test(tests, records_come_in_any_order);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
