@@ -31,7 +31,7 @@ def read_mappings(pid):
 
 
 @test
-def nobody_can_change_its_size_or_its_seals(t):
+def size_and_seals_cannot_be_changed(t):
     need_root()
     server = find_proftapd(t.target().serve().pid)
     fd = os.open(f"/proc/{server}/fd/{FD_ARENA}", os.O_RDWR)

@@ -55,7 +55,7 @@ lent("emulated", spans={"numbers": 1}, command=SUBREAPER)
 
 
 @test
-def who_asks_where_clone_is_fork_is_the_program(t):
+def program_asks_itself_if_clone_is_fork(t):
     """As under valgrind; its parent is somebody else."""
     daemon = Daemon(t)
     process = Host(t, "emulated", "recording", command=SUBREAPER, **runtime(t))

@@ -140,7 +140,7 @@ def check_units(prefix):
 
 
 @test
-def what_is_installed_under_a_prefix_works(t):
+def installation_under_a_prefix_works(t):
     prefix = t.dir / "prefix"
     make("install", f"prefix={prefix}")
     installed = list_files(prefix)
@@ -157,7 +157,7 @@ def what_is_installed_under_a_prefix_works(t):
 
 
 @test
-def what_is_staged_for_a_package_is_the_same_and_goes_again(t):
+def staged_package_is_the_same_and_uninstalls(t):
     stage = t.dir / "stage"
     make("install", f"DESTDIR={stage}", "prefix=/opt/proftap")
     check_whole(stage / "opt/proftap")

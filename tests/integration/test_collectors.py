@@ -104,7 +104,7 @@ def devices_are_recorded_without_spans_of_threads(t):
 
 
 @test
-def what_it_says_is_a_warning_of_the_trace(t):
+def collector_message_is_a_warning_of_the_trace(t):
     """Said each time that it is polled, and printable."""
     device = Device(t, warn="counters need \x1b[31m rights")
     target = device.target(t)
@@ -141,7 +141,7 @@ def a_step_that_fails_ends_the_collectors_part_and_no_other(t):
 
 
 @test
-def who_never_begins_says_why_and_only_if_it_has_a_reason(t):
+def collector_that_never_begins_gives_its_reason_if_it_has_one(t):
     device = Device(t, again="CUDA is not in use")
     target = device.target(t)
     capture = t.begin(target)
@@ -154,7 +154,7 @@ def who_never_begins_says_why_and_only_if_it_has_a_reason(t):
 
 
 @test
-def who_begins_late_is_recorded_from_there_on(t):
+def collector_that_begins_late_is_recorded_from_then_on(t):
     device = Device(t, "again")
     target = device.target(t)
     capture = t.begin(target)
@@ -346,7 +346,7 @@ def a_library_that_comes_in_mid_capture_is_seen(t):
 
 
 @test
-def where_it_was_looked_for_is_said(t):
+def missing_plug_in_names_the_places_searched(t):
     target = t.target(**known(t, Device(t), has_collector=False)).serve()
     equal(target.ask(f"load {library(t)}"), "0", "dlopen")
     contains("".join(gpu_warnings(t.emit(target, 50))),

@@ -57,7 +57,7 @@ def a_stop_that_hangs_costs_two_seconds_once(t):
 
 
 @test
-def what_a_late_one_emits_is_thrown_away(t):
+def records_of_a_late_collector_are_discarded(t):
     device = Device(t, "hang drain", drain=9)
     target = device.target(t)
     check_warnings(t.emit(target, 50), hang("drain"))

@@ -93,7 +93,7 @@ def each_part_of_a_session_has_its_devices(t):
 
 
 @test
-def what_is_complete_is_in_the_part_of_its_calls(t):
+def complete_kernels_are_in_the_part_of_their_calls(t):
     """Polls would hand it on in hours: it is asked for before a part is cut."""
     device = Device(t, info=1, clock_ns=10**9, late=10**7)
     target = device.target(t)
@@ -110,7 +110,7 @@ def what_is_complete_is_in_the_part_of_its_calls(t):
 
 
 @test
-def what_is_complete_is_in_its_part_without_spans_of_threads(t):
+def complete_kernels_are_in_their_part_without_spans_of_threads(t):
     device = Device(t, info=1, late=10**7)
     target = device.target(t)
     with Calls(target) as calls:
@@ -228,7 +228,7 @@ def kernels_that_are_handed_on_late_are_in_the_part_that_is_cut_next(t):
 
 
 @test
-def what_is_handed_on_behind_a_part_is_in_the_next_one(t):
+def records_that_come_after_a_part_are_in_the_next_one(t):
     """A device's work comes later than it was done, and parts are taken at any time."""
     device = Device(t, "busy", info=1, clock_ns=10**9)
     target = device.target(t)

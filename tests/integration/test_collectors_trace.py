@@ -52,7 +52,7 @@ def nothing_of_a_flood_is_lost(t):
 
 
 @test
-def what_a_capture_has_no_memory_for_is_counted(t):
+def records_beyond_the_memory_of_a_capture_are_counted(t):
     n = 60000
     device = Device(t, info=1, poll=n)
     target = device.target(t)
@@ -128,7 +128,7 @@ def a_halt_keeps_what_was_emitted(t):
 
 
 @test
-def what_is_emitted_behind_the_stop_is_there(t):
+def records_emitted_after_the_stop_are_there(t):
     """What the program launched last nobody had polled."""
     device = Device(t, info=1)
     target = device.target(t)

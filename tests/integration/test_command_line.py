@@ -123,7 +123,7 @@ def call(code, *words, **env):
 
 
 @test
-def what_is_still_to_come_says_what_there_is(t):
+def unfinished_command_names_the_alternative(t):
     contains(call(2, "attach", "4242", "500"), "proftap attach: recording a running program that does not use "
              "libproftap is still to come; proftap run starts one so that it can be recorded", "attach")
     contains(call(2, "bogus"), "bogus: unknown command\n", "what is like none")

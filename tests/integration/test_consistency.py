@@ -124,7 +124,7 @@ def devices_that_a_collector_tells_of(t):
 
 
 @test
-def what_a_plug_in_brings_as_a_trace_of_its_own(t):
+def plug_in_brings_its_own_trace(t):
     device = Device(t, info=1, xspace=make_own_trace(t), clock_ns=0)
     target = device.target(t)
     capture = t.begin(target)

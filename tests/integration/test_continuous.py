@@ -88,13 +88,13 @@ def snapshots_hold_every_record_exactly_once(t):
 
 
 @test
-def as_a_whole_or_in_pieces(t):
+def snapshots_are_equal_in_memory_and_in_files(t):
     check_snapshots(t, ptap_max_capture_bytes=31 << 20)  # too little for a file
     check_snapshots(t, ptap_spool_window_bytes=4096)  # what is more than 1 MiB goes to one
 
 
 @test
-def what_is_older_than_all_records_begins_within_the_trace(t):
+def span_older_than_all_records_begins_within_the_trace(t):
     """Events are encoded before the last of them is known."""
     target = t.target().serve(0, 16 << 20)
     with Calls(target) as calls:
@@ -144,7 +144,7 @@ def asyncs(trace):
 
 
 @test
-def what_began_before_the_cut_is_whole_out_of_a_file(t):
+def span_begun_before_the_cut_is_whole_in_a_file(t):
     target = t.target().serve(0, 16 << 20)
     server = find_proftapd(target.pid)
     with Calls(target) as calls:
@@ -187,7 +187,7 @@ def an_async_span_that_is_open_is_unfinished_and_then_whole(t):
 
 
 @test
-def what_went_with_the_oldest_leaves_no_async_span_that_never_was(t):
+def overwritten_records_leave_no_false_async_span(t):
     target = t.target().serve(0, 16 << 20)
     with Calls(target) as calls:
         begin(calls, request=add_options(start_request(), ptap_max_capture_bytes=14 << 20))

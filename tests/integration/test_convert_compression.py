@@ -86,7 +86,7 @@ def names_say_whether_it_is_compressed(t):
 
 
 @test
-def what_cannot_be_is_refused(t):
+def contradictory_options_are_refused(t):
     make_trace(t)
     for words, sentence in ((("--compression", "10"), '--compression: bad value "10": must be 1 (quick) to 9 (small)'),
                             (("--compression", "0"), "--compression: bad value"),

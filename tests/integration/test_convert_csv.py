@@ -114,7 +114,7 @@ def kernels_have_the_columns_of_rocprofv3(t):
 
 
 @test
-def what_sums_kernels_up_is_none(t):
+def sums_of_kernels_are_no_kernels(t):
     """Steps and modules of a TPU's, and what XLA derives for a GPU."""
     path = GOLDEN / "devices.xplane.pb"
     conversion, header, rows = read(t, "csv-kernels", path)
@@ -172,7 +172,7 @@ def a_summary_reads_like_this(t):
 
 
 @test
-def what_a_summary_leaves_out_is_counted(t):
+def events_that_a_summary_leaves_out_are_counted(t):
     path = make_training(t.dir / "training.xplane.pb")
     for options, n_spans, lost in (([], 364, {"counter samples": 40, "arguments": 40, "spans on derived lines": 41}),
                                    (["--name", "^train$"], 40, {"arguments": 40}),

@@ -95,7 +95,7 @@ def files_go_beside_the_trace(t):
 
 
 @test
-def what_cannot_be_is_said(t):
+def impossible_splits_are_explained(t):
     path = make_hosts(t)[0]
     (t.dir / "file").write_text("")
     for status, text, words in (

@@ -83,7 +83,7 @@ def two_things_do_not_go_to_standard_output(t):
 
 
 @test
-def what_is_no_file_is_written_as_it_is(t):
+def outputs_that_are_no_files_are_written_in_place(t):
     data, pipe = expected(), t.dir / "pipe"
     equal(convert("-o", "/dev/null", TRACE).stdout, b"/dev/null\n", "what is said")
     os.mkfifo(pipe)
@@ -140,7 +140,7 @@ def traces_are_not_touched(t):
 
 
 @test
-def what_has_the_temporary_name_is_left_alone(t):
+def others_file_of_the_temporary_name_is_left_alone(t):
     others = t.dir / "others"
     others.write_bytes(b"somebody else's")
     make = "ln others .out.$$; ln others .out.$$.0; ln -s /nowhere .out.$$.1; echo $$ >&2"

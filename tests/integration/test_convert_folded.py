@@ -64,7 +64,7 @@ def spans_that_overlap_keep_their_times(t):
 
 
 @test
-def what_took_no_time_is_counted(t):
+def spans_without_duration_are_counted(t):
     path = t.dir / "a.xplane.pb"
     events = [("short", 0, 0), ("around", 5, 10), ("inside", 6, 0), ("all", 20, 10), ("of it", 20, 10)]
     path.write_bytes(make_space({"stream": events}, plane="/device:GPU:0"))

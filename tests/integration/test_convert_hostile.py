@@ -52,7 +52,7 @@ NO_TRACES = {
 
 
 @test
-def what_is_no_trace_is_refused(t):
+def files_that_are_no_traces_are_refused(t):
     for name, (data, words) in NO_TRACES.items():
         (t.dir / "in").write_bytes(data)
         check_sentence(convert(t, "-o", "out.ndjson", "in"), "in: ", words)
@@ -60,7 +60,7 @@ def what_is_no_trace_is_refused(t):
 
 
 @test
-def what_we_made_ourselves_is_refused(t):
+def our_own_outputs_are_refused(t):
     """Packets of Perfetto and profiles of pprof are messages of protobuf, as an XSpace is."""
     trace = capture_requests(t)
     outputs = {form: ("out",) for form in read_formats(t)}
@@ -78,7 +78,7 @@ def what_we_made_ourselves_is_refused(t):
 
 
 @test
-def what_is_cut_is_refused_or_less(t):
+def truncated_trace_is_refused_or_shorter(t):
     """Between two planes nothing tells that there were more."""
     data = goldens()[0].read_bytes()
     for n in range(1, len(data), len(data) // 20):

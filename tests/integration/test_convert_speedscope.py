@@ -98,7 +98,7 @@ def times_that_javascript_would_round_are_moved(t):
 
 
 @test
-def what_overlaps_too_much_is_counted(t):
+def spans_beyond_the_overlap_limit_are_counted(t):
     path = t.dir / "a.xplane.pb"
     path.write_bytes(make_space({"main": [(f"{i}", i, 1000) for i in range(70)]}))
     speedscope = Speedscope(t, path)

@@ -68,7 +68,7 @@ def lossy():
 
 
 @test
-def what_the_queries_say_is_so(t):
+def queries_agree_with_ndjson(t):
     """The sums of SQL are those of NDJSON."""
     path = capture_pipeline(t)
     spans = [row for row in read_rows(t, path) if row.kind in ("span", "step")]
@@ -113,7 +113,7 @@ def parents_are_those_of_the_same_lane(t):
 
 
 @test
-def what_is_lost_is_told(t):
+def losses_are_in_a_table(t):
     path = t.dir / "a.xplane.pb"
     path.write_bytes(lossy())
     equal(convert(t, path).execute("SELECT what, n FROM loss").fetchall(), [("annotations", 7)], "loss")

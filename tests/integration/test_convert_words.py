@@ -20,7 +20,7 @@ def convert(*words, code=0):
 
 
 @test
-def what_is_no_file_is_not_waited_for(t):
+def inputs_that_are_no_files_are_refused_at_once(t):
     os.mkfifo(t.dir / "pipe")
     for path in (t.dir / "pipe", "/dev/null"):
         equal(convert("-o", "-", path, code=1), f"{path}: cannot read: not a file\n", "the error")
@@ -99,7 +99,7 @@ def a_pid_that_nobody_has_is_told(t):
 
 
 @test
-def what_can_select_nothing_is_wrong_usage(t):
+def selection_that_is_always_empty_is_wrong_usage(t):
     for words, said in ((["--min_duration=-5ms"], '--min_duration: bad value "-5ms": must not be negative'),
                         (["--from", "5", "--to", "3"], "--to: is earlier than --from"),
                         (["--to=-1ns", "--from=0"], "--to: is earlier than --from"),

@@ -150,7 +150,7 @@ def machine_has_cupti():
 
 
 @test
-def where_cupti_is_not_is_said_with_what_helps(t):
+def missing_cupti_is_reported_with_a_remedy(t):
     if machine_has_cupti():
         raise Skip("this machine has CUPTI")
     runtime = library(t, "libcudart.so.12")

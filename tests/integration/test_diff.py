@@ -26,7 +26,7 @@ def a_run_does_not_differ_from_itself(t):
 
 
 @test
-def what_takes_longer_is_found_and_nothing_else(t):
+def only_slower_names_are_found(t):
     a = make_training(t.dir / "a.xplane.pb", with_device=False)
     b = make_training(t.dir / "b.xplane.pb", with_device=False, forward=1.2)
     done = diff(a, b, "--fail-above", "10%", code=1)
@@ -62,7 +62,7 @@ def steps_fail_too(t):
 
 
 @test
-def what_appears_and_vanishes_is_told(t):
+def names_in_one_trace_only_are_listed(t):
     for name, spans in (("a", [("old", 0, 10), ("kept", 20, 5)]), ("b", [("kept", 0, 5), ("new", 9, 7)])):
         (t.dir / f"{name}.xplane.pb").write_bytes(make_space({"main": spans}))
     paths = t.dir / "a.xplane.pb", t.dir / "b.xplane.pb"
@@ -91,7 +91,7 @@ def few_are_not_judged(t):
 
 
 @test
-def of_many_that_are_few_the_first_are_told(t):
+def first_of_many_rare_changes_are_listed(t):
     for name, ns in (("a", 100), ("b", 900)):
         (t.dir / f"{name}.xplane.pb").write_bytes(make_space({"main": [(f"n{i}", 1000 * i, ns) for i in range(23)]}))
     lines = diff(t.dir / "a.xplane.pb", t.dir / "b.xplane.pb", "--fail-above", "mean:1%").stderr.splitlines()
@@ -206,7 +206,7 @@ def write_work(path, *others, stats=()):
 
 
 @test
-def what_is_new_and_takes_time_fails(t):
+def new_name_that_takes_time_fails(t):
     """One span that takes most of the time, and one that takes less than anybody would miss."""
     plain = write_work(t.dir / "plain.xplane.pb")
     spinning = write_work(t.dir / "spinning.xplane.pb", ("spinner", [(0, 24_000_000)]), ("tiny", [(0, 90)]))
@@ -327,7 +327,7 @@ def a_real_program_that_is_slow_at_times_fails(t):
 
 
 @test
-def what_compares_nothing_fails(t):
+def empty_comparison_fails(t):
     """A word that nothing matches, and a program that ended at its start."""
     a = make_training(t.dir / "a.xplane.pb", with_device=False)
     nothing = "nothing was compared: no name is in both traces\n"

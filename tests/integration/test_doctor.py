@@ -141,7 +141,7 @@ def rights_that_a_user_lacks_are_told_and_count_when_they_are_given(t):
 
 
 @test
-def what_is_no_terminal_gets_no_colours(t):
+def pipe_gets_no_colours(t):
     done = subprocess.run([PROFTAP, "doctor"], capture_output=True, text=True, timeout=60)
     check("\033" not in done.stdout, "no colours")
     contains(done.stdout, "\nrecording\n  yes  proftapd            ", "the text")

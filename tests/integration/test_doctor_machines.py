@@ -91,7 +91,7 @@ while True:
 
 
 @test
-def who_answers_on_the_ports_is_told(t):
+def servers_on_the_ports_are_named(t):
     space = Space(t, "--net", first="ip link set lo up")
     env = {"XDG_RUNTIME_DIR": str(t.public_dir("runtime"))}
     (t.dir / "runtime").chmod(0o700)

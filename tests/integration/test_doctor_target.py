@@ -113,7 +113,7 @@ def it_is_told_the_command_line_by_which_it_was_started(t):
 
 
 @test
-def nobody_is_there(t):
+def target_is_not_there(t):
     found = findings(t, f"127.0.0.1:{free_port()}", code=5)
     expect(found, "target_server", "no", "proftap list")
     expect(found, "target_process", "none")

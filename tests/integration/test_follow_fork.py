@@ -65,7 +65,7 @@ def an_empty_recording_says_that_children_are_not_followed(t):
 
 
 @test
-def what_has_called_exec_is_not_counted(t):
+def child_that_called_exec_is_not_counted(t):
     target = t.target().serve()
     pid = prefork_one(t, target, "exec")
     wait_until(lambda: read_status(pid).get("Name") == "sleep", "the exec")

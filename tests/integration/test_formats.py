@@ -84,7 +84,7 @@ def snapshot_and_stop_write_them_too(t):
 
 
 @test
-def what_cannot_be_converted_is_a_warning(t):
+def failed_conversion_is_a_warning(t):
     log_dir = t.dir / "logs"
     (log_dir / "plugins/profile/a/x.pftrace").mkdir(parents=True)
     capture = record(t, "--format", "perfetto,pprof", log_dir=log_dir)
@@ -94,7 +94,7 @@ def what_cannot_be_converted_is_a_warning(t):
 
 
 @test
-def what_a_format_cannot_express_is_a_warning(t):
+def events_that_a_format_cannot_express_are_a_warning(t):
     target = t.target().serve()
     capture = t.emit(target, 50, "count rows 1", options=("--format", "pprof"))
     capture.find_warning("pprof cannot express", "counter")
@@ -153,7 +153,7 @@ def an_interrupt_ends_conversions_and_keeps_the_data(t):
 
 
 @test
-def of_many_the_interrupt_behind_the_recording_ends_conversions(t):
+def interrupt_after_the_recording_ends_conversions_of_all_targets(t):
     """Not the one that ended it."""
     targets = [t.target().serve() for _ in range(2)]
     for target in targets:

@@ -66,7 +66,7 @@ def devices_are_known_by_their_uuids(t):
 
 
 @test
-def who_uses_no_gpu_has_none(t):
+def program_without_gpu_has_no_gpu_usage(t):
     machine = Machine(t)
     target = machine.target(t).serve()
     capture = t.emit(target, 300, options=("-o", "ptap_gpu_usage_interval_ms=10"))

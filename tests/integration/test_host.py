@@ -112,7 +112,7 @@ def announce(t, text, pidfd=None):
 
 
 @test
-def who_lies_is_hung_up_on(t):
+def false_announcement_is_hung_up_on(t):
     host = Host(t)
     check(not announce(t, WORD + b"pid 1\nname init\n"), "a pid without a descriptor was believed")
     check(not announce(t, b"GET / HTTP/1.1\r\n\r\n"), "another protocol was believed")
@@ -183,7 +183,7 @@ def a_daemon_of_another_user_hears_nothing(t):
 
 
 @test
-def who_says_nothing_is_hung_up_on(t):
+def silent_client_is_hung_up_on(t):
     Host(t)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.connect(str(registry_path(t)))

@@ -160,7 +160,7 @@ def a_capture_by_http_that_is_refused_has_one(t):
 
 
 @test
-def what_is_done_with_a_capture_by_http_has_one(t):
+def command_to_a_capture_by_http_has_an_audit_line(t):
     api = Api(t)
     number = api.capture(next="nobody", duration_ms=50)
     api.post(f"captures/{number}/stop", status=200)
@@ -211,7 +211,7 @@ def nobodys_words_are_more_than_words(t):
 
 
 @test
-def who_is_refused_has_one_too(t):
+def refused_capture_has_an_audit_line(t):
     host, *_ = serve(t, n=2)
     t.capture(f"127.0.0.1:{host.port}", 100, code=1)
     line = await_line(host, "Capture")
@@ -256,7 +256,7 @@ def another_user_is_refused_by_every_method_with_a_line(t):
 
 
 @test
-def who_finds_no_program_in_the_list_has_one_too(t):
+def capture_without_a_program_in_the_list_has_an_audit_line(t):
     """proftap capture asks List first, and goes no further when its target is not there."""
     host, target = serve(t)
     other = start_target(t)
@@ -302,7 +302,7 @@ def a_look_at_open_spans_by_http_has_one(t):
 
 
 @test
-def who_goes_away_has_one_too(t):
+def client_that_disconnects_has_an_audit_line(t):
     host, target = serve(t)
     capture = begin(t, host, target)
     capture.kill()

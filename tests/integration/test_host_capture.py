@@ -110,7 +110,7 @@ def the_only_one_needs_no_name(t):
 
 
 @test
-def who_is_meant_must_be_clear(t):
+def ambiguous_target_is_refused(t):
     host = Host(t)
     capture = t.capture(f"127.0.0.1:{host.port}", 100, code=1)
     contains(capture.stderr, "no program that you may record has announced itself to this host daemon", "without any")
@@ -164,7 +164,7 @@ def a_client_that_goes_frees_the_program(t):
 
 
 @test
-def what_a_reader_does_not_take_is_not_in_the_daemon(t):
+def daemon_holds_nothing_for_a_slow_reader(t):
     """Each side's window is the other's: it waits where it was recorded."""
     host = Host(t)
     target = t.keep(Target(runtime(t))).serve(0, RING_BYTES)

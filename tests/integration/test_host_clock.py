@@ -165,7 +165,7 @@ def a_daemon_that_ends_meanwhile(t):
 
 
 @test
-def who_says_nothing_is_hung_up_on_all_the_same(t):
+def silent_client_is_hung_up_on_despite_clock_steps(t):
     machine = Machine(t)
     for step in STEPS:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as silent:
@@ -200,7 +200,7 @@ def samples_are_told_in_one_time(t):
 
 
 @test
-def who_comes_back_is_told_so_too(t):
+def reconnected_client_hears_of_the_clock_step(t):
     machine = Machine(t)
     events = machine.api.events("?topics=usage")
     events.wait("usage")

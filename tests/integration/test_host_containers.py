@@ -39,7 +39,7 @@ def check_capture(t, host, target, word):
 
 
 @test
-def who_is_in_none_is_so_listed(t):
+def program_outside_containers_is_listed_without_one(t):
     host, target = Host(t), start_target(t)
     row = only_row(host)
     equal((row["pid_inside"], row["container"]), (target.pid, None), "its place")

@@ -87,7 +87,7 @@ def a_capture_has_it(t):
 
 
 @test
-def nobody_has_it_without_the_daemon_or_who_does_not_want_it(t):
+def machine_counters_need_the_daemon_and_can_be_switched_off(t):
     host, (target,) = serve(t)
     equal(counters(record(t, host, "-o", "ptap_machine_usage=false", target=target)), {}, "switched off")
     direct = t.capture(target, 50)
@@ -181,7 +181,7 @@ def the_flight_recorder_has_it(t):
 
 
 @test
-def what_is_empty_stays_empty(t):
+def empty_trace_stays_empty(t):
     host, _ = serve(t)
     t.capture(f"127.0.0.1:{host.port}", 50, "-o", "ptap_usage_interval_ms=0", code=3)
 

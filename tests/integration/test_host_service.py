@@ -246,7 +246,7 @@ def a_capture_that_takes_too_long_is_cut(t):
 
 
 @test
-def who_asks_twice_does_not_wait(t):
+def second_signal_ends_the_daemon_at_once(t):
     host = Host(t)
     target = start_target(t)
     host.await_pids(target.pid)

@@ -151,7 +151,7 @@ def they_begin_at_one_instant(t):
 
 
 @test
-def who_fails_is_a_warning_unless_all_do(t):
+def failed_program_is_a_warning_unless_all_fail(t):
     host, targets = serve(t, 2)
     with Calls(host.port) as calls, Calls(targets[0]) as own:
         blocking = own.start(PROFILE, profile_request(LONG_MS, session_id="other"))
@@ -173,7 +173,7 @@ def who_fails_is_a_warning_unless_all_do(t):
 
 
 @test
-def what_no_server_takes_is_refused_in_its_words(t):
+def refusal_of_a_server_is_passed_on(t):
     host, (target,) = serve(t, 1)
     with Calls(host.port) as calls:
         answer = calls.call(PROFILE, profile_request(50, {"host_tracer_level": 9}))

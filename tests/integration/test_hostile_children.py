@@ -100,7 +100,7 @@ def check_refused(t, how, *errors):
 
 
 @test
-def who_does_not_descend_from_the_program_is_refused(t):
+def processes_that_are_no_descendants_are_refused(t):
     need_readable_tree()
     door = Door(t)
     door.check_good()
@@ -114,7 +114,7 @@ def who_does_not_descend_from_the_program_is_refused(t):
 
 
 @test
-def who_takes_the_name_of_a_server_that_has_ended_gets_nothing(t):
+def squatter_on_the_name_of_an_ended_server_gets_nothing(t):
     """The name is in /proc/net/unix. The memory of a child that joined would be the stranger's to write to."""
     door = Door(t)
     sign = t.dir / "sign"

@@ -38,7 +38,7 @@ def check_quiet(host, starter, fds):
 
 
 @test
-def what_is_no_request_gets_no_server(t):
+def malformed_request_gets_no_server(t):
     host = Host(t)
     starter, fds = find_starter(host), read_fds(host.pid)
     intruder = appeal(t, "wrong")
@@ -49,7 +49,7 @@ def what_is_no_request_gets_no_server(t):
 
 
 @test
-def who_never_comes_to_the_handshake_keeps_no_server(t):
+def client_without_a_handshake_keeps_no_server(t):
     host = Host(t)
     starter, fds = find_starter(host), read_fds(host.pid)
     for how in ("good", "noise"):
@@ -62,7 +62,7 @@ def who_never_comes_to_the_handshake_keeps_no_server(t):
 
 
 @test
-def who_does_not_wait_gets_none(t):
+def client_that_leaves_gets_no_server(t):
     host = Host(t)
     starter, fds = find_starter(host), read_fds(host.pid)
     intruder = appeal(t, "leave")
@@ -96,7 +96,7 @@ def one_user_has_so_many_at_a_time(t):
 
 
 @test
-def who_is_between_two_users_gets_none(t):
+def process_between_two_users_gets_no_server(t):
     need_root()
     host = Host(t)
     script = t.dir / "between.py"

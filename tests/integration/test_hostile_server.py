@@ -73,13 +73,13 @@ def the_tool_data_xplane_pb_alone_is_the_trace(t):
 
 
 @test
-def of_both_the_first_is_the_trace(t):
+def first_of_both_forms_is_the_trace(t):
     check_trace(answer(t, tool_data("xplane.pb", space(4)) + field(8, space(3))), 4)
     check_trace(answer(t, field(8, space(3)) + tool_data("xplane.pb", space(4))), 3)
 
 
 @test
-def of_two_files_of_one_name_the_first_is_the_trace(t):
+def first_of_two_files_of_one_name_is_the_trace(t):
     c = answer(t, tool_data("xplane.pb", space(4)) + tool_data("xplane.pb", space(3)))
     check_trace(c, 4)
     check_files(t, c)
@@ -293,7 +293,7 @@ def a_trace_in_an_answer_that_breaks_off_is_kept_aside(t):
 
 
 @test
-def what_came_of_a_trace_that_was_cut_can_be_read(t):
+def truncated_trace_is_kept_and_readable(t):
     """In the middle of an event, of many; the run has nothing else."""
     data = space(1000)
     c = answer(t, field(8, data)[:-5000], code=1)
@@ -390,7 +390,7 @@ def a_busy_server_is_busy_and_says_who_holds_it(t):
 
 
 @test
-def what_is_cut_of_a_strangers_words_is_marked(t):
+def truncated_text_of_a_stranger_is_marked(t):
     check_nothing(capture(t, lambda c: c.fail(13, "x" * 400), code=1), f"INTERNAL: {'x' * 300}…\n")
     check_nothing(answer(t, tool_data("y" * 100, b"z"), code=1), f'another file, called "{"y" * 60}…"; nothing was written')
 

@@ -86,7 +86,7 @@ def begin(calls, target, service, duration_ms=LONG_MS):
 
 
 @on_both
-def who_cancels_while_it_waits_for_its_start_waits_no_more(t, target, service):
+def cancelling_before_the_start_ends_the_wait(t, target, service):
     for _ in range(service.n_waiting):
         with Profiler(target) as calls:
             stream = calls.start(service.path, service.request(10, start_timestamp_ns=FAR))
@@ -98,14 +98,14 @@ def who_cancels_while_it_waits_for_its_start_waits_no_more(t, target, service):
 
 
 @on_both
-def who_cancels_while_it_records_frees_the_place(t, target, service):
+def cancelling_while_recording_frees_the_place(t, target, service):
     with Profiler(target) as calls:
         calls.cancel(begin(calls, target, service))
         check_free(t, target)
 
 
 @on_both
-def who_cancels_while_the_trace_is_made_frees_the_place(t, target, service):
+def cancelling_while_the_trace_is_made_frees_the_place(t, target, service):
     with Profiler(target) as calls:
         stream = begin(calls, target, service, 300)
         target.ask(f"burst {N_SPANS}")
@@ -115,7 +115,7 @@ def who_cancels_while_the_trace_is_made_frees_the_place(t, target, service):
 
 
 @on_both
-def who_cancels_while_the_trace_comes_frees_its_memory(t, target, service):
+def cancelling_while_the_trace_comes_frees_its_memory(t, target, service):
     with Profiler(target, window=WINDOW) as calls:
         stream = begin(calls, target, service, 300)
         target.ask(f"burst {N_SPANS}")

@@ -41,7 +41,7 @@ def a_program_that_asks_after_its_beginning_gets_one(t):
 
 
 @test
-def who_is_injected_is_not_held_up(t):
+def injected_program_is_not_held_up(t):
     """The loader's lock is held over it, which collectors need before anything is recorded."""
     until = time.monotonic_ns() // 10**6 + 5000
     waits = f"import time\nprint(initialise(), port() > 0, time.monotonic_ns() // 10**6 < {until})"

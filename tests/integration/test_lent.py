@@ -99,7 +99,7 @@ def one_that_has_the_same_files_traces_itself(t):
 
 
 @test
-def what_it_may_not_read_of_its_program_is_said(t):
+def lent_server_reports_files_that_it_may_not_read(t):
     """Root's has capabilities, and no lent server has."""
     need_root()
     host = Host(t)

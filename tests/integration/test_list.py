@@ -162,7 +162,7 @@ def sockets_go_with_the_server(t):
 
 
 @test
-def what_a_killed_server_left_is_removed(t):
+def leftovers_of_a_killed_server_are_removed(t):
     target = serve(t)
     os.kill(find_proftapd(target.pid), signal.SIGKILL)
     wait_until(lambda: not find_proftapds(target.pid), "the server to be gone")
@@ -222,7 +222,7 @@ def a_stopped_server_is_named(t):
 
 
 @test
-def nobody_else_gets_in(t):
+def other_users_get_no_access(t):
     target = serve(t)
     path = t.dir / "runtime" / "proftap"
     is_root = os.geteuid() == 0
@@ -432,7 +432,7 @@ def the_next_program_is_waited_for(t):
 
 
 @test
-def who_is_not_there_is_said(t):
+def absent_target_is_reported(t):
     serve(t)
     for how, reason in (("nosuch", "nosuch: no target of that name"),
                         (f"unix:{t.dir}/x.sock", "no server there: there is no such socket"),

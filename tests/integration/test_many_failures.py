@@ -85,7 +85,7 @@ def a_program_that_is_still_starting_is_waited_for(t):
 
 
 @test
-def what_will_not_get_better_is_not_waited_for(t):
+def permanent_failure_is_not_waited_for(t):
     capture = t.capture("no-such-host.invalid:1", 20, "--wait", code=5)
     check("(waiting)" not in capture.stderr, f"standard error: {capture.stderr!r}")
     capture = t.capture(FakeServer(t, fail), 20, "--wait", code=1)

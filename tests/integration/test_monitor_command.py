@@ -112,7 +112,7 @@ def on_a_terminal_one_line_changes_in_place(t):
 
 
 @test
-def who_has_no_monitor_is_named(t):
+def server_without_monitor_is_named(t):
     port = FakeServer(t, None, unknown=b"Monitor").port
     contains(call(port, code=1).stderr,
              f"127.0.0.1:{port}: this server has no Monitor (UNIMPLEMENTED), like JAX's", "the sentence")

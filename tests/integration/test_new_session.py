@@ -91,7 +91,7 @@ def many_failures_are_counted(t):
 
 
 @test
-def what_others_say_becomes_readable_text(t):
+def text_of_other_servers_becomes_readable(t):
     """A string that is not UTF-8 makes the whole answer unreadable for a client."""
     server = FakeServer(t, lambda c: c.fail(UNAVAILABLE, b"no \xff\xfe\x1b[2J here"))
     with Calls(serve(t, t.dir / "logs")) as calls:
@@ -129,7 +129,7 @@ def a_trace_that_comes_as_a_stream_needs_no_memory(t):
 
 
 @test
-def of_answers_that_need_memory_one_is_taken_at_a_time(t):
+def large_answers_are_taken_one_at_a_time(t):
     data, logs = space(name="n" * LARGE), t.dir / "logs"
     servers = [FakeServer(t, lambda c: c.reply(field(8, data))) for _ in range(4)]
     target = serve(t, logs)
@@ -145,7 +145,7 @@ def of_answers_that_need_memory_one_is_taken_at_a_time(t):
 
 
 @test
-def who_has_not_begun_to_answer_keeps_nobody_waiting(t):
+def server_that_has_not_answered_yet_delays_no_other(t):
     data, taken, seen = space(name="n" * (LARGE // 8)), threading.Event(), []
 
     def answer_late(c):
@@ -182,7 +182,7 @@ def an_answer_has_one_message_and_it_is_a_profile(t):
 
 
 @test
-def of_both_forms_of_a_trace_the_first_counts(t):
+def first_of_both_forms_of_a_trace_counts(t):
     def answer(c):
         c.reply(tool_data("xplane.pb", space(4)) + field(8, space(3)))
     logs = t.dir / "logs"

@@ -61,7 +61,7 @@ def ranges_are_spans_and_marks_are_instants(t):
 
 
 @test
-def what_an_event_carries_are_its_arguments(t):
+def attributes_of_an_event_are_its_arguments(t):
     trace = recorded(t, "attribute").trace
     span, mark = events(trace, "lib: colored")
     equal(stats(span), {"category": 3, "color": "#76b900"}, "a category without a name")
@@ -231,7 +231,7 @@ def a_program_is_recorded_at_any_time(t):
 
 
 @test
-def what_is_open_when_the_recording_ends_is_cut_there(t):
+def open_ranges_are_cut_at_the_end_of_the_recording(t):
     target = serve(t)
     capture = capture_within(t, target)
     ask(target, "open left open", "start never ended")

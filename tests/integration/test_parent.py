@@ -65,7 +65,7 @@ def a_server_tells_children_where_it_is(t):
 
 
 @test
-def where_there_are_threads_nothing_is_set(t):
+def running_threads_leave_the_environment_unset(t):
     target = t.target()
     counts = t.dir / "counts"
     counts.write_bytes(bytes(4096))
@@ -157,7 +157,7 @@ def a_child_in_another_mount_namespace_is_found(t):
 
 
 @test
-def who_is_found_both_ways_is_there_once(t):
+def child_found_in_both_ways_is_there_once(t):
     need_no_sanitizer()
     target = t.target().serve()
     child = Child(t, target, "child")
@@ -213,7 +213,7 @@ def is_quiet(work, pause_s=0.2):
 
 
 @test
-def what_is_gone_is_not_missed(t):
+def ended_children_are_not_missed(t):
     need_no_sanitizer()
     target = t.target().serve()
     ended, stopped = (Child(t, target, name, DAEMON) for name in ("ended", "stopped"))
@@ -265,7 +265,7 @@ def a_busy_parent_hears_of_a_child_later(t):
 # Who is not.
 
 @test
-def what_is_no_notice_is_not_remembered(t):
+def messages_that_are_no_notices_are_forgotten(t):
     target = t.target().serve()
     place = socket_of(target)
     server = find_proftapd(target.pid)
@@ -411,7 +411,7 @@ def a_child_session_older_than_its_parents_reports_times_as_the_parent_expects_t
 
 
 @test
-def what_comes_behind_a_childs_trailer_spoils_its_trace(t):
+def data_after_a_childs_trailer_spoils_its_trace(t):
     """Nothing vouches for it."""
     target = t.target().serve()
     OldChild(t, target, 1, field(2, schema("xplane").XSpace(warnings=["late"]).SerializeToString()))

@@ -25,7 +25,7 @@ def read_all(sock):
 
 
 @test
-def what_is_no_protobuf_is_invalid(t):
+def request_that_is_no_protobuf_is_invalid(t):
     with unharmed(t) as target, Connection(target.port) as c:
         for body in (b"\xff" * 100, b"\x0a\xff\xff\xff\xff\x0f", b"\x08", b"\x42\x7f\x00"):
             refused(t, c, PROFILE, message(body), INVALID_ARGUMENT, "is not a ProfileRequest")

@@ -44,7 +44,7 @@ def a_second_start_is_refused_and_the_first_goes_on(t):
 
 
 @test
-def nobody_there_is_said_with_what_to_do(t):
+def refused_connection_says_what_to_do(t):
     port = free_port()
     capture = t.capture(port, 200, code=5)
     equal(capture.stderr, f"127.0.0.1:{port}: connection refused: no profiler server there; start "

@@ -50,7 +50,7 @@ def a_session_outlives_the_connection_that_began_it(t):
 
 
 @test
-def nobody_else_records_meanwhile(t):
+def other_sessions_are_refused_meanwhile(t):
     target = t.target().serve()
     with Profiler(target) as calls:
         calls.begin(session_id="long")

@@ -80,7 +80,7 @@ def a_start_in_the_future_is_kept_to_a_millisecond(t):
 
 
 @test
-def what_is_before_an_agreed_start_is_no_loss(t):
+def events_before_an_agreed_start_are_no_loss(t):
     target = t.target().serve(0, RING_BYTES)
     with Calls(target) as calls:
         at = in_ms(300)
@@ -151,7 +151,7 @@ def a_delayed_start_keeps_nobody_out_before_its_time(t):
 
 
 @test
-def of_two_starts_at_one_time_the_later_asked_is_told_busy(t):
+def later_of_two_requests_for_one_start_is_busy(t):
     target = t.target().serve()
     with Calls(target) as calls:
         at = in_ms(400)

@@ -124,7 +124,7 @@ def a_capture_beside_the_recorder_has_each_record_once(t):
 
 
 @test
-def what_was_overwritten_is_in_the_summary(t):
+def overwritten_spans_are_in_the_summary(t):
     program = serve(t)
     n = 3 * RING_SPANS
     program.ask(f"burst {n}")
@@ -143,7 +143,7 @@ def what_was_overwritten_is_in_the_summary(t):
 
 
 @test
-def who_asks_for_a_millisecond_is_told_of_that(t):
+def snapshot_of_a_millisecond_tells_of_that_millisecond(t):
     """Of a ring that has overwritten older ones, with a span in it that began long before."""
     program = serve(t)
     program.ask(f"burst {2 * RING_SPANS}")
@@ -198,7 +198,7 @@ def one_is_enough(t):
 
 
 @test
-def where_none_runs_it_is_said_how_to_get_one(t):
+def missing_recorder_is_explained(t):
     program = target(t).serve()
     for command in ("snapshot", "stop"):
         contains(fetch(t, command, program, code=1).stderr, f"{NOTHING_RUNS} 127.0.0.1:{program.port}", command)

@@ -164,7 +164,7 @@ def one_that_shares_its_memory_with_its_server_leaves_them_too(t):
 
 
 @test
-def what_it_asked_for_last_is_not_lost(t):
+def last_request_of_a_dying_program_is_not_lost(t):
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
     server = find_proftapd(target.pid)
@@ -281,7 +281,7 @@ def a_followed_child_that_was_asked_to_end_leaves_no_run(t):
 
 
 @test
-def of_children_that_crash_all_the_time_the_first_four_leave_a_run(t):
+def first_four_of_many_crashing_children_leave_a_run(t):
     log_dir = t.dir / "logs"
     target = follow(t, log_dir)
     for n in range(1, 5):

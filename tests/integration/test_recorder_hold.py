@@ -43,7 +43,7 @@ def without_a_place_they_are_held_for_the_same_user(t):
 
 
 @test
-def who_asked_and_went_away_leaves_it_to_the_next(t):
+def client_that_disconnects_leaves_the_held_trace_to_the_next(t):
     n = 60000
     target = record(t, ring_bytes=2 << 20)
     target.ask(f"count {n}")
@@ -181,7 +181,7 @@ def commands_that_annotate_nothing_leave_no_servers(t):
 
 
 @test
-def who_annotated_nothing_leaves_nothing(t):
+def program_without_annotations_leaves_nothing(t):
     for log_dir in ("-", t.dir / "logs"):
         target = record(t, log_dir)
         await_gone(end(target))
@@ -190,7 +190,7 @@ def who_annotated_nothing_leaves_nothing(t):
 
 
 @test
-def who_annotated_in_a_thread_that_has_ended_leaves_that(t):
+def annotations_of_an_ended_thread_are_held(t):
     target = record(t)
     target.ask("threads a=5")
     server = end(target)
@@ -229,7 +229,7 @@ def a_later_server_of_the_same_pid_ends_a_hold(t):
 
 
 @test
-def of_a_program_that_crashes_again_and_again_the_last_are_held(t):
+def last_crashes_of_a_program_are_held(t):
     crashes = [hold(t) for _ in range(N_HELD + 2)]
     for _, server in crashes[:2]:
         await_gone(server)
@@ -243,7 +243,7 @@ def of_a_program_that_crashes_again_and_again_the_last_are_held(t):
 
 
 @test
-def what_could_not_be_written_is_held(t):
+def trace_that_could_not_be_written_is_held(t):
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
     target.ask("burst 5")

@@ -47,7 +47,7 @@ def check_newest(trace):
 
 
 @test
-def what_was_asked_for_and_fits_is_there(t):
+def snapshot_that_fits_is_complete(t):
     cgroup, target = crowd(t, 6)
     time.sleep(0.3)  # so that there is something that is older
     target.ask("burst 50")
@@ -67,7 +67,7 @@ def a_snapshot_takes_no_more_than_a_share_of_what_is_left_by_then(t):
 
 
 @test
-def what_there_is_no_memory_for_at_all_is_counted_by_record(t):
+def records_without_memory_are_counted(t):
     target = t.target(PROFTAP_RECORDER="1").serve(0, MIB, 0, "127.0.0.1", 0, 0, t.dir / "logs", 1)
     target.ask("count 2000")  # of two slots each
     with Profiler(target) as calls:

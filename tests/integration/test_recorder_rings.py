@@ -174,7 +174,7 @@ def the_last_milliseconds_only(t):
 
 
 @test
-def who_asks_for_more_than_there_is_is_told(t):
+def request_for_more_than_there_is_gets_a_warning(t):
     target = record(t)
     target.ask("count 20000")
     with Profiler(target) as calls:
@@ -248,7 +248,7 @@ def threads_that_have_ended_are_there(t):
 
 
 @test
-def of_threads_that_have_ended_a_share_of_what_they_had_is_kept(t):
+def ended_threads_keep_a_share_of_their_records(t):
     target = record(t)
     with Profiler(target) as calls:
         target.ask("threads " + " ".join(f"t{i}=45" for i in range(8)))

@@ -104,7 +104,7 @@ def check_unwritten(trace, n):
 
 
 @test
-def what_wrote_no_run_is_counted_when_the_program_dies(t):
+def triggers_without_a_run_are_counted_when_the_program_dies(t):
     """Also what nobody had looked at yet."""
     for n in (0, 3):
         program = serve(t, "ptap_trigger_counter=queue>10", LONG, log_dir=f"runs/{n}")
@@ -116,7 +116,7 @@ def what_wrote_no_run_is_counted_when_the_program_dies(t):
 
 
 @test
-def what_wrote_no_run_is_counted_when_the_recorder_is_stopped(t):
+def triggers_without_a_run_are_counted_when_the_recorder_is_stopped(t):
     program = serve(t, "ptap_trigger_counter=queue>10", LONG)
     with Profiler(program) as calls:
         program.ask("gauge 11")

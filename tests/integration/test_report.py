@@ -358,7 +358,7 @@ def a_bad_file_does_not_hide_the_others(t):
 
 
 @test
-def what_cannot_be_read_is_said(t):
+def unreadable_files_are_explained(t):
     empty = t.dir / "empty.xplane.pb"
     empty.touch()
     contains(report(t.dir / "none", code=1), "none: cannot open: no such file or directory", "error")

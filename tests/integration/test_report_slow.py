@@ -49,7 +49,7 @@ def an_eviction_in_a_lookup_is_found(t):
 
 
 @test
-def what_waits_is_a_table_of_its_own(t):
+def waiting_spans_have_a_table_of_their_own(t):
     """Whether the others work depends on how many processors a busy machine leaves for them."""
     path, _ = record(t, "evict", 3000)
     text = report(path)
@@ -99,7 +99,7 @@ def steps_of_several_programs_are_compared_with_their_own(t):
 
 
 @test
-def of_async_spans_is_told_what_ran_meanwhile(t):
+def slow_async_spans_name_the_spans_that_ran_meanwhile(t):
     path, text = record(t, "async", 3000)
     check(re.search(r"`request`: .* slow .*meanwhile `gc` runs on collector, ", text, re.S), text)
     group = slow_of(path, "request")

@@ -32,7 +32,7 @@ def build(t, name, *flags):
 
 
 @test
-def what_is_no_program_is_said(t):
+def files_that_are_no_programs_are_refused(t):
     refuse(t, 127, "nosuch: not found in PATH", "nosuch")
     refuse(t, 127, "/nosuch: not found", "/nosuch")
     refuse(t, 126, "/etc/passwd: not executable", "/etc/passwd")
@@ -45,7 +45,7 @@ def what_is_no_program_is_said(t):
 
 
 @test
-def what_cannot_be_preloaded_is_said(t):
+def programs_that_cannot_be_preloaded_are_refused(t):
     static = build(t, "static", "-static")
     refuse(t, 125, "static: statically linked", static)
     script = t.dir / "script"

@@ -63,7 +63,7 @@ def a_recording_to_the_end_of_the_program_has_no_length(t):
 
 
 @test
-def who_waits_is_not_told_to_wait(t):
+def waiting_capture_is_not_told_to_wait(t):
     target = t.target().serve()
     first = t.begin(target)
     told = t.capture(target, 20, code=4).stderr

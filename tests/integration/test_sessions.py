@@ -103,7 +103,7 @@ def looks_in_one_run_are_one_process(t):
 
 
 @test
-def what_is_much_lies_in_files(t):
+def long_session_lies_in_files(t):
     target = t.target().serve(0, 16 << 20)
     server = find_proftapd(target.pid)
     call("start", target.port, "-o", "ptap_usage_interval_ms=0")
@@ -241,7 +241,7 @@ def a_stop_is_said_by_the_snapshot_that_it_was_in(t):
 
 
 @test
-def what_is_discarded_is_not_written(t):
+def discarded_session_is_not_written(t):
     target = t.target().serve()
     call("start", target.port)
     target.ask("await 1", "burst 3")
@@ -399,7 +399,7 @@ def check_kept(t, done):
 
 
 @test
-def what_cannot_be_written_is_kept_as_far_as_it_can(t):
+def trace_that_cannot_be_written_is_kept_as_far_as_possible(t):
     calls = []
     for port in (serve_stock(t, calls), begin_large(t)):
         check_kept(t, stop_with(t, port, 1, preexec_fn=limit_files))
@@ -409,7 +409,7 @@ def what_cannot_be_written_is_kept_as_far_as_it_can(t):
 
 
 @test
-def what_the_log_directory_has_no_room_for_goes_to_another(t):
+def full_log_directory_is_replaced_by_another(t):
     log_dir = small_disk.mount(t)
     calls = []
     for port, name in ((serve_stock(t, calls), "span"), (begin_large(t), "burst")):
@@ -474,7 +474,7 @@ def an_interrupt_does_not_leave_a_session_running(t):
 
 
 @test
-def who_gives_up_is_told_that_the_session_goes_on(t):
+def interrupted_stop_says_that_the_session_goes_on(t):
     child = begin_stop_that_waits(t, [])
     interrupt(child)
     interrupt(child)
@@ -493,7 +493,7 @@ def begin_and_die(t):
 
 
 @test
-def what_a_session_had_outlives_its_program(t):
+def session_outlives_its_program(t):
     for command in ("snapshot", "stop"):
         target, server = begin_and_die(t)
         wait_until(lambda: is_closed(target.port), "the port to be closed", GONE_S)

@@ -113,7 +113,7 @@ def a_file_is_never_replaced(t):
 
 
 @test
-def of_many_that_start_at_once_over_a_stale_one_one_serves(t):
+def one_of_many_servers_takes_over_a_stale_socket(t):
     path = t.dir / "race.sock"
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(path))

@@ -80,7 +80,7 @@ def scripts_get_the_list(t):
 
 
 @test
-def of_many_each_is_split(t):
+def traces_of_several_targets_are_split_each(t):
     target = t.target().serve()
     server = FakeServer(t, lambda c: c.reply(field(8, space(10000))))
     capture = t.capture(f"127.0.0.1:{target.port},127.0.0.1:{server.port}", MS, "--split=50000", "--json")
@@ -91,7 +91,7 @@ def of_many_each_is_split(t):
 
 
 @test
-def what_cannot_be_split_is_one_file_and_a_warning(t):
+def unsplittable_trace_is_one_file_and_a_warning(t):
     server = stream_server(t, whole(space(10000, name="x" * 6000)))
     capture = t.capture(server, MS, "--split=5000")
     equal(names(capture), [f"fake_{server.port}.xplane.pb"], "files")

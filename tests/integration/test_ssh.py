@@ -151,7 +151,7 @@ def a_person_at_a_terminal_is_asked(t):
 
 
 @test
-def who_is_asked_can_interrupt(t):
+def question_of_ssh_can_be_interrupted(t):
     sshd = Sshd(t)
     (sshd.dir / "known").write_text("")
     terminal = Terminal(t, 9999, 20, "--ssh", "gpu7", prefix=sshd.environment)
@@ -257,7 +257,7 @@ def a_machine_without_ssh_is_told(t):
 
 
 @test
-def what_no_tunnel_can_lead_to_is_wrong_usage(t):
+def bad_destination_is_wrong_usage(t):
     for words, sentence in (
             ((9999, 20, "--ssh", "-oProxyCommand=x"), '--ssh: bad destination "-oProxyCommand=x"'),
             ((9999, 20, "--ssh", ""), '--ssh: bad destination ""')):

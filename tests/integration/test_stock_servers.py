@@ -156,14 +156,14 @@ def options_that_they_do_not_know_are_named(t):
 
 
 @test
-def where_they_are_to_write_must_be_said(t):
+def server_writes_needs_a_log_dir(t):
     done = subprocess.run([PROFTAP, "capture", "h:1", str(MS), "--server_writes"], capture_output=True, text=True)
     equal(done.returncode, 2, "exit status")
     contains(done.stderr, "--server_writes needs --log_dir", "standard error")
 
 
 @test
-def what_can_get_better_is_tried_again_with_growing_pauses(t):
+def temporary_failure_is_tried_again_with_growing_pauses(t):
     times = []
 
     def script(c):
@@ -190,7 +190,7 @@ def so_is_what_is_too_much_at_the_moment(t):
 
 
 @test
-def what_cannot_get_better_is_not(t):
+def permanent_failure_is_not_tried_again(t):
     for status in (3, 5, 7, 12, 13, 16):
         methods = []
         t.capture(serve(t, lambda c: c.fail(status, "no"), methods=methods), MS, "--attempts", "3",
@@ -206,7 +206,7 @@ def listed(t):
 
 
 @test
-def those_of_this_machine_are_listed_without_a_recording(t):
+def servers_of_this_machine_are_listed_without_a_recording(t):
     name = f"jax-{os.getpid()}"
     stock = StockProgram(t, name)
     row = listed(t)[stock.pid, stock.port]
@@ -221,7 +221,7 @@ def those_of_this_machine_are_listed_without_a_recording(t):
 
 
 @test
-def what_their_libraries_are_called_is_no_matter(t):
+def library_names_do_not_matter(t):
     """A program into which XLA was linked is known by gRPC's threads; each library by its name."""
     libraries = (("PyTorch/XLA", "_XLAC.cpython-311-x86_64-linux-gnu.so"), ("TensorFlow", "libtensorflow_framework.so.2"),
                  ("TensorFlow", "libtensorflow_cc.so.2"), ("JAX", "xla_extension.so"))
@@ -291,7 +291,7 @@ def one_with_a_server_of_ours_too_is_meant_once(t):
 
 
 @test
-def where_their_annotations_are_recorded_is_said(t):
+def capture_names_the_server_that_records_annotations(t):
     """By their own server, and by none of proftap's."""
     need_no_sanitizer("cannot be preloaded into other programs")
     words = "which jax.profiler.start_server(PORT) starts"

@@ -182,7 +182,7 @@ def a_name_that_nobody_knows_is_said(t):
 
 
 @test
-def nobody_on_the_other_loopback_address_is_said(t):
+def unused_loopback_address_is_reported(t):
     port = free_port()
     capture = t.capture(f"[::1]:{port}", 200, code=5)
     contains(capture.stderr, f"[::1]:{port}: ", "standard error")

@@ -88,7 +88,7 @@ def proftap_gets_children_by_its_own_call(t):
 
 
 @test
-def what_a_program_alone_has_nothing_of_is_said_so(t):
+def program_without_annotations_beside_a_child_is_reported(t):
     target = t.target().serve()
     child = Child(t, target, "child")
     capture = t.begin(target, *TREE)

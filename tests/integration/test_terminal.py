@@ -74,7 +74,7 @@ def a_streaming_server_says_how_much_there_is(t):
 
 
 @test
-def what_is_done_with_much_data_is_said(t):
+def progress_of_large_traces_is_shown(t):
     flood = Flood(32 << 20)
     terminal = Terminal(t, stream_server(t, flood.script).port, 1)
     terminal.read(r"3\d\.\d MB are here, reading them back…")

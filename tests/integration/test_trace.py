@@ -119,7 +119,7 @@ def a_capture_keeps_a_trace_out_and_a_trace_a_capture(t):
 
 
 @test
-def what_a_program_recorded_is_written_when_it_dies(t):
+def recording_of_a_dying_program_is_written(t):
     for has_server in (False, True):
         for command in ("kill", "crash", "exec"):
             target = t.target()

@@ -230,7 +230,7 @@ def a_program_that_execs_leaves_what_was_sampled(t):
 
 
 @test
-def what_may_not_be_read_is_left_out(t):
+def unreadable_counters_are_left_out(t):
     """The I/O of a process that cannot be dumped is not for everyone."""
     need_root()
     proftapd = t.dir / "proftapd"
@@ -376,7 +376,7 @@ def the_mean_of_a_rate_times_the_time_is_what_was_written(t):
 
 
 @test
-def of_very_many_descendants_some_have_a_plane_and_the_rest_is_said(t):
+def busiest_of_many_descendants_have_a_plane_and_the_rest_is_counted(t):
     """512 are counted, and the 32 that used most have a plane of their own."""
     host = start_host(t)
     n = 530

@@ -70,7 +70,7 @@ def versions_that_overlap_work_together(t):
 
 
 @test
-def what_is_no_program_is_said(t):
+def server_path_that_is_no_program_is_reported(t):
     plain = t.dir / "plain"
     plain.write_text("no program\n")
     for server in ("/nowhere/proftapd", plain, t.dir):
@@ -86,7 +86,7 @@ def write_program(t, text):
 
 
 @test
-def what_cannot_be_executed_is_said(t):
+def server_that_cannot_be_executed_is_reported(t):
     check_no_start(t, write_program(t, "\0\1\2 not for this machine"), errno.ECHILD,
                    f"{t.dir / 'program'}: cannot be executed: ")
 

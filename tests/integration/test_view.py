@@ -52,7 +52,7 @@ def the_link_is_the_perfetto_uis(t):
 
 
 @test
-def what_is_fetched_is_what_convert_writes_and_then_it_ends(t):
+def fetched_trace_equals_convert_and_ends_the_server(t):
     for path in goldens()[:3]:
         view = View(t, path)
         equal(view.fetch(), convert(t, path), f"bytes of {path}")
@@ -228,7 +228,7 @@ def a_slow_fetch_is_waited_for(t):
 
 
 @test
-def those_who_never_ask_are_let_go_and_others_served(t):
+def silent_clients_are_dropped_and_others_served(t):
     view = View(t, TRACE)
     silent = [view.connect() for _ in range(20)]
     for s in silent[::2]:
@@ -299,7 +299,7 @@ def an_empty_trace_is_served_and_said_to_be_empty(t):
 
 
 @test
-def what_is_too_large_for_a_browser_is_not_served(t):
+def trace_too_large_for_a_browser_is_not_served(t):
     # What is seen to be too large before is not even converted.
     for options, env in (((), {"TMPDIR": "/dev/null"}), (("--name", "."), {})):
         said = refuse("--max_events", "1", *options, TRACE, env=env)

@@ -160,7 +160,7 @@ def it_has_no_rights(t):
 
 
 @test
-def who_cannot_start_a_server_gets_one(t):
+def sandboxed_program_gets_a_lent_server(t):
     """With its own user's rights, and keeps it when the service is stopped, and started anew."""
     with serving():
         targets = [t.keep(Target(user=user)) for user in (None, NOBODY)]
