@@ -218,7 +218,7 @@ START_TEST(it_is_there_without_progress)
 }
 END_TEST
 
-START_TEST(who_wants_none_gets_none)
+START_TEST(client_without_interest_gets_none)
 {
 	pass_progress(NULL);
 	pass_chunk(TRACE);
@@ -236,21 +236,21 @@ static void expect_none(void)
 	ck_assert_uint_eq(sent.total_bytes, TRACE_BYTES);
 }
 
-START_TEST(of_another_time_there_is_none)
+START_TEST(start_in_the_far_past_gives_none)
 {
 	wanted.start_ns = 1;
 	expect_none();
 }
 END_TEST
 
-START_TEST(of_the_future_there_is_none)
+START_TEST(interval_in_the_future_gives_none)
 {
 	wanted.duration_ns = (uint64_t)(100 * NS_PER_S);
 	expect_none();
 }
 END_TEST
 
-START_TEST(what_is_damaged_is_not_vouched_for)
+START_TEST(damaged_trace_is_not_vouched_for)
 {
 	const uint64_t sum = XXH3_64bits(TRACE, TRACE_BYTES);
 
@@ -263,7 +263,7 @@ START_TEST(what_is_damaged_is_not_vouched_for)
 END_TEST
 
 /* Of a later version. */
-START_TEST(what_is_not_known_stays)
+START_TEST(unknown_fields_stay)
 {
 	static const uint8_t bytes[] = {1, 'x'}; /* with its length */
 	ProtobufCMessageUnknownField field = {
@@ -285,11 +285,11 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(the_part_is_behind_the_last_chunk),
 	UNIT_TEST(it_is_there_without_progress),
-	UNIT_TEST(who_wants_none_gets_none),
-	UNIT_TEST(of_another_time_there_is_none),
-	UNIT_TEST(of_the_future_there_is_none),
-	UNIT_TEST(what_is_damaged_is_not_vouched_for),
-	UNIT_TEST(what_is_not_known_stays),
+	UNIT_TEST(client_without_interest_gets_none),
+	UNIT_TEST(start_in_the_far_past_gives_none),
+	UNIT_TEST(interval_in_the_future_gives_none),
+	UNIT_TEST(damaged_trace_is_not_vouched_for),
+	UNIT_TEST(unknown_fields_stay),
 	{NULL},
 };
 

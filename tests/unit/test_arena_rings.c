@@ -51,7 +51,7 @@ START_TEST(rings_behind_the_last_one_that_was_taken_go)
 }
 END_TEST
 
-START_TEST(where_nobody_recorded_all_of_them_go)
+START_TEST(unused_rings_are_all_shed)
 {
 	atomic_store(get_state(FIXTURE_RINGS - 1), RING_BAD);
 	arena_rings_shed(fixture.arena);
@@ -98,7 +98,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(rings_behind_the_last_one_that_was_taken_go),
-	UNIT_TEST(where_nobody_recorded_all_of_them_go),
+	UNIT_TEST(unused_rings_are_all_shed),
 	UNIT_TEST(a_late_thread_finds_none),
 	UNIT_TEST(once),
 	UNIT_TEST(not_of_another_arena),

@@ -392,7 +392,7 @@ START_TEST(leaves_out_what_is_behind_the_agreed_end)
 }
 END_TEST
 
-START_TEST(what_is_cut_at_the_end_nests)
+START_TEST(spans_cut_at_the_end_nest)
 {
 	struct thread_log *log = log_add(1, "main");
 
@@ -475,7 +475,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(says_how_the_process_ended),
 	UNIT_TEST(says_nothing_of_an_end_behind_the_stop),
 	UNIT_TEST(leaves_out_what_is_behind_the_agreed_end),
-	UNIT_TEST(what_is_cut_at_the_end_nests),
+	UNIT_TEST(spans_cut_at_the_end_nest),
 	UNIT_TEST(reports_losses_by_reason),
 	UNIT_TEST(sums_up_losses_of_many_threads),
 	{NULL},

@@ -525,7 +525,7 @@ START_TEST(halves_beside_lost_records_are_not_made_one)
 }
 END_TEST
 
-START_TEST(what_one_thread_lost_in_the_middle_may_be_its_own)
+START_TEST(loss_within_a_thread_makes_its_span_uncertain)
 {
 	lose(300, 400);
 	for (uint64_t i = 0; i < 2; i++) {
@@ -579,7 +579,7 @@ START_TEST(an_end_too_many_is_told_from_one_without_its_begin)
 }
 END_TEST
 
-START_TEST(what_was_not_asked_for_is_before_the_start)
+START_TEST(records_outside_the_request_count_as_before_the_start)
 {
 	overwrite(100, 500);
 	logs.drain.asked_ticks = LOG_START_TICKS + 1000 * LOG_TICKS_PER_NS;
@@ -596,7 +596,7 @@ START_TEST(what_was_not_asked_for_is_before_the_start)
 }
 END_TEST
 
-START_TEST(what_went_with_a_session_s_oldest_is_no_span_either)
+START_TEST(dropped_oldest_part_of_a_session_leaves_no_span)
 {
 	/* In the first part 1 and 2 are open; of the second one all before 5,000 went. */
 	begin(first, 1, 100);
@@ -654,12 +654,12 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_long_span_over_the_window_s_start_is_whole),
 	UNIT_TEST(halves_of_two_spans_are_not_made_one),
 	UNIT_TEST(halves_beside_lost_records_are_not_made_one),
-	UNIT_TEST(what_one_thread_lost_in_the_middle_may_be_its_own),
+	UNIT_TEST(loss_within_a_thread_makes_its_span_uncertain),
 	UNIT_TEST(an_id_used_once_is_joined_across_lost_records),
 	UNIT_TEST(an_id_that_one_thread_alone_uses_has_no_gap),
 	UNIT_TEST(an_end_too_many_is_told_from_one_without_its_begin),
-	UNIT_TEST(what_was_not_asked_for_is_before_the_start),
-	UNIT_TEST(what_went_with_a_session_s_oldest_is_no_span_either),
+	UNIT_TEST(records_outside_the_request_count_as_before_the_start),
+	UNIT_TEST(dropped_oldest_part_of_a_session_leaves_no_span),
 	UNIT_TEST(carries_so_much_and_no_more),
 	{NULL},
 };

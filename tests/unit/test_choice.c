@@ -98,7 +98,7 @@ static void expect_refusal(const char *word, const char *text)
 	ck_assert_str_eq(d.text, text);
 }
 
-START_TEST(who_is_not_there_is_said_with_those_who_are)
+START_TEST(absent_program_is_refused_with_a_list_of_programs)
 {
 	expect_refusal("nobody",
 		"nobody: no such program here; there are train (10), serve (11), train (12), alone (13), "
@@ -138,7 +138,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_LOOP(words_mean_programs, sizeof rows / sizeof *rows),
-	UNIT_TEST(who_is_not_there_is_said_with_those_who_are),
+	UNIT_TEST(absent_program_is_refused_with_a_list_of_programs),
 	UNIT_TEST(one_must_be_meant_by_itself),
 	UNIT_TEST(the_dead_do_not_stand_before_the_living),
 	{NULL},

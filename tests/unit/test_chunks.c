@@ -175,7 +175,7 @@ static void give_back(void *lender)
 	n_given_back += lender == &n_given_back;
 }
 
-START_TEST(what_is_lent_is_given_back_once)
+START_TEST(lent_chunk_is_returned_once)
 {
 	static const uint8_t bytes[] = "lent";
 	struct chunks from = CHUNKS_INIT;
@@ -263,7 +263,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(take_moves_all_and_empties_the_giver),
 	UNIT_TEST(take_of_nothing_changes_nothing),
 	UNIT_TEST(error_sticks_and_travels),
-	UNIT_TEST(what_is_lent_is_given_back_once),
+	UNIT_TEST(lent_chunk_is_returned_once),
 	UNIT_TEST(rewinding_keeps_room_of_its_own),
 	UNIT_TEST(room_that_is_lent_is_written_to_first),
 	{NULL},

@@ -199,7 +199,7 @@ START_TEST(a_counter_that_is_out_of_pace_is_said)
 END_TEST
 
 /* A later part of a session says it no more, once the counter is beyond where it was; its copy knows as much. */
-START_TEST(what_was_before_the_window_is_not_said_again)
+START_TEST(fault_before_the_window_is_not_repeated)
 {
 	struct timeline part;
 	char text[160];
@@ -263,7 +263,7 @@ static const struct unit_test tests[] = {
 	UNIT_LOOP(a_jump_is_wrong_only_where_it_was, 2),
 	UNIT_TEST(a_counter_that_is_set_back_spoils_nothing_before),
 	UNIT_LOOP(a_counter_that_is_out_of_pace_is_said, sizeof paces / sizeof *paces),
-	UNIT_TEST(what_was_before_the_window_is_not_said_again),
+	UNIT_TEST(fault_before_the_window_is_not_repeated),
 	UNIT_TEST(a_clock_without_ticks_is_not_watched),
 	UNIT_LOOP(more_ticks_are_never_an_earlier_time, sizeof paces / sizeof *paces),
 	UNIT_TEST(cores_that_differ_are_wrong_by_their_difference),

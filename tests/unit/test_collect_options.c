@@ -51,7 +51,7 @@ START_TEST(defaults_are_those_of_the_table)
 }
 END_TEST
 
-START_TEST(what_was_set_is_told_as_it_was_meant)
+START_TEST(options_are_formatted_as_they_were_parsed)
 {
 	set("gpu_max_callback_api_events=-1");
 	set("gpu_enable_nvtx_tracking=1");
@@ -92,7 +92,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(defaults_are_those_of_the_table),
-	UNIT_TEST(what_was_set_is_told_as_it_was_meant),
+	UNIT_TEST(options_are_formatted_as_they_were_parsed),
 	UNIT_TEST(a_line_end_in_a_value_is_a_blank),
 	UNIT_TEST(too_many_are_said),
 	{NULL},

@@ -65,7 +65,7 @@ START_TEST(a_long_one_is_cut)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_counted)
+START_TEST(sentences_that_do_not_fit_are_counted)
 {
 	/* With who says it and a line's end: 63 bytes. */
 	char sentence[64];
@@ -89,7 +89,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(each_is_a_line_with_who_says_it),
 	UNIT_TEST(the_same_is_said_once),
 	UNIT_TEST(a_long_one_is_cut),
-	UNIT_TEST(what_does_not_fit_is_counted),
+	UNIT_TEST(sentences_that_do_not_fit_are_counted),
 	{NULL},
 };
 

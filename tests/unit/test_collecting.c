@@ -264,7 +264,7 @@ START_TEST(waits_no_longer_than_somebody_wants_it)
 }
 END_TEST
 
-START_TEST(who_has_not_begun_in_two_seconds_is_not_waited_for_again)
+START_TEST(collector_silent_for_two_seconds_is_not_waited_for_again)
 {
 	int64_t before;
 
@@ -308,7 +308,7 @@ static void run(void)
 	set_state(ARENA_COLLECT_RUNNING);
 }
 
-START_TEST(who_records_hands_on_what_is_complete)
+START_TEST(recording_collector_hands_on_complete_records)
 {
 	run();
 	for (uint32_t i = 1; i < 4; i++) {
@@ -322,7 +322,7 @@ START_TEST(who_records_hands_on_what_is_complete)
 }
 END_TEST
 
-START_TEST(nobody_is_waited_for_who_does_not_record)
+START_TEST(idle_collector_is_not_waited_for)
 {
 	static const uint32_t states[] = {
 		ARENA_COLLECT_TAKEN, ARENA_COLLECT_ENDING, ARENA_COLLECT_DONE, 77};
@@ -338,7 +338,7 @@ START_TEST(nobody_is_waited_for_who_does_not_record)
 }
 END_TEST
 
-START_TEST(who_does_not_come_back_costs_that_once)
+START_TEST(hanging_collector_costs_its_timeout_once)
 {
 	run();
 	collectors_hand_on(&recording);
@@ -387,7 +387,7 @@ static void say(const char *text, size_t n, uint32_t n_said)
 	collectors_end(&recording);
 }
 
-START_TEST(what_is_said_is_printable_lines)
+START_TEST(messages_become_printable_lines)
 {
 	const char *said = "one\x1b[31m\ntwo\r\n\nthree \xff";
 
@@ -480,14 +480,14 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(waits_for_nobody_who_was_given_up_before),
 	UNIT_TEST(withdraws_what_nobody_has_taken),
 	UNIT_TEST(waits_no_longer_than_somebody_wants_it),
-	UNIT_TEST(who_has_not_begun_in_two_seconds_is_not_waited_for_again),
+	UNIT_TEST(collector_silent_for_two_seconds_is_not_waited_for_again),
 	UNIT_TEST(says_since_when_it_is_recorded),
-	UNIT_TEST(who_records_hands_on_what_is_complete),
-	UNIT_LOOP(nobody_is_waited_for_who_does_not_record, 4),
-	UNIT_TEST(who_does_not_come_back_costs_that_once),
+	UNIT_TEST(recording_collector_hands_on_complete_records),
+	UNIT_LOOP(idle_collector_is_not_waited_for, 4),
+	UNIT_TEST(hanging_collector_costs_its_timeout_once),
 	UNIT_TEST(the_dead_are_not_waited_for),
 	UNIT_TEST(a_time_that_there_is_none_of_is_no_late_begin),
-	UNIT_TEST(what_is_said_is_printable_lines),
+	UNIT_TEST(messages_become_printable_lines),
 	UNIT_TEST(more_than_there_is_room_for_is_not_read),
 	UNIT_TEST(many_sentences_are_counted),
 	UNIT_TEST(a_ring_that_there_is_none_of_is_none),

@@ -104,7 +104,7 @@ START_TEST(the_pid_inside_is_the_innermost)
 }
 END_TEST
 
-START_TEST(who_is_not_there_is_unknown)
+START_TEST(container_of_an_absent_process_is_unknown)
 {
 	struct container c;
 
@@ -138,7 +138,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_LOOP(cgroups_tell_of_containers, sizeof rows / sizeof *rows),
 	UNIT_TEST(the_pid_inside_is_the_innermost),
-	UNIT_TEST(who_is_not_there_is_unknown),
+	UNIT_TEST(container_of_an_absent_process_is_unknown),
 	UNIT_TEST(texts_are_cut_and_printable),
 	{NULL},
 };

@@ -90,7 +90,7 @@ static int has(const char *name, const char *const *argv)
 	return 1;
 }
 
-START_TEST(what_was_made_is_found_again)
+START_TEST(kept_conversion_is_found_again)
 {
 	struct conversion_counts counts;
 
@@ -133,7 +133,7 @@ START_TEST(other_files_are_another_run)
 }
 END_TEST
 
-START_TEST(what_is_just_written_is_not_relied_on)
+START_TEST(conversion_of_a_file_just_written_is_not_kept)
 {
 	const struct timespec now[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
 
@@ -205,7 +205,7 @@ START_TEST(they_are_not_too_large_together)
 }
 END_TEST
 
-START_TEST(what_is_deleted_is_forgotten)
+START_TEST(conversions_of_a_deleted_run_are_forgotten)
 {
 	struct conversion_counts counts;
 
@@ -223,7 +223,7 @@ START_TEST(what_is_deleted_is_forgotten)
 }
 END_TEST
 
-START_TEST(what_nobody_asks_for_goes)
+START_TEST(unused_conversions_expire)
 {
 	int64_t now_ms = monotonic_ns() / NS_PER_MS;
 
@@ -236,14 +236,14 @@ START_TEST(what_nobody_asks_for_goes)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(what_was_made_is_found_again),
+	UNIT_TEST(kept_conversion_is_found_again),
 	UNIT_TEST(other_files_are_another_run),
-	UNIT_TEST(what_is_just_written_is_not_relied_on),
+	UNIT_TEST(conversion_of_a_file_just_written_is_not_kept),
 	UNIT_TEST(a_run_of_very_many_files_is_not_kept),
 	UNIT_TEST(the_least_used_makes_room),
 	UNIT_TEST(they_are_not_too_large_together),
-	UNIT_TEST(what_is_deleted_is_forgotten),
-	UNIT_TEST(what_nobody_asks_for_goes),
+	UNIT_TEST(conversions_of_a_deleted_run_are_forgotten),
+	UNIT_TEST(unused_conversions_expire),
 	{NULL},
 };
 

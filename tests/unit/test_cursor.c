@@ -88,7 +88,7 @@ START_TEST(a_line_that_is_out_of_order_is_sorted)
 }
 END_TEST
 
-START_TEST(who_rewinds_does_not_sort_again)
+START_TEST(rewinding_does_not_sort_again)
 {
 	const struct cursor_place *order;
 
@@ -440,7 +440,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(a_line_in_order_is_read_as_it_is),
 	UNIT_TEST(a_line_that_is_out_of_order_is_sorted),
-	UNIT_TEST(who_rewinds_does_not_sort_again),
+	UNIT_TEST(rewinding_does_not_sort_again),
 	UNIT_TEST(any_order_is_mended),
 	UNIT_TEST(names_that_are_not_told_are_made_of_ids),
 	UNIT_TEST(archives_share_names),

@@ -56,7 +56,7 @@ START_TEST(begins_with_the_first_that_happened)
 }
 END_TEST
 
-START_TEST(what_makes_no_sense_is_none_of_it)
+START_TEST(invalid_records_do_not_extend_the_range)
 {
 	struct thread_log *log = log_add(7, "ptap-collect");
 	struct device_entry of_nobody = device_make(DEVICE_KERNEL, 10, 20);
@@ -155,7 +155,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(begins_with_the_first_that_happened),
-	UNIT_TEST(what_makes_no_sense_is_none_of_it),
+	UNIT_TEST(invalid_records_do_not_extend_the_range),
 	UNIT_TEST(has_no_beginning_without_a_clock),
 	UNIT_TEST(other_threads_have_none),
 	UNIT_TEST(the_clock_of_one_piece_is_that_of_all),

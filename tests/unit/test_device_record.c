@@ -32,7 +32,7 @@ START_TEST(each_kind_has_its_own_and_no_more)
 }
 END_TEST
 
-START_TEST(what_makes_no_sense_is_refused)
+START_TEST(invalid_records_are_refused)
 {
 	struct ptap_device_record r = make(PTAP_DEVICE_XSPACE);
 	struct device_entry e;
@@ -80,7 +80,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(each_kind_has_its_own_and_no_more),
-	UNIT_TEST(what_makes_no_sense_is_refused),
+	UNIT_TEST(invalid_records_are_refused),
 	UNIT_TEST(an_older_plug_ins_record_is_shorter),
 	UNIT_TEST(a_newer_plug_ins_record_is_longer),
 	{NULL},

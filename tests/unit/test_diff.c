@@ -177,7 +177,7 @@ START_TEST(nothing_differs_from_itself)
 }
 END_TEST
 
-START_TEST(what_takes_longer_is_found)
+START_TEST(slower_name_is_found)
 {
 	add_sample(0);
 	end_first();
@@ -410,7 +410,7 @@ static void add_noise(double factor)
 }
 
 /* Nine programs that are as they were, and one in which one name of 50 takes twice as long. The draws are always the same. */
-START_TEST(of_many_names_those_that_changed_fail)
+START_TEST(changed_name_among_many_fails)
 {
 	double factor = _i == 9 ? 2 : 1;
 
@@ -454,7 +454,7 @@ START_TEST(histograms_are_compared)
 END_TEST
 
 /* A rare name that is slow for sure is told before a large one that may be chance. */
-START_TEST(what_is_sure_comes_before_what_may_be_chance)
+START_TEST(sure_changes_come_before_uncertain_ones)
 {
 	for (int k = 0; k < 2; k++) {
 		for (int i = 0; i < 1000; i++)
@@ -545,7 +545,7 @@ static void add_train(bool is_step)
 }
 
 /* It is compared as a span then, and is also told as a step that is only there. */
-START_TEST(what_is_a_step_in_one_only_is_not_lost)
+START_TEST(name_that_is_a_step_in_one_trace_only_is_not_lost)
 {
 	add_train(_i == 0);
 	end_first();
@@ -606,7 +606,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_longer_recording_is_no_change),
 	UNIT_TEST(durations_of_cut_spans_do_not_compare),
 	UNIT_TEST(nothing_differs_from_itself),
-	UNIT_TEST(what_takes_longer_is_found),
+	UNIT_TEST(slower_name_is_found),
 	UNIT_LOOP(a_tail_fails_and_its_end_does_not, 2),
 	UNIT_LOOP(a_better_tail_passes_although_the_median_rises, 2),
 	UNIT_TEST(an_outlier_is_no_difference),
@@ -614,13 +614,13 @@ static const struct unit_test tests[] = {
 	UNIT_LOOP(recordings_of_different_length_compare, 4),
 	UNIT_TEST(a_unit_that_is_not_there_is_refused),
 	UNIT_TEST(more_calls_a_step_are_found),
-	UNIT_LOOP(of_many_names_those_that_changed_fail, 10),
+	UNIT_LOOP(changed_name_among_many_fails, 10),
 	UNIT_TEST(histograms_are_compared),
-	UNIT_TEST(what_is_sure_comes_before_what_may_be_chance),
+	UNIT_TEST(sure_changes_come_before_uncertain_ones),
 	UNIT_TEST(names_appear_and_vanish),
 	UNIT_TEST(a_name_of_two_kinds_is_judged_where_it_can_be),
 	UNIT_TEST(steps_come_first_and_once),
-	UNIT_LOOP(what_is_a_step_in_one_only_is_not_lost, 2),
+	UNIT_LOOP(name_that_is_a_step_in_one_trace_only_is_not_lost, 2),
 	UNIT_TEST(from_nothing_is_an_infinite_change),
 	UNIT_TEST(text_tells_what_is_too_much),
 	{NULL},

@@ -44,7 +44,7 @@ START_TEST(self_time_of_recursion_adds_up_to_the_outermost)
 }
 END_TEST
 
-START_TEST(what_ends_behind_it_is_not_inside)
+START_TEST(overlapping_span_is_no_child)
 {
 	add("a", 0, 100, 0);
 	add("b", 90, 50, 0);
@@ -109,7 +109,7 @@ static void add_cut_requests(void)
 	}
 }
 
-START_TEST(what_an_edge_cut_has_a_time_but_no_duration)
+START_TEST(cut_spans_have_a_time_but_no_duration)
 {
 	const struct row *row;
 
@@ -549,7 +549,7 @@ START_TEST(else_it_is_as_long_as_its_events_reach)
 }
 END_TEST
 
-START_TEST(what_was_missing_at_the_begin_is_not_idle)
+START_TEST(missing_time_at_the_begin_is_not_idle)
 {
 	struct selection whole = SELECTION_INIT;
 	struct plane *environment;
@@ -765,7 +765,7 @@ START_TEST(a_time_that_is_asked_for_counts)
 END_TEST
 
 /* A report of nothing would say less. */
-START_TEST(what_is_never_complete_is_looked_at_as_a_whole)
+START_TEST(trace_that_is_never_complete_is_read_whole)
 {
 	record_incompletely();
 	plane_set_uint(
@@ -780,10 +780,10 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(self_time_excludes_direct_children_only),
 	UNIT_TEST(self_time_of_recursion_adds_up_to_the_outermost),
-	UNIT_TEST(what_ends_behind_it_is_not_inside),
+	UNIT_TEST(overlapping_span_is_no_child),
 	UNIT_TEST(spans_have_nearest_rank_percentiles),
 	UNIT_TEST(names_of_all_threads_are_one_row),
-	UNIT_TEST(what_an_edge_cut_has_a_time_but_no_duration),
+	UNIT_TEST(cut_spans_have_a_time_but_no_duration),
 	UNIT_TEST(steps_that_were_cut_are_not_slow_or_fast),
 	UNIT_TEST(times_are_clipped_to_the_window_that_is_looked_at),
 	UNIT_TEST(an_edge_between_spans_cuts_none),
@@ -801,7 +801,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_thread_of_a_stock_server_is_known_from_its_first_event_to_its_last),
 	UNIT_TEST(a_stock_recording_is_as_long_as_was_asked),
 	UNIT_LOOP(else_it_is_as_long_as_its_events_reach, 3),
-	UNIT_LOOP(what_was_missing_at_the_begin_is_not_idle, 2),
+	UNIT_LOOP(missing_time_at_the_begin_is_not_idle, 2),
 	UNIT_TEST(programs_of_a_run_are_measured_each_in_its_own_recording),
 	UNIT_LOOP(a_machine_is_told_once, 3),
 	UNIT_TEST(only_the_longest_gaps_are_kept),
@@ -811,7 +811,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_recorder_is_looked_at_since_it_is_complete),
 	UNIT_TEST(a_recorder_is_looked_at_as_a_whole_if_asked),
 	UNIT_TEST(a_time_that_is_asked_for_counts),
-	UNIT_TEST(what_is_never_complete_is_looked_at_as_a_whole),
+	UNIT_TEST(trace_that_is_never_complete_is_read_whole),
 	{NULL},
 };
 

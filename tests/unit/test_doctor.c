@@ -130,7 +130,7 @@ START_TEST(text_says_what_is_missing)
 }
 END_TEST
 
-START_TEST(what_is_not_needed_is_no_failure)
+START_TEST(optional_check_is_no_failure)
 {
 	struct check rows[] = {
 		{"a", "g", "a", true, NULL, NULL}, {"b", "g", "b", false, NULL, NULL}};
@@ -369,7 +369,7 @@ static TCase *make_output(void)
 	tcase_add_test(tests, keys_are_different);
 	tcase_add_test(tests, text_has_80_columns);
 	tcase_add_test(tests, text_says_what_is_missing);
-	tcase_add_test(tests, what_is_not_needed_is_no_failure);
+	tcase_add_test(tests, optional_check_is_no_failure);
 	tcase_add_test(tests, json_has_all_of_it);
 	return tests;
 }

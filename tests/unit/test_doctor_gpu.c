@@ -365,7 +365,7 @@ START_TEST(its_plug_in_is_there_or_not)
 }
 END_TEST
 
-START_TEST(what_its_last_recording_said_is_told)
+START_TEST(result_of_the_last_gpu_recording_is_shown)
 {
 	make_patient(WITH_CUDA);
 	none("target_gpu_said", "unknown until a recording tries");
@@ -439,7 +439,7 @@ static const struct unit_test program_tests[] = {
 	UNIT_TEST(a_newer_cupti_than_the_driver_is_no_use),
 	UNIT_TEST(a_container_has_other_files),
 	UNIT_TEST(its_plug_in_is_there_or_not),
-	UNIT_TEST(what_its_last_recording_said_is_told),
+	UNIT_TEST(result_of_the_last_gpu_recording_is_shown),
 	UNIT_TEST(counters_need_its_rights),
 	UNIT_TEST(its_container_is_given_gpus_or_not),
 	{NULL},

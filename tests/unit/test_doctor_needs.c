@@ -286,7 +286,7 @@ START_TEST(ports_are_ours_or_not)
 }
 END_TEST
 
-START_TEST(whose_port_it_is_is_told)
+START_TEST(owner_of_the_port_is_named)
 {
 	fake_root_write("/proc/net/tcp",
 		"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
@@ -390,7 +390,7 @@ static const struct unit_test tests[] = {
 	UNIT_LOOP(a_limit_is_high_enough_or_not, sizeof limits / sizeof *limits),
 	UNIT_TEST(units_are_as_systemd_says),
 	UNIT_TEST(ports_are_ours_or_not),
-	UNIT_TEST(whose_port_it_is_is_told),
+	UNIT_TEST(owner_of_the_port_is_named),
 	UNIT_TEST(a_port_of_the_unit_is_found),
 	UNIT_TEST(the_ports_of_who_has_the_registry_are_found),
 	UNIT_TEST(a_registry_is_there_or_not),

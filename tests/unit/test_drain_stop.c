@@ -161,7 +161,7 @@ static int stop_at(int i, int at)
 	return n_places > at;
 }
 
-START_TEST(what_is_at_work_is_there_once)
+START_TEST(records_written_during_the_stop_are_there_once)
 {
 	int at = 0;
 
@@ -174,8 +174,8 @@ END_TEST
 static void add_tests(TCase *tcase)
 {
 	tcase_add_checked_fixture(tcase, drained_setup, drained_teardown);
-	tcase_add_loop_test(
-		tcase, what_is_at_work_is_there_once, 0, sizeof stops / sizeof stops[0]);
+	tcase_add_loop_test(tcase, records_written_during_the_stop_are_there_once, 0,
+		sizeof stops / sizeof stops[0]);
 }
 
 int main(void)

@@ -122,7 +122,7 @@ START_TEST(spans_are_as_deep_as_others_are_around_them)
 END_TEST
 
 /* As on a device's streams. */
-START_TEST(those_that_overlap_lie_below_each_other)
+START_TEST(overlapping_spans_lie_below_each_other)
 {
 	add("a", 0, 100, 0);
 	add("b", 90, 50, 0);
@@ -176,7 +176,7 @@ START_TEST(steps_are_there_however_deep)
 }
 END_TEST
 
-START_TEST(of_very_deep_ones_the_depth_is_counted_no_further)
+START_TEST(depth_of_very_deep_spans_is_limited)
 {
 	for (int i = 0; i < 1200; i++)
 		add("a", i, 3000 - 2 * i, i == 1199 ? int_stats("step_num", 1, "_r") : 0);
@@ -190,7 +190,7 @@ START_TEST(of_very_deep_ones_the_depth_is_counted_no_further)
 }
 END_TEST
 
-START_TEST(of_more_than_are_wanted_the_longest_are_kept)
+START_TEST(longest_spans_are_kept)
 {
 	for (int i = 0; i < 100; i++)
 		add("a", 1000 * i, 1 + i * 37 % 100, 0);
@@ -224,7 +224,7 @@ START_TEST(it_is_the_same_of_those_that_grow_or_shrink)
 }
 END_TEST
 
-START_TEST(of_equals_the_first_are_kept)
+START_TEST(first_of_equally_long_spans_are_kept)
 {
 	for (int i = 0; i < 10; i++)
 		add("a", 10 * i, 5, 0);
@@ -282,7 +282,7 @@ START_TEST(tracks_say_whose_they_are)
 END_TEST
 
 /* Instants, spans that begin and end anywhere, and what says again what others say. */
-START_TEST(what_no_lane_has_is_left_out)
+START_TEST(events_that_no_lane_can_hold_are_left_out)
 {
 	add("instant", 5, 0, 0);
 	line = plane_add_line(plane, 44, "async", 0);
@@ -337,7 +337,7 @@ START_TEST(flows_are_arrows_from_span_to_span)
 }
 END_TEST
 
-START_TEST(of_many_flows_whole_ones_are_left_out)
+START_TEST(flows_beyond_the_limit_are_left_out_whole)
 {
 	for (int i = 0; i < 10000; i++)
 		add("job", 2 * i, 0, int_stats("_p", 1 + i, "_r"));
@@ -381,7 +381,7 @@ START_TEST(counters_have_their_samples)
 END_TEST
 
 /* A window between two samples has a value all the same. */
-START_TEST(of_a_window_the_samples_around_it_are_there_too)
+START_TEST(samples_around_a_window_are_kept)
 {
 	struct selection window = SELECTION_INIT;
 	const struct view_options options = {.align = VIEW_ALIGN_EPOCH, .selection = &window};
@@ -400,7 +400,7 @@ START_TEST(of_a_window_the_samples_around_it_are_there_too)
 }
 END_TEST
 
-START_TEST(of_many_samples_every_second_is_left_out)
+START_TEST(many_samples_are_halved)
 {
 	line = plane_add_line(plane, 43, "_counters_", 0);
 	for (int i = 0; i < 2000; i++)
@@ -437,7 +437,7 @@ START_TEST(a_trace_that_tells_no_epoch_has_none)
 }
 END_TEST
 
-START_TEST(what_cannot_be_written_is_said)
+START_TEST(write_error_is_reported)
 {
 	const struct drawing_options options = {.n_spans = 10, .depth = 1};
 	FILE *full = fopen("/dev/full", "we");
@@ -454,24 +454,24 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(spans_are_as_deep_as_others_are_around_them),
-	UNIT_TEST(those_that_overlap_lie_below_each_other),
+	UNIT_TEST(overlapping_spans_lie_below_each_other),
 	UNIT_TEST(a_thread_that_two_servers_saw_is_one_track),
 	UNIT_TEST(steps_are_there_however_deep),
-	UNIT_TEST(of_very_deep_ones_the_depth_is_counted_no_further),
-	UNIT_TEST(of_more_than_are_wanted_the_longest_are_kept),
+	UNIT_TEST(depth_of_very_deep_spans_is_limited),
+	UNIT_TEST(longest_spans_are_kept),
 	UNIT_TEST(it_is_the_same_of_those_that_grow_or_shrink),
-	UNIT_TEST(of_equals_the_first_are_kept),
+	UNIT_TEST(first_of_equally_long_spans_are_kept),
 	UNIT_TEST(names_are_told_once),
 	UNIT_TEST(tracks_say_whose_they_are),
-	UNIT_TEST(what_no_lane_has_is_left_out),
+	UNIT_TEST(events_that_no_lane_can_hold_are_left_out),
 	UNIT_TEST(flows_are_arrows_from_span_to_span),
-	UNIT_TEST(of_many_flows_whole_ones_are_left_out),
+	UNIT_TEST(flows_beyond_the_limit_are_left_out_whole),
 	UNIT_TEST(counters_have_their_samples),
-	UNIT_TEST(of_a_window_the_samples_around_it_are_there_too),
-	UNIT_TEST(of_many_samples_every_second_is_left_out),
+	UNIT_TEST(samples_around_a_window_are_kept),
+	UNIT_TEST(many_samples_are_halved),
 	UNIT_TEST(time_is_the_views),
 	UNIT_TEST(a_trace_that_tells_no_epoch_has_none),
-	UNIT_TEST(what_cannot_be_written_is_said),
+	UNIT_TEST(write_error_is_reported),
 	{NULL},
 };
 

@@ -103,7 +103,7 @@ static uint64_t live_unended(void)
 	return fixture_now();
 }
 
-START_TEST(what_it_left_open_ends_when_it_was_seen_to_be_gone)
+START_TEST(open_spans_end_when_the_thread_is_seen_to_be_gone)
 {
 	uint64_t before = fixture_now();
 	uint64_t after = live_unended();
@@ -179,7 +179,7 @@ START_TEST(the_last_one_stays_however_large_it_is)
 }
 END_TEST
 
-START_TEST(what_nobody_asked_for_is_left_out_and_is_no_loss)
+START_TEST(thread_outside_the_request_is_left_out_and_is_no_loss)
 {
 	uint64_t between;
 
@@ -212,7 +212,7 @@ START_TEST(a_thread_of_an_earlier_recording_is_none)
 }
 END_TEST
 
-START_TEST(of_a_process_that_is_let_go_nothing_is_counted_any_more)
+START_TEST(released_process_is_counted_no_more)
 {
 	live(10);
 	live(20);
@@ -226,7 +226,7 @@ START_TEST(of_a_process_that_is_let_go_nothing_is_counted_any_more)
 }
 END_TEST
 
-START_TEST(what_a_snapshot_has_no_room_for_is_counted)
+START_TEST(slots_beyond_the_budget_of_a_snapshot_are_counted)
 {
 	live(1000);
 	budget.max_bytes = 0;
@@ -274,7 +274,7 @@ int __wrap_ring_picture_take(
 }
 
 /* All that it wrote. */
-START_TEST(what_there_is_no_memory_for_is_counted)
+START_TEST(slots_without_memory_are_counted)
 {
 	fails = -ENOMEM;
 	live(10);
@@ -319,7 +319,7 @@ START_TEST(a_ring_that_makes_no_sense_is_counted)
 }
 END_TEST
 
-START_TEST(what_is_dropped_of_one_process_is_counted_and_the_others_stays)
+START_TEST(dropping_one_process_counts_it_and_keeps_the_other)
 {
 	struct ended_threads other;
 	struct ended_sums sums = {.n_overwritten = 1};
@@ -376,22 +376,22 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(all_of_a_short_life_is_kept),
-	UNIT_TEST(what_it_left_open_ends_when_it_was_seen_to_be_gone),
+	UNIT_TEST(open_spans_end_when_the_thread_is_seen_to_be_gone),
 	UNIT_TEST(it_did_not_outlive_its_process),
 	UNIT_TEST(a_life_that_filled_its_ring_says_what_it_overwrote),
 	UNIT_TEST(beyond_the_bound_the_first_goes_and_is_counted),
 	UNIT_TEST(the_last_one_stays_however_large_it_is),
-	UNIT_TEST(what_nobody_asked_for_is_left_out_and_is_no_loss),
+	UNIT_TEST(thread_outside_the_request_is_left_out_and_is_no_loss),
 	UNIT_TEST(a_thread_of_an_earlier_recording_is_none),
-	UNIT_TEST(of_a_process_that_is_let_go_nothing_is_counted_any_more),
+	UNIT_TEST(released_process_is_counted_no_more),
 	UNIT_TEST(rings_that_become_free_are_few_only_when_few_were_free_before),
 	UNIT_TEST(threads_that_live_are_no_reason_to_look_again_soon),
-	UNIT_TEST(what_a_snapshot_has_no_room_for_is_counted),
+	UNIT_TEST(slots_beyond_the_budget_of_a_snapshot_are_counted),
 	UNIT_TEST(a_ring_is_copied_out_as_far_as_there_is_memory),
-	UNIT_TEST(what_there_is_no_memory_for_is_counted),
+	UNIT_TEST(slots_without_memory_are_counted),
 	UNIT_TEST(an_outcome_that_is_no_failure_is_not_counted),
 	UNIT_TEST(a_ring_that_makes_no_sense_is_counted),
-	UNIT_TEST(what_is_dropped_of_one_process_is_counted_and_the_others_stays),
+	UNIT_TEST(dropping_one_process_counts_it_and_keeps_the_other),
 	{NULL},
 };
 

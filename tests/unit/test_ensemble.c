@@ -120,7 +120,7 @@ START_TEST(each_trace_gets_what_the_machine_used)
 END_TEST
 
 /* The programs' own traces are complete all the same. */
-START_TEST(what_there_is_no_room_for_is_said)
+START_TEST(counters_beyond_the_disk_share_are_reported)
 {
 	ensemble.group.share.used_bytes = N_HOSTS * trace_bytes;
 	ensemble.group.share.max_bytes = N_HOSTS * trace_bytes + part_bytes;
@@ -140,7 +140,7 @@ START_TEST(what_there_is_no_room_for_is_said)
 }
 END_TEST
 
-START_TEST(who_wants_none_takes_no_room)
+START_TEST(program_without_counters_takes_no_room)
 {
 	ensemble.group.share.max_bytes = part_bytes;
 	ensemble.group.members[0].capture.usage_since_ns = 0;
@@ -201,8 +201,8 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(each_trace_gets_what_the_machine_used),
-	UNIT_TEST(what_there_is_no_room_for_is_said),
-	UNIT_TEST(who_wants_none_takes_no_room),
+	UNIT_TEST(counters_beyond_the_disk_share_are_reported),
+	UNIT_TEST(program_without_counters_takes_no_room),
 	UNIT_LOOP(stock_servers_get_none_when_it_is_refused, 9),
 	{NULL},
 };

@@ -228,7 +228,7 @@ static void await_words(const char *words)
 	ck_abort_msg("said: %s", why);
 }
 
-START_TEST(what_cannot_be_asked_is_said)
+START_TEST(failure_to_open_nvml_is_reported)
 {
 	setenv(FAKE_NVML_INIT, "9", 1);
 	await_words("NVML does not start: Driver Not Loaded (its error 9)");
@@ -305,7 +305,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_lost_device_has_no_samples),
 	UNIT_TEST(an_older_driver_tells_less),
 	UNIT_TEST(without_a_driver_nothing_is_loaded),
-	UNIT_TEST(what_cannot_be_asked_is_said),
+	UNIT_TEST(failure_to_open_nvml_is_reported),
 	UNIT_TEST(one_that_hangs_holds_nobody_up),
 	UNIT_TEST(silence_is_said),
 	UNIT_TEST(captures_in_a_row_leave_nothing),

@@ -94,7 +94,7 @@ START_TEST(long_recordings_keep_the_means)
 }
 END_TEST
 
-START_TEST(what_is_not_known_is_in_no_mean)
+START_TEST(unknown_readings_are_in_no_mean)
 {
 	const size_t n = (8u << 20) / sizeof(struct gpu_sample);
 
@@ -112,7 +112,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_part_ends_where_the_next_begins),
 	UNIT_TEST(a_part_begins_with_the_last_sample_before_it),
 	UNIT_TEST(long_recordings_keep_the_means),
-	UNIT_TEST(what_is_not_known_is_in_no_mean),
+	UNIT_TEST(unknown_readings_are_in_no_mean),
 	{NULL},
 };
 

@@ -67,7 +67,7 @@ START_TEST(models_are_told)
 }
 END_TEST
 
-START_TEST(what_a_device_or_the_library_does_not_tell_is_unknown)
+START_TEST(unsupported_readings_are_unknown)
 {
 	open_fake();
 	sample_until_known("gpu 1 busy");
@@ -130,7 +130,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(gpus_are_read),
 	UNIT_TEST(models_are_told),
-	UNIT_TEST(what_a_device_or_the_library_does_not_tell_is_unknown),
+	UNIT_TEST(unsupported_readings_are_unknown),
 	UNIT_TEST(a_lost_device_keeps_its_number),
 	UNIT_TEST(no_library_and_no_driver_are_no_harm),
 	UNIT_TEST(a_driver_that_hangs_holds_nobody_up),

@@ -128,7 +128,7 @@ START_TEST(made_up_ids_are_different)
 END_TEST
 
 /* Times and flows are those of whose it is, however it is drawn. */
-START_TEST(whose_a_track_is_stays_known)
+START_TEST(grouped_track_keeps_its_origin)
 {
 	add_threads_and_device();
 	group("category", "category");
@@ -143,7 +143,7 @@ START_TEST(whose_a_track_is_stays_known)
 }
 END_TEST
 
-START_TEST(what_is_no_attribute_is_refused)
+START_TEST(unknown_attributes_are_refused)
 {
 	static const char *const texts[] = {"", "host,", ",host", "hosts", "host pid",
 		"host,host,host,host,host,host,host,host,host"};
@@ -165,8 +165,8 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(names_can_be_rows),
 	UNIT_TEST(neurons_names_mean_the_same),
 	UNIT_TEST(made_up_ids_are_different),
-	UNIT_TEST(whose_a_track_is_stays_known),
-	UNIT_TEST(what_is_no_attribute_is_refused),
+	UNIT_TEST(grouped_track_keeps_its_origin),
+	UNIT_TEST(unknown_attributes_are_refused),
 	{NULL},
 };
 

@@ -87,7 +87,7 @@ START_TEST(says_whether_there_is_a_program)
 }
 END_TEST
 
-START_TEST(who_watches_hears_of_the_end)
+START_TEST(watcher_hears_of_the_end)
 {
 	struct rpc_pending *known = start_watch(rpc.channel, "");
 	struct rpc_pending *unknown = start_watch(rpc.channel, "x");
@@ -102,7 +102,7 @@ START_TEST(who_watches_hears_of_the_end)
 }
 END_TEST
 
-START_TEST(who_watches_too_late_hears_of_it_too)
+START_TEST(late_watcher_hears_of_the_end)
 {
 	health_end(&health);
 	/* gRPC drops what was not read yet when an error comes behind it. */
@@ -125,7 +125,7 @@ static void await_watchers(size_t n_expected)
 	ck_assert_uint_eq(n, n_expected);
 }
 
-START_TEST(who_goes_makes_room)
+START_TEST(leaving_watcher_makes_room)
 {
 	struct rpc_channel *channels[HEALTH_MAX_WATCHERS / CALLS_EACH];
 	struct rpc_pending *watchers[HEALTH_MAX_WATCHERS];
@@ -153,9 +153,9 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(says_whether_there_is_a_program),
-	UNIT_TEST(who_watches_hears_of_the_end),
-	UNIT_TEST(who_watches_too_late_hears_of_it_too),
-	UNIT_TEST(who_goes_makes_room),
+	UNIT_TEST(watcher_hears_of_the_end),
+	UNIT_TEST(late_watcher_hears_of_the_end),
+	UNIT_TEST(leaving_watcher_makes_room),
 	{NULL},
 };
 

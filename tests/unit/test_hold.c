@@ -50,7 +50,7 @@ START_TEST(five_minutes)
 }
 END_TEST
 
-START_TEST(as_long_as_there_is_a_way)
+START_TEST(hold_lasts_while_its_socket_exists)
 {
 	unlink(way.path);
 	ck_assert_int_eq(hold_is_over(&hold, BEGIN_NS), 1);
@@ -101,7 +101,7 @@ static void mark(struct hold_mark *m, unsigned i, const char *name)
 
 #define N_MARKS 20u
 
-START_TEST(of_one_name_the_last_four_are_held)
+START_TEST(last_four_of_one_name_are_held)
 {
 	struct hold_mark marks[N_MARKS];
 	struct hold_mark other;
@@ -116,7 +116,7 @@ START_TEST(of_one_name_the_last_four_are_held)
 }
 END_TEST
 
-START_TEST(of_all_the_last_sixteen_are_held)
+START_TEST(last_sixteen_of_all_are_held)
 {
 	struct hold_mark marks[N_MARKS];
 	char name[16];
@@ -168,11 +168,11 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(five_minutes),
-	UNIT_TEST(as_long_as_there_is_a_way),
+	UNIT_TEST(hold_lasts_while_its_socket_exists),
 	UNIT_TEST(looks_are_ever_more_seldom_until_the_end),
 	UNIT_TEST(the_first_look_is_soon),
-	UNIT_TEST(of_one_name_the_last_four_are_held),
-	UNIT_TEST(of_all_the_last_sixteen_are_held),
+	UNIT_TEST(last_four_of_one_name_are_held),
+	UNIT_TEST(last_sixteen_of_all_are_held),
 	UNIT_TEST(a_hold_that_has_lost_its_place_is_over),
 	UNIT_TEST(its_mark_goes_with_it_and_no_others),
 	UNIT_TEST(without_a_mark_it_is_held),

@@ -130,7 +130,7 @@ static void check_answer(const char *answer, const char *status, const char *end
 
 #define OK "HTTP/1.1 200 OK\r\n"
 
-START_TEST(what_was_asked_is_known)
+START_TEST(handler_knows_the_request)
 {
 	int peer = http_fixture_connect();
 	const char *answer = http_fixture_ask(peer, GET("/echo/a%20b?b=1&a=x%26y+z"));
@@ -311,7 +311,7 @@ START_TEST(a_listener_that_goes_is_noticed)
 END_TEST
 
 /* Half of a request and the end at once; and a whole one, whose answer is taken all the same. */
-START_TEST(who_leaves_in_the_middle_is_forgotten)
+START_TEST(client_that_leaves_in_the_middle_is_forgotten)
 {
 	int half = http_fixture_connect();
 	int whole = http_fixture_connect();
@@ -339,7 +339,7 @@ static void fill(void)
 	ck_assert_int_eq(http_stream_send(stream, block, sizeof block), -ENOBUFS);
 }
 
-START_TEST(what_waits_for_a_slow_listener_is_bounded)
+START_TEST(backlog_of_a_slow_listener_is_bounded)
 {
 	int peer = begin_stream();
 
@@ -357,7 +357,7 @@ END_TEST
 /*
  * What it takes does not renew the time of what waited before: it would need two thirds more of it.
  */
-START_TEST(who_listens_in_sips_is_let_go)
+START_TEST(listener_that_trickles_is_dropped)
 {
 	static char sip[10 << 10];
 	int peer = begin_stream();
@@ -376,7 +376,7 @@ END_TEST
 
 /* --- places -------------------------------------------------------------------------------- */
 
-START_TEST(who_says_nothing_makes_room)
+START_TEST(silent_client_makes_room)
 {
 	int peers[4];
 
@@ -407,7 +407,7 @@ START_TEST(one_user_does_not_push_out_others)
 END_TEST
 
 /* Those that are being answered keep their places: a further one is turned away. */
-START_TEST(who_is_served_is_not_pushed_out)
+START_TEST(client_being_served_keeps_its_place)
 {
 	struct http_counts counts;
 	int peers[4];
@@ -434,7 +434,7 @@ START_TEST(strangers_stay_out)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(what_was_asked_is_known),
+	UNIT_TEST(handler_knows_the_request),
 	UNIT_TEST(bodies_are_taken_up_to_their_bound),
 	UNIT_TEST(a_huge_body_is_not_read),
 	UNIT_TEST(a_body_must_come_in_time),
@@ -445,12 +445,12 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(at_the_end_what_was_deferred_is_given_up),
 	UNIT_TEST(a_stream_goes_on),
 	UNIT_TEST(a_listener_that_goes_is_noticed),
-	UNIT_TEST(who_leaves_in_the_middle_is_forgotten),
-	UNIT_TEST(what_waits_for_a_slow_listener_is_bounded),
-	UNIT_TEST(who_listens_in_sips_is_let_go),
-	UNIT_TEST(who_says_nothing_makes_room),
+	UNIT_TEST(client_that_leaves_in_the_middle_is_forgotten),
+	UNIT_TEST(backlog_of_a_slow_listener_is_bounded),
+	UNIT_TEST(listener_that_trickles_is_dropped),
+	UNIT_TEST(silent_client_makes_room),
 	UNIT_TEST(one_user_does_not_push_out_others),
-	UNIT_TEST(who_is_served_is_not_pushed_out),
+	UNIT_TEST(client_being_served_keeps_its_place),
 	UNIT_TEST(strangers_stay_out),
 	{NULL},
 };

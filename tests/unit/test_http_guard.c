@@ -137,7 +137,7 @@ END_TEST
 
 #define LINK "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
 
-START_TEST(what_the_browser_says_of_them_counts)
+START_TEST(fetch_metadata_of_the_browser_counts)
 {
 	ck_assert_int_eq(ask("GET", HOST "Sec-Fetch-Site: same-origin\r\n"), 200);
 	ck_assert_int_eq(ask("GET", HOST "Sec-Fetch-Site: none\r\n"), 200);
@@ -164,7 +164,7 @@ static int ask_with(const char *method, const char *token)
 	return ask(method, headers);
 }
 
-START_TEST(what_writes_needs_a_token)
+START_TEST(writing_methods_need_a_token)
 {
 	char token[HTTP_TOKEN_BYTES];
 
@@ -210,7 +210,7 @@ START_TEST(tokens_are_bounded)
 }
 END_TEST
 
-START_TEST(of_many_users_the_oldest_go)
+START_TEST(tokens_of_the_oldest_users_go)
 {
 	char first[HTTP_TOKEN_BYTES], last[HTTP_TOKEN_BYTES];
 
@@ -227,11 +227,11 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(other_names_of_loopback_are_refused),
 	UNIT_TEST(pages_of_others_are_refused),
 	UNIT_TEST(a_proxy_that_is_named_passes_its_pages),
-	UNIT_TEST(what_the_browser_says_of_them_counts),
-	UNIT_TEST(what_writes_needs_a_token),
+	UNIT_TEST(fetch_metadata_of_the_browser_counts),
+	UNIT_TEST(writing_methods_need_a_token),
 	UNIT_TEST(a_token_is_its_users),
 	UNIT_TEST(tokens_are_bounded),
-	UNIT_TEST(of_many_users_the_oldest_go),
+	UNIT_TEST(tokens_of_the_oldest_users_go),
 	{NULL},
 };
 

@@ -64,7 +64,7 @@ static void check_deadline(int64_t patience_ms, size_t n_bytes)
 	ck_assert_uint_eq(http_server_get_n_sent(fixture_server), 0);
 }
 
-START_TEST(who_never_asks_is_let_go)
+START_TEST(silent_client_is_dropped)
 {
 	serve(SMALL);
 	check_deadline(HTTP_REQUEST_MS, 1);
@@ -72,7 +72,7 @@ START_TEST(who_never_asks_is_let_go)
 END_TEST
 
 /* Bytes that trickle do not renew it. */
-START_TEST(who_asks_letter_by_letter_is_let_go)
+START_TEST(client_that_asks_letter_by_letter_is_dropped)
 {
 	serve(SMALL);
 	for (size_t i = 0; i < 4; i++) {
@@ -87,7 +87,7 @@ END_TEST
 /* As long as the file takes at the slowest speed, and a minute. */
 #define LARGE_MS (60000 + LARGE / 65536 * INT64_C(1000))
 
-START_TEST(who_does_not_take_a_large_file_is_let_go)
+START_TEST(client_that_reads_nothing_is_dropped)
 {
 	ask(LARGE);
 	ck_assert(http_server_is_sending(fixture_server));
@@ -96,7 +96,7 @@ START_TEST(who_does_not_take_a_large_file_is_let_go)
 END_TEST
 
 /* What it takes does not renew the time. */
-START_TEST(who_takes_a_large_file_in_sips_is_let_go)
+START_TEST(client_that_reads_in_sips_is_dropped)
 {
 	char sip[100];
 
@@ -111,7 +111,7 @@ START_TEST(who_takes_a_large_file_in_sips_is_let_go)
 }
 END_TEST
 
-START_TEST(who_has_it_and_asks_nothing_more_is_let_go)
+START_TEST(idle_client_is_dropped_after_its_answer)
 {
 	ask(SMALL);
 	while (http_server_is_sending(fixture_server))
@@ -127,11 +127,11 @@ START_TEST(who_has_it_and_asks_nothing_more_is_let_go)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(who_never_asks_is_let_go),
-	UNIT_TEST(who_asks_letter_by_letter_is_let_go),
-	UNIT_TEST(who_does_not_take_a_large_file_is_let_go),
-	UNIT_TEST(who_takes_a_large_file_in_sips_is_let_go),
-	UNIT_TEST(who_has_it_and_asks_nothing_more_is_let_go),
+	UNIT_TEST(silent_client_is_dropped),
+	UNIT_TEST(client_that_asks_letter_by_letter_is_dropped),
+	UNIT_TEST(client_that_reads_nothing_is_dropped),
+	UNIT_TEST(client_that_reads_in_sips_is_dropped),
+	UNIT_TEST(idle_client_is_dropped_after_its_answer),
 	{NULL},
 };
 

@@ -53,7 +53,7 @@ START_TEST(queries_have_pairs)
 }
 END_TEST
 
-START_TEST(what_leads_elsewhere_is_none)
+START_TEST(path_that_leads_elsewhere_is_refused)
 {
 	static const char *const bad[] = {"", "a", "*", "http://localhost/", "/.", "/..", "/a/../b",
 		"/%2e%2e", "/.%2E/b", "/a%2fb", "/%", "/%4", "/%4g", "/%00", "/%0a", "/a%7f",
@@ -96,7 +96,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(paths_have_parts),
 	UNIT_TEST(queries_have_pairs),
-	UNIT_TEST(what_leads_elsewhere_is_none),
+	UNIT_TEST(path_that_leads_elsewhere_is_refused),
 	UNIT_TEST(there_are_bounds),
 	{NULL},
 };

@@ -87,7 +87,7 @@ START_TEST(a_number_that_was_not_yet_is_stale)
 }
 END_TEST
 
-START_TEST(what_is_forgotten_is_stale_for_all)
+START_TEST(forgotten_events_are_stale_for_all)
 {
 	struct hub_event event;
 
@@ -104,7 +104,7 @@ START_TEST(what_is_forgotten_is_stale_for_all)
 }
 END_TEST
 
-START_TEST(who_comes_back_goes_on_behind_his_last_event)
+START_TEST(reconnected_listener_continues_after_its_last_event)
 {
 	post(3);
 	ck_assert_uint_eq(hub_find_after(&hub, "1000.2"), 2);
@@ -130,8 +130,8 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(tells_events_in_order),
 	UNIT_TEST(says_when_events_are_gone),
 	UNIT_TEST(a_number_that_was_not_yet_is_stale),
-	UNIT_TEST(what_is_forgotten_is_stale_for_all),
-	UNIT_TEST(who_comes_back_goes_on_behind_his_last_event),
+	UNIT_TEST(forgotten_events_are_stale_for_all),
+	UNIT_TEST(reconnected_listener_continues_after_its_last_event),
 	UNIT_TEST(without_memory_nothing_is_told),
 	{NULL},
 };

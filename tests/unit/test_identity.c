@@ -64,7 +64,7 @@ START_TEST(more_groups_than_there_is_room_for)
 }
 END_TEST
 
-START_TEST(what_is_gone_or_cut_is_nobody)
+START_TEST(absent_or_truncated_status_is_an_error)
 {
 	ck_assert_int_eq(identity_find(fake_root, PID, &found), -ENOENT);
 	fake_root_write(
@@ -110,7 +110,7 @@ START_TEST(root_becomes_another_for_good)
 }
 END_TEST
 
-START_TEST(who_is_not_root_stays_who_it_is)
+START_TEST(identity_stays_without_root)
 {
 	struct identity self;
 	struct identity other;
@@ -137,9 +137,9 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(has_a_user_a_group_and_groups),
 	UNIT_TEST(between_two_it_is_nobody),
 	UNIT_TEST(more_groups_than_there_is_room_for),
-	UNIT_TEST(what_is_gone_or_cut_is_nobody),
+	UNIT_TEST(absent_or_truncated_status_is_an_error),
 	UNIT_TEST(root_becomes_another_for_good),
-	UNIT_TEST(who_is_not_root_stays_who_it_is),
+	UNIT_TEST(identity_stays_without_root),
 	{NULL},
 };
 

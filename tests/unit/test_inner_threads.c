@@ -132,7 +132,7 @@ START_TEST(rests_between_looks_and_takes_nobody_for_dead_meanwhile)
 }
 END_TEST
 
-START_TEST(who_has_no_id_or_cannot_be_looked_at_lives)
+START_TEST(thread_without_id_or_access_counts_as_alive)
 {
 	ck_assert_int_eq(have(0), 1);
 	fake_root_make();
@@ -142,7 +142,7 @@ START_TEST(who_has_no_id_or_cannot_be_looked_at_lives)
 END_TEST
 
 /* The kernel's list may end where one ends, and then lacks who began later. */
-START_TEST(who_lives_is_never_taken_for_dead_while_others_end)
+START_TEST(live_thread_is_never_taken_for_dead_while_others_end)
 {
 	static struct waiting ending[N_ENDING];
 	struct waiting last;
@@ -167,8 +167,8 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(several_that_ended_are_known_at_the_next_look),
 	UNIT_TEST(one_that_came_later_is_found),
 	UNIT_TEST(rests_between_looks_and_takes_nobody_for_dead_meanwhile),
-	UNIT_TEST(who_has_no_id_or_cannot_be_looked_at_lives),
-	UNIT_LOOP(who_lives_is_never_taken_for_dead_while_others_end, N_ROUNDS),
+	UNIT_TEST(thread_without_id_or_access_counts_as_alive),
+	UNIT_LOOP(live_thread_is_never_taken_for_dead_while_others_end, N_ROUNDS),
 	{NULL},
 };
 

@@ -66,7 +66,7 @@ START_TEST(too_long_a_message_is_refused_whole)
 }
 END_TEST
 
-START_TEST(nobody_there_is_an_error)
+START_TEST(absent_journald_is_an_error)
 {
 	const struct log_message m = {LOG_LEVEL_INFO, LOG_RPC, "it is", NULL, 0};
 	int fd = journald_open(path);
@@ -100,7 +100,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(fields_are_lines),
 	UNIT_TEST(too_long_a_message_is_refused_whole),
-	UNIT_TEST(nobody_there_is_an_error),
+	UNIT_TEST(absent_journald_is_an_error),
 	UNIT_TEST(only_the_stream_that_is_meant_is_the_journals),
 	{NULL},
 };

@@ -56,7 +56,7 @@ START_TEST(numbers_are_whole)
 }
 END_TEST
 
-START_TEST(what_is_no_number_is_null)
+START_TEST(values_that_are_no_numbers_are_null)
 {
 	json_double(&json, "nan", 0.0 / 0.0);
 	json_double(&json, "infinite", -1e308 * 10);
@@ -97,7 +97,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(commas_stand_between_members_only),
 	UNIT_TEST(numbers_are_whole),
-	UNIT_TEST(what_is_no_number_is_null),
+	UNIT_TEST(values_that_are_no_numbers_are_null),
 	UNIT_TEST(controls_are_escaped_by_code_point),
 	UNIT_TEST(an_empty_text_may_be_one_that_nobody_knows),
 	UNIT_TEST(text_is_utf8_or_a_question_mark),

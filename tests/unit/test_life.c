@@ -150,7 +150,7 @@ START_TEST(an_end_is_said_at_once_where_memory_may_not_be_read)
 }
 END_TEST
 
-START_TEST(nobody_is_killed_in_place_of_a_server_that_is_gone)
+START_TEST(kill_of_an_ended_server_hits_no_other_process)
 {
 	fail_to_start();
 	ck_assert_int_eq(n_killed, 0);
@@ -164,7 +164,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(needs_no_proc),
 	UNIT_TEST(knows_by_the_robust_word_that_a_pid_is_anothers),
 	UNIT_TEST(an_end_is_said_at_once_where_memory_may_not_be_read),
-	UNIT_TEST(nobody_is_killed_in_place_of_a_server_that_is_gone),
+	UNIT_TEST(kill_of_an_ended_server_hits_no_other_process),
 	{NULL},
 };
 

@@ -142,7 +142,7 @@ static void write_much(uint64_t ticks)
 	}
 }
 
-START_TEST(what_is_spooled_is_dated)
+START_TEST(spooled_slots_are_dated)
 {
 	begin(3, WINDOW_BYTES);
 	write_for(lap_idle_ticks[_i]);
@@ -196,7 +196,7 @@ END_TEST
 /* --- a server that stands still ---------------------------------------------------------------- */
 
 /* Or whose machine does: nobody knows when in that time something was written, and which lap it was. */
-START_TEST(what_cannot_be_dated_is_counted)
+START_TEST(undatable_slots_are_counted)
 {
 	begin(3, _i ? WINDOW_BYTES : 0);
 	lap_each_writes();
@@ -222,7 +222,7 @@ static void stand_still_at_last(void)
 	played.now += 3 * LAP;
 }
 
-START_TEST(what_cannot_be_dated_at_the_end_is_counted)
+START_TEST(undatable_slots_at_the_end_are_counted)
 {
 	stand_still_at_last();
 	ck_assert_uint_eq(end_and_see(), N_PLAYERS);
@@ -230,7 +230,7 @@ START_TEST(what_cannot_be_dated_at_the_end_is_counted)
 }
 END_TEST
 
-START_TEST(what_cannot_be_dated_at_a_cut_is_counted)
+START_TEST(undatable_slots_at_a_cut_are_counted)
 {
 	is_session = 1;
 	continuous_init(&session, &recording, SESSION_BYTES, &carries);
@@ -260,11 +260,11 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_LOOP(a_capture_dates_all_that_it_has, N_IDLE),
 	UNIT_LOOP(a_capture_over_a_recorder_dates_all_that_it_has, N_IDLE),
-	UNIT_LOOP(what_is_spooled_is_dated, N_IDLE),
+	UNIT_LOOP(spooled_slots_are_dated, N_IDLE),
 	UNIT_LOOP(each_part_of_a_session_is_dated, N_IDLE),
-	UNIT_LOOP(what_cannot_be_dated_is_counted, 2),
-	UNIT_TEST(what_cannot_be_dated_at_the_end_is_counted),
-	UNIT_TEST(what_cannot_be_dated_at_a_cut_is_counted),
+	UNIT_LOOP(undatable_slots_are_counted, 2),
+	UNIT_TEST(undatable_slots_at_the_end_are_counted),
+	UNIT_TEST(undatable_slots_at_a_cut_are_counted),
 	UNIT_TEST(one_that_stood_still_for_less_dates_all),
 	{NULL},
 };

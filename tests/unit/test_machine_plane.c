@@ -139,7 +139,7 @@ START_TEST(a_short_capture_has_both)
 }
 END_TEST
 
-START_TEST(what_is_not_known_yet_is_not_made_up)
+START_TEST(missing_samples_are_not_made_up)
 {
 	take_samples();
 	cut(8.5, 12, NULL);
@@ -185,7 +185,7 @@ START_TEST(programs_are_shown_where_they_are_wanted)
 }
 END_TEST
 
-START_TEST(what_was_used_since_the_last_sample_is_looked_up)
+START_TEST(usage_since_the_last_sample_is_read_at_once)
 {
 	take_samples();
 	write_files(10);
@@ -234,7 +234,7 @@ START_TEST(a_counter_that_went_back_is_no_base)
 }
 END_TEST
 
-START_TEST(what_was_looked_up_leaves_no_trace)
+START_TEST(extra_reading_does_not_change_the_samples)
 {
 	size_t n;
 
@@ -276,13 +276,13 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(a_capture_has_a_sample_at_each_end),
 	UNIT_TEST(a_short_capture_has_both),
-	UNIT_TEST(what_is_not_known_yet_is_not_made_up),
+	UNIT_TEST(missing_samples_are_not_made_up),
 	UNIT_TEST(only_what_moves_is_shown_of_several),
 	UNIT_TEST(programs_are_shown_where_they_are_wanted),
-	UNIT_TEST(what_was_used_since_the_last_sample_is_looked_up),
+	UNIT_TEST(usage_since_the_last_sample_is_read_at_once),
 	UNIT_TEST(a_rate_is_of_a_quarter_of_a_second_at_least),
 	UNIT_TEST(a_counter_that_went_back_is_no_base),
-	UNIT_TEST(what_was_looked_up_leaves_no_trace),
+	UNIT_TEST(extra_reading_does_not_change_the_samples),
 	UNIT_TEST(without_samples_there_are_no_lines),
 	{NULL},
 };

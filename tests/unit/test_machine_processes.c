@@ -275,7 +275,7 @@ START_TEST(ten_minutes_are_kept)
 }
 END_TEST
 
-START_TEST(what_has_gone_is_forgotten_after_that)
+START_TEST(ended_program_is_forgotten_after_that)
 {
 	write_stat(42, 'S', 0, 0, 1, 1);
 	machine_fixture_add_program(7, 42, "train");
@@ -340,7 +340,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(more_programs_than_are_measured_are_no_harm),
 	UNIT_TEST(a_real_program_is_as_the_kernel_says),
 	UNIT_TEST(ten_minutes_are_kept),
-	UNIT_TEST(what_has_gone_is_forgotten_after_that),
+	UNIT_TEST(ended_program_is_forgotten_after_that),
 	UNIT_TEST(any_thread_may_read),
 	UNIT_TEST(shares_of_memory_are_read_on_demand),
 	{NULL},

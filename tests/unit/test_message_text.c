@@ -11,7 +11,7 @@
 
 static char text[256];
 
-START_TEST(what_is_set_is_told_by_its_name)
+START_TEST(fields_that_are_set_appear_by_name)
 {
 	Proftap__V1__CaptureRequest request = PROFTAP__V1__CAPTURE_REQUEST__INIT;
 	Tensorflow__ProfileOptions options = TENSORFLOW__PROFILE_OPTIONS__INIT;
@@ -68,7 +68,7 @@ START_TEST(lists_are_told_one_by_one)
 }
 END_TEST
 
-START_TEST(what_has_no_room_is_cut)
+START_TEST(long_text_is_truncated)
 {
 	Tensorflow__ProfileRequest request = TENSORFLOW__PROFILE_REQUEST__INIT;
 
@@ -82,10 +82,10 @@ START_TEST(what_has_no_room_is_cut)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(what_is_set_is_told_by_its_name),
+	UNIT_TEST(fields_that_are_set_appear_by_name),
 	UNIT_TEST(an_entry_is_told_by_its_key),
 	UNIT_TEST(lists_are_told_one_by_one),
-	UNIT_TEST(what_has_no_room_is_cut),
+	UNIT_TEST(long_text_is_truncated),
 	{NULL},
 };
 

@@ -66,7 +66,7 @@ START_TEST(a_name_may_look_like_what_follows_it)
 }
 END_TEST
 
-START_TEST(what_is_not_said_is_not_known)
+START_TEST(missing_lines_are_unknown)
 {
 	struct monitor_sample s = parse("Step time: not known: another session has the recorder\n");
 
@@ -77,7 +77,7 @@ START_TEST(what_is_not_said_is_not_known)
 }
 END_TEST
 
-START_TEST(what_nobody_can_count_with_is_not_known)
+START_TEST(unusable_numbers_are_unknown)
 {
 	struct monitor_sample s = parse(
 		"Program: a (pid 1), measured for 1.0 s\nCPU: nan %, of -8 processors\n"
@@ -108,8 +108,8 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(reads_what_the_server_says),
 	UNIT_TEST(a_name_may_look_like_what_follows_it),
-	UNIT_TEST(what_is_not_said_is_not_known),
-	UNIT_TEST(what_nobody_can_count_with_is_not_known),
+	UNIT_TEST(missing_lines_are_unknown),
+	UNIT_TEST(unusable_numbers_are_unknown),
 	UNIT_TEST(a_line_has_what_is_known),
 	{NULL},
 };

@@ -225,7 +225,7 @@ START_TEST(less_than_none_is_none)
 }
 END_TEST
 
-START_TEST(what_is_not_there_is_not_read)
+START_TEST(entries_beyond_the_payload_are_not_read)
 {
 	mark_list(3, 24);
 	ck_assert_uint_eq(count_slots(), 1);
@@ -247,7 +247,7 @@ START_TEST(a_long_list_is_cut)
 }
 END_TEST
 
-START_TEST(what_is_hidden_is_left_out)
+START_TEST(hidden_entries_are_left_out)
 {
 	static const struct nvtx_entry entries[] = {
 		{.flags = NVTX_ENTRY_HIDDEN, .type = NVTX_TYPE_INT32, .name = "n"},
@@ -268,7 +268,7 @@ static void expect_bytes(uint64_t schema, const void *bytes, size_t n)
 	expect_bits(0, "payload_bytes", SLOT_U64, n);
 }
 
-START_TEST(what_follows_an_open_end_cannot_be_read)
+START_TEST(entries_after_an_open_end_cannot_be_read)
 {
 	static const struct nvtx_entry entries[] = {ENTRY(NVTX_TYPE_INT32, "n"),
 		{.flags = NVTX_ENTRY_ARRAY_COUNTED, .type = NVTX_TYPE_INT32, .name = "list"},
@@ -308,7 +308,7 @@ START_TEST(a_list_is_not_counted_by_itself)
 }
 END_TEST
 
-START_TEST(what_there_are_no_slots_for_is_counted)
+START_TEST(entries_beyond_the_slots_are_counted)
 {
 	static const uint8_t bytes[70];
 	struct nvtx_entry entries[70];
@@ -381,14 +381,14 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_struct_within_is_its_fields),
 	UNIT_TEST(lists_are_texts),
 	UNIT_TEST(less_than_none_is_none),
-	UNIT_TEST(what_is_not_there_is_not_read),
+	UNIT_TEST(entries_beyond_the_payload_are_not_read),
 	UNIT_TEST(a_long_list_is_cut),
-	UNIT_TEST(what_is_hidden_is_left_out),
-	UNIT_TEST(what_follows_an_open_end_cannot_be_read),
+	UNIT_TEST(hidden_entries_are_left_out),
+	UNIT_TEST(entries_after_an_open_end_cannot_be_read),
 	UNIT_TEST(a_type_that_nobody_knows_cannot_be_read),
 	UNIT_TEST(a_list_is_counted_by_a_number),
 	UNIT_TEST(a_list_is_not_counted_by_itself),
-	UNIT_TEST(what_there_are_no_slots_for_is_counted),
+	UNIT_TEST(entries_beyond_the_slots_are_counted),
 	UNIT_TEST(a_schema_has_the_id_that_the_program_gives_it),
 	UNIT_TEST(a_schema_that_lacks_something_is_refused),
 	UNIT_TEST(texts_of_types_without_a_schema_are_read),

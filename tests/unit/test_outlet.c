@@ -65,7 +65,7 @@ START_TEST(entries_are_taken_out_whatever_is_recorded)
 }
 END_TEST
 
-START_TEST(nobody_takes_them_who_does_not_know_of_it)
+START_TEST(drain_without_the_outlet_ignores_its_records)
 {
 	drained_start();
 	drain_set_devices(&drained.drain, 0);
@@ -197,7 +197,7 @@ START_TEST(an_entry_may_have_all_its_slots)
 }
 END_TEST
 
-START_TEST(what_is_behind_the_last_byte_is_zero)
+START_TEST(bytes_after_the_last_one_are_zero)
 {
 	uint8_t bytes[20];
 	const struct slot *slot;
@@ -213,14 +213,14 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(entries_are_taken_out_whatever_is_recorded),
-	UNIT_TEST(nobody_takes_them_who_does_not_know_of_it),
+	UNIT_TEST(drain_without_the_outlet_ignores_its_records),
 	UNIT_LOOP(waits_for_room_and_loses_nothing, 2),
 	UNIT_LOOP(gives_up_when_nobody_wants_it, 2),
 	UNIT_TEST(sleeps_for_longer_while_nobody_comes),
 	UNIT_TEST(writes_nothing_once_nobody_wants_it),
 	UNIT_TEST(says_that_there_is_no_ring),
 	UNIT_TEST(an_entry_may_have_all_its_slots),
-	UNIT_TEST(what_is_behind_the_last_byte_is_zero),
+	UNIT_TEST(bytes_after_the_last_one_are_zero),
 	{NULL},
 };
 

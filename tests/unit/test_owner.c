@@ -33,7 +33,7 @@ START_TEST(a_process_between_users_belongs_to_root)
 }
 END_TEST
 
-START_TEST(what_is_gone_changes_nothing)
+START_TEST(absent_process_changes_nothing)
 {
 	uid_t uid = 77;
 
@@ -45,7 +45,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(a_process_of_one_user_is_theirs),
 	UNIT_TEST(a_process_between_users_belongs_to_root),
-	UNIT_TEST(what_is_gone_changes_nothing),
+	UNIT_TEST(absent_process_changes_nothing),
 	{NULL},
 };
 

@@ -23,7 +23,7 @@ static const struct {
 	{{.pid_inside = 42, .pod = POD}, "pod " POD},
 };
 
-START_TEST(what_is_known_is_said)
+START_TEST(text_names_the_known_parts)
 {
 	char text[256];
 
@@ -33,7 +33,7 @@ START_TEST(what_is_known_is_said)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_LOOP(what_is_known_is_said, sizeof rows / sizeof *rows),
+	UNIT_LOOP(text_names_the_known_parts, sizeof rows / sizeof *rows),
 	{NULL},
 };
 

@@ -84,7 +84,7 @@ START_TEST(with_one_descriptor_it_is_known_in_part)
 }
 END_TEST
 
-START_TEST(who_exits_or_is_killed_is_ending)
+START_TEST(exiting_or_killed_process_is_ending)
 {
 	ck_assert(!proc_stat_is_ending("7 (a) S " BEFORE " 4194304 " BETWEEN " 0 0 0"));
 	ck_assert(proc_stat_is_ending("7 (a) R " BEFORE " 4194308 " BETWEEN " 0 0 0"));
@@ -101,7 +101,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(one_that_lives_is_not_waited_for_long),
 	UNIT_TEST(an_end_is_waited_for),
 	UNIT_TEST(with_one_descriptor_it_is_known_in_part),
-	UNIT_TEST(who_exits_or_is_killed_is_ending),
+	UNIT_TEST(exiting_or_killed_process_is_ending),
 	{NULL},
 };
 

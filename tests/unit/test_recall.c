@@ -81,7 +81,7 @@ START_TEST(devices_and_streams_are_said_as_they_were_said_last)
 END_TEST
 
 /* The clock is a line through the two. */
-START_TEST(of_a_collectors_clock_the_first_pair_and_the_last_are)
+START_TEST(first_and_last_pair_of_a_collectors_clock_are_recalled)
 {
 	uint32_t name;
 
@@ -116,7 +116,7 @@ START_TEST(two_collectors_devices_or_contexts_are_two)
 }
 END_TEST
 
-START_TEST(what_happened_is_not)
+START_TEST(events_are_not_recalled)
 {
 	for (int kind = 1; kind < DEVICE_XSPACE; kind++) {
 		struct device_entry e = make((enum device_kind)kind, 0);
@@ -175,9 +175,9 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(devices_and_streams_are_said_as_they_were_said_last),
-	UNIT_TEST(of_a_collectors_clock_the_first_pair_and_the_last_are),
+	UNIT_TEST(first_and_last_pair_of_a_collectors_clock_are_recalled),
 	UNIT_TEST(two_collectors_devices_or_contexts_are_two),
-	UNIT_TEST(what_happened_is_not),
+	UNIT_TEST(events_are_not_recalled),
 	UNIT_TEST(more_streams_than_there_is_room_for_are_left_out),
 	UNIT_TEST(the_next_capture_knows_nothing_of_it),
 	UNIT_TEST(it_is_said_again_once_each_time_that_it_is_asked_for),

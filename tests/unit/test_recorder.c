@@ -134,7 +134,7 @@ static void kill_children(void)
 		atomic_store(&children[i]->target.arena->guest, FUTEX_OWNER_DIED);
 }
 
-START_TEST(of_those_that_are_gone_the_last_that_joined_are_kept)
+START_TEST(last_joined_of_the_ended_children_are_kept)
 {
 	kill_children();
 	tend();
@@ -161,7 +161,7 @@ START_TEST(none_is_let_go_while_a_snapshot_is_made)
 }
 END_TEST
 
-START_TEST(those_that_live_do_not_count)
+START_TEST(live_children_do_not_count)
 {
 	kill_children();
 	for (size_t i = 0; i < N_MORE; i++)
@@ -200,7 +200,7 @@ static void begin_capture(void)
 }
 
 /* It goes on then, and may be gone before anybody looks again. */
-START_TEST(who_is_greeted_was_met_by_the_capture_and_by_the_recorder)
+START_TEST(child_is_greeted_once_capture_and_recorder_have_joined_it)
 {
 	begin_capture();
 	offer_child(0);
@@ -218,7 +218,7 @@ START_TEST(who_is_greeted_was_met_by_the_capture_and_by_the_recorder)
 }
 END_TEST
 
-START_TEST(who_ended_before_it_answered_had_begun)
+START_TEST(child_that_ended_before_its_answer_had_begun)
 {
 	const struct source *child;
 
@@ -248,14 +248,14 @@ static void start_alone(void)
 
 /* What it holds. */
 
-START_TEST(who_has_only_begun_holds_nothing)
+START_TEST(recorder_that_has_only_begun_has_no_content)
 {
 	start(0);
 	ck_assert_int_eq(recorder_has_content(&recorder), 0);
 }
 END_TEST
 
-START_TEST(what_a_thread_wrote_is_something)
+START_TEST(records_of_a_thread_are_content)
 {
 	start(1);
 	ck_assert_int_eq(recorder_has_content(&recorder), 1);
@@ -303,8 +303,8 @@ static TCase *make_capture_tests(void)
 	TCase *tests = tcase_create("beside a capture");
 
 	tcase_add_checked_fixture(tests, start_alone, NULL);
-	tcase_add_test(tests, who_is_greeted_was_met_by_the_capture_and_by_the_recorder);
-	tcase_add_test(tests, who_ended_before_it_answered_had_begun);
+	tcase_add_test(tests, child_is_greeted_once_capture_and_recorder_have_joined_it);
+	tcase_add_test(tests, child_that_ended_before_its_answer_had_begun);
 	return tests;
 }
 
@@ -312,8 +312,8 @@ static TCase *make_content_tests(void)
 {
 	TCase *tests = tcase_create("content");
 
-	tcase_add_test(tests, who_has_only_begun_holds_nothing);
-	tcase_add_test(tests, what_a_thread_wrote_is_something);
+	tcase_add_test(tests, recorder_that_has_only_begun_has_no_content);
+	tcase_add_test(tests, records_of_a_thread_are_content);
 	tcase_add_test(tests, also_a_span_that_is_open);
 	tcase_add_test(tests, also_when_the_thread_has_ended_and_its_ring_is_free);
 	tcase_add_test(tests, also_of_a_child);
@@ -329,9 +329,9 @@ int main(void)
 	/* Each test is a process of its own: what it mapped goes with it. */
 	tcase_add_checked_fixture(tests, set_up, NULL);
 	tcase_set_timeout(tests, 30);
-	tcase_add_test(tests, of_those_that_are_gone_the_last_that_joined_are_kept);
+	tcase_add_test(tests, last_joined_of_the_ended_children_are_kept);
 	tcase_add_test(tests, none_is_let_go_while_a_snapshot_is_made);
-	tcase_add_test(tests, those_that_live_do_not_count);
+	tcase_add_test(tests, live_children_do_not_count);
 	tcase_add_test(tests, a_quarter_of_the_rings_memory_is_for_threads_that_ended);
 	tcase_add_test(tests, clock_pairs_of_days_take_no_more_memory);
 	suite_add_tcase(suite, tests);

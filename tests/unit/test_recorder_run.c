@@ -109,7 +109,7 @@ START_TEST(a_program_that_lives_is_asked)
 }
 END_TEST
 
-START_TEST(of_one_that_lives_and_has_given_them_up_nothing_is_written)
+START_TEST(live_program_that_gave_up_its_rights_writes_no_run)
 {
 	look(0, 0);
 	found = -EACCES;
@@ -118,7 +118,7 @@ START_TEST(of_one_that_lives_and_has_given_them_up_nothing_is_written)
 }
 END_TEST
 
-START_TEST(of_a_dead_one_the_last_look_counts)
+START_TEST(last_check_of_a_dead_program_counts)
 {
 	look(_i ? -EACCES : 0, 0);
 	die();
@@ -151,7 +151,7 @@ START_TEST(nor_does_one_right_before_it_is_written)
 }
 END_TEST
 
-START_TEST(what_it_had_given_up_before_it_does_not_get_back)
+START_TEST(rights_given_up_before_are_not_regained)
 {
 	look(-EACCES, 0);
 	look(_i ? 0 : -EACCES, 1);
@@ -238,11 +238,11 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_program_that_lives_is_asked),
 	UNIT_TEST(a_place_that_cannot_be_used_is_known_at_once),
 	UNIT_TEST(a_run_that_was_not_written_is_trouble_until_one_is),
-	UNIT_TEST(of_one_that_lives_and_has_given_them_up_nothing_is_written),
-	UNIT_LOOP(of_a_dead_one_the_last_look_counts, 2),
+	UNIT_TEST(live_program_that_gave_up_its_rights_writes_no_run),
+	UNIT_LOOP(last_check_of_a_dead_program_counts, 2),
 	UNIT_TEST(a_look_in_the_middle_of_its_death_does_not),
 	UNIT_TEST(nor_does_one_right_before_it_is_written),
-	UNIT_LOOP(what_it_had_given_up_before_it_does_not_get_back, 2),
+	UNIT_LOOP(rights_given_up_before_are_not_regained, 2),
 	{NULL},
 };
 

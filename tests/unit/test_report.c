@@ -199,7 +199,7 @@ START_TEST(slow_steps_are_told)
 END_TEST
 
 /* "1.9 at a time, 52 %" would compare two units. */
-START_TEST(what_ran_meanwhile_has_one_unit)
+START_TEST(concurrent_spans_have_one_unit)
 {
 	for (int i = 0; i < 20; i++)
 		add("train", i * 10000, i == 7 ? 8000 : 1000, int_stats("step_num", i, "_r"));
@@ -488,7 +488,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(each_source_of_a_thread_is_told_in_json),
 	UNIT_TEST(text_has_all_parts),
 	UNIT_TEST(slow_steps_are_told),
-	UNIT_TEST(what_ran_meanwhile_has_one_unit),
+	UNIT_TEST(concurrent_spans_have_one_unit),
 	UNIT_TEST(json_has_the_slow_ones_that_text_has),
 	UNIT_TEST(async_spans_and_flows_are_summed_by_name),
 	UNIT_TEST(spans_that_were_cut_are_told_apart),

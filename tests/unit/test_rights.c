@@ -66,7 +66,7 @@ START_TEST(fewer_rights_are_not)
 }
 END_TEST
 
-START_TEST(what_cannot_be_read_is_not)
+START_TEST(unreadable_process_is_refused)
 {
 	ck_assert_int_eq(rights_check(fake_root, 42, &d), -EACCES);
 	fake_root_write("/proc/42/status", "Name:\tx\n");
@@ -137,7 +137,7 @@ START_TEST(a_stranger_has_the_same_if_all_can_be_seen)
 END_TEST
 
 /* The last one cannot be looked at. */
-START_TEST(what_cannot_be_seen_of_a_stranger_is_another)
+START_TEST(hidden_namespace_of_a_stranger_counts_as_another)
 {
 	show_places((size_t)_i);
 	ck_assert_int_eq(compare_with("7\t7\t7\t7", "0000000000000003", "0"), -EACCES);
@@ -167,11 +167,11 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(the_same_rights_are_enough),
 	UNIT_TEST(fewer_rights_are_not),
-	UNIT_TEST(what_cannot_be_read_is_not),
+	UNIT_TEST(unreadable_process_is_refused),
 	UNIT_TEST(another_root_directory_is_not),
 	UNIT_LOOP(another_namespace_is_not, 2),
 	UNIT_TEST(a_stranger_has_the_same_if_all_can_be_seen),
-	UNIT_LOOP(what_cannot_be_seen_of_a_stranger_is_another, (int)N_PLACES),
+	UNIT_LOOP(hidden_namespace_of_a_stranger_counts_as_another, (int)N_PLACES),
 	UNIT_TEST(a_stranger_with_a_filter_is_another),
 	UNIT_TEST(this_process_has_the_rights_of_this_process),
 	{NULL},

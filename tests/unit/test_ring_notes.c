@@ -119,7 +119,7 @@ START_TEST(a_span_may_be_longer_than_a_lap)
 }
 END_TEST
 
-START_TEST(what_an_ended_thread_wrote_keeps_its_time)
+START_TEST(records_of_an_ended_thread_keep_their_time)
 {
 	turn_on(3);
 	players_play(0, play_begin_and_end);
@@ -138,7 +138,7 @@ START_TEST(what_an_ended_thread_wrote_keeps_its_time)
 END_TEST
 
 /* A server that is stopped, or whose machine is: it does not know when in that time something was written. */
-START_TEST(what_cannot_be_dated_is_counted)
+START_TEST(undatable_records_are_counted)
 {
 	int n_before;
 	size_t n_found;
@@ -208,7 +208,7 @@ START_TEST(a_thread_that_overwrites_has_all_that_is_there)
 END_TEST
 
 /* A recorder that is turned on in the middle of a capture: the rings hold what was written long before. */
-START_TEST(what_is_older_than_the_recorder_is_not_in_it)
+START_TEST(records_older_than_the_recorder_are_left_out)
 {
 	size_t n_found;
 
@@ -305,11 +305,11 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_LOOP(a_snapshot_dates_what_idle_threads_wrote, N_IDLE),
 	UNIT_LOOP(a_span_may_be_longer_than_a_lap, N_IDLE),
-	UNIT_LOOP(what_an_ended_thread_wrote_keeps_its_time, N_IDLE),
-	UNIT_TEST(what_cannot_be_dated_is_counted),
+	UNIT_LOOP(records_of_an_ended_thread_keep_their_time, N_IDLE),
+	UNIT_TEST(undatable_records_are_counted),
 	UNIT_TEST(a_thread_that_writes_seldom_has_a_bound),
 	UNIT_TEST(a_thread_that_overwrites_has_all_that_is_there),
-	UNIT_LOOP(what_is_older_than_the_recorder_is_not_in_it, N_IDLE),
+	UNIT_LOOP(records_older_than_the_recorder_are_left_out, N_IDLE),
 	UNIT_LOOP(a_new_thread_needs_no_note, N_IDLE),
 	UNIT_LOOP(a_large_snapshot_is_dated_too, N_IDLE),
 	UNIT_LOOP(a_capture_has_nothing_that_began_before, N_IDLE),

@@ -130,7 +130,7 @@ START_TEST(other_files_are_not_known)
 }
 END_TEST
 
-START_TEST(why_it_cannot_be_read_is_known)
+START_TEST(unreadable_run_keeps_its_reason)
 {
 	run_facts_set(cache, &state, NULL, 0, "x.xplane.pb: no trace");
 	ck_assert(run_facts_has(cache, &state));
@@ -154,7 +154,7 @@ START_TEST(a_report_that_is_none_is_said)
 }
 END_TEST
 
-START_TEST(what_is_of_another_type_is_not_known)
+START_TEST(members_of_another_type_are_unknown)
 {
 	set(&state,
 		"{\"start_unix_ns\": \"1\", \"duration_ns\": 1.5, \"totals\": [], \"warnings\": 7,"
@@ -203,9 +203,9 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(they_are_those_of_the_report),
 	UNIT_TEST(before_it_is_read_nothing_is_known),
 	UNIT_TEST(other_files_are_not_known),
-	UNIT_TEST(why_it_cannot_be_read_is_known),
+	UNIT_TEST(unreadable_run_keeps_its_reason),
 	UNIT_TEST(a_report_that_is_none_is_said),
-	UNIT_TEST(what_is_of_another_type_is_not_known),
+	UNIT_TEST(members_of_another_type_are_unknown),
 	UNIT_TEST(texts_are_not_too_many),
 	UNIT_TEST(the_oldest_makes_room),
 	{NULL},

@@ -118,7 +118,7 @@ START_TEST(a_split_lies_between_equal_values)
 }
 END_TEST
 
-START_TEST(what_is_all_equal_is_not_split)
+START_TEST(equal_values_are_not_split)
 {
 	int64_t limits[3];
 
@@ -150,7 +150,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(taking_moves_all),
 	UNIT_TEST(a_split_leaves_that_share_above),
 	UNIT_TEST(a_split_lies_between_equal_values),
-	UNIT_TEST(what_is_all_equal_is_not_split),
+	UNIT_TEST(equal_values_are_not_split),
 	UNIT_TEST(buckets_are_split_with_values),
 	{NULL},
 };

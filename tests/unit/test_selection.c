@@ -63,7 +63,7 @@ START_TEST(times_have_units)
 }
 END_TEST
 
-START_TEST(what_is_no_time_is_refused)
+START_TEST(bad_times_are_refused)
 {
 	static const char *const texts[] = {
 		"", "ms", "5x", "5 ms", "1e300s", "nan", "inf", "--5", "5msms", "99999999999s"};
@@ -88,7 +88,7 @@ START_TEST(iterations_are_numbers_and_ranges)
 }
 END_TEST
 
-START_TEST(what_is_no_iteration_is_refused)
+START_TEST(bad_iterations_are_refused)
 {
 	static const char *const texts[] = {
 		"", "[]", "1,x", "[1", "1]", "4-3", "-1", "1-", "1--2", "99999999999999999999"};
@@ -99,7 +99,7 @@ START_TEST(what_is_no_iteration_is_refused)
 }
 END_TEST
 
-START_TEST(what_is_no_pattern_is_refused)
+START_TEST(bad_patterns_are_refused)
 {
 	struct diag d = DIAG_INIT;
 
@@ -123,7 +123,7 @@ START_TEST(names_are_matched_and_excluded)
 }
 END_TEST
 
-START_TEST(what_ends_at_from_is_in_and_what_begins_at_to_is_not)
+START_TEST(span_that_ends_at_from_is_in_and_one_that_begins_at_to_is_not)
 {
 	add("ends before", 10, 9, 0);
 	add("ends then", 10, 10, 0);
@@ -188,7 +188,7 @@ static void add_step(int64_t number, int64_t start_ns, int64_t duration_ns)
 	add("step", start_ns, duration_ns, int_stats("step_num", number, "_r"));
 }
 
-START_TEST(what_begins_in_wanted_steps_is_left)
+START_TEST(events_that_begin_in_wanted_steps_remain)
 {
 	add_step(1, 0, 10);
 	add("in 1", 5, 2, 0);
@@ -232,7 +232,7 @@ static int count_items(struct cursor *c)
 	return n;
 }
 
-START_TEST(who_rewinds_counts_anew)
+START_TEST(rewound_cursor_counts_anew)
 {
 	struct cursor c;
 
@@ -325,17 +325,17 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(times_have_units),
-	UNIT_TEST(what_is_no_time_is_refused),
+	UNIT_TEST(bad_times_are_refused),
 	UNIT_TEST(iterations_are_numbers_and_ranges),
-	UNIT_TEST(what_is_no_iteration_is_refused),
-	UNIT_TEST(what_is_no_pattern_is_refused),
+	UNIT_TEST(bad_iterations_are_refused),
+	UNIT_TEST(bad_patterns_are_refused),
 	UNIT_TEST(names_are_matched_and_excluded),
-	UNIT_TEST(what_ends_at_from_is_in_and_what_begins_at_to_is_not),
+	UNIT_TEST(span_that_ends_at_from_is_in_and_one_that_begins_at_to_is_not),
 	UNIT_TEST(tracks_are_chosen_by_name_or_id),
 	UNIT_TEST(devices_and_hosts_can_be_apart),
-	UNIT_TEST(what_begins_in_wanted_steps_is_left),
+	UNIT_TEST(events_that_begin_in_wanted_steps_remain),
 	UNIT_TEST(windows_of_several_threads_are_one),
-	UNIT_TEST(who_rewinds_counts_anew),
+	UNIT_TEST(rewound_cursor_counts_anew),
 	UNIT_TEST(without_steps_kernels_are_counted),
 	UNIT_TEST(kernels_are_truncated),
 	UNIT_TEST(a_megabyte_of_brackets_is_truncated_at_once),

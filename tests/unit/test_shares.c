@@ -22,14 +22,14 @@ static uint64_t find(uint64_t n_slots, uint64_t a, uint64_t b, uint64_t c)
 	return shares_find(&shares, n_slots * sizeof(struct slot) + shares.fixed_bytes);
 }
 
-START_TEST(nobody_is_cut_where_all_fit)
+START_TEST(shares_that_fit_are_not_cut)
 {
 	ck_assert_uint_eq(find(60, 10, 20, 30), UINT64_MAX);
 	ck_assert_uint_eq(shares_find(&(struct shares){.n = 0}, 0), UINT64_MAX);
 }
 END_TEST
 
-START_TEST(those_that_want_little_leave_the_rest_to_the_others)
+START_TEST(small_shares_leave_the_rest_to_the_others)
 {
 	ck_assert_uint_eq(find(59, 30, 10, 20), 29);
 	ck_assert_uint_eq(find(40, 30, 10, 20), 15);
@@ -61,7 +61,7 @@ static uint64_t emit(unsigned n)
 }
 
 /* Of a ring that went round. */
-START_TEST(of_a_ring_what_ended_lately_is_wanted)
+START_TEST(recently_ended_records_of_a_ring_are_wanted)
 {
 	uint64_t head;
 	uint64_t from;
@@ -90,11 +90,11 @@ static void tear_down(void)
 }
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(nobody_is_cut_where_all_fit),
-	UNIT_TEST(those_that_want_little_leave_the_rest_to_the_others),
+	UNIT_TEST(shares_that_fit_are_not_cut),
+	UNIT_TEST(small_shares_leave_the_rest_to_the_others),
 	UNIT_TEST(there_is_always_something),
 	UNIT_TEST(spans_that_are_open_take_some_of_it),
-	UNIT_LOOP(of_a_ring_what_ended_lately_is_wanted, 36),
+	UNIT_LOOP(recently_ended_records_of_a_ring_are_wanted, 36),
 	{NULL},
 };
 

@@ -91,7 +91,7 @@ static int64_t add_requests(int64_t at_ns, int n, int nth)
 	return at_ns;
 }
 
-START_TEST(what_grew_is_found_down_to_its_cause)
+START_TEST(growth_is_found_down_to_its_cause)
 {
 	const struct slow_group *group;
 	uint32_t nodes[2];
@@ -129,7 +129,7 @@ START_TEST(few_slow_ones_are_found)
 END_TEST
 
 /* Of so many the durations are known to 0.4 % only; typical are those that the quartiles stand for all the same. */
-START_TEST(of_very_many_equal_ones_some_are_typical)
+START_TEST(some_of_very_many_equal_spans_are_typical)
 {
 	const struct slow_group *group;
 	int n = 2 * SAMPLE_EXACT;
@@ -153,7 +153,7 @@ START_TEST(without_a_tail_nothing_is_slow)
 END_TEST
 
 /* Where durations spread without a gap the slowest hundredth is looked at. */
-START_TEST(of_a_wide_spread_the_slowest_hundredth_is_taken)
+START_TEST(slowest_hundredth_of_a_wide_spread_is_taken)
 {
 	for (int i = 0; i < 1000; i++)
 		add("request", i * 10 * MS, MS + i * 8 * US, 0);
@@ -252,7 +252,7 @@ static void add_compactions(void)
 	add("watch", 0, at_ns, 0);
 }
 
-START_TEST(what_ran_elsewhere_is_found)
+START_TEST(concurrent_span_of_another_thread_is_found)
 {
 	const struct slow_group *group;
 	const struct slow_other *other;
@@ -316,7 +316,7 @@ static void add_waits(bool has_flows)
 	}
 }
 
-START_TEST(where_a_flow_came_from_that_was_waited_for)
+START_TEST(source_of_an_awaited_flow_is_found)
 {
 	const struct slow_group *group;
 	const struct slow_flow *flow;
@@ -489,7 +489,7 @@ START_TEST(without_samples_nothing_is_said_of_waits)
 END_TEST
 
 /* Always as much work as waiting: nobody can tell which is which. */
-START_TEST(what_cannot_be_told_apart_is_not_known)
+START_TEST(inseparable_causes_are_unknown)
 {
 	double share;
 	double error;
@@ -509,24 +509,24 @@ START_TEST(what_cannot_be_told_apart_is_not_known)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(what_grew_is_found_down_to_its_cause),
+	UNIT_TEST(growth_is_found_down_to_its_cause),
 	UNIT_TEST(few_slow_ones_are_found),
-	UNIT_TEST(of_very_many_equal_ones_some_are_typical),
+	UNIT_TEST(some_of_very_many_equal_spans_are_typical),
 	UNIT_TEST(without_a_tail_nothing_is_slow),
-	UNIT_TEST(of_a_wide_spread_the_slowest_hundredth_is_taken),
+	UNIT_TEST(slowest_hundredth_of_a_wide_spread_is_taken),
 	UNIT_TEST(a_main_loop_is_no_request),
 	UNIT_TEST(few_are_no_requests),
 	UNIT_TEST(steps_are_compared_and_what_was_cut_is_not),
 	UNIT_TEST(more_calls_are_counted),
-	UNIT_TEST(what_ran_elsewhere_is_found),
+	UNIT_TEST(concurrent_span_of_another_thread_is_found),
 	UNIT_TEST(async_spans_are_compared_with_all_threads),
-	UNIT_TEST(where_a_flow_came_from_that_was_waited_for),
+	UNIT_TEST(source_of_an_awaited_flow_is_found),
 	UNIT_TEST(without_flows_nobody_is_said_to_have_woken_it),
 	UNIT_TEST(a_flow_that_comes_no_later_is_not_told),
 	UNIT_TEST(async_spans_are_taken_apart_by_their_id),
 	UNIT_TEST(waits_are_known_by_processor_time),
 	UNIT_TEST(without_samples_nothing_is_said_of_waits),
-	UNIT_TEST(what_cannot_be_told_apart_is_not_known),
+	UNIT_TEST(inseparable_causes_are_unknown),
 	{NULL},
 };
 

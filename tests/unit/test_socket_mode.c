@@ -66,7 +66,7 @@ END_TEST
 /* By a link, or under a second name: also of another socket of the same user's. */
 static int (*const ways[])(const char *, const char *) = {symlink, link};
 
-START_TEST(what_leads_to_another_socket_is_not_it)
+START_TEST(path_to_another_socket_is_refused)
 {
 	bind_there(victim);
 	ck_assert_int_eq(chmod(victim, 0600), 0);
@@ -89,7 +89,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(is_what_was_asked_for),
-	UNIT_LOOP(what_leads_to_another_socket_is_not_it, sizeof ways / sizeof *ways),
+	UNIT_LOOP(path_to_another_socket_is_refused, sizeof ways / sizeof *ways),
 	UNIT_TEST(a_file_is_not_one),
 	{NULL},
 };

@@ -206,7 +206,7 @@ START_TEST(bursts_are_cut_where_they_are)
 }
 END_TEST
 
-START_TEST(what_cannot_be_cut_is_refused)
+START_TEST(unsplittable_space_is_refused)
 {
 	struct diag d = DIAG_INIT;
 
@@ -283,7 +283,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(parts_follow_each_other_in_time),
 	UNIT_TEST(every_part_has_what_is_said_of_the_whole),
 	UNIT_TEST(bursts_are_cut_where_they_are),
-	UNIT_TEST(what_cannot_be_cut_is_refused),
+	UNIT_TEST(unsplittable_space_is_refused),
 	UNIT_TEST(more_than_256_are_refused),
 	UNIT_TEST(ends_when_it_is_told_to),
 	UNIT_TEST(times_of_lines_are_added),

@@ -31,7 +31,7 @@ static uint64_t count_events(const struct space *space)
 }
 
 /* The newest stay, and it is said how many went. */
-START_TEST(what_a_client_cannot_take_is_left_out)
+START_TEST(oldest_events_beyond_the_clients_limit_are_left_out)
 {
 	struct thread_log *log = log_add(1, "t");
 	uint64_t max_bytes = 200000;
@@ -300,7 +300,7 @@ START_TEST(a_directory_in_memory_is_the_last_choice)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(what_a_client_cannot_take_is_left_out),
+	UNIT_TEST(oldest_events_beyond_the_clients_limit_are_left_out),
 	UNIT_TEST(a_disk_that_fails_ends_it),
 	UNIT_TEST(memory_that_is_full_ends_it),
 	UNIT_LOOP(a_spool_has_its_size, 2),

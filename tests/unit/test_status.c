@@ -17,7 +17,7 @@ static struct status parse(const char *text)
 	return s;
 }
 
-START_TEST(what_is_said_is_understood)
+START_TEST(formatted_status_is_parsed)
 {
 	static const struct status said = {
 		.pid = 4194304,
@@ -132,7 +132,7 @@ START_TEST(texts_are_made_printable_and_cut)
 }
 END_TEST
 
-START_TEST(what_is_no_status_is_refused)
+START_TEST(text_that_is_no_status_is_refused)
 {
 	static const char *const texts[] = {"", "HTTP/1.1 400 Bad Request\r\n", "pid 0\n",
 		"pid -7\n", "pid x\n", "port 9999\n", "pid 7\nport 65536\n"};
@@ -157,13 +157,13 @@ START_TEST(a_flood_is_cut)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(what_is_said_is_understood),
+	UNIT_TEST(formatted_status_is_parsed),
 	UNIT_TEST(a_sentence_is_told_with_what_is_to_be_done),
 	UNIT_TEST(memory_is_told_where_it_was_asked_for),
 	UNIT_TEST(the_longest_fits),
 	UNIT_TEST(unknown_keys_are_for_later_versions),
 	UNIT_TEST(texts_are_made_printable_and_cut),
-	UNIT_TEST(what_is_no_status_is_refused),
+	UNIT_TEST(text_that_is_no_status_is_refused),
 	UNIT_TEST(a_flood_is_cut),
 	{NULL},
 };

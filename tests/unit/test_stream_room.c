@@ -40,7 +40,7 @@ START_TEST(lends_what_came_back)
 }
 END_TEST
 
-START_TEST(what_is_lent_outlives_the_stream)
+START_TEST(lent_buffers_outlive_the_stream)
 {
 	struct stream_room *room = stream_room_new();
 	struct chunks messages[N_MESSAGES];
@@ -58,7 +58,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(lends_what_came_back),
-	UNIT_TEST(what_is_lent_outlives_the_stream),
+	UNIT_TEST(lent_buffers_outlive_the_stream),
 	{NULL},
 };
 

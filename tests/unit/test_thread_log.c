@@ -117,7 +117,7 @@ START_TEST(joined_parts_have_the_eras_of_the_whole)
 }
 END_TEST
 
-START_TEST(those_that_are_given_away_take_theirs_along)
+START_TEST(stolen_slots_take_their_eras_along)
 {
 	struct slot_batch batch;
 
@@ -174,7 +174,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(each_era_has_its_slots),
 	UNIT_TEST(slots_that_are_forgotten_have_none),
 	UNIT_TEST(joined_parts_have_the_eras_of_the_whole),
-	UNIT_TEST(those_that_are_given_away_take_theirs_along),
+	UNIT_TEST(stolen_slots_take_their_eras_along),
 	UNIT_TEST(slots_stay_when_the_sink_refuses_them),
 	{NULL},
 };

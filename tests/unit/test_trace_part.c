@@ -25,7 +25,7 @@ START_TEST(without_a_daemon_they_are_large)
 }
 END_TEST
 
-START_TEST(of_few_streams_they_are_large_of_many_small)
+START_TEST(parts_are_large_for_few_streams_and_small_for_many)
 {
 	size_t last = ask(1);
 	size_t all = 0;
@@ -58,7 +58,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(without_a_daemon_they_are_large),
-	UNIT_TEST(of_few_streams_they_are_large_of_many_small),
+	UNIT_TEST(parts_are_large_for_few_streams_and_small_for_many),
 	UNIT_TEST(for_other_words_they_are_small),
 	{NULL},
 };

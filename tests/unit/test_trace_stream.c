@@ -262,7 +262,7 @@ START_TEST(so_many_and_no_more)
 }
 END_TEST
 
-START_TEST(those_for_later_have_places_of_their_own)
+START_TEST(waiting_streams_have_places_of_their_own)
 {
 	const struct trace_stream_config config = {.place = {&all, 1}, .idle_ms = PATIENCE_MS};
 	struct rpc_pending *pending[TRACE_STREAM_MAX];
@@ -297,7 +297,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(client_that_leaves_ends_its_delivery),
 	UNIT_TEST(abandoned_stream_leaves_the_call_alone),
 	UNIT_TEST(so_many_and_no_more),
-	UNIT_TEST(those_for_later_have_places_of_their_own),
+	UNIT_TEST(waiting_streams_have_places_of_their_own),
 	{NULL},
 };
 

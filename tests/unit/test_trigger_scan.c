@@ -69,7 +69,7 @@ static void write_and_look(unsigned n)
 	trigger_scan_look(&scan, &recorder);
 }
 
-START_TEST(what_was_overwritten_before_a_look_is_said_once)
+START_TEST(overwritten_records_are_reported_once)
 {
 	write_and_look(FIXTURE_SLOTS / 2);
 	write_and_look(FIXTURE_SLOTS / 2);
@@ -94,7 +94,7 @@ START_TEST(a_recorder_that_is_turned_on_again_says_it_again)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(what_was_overwritten_before_a_look_is_said_once),
+	UNIT_TEST(overwritten_records_are_reported_once),
 	UNIT_TEST(a_recorder_that_is_turned_on_again_says_it_again),
 	{NULL},
 };

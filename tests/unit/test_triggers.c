@@ -273,7 +273,7 @@ START_TEST(each_trigger_is_counted_apart)
 END_TEST
 
 /* It comes again and again while the first is not written yet. */
-START_TEST(what_waits_is_not_written_over)
+START_TEST(waiting_trigger_is_not_overwritten)
 {
 	char words[160];
 
@@ -329,7 +329,7 @@ START_TEST(a_full_ring_is_looked_at_in_pieces_that_miss_nothing)
 }
 END_TEST
 
-START_TEST(what_was_there_before_is_of_no_interest)
+START_TEST(older_records_are_ignored)
 {
 	put_span(decode_id, 200 * US);
 	begin_decode();
@@ -390,10 +390,10 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(counters_fire_on_their_side_of_a_bound),
 	UNIT_TEST(one_in_an_interval_for_all_of_them),
 	UNIT_TEST(each_trigger_is_counted_apart),
-	UNIT_TEST(what_waits_is_not_written_over),
+	UNIT_TEST(waiting_trigger_is_not_overwritten),
 	UNIT_TEST(sees_what_was_not_overwritten),
 	UNIT_TEST(a_full_ring_is_looked_at_in_pieces_that_miss_nothing),
-	UNIT_TEST(what_was_there_before_is_of_no_interest),
+	UNIT_TEST(older_records_are_ignored),
 	UNIT_TEST(other_recordings_are_of_no_interest),
 	UNIT_TEST(the_last_of_a_thread_is_seen_before_its_ring_is_free),
 	UNIT_TEST(there_is_a_bound_for_their_number),

@@ -106,7 +106,7 @@ static void add_device(const char *name, const char *line_name)
 	add("kernel", 0, 1, 0);
 }
 
-START_TEST(what_stands_beside_a_device_is_its)
+START_TEST(plane_beside_a_device_belongs_to_it)
 {
 	add_device("/device:CUSTOM:GPU:1", "too early");
 	add_device("/device:GPU:1", "stream");
@@ -169,7 +169,7 @@ START_TEST(lines_with_reserved_ids_are_derived)
 }
 END_TEST
 
-START_TEST(of_a_tpu_only_operations_are_not_derived)
+START_TEST(only_operations_of_a_tpu_are_not_derived)
 {
 	static const char *const names[] = {"Steps", "XLA Modules", "Source code", "XLA Ops",
 		"Async XLA Ops", "Sparse Core Ops"};
@@ -412,9 +412,9 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(planes_of_a_pid_are_one_process),
 	UNIT_TEST(devices_count_over_all_hosts),
-	UNIT_TEST(what_stands_beside_a_device_is_its),
+	UNIT_TEST(plane_beside_a_device_belongs_to_it),
 	UNIT_TEST(lines_with_reserved_ids_are_derived),
-	UNIT_TEST(of_a_tpu_only_operations_are_not_derived),
+	UNIT_TEST(only_operations_of_a_tpu_are_not_derived),
 	UNIT_TEST(two_archives_of_one_pid_are_two_processes),
 	UNIT_TEST(a_thread_that_two_servers_saw_is_one_row),
 	UNIT_TEST(ids_tell_of_threads_of_their_own_plane),

@@ -95,7 +95,7 @@ START_TEST(there_are_so_many_of_them)
 }
 END_TEST
 
-START_TEST(what_is_no_program_is_refused)
+START_TEST(bad_targets_are_refused)
 {
 	static const char *const values[] = {
 		"null", "true", "1.5", "{}", "[]", "\"\"", "[\"\"]", "[[1]]", "[1, null]"};
@@ -221,7 +221,7 @@ START_TEST(options_that_are_ignored_are_warned_of)
 }
 END_TEST
 
-START_TEST(what_begins_by_itself_has_no_delay)
+START_TEST(triggered_capture_has_no_delay)
 {
 	accept("{\"target\": 1, \"duration_ms\": 1, \"options\": {\"delay_ms\": 86400000}}");
 	ck_assert_uint_eq(request.options.delay_ms, 86400000);
@@ -251,7 +251,7 @@ START_TEST(a_snapshot_is_of_a_session)
 }
 END_TEST
 
-START_TEST(of_what_was_recorded_nothing_can_be_chosen)
+START_TEST(snapshot_takes_no_capture_options)
 {
 	char body[300];
 	char name[129];
@@ -304,7 +304,7 @@ END_TEST
 
 /* The whole. */
 
-START_TEST(what_is_no_object_is_refused)
+START_TEST(body_that_is_no_object_is_refused)
 {
 	static const char *const bodies[] = {"[]", "7", "null", "\"x\"", "true"};
 
@@ -333,18 +333,18 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_program_is_a_number_or_a_word),
 	UNIT_TEST(several_are_a_list),
 	UNIT_TEST(there_are_so_many_of_them),
-	UNIT_TEST(what_is_no_program_is_refused),
+	UNIT_TEST(bad_targets_are_refused),
 	UNIT_TEST(words_have_an_end),
 	UNIT_TEST(the_next_one_is_a_pattern_with_patience),
 	UNIT_TEST(a_duration_is_a_whole_number_in_its_range),
 	UNIT_TEST(a_snapshot_is_of_a_session),
-	UNIT_TEST(of_what_was_recorded_nothing_can_be_chosen),
+	UNIT_TEST(snapshot_takes_no_capture_options),
 	UNIT_TEST(options_are_those_of_the_table),
 	UNIT_TEST(options_that_are_wrong_are_named),
 	UNIT_TEST(options_that_are_ignored_are_warned_of),
-	UNIT_TEST(what_begins_by_itself_has_no_delay),
+	UNIT_TEST(triggered_capture_has_no_delay),
 	UNIT_TEST(a_run_has_a_name_that_is_no_path),
-	UNIT_TEST(what_is_no_object_is_refused),
+	UNIT_TEST(body_that_is_no_object_is_refused),
 	UNIT_TEST(depth_has_an_end),
 	{NULL},
 };

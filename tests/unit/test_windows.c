@@ -47,7 +47,7 @@ START_TEST(a_name_cannot_begin_a_line)
 END_TEST
 
 /* The last one to end first; those without anything are only counted. */
-START_TEST(those_that_live_come_first)
+START_TEST(live_threads_come_first)
 {
 	add_thread(1, "first", 3);
 	add_thread(2, "last", 0);
@@ -100,7 +100,7 @@ START_TEST(the_shortest_of_those_that_lost_something_is_said)
 }
 END_TEST
 
-START_TEST(what_memory_was_too_short_for_makes_it_short_too)
+START_TEST(lack_of_memory_shortens_the_window)
 {
 	struct thread_log *log = add_thread(1, "main", 0);
 
@@ -148,7 +148,7 @@ START_TEST(it_is_complete_at_its_end_where_nothing_was_kept)
 }
 END_TEST
 
-START_TEST(where_nothing_was_overwritten_all_of_it_is_complete)
+START_TEST(window_without_overwriting_is_complete)
 {
 	add_thread(1, "main", 0);
 	make_text();
@@ -175,14 +175,14 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(a_line_for_each_thread),
 	UNIT_TEST(a_name_cannot_begin_a_line),
-	UNIT_TEST(those_that_live_come_first),
+	UNIT_TEST(live_threads_come_first),
 	UNIT_TEST(more_than_fit_are_counted),
 	UNIT_TEST(the_shortest_of_those_that_lost_something_is_said),
-	UNIT_TEST(what_memory_was_too_short_for_makes_it_short_too),
+	UNIT_TEST(lack_of_memory_shortens_the_window),
 	UNIT_TEST(it_is_complete_since_the_last_thread_is),
 	UNIT_TEST(it_is_complete_since_the_last_thread_was_dropped),
 	UNIT_TEST(it_is_complete_at_its_end_where_nothing_was_kept),
-	UNIT_TEST(where_nothing_was_overwritten_all_of_it_is_complete),
+	UNIT_TEST(window_without_overwriting_is_complete),
 	UNIT_TEST(a_session_is_complete_since_its_oldest_records_went),
 	{NULL},
 };

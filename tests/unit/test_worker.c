@@ -122,7 +122,7 @@ static void ask(enum recorder_ask what)
 	ck_assert_int_eq(request_list_append(&session.recorder_asks, request, 2), 0);
 }
 
-START_TEST(who_has_recorded_nothing_sleeps_for_good)
+START_TEST(idle_worker_sleeps_for_good)
 {
 	worker_run(&session);
 	ck_assert_int_eq(woken_at_ns, INT64_MAX);
@@ -144,7 +144,7 @@ START_TEST(rings_of_a_recorder_that_was_on_within_one_look_are_given_back)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(who_has_recorded_nothing_sleeps_for_good),
+	UNIT_TEST(idle_worker_sleeps_for_good),
 	UNIT_TEST(rings_of_a_recorder_that_was_on_within_one_look_are_given_back),
 	{NULL},
 };
