@@ -50,7 +50,7 @@ def sanitized(name, sanitizer, args, spans, needs=()):
 
 
 @test
-def jemalloc_preloaded(t):
+def program_with_jemalloc_is_recorded(t):
     need_no_sanitizer()
     for mode in MODES:
         check_mode(t, mode, "crowd", ("200", "20"), {"short": 2000}, None, 0,

@@ -121,7 +121,7 @@ def a_storm_of_signals(t):
 
 
 @test
-def cancelled_threads(t):
+def cancelled_threads_keep_their_records(t):
     trace, _ = record(t, "cancel", "goes on")
     check_sum(trace, 50 * 4 + 1)  # it awaits the recording twice
     equal([trace.count(name) for name in ("outer", "explicit", "done", "inner")], [50] * 4, "spans")

@@ -206,7 +206,7 @@ def parts_of_a_capture(t):
 
 
 @test
-def through_a_host_daemon(t):
+def trace_through_a_host_daemon_is_consistent(t):
     host = Host(t)
     target = start_target(t)
     host.await_pids(target.pid)

@@ -118,7 +118,7 @@ def count_threads(t, *words):
 
 
 @test
-def so_many_threads_compress(t):
+def as_many_threads_as_asked_for_compress(t):
     need_no_tsan("starts a thread of its own beside the first")
     make_trace(t)
     check(len(pack(t, "a.pftrace", "--compression", "9")) > 400 << 10, "less than is written at once")

@@ -93,7 +93,7 @@ def a_thread_is_cut_when_it_is_seen_to_be_gone(t):
 
 
 @test
-def in_captures_as_well(t):
+def captures_learn_of_early_ends(t):
     """The recorder beside it tells when the ends are known."""
     target = serve(t)
     with Profiler(target) as calls:

@@ -92,7 +92,7 @@ def one_that_waits_for_its_start(t):
 
 
 @test
-def deadlines_pass(t):
+def deadlines_pass_despite_clock_steps(t):
     """Of a client whose program's server does not answer: neither at once, nor in an hour."""
     machine = Machine(t)
     server = find_proftapd(machine.target.pid)

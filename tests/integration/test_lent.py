@@ -112,7 +112,7 @@ def lent_server_reports_files_that_it_may_not_read(t):
 
 
 @test
-def in_a_network_namespace_of_its_own(t):
+def program_in_its_own_network_namespace_is_served(t):
     """Its port is known there only; so is who comes to it."""
     need_namespaces(*NAMESPACE[1:], "--net")
     need_readable_tree()
@@ -134,7 +134,7 @@ def in_a_network_namespace_of_its_own(t):
 
 
 @test
-def a_subreaper(t):
+def subreaper_is_served(t):
     host = Host(t)
     check_served(t, host, sandboxed(t, "subreaper").serve())
 

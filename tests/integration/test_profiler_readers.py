@@ -63,7 +63,7 @@ def a_slow_reader_holds_neither_the_session_nor_others(t):
 
 
 @test
-def so_many_slow_readers_and_no_more(t):
+def number_of_slow_readers_is_bounded(t):
     target = t.target().serve()
     slow = [reluctant(target) for _ in range(MAX_STREAMS)]
     for calls in slow:

@@ -70,7 +70,7 @@ def a_thread_that_hangs_in_a_lock(t):
 
 
 @test
-def while_a_capture_runs_without_a_recorder(t):
+def running_capture_shows_open_spans_without_a_recorder(t):
     target = t.target().serve()
     capture = t.begin(target)
     tid = int(target.ask("hang stuck"))
@@ -235,7 +235,7 @@ def several_and_one_that_is_not_there(t):
 
 
 @test
-def through_the_host_daemon(t):
+def host_daemon_shows_open_spans(t):
     host = Host(t)
     target = recorded(t)
     host.await_pids(target.pid)

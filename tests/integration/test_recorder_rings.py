@@ -294,7 +294,7 @@ def children_are_processes_of_it_also_when_they_have_ended(t):
 
 
 @test
-def on_and_off_by_request(t):
+def requests_switch_the_recorder_on_and_off(t):
     target = t.target().serve(0, RING_BYTES)
     with Profiler(target) as calls:
         status, text = calls.end(calls.snapshot("recorder"))

@@ -129,7 +129,7 @@ def triggers_without_a_run_are_counted_when_the_recorder_is_stopped(t):
 
 
 @test
-def while_a_capture_runs(t):
+def trigger_fires_while_a_capture_runs(t):
     program = serve(t, SPAN, LONG)
     with Profiler(program) as calls:
         stream = calls.capture(60000)
@@ -142,7 +142,7 @@ def while_a_capture_runs(t):
 
 
 @test
-def in_a_child_of_the_program(t):
+def trigger_fires_in_a_child_of_the_program(t):
     program = serve(t, "ptap_trigger_counter=jobs>10", LONG, follow_fork=1)
     child = int(program.ask("prefork steady"))
     trace, = await_runs(t)
@@ -151,7 +151,7 @@ def in_a_child_of_the_program(t):
 
 
 @test
-def in_a_thread_that_has_ended(t):
+def trigger_fires_in_a_thread_that_has_ended(t):
     """Mostly a look is before its ring is free; unit/test_triggers.c has the one that comes too late."""
     program = serve(t, "ptap_trigger_counter=queue>1000", LONG)
     program.ask("threads a=1 b=2")

@@ -135,7 +135,7 @@ def every_event_arrives_on_its_thread_with_its_values(t):
 
 
 @test
-def so_does_every_event_that_went_through_a_file(t):
+def every_event_arrives_through_a_file(t):
     check_everything(t, "-o", "ptap_spool_window_bytes=4096")
 
 

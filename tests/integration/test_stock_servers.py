@@ -181,7 +181,7 @@ def temporary_failure_is_tried_again_with_growing_pauses(t):
 
 
 @test
-def so_is_what_is_too_much_at_the_moment(t):
+def lack_of_resources_is_tried_again(t):
     for status in (8, 14):
         methods = []
         t.capture(serve(t, lambda c: c.fail(status, "later"), methods=methods), MS, "--attempts", "2",

@@ -71,7 +71,7 @@ START_TEST(a_late_thread_finds_none)
 END_TEST
 
 /* There may be something else by then. */
-START_TEST(once)
+START_TEST(rings_are_shed_once)
 {
 	arena_rings_shed(fixture.arena);
 	ck_assert_ptr_eq(mmap(fixture_ring(0), 4096, PROT_READ,
@@ -83,7 +83,7 @@ START_TEST(once)
 END_TEST
 
 /* A forked child has none, or one of its own: the parent's is the parent's. */
-START_TEST(not_of_another_arena)
+START_TEST(rings_of_another_arena_stay)
 {
 	struct arena *own = mmap(NULL, arena_size_bytes(1, ARENA_MIN_RING_BYTES),
 		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -100,8 +100,8 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(rings_behind_the_last_one_that_was_taken_go),
 	UNIT_TEST(unused_rings_are_all_shed),
 	UNIT_TEST(a_late_thread_finds_none),
-	UNIT_TEST(once),
-	UNIT_TEST(not_of_another_arena),
+	UNIT_TEST(rings_are_shed_once),
+	UNIT_TEST(rings_of_another_arena_stay),
 	{NULL},
 };
 

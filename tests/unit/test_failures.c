@@ -14,7 +14,7 @@ static void set_up(void)
 	memset(&failures, 0, sizeof failures);
 }
 
-START_TEST(names_each)
+START_TEST(text_names_each_failure)
 {
 	ck_assert_str_eq(failures.text, "");
 	failures_add(&failures, "one");
@@ -68,7 +68,7 @@ START_TEST(one_that_has_no_room_is_one_more)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(names_each),
+	UNIT_TEST(text_names_each_failure),
 	UNIT_TEST(says_how_many_are_left_out),
 	UNIT_TEST(a_short_one_does_not_jump_the_queue),
 	UNIT_TEST(one_that_has_no_room_is_one_more),

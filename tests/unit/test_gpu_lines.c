@@ -103,7 +103,7 @@ START_TEST(the_uuid_says_whose_plane_it_is)
 }
 END_TEST
 
-START_TEST(without_one_the_devices_of_the_program_have_planes)
+START_TEST(used_devices_have_planes_without_a_uuid)
 {
 	struct plane *plane;
 
@@ -122,7 +122,7 @@ START_TEST(without_one_the_devices_of_the_program_have_planes)
 }
 END_TEST
 
-START_TEST(else_all_devices_that_answered_have)
+START_TEST(all_answering_devices_have_planes_otherwise)
 {
 	struct plane *first = add_device("/device:GPU:0", "GPU-of-nobody");
 
@@ -183,8 +183,8 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(the_uuid_says_whose_plane_it_is),
-	UNIT_TEST(without_one_the_devices_of_the_program_have_planes),
-	UNIT_TEST(else_all_devices_that_answered_have),
+	UNIT_TEST(used_devices_have_planes_without_a_uuid),
+	UNIT_TEST(all_answering_devices_have_planes_otherwise),
 	UNIT_TEST(the_recording_is_what_is_shown),
 	UNIT_TEST(means_begin_with_their_time),
 	UNIT_TEST(nothing_is_made_of_nothing),

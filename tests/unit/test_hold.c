@@ -42,7 +42,7 @@ static void tear_down(void)
 	fake_root_remove();
 }
 
-START_TEST(five_minutes)
+START_TEST(hold_lasts_five_minutes)
 {
 	ck_assert_int_eq(hold_is_over(&hold, BEGIN_NS), 0);
 	ck_assert_int_eq(hold_is_over(&hold, END_NS - 1), 0);
@@ -155,7 +155,7 @@ START_TEST(its_mark_goes_with_it_and_no_others)
 }
 END_TEST
 
-START_TEST(without_a_mark_it_is_held)
+START_TEST(trace_without_a_mark_is_held)
 {
 	struct socket_file nowhere = {.path = "/nowhere/at/all/42.sock"};
 	struct hold_mark m;
@@ -167,7 +167,7 @@ START_TEST(without_a_mark_it_is_held)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(five_minutes),
+	UNIT_TEST(hold_lasts_five_minutes),
 	UNIT_TEST(hold_lasts_while_its_socket_exists),
 	UNIT_TEST(looks_are_ever_more_seldom_until_the_end),
 	UNIT_TEST(the_first_look_is_soon),
@@ -175,7 +175,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(last_sixteen_of_all_are_held),
 	UNIT_TEST(a_hold_that_has_lost_its_place_is_over),
 	UNIT_TEST(its_mark_goes_with_it_and_no_others),
-	UNIT_TEST(without_a_mark_it_is_held),
+	UNIT_TEST(trace_without_a_mark_is_held),
 	{NULL},
 };
 

@@ -71,7 +71,7 @@ static void repeat(char *to, const char *text, size_t n)
 		strcat(to, text);
 }
 
-START_TEST(there_are_bounds)
+START_TEST(number_and_size_of_parts_are_bounded)
 {
 	char text[2 * HTTP_MAX_URL_BYTES];
 
@@ -97,7 +97,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(paths_have_parts),
 	UNIT_TEST(queries_have_pairs),
 	UNIT_TEST(path_that_leads_elsewhere_is_refused),
-	UNIT_TEST(there_are_bounds),
+	UNIT_TEST(number_and_size_of_parts_are_bounded),
 	{NULL},
 };
 

@@ -75,7 +75,7 @@ START_TEST(a_place_leads_back)
 }
 END_TEST
 
-START_TEST(there_is_an_end_to_it)
+START_TEST(store_is_bounded)
 {
 	size_t n = 0;
 
@@ -152,7 +152,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(threads_find_what_one_of_them_has_put_there),
 	UNIT_TEST(a_place_leads_back),
-	UNIT_TEST(there_is_an_end_to_it),
+	UNIT_TEST(store_is_bounded),
 	UNIT_TEST(a_string_belongs_to_its_domain),
 	UNIT_TEST(a_category_is_called_what_it_was_called_last),
 	UNIT_TEST(wide_texts_become_utf8),

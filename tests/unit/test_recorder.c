@@ -265,7 +265,7 @@ START_TEST(records_of_a_thread_are_content)
 }
 END_TEST
 
-START_TEST(also_a_span_that_is_open)
+START_TEST(open_span_is_content)
 {
 	struct ring *ring;
 
@@ -278,7 +278,7 @@ START_TEST(also_a_span_that_is_open)
 }
 END_TEST
 
-START_TEST(also_when_the_thread_has_ended_and_its_ring_is_free)
+START_TEST(records_in_a_freed_ring_are_content)
 {
 	start(0);
 	fixture_publish(atomic_load(&program.arena->word));
@@ -290,7 +290,7 @@ START_TEST(also_when_the_thread_has_ended_and_its_ring_is_free)
 }
 END_TEST
 
-START_TEST(also_of_a_child)
+START_TEST(records_of_a_child_are_content)
 {
 	start(0);
 	join_child(0);
@@ -314,9 +314,9 @@ static TCase *make_content_tests(void)
 
 	tcase_add_test(tests, recorder_that_has_only_begun_has_no_content);
 	tcase_add_test(tests, records_of_a_thread_are_content);
-	tcase_add_test(tests, also_a_span_that_is_open);
-	tcase_add_test(tests, also_when_the_thread_has_ended_and_its_ring_is_free);
-	tcase_add_test(tests, also_of_a_child);
+	tcase_add_test(tests, open_span_is_content);
+	tcase_add_test(tests, records_in_a_freed_ring_are_content);
+	tcase_add_test(tests, records_of_a_child_are_content);
 	return tests;
 }
 

@@ -140,7 +140,7 @@ START_TEST(a_look_in_the_middle_of_its_death_does_not)
 }
 END_TEST
 
-START_TEST(nor_does_one_right_before_it_is_written)
+START_TEST(death_right_before_the_run_does_not_matter)
 {
 	look(0, 0);
 	found = -EACCES;
@@ -241,7 +241,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(live_program_that_gave_up_its_rights_writes_no_run),
 	UNIT_LOOP(last_check_of_a_dead_program_counts, 2),
 	UNIT_TEST(a_look_in_the_middle_of_its_death_does_not),
-	UNIT_TEST(nor_does_one_right_before_it_is_written),
+	UNIT_TEST(death_right_before_the_run_does_not_matter),
 	UNIT_LOOP(rights_given_up_before_are_not_regained, 2),
 	{NULL},
 };

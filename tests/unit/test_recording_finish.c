@@ -86,7 +86,7 @@ START_TEST(a_flight_recorder_is_looked_after)
 }
 END_TEST
 
-START_TEST(without_one_there_is_nothing_to_look_after)
+START_TEST(recording_without_a_recorder_ends_at_once)
 {
 	atomic_store(&patience_ns, 20 * NS_PER_MS);
 	record(0);
@@ -108,7 +108,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(a_flight_recorder_is_looked_after),
-	UNIT_TEST(without_one_there_is_nothing_to_look_after),
+	UNIT_TEST(recording_without_a_recorder_ends_at_once),
 	UNIT_TEST(a_program_that_is_gone_is_looked_after_later),
 	{NULL},
 };

@@ -38,7 +38,7 @@ START_TEST(small_shares_leave_the_rest_to_the_others)
 }
 END_TEST
 
-START_TEST(there_is_always_something)
+START_TEST(each_share_has_at_least_one)
 {
 	ck_assert_uint_eq(find(0, 30, 10, 20), 1);
 	ck_assert_uint_eq(shares_find(&shares, 0), 1);
@@ -92,7 +92,7 @@ static void tear_down(void)
 static const struct unit_test tests[] = {
 	UNIT_TEST(shares_that_fit_are_not_cut),
 	UNIT_TEST(small_shares_leave_the_rest_to_the_others),
-	UNIT_TEST(there_is_always_something),
+	UNIT_TEST(each_share_has_at_least_one),
 	UNIT_TEST(spans_that_are_open_take_some_of_it),
 	UNIT_LOOP(recently_ended_records_of_a_ring_are_wanted, 36),
 	{NULL},

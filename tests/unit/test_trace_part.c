@@ -19,7 +19,7 @@ static size_t ask(unsigned n_streams)
 	return trace_part_find_bytes(word);
 }
 
-START_TEST(without_a_daemon_they_are_large)
+START_TEST(parts_are_large_without_a_daemon)
 {
 	ck_assert_uint_eq(trace_part_find_bytes(""), TRACE_PART_BYTES);
 }
@@ -42,7 +42,7 @@ START_TEST(parts_are_large_for_few_streams_and_small_for_many)
 END_TEST
 
 /* Of an older daemon, or of a client that names a program where there is but one. */
-START_TEST(for_other_words_they_are_small)
+START_TEST(parts_are_small_for_other_words)
 {
 	static const char *const words[] = {
 		"here", "4242", "all", "part", "part=", "part=x", "part=-1x"};
@@ -57,9 +57,9 @@ START_TEST(for_other_words_they_are_small)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(without_a_daemon_they_are_large),
+	UNIT_TEST(parts_are_large_without_a_daemon),
 	UNIT_TEST(parts_are_large_for_few_streams_and_small_for_many),
-	UNIT_TEST(for_other_words_they_are_small),
+	UNIT_TEST(parts_are_small_for_other_words),
 	{NULL},
 };
 

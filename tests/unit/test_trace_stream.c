@@ -244,7 +244,7 @@ START_TEST(abandoned_stream_leaves_the_call_alone)
 }
 END_TEST
 
-START_TEST(so_many_and_no_more)
+START_TEST(number_of_streams_is_bounded)
 {
 	const struct trace_stream_config config = {.place = {&all, 0}, .idle_ms = PATIENCE_MS};
 	struct rpc_pending *pending[TRACE_STREAM_MAX];
@@ -296,7 +296,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(reader_that_stands_still_is_given_up),
 	UNIT_TEST(client_that_leaves_ends_its_delivery),
 	UNIT_TEST(abandoned_stream_leaves_the_call_alone),
-	UNIT_TEST(so_many_and_no_more),
+	UNIT_TEST(number_of_streams_is_bounded),
 	UNIT_TEST(waiting_streams_have_places_of_their_own),
 	{NULL},
 };

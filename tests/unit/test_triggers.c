@@ -360,7 +360,7 @@ START_TEST(the_last_of_a_thread_is_seen_before_its_ring_is_free)
 }
 END_TEST
 
-START_TEST(there_is_a_bound_for_their_number)
+START_TEST(number_of_triggers_is_bounded)
 {
 	char many[64 * TRIGGERS_MAX] = "ptap_trigger_counter=";
 	const char *const options[] = {"ptap_trigger_span=decode:100us", many};
@@ -396,7 +396,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(older_records_are_ignored),
 	UNIT_TEST(other_recordings_are_of_no_interest),
 	UNIT_TEST(the_last_of_a_thread_is_seen_before_its_ring_is_free),
-	UNIT_TEST(there_is_a_bound_for_their_number),
+	UNIT_TEST(number_of_triggers_is_bounded),
 	{NULL},
 };
 

@@ -83,7 +83,7 @@ static void format_targets(char *body, size_t n)
 	strcat(body, "]}");
 }
 
-START_TEST(there_are_so_many_of_them)
+START_TEST(number_of_targets_is_bounded)
 {
 	char body[4096];
 
@@ -332,7 +332,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(a_program_is_a_number_or_a_word),
 	UNIT_TEST(several_are_a_list),
-	UNIT_TEST(there_are_so_many_of_them),
+	UNIT_TEST(number_of_targets_is_bounded),
 	UNIT_TEST(bad_targets_are_refused),
 	UNIT_TEST(words_have_an_end),
 	UNIT_TEST(the_next_one_is_a_pattern_with_patience),
