@@ -118,7 +118,7 @@ def the_page_says_that_the_daemon_is_lost_and_recovers(t):
     visit.ask("page.take('usage', {n: page.samples.next + 1000, at_unix_ms: page.samples.lastMs + 1000, values: {}})")
     visit.stop()
     page.wait_for("!document.querySelector('#lost').hidden", "the banner")
-    contains(page.text("#lost"), "proftapd does not answer since ", "the banner")
+    contains(page.text("#lost"), "proftapd has not answered since ", "the banner")
     equal(page.text("#link"), "lost", "the state")
     page.shoot("lost", whole=False)
     page.complaints.clear()  # of connections that were refused: those are the browser's own
@@ -147,7 +147,7 @@ def a_daemon_that_says_nothing_is_told_as_silent(t):
     visit = Visit(t)
     halt(visit.host.pid)
     visit.page.wait_for_text("#link", "silent")
-    contains(visit.page.text("#lost"), "says nothing since ", "the banner")
+    contains(visit.page.text("#lost"), "has been silent since ", "the banner")
     visit.host.signal(signal.SIGCONT)
     visit.page.wait_for_text("#link", "live")
     visit.page.check_quiet()

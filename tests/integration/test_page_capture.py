@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Captures from the host daemon's page, in Chromium: with options, stopped, given up, forgotten, of several programs."""
+"""Captures from the host daemon's page, in Chromium: with options, stopped, cancelled, forgotten, of several programs."""
 import json
 
 from checks import contains, wait_until
@@ -149,7 +149,7 @@ def a_wrong_value_is_shown_wherever_it_is(t):
 def one_is_stopped_and_kept(t):
     visit, _ = visit_with(t)
     item = begin(visit)
-    equal(find_buttons(visit, item), ["Stop and keep", "Give up"], "what can be done with one that records")
+    equal(find_buttons(visit, item), ["Stop and keep", "Cancel"], "what can be done with one that records")
     check(visit.page.wait_for(f"document.querySelector(\"{item} progress\").value > 0", "progress"), "progress")
     press(visit, item, "Stop and keep")
     visit.page.wait_for(f"document.querySelector(\"{item}\").dataset.state === 'done'", "it to be done")
@@ -192,7 +192,7 @@ def one_is_given_up(t):
     visit, _ = visit_with(t)
     item = begin(visit)
     visit.page.wait_for_text("#program-list", "recording")
-    press(visit, item, "Give up")
+    press(visit, item, "Cancel")
     visit.page.wait_for(f"document.querySelector(\"{item}\") === null", "it to go")
     visit.page.wait_for_text("#program-list", "idle")
     equal([row["state"] for row in ask_targets(visit)], ["idle"], "the program")
@@ -208,8 +208,8 @@ def one_that_waits_is_given_up(t):
     page.write("#capture-next", "nobody")
     page.click("#capture-button")
     page.wait_for_text("#capture-list", "waiting for the program")
-    equal(find_buttons(visit, f"{LIST} li"), ["Give up"], "what can be done with one that waits")
-    press(visit, f"{LIST} li", "Give up")
+    equal(find_buttons(visit, f"{LIST} li"), ["Cancel"], "what can be done with one that waits")
+    press(visit, f"{LIST} li", "Cancel")
     page.wait_for(f"document.querySelector('{LIST} li') === null", "it to go")
     page.check_quiet()
 

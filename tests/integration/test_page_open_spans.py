@@ -210,7 +210,7 @@ def one_that_is_gone_is_told_as_that(t):
     target = start_target(t)
     visit = open_spans(t, target)
     target.kill()
-    visit.page.wait_for_text("dialog [role=alert]", f"target ({target.pid}) has ended, and what it held is not kept.")
+    visit.page.wait_for_text("dialog [role=alert]", f"target ({target.pid}) has ended, and its open spans are not kept.")
     contains(visit.page.text("dialog"), "not refreshed since", "what is shown")
     equal(visit.page.evaluate("document.querySelector('dialog input[type=checkbox]').checked"), False, "whether it is asked again")
 
@@ -250,7 +250,7 @@ def names_and_values_are_never_markup(t):
                "async_known_since_unix_ns": 1.7e18, "signal_tid": None, "signal_thread": None, "left_out": 3, "threads": [thread, {**thread, "tid": 2, "spans": []}]}
     page.evaluate("window.fetch = async () => new Response(%s)" % json.dumps(json.dumps({"id": 1, "at_unix_ns": 1.7e18, "processes": [process]})))
     page.click("dialog [data-action=refresh]")
-    page.wait_for_text("dialog", "3 more open spans have no room in the answer.")
+    page.wait_for_text("dialog", "3 more open spans do not fit into the answer.")
     equal(page.evaluate("document.querySelectorAll('dialog img').length"), 0, "elements that a name made")
     equal(page.text("dialog li strong"), evil, "the name")
     page.evaluate("document.querySelector('dialog details').open = true")

@@ -38,7 +38,7 @@ def await_names(visit, *names):
 def who_comes_and_goes_is_there_and_gone(t):
     visit = Visit(t)
     page = visit.page
-    page.wait_for_text("#program-list", "No program is here that can be recorded")
+    page.wait_for_text("#program-list", "There is no program that can be recorded")
     pipeline = start_pipeline(t)
     await_names(visit, "pipeline")
     target = start_target(t)
@@ -52,7 +52,7 @@ def who_comes_and_goes_is_there_and_gone(t):
     equal([page.evaluate(SELECTED), page.evaluate("document.querySelector('#capture-target').value")], ["", ""], "who is selected then")
     page.wait_for("!document.querySelector('[data-chart=program]').checkVisibility()", "its chart to go")
     target.kill()
-    page.wait_for_text("#program-list", "No program is here that can be recorded")
+    page.wait_for_text("#program-list", "There is no program that can be recorded")
     page.check_quiet()
 
 
@@ -110,7 +110,7 @@ def what_is_known_of_one_is_in_its_row(t):
     labels = page.evaluate("[...document.querySelectorAll('#program-list tbody [name=program]')].map((e) => e.labels[0].innerText.trim())")
     equal(labels, ["n301"], "the label of what selects one")
     equal(page.evaluate("document.querySelector('#program-list [data-action=measure]').getAttribute('aria-label')"),
-          "Measure the memory of n301: its own, and its share of what it has in common with others (PSS)", "what measures, in words")
+          "Measure the memory of n301: its own, plus its share of memory that it shares with others (PSS)", "what measures, in words")
     page.check_quiet()
 
 
@@ -207,7 +207,7 @@ def their_share_of_memory_is_measured_when_it_is_asked_for(t):
     page.click(button)
     page.wait_for(f"/^1\\d\\d MB share$/.test(document.querySelector('{button}').textContent)", "100 MiB more")
     target.signal(signal.SIGKILL)
-    page.wait_for_text("#program-list", "No program is here")
+    page.wait_for_text("#program-list", "There is no program")
     equal(visit.ask("page.programs.memory.size"), 0, "what is kept of those that are gone")
     page.check_quiet()
 

@@ -99,7 +99,7 @@ def slow_steps_are_taken_apart(t):
     page = visit.page
     page.click("[data-action=report]:not(:disabled)")
     page.wait_for_text("dialog", "Where time went")
-    rows = "[...document.querySelectorAll('dialog table[aria-label=\"What is different in slow ones\"] tbody tr')].map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent))"
+    rows = "[...document.querySelectorAll('dialog table[aria-label=\"Differences of slow spans\"] tbody tr')].map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent))"
     slow = visit.ask("(await page.api.get(`/runs/${page.runs.list()[0].run}/report`)).slow")
     equal(page.evaluate(rows), [[one["name"], f"{one['slow']['count']:,} of {one['count']:,}"] for one in slow], "slow ones, and all there are")
     page.check_quiet()

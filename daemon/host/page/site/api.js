@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to the daemon (docs/http-api.md). What is refused is thrown as a Refusal with the daemon's own words.
+// Requests to the daemon (docs/http-api.md). A refused request throws a Refusal that has the
+// daemon's own message.
 
 const ROOT = "/api/v1";
 
@@ -42,7 +43,7 @@ export class Api {
 		return ROOT + path;
 	}
 
-	// Again whenever the daemon is another one.
+	// Gets a session token. The page calls this again when the daemon has been restarted.
 	async open() {
 		this.session = await this.get("/session");
 		return this.session;
@@ -52,7 +53,8 @@ export class Api {
 		return (await ask(path, {signal})).json();
 	}
 
-	// Numbers that JavaScript would round come as texts, with all their digits (browsers before 2023 and 2025 round them).
+	// JavaScript would round large integers, so they are returned as strings with all digits.
+	// Browsers older than 2023 to 2025 do not give the source text and round them.
 	async getExactly(path, signal) {
 		return JSON.parse(await (await ask(path, {signal})).text(), (key, value, context) =>
 			(typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && (key === "value" || key === "id") && context?.source) || value);
@@ -70,7 +72,8 @@ export class Api {
 		return this.write("DELETE", path);
 	}
 
-	// A token of a daemon that was restarted is refused: once more with a new one.
+	// A restarted daemon refuses the old token, so a refused request is sent once more with a
+	// new token.
 	async write(method, path, body) {
 		try {
 			return await this.writeOnce(method, path, body);

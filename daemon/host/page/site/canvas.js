@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What charts and the timeline have in common: a canvas of the screen's own pixels, places in sorted numbers, and texts that fit.
+// Helpers of the charts and the timeline: a canvas in screen pixels, binary search in sorted
+// numbers, and text that is cut to fit.
 import {scale} from "./scale.js";
 
-// Made ready to be drawn on anew, in pixels of the page; |canvas| becomes as large.
+// Resizes and clears |canvas| and returns its context, whose unit is one CSS pixel.
 export function prepare(canvas, width, height) {
 	const ratio = window.devicePixelRatio || 1;
 	const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -22,7 +23,8 @@ export function prepare(canvas, width, height) {
 	return context;
 }
 
-// The first place from |low| on whose number is above |value|; the numbers grow.
+// Returns the first index from |low| on whose number is above |value|. The numbers are in ascending
+// order.
 export function firstAbove(numbers, value, low = 0, high = numbers.length) {
 	while (low < high) {
 		const middle = (low + high) >> 1;
@@ -36,25 +38,26 @@ export function firstAbove(numbers, value, low = 0, high = numbers.length) {
 
 let parser = null;
 
-// A colour of CSS as the four bytes of a pixel.
+// Returns a CSS colour as the four bytes of a pixel.
 export function packColour(css, alpha) {
 	parser ??= document.createElement("canvas").getContext("2d");
 	parser.fillStyle = css;
-	// Opaque colours are given back as "#rrggbb".
+	// The canvas returns opaque colours as "#rrggbb".
 	const rgb = parseInt(parser.fillStyle.slice(1), 16);
 	const bytes = [rgb >> 16, (rgb >> 8) & 255, rgb & 255, Math.round(alpha * 255)];
 	return new Uint32Array(Uint8Array.from(bytes).buffer)[0];
 }
 
-// Rows of what is too narrow for a name, as pixels: of a million spans tens of thousands are seen at once, and one call of the canvas for each
-// would take longer than a frame lasts. Each row is one pixel high until it is drawn.
+// Paints the spans that are too narrow for a name as pixels. Of a million spans tens of thousands
+// are visible at once, and one canvas call for each would take longer than a frame. Each row is one
+// pixel high until draw() stretches it.
 export class Strips {
 	constructor() {
 		this.canvas = document.createElement("canvas");
 		this.pixels = new Uint32Array(0);
 	}
 
-	// |width| is in pixels of the page.
+	// |width| is in CSS pixels.
 	begin(width, mostRows) {
 		this.ratio = window.devicePixelRatio || 1;
 		this.wide = Math.max(Math.round(width * this.ratio), 1);
@@ -70,7 +73,7 @@ export class Strips {
 		this.tops.push(top);
 	}
 
-	// From |a| to |b|, one pixel at least.
+	// Paints from |a| to |b|, at least one pixel.
 	paint(a, b, packed) {
 		const from = Math.min(Math.round(a * this.ratio), this.wide - 1);
 		const to = Math.min(Math.max(Math.round(b * this.ratio), from + 1), this.wide);
@@ -109,7 +112,8 @@ function widthOf(context, text) {
 	return width;
 }
 
-// |text|, or as much of it as has room, with "…" behind it; "" where not even a letter has.
+// Returns |text|, shortened with "…" if it is wider than |width|, or "" if not even one letter
+// fits.
 export function fit(context, text, width) {
 	const whole = widthOf(context, text);
 	if (whole <= width)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be captured: a program that runs, several, or the next one that starts, for how long, how fine; or what they hold already. Tells "begun" (detail: CAPTURE).
+// The form of a capture: one running program, several, or the next one that starts; the duration
+// and the options; or a snapshot of recorded data. Dispatches "begun" (detail: the capture).
 import {find, make, set, setText} from "./dom.js";
 import {OptionFields} from "./option_fields.js";
 
-const LEVELS = [["1", "1: user"], ["2", "2: user and info (default)"], ["3", "3: all, verbose ones, too"], ["0", "0: no spans, usage only"]];
+const LEVELS = [["1", "1: user"], ["2", "2: user and info (default)"], ["3", "3: all, including verbose"], ["0", "0: no spans, usage only"]];
 
 function field(label, input, help) {
 	const helpId = `${input.id}-help`;
@@ -13,7 +14,7 @@ function field(label, input, help) {
 }
 
 export class CaptureForm extends EventTarget {
-	// findOnly() is the pid of the only program there is, or "all".
+	// findOnly() returns the pid if there is exactly one program, else "all".
 	constructor(api, findOnly) {
 		super();
 		Object.assign(this, {api, findOnly});
@@ -28,23 +29,23 @@ export class CaptureForm extends EventTarget {
 	}
 
 	buildFields() {
-		this.modes = make("fieldset", {class: "modes"}, make("legend", {class: "unseen"}, "What"),
+		this.modes = make("fieldset", {class: "modes"}, make("legend", {class: "unseen"}, "Source"),
 			this.buildMode("now", "Running program", true), this.buildMode("next", "Next program that starts", false),
-			this.buildMode("held", "What is held already", false));
-		this.target = make("input", {id: "capture-target", autocomplete: "off", spellcheck: "false", placeholder: "all that there are"});
-		this.targetField = field("Program", this.target, "Pid, name, /path, or all; several with commas. All of one name: name=NAME. Or select one in the list.");
+			this.buildMode("held", "Data held already", false));
+		this.target = make("input", {id: "capture-target", autocomplete: "off", spellcheck: "false", placeholder: "all programs"});
+		this.targetField = field("Program", this.target, "A pid, a name, a /path, or all; commas separate several. name=NAME means all programs of that name. Or select one in the list.");
 		this.next = make("input", {id: "capture-next", autocomplete: "off", spellcheck: "false", placeholder: "train*"});
-		this.nextField = field("Name or path", this.next, "A pattern: * and ? stand for any letters. Recorded from its first annotation on.");
+		this.nextField = field("Name or path", this.next, "A pattern: * and ? match any characters. The recording starts at the program's first annotation.");
 		this.wait = make("input", {id: "capture-wait", type: "number", min: "1", max: "3600", value: "600", required: true});
 		this.waitField = field("Wait for it, s", this.wait);
 		this.last = make("input", {id: "capture-last", type: "number", min: "1", max: "86400000", placeholder: "all"});
-		this.lastField = field("Last, ms", this.last, "Of the session that runs, or else of the flight recorder, which alone can be cut to the last.");
+		this.lastField = field("Last, ms", this.last, "The data come from the running session, or else from the flight recorder. Only the flight recorder's can be cut to the last milliseconds.");
 		this.duration = make("input", {id: "capture-duration", type: "number", min: "1", max: "86400000", value: "500", required: true});
 		this.level = make("select", {id: "capture-level"}, ...LEVELS.map(([value, text]) =>
 			make("option", {value, selected: value === "2"}, text)));
 		this.durationField = field("Duration, ms", this.duration);
 		this.levelField = field("Level", this.level);
-		this.run = make("input", {id: "capture-run", autocomplete: "off", spellcheck: "false", placeholder: "the time", maxlength: "127"});
+		this.run = make("input", {id: "capture-run", autocomplete: "off", spellcheck: "false", placeholder: "current time", maxlength: "127"});
 		this.optionsBox = make("details", {ontoggle: () => this.loadOptions()}, make("summary", {}, "More options"));
 		this.button = make("button", {id: "capture-button", class: "main"}, "Capture");
 		this.problem = make("p", {class: "problem", role: "alert"});
@@ -62,7 +63,8 @@ export class CaptureForm extends EventTarget {
 		return this.mode === "next";
 	}
 
-	// Of what was recorded before nothing can be chosen any more.
+	// A snapshot reads data that is already recorded, so duration, level and options do not
+	// apply.
 	get isHeld() {
 		return this.mode === "held";
 	}
@@ -74,11 +76,11 @@ export class CaptureForm extends EventTarget {
 		this.durationField.hidden = this.levelField.hidden = this.optionsBox.hidden = this.isHeld;
 		set(this.next, {required: this.isNext});
 		this.wait.disabled = !this.isNext;
-		// What is hidden then may be wrong.
+		// An invalid value in a hidden field must not stop a snapshot.
 		this.form.noValidate = this.isHeld;
 	}
 
-	// Of the list.
+	// Fills in the program that the user selected in the list; null empties the field.
 	select(target) {
 		this.target.value = target ? String(target.pid) : "";
 		if (this.isNext)
@@ -98,7 +100,8 @@ export class CaptureForm extends EventTarget {
 		}
 	}
 
-	// Before the browser shows which value is wrong: it can show none that is hidden.
+	// Runs before the browser marks the invalid field, because the browser cannot show a
+	// message at a hidden one.
 	showAll() {
 		this.optionsBox.open ||= Boolean(this.options?.isWrong);
 		this.options?.showAll();
@@ -151,7 +154,7 @@ export class CaptureForm extends EventTarget {
 		}
 	}
 
-	// Not "disabled": the keyboard would have to find its way back to the button.
+	// The button is not disabled, because a disabled button loses the keyboard focus.
 	tellAsking(isAsking) {
 		this.isAsking = isAsking;
 		set(this.button, {"aria-disabled": isAsking ? "true" : null});

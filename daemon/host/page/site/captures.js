@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures: how far each is, and what became of it.
+// The list of captures, with the progress and the outcome of each.
 import {find, keepRows, make, makeButton, set, setText} from "./dom.js";
 import {bytes, count, durationMs} from "./words.js";
 
 const MOST_SHOWN = 12;
-// A bar without a value moves.
+// A progress bar without a value is animated, which users who prefer reduced motion do not get.
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const WORDS = {
 	waiting: "waiting for the program", starting: "starting", recording: "recording", collecting: "collecting", writing: "writing",
-	done: "done", failed: "failed", empty: "nothing was recorded", cancelled: "given up",
+	done: "done", failed: "failed", empty: "nothing was recorded", cancelled: "cancelled",
 };
 
 function nameCapture(capture) {
 	const names = capture.targets.map((target) => `${target.name} (${target.pid})`);
 	const asked = capture.next ?? [capture.target].flat().join(", ");
-	const whom = names.length ? names.join(", ") : `${capture.next ? "next " : ""}${asked}`;
-	return capture.snapshot === null ? whom : `Snapshot of ${whom}`;
+	const programs = names.length ? names.join(", ") : `${capture.next ? "next " : ""}${asked}`;
+	return capture.snapshot === null ? programs : `Snapshot of ${programs}`;
 }
 
 function tellProgress(capture) {
@@ -39,7 +39,8 @@ function tellProblems(capture) {
 }
 
 export class Captures {
-	// act(name, capture): "stop", "give up", "forget" or "open".
+	// act(name, capture) is called when a button is pressed; |name| is "stop", "cancel", "forget"
+	// or "open".
 	constructor(collection, act) {
 		Object.assign(this, {collection, act});
 		this.list = make("ul", {class: "captures", "aria-label": "Captures"});
@@ -59,7 +60,7 @@ export class Captures {
 		const button = (text, name) => makeButton(text, () => this.act(name, this.collection.get(id)));
 		return make("li", {},
 			make("strong"), make("span", {class: "progress-text"}), make("progress"), make("p", {class: "problem"}),
-			make("div", {class: "actions"}, button("Stop and keep", "stop"), button("Give up", "give up"), button("Events", "open"),
+			make("div", {class: "actions"}, button("Stop and keep", "stop"), button("Cancel", "cancel"), button("Events", "open"),
 				button("Forget", "forget")));
 	}
 
@@ -82,7 +83,7 @@ export class Captures {
 	}
 }
 
-// In a sentence, for who does not see the list; "" while nothing has ended or begun.
+// Returns a sentence for a screen reader when a capture has begun or ended, else "".
 export function tellChange(before, capture) {
 	if (before?.state === capture.state)
 		return "";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One chart of usage over the time window: its lines, what they are now or where the cursor is, and in words for who cannot see it.
+// One chart of usage over the time window: its lines, a legend with the values at the cursor or
+// now, and a description for screen readers.
 import {firstAbove, prepare} from "./canvas.js";
 import {colour, isForced, seriesColour, seriesDash} from "./colours.js";
 import {keepRows, make, set, setText} from "./dom.js";
@@ -9,14 +10,15 @@ import {scale} from "./scale.js";
 import {findTicks} from "./ticks.js";
 import {quantity} from "./words.js";
 
-// The same in all charts and the timeline, so that one time is at one place.
+// All charts and the timeline have the same left margin, so that equal times are one above the
+// other.
 export const gutterPx = () => Math.round(58 * scale());
 const MARGIN_PX = 8;
 const axisPx = () => 18 * scale();
 const LEGEND_MOST = 6;
-// Of these and their tens the half is as round.
+// Half of each of these numbers, times a power of ten, is a round number, too.
 const ROUND = [1, 2, 4, 5, 10];
-// A sample tells of no time that is farther away.
+// The cursor shows no sample that is farther away than this.
 const NEAR_MS = 1500;
 
 function roundUp(value) {
@@ -25,12 +27,14 @@ function roundUp(value) {
 }
 
 export class Chart {
-	// |kind| is a row of charts.js. |find| tells what is to be drawn, [{key, name, unit, detail, at, values, isHeld}…]: |at| are growing times in ms behind
-	// the window's origin, |values| null where nothing is known; what is held stays until the next time. |bands| tells [{from, to}…], stretches of time to be marked.
+	// |kind| is a row of charts.js. |find| returns the lines to draw, [{key, name, unit,
+	// detail, at, values, isHeld}…]. |at| holds ascending times in ms after the window's
+	// origin; |values| are null where unknown; with |isHeld| a value stays until the next time.
+	// |bands| returns the stretches of time to mark, [{from, to}…].
 	constructor(kind, timeWindow, find, bands) {
 		Object.assign(this, {kind, timeWindow, find, bands});
 		this.series = [];
-		this.drawn = null; // {from, to, most, xLabels, yLabels}: what was drawn last
+		this.drawn = null; // {from, to, most, xLabels, yLabels} of the last drawing
 		this.frame = new Frame(() => this.draw());
 		this.build();
 	}
@@ -70,7 +74,7 @@ export class Chart {
 		this.choice.style.width = `${Math.abs(a - b)}px`;
 	}
 
-	// Of what no machine has to have there is a chart while there is something in it.
+	// A chart that not every machine has is hidden while it has no line.
 	draw() {
 		this.series = this.find();
 		this.element.hidden = !this.series.length && !this.kind.isSure;
@@ -92,7 +96,8 @@ export class Chart {
 		context.restore();
 	}
 
-	// What is whole: 100 %, all memory; or a round number above what there was.
+	// Returns the value at the upper end: the whole (100 %, all memory) or a round number above
+	// the largest value.
 	findMost() {
 		const whole = this.kind.most?.();
 		if (whole)
@@ -131,7 +136,7 @@ export class Chart {
 		Object.assign(this.drawn, {xLabels: ticks.map(({label}) => label), yLabels: marks.map((value) => quantity(value, unit))});
 	}
 
-	// Inside of the plot, also at its ends.
+	// The labels at both ends are moved so that they stay inside the chart.
 	drawTicks(context, area, ticks) {
 		context.textAlign = "center";
 		for (const {ms, label} of ticks) {
@@ -146,12 +151,12 @@ export class Chart {
 		return area.top + area.height * (1 - value / most);
 	}
 
-	// What can be seen of it, and one more on each side, where the line comes from and goes.
+	// Draws the visible points and one more on each side, so that the line reaches the edges.
 	drawSeries(context, area, {at, values, isHeld}, i, most) {
 		const first = Math.max(firstAbove(at, this.timeWindow.from) - 1, 0);
 		const end = Math.min(firstAbove(at, this.timeWindow.to) + 1, at.length);
 		context.strokeStyle = context.fillStyle = seriesColour(i);
-		context.lineWidth = 2; // one pixel at least is of the whole colour
+		context.lineWidth = 2; // two pixels, so that at least one has the full colour
 		context.setLineDash(seriesDash(i));
 		for (let k = first; k < end;) {
 			const from = k;
@@ -164,7 +169,7 @@ export class Chart {
 		context.setLineDash([]);
 	}
 
-	// Of known values, from one place to before another.
+	// Draws the points from |from| to before |to|, whose values are all known.
 	drawLine(context, area, {at, values, isHeld}, from, to, most) {
 		const bottom = area.top + area.height;
 		let x = this.toPx(at[from]);
@@ -191,7 +196,7 @@ export class Chart {
 		context.globalAlpha = 1;
 	}
 
-	// Values where the cursor is, or else now.
+	// The legend shows the values at the cursor, or the newest ones without a cursor.
 	showLegend() {
 		const shown = this.series.slice(0, LEGEND_MOST).map((series, i) => ({series, i, value: this.findValue(series)}));
 		keepRows(this.legend, shown, {
@@ -210,7 +215,8 @@ export class Chart {
 		set(this.plot, {"aria-label": `${this.kind.title}: ${words.join(", ")}`});
 	}
 
-	// At the cursor: of samples the nearest one, unless none is near; of what is held the one that holds there.
+	// Returns the value at the cursor: a held value is the last one before the cursor, a sample
+	// is the nearest one within NEAR_MS.
 	findValue({at, values, isHeld}) {
 		const {cursor, to} = this.timeWindow;
 		const behind = firstAbove(at, cursor ?? (isHeld ? to : Infinity));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which charts there are, a row each, and the table that says the same. They show the daemon's samples, one a second; of less than ten seconds of a run
-// the counters that its trace has, which are taken ten times a second.
+// The table of all charts, and the text table with the same values. They show the daemon's samples,
+// one per second. If the window is shorter than ten seconds, they show the counters of the open
+// run's trace instead, which has ten samples per second.
 import {Chart} from "./chart.js";
 import {onColours} from "./colours.js";
 import {find, make} from "./dom.js";
@@ -8,7 +9,7 @@ import {Frame} from "./frame.js";
 import {Table} from "./table.js";
 import {quantity} from "./words.js";
 
-// Samples a second tell too little of less.
+// Below this window length one sample per second shows too little.
 const FINE_MS = 10000;
 const MIB = 1 << 20;
 
@@ -17,8 +18,11 @@ const named = (column) => `${column.name} ${column.metric}`.trim();
 const ofProgram = (counter) => `${counter.process} (${counter.pid})`;
 const ofDevice = (word) => (counter, match) => `${word} ${match[1]}`;
 
-// |wants| chooses columns, with the pid of the program that is selected; |most| is the end of the scale, and |limit| what it never exceeds; |name| is a line's;
-// |isSure|: every machine has it, so its place is kept before anything is known. |traced|: the same in a trace, [{pattern of the counter's name, unit, factor, name}…].
+// The fields of a chart. |wants| selects the daemon's columns, given the pid of the selected
+// program. |most| is the end of the scale, and |limit| a value that the scale never exceeds. |name|
+// returns the name of a line. |isSure| marks charts that every machine has: their place is reserved
+// before data arrive. |traced| finds the same data in a trace: [{pattern of the counter's name,
+// unit, factor, name}…].
 const KINDS = [
 	{
 		id: "cpu", title: "CPU", most: percent, isSure: true,
@@ -92,7 +96,7 @@ export class Charts {
 		this.moreBox = find("more-charts-box");
 		this.tableBox = find("usage-table-box");
 		this.table = new Table("Usage now", [
-			{title: "What", text: (column) => `${column.group} ${column.name}`.trim(), isHead: true},
+			{title: "Source", text: (column) => `${column.group} ${column.name}`.trim(), isHead: true},
 			{title: "Measure", text: (column) => column.metric},
 			{title: "Now", text: (column) => quantity(samples.getLatest(column.key), column.unit), className: "number"},
 		], (column) => column.key);
@@ -122,7 +126,7 @@ export class Charts {
 		onColours(draw);
 	}
 
-	// The program whose usage is shown beside the machine's, or null.
+	// Shows the usage of this program beside the machine's; null shows the machine alone.
 	follow(pid) {
 		this.pid = pid;
 		this.take();
@@ -149,7 +153,7 @@ export class Charts {
 		return columns.map((column, i) => ({...column, name: kind.name(column), at, values: values[i]}));
 	}
 
-	// What the trace of the run that is open has of it, where that can be seen.
+	// Returns the lines that the open run's trace has for this chart and that are visible now.
 	findTraced(kind) {
 		return kind.traced.flatMap((row) => this.events.counters
 			.filter((counter) => row.pattern.test(counter.name) && this.isSeen(counter))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon has of one kind, by id: loaded as a whole, then kept up to date by events. Tells "change", not for each event but soon.
+// All items of one kind that the daemon has, by id. They are loaded once and then kept up to date
+// by events. Dispatches "change" soon after an event, once for several events.
 
 const SOON_MS = 16;
 
 export class Collection extends EventTarget {
-	// load() gives all of them; |order| sorts.
+	// load() returns all items; |order| compares two of them.
 	constructor({key, load, order}) {
 		super();
 		this.key = key;
@@ -13,8 +14,8 @@ export class Collection extends EventTarget {
 		this.items = new Map();
 		this.isLoaded = false;
 		this.timer = null;
-		this.arrived = null; // while it loads: what came meanwhile
-		this.removed = null; // and what went
+		this.arrived = null; // items that arrive while a load is running
+		this.removed = null; // ids that are removed meanwhile
 	}
 
 	get(id) {
@@ -25,13 +26,13 @@ export class Collection extends EventTarget {
 		return [...this.items.values()].sort(this.order);
 	}
 
-	// An answer is older than the events that came while it was on its way.
+	// The answer is older than events that arrive before it, so those events are applied to it.
 	async load() {
 		const arrived = (this.arrived = new Map());
 		const removed = (this.removed = new Set());
 		const loaded = await this.loadAll();
 		if (this.arrived !== arrived)
-			return; // a later one is under way
+			return; // a later load is running
 		this.items = new Map(loaded.map((item) => [item[this.key], item]));
 		for (const [id, item] of arrived)
 			this.items.set(id, item);
@@ -57,7 +58,8 @@ export class Collection extends EventTarget {
 		this.tell();
 	}
 
-	// By a timer: frames do not come to a page that nobody sees, and its lists must not grow stale.
+	// A timer, not an animation frame: hidden pages get no frames, and their lists must stay up
+	// to date, too.
 	tell() {
 		this.timer ??= setTimeout(() => {
 			this.timer = null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The style sheet's colours, for what is drawn by hand: other ones in the dark.
+// The colours of the style sheet for drawings on a canvas. They change with the dark theme.
 
 const listeners = new Set();
 let kept = new Map();
@@ -16,7 +16,8 @@ export function seriesColour(i) {
 
 const forced = matchMedia("(forced-colors: active)");
 
-// Whether the person has chosen the few colours that there are: then lines differ by their dashes, and spans have a frame and no colour of their own.
+// Returns whether the user has forced a small set of colours. Lines then differ by their dashes,
+// and spans have a frame and no colour of their own.
 export function isForced() {
 	return forced.matches;
 }
@@ -27,7 +28,7 @@ export function seriesDash(i) {
 	return isForced() ? DASHES[i % DASHES.length] : [];
 }
 
-// One colour a name, always the same, which black text can be read on.
+// Returns the colour of a name, which is always the same and light enough for black text.
 export function nameColour(name) {
 	if (isForced())
 		return colour("card");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window of the page's own before everything else: Escape closes it, and the keyboard goes back to where it was.
+// A modal dialog of the page. Escape closes it, and the keyboard focus returns to where it was.
 import {make, makeButton} from "./dom.js";
 
 export class Dialog {
@@ -21,12 +21,12 @@ export class Dialog {
 	}
 }
 
-// They belong to the view that they were opened from.
+// Dialogs belong to the view that opened them, so leaving the view closes them.
 export function closeDialogs() {
 	document.querySelectorAll("dialog[open]").forEach((element) => element.close());
 }
 
-// Whether somebody agreed to |verb|.
+// Asks the user, and resolves to whether the user pressed |verb|.
 export function confirm(title, text, verb) {
 	const dialog = new Dialog(title, make("p", {}, text));
 	return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine permits, as proftap doctor tells it.
+// The checks of this machine, like proftap doctor.
 import {find, make, set, setText} from "./dom.js";
 import {Table} from "./table.js";
 
@@ -20,18 +20,18 @@ export class Doctor {
 
 	show(report) {
 		const table = new Table("Checks", [
-			{title: "What", isHead: true, text: (check) => check.name},
+			{title: "Check", isHead: true, text: (check) => check.name},
 			{title: "State", fill: (cell, check) => this.fillState(cell, check)},
 			{title: "Found", text: (check) => check.text, className: "wide"},
-			{title: "What changes it", fill: (cell, check) => this.fillRemedy(cell, check), className: "wide"},
+			{title: "Remedy", fill: (cell, check) => this.fillRemedy(cell, check), className: "wide"},
 		], (check) => check.key);
 		table.show(report.checks);
 		this.place.replaceChildren(this.summarise(report), table.element);
 	}
 
 	summarise({hostname, kernel, processor, is_ready: isReady}) {
-		const what = isReady ? "all that recording needs is there" : "something that recording needs is missing";
-		return make("p", {}, `${hostname}, Linux ${kernel}, ${processor}: ${what}.`);
+		const verdict = isReady ? "everything that recording needs is available" : "something that recording needs is missing";
+		return make("p", {}, `${hostname}, Linux ${kernel}, ${processor}: ${verdict}.`);
 	}
 
 	fillState(cell, check) {
@@ -39,7 +39,7 @@ export class Doctor {
 		set(cell, {"data-state": check.state, "data-needed": check.is_needed});
 	}
 
-	// A command to copy, and why it helps.
+	// Shows a command to copy, and the reason for it.
 	fillRemedy(cell, {command, reason}) {
 		cell.replaceChildren(...[command && make("code", {}, command), reason && make("p", {class: "help"}, reason)].filter(Boolean));
 	}

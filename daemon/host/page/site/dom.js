@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements: made in one call, and kept in step with a list without being made anew, so that the keyboard's place stays.
+// Creates elements in one call, and updates lists of elements in place, so that the keyboard focus
+// stays.
 
-// make("button", {type: "button", onclick: f, "aria-label": "stop"}, "Stop", icon). Texts are texts, never markup.
+// For example make("button", {type: "button", onclick: f, "aria-label": "stop"}, "Stop", icon).
+// Strings become text, never markup.
 export function make(tag, attributes = {}, ...children) {
 	const element = document.createElement(tag);
 	set(element, attributes);
@@ -28,13 +30,15 @@ export function makeButton(text, onclick, attributes = {}) {
 	return make("button", {type: "button", onclick, ...attributes}, text);
 }
 
-// Only where it is another one: a screen reader says what is set again.
+// Sets the text only if it differs, because a screen reader reads it again each time that it is
+// set.
 export function setText(element, text) {
 	if (element.textContent !== text)
 		element.textContent = text;
 }
 
-// The children of |parent| become one for each item: made by create(item) once for each key, brought up to date by update(element, item).
+// Gives |parent| one child for each item. create(item) runs once for each key, update(element,
+// item) each time.
 export function keepRows(parent, items, {key, create, update}) {
 	const rows = parent.keptRows ?? (parent.keptRows = new Map());
 	const wanted = new Set(items.map(key));

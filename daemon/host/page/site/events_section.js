@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The section of a run's events: which run, how deep, which program; searching a name; what is pointed at or picked, in words.
+// The section with a run's events: the choice of run, depth and program, the search for a name, and
+// the event under the mouse or picked, in words.
 import {find, make, makeButton, setText} from "./dom.js";
 import {nameTrack} from "./lanes.js";
 import {ALL_DEPTHS} from "./run_events.js";
@@ -8,7 +9,7 @@ import {Timeline} from "./timeline.js";
 import {count, duration} from "./words.js";
 
 const MOST_ROWS = 200;
-const NO_RUN = "Capture a program, or open the events of a run below: they appear here, on the time of the charts above.";
+const NO_RUN = "Capture a program, or open the events of a run below: they appear here, on the same time axis as the charts above.";
 
 export class EventsSection {
 	constructor(events, timeWindow) {
@@ -31,7 +32,7 @@ export class EventsSection {
 		this.search = make("input", {type: "search", placeholder: "Find a name", "aria-label": "Find events by name", id: "span-search",
 			autocomplete: "off", oninput: () => this.timeline.setSearch(this.search.value), onkeydown: (event) => this.type(event)});
 		this.depth = make("input", {type: "number", min: "1", max: String(ALL_DEPTHS), placeholder: "all", id: "span-depth",
-			title: "How deep events may lie in others to be shown; empty: all of them", onchange: () => this.deepen()});
+			title: "Show events down to this nesting depth; empty shows all", onchange: () => this.deepen()});
 		this.program = make("select", {"aria-label": "Program whose events are shown", onchange: () => this.choose()});
 		this.tools = find("events-tools");
 		this.tools.append(this.search, make("label", {}, "Depth ", this.depth), this.program,
@@ -97,17 +98,17 @@ export class EventsSection {
 		const parts = [`${run.run}: ${duration(this.events.bounds.end - this.events.bounds.begin)}`];
 		parts.push(n ? `${count(n)} events shown` : "no events here; zoom out, or record with annotations");
 		if (answer.n_left_out)
-			parts.push(`${count(answer.n_left_out)} shorter ones left out: zoom in to see them`);
+			parts.push(`${count(answer.n_left_out)} shorter events left out: zoom in to see them`);
 		if (answer.n_flows_left_out)
 			parts.push(`${count(answer.n_flows_left_out)} flows left out: zoom in to see them`);
 		if (answer.epoch_unix_ns === null)
-			parts.push("the trace does not tell its time of day: it stands where its file was written");
+			parts.push("the trace has no time of day, so it is placed at the time at which its file was written");
 		return parts.join(" · ");
 	}
 
 	showPrograms() {
 		if (this.events.pid)
-			return; // the others are not in the answer
+			return; // the answer has only the chosen program
 		const programs = new Map(this.events.answer.tracks.map((track) => [String(track.pid), `${track.process} (${track.pid})`]));
 		this.program.hidden = programs.size < 2;
 		const wanted = ["", ...programs.keys()];
@@ -121,7 +122,7 @@ export class EventsSection {
 		this.tableTimer = setTimeout(() => this.showTable(), 300);
 	}
 
-	// The longest that are in the window, in the order of time.
+	// Lists the longest events of the window, ordered by time.
 	showTable() {
 		if (!this.tableBox.open || !this.events.answer)
 			return;
@@ -138,11 +139,11 @@ export class EventsSection {
 		this.goNext(event.shiftKey);
 	}
 
-	// The next match behind (or before) what is picked.
+	// Picks the next match after (or before) the picked event.
 	goNext(isBackwards) {
 		const found = this.events.find(this.search.value);
 		if (!found.length) {
-			setText(this.detail, `no event has "${this.search.value}" in its name, as far as it is shown: zoom in to see shorter ones`);
+			setText(this.detail, `no visible event has "${this.search.value}" in its name: zoom in to see shorter ones`);
 			return;
 		}
 		const at = this.timeline.picked?.fromMs ?? -Infinity;

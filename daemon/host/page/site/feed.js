@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon's server-sent events, and whether it is there. The browser comes back by itself after a connection that was lost;
-// where it gives up (an answer that is no stream) this does, later and later.
+// The daemon's server-sent events, and the state of the connection. The browser reconnects by
+// itself after a lost connection; if it gives up (the answer was no event stream), this class
+// retries with growing pauses.
 //
-// It tells "state" (detail: "live", "lost" or "silent"), "restarted" (another daemon than before), and "news" for each of the daemon's
-// (detail: {name, data}).
+// Dispatches "state" (detail: "live", "lost" or "silent"), "restarted" (the daemon is another one
+// than before), and "news" for each event of the daemon (detail: {name, data}).
 //
-// A browser has six connections to a server, for all its pages together: one that nobody looks at gives its own back, and catches up later.
+// A browser opens at most six connections to a server for all its pages together, so a hidden page
+// closes its own and catches up later.
 import {Api} from "./api.js";
 
 const NAMES = ["hello", "reset", "usage", "target", "target_gone", "capture", "capture_gone", "run", "run_gone"];
-// A daemon that lives sends a sample each second.
+// A working daemon sends a sample each second.
 const SILENCE_MS = 5000;
-const LOOK_MS = 1000;
+const CHECK_MS = 1000;
 const HIDDEN_MS = 10000;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 15000;
@@ -26,11 +28,11 @@ export class Feed extends EventTarget {
 		this.pid = null;
 		this.retryMs = FIRST_RETRY_MS;
 		this.retryTimer = null;
-		setInterval(() => this.look(), LOOK_MS);
-		document.addEventListener("visibilitychange", () => this.rest());
+		setInterval(() => this.checkSilence(), CHECK_MS);
+		document.addEventListener("visibilitychange", () => this.followVisibility());
 	}
 
-	rest() {
+	followVisibility() {
 		clearTimeout(this.hiddenTimer);
 		if (document.hidden)
 			this.hiddenTimer = setTimeout(() => this.close(), HIDDEN_MS);
@@ -38,18 +40,18 @@ export class Feed extends EventTarget {
 			this.open(this.pid);
 	}
 
-	// Of a program's own usage, too, if there is a |pid|.
+	// Connects. With a |pid| the samples contain that program's usage, too.
 	open(pid = null) {
 		this.pid = pid;
 		this.close();
-		this.heardAt = performance.now();
+		this.lastEventAt = performance.now();
 		const query = new URLSearchParams();
 		if (pid !== null)
 			query.set("pid", pid);
 		if (this.lastId)
 			query.set("after", this.lastId);
 		this.source = new EventSource(Api.url(`/events?${query}`));
-		this.source.onerror = () => this.lose();
+		this.source.onerror = () => this.takeError();
 		for (const name of NAMES)
 			this.source.addEventListener(name, (event) => this.take(name, event));
 	}
@@ -61,25 +63,25 @@ export class Feed extends EventTarget {
 	}
 
 	take(name, event) {
-		this.heardAt = performance.now();
+		this.lastEventAt = performance.now();
 		this.retryMs = FIRST_RETRY_MS;
 		if (event.lastEventId)
 			this.lastId = event.lastEventId;
 		this.setState("live");
 		const data = JSON.parse(event.data);
 		if (name === "hello")
-			this.greet(data);
+			this.takeHello(data);
 		this.dispatchEvent(new CustomEvent("news", {detail: {name, data}}));
 	}
 
-	greet({started_unix_ms: started}) {
+	takeHello({started_unix_ms: started}) {
 		const isAnother = this.startedUnixMs !== null && this.startedUnixMs !== started;
 		this.startedUnixMs = started;
 		if (isAnother)
 			this.dispatchEvent(new Event("restarted"));
 	}
 
-	lose() {
+	takeError() {
 		this.setState("lost");
 		if (this.source.readyState !== EventSource.CLOSED)
 			return;
@@ -88,8 +90,8 @@ export class Feed extends EventTarget {
 		this.retryMs = Math.min(2 * this.retryMs, LAST_RETRY_MS);
 	}
 
-	look() {
-		if (this.source && this.state === "live" && performance.now() - this.heardAt > SILENCE_MS)
+	checkSilence() {
+		if (this.source && this.state === "live" && performance.now() - this.lastEventAt > SILENCE_MS)
 			this.setState("silent");
 	}
 

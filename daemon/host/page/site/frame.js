@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drawing at most once a frame, however often it is asked for.
+// Draws at most once per animation frame, however often drawing is requested.
 
 export class Frame {
 	constructor(draw) {

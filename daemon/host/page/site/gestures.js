@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving a TimeWindow by mouse, fingers, wheel and keys, on any element that shows it. Dragging pans, with Shift it chooses what to zoom to;
-// two fingers zoom; the wheel zooms with Ctrl and pans with Shift, so that without them the page scrolls as ever.
+// Moves a TimeWindow by mouse, touch, wheel and keyboard, on any element that shows it. Dragging
+// pans; with Shift it selects a range to zoom to. Two fingers zoom. The wheel zooms with Ctrl and
+// pans with Shift; without them it scrolls the page as usual.
 
 const PAN_SHARE = 0.2;
 const ZOOM_STEP = 1.5;
@@ -8,9 +9,10 @@ const WHEEL_ZOOM = 0.0025;
 const CLICK_PX = 4;
 
 export class Gestures {
-	// plot() is {left, width} in pixels of the element: where the time is drawn. onChoice(fromPx, toPx) draws what is being chosen, and with
-	// nulls ends it; onClick(event) is told of presses that moved nothing; onKey(event) is asked first, and says whether the key was meant
-	// for it; goHome() shows all of what there is.
+	// plot() returns {left, width}, the element's pixels in which the time is drawn.
+	// onChoice(fromPx, toPx) draws the range while it is selected; nulls end it. onClick(event)
+	// is called for a press without a movement. onKey(event) is called first for each key and
+	// returns whether it handled it. goHome() shows everything.
 	constructor(element, timeWindow, {plot, onChoice = () => {}, onClick = () => {}, onKey = () => false, goHome}) {
 		Object.assign(this, {element, timeWindow, plot, onChoice, onClick, onKey, goHome});
 		this.pointers = new Map();
@@ -20,7 +22,7 @@ export class Gestures {
 		element.addEventListener("pointerup", (event) => this.release(event));
 		element.addEventListener("pointercancel", (event) => this.drop(event));
 		element.addEventListener("pointerleave", () => timeWindow.point(null));
-		element.addEventListener("wheel", (event) => this.turn(event), {passive: false});
+		element.addEventListener("wheel", (event) => this.wheel(event), {passive: false});
 		element.addEventListener("dblclick", (event) => timeWindow.zoom(1 / (2 * ZOOM_STEP), this.timeAtPx(this.pxOf(event))));
 		element.addEventListener("keydown", (event) => this.type(event));
 	}
@@ -63,14 +65,14 @@ export class Gestures {
 		this.isMoved = true;
 		this.pointers.set(event.pointerId, px);
 		if (this.pinch)
-			this.squeeze();
+			this.pinchZoom();
 		else if (this.isChoosing)
 			this.onChoice(this.startPx, px);
 		else
 			this.timeWindow.pan(-byPx * this.msPerPx);
 	}
 
-	squeeze() {
+	pinchZoom() {
 		const {px, middle} = this.spread();
 		this.timeWindow.zoom(this.pinch.px / px, this.timeAtPx(middle));
 		this.timeWindow.pan((this.pinch.middle - middle) * this.msPerPx);
@@ -98,7 +100,7 @@ export class Gestures {
 		this.onChoice(null, null);
 	}
 
-	turn(event) {
+	wheel(event) {
 		const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
 		if (event.ctrlKey || event.metaKey)
 			this.timeWindow.zoom(Math.exp(event.deltaY * WHEEL_ZOOM), this.timeAtPx(this.pxOf(event)));
@@ -111,11 +113,11 @@ export class Gestures {
 
 	type(event) {
 		const isPlain = event.target === this.element && !event.ctrlKey && !event.metaKey && !event.altKey;
-		if (isPlain && (this.onKey(event) || this.obey(event.key)))
+		if (isPlain && (this.onKey(event) || this.handleKey(event.key)))
 			event.preventDefault();
 	}
 
-	obey(key) {
+	handleKey(key) {
 		const {timeWindow} = this;
 		switch (key) {
 		case "ArrowLeft":

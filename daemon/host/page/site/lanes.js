@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each thread of a run lies in the timeline, from top to bottom: a line with its name, and a row for each depth. The spans of a row are kept in
-// sorted numbers, so that those at a time are found among a million by halving.
+// The place of each thread of a run in the timeline, from top to bottom: a line with its name and
+// one row per depth. The spans of a row are sorted, so that those at a given time are found among a
+// million by binary search.
 
 import {firstAbove} from "./canvas.js";
 import {scale} from "./scale.js";
@@ -10,17 +11,18 @@ export const rowPx = () => Math.round(18 * scale());
 const GAP_PX = 5;
 
 export function nameTrack(track) {
-	const who = track.device !== null && track.device !== undefined ? `${track.process} (${track.device})` : `${track.process} ${track.pid ?? ""}`;
-	return `${track.thread || track.tid} · ${who.trim()}`;
+	const process = track.device !== null && track.device !== undefined ? `${track.process} (${track.device})` : `${track.process} ${track.pid ?? ""}`;
+	return `${track.thread || track.tid} · ${process.trim()}`;
 }
 
-// The spans of one depth of a thread, in the order of their begins.
+// The spans of one depth of a thread, ordered by their start.
 class Row {
 	constructor(spans) {
 		const n = spans.length;
 		this.spans = spans;
 		this.starts = new Float64Array(n);
-		// The latest end up to each: on a device's stream one may end behind the next one's.
+		// The latest end of this span and all before it: on a device's stream a span may
+		// end after the next one has ended.
 		this.ends = new Float64Array(n);
 		let last = -Infinity;
 		for (let i = 0; i < n; i++) {
@@ -31,8 +33,9 @@ class Row {
 		}
 	}
 
-	// The place of the first one that ends behind |ns|, from the place |from| on. Mostly it is the next one.
-	firstBehind(ns, from = 0) {
+	// Returns the index of the first span at or after index |from| that ends after |ns|.
+	// Usually it is the next one, so the search gallops from there.
+	firstEndingAfter(ns, from = 0) {
 		if (from >= this.ends.length || this.ends[from] > ns)
 			return from;
 		let step = 1;
@@ -41,10 +44,10 @@ class Row {
 		return firstAbove(this.ends, ns, from + (step >> 1), Math.min(from + step, this.ends.length));
 	}
 
-	// The shortest of those that touch a stretch of time, or undefined.
+	// Returns the shortest span that touches the range of time, or undefined.
 	shortestIn(from, to) {
 		let found;
-		for (let i = this.firstBehind(from - 1); i < this.spans.length && this.starts[i] <= to; i++) {
+		for (let i = this.firstEndingAfter(from - 1); i < this.spans.length && this.starts[i] <= to; i++) {
 			const span = this.spans[i];
 			if (span[1] + span[2] >= from && (!found || span[2] < found[2]))
 				found = span;
@@ -59,7 +62,8 @@ export class Lanes {
 		this.heightPx = 0;
 	}
 
-	// Steps first, then programs together, as they came. A thread is also there where only a flow begins or ends.
+	// Steps come first, then the threads program by program, in the daemon's order. A row also
+	// exists where only a flow begins or ends.
 	lay({tracks, flows} = {tracks: [], flows: []}) {
 		let top = 0;
 		this.lanes = tracks.map((track, number) => {
@@ -87,12 +91,13 @@ export class Lanes {
 			rows.push(new Row([]));
 	}
 
-	// Those between two heights.
+	// Returns the lanes between two heights.
 	between(top, bottom) {
 		return this.lanes.slice(Math.max(firstAbove(this.tops, top) - 1, 0), firstAbove(this.tops, bottom));
 	}
 
-	// {lane, depth} at a height; |depth| is -1 at its name. Undefined: there is none.
+	// Returns {lane, depth} at a height, with depth -1 at the lane's name, or undefined where
+	// no lane is.
 	at(px) {
 		const lane = this.lanes[firstAbove(this.tops ?? [], px) - 1];
 		const depth = lane && Math.max(Math.floor((px - lane.top - headPx()) / rowPx()), -1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the daemon is there, said where it is seen and heard; and what went wrong otherwise.
+// Shows the state of the connection to the daemon, also to screen readers, and error messages.
 import {find, make, makeButton, set, setText} from "./dom.js";
 import {clock} from "./words.js";
 
@@ -21,20 +21,20 @@ export class LinkState {
 		this.banner.hidden = state === "live";
 		if (state === "live")
 			return;
-		const what = state === "silent" ? "proftapd says nothing" : "proftapd does not answer";
-		setText(this.banner, `${what} since ${clock(this.since)}. What is shown is from before; the page goes on by itself when it is back.`);
+		const what = state === "silent" ? "proftapd has been silent" : "proftapd has not answered";
+		setText(this.banner, `${what} since ${clock(this.since)}. The page shows older data, and continues by itself when proftapd is back.`);
 	}
 
-	// To who listens.
+	// Lets a screen reader say the text.
 	say(text) {
 		if (text)
 			setText(find("said"), text);
 	}
 
-	// A message that stays until it is put away.
+	// Shows an error message until the user dismisses it.
 	complain(text) {
 		const note = make("div", {class: "banner complaint", role: "alert"}, make("span", {}, text),
-			makeButton("×", () => note.remove(), {"aria-label": "Put away"}));
+			makeButton("×", () => note.remove(), {"aria-label": "Dismiss"}));
 		document.querySelectorAll(".complaint").forEach((old) => old.remove());
 		this.banner.after(note);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: what the daemon has, kept up to date by its events, and the parts that show it.
+// The page: the daemon's data, kept up to date by events, and the parts that show them.
 import {Api} from "./api.js";
 import {CaptureForm} from "./capture_form.js";
 import {Captures, tellChange} from "./captures.js";
@@ -21,7 +21,8 @@ import {Samples} from "./samples.js";
 import {TimeBar} from "./time_bar.js";
 import {TimeWindow} from "./time_window.js";
 
-// A program that has ended may leave a run, which nobody tells the daemon of: its server writes it, for as long as that takes.
+// The server of a program that has ended may still write a run, for an unknown time and without an
+// event to the daemon, so the runs are loaded again at these times after the end.
 const RUNS_AFTER_END_MS = [1000, 4000, 15000];
 
 const descending = (key) => (a, b) => b[key] - a[key];
@@ -33,7 +34,7 @@ export class Page {
 		this.samples = new Samples();
 		this.timeWindow = new TimeWindow();
 		this.events = new RunEvents(this.api, this.timeWindow);
-		this.mine = new Set(); // captures that were begun here
+		this.mine = new Set(); // ids of the captures that this page started
 		this.wantedPid = null;
 		this.makeCollections();
 		this.makeParts();
@@ -47,7 +48,8 @@ export class Page {
 		this.runs = new Collection({key: "run", order: descending("written_unix_ms"), load: () => this.loadRuns()});
 	}
 
-	// A directory that cannot be read is said where the runs would be; all else goes on.
+	// If the log directory cannot be read, the list of runs shows the error, and the rest of
+	// the page works.
 	async askForRuns() {
 		try {
 			const answer = await this.api.get("/runs");
@@ -63,7 +65,7 @@ export class Page {
 
 	async loadRuns() {
 		const {log_dir: place, runs, n_more: nMore} = await this.askForRuns();
-		setText(find("runs-place"), place ?? "no log directory: captures are refused; proftapd --log_dir names one");
+		setText(find("runs-place"), place ?? "no log directory: captures are refused; set one with proftapd --log_dir");
 		this.runList.setMore(nMore);
 		return runs;
 	}
@@ -95,7 +97,7 @@ export class Page {
 		this.showView();
 	}
 
-	// Another daemon: nothing of what the one before said is so any more.
+	// After a restart of the daemon nothing that it said before is valid.
 	restart() {
 		this.wantedPid = this.programs.selected?.pid ?? null;
 		this.samples.clear();
@@ -103,7 +105,8 @@ export class Page {
 		this.try(() => this.load());
 	}
 
-	// The program that was selected has another id with another daemon.
+	// A restarted daemon gives programs new ids, so the selected program is found again by its
+	// pid.
 	selectWanted() {
 		const target = this.targets.list().find(({pid}) => pid === this.wantedPid);
 		if (!target)
@@ -127,7 +130,7 @@ export class Page {
 	async loadUsage() {
 		const pid = this.programs.selected?.pid;
 		const asking = (this.usageAsking = this.api.get(pid ? `/usage?pid=${pid}` : "/usage").catch((error) => {
-			// It is gone by now; the machine is still there.
+			// The program is gone, so only the machine's usage is loaded.
 			if (pid && error.code === "NOT_FOUND")
 				return this.api.get("/usage");
 			throw error;
@@ -137,12 +140,12 @@ export class Page {
 			this.samples.load(usage);
 	}
 
-	// Whatever fails is said, and the page goes on.
+	// Shows the error of |action|; the page goes on.
 	async try(action) {
 		try {
 			await action();
 		} catch (error) {
-			if (error.code !== "UNREACHABLE") // that is said already
+			if (error.code !== "UNREACHABLE") // the banner says that already
 				this.link.complain(error.message);
 		}
 	}
@@ -187,7 +190,7 @@ export class Page {
 
 	begin(capture) {
 		this.mine.add(capture.id);
-		// Its events may have been faster than the answer.
+		// The capture's events may arrive before the answer to the request.
 		const known = this.captures.get(capture.id);
 		this.takeCapture(known ?? capture);
 	}
@@ -198,7 +201,7 @@ export class Page {
 			this.eventsSection.close();
 	}
 
-	// The usage of a program is shown with the machine's.
+	// Shows the usage of a program together with the machine's.
 	async follow(target) {
 		this.form.select(target);
 		this.charts.follow(target?.pid ?? null);
@@ -221,7 +224,7 @@ export class Page {
 		if (name === "open")
 			await this.openRun(capture.run);
 		else if (name === "stop")
-			await this.api.post(`${path}/stop`); // what becomes of it is told by events
+			await this.api.post(`${path}/stop`); // events report the outcome
 		else
 			await this.api.delete(path);
 	}

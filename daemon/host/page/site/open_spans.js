@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dialog that shows the spans that are open in a program now, by process and thread, the outermost span first. It asks again while the user looks at it.
+// A dialog that shows the spans that are open in a program now, by process and thread, the
+// outermost span first. It refreshes itself while the page is visible.
 import {Api} from "./api.js";
 import {Dialog} from "./dialog.js";
 import {keepRows, make, makeButton, set, setText} from "./dom.js";
 import {clock, count, dateTime, duration} from "./words.js";
 
 const REFRESH_MS = 2000;
-// A dialog that somebody left open stops asking after so many times.
+// A dialog that was left open stops refreshing after this many times.
 const MOST_REFRESHES = 150;
 const DAY_MS = 86400e3;
 const DEEPEST_INDENT = 12;
@@ -47,8 +48,8 @@ function tellSince(span, nowMs) {
 
 function tellProcess(process) {
 	if (process.state === "ended") {
-		const who = process.signal_tid === null ? process.signal_thread && `the thread that received the signal is not known: ${process.signal_thread}` : null;
-		return [`Ended ${duration(process.ended_ago_ns)} ago${process.ending ? `, ${process.ending}` : ""}; ages are those at its end.`, who && `${who}.`]
+		const unknown = process.signal_tid === null ? process.signal_thread && `the thread that received the signal is not known: ${process.signal_thread}` : null;
+		return [`Ended ${duration(process.ended_ago_ns)} ago${process.ending ? `, ${process.ending}` : ""}; ages are those at its end.`, unknown && `${unknown}.`]
 			.filter(Boolean).join(" ");
 	}
 	const words = [process.state === "stopped" ? "Stopped (SIGSTOP or a debugger); ages go on while it is." : "Running.",
@@ -56,7 +57,7 @@ function tellProcess(process) {
 	return words.filter(Boolean).join(" ");
 }
 
-// Says why no span is shown, and what helps; "": spans are shown.
+// Returns why no span is shown and what to do about it, or "" if spans are shown.
 function tellEmpty(process) {
 	if (process.async_spans.length || process.threads.some(({spans}) => spans.length))
 		return "";
@@ -64,7 +65,7 @@ function tellEmpty(process) {
 		return "No span is open. Only spans that began while it was recorded are known.";
 	if (process.state === "ended")
 		return "Nothing recorded it when it ended, so its open spans are not known.";
-	return "Nothing records it, so its open spans are not known. This command makes those known that begin from then on: ";
+	return "Nothing records it, so its open spans are not known. With this command, spans that begin from then on are known: ";
 }
 
 // Returns the sentence for a screen reader after a refresh: it names the thread whose innermost span has been open longest.
@@ -116,7 +117,7 @@ function showAsyncs(section, process, nowMs) {
 	const spans = process.async_spans.map((span) => ({...span, depth: 0, step: null}));
 	showSpans(list, spans, nowMs, (span) => [`id ${span.id}`, tellArguments(span), `begun by ${nameThread({name: span.thread, tid: span.tid})}`,
 		span.may_have_ended && "it may have ended"].filter(Boolean).join(", "));
-	setText(leftOut, `${count(process.async_left_out)} more async spans have no room in the answer.`);
+	setText(leftOut, `${count(process.async_left_out)} more async spans do not fit into the answer.`);
 	leftOut.hidden = !process.async_left_out;
 	known.hidden = process.async_known_since_unix_ns === null || !spans.length;
 	setText(known, known.hidden ? "" : tellAsyncsKnown(process.async_known_since_unix_ns / 1e6, nowMs));
@@ -157,7 +158,7 @@ function showProcess(section, process, nowMs) {
 		update: (row, thread) => showThread(row, process, thread, nowMs),
 	});
 	showAsyncs(asyncs, process, nowMs);
-	setText(leftOut, `${count(process.left_out)} more open spans have no room in the answer.`);
+	setText(leftOut, `${count(process.left_out)} more open spans do not fit into the answer.`);
 	leftOut.hidden = !process.left_out;
 	showOthers(others, process, process.threads.filter((thread) => !isBusy(thread)));
 }
@@ -169,13 +170,13 @@ export class OpenSpans {
 		this.problem = make("p", {class: "problem", role: "alert", hidden: true});
 		this.said = make("p", {class: "unseen", role: "status"});
 		this.list = make("div", {class: "open-spans"});
-		this.again = make("input", {type: "checkbox", checked: true, onchange: () => this.goOn()});
+		this.again = make("input", {type: "checkbox", checked: true, onchange: () => this.resume()});
 		this.dialog = new Dialog(`Open spans of ${target.name} (${target.pid})`, this.at, this.problem, this.list, this.said);
 		this.dialog.actions.append(make("label", {class: "again"}, this.again, "Refresh every 2 s"),
 			makeButton("Refresh", () => this.refresh(), {"data-action": "refresh"}),
 			make("a", {href: Api.url(`/targets/${target.id}/open_spans`), download: `${target.name}_${target.pid}_open_spans.json`}, "As JSON"),
 			makeButton("Close", () => this.dialog.close(), {autofocus: true}));
-		this.seen = () => this.goOn();
+		this.seen = () => this.resume();
 		document.addEventListener("visibilitychange", this.seen);
 		this.dialog.element.addEventListener("close", () => this.end());
 		setText(this.at, "Loading …");
@@ -190,7 +191,8 @@ export class OpenSpans {
 		document.removeEventListener("visibilitychange", this.seen);
 	}
 
-	// Refreshes because the user asked: the count of automatic refreshes begins anew, and a screen reader says the result.
+	// Refreshes because the user asked. The count of automatic refreshes starts again, and a
+	// screen reader says the result.
 	async refresh() {
 		this.nRefreshes = 0;
 		await this.look();
@@ -198,16 +200,16 @@ export class OpenSpans {
 			setText(this.said, summarise(this.processes));
 	}
 
-	// Goes on asking when the page is seen again or the user has switched refreshing on.
-	goOn() {
+	// Continues when the page is visible again or the user has switched refreshing on.
+	resume() {
 		clearTimeout(this.timer);
 		this.nRefreshes = 0;
 		if (this.again.checked && !document.hidden)
 			this.look();
 	}
 
-	// Plans the next question, which is asked some time after the last answer.
-	plan() {
+	// Schedules the next refresh, some time after the last answer.
+	schedule() {
 		clearTimeout(this.timer);
 		if (this.isOver || document.hidden || !this.again.checked)
 			return;
@@ -230,7 +232,7 @@ export class OpenSpans {
 		}
 		if (this.asking === asking) {
 			this.asking = null;
-			this.plan();
+			this.schedule();
 		}
 	}
 
@@ -248,13 +250,13 @@ export class OpenSpans {
 		});
 	}
 
-	// Shows the error. The spans that were shown stay, with their time.
+	// Shows the error. The spans of the last answer stay, with their time.
 	complain(error) {
 		const isGone = error.code === "NOT_FOUND";
 		if (isGone)
 			this.again.checked = false;
 		setText(this.at, this.shownAt ? `As of ${this.shownAt}; not refreshed since` : "");
-		setText(this.problem, isGone ? `${this.target.name} (${this.target.pid}) has ended, and what it held is not kept.` : error.message);
+		setText(this.problem, isGone ? `${this.target.name} (${this.target.pid}) has ended, and its open spans are not kept.` : error.message);
 		this.problem.hidden = false;
 	}
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What else a capture can be asked, a field for each row of the daemon's table of options. Only what somebody filled in is sent.
+// The other options of a capture: one field for each row of the daemon's table of options. Only
+// fields that the user filled in are sent.
 import {make} from "./dom.js";
 
-// The form has fields of its own for these; the session is the daemon's, and so is whom a stock client means.
+// The form has its own fields for the first two. The daemon sets the session, and the target is not
+// an option of this form.
 const ELSEWHERE = new Set(["duration_ms", "host_tracer_level", "session_id", "ptap_target"]);
 
 export class OptionFields {

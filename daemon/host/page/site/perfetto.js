@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handing a trace to the Perfetto UI, which runs in another window: asked until it answers that it is there, then given the bytes.
+// Hands a trace to the Perfetto UI in another window: pings the window until it answers, then sends
+// the bytes.
 
 const ORIGIN = "https://ui.perfetto.dev";
 const PING_MS = 50;
-const PATIENCE_MS = 60000;
+const TIMEOUT_MS = 60000;
 
-// In the handler of a click, or the browser does not let the window open.
+// Must be called from a click handler, or the browser blocks the window.
 export function openPerfetto() {
 	const other = window.open(ORIGIN);
 	if (!other)
-		throw new Error("the browser did not let the window open: allow it for this page");
+		throw new Error("the browser blocked the window: allow windows of this page");
 	return other;
 }
 
@@ -17,18 +18,18 @@ function awaitPong(other) {
 	return new Promise((resolve, reject) => {
 		const stop = (finish, value) => {
 			clearInterval(pings);
-			clearTimeout(patience);
-			window.removeEventListener("message", hear);
+			clearTimeout(timer);
+			window.removeEventListener("message", onMessage);
 			finish(value);
 		};
-		const hear = (event) => {
+		const onMessage = (event) => {
 			if (event.source === other && event.origin === ORIGIN && event.data === "PONG")
 				stop(resolve);
 		};
 		const ping = () => (other.closed ? stop(reject, new Error("the window was closed")) : other.postMessage("PING", ORIGIN));
 		const pings = setInterval(ping, PING_MS);
-		const patience = setTimeout(() => stop(reject, new Error(`${ORIGIN} does not answer; proftap view serves the trace for it as well`)), PATIENCE_MS);
-		window.addEventListener("message", hear);
+		const timer = setTimeout(() => stop(reject, new Error(`${ORIGIN} does not answer; proftap view can serve the trace to it, too`)), TIMEOUT_MS);
+		window.addEventListener("message", onMessage);
 	});
 }
 

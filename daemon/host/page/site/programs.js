@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs that can be recorded: searched by anything that is known of them, one of them selected. Tells "select" (detail: TARGET or null).
+// The list of programs that can be recorded. All known properties can be searched, and one program
+// can be selected. Dispatches "select" (detail: the target or null).
 import {find, make, makeButton, set, setText} from "./dom.js";
 import {Table} from "./table.js";
 import {bytes, clock, dayTime, quantity} from "./words.js";
@@ -26,18 +27,19 @@ function tellState(target) {
 	return words.join(", ");
 }
 
-// All that somebody may search for.
+// Returns all words that a search can match.
 function searchText(target) {
 	return [target.pid, target.name, target.user, target.path, target.state, target.stopped ? "stopped" : "", describeContainer(target.container),
 		...Object.entries(target.labels ?? {}).map(([key, value]) => `${key}=${value}`)].join(" ").toLowerCase();
 }
 
 export class Programs extends EventTarget {
-	// measure(target): has its share of memory told to takeMemory(). look(target): shows its open spans.
+	// measure(target) requests the program's share of memory, which arrives at takeMemory().
+	// look(target) shows its open spans.
 	constructor(collection, measure, look) {
 		super();
 		Object.assign(this, {collection, measure, look});
-		this.memory = new Map(); // by id: what was told last
+		this.memory = new Map(); // the last measurement, by id
 		this.usage = new Map(); // by id: {cpu, rss}, now
 		this.selectedId = null;
 		this.search = find("program-search");
@@ -72,18 +74,20 @@ export class Programs extends EventTarget {
 		set(cell.parentElement, {"data-selected": target.id === this.selectedId});
 	}
 
-	// What it does, and, when that is asked for, what each thread is in the middle of.
+	// Shows the state, and a button for the open spans.
 	fillState(cell, target) {
 		if (!cell.firstChild) {
 			const look = () => this.look(this.collection.get(target.id));
 			cell.append(make("span"), " ", makeButton("Open spans", look, {class: "plain", "data-action": "open-spans",
-				title: "What each thread is in the middle of, also while the program hangs"}));
+				title: "The spans that each thread has open now, even if the program hangs"}));
 		}
 		setText(cell.firstChild, tellState(target));
 		set(cell.lastChild, {"aria-label": `Open spans of ${target.name} (${target.pid})`});
 	}
 
-	// What it has in memory, and its share of that. The share is asked for by hand: the kernel takes its time, and the program waits.
+	// Shows the memory in use (RSS) and, on request, the program's share of it (PSS). The
+	// kernel takes long to compute the share and delays the program meanwhile, so the user has
+	// to ask.
 	fillMemory(cell, target) {
 		if (!cell.firstChild) {
 			const measure = () => this.measure(this.collection.get(target.id));
@@ -93,14 +97,14 @@ export class Programs extends EventTarget {
 		const button = cell.lastChild;
 		setText(cell.firstChild, quantity(this.usage.get(target.id)?.rss, "bytes"));
 		setText(button, told ? `${bytes(told.pss_bytes)} share` : "Measure");
-		const what = `memory of ${target.name}: its own, and its share of what it has in common with others (PSS)`;
+		const what = `memory of ${target.name}: its own, plus its share of memory that it shares with others (PSS)`;
 		set(button, {
 			"aria-label": told ? `${bytes(told.pss_bytes)}, ${what}; measure again` : `Measure the ${what}`,
-			title: told ? `measured at ${clock(told.at_unix_ms)}; again?` : `Measure the ${what}`,
+			title: told ? `measured at ${clock(told.at_unix_ms)}; press to measure again` : `Measure the ${what}`,
 		});
 	}
 
-	// What each uses of a processor, and of memory (RSS), by id.
+	// |usage| holds the share of a processor and the memory (RSS) of each program, by id.
 	takeUsage(usage) {
 		this.usage = usage;
 		this.show();
@@ -140,6 +144,6 @@ export class Programs extends EventTarget {
 		if (!this.collection.isLoaded)
 			return "Loading …";
 		return nAll ? "No program matches." :
-			"No program is here that can be recorded: start one with proftap run -- PROGRAM, or with ptap_server_start() in it.";
+			"There is no program that can be recorded. Start one with proftap run -- PROGRAM, or call ptap_server_start() in it.";
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's report (proftap-report(1), "JSON"), as tables.
+// Shows a run's report (proftap-report(1), "JSON") as tables.
 import {Api} from "./api.js";
 import {make} from "./dom.js";
 import {Dialog} from "./dialog.js";
@@ -9,7 +9,7 @@ import {count, duration} from "./words.js";
 
 const MOST_ROWS = 30;
 
-// null: all spans of the row were cut, so nobody knows how long they took.
+// null means that all spans of the row were cut off, so their duration is unknown.
 const numbers = (title, key, tell = duration) => ({title, text: (row) => (row[key] === null ? "–" : tell(row[key])), className: "number"});
 const NAMES = [
 	{title: "Name", isHead: true, text: (row) => row.name}, numbers("Count", "count", count), numbers("Self", "self_ns"),
@@ -17,9 +17,10 @@ const NAMES = [
 ];
 const STEPS = [
 	{title: "Step", isHead: true, text: (row) => row.name}, numbers("Count", "count", count), numbers("Median", "p50_ns"),
-	numbers("p99", "p99_ns"), numbers("Max", "max_ns"), numbers("Slow ones", "outliers", count),
+	numbers("p99", "p99_ns"), numbers("Max", "max_ns"), numbers("Slow", "outliers", count),
 ];
-// Spans in it that grew, by their names from the outermost on; where none did, it did by itself.
+// Returns the inner spans that took longer, by their path from the outermost one; if none did, the
+// span itself took longer.
 function tellGrown({grew, slow, typical}) {
 	const inner = grew.filter(({path}) => path.length > 1);
 	return inner.map(({path, slow_ns: long, typical_ns: short}) => `${path.slice(1).join(" › ")} +${duration(long - short)}`).join(", ") ||
@@ -28,10 +29,10 @@ function tellGrown({grew, slow, typical}) {
 
 const SLOW = [
 	{title: "Name", isHead: true, text: (row) => (row.process_id === null ? row.name : `${row.name} of ${row.process_name} (${row.process_id})`)},
-	{title: "Slow ones", text: (row) => `${count(row.slow.count)} of ${count(row.count)}`, className: "number"},
+	{title: "Slow", text: (row) => `${count(row.slow.count)} of ${count(row.count)}`, className: "number"},
 	{title: "Mean", text: ({slow, typical}) => `${duration(slow.mean_ns)}, typically ${duration(typical.mean_ns)}`, className: "number"},
-	{title: "Of that waiting", text: (row) => duration(row.wait_ns), className: "number"},
-	{title: "What grew", text: tellGrown, className: "wide"},
+	{title: "Waiting", text: (row) => duration(row.wait_ns), className: "number"},
+	{title: "Longer parts", text: tellGrown, className: "wide"},
 ];
 const PROCESSES = [
 	{title: "Program", isHead: true, text: (row) => (row.pid === null ? row.name : `${row.name} (${row.pid})`)},
@@ -49,9 +50,9 @@ function section(title, columns, rows) {
 }
 
 function tellEnd({name, pid, ending, signal_tid: tid, signal_thread: why, threads}) {
-	const by = threads.find((thread) => tid !== null && thread.tid === tid);
-	const who = by ? ` in the thread ${nameThread(by)}` : tid === null ? "" : ` in the thread ${tid}`;
-	const how = ending ? `At death: ${name} (${pid}) ${ending.startsWith("with") ? "ended" : "was"} ${ending}${who}.` :
+	const receiver = threads.find((one) => tid !== null && one.tid === tid);
+	const thread = receiver ? ` in the thread ${nameThread(receiver)}` : tid === null ? "" : ` in the thread ${tid}`;
+	const how = ending ? `At death: ${name} (${pid}) ${ending.startsWith("with") ? "ended" : "was"} ${ending}${thread}.` :
 		`At the snapshot: ${name} (${pid}) went on.`;
 	return why && tid === null ? `${how} The thread that received the signal is not known: ${why}.` : how;
 }
@@ -69,7 +70,7 @@ function tellAsyncs(spans) {
 	return spans.length ? [make("section", {class: "thread"}, make("h4", {}, "Async spans"), listSpans(spans))] : [];
 }
 
-// What each thread was in the middle of when its program ended, or its flight recorder was read.
+// Shows the spans that each thread had open when its program ended or its flight recorder was read.
 function tellOpen(ends) {
 	return ends.map((end) => make("section", {class: "open-spans"}, make("h3", {}, tellEnd(end)), ...end.threads.slice(0, MOST_ROWS).map((thread) =>
 		make("section", {class: "thread"}, make("h4", {}, thread.spans.length ? nameThread(thread) : `${nameThread(thread)}: no open span`),
@@ -89,7 +90,7 @@ function summarise({duration_ns: length, totals}) {
 export function showReport(run, report) {
 	const steps = report.planes.flatMap((plane) => plane.steps);
 	const parts = [summarise(report), lines([...report.errors, ...report.warnings, ...(report.notes ?? [])]),
-		...tellOpen([...report.deaths, ...report.open_at_snapshot]), section("Steps", STEPS, steps), section("What is different in slow ones", SLOW, report.slow),
+		...tellOpen([...report.deaths, ...report.open_at_snapshot]), section("Steps", STEPS, steps), section("Differences of slow spans", SLOW, report.slow),
 		section("Where time went", NAMES, report.names), section("Programs", PROCESSES, report.processes)];
 	const dialog = new Dialog(`Report of ${run.run}`, ...parts.filter(Boolean));
 	dialog.actions.append(

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of the run that is looked at: asked anew, in more detail, when the time window has moved to where some were left out.
-// Tells "change", and "refused" (detail: the Refusal).
+// The events of the open run. When the time window moves to a range whose events were left out,
+// they are requested again in more detail. Dispatches "change", and "refused" (detail: the
+// Refusal).
 
 const SETTLE_MS = 150;
-// Asked for on both sides of the window, so that small moves need nothing.
+// Events of this many window widths are requested on both sides of the window, so that small moves
+// need no request.
 const MARGIN = 1;
 const NS_PER_MS = 1e6;
-// What is narrower cannot be seen.
+// Spans that are narrower than a pixel of a window this wide are left out.
 const PIXELS = 1000;
-// As many as the daemon tells in one answer.
+// The daemon returns at most this many spans in one answer.
 const MOST_SPANS = 20000;
 export const ALL_DEPTHS = 1024;
 
@@ -24,7 +26,7 @@ export class RunEvents extends EventTarget {
 
 	close() {
 		this.run = null;
-		this.answer = null; // what was asked, and the daemon's
+		this.answer = null; // the daemon's answer, with the question in it
 		this.epochMs = null;
 		this.asking?.abort();
 		this.asking = null;
@@ -32,7 +34,7 @@ export class RunEvents extends EventTarget {
 		this.dispatchEvent(new Event("change"));
 	}
 
-	// Of a RUN; the time window goes there.
+	// Opens a run and moves the time window to it.
 	async open(run) {
 		this.close();
 		this.pid = "";
@@ -46,7 +48,7 @@ export class RunEvents extends EventTarget {
 			await this.ask(this.findQuestion());
 	}
 
-	// From its begin on, even if nothing happened then.
+	// Shows the run from its start, even if the first event is later.
 	showAll() {
 		const {begin, end} = this.bounds;
 		const margin = Math.max((end - begin) * 0.02, 1000);
@@ -54,12 +56,12 @@ export class RunEvents extends EventTarget {
 		this.timeWindow.show(this.toMs(begin - margin), this.toMs(end + margin));
 	}
 
-	// Of the recording, in nanoseconds of its own time.
+	// The start and end of the recording, in nanoseconds of the trace's own time.
 	get bounds() {
 		return {begin: Math.min(0, this.answer.first_ns), end: this.answer.end_ns};
 	}
 
-	// Milliseconds of the time window, whose origin stands at a whole one.
+	// Converts to milliseconds of the time window, whose origin is a whole millisecond.
 	toMs(ns) {
 		return ns / NS_PER_MS + (this.epochMs - this.timeWindow.originUnixMs) + this.restMs;
 	}
@@ -68,7 +70,7 @@ export class RunEvents extends EventTarget {
 		return (ms - (this.epochMs - this.timeWindow.originUnixMs) - this.restMs) * NS_PER_MS;
 	}
 
-	// The window's while it moves; what it becomes is asked for when it rests.
+	// Requests events when the window has not moved for a while.
 	settle() {
 		clearTimeout(this.timer);
 		if (this.answer && !this.suffices())
@@ -86,7 +88,7 @@ export class RunEvents extends EventTarget {
 		};
 	}
 
-	// Whether nothing is missing that could be seen now.
+	// Returns whether the last answer has all events that are visible now.
 	suffices() {
 		const {question, n_left_out: nSpans, n_flows_left_out: nFlows, n_points_left_out: nPoints, first_ns: first, end_ns: end} = this.answer;
 		const from = Math.max(this.toNs(this.timeWindow.from), first);
@@ -100,7 +102,7 @@ export class RunEvents extends EventTarget {
 		return isInside && isFine && !((nSpans || nFlows || nPoints) && isNarrower);
 	}
 
-	// Whether it was answered, and nobody asked something else meanwhile.
+	// Returns whether an answer came and was not overtaken by another request.
 	async ask(question) {
 		this.asking?.abort();
 		const asking = (this.asking = new AbortController());
@@ -133,17 +135,18 @@ export class RunEvents extends EventTarget {
 		this.originUnixMs = this.epochMs + Math.floor(this.bounds.begin / NS_PER_MS);
 	}
 
-	// [{name, process, pid, points: [[ns, value]…]}…] of the trace.
+	// The counters of the trace, [{name, process, pid, points: [[ns, value]…]}…].
 	get counters() {
 		return this.answer?.counters ?? [];
 	}
 
-	// The recording, on the time window.
+	// The range of the recording in the time window.
 	get band() {
 		return this.answer ? {from: this.toMs(this.bounds.begin), to: this.toMs(this.bounds.end)} : null;
 	}
 
-	// [{track, span, name, fromMs, toMs}…] that match |text| and can be seen, in the order of time.
+	// Returns the loaded events whose names contain |text|, [{track, span, name, fromMs,
+	// toMs}…], ordered by time.
 	find(text) {
 		if (!this.answer)
 			return [];

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs of the log directory, and what can be done with each.
+// The list of runs in the log directory, and the actions on each.
 import {Api} from "./api.js";
 import {find, keepRows, make, makeButton, set, setText} from "./dom.js";
 import {Table} from "./table.js";
 import {bytes, count, dayTime, durationMs} from "./words.js";
 
-// Of a run that the daemon did not record only the files are known, whose names say the machine and the port or the program.
+// For a run that this daemon did not record only the file names are known. They contain the machine
+// and the port or the program.
 function tellPrograms(run) {
 	const known = run.targets.map(({name, pid}) => `${name} (${pid})`);
 	const names = known.length ? known : run.files.filter(({name}) => name.endsWith(".xplane.pb")).map(({name}) => name.slice(0, -".xplane.pb".length));
@@ -21,7 +22,8 @@ function listNotes(run) {
 }
 
 export class Runs {
-	// act(name, run): "open", "report", "perfetto" or "delete".
+	// act(name, run) is called when a button is pressed; |name| is "open", "report", "perfetto"
+	// or "delete".
 	constructor(collection, act) {
 		Object.assign(this, {collection, act, failure: null});
 		this.empty = make("p", {class: "none"});
@@ -49,15 +51,15 @@ export class Runs {
 		setText(this.empty, this.failure ?? (this.collection.isLoaded ? "No runs yet." : "Loading …"));
 	}
 
-	// Why they cannot be listed; null: they can.
+	// |message| says why the runs cannot be listed; null: they can.
 	setFailure(message) {
 		this.failure = message;
 	}
 
-	// How many older ones the daemon did not list.
+	// |n| is the number of older runs that the daemon did not list.
 	setMore(n) {
 		this.more.hidden = !n;
-		setText(this.more, `${count(n)} older ones are not listed.`);
+		setText(this.more, `${count(n)} older runs are not listed.`);
 	}
 
 	fillNotes(cell, run) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine used: ten minutes of samples, as rings of a fixed size, one for each column. A column that nothing was heard of
-// for that long is forgotten, so a page that stays open for days does not grow. Tells "change".
+// Ten minutes of the machine's usage, one ring buffer of fixed size per column. A column without a
+// value for that long is dropped, so a page that stays open for days does not grow. Dispatches
+// "change".
 
 const N_SAMPLES = 600;
 
@@ -14,7 +15,7 @@ export class Samples extends EventTarget {
 		this.columns = new Map(); // by key: {column, values, lastN}
 		this.programs = new Map(); // by id: {cpu, rss} now
 		this.at = new Float64Array(N_SAMPLES).fill(NaN);
-		this.next = 0; // number of the sample to come
+		this.next = 0; // the number of the next sample
 	}
 
 	get lastMs() {
@@ -25,7 +26,8 @@ export class Samples extends EventTarget {
 		return Math.max(0, this.next - N_SAMPLES);
 	}
 
-	// An answer to /usage, which replaces what is here but for what came while it was on its way.
+	// Takes an answer to /usage. It replaces everything except samples that arrived after the
+	// request.
 	load(usage) {
 		const {columns, at, next} = this;
 		this.clear();
@@ -46,7 +48,7 @@ export class Samples extends EventTarget {
 		this.dispatchEvent(new Event("change"));
 	}
 
-	// An event.
+	// Takes a sample from an event.
 	add(sample) {
 		(sample.columns ?? []).forEach((column) => this.describe(column));
 		if (sample.n < this.next)
@@ -72,7 +74,7 @@ export class Samples extends EventTarget {
 			this.columns.set(column.key, {column, values: new Float64Array(N_SAMPLES).fill(NaN), lastN: this.next});
 	}
 
-	// Samples that were missed are unknown.
+	// Missed samples are unknown (NaN).
 	begin(n, ms) {
 		for (let i = Math.max(this.next, n - N_SAMPLES + 1); i <= n; i++) {
 			this.at[i % N_SAMPLES] = NaN;
@@ -98,7 +100,7 @@ export class Samples extends EventTarget {
 				this.columns.delete(key);
 	}
 
-	// Those columns that |wants|, in the order of the daemon.
+	// Returns the columns that |wants| accepts, in the daemon's order.
 	choose(wants) {
 		return [...this.columns.values()].filter(({column}) => wants(column)).map(({column}) => column);
 	}
@@ -108,7 +110,8 @@ export class Samples extends EventTarget {
 		return entry && this.next ? entry.values[(this.next - 1) % N_SAMPLES] : NaN;
 	}
 
-	// {at, values}: times in milliseconds behind |originUnixMs|, oldest first, and for each key as many values; null where one is not known.
+	// Returns {at, values}: times in milliseconds after |originUnixMs|, oldest first, and one
+	// array of values for each key; unknown values are null.
 	read(keys, originUnixMs) {
 		const rings = keys.map((key) => this.columns.get(key)?.values);
 		const at = [];

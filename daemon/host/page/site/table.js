@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of items; on a narrow page each row is a card (lists.css), whose cells have their column's title before them.
+// A table of items. On a narrow page each row becomes a card (lists.css), whose cells show their
+// column's title.
 import {keepRows, make, setText} from "./dom.js";
 
 export class Table {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks on the time: round ones, told as the time of day, or behind a run's begin where that is what is looked at.
+// The tick marks of the time axis, at round times. The labels are times of day, or times since the
+// start of the run in a short window of a run.
 import {scale} from "./scale.js";
 import {clock, duration} from "./words.js";
 
-// ms; below a second 1, 2 and 5 times a power of ten.
+// Steps in ms; below a second the steps are 1, 2 and 5 times a power of ten.
 const STEPS = [1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 1800e3, 3600e3, 7200e3, 14400e3, 43200e3];
 const CLOSEST_PX = 80;
 
@@ -14,7 +15,7 @@ function findStep(leastMs) {
 	return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= leastMs);
 }
 
-// Of the day in this place, so that hours are round.
+// Returns the shift that makes the ticks round hours of the local day.
 function findShift(timeWindow, stepMs) {
 	if (timeWindow.isOfRun && timeWindow.spanMs < 60000)
 		return 0;
@@ -28,7 +29,7 @@ export function tellTime(timeWindow, ms, stepMs) {
 	return clock(timeWindow.originUnixMs + ms, stepMs);
 }
 
-// [{ms, label}…] for so many pixels.
+// Returns [{ms, label}…] for this many pixels.
 export function findTicks(timeWindow, widthPx) {
 	const stepMs = findStep((timeWindow.spanMs * CLOSEST_PX * scale()) / Math.max(widthPx, CLOSEST_PX));
 	const shift = findShift(timeWindow, stepMs);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time that is shown, the same in all charts and the timeline: milliseconds behind |originUnixMs|, so that nanoseconds have room in a
-// number. It follows the newest sample until somebody moves it. Tells "change", and "cursor" when the time that is pointed at is another.
+// The visible range of time, the same in all charts and the timeline, in milliseconds after
+// |originUnixMs|, so that a number can hold nanoseconds. It follows the newest sample until the
+// user moves it. Dispatches "change", and "cursor" when the time under the mouse changes.
 
 const SHORTEST_MS = 1e-5;
 const LONGEST_MS = 24 * 3600e3;
@@ -14,7 +15,7 @@ export class TimeWindow extends EventTarget {
 	constructor() {
 		super();
 		this.originUnixMs = Date.now();
-		this.isOfRun = false; // the origin is a run's, and times are told from there
+		this.isOfRun = false; // the origin is the start of a run, and labels count from there
 		this.isLive = true;
 		this.lastUnixMs = this.originUnixMs;
 		this.from = -LIVE_MS;
@@ -26,14 +27,15 @@ export class TimeWindow extends EventTarget {
 		return this.to - this.from;
 	}
 
-	// The newest sample is of |unixMs|.
+	// |unixMs| is the time of the newest sample.
 	advance(unixMs) {
 		this.lastUnixMs = unixMs;
 		if (this.isLive)
 			this.follow(this.spanMs);
 	}
 
-	// Who wants no motion gets a step now and then, with room for what comes, instead of charts that slide on with each sample.
+	// For users who prefer reduced motion the window moves rarely, in large steps that leave
+	// room for new samples, instead of sliding with each sample.
 	follow(spanMs = LIVE_MS) {
 		const stepMs = still.matches ? spanMs * STILL_SHARE : 1;
 		const to = Math.ceil((this.lastUnixMs - this.originUnixMs) / stepMs) * stepMs;
@@ -45,7 +47,7 @@ export class TimeWindow extends EventTarget {
 		this.follow(KEPT_MS);
 	}
 
-	// From there on |originUnixMs| is 0.
+	// Makes |originUnixMs| the new origin; the visible range stays.
 	rebase(originUnixMs, isOfRun) {
 		const shift = this.originUnixMs - originUnixMs;
 		this.originUnixMs = originUnixMs;
@@ -63,7 +65,8 @@ export class TimeWindow extends EventTarget {
 		this.place(this.from + byMs, this.spanMs);
 	}
 
-	// |factor| above 1 shows more; what is |at| stays where it is. Without it who looks at what happens now goes on doing so.
+	// A |factor| above 1 shows more; the time |at| stays where it is. A live window without
+	// |at| stays live.
 	zoom(factor, at = null) {
 		const span = Math.min(Math.max(this.spanMs * factor, SHORTEST_MS), LONGEST_MS);
 		if (at === null && this.isLive) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeline of a run's events, drawn on a canvas that is as large as what is seen of it, however many threads and spans there are.
+// The timeline of a run's events. Its canvas is only as large as the visible part, however many
+// threads and spans there are.
 import {firstAbove, fit, packColour, prepare, Strips} from "./canvas.js";
 import {gutterPx} from "./chart.js";
 import {colour, isForced, nameColour, onColours} from "./colours.js";
@@ -15,16 +16,16 @@ const MARGIN_PX = 8;
 const rulerPx = () => Math.round(20 * scale());
 const LABEL_LEAST_PX = 24;
 const NEAR_PX = 3;
-// What is narrower has no gap behind it.
+// Narrower spans have no gap after them.
 const NARROW_PX = 3;
-// What does not match the search.
+// The opacity of spans that do not match the search.
 const FAINT = 0.2;
-// Where more arrows are to be seen than this, only those of the picked span's row are.
+// If more arrows than this are visible, only those of the picked span are drawn.
 const MANY_ARROWS = 400;
 const ARROW_PX = 6;
 
 export class Timeline {
-	// onPick(described span or null), onHover(the same).
+	// onPick and onHover get the described span, or null.
 	constructor(events, timeWindow, {onPick, onHover}) {
 		Object.assign(this, {events, timeWindow, onPick, onHover});
 		this.lanes = new Lanes();
@@ -46,8 +47,8 @@ export class Timeline {
 		this.gestures = new Gestures(this.scroller, this.timeWindow, {
 			plot: () => this.area(),
 			onClick: (event) => this.pick(this.hit(event)),
-			onChoice: (a, b) => this.choose(a, b),
-			onKey: (event) => this.obey(event),
+			onChoice: (a, b) => this.showChoice(a, b),
+			onKey: (event) => this.handleKey(event),
 			goHome: () => this.events.answer && this.events.showAll(),
 		});
 	}
@@ -93,7 +94,7 @@ export class Timeline {
 		this.frame.ask();
 	}
 
-	choose(a, b) {
+	showChoice(a, b) {
 		this.choice = a === null ? null : [Math.min(a, b), Math.max(a, b)];
 		this.frame.ask();
 	}
@@ -105,7 +106,7 @@ export class Timeline {
 		this.frame.ask();
 	}
 
-	// --- what is where -----------------------------------------------------------------------
+	// --- positions ---------------------------------------------------------------------------
 
 	placeAt(event) {
 		const box = this.scroller.getBoundingClientRect();
@@ -115,7 +116,7 @@ export class Timeline {
 		};
 	}
 
-	// The narrowest span there.
+	// Returns the narrowest span at the mouse, described, or null.
 	hit(event) {
 		const {x, place} = this.placeAt(event);
 		if (!place || place.depth < 0)
@@ -126,7 +127,7 @@ export class Timeline {
 		return span ? this.events.describe(place.lane.track, span) : null;
 	}
 
-	// The name of what is under the mouse stands beside it: a span's, or a thread's.
+	// Shows the name of the span or thread under the mouse beside it.
 	hover(event) {
 		const {x, place} = this.placeAt(event);
 		const described = this.hit(event);
@@ -143,10 +144,10 @@ export class Timeline {
 		this.showTip();
 	}
 
-	// --- by the keyboard ---------------------------------------------------------------------
+	// --- keyboard ----------------------------------------------------------------------------
 
-	// Shift and arrows go from span to span; Escape puts the name away.
-	obey(event) {
+	// Shift and an arrow key go from span to span; Escape hides the tooltip.
+	handleKey(event) {
 		if (event.key === "Escape" && !this.tip.hidden) {
 			this.isTipHidden = true;
 			this.showTip();
@@ -173,19 +174,20 @@ export class Timeline {
 		return this.lanes.lanes.find((lane) => lane.track.tid === track.tid && lane.track.pid === track.pid);
 	}
 
-	// The first that can be seen.
+	// Returns the first visible span.
 	findFirst() {
 		const [from, to] = [this.events.toNs(this.timeWindow.from), this.events.toNs(this.timeWindow.to)];
 		for (const lane of this.lanes.lanes)
 			for (const row of lane.rows) {
-				const i = row.firstBehind(from);
+				const i = row.firstEndingAfter(from);
 				if (i < row.spans.length && row.starts[i] <= to)
 					return [lane, row.spans[i]];
 			}
 		return null;
 	}
 
-	// In the same row before or behind it; or in the next row that has one at that time, above or below it, of any thread.
+	// Returns the span before or after the picked one in its row, or the one at the same time
+	// in the next row above or below, of any thread.
 	findNext(along, down) {
 		const lane = this.laneOf(this.picked.track);
 		if (!lane)
@@ -200,14 +202,14 @@ export class Timeline {
 		const at = all.findIndex((one) => one.lane === lane && one.depth === span[3]);
 		for (let i = at + down; i >= 0 && i < all.length; i += down) {
 			const {row} = all[i];
-			const k = row.firstBehind(span[1]);
+			const k = row.firstEndingAfter(span[1]);
 			if (k < row.spans.length && row.starts[k] <= span[1] + span[2])
 				return [all[i].lane, row.spans[k]];
 		}
 		return null;
 	}
 
-	// Moves the time and scrolls as far as it must be.
+	// Moves the time window and scrolls just far enough to show the span.
 	reveal(lane, span) {
 		const {from, to, spanMs} = this.timeWindow;
 		const [a, b] = [this.events.toMs(span[1]), this.events.toMs(span[1] + span[2])];
@@ -248,7 +250,8 @@ export class Timeline {
 		this.showTip();
 	}
 
-	// Of this frame: nanoseconds to pixels and back, without a call for each span.
+	// Computes the conversion from nanoseconds to pixels once per frame, so that no span needs
+	// a call.
 	measureTime() {
 		const {left, width} = this.area();
 		const [from, to] = [this.events.toNs(this.timeWindow.from), this.events.toNs(this.timeWindow.to)];
@@ -288,13 +291,13 @@ export class Timeline {
 			this.drawRow(context, lane.rows[depth], top + headPx() + depth * rowPx());
 	}
 
-	// Of what is narrower than a pixel the first one is enough: the next that can be seen is found by halving. What has no room for a name is
-	// painted as pixels.
+	// Of spans that share a pixel only the first is drawn: the next visible one is found by
+	// binary search. Spans without room for a name are painted as pixels.
 	drawRow(context, row, top) {
 		const {from, to, left, right, pxPerNs} = this.time;
 		const widest = isForced() ? NARROW_PX : LABEL_LEAST_PX;
 		this.strips.beginRow(top);
-		for (let i = row.firstBehind(from - 1); i < row.spans.length && row.starts[i] <= to;) {
+		for (let i = row.firstEndingAfter(from - 1); i < row.spans.length && row.starts[i] <= to;) {
 			const span = row.spans[i];
 			const begin = this.pxOf(span[1]);
 			const b = Math.max(this.pxOf(span[1] + span[2]), begin + 1);
@@ -303,7 +306,7 @@ export class Timeline {
 				this.drawSpan(context, span, a, Math.min(b, right), top);
 			else if (b >= left)
 				this.strips.paint(a - left, Math.min(b, right) - left - (b - a > NARROW_PX ? 1 : 0), this.paints[span[0]]);
-			i = row.firstBehind(from + (b - left) / pxPerNs, i + 1);
+			i = row.firstEndingAfter(from + (b - left) / pxPerNs, i + 1);
 		}
 	}
 
@@ -317,7 +320,7 @@ export class Timeline {
 			this.drawLabel(context, span, a, b, top);
 	}
 
-	// Also where it has no pixel of its own.
+	// The outline is drawn even if the span shares its pixel with others.
 	drawPicked(context, top, height) {
 		const lane = this.picked && this.laneOf(this.picked.track);
 		if (!lane)
@@ -370,7 +373,7 @@ export class Timeline {
 		return Math.max(x1, x2) >= left && Math.min(x1, x2) <= right && Math.max(y1, y2) >= rulerPx() && Math.min(y1, y2) <= height;
 	}
 
-	// It leaves to the right and arrives from the left, and its head says which end is which.
+	// The arrow leaves to the right and arrives from the left; its head marks the end.
 	drawArrow(context, {x1, y1, x2, y2, isPicked}) {
 		const bend = Math.min(Math.max(Math.abs(x2 - x1) / 2, 12), 80);
 		context.globalAlpha = isPicked ? 1 : 0.7;
@@ -387,7 +390,7 @@ export class Timeline {
 		context.fill();
 	}
 
-	// --- above it ----------------------------------------------------------------------------
+	// --- overlays ----------------------------------------------------------------------------
 
 	drawCursor(context, height) {
 		context.globalAlpha = 1;
@@ -402,7 +405,8 @@ export class Timeline {
 		}
 	}
 
-	// The whole name of what the mouse is at, or else of what is picked while the keyboard is here.
+	// Shows the full name of the item under the mouse, or of the picked span while the timeline
+	// has the keyboard focus.
 	showTip() {
 		const isFocused = document.activeElement === this.scroller && this.picked;
 		const item = this.hovered ?? (isFocused ? this.picked : null);
@@ -419,7 +423,7 @@ export class Timeline {
 		this.tip.style.top = `${isLow ? at.y - height - 10 : at.y + 18}px`;
 	}
 
-	// Of a span that can be seen; null: it cannot.
+	// Returns the position of a span if it is visible, else null.
 	placeOf({track, span, fromMs, toMs}) {
 		const lane = this.laneOf(track);
 		const x = Math.max(this.toPx(fromMs), gutterPx());

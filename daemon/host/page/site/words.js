@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers for people. What is not known is "–".
+// Formats numbers for people. An unknown value is "–".
 
 const UNKNOWN = "–";
 const PREFIXES = ["", "k", "M", "G", "T", "P"];
@@ -8,7 +8,7 @@ function isKnown(number) {
 	return number !== null && number !== undefined && !Number.isNaN(number);
 }
 
-// Three digits.
+// Formats with three digits.
 function shorten(number) {
 	if (Math.abs(number) >= 100 || Number.isInteger(number))
 		return number.toFixed(0);
@@ -47,7 +47,7 @@ export function durationMs(ms) {
 	return isKnown(ms) ? duration(ms * 1e6) : UNKNOWN;
 }
 
-// A value of usage, in the unit that the daemon says.
+// Formats a usage value in the unit that the daemon reports.
 export function quantity(number, unit) {
 	if (!isKnown(number))
 		return UNKNOWN;
@@ -71,7 +71,7 @@ function pad(number, n = 2) {
 	return String(number).padStart(n, "0");
 }
 
-// Time of day, with milliseconds where two marks are less than a second apart.
+// Returns the time of day, with milliseconds if two marks are less than a second apart.
 export function clock(unixMs, stepMs = 1000) {
 	const date = new Date(unixMs);
 	const text = `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;
@@ -86,7 +86,7 @@ export function dateTime(unixMs) {
 	return `${day} ${clock(unixMs)}`;
 }
 
-// The day only where it is another one than today.
+// Returns the time, and the day only if it is not today.
 export function dayTime(unixMs) {
 	const isToday = isKnown(unixMs) && new Date(unixMs).toDateString() === new Date().toDateString();
 	return isToday ? clock(unixMs) : dateTime(unixMs);
