@@ -43,7 +43,6 @@ export class Api {
 		return ROOT + path;
 	}
 
-	// Gets a session token. The page calls this again when the daemon has been restarted.
 	async open() {
 		this.session = await this.get("/session");
 		return this.session;

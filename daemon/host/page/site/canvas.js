@@ -38,7 +38,6 @@ export function firstAbove(numbers, value, low = 0, high = numbers.length) {
 
 let parser = null;
 
-// Returns a CSS colour as the four bytes of a pixel.
 export function packColour(css, alpha) {
 	parser ??= document.createElement("canvas").getContext("2d");
 	parser.fillStyle = css;
@@ -57,7 +56,6 @@ export class Strips {
 		this.pixels = new Uint32Array(0);
 	}
 
-	// |width| is in CSS pixels.
 	begin(width, mostRows) {
 		this.ratio = window.devicePixelRatio || 1;
 		this.wide = Math.max(Math.round(width * this.ratio), 1);
@@ -73,7 +71,6 @@ export class Strips {
 		this.tops.push(top);
 	}
 
-	// Paints from |a| to |b|, at least one pixel.
 	paint(a, b, packed) {
 		const from = Math.min(Math.round(a * this.ratio), this.wide - 1);
 		const to = Math.min(Math.max(Math.round(b * this.ratio), from + 1), this.wide);

@@ -169,7 +169,6 @@ export class Chart {
 		context.setLineDash([]);
 	}
 
-	// Draws the points from |from| to before |to|, whose values are all known.
 	drawLine(context, area, {at, values, isHeld}, from, to, most) {
 		const bottom = area.top + area.height;
 		let x = this.toPx(at[from]);

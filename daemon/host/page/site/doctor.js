@@ -39,7 +39,6 @@ export class Doctor {
 		set(cell, {"data-state": check.state, "data-needed": check.is_needed});
 	}
 
-	// Shows a command to copy, and the reason for it.
 	fillRemedy(cell, {command, reason}) {
 		cell.replaceChildren(...[command && make("code", {}, command), reason && make("p", {class: "help"}, reason)].filter(Boolean));
 	}

@@ -122,7 +122,6 @@ export class EventsSection {
 		this.tableTimer = setTimeout(() => this.showTable(), 300);
 	}
 
-	// Lists the longest events of the window, ordered by time.
 	showTable() {
 		if (!this.tableBox.open || !this.events.answer)
 			return;
@@ -139,7 +138,6 @@ export class EventsSection {
 		this.goNext(event.shiftKey);
 	}
 
-	// Picks the next match after (or before) the picked event.
 	goNext(isBackwards) {
 		const found = this.events.find(this.search.value);
 		if (!found.length) {

@@ -91,7 +91,6 @@ export class Lanes {
 			rows.push(new Row([]));
 	}
 
-	// Returns the lanes between two heights.
 	between(top, bottom) {
 		return this.lanes.slice(Math.max(firstAbove(this.tops, top) - 1, 0), firstAbove(this.tops, bottom));
 	}

@@ -140,7 +140,6 @@ export class Page {
 			this.samples.load(usage);
 	}
 
-	// Shows the error of |action|; the page goes on.
 	async try(action) {
 		try {
 			await action();
@@ -201,7 +200,6 @@ export class Page {
 			this.eventsSection.close();
 	}
 
-	// Shows the usage of a program together with the machine's.
 	async follow(target) {
 		this.form.select(target);
 		this.charts.follow(target?.pid ?? null);

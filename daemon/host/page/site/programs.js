@@ -27,7 +27,6 @@ function tellState(target) {
 	return words.join(", ");
 }
 
-// Returns all words that a search can match.
 function searchText(target) {
 	return [target.pid, target.name, target.user, target.path, target.state, target.stopped ? "stopped" : "", describeContainer(target.container),
 		...Object.entries(target.labels ?? {}).map(([key, value]) => `${key}=${value}`)].join(" ").toLowerCase();
@@ -74,7 +73,6 @@ export class Programs extends EventTarget {
 		set(cell.parentElement, {"data-selected": target.id === this.selectedId});
 	}
 
-	// Shows the state, and a button for the open spans.
 	fillState(cell, target) {
 		if (!cell.firstChild) {
 			const look = () => this.look(this.collection.get(target.id));

@@ -34,7 +34,6 @@ export class RunEvents extends EventTarget {
 		this.dispatchEvent(new Event("change"));
 	}
 
-	// Opens a run and moves the time window to it.
 	async open(run) {
 		this.close();
 		this.pid = "";
@@ -140,7 +139,6 @@ export class RunEvents extends EventTarget {
 		return this.answer?.counters ?? [];
 	}
 
-	// The range of the recording in the time window.
 	get band() {
 		return this.answer ? {from: this.toMs(this.bounds.begin), to: this.toMs(this.bounds.end)} : null;
 	}

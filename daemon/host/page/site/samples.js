@@ -48,7 +48,6 @@ export class Samples extends EventTarget {
 		this.dispatchEvent(new Event("change"));
 	}
 
-	// Takes a sample from an event.
 	add(sample) {
 		(sample.columns ?? []).forEach((column) => this.describe(column));
 		if (sample.n < this.next)
@@ -100,7 +99,6 @@ export class Samples extends EventTarget {
 				this.columns.delete(key);
 	}
 
-	// Returns the columns that |wants| accepts, in the daemon's order.
 	choose(wants) {
 		return [...this.columns.values()].filter(({column}) => wants(column)).map(({column}) => column);
 	}

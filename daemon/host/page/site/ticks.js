@@ -29,7 +29,6 @@ export function tellTime(timeWindow, ms, stepMs) {
 	return clock(timeWindow.originUnixMs + ms, stepMs);
 }
 
-// Returns [{ms, label}…] for this many pixels.
 export function findTicks(timeWindow, widthPx) {
 	const stepMs = findStep((timeWindow.spanMs * CLOSEST_PX * scale()) / Math.max(widthPx, CLOSEST_PX));
 	const shift = findShift(timeWindow, stepMs);

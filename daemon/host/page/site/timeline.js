@@ -174,7 +174,6 @@ export class Timeline {
 		return this.lanes.lanes.find((lane) => lane.track.tid === track.tid && lane.track.pid === track.pid);
 	}
 
-	// Returns the first visible span.
 	findFirst() {
 		const [from, to] = [this.events.toNs(this.timeWindow.from), this.events.toNs(this.timeWindow.to)];
 		for (const lane of this.lanes.lanes)

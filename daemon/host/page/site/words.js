@@ -8,7 +8,6 @@ function isKnown(number) {
 	return number !== null && number !== undefined && !Number.isNaN(number);
 }
 
-// Formats with three digits.
 function shorten(number) {
 	if (Math.abs(number) >= 100 || Number.isInteger(number))
 		return number.toFixed(0);
