@@ -133,7 +133,7 @@ def the_page_says_that_the_daemon_is_lost_and_recovers(t):
 
 
 @test
-def a_token_that_is_not_known_any_more_is_fetched_anew(t):
+def an_expired_token_is_replaced(t):
     program = start_pipeline(t)
     visit = Visit(t)
     visit.select(program.pid)
@@ -143,7 +143,7 @@ def a_token_that_is_not_known_any_more_is_fetched_anew(t):
 
 
 @test
-def a_daemon_that_says_nothing_is_told_as_silent(t):
+def a_daemon_that_sends_nothing_is_shown_as_silent(t):
     visit = Visit(t)
     halt(visit.host.pid)
     visit.page.wait_for_text("#link", "silent")
@@ -173,7 +173,7 @@ def the_next_program_that_starts_is_recorded(t):
 
 
 @test
-def what_is_refused_is_said_in_the_daemons_words(t):
+def refusals_show_the_daemons_words(t):
     start_pipeline(t)
     visit = Visit(t)
     page = visit.page

@@ -83,7 +83,7 @@ def options_are_sent_and_take_effect(t):
 
 
 @test
-def options_are_searched_and_say_what_they_may_be(t):
+def options_can_be_searched_and_show_their_ranges(t):
     visit, _ = visit_with(t)
     page = visit.page
     page.click("#capture-form summary")
@@ -102,7 +102,7 @@ def options_are_searched_and_say_what_they_may_be(t):
 
 
 @test
-def whatever_can_be_filled_in_is_taken(t):
+def every_option_can_be_filled_in(t):
     """Each option with its least value, or its usual word; none of them is the daemon's alone."""
     visit, _ = visit_with(t)
     page = visit.page
@@ -146,7 +146,7 @@ def a_wrong_value_is_shown_wherever_it_is(t):
 
 
 @test
-def one_is_stopped_and_kept(t):
+def a_capture_can_be_stopped_and_kept(t):
     visit, _ = visit_with(t)
     item = begin(visit)
     equal(find_buttons(visit, item), ["Stop and keep", "Cancel"], "what can be done with one that records")
@@ -188,7 +188,7 @@ def an_answer_that_is_older_than_the_events_changes_nothing(t):
 
 
 @test
-def one_is_given_up(t):
+def a_capture_can_be_cancelled(t):
     visit, _ = visit_with(t)
     item = begin(visit)
     visit.page.wait_for_text("#program-list", "recording")
@@ -201,7 +201,7 @@ def one_is_given_up(t):
 
 
 @test
-def one_that_waits_is_given_up(t):
+def a_waiting_capture_can_be_cancelled(t):
     visit, _ = visit_with(t)
     page = visit.page
     page.click("[name=capture-mode][value=next]")
@@ -228,7 +228,7 @@ def a_name_that_is_taken_is_refused(t):
 
 
 @test
-def what_is_held_already_is_taken(t):
+def data_held_already_is_captured(t):
     """By a flight recorder; of nothing, that is said."""
     visit, (program,) = visit_with(t)
     page = visit.page
@@ -291,7 +291,7 @@ def several_programs_are_one_run(t):
 
 
 @test
-def words_mean_programs(t):
+def words_select_programs(t):
     """Several with commas, by pid and by label; a path that several have is refused, with their pids."""
     visit, programs = visit_with(t, 2)
     pids = sorted(program.pid for program in programs)
@@ -306,7 +306,7 @@ def words_mean_programs(t):
 
 
 @test
-def all_is_done_from_the_keyboard(t):
+def the_keyboard_alone_suffices(t):
     visit, programs = visit_with(t, 2)
     page = visit.page
     pid = programs[1].pid

@@ -35,7 +35,7 @@ def it_shows_what_the_command_prints(t):
 
 
 @test
-def it_looks_again(t):
+def checks_can_be_refreshed(t):
     visit = Visit(t)
     page = visit.page
     open_doctor(visit)
@@ -48,7 +48,7 @@ def it_looks_again(t):
 
 
 @test
-def charts_take_the_size_that_the_window_got_meanwhile(t):
+def charts_follow_a_window_resized_in_the_other_view(t):
     """A window that is made larger or smaller while the other view is shown."""
     visit = Visit(t)
     page = visit.page
@@ -71,7 +71,7 @@ def charts_take_the_size_that_the_window_got_meanwhile(t):
 
 
 @test
-def views_take_turns(t):
+def one_view_is_shown_at_a_time(t):
     """By links, by the address, and by the browser's way back."""
     visit = Visit(t)
     page = visit.page

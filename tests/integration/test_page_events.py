@@ -119,7 +119,7 @@ def flows_are_arrows(t):
 
 
 @test
-def names_are_whole_where_the_mouse_or_the_keyboard_is(t):
+def tooltips_show_whole_names(t):
     visit = Visit(t)
     page = visit.page
     long = "a_name_of_a_function_" * 6
@@ -153,7 +153,7 @@ def names_are_whole_where_the_mouse_or_the_keyboard_is(t):
 
 
 @test
-def of_a_million_spans_a_frame_looks_at_few(t):
+def a_frame_reads_few_of_a_million_spans(t):
     """Drawing, and finding what is at a place, go by halving: their work is that of what can be seen."""
     visit = Visit(t)
     open_space(t, visit, make_space({"main": [("a", 0, 10**9)]}))

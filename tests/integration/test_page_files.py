@@ -20,7 +20,7 @@ def find_references(text):
 
 
 @test
-def it_is_what_the_source_says(t):
+def served_files_equal_the_source(t):
     web = Web(t)
     for path in sorted(SITE.iterdir()):
         answer = web.ask(f"/page/{path.name}")
@@ -30,7 +30,7 @@ def it_is_what_the_source_says(t):
 
 
 @test
-def nothing_that_it_names_is_missing_and_nothing_is_elsewhere(t):
+def all_references_are_local_and_exist(t):
     web = Web(t)
     wanted, seen = {"index.html"}, set()
     while wanted:
@@ -43,14 +43,14 @@ def nothing_that_it_names_is_missing_and_nothing_is_elsewhere(t):
 
 
 @test
-def no_script_and_no_style_stands_in_the_page(t):
+def the_page_has_no_inline_script_or_style(t):
     text = Web(t).ask("/").text
     for pattern in (r"<script(?![^>]*\bsrc=)", r"<style", r"\sstyle=", r"\son\w+=", r"javascript:", r"//(?!\S*svg)\S+\.\w+/"):
         check(not re.search(pattern, text), f"{pattern} in the page, which the policy forbids")
 
 
 @test
-def what_a_browser_has_is_not_sent_again(t):
+def a_cached_file_is_not_sent_again(t):
     web = Web(t)
     for path in ("/", "/page/main.js"):
         first = web.ask(path)
@@ -64,7 +64,7 @@ def what_a_browser_has_is_not_sent_again(t):
 
 
 @test
-def it_is_sent_as_gzip_to_who_takes_that(t):
+def clients_that_accept_gzip_get_gzip(t):
     """And never to others. Each form has a tag of its own, so that no cache gives the one for the other."""
     web = Web(t)
     whole = sent = 0
@@ -89,7 +89,7 @@ def it_is_sent_as_gzip_to_who_takes_that(t):
 
 
 @test
-def nothing_else_is_there(t):
+def other_paths_are_refused(t):
     web = Web(t)
     for path in ("/page", "/page/", "/page/nothing.js", "/page/embed", "/page/page.c", "/index.html", "/page/site/main.js"):
         web.refuses(404, path)

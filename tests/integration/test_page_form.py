@@ -125,7 +125,7 @@ def nothing_is_wider_than_a_phone(t):
 
 
 @test
-def all_text_can_be_read_by_day_and_by_night(t):
+def text_has_contrast_in_light_and_dark(t):
     visit = with_run(t)
     page = visit.page
     open_all(visit)
@@ -147,7 +147,7 @@ def all_text_can_be_read_by_day_and_by_night(t):
 
 
 @test
-def what_is_drawn_is_drawn_in_the_colours_of_the_night(t):
+def canvases_use_the_dark_colours(t):
     visit = with_run(t)
     visit.await_answer("page.samples.next > 2", "something to be drawn")
     visit.ask("page.feed.close()")
@@ -178,14 +178,14 @@ def find_drawn_colours(visit, is_dark):
 
 
 @test
-def numbers_are_told_in_three_digits(t):
+def numbers_have_three_digits(t):
     told = {0: "0", 1: "1", 1.25: "1.25", 9.996: "10", 12.34: "12.3", 99.96: "100", 99.94: "99.9", 120.4: "120", 999.6: "1 s"}
     words = Visit(t).page.evaluate(f"import('/page/words.js').then((words) => {list(told)}.map((ms) => words.durationMs(ms)))")
     equal(words, [text if " " in text or text == "0" else f"{text} ms" for text in told.values()], "durations")
 
 
 @test
-def times_of_today_go_without_the_day(t):
+def times_of_today_omit_the_day(t):
     told = Visit(t).page.evaluate("import('/page/words.js').then(({dayTime}) => [dayTime(Date.now()), dayTime(Date.now() - 3 * 86400e3), dayTime(null)])")
     for text, pattern in zip(told, (r"\d\d:\d\d:\d\d", r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "–"), strict=True):
         check(re.fullmatch(pattern, text), f"a time: {text}")
@@ -220,7 +220,7 @@ def all_can_be_reached_by_the_tab_key(t):
 
 
 @test
-def what_is_seen_first_waits_for_nothing(t):
+def the_first_paint_waits_for_nothing(t):
     """Neither for its modules nor for the daemon's answers. How soon that is, is a figure of `make bench`."""
     page = Visit(t).page
     page.call("Emulation.setScriptExecutionDisabled", value=True)
@@ -241,7 +241,7 @@ def it_comes_in_few_bytes(t):
 
 
 @test
-def hardware_that_is_not_there_has_no_row(t):
+def absent_hardware_has_no_chart(t):
     visit = Visit(t)
     visit.await_answer("page.samples.next > 1", "samples")
     there = visit.ask("[...new Set([...page.samples.columns.values()].map(({column}) => column.group))]")
@@ -251,7 +251,7 @@ def hardware_that_is_not_there_has_no_row(t):
 
 
 @test
-def who_wants_no_motion_gets_none(t):
+def reduced_motion_is_respected(t):
     visit = Visit(t)
     page = visit.page
     page.prefer(prefers_reduced_motion="reduce")
@@ -271,7 +271,7 @@ def who_wants_no_motion_gets_none(t):
 
 
 @test
-def colours_that_the_person_chose_are_kept_to(t):
+def forced_colours_are_respected(t):
     """Of what is drawn by hand, too: a few colours of the system, and lines that differ by their dashes."""
     visit = with_run(t)
     page = visit.page
@@ -355,7 +355,7 @@ def measure(page):
 
 
 @test
-def after_a_day_it_is_no_larger(t):
+def a_day_of_samples_does_not_grow_the_page(t):
     visit = Visit(t)
     visit.await_answer("page.samples.next > 0", "a sample")
     visit.page.evaluate("document.querySelector('#usage-table-box').open = true")

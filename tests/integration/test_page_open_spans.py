@@ -76,7 +76,7 @@ def a_program_that_hangs_shows_where(t):
 
 
 @test
-def a_program_that_is_stopped_is_told_as_that_until_it_goes_on(t):
+def a_stopped_program_is_shown_as_stopped_until_it_continues(t):
     """The second state comes by itself."""
     target = recorded(t)
     target.ask("hang stuck")
@@ -110,7 +110,7 @@ def nothing_records_it_and_the_remedy_works(t):
 
 
 @test
-def it_is_asked_again_only_while_somebody_looks(t):
+def it_refreshes_only_while_the_page_is_visible(t):
     target = recorded(t)
     target.ask("hang stuck")
     visit = open_spans(t, target)
@@ -149,7 +149,7 @@ def it_is_asked_again_only_while_somebody_looks(t):
 
 
 @test
-def the_keyboard_alone_does_it(t):
+def the_keyboard_alone_suffices(t):
     target = recorded(t)
     target.ask("hang stuck")
     visit = Visit(t)
@@ -192,7 +192,7 @@ def async_spans_are_shown_too(t):
 
 
 @test
-def one_that_ends_is_told_as_that(t):
+def an_ended_program_is_shown_as_ended(t):
     """With a recorder it is held, and shows what was open at its end; without one it is gone."""
     held = record(t)
     held.ask("hang stuck")
@@ -206,7 +206,7 @@ def one_that_ends_is_told_as_that(t):
 
 
 @test
-def one_that_is_gone_is_told_as_that(t):
+def a_program_that_is_gone_is_reported(t):
     target = start_target(t)
     visit = open_spans(t, target)
     target.kill()
@@ -216,7 +216,7 @@ def one_that_is_gone_is_told_as_that(t):
 
 
 @test
-def a_daemon_that_does_not_answer_is_told(t):
+def a_lost_daemon_is_reported(t):
     target = recorded(t)
     target.ask("hang stuck")
     visit = open_spans(t, target)
@@ -262,7 +262,7 @@ def names_and_values_are_never_markup(t):
 
 
 @test
-def it_can_be_read_by_day_and_by_night_on_every_screen(t):
+def it_is_readable_on_every_screen_in_light_and_dark(t):
     target = recorded(t)
     target.ask("hang stuck")
     visit = open_spans(t, target)

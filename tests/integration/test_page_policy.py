@@ -82,7 +82,7 @@ def has_worked(page, elsewhere, name):
 
 
 @test
-def attacks_work_where_nothing_forbids_them(t):
+def attacks_work_without_a_policy(t):
     """Else the next test would show nothing."""
     need_chromium()
     with contextlib.closing(Elsewhere()) as elsewhere:
@@ -95,7 +95,7 @@ def attacks_work_where_nothing_forbids_them(t):
 
 
 @test
-def what_is_put_into_the_page_does_nothing(t):
+def injected_content_does_nothing(t):
     visit = Visit(t)
     page = visit.page
     prepare(page)

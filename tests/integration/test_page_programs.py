@@ -35,7 +35,7 @@ def await_names(visit, *names):
 
 
 @test
-def who_comes_and_goes_is_there_and_gone(t):
+def programs_appear_and_disappear(t):
     visit = Visit(t)
     page = visit.page
     page.wait_for_text("#program-list", "There is no program that can be recorded")
@@ -57,7 +57,7 @@ def who_comes_and_goes_is_there_and_gone(t):
 
 
 @test
-def they_are_found_by_all_that_is_known_of_them(t):
+def a_search_finds_any_property(t):
     programs = {"pipeline": start_pipeline(t), "target": start_target(t)}
     visit = Visit(t)
     await_names(visit, *programs)
@@ -93,7 +93,7 @@ def they_are_in_the_order_of_their_pids(t):
 
 
 @test
-def what_is_known_of_one_is_in_its_row(t):
+def a_row_shows_all_facts_of_a_program(t):
     """And is found by it."""
     visit = Visit(t)
     page = visit.page
@@ -141,7 +141,7 @@ def the_keyboard_stays_where_it_is(t):
 
 
 @test
-def an_answer_is_older_than_what_came_meanwhile(t):
+def events_win_over_an_older_answer(t):
     visit = Visit(t)
     gone, changed = put(visit, 200), put(visit, 300)
     visit.ask("""(async () => {
@@ -161,7 +161,7 @@ def an_answer_is_older_than_what_came_meanwhile(t):
 
 
 @test
-def what_they_do_is_seen(t):
+def state_changes_are_shown(t):
     """As it changes, though nobody asks."""
     target = start_target(t)
     visit = Visit(t)
@@ -173,7 +173,7 @@ def what_they_do_is_seen(t):
 
 
 @test
-def what_each_uses_is_in_the_list(t):
+def the_list_shows_usage(t):
     """Its processor time and its memory, each second, selected or not."""
     program, idle = start_pipeline(t), start_target(t)
     visit = Visit(t)
@@ -191,7 +191,7 @@ def what_each_uses_is_in_the_list(t):
 
 
 @test
-def their_share_of_memory_is_measured_when_it_is_asked_for(t):
+def the_share_of_memory_is_measured_on_request(t):
     target = start_target(t)
     visit = Visit(t)
     page = visit.page
@@ -213,7 +213,7 @@ def their_share_of_memory_is_measured_when_it_is_asked_for(t):
 
 
 @test
-def that_it_cannot_be_measured_is_said(t):
+def a_failed_measurement_is_reported(t):
     target = start_target(t)
     visit = Visit(t)
     page = visit.page

@@ -106,7 +106,7 @@ def slow_steps_are_taken_apart(t):
 
 
 @test
-def what_is_open_closes_with_its_view(t):
+def dialogs_close_with_their_view(t):
     """By the browser's way back, for one: a report does not lie over the doctor, and a question is no yes."""
     visit, name = visit_with_run(t)
     page = visit.page
@@ -123,7 +123,7 @@ def what_is_open_closes_with_its_view(t):
 
 
 @test
-def a_place_that_cannot_be_read_is_said(t):
+def an_unreadable_log_directory_is_reported(t):
     visit = Visit(t)
     page = visit.page
     page.wait_for_text("#run-list", "No runs yet.")

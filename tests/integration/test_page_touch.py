@@ -139,7 +139,7 @@ def a_finger_that_moves_up_scrolls_the_page(t):
 
 
 @test
-def fingers_that_are_taken_away_leave_nothing_behind(t):
+def cancelled_touches_leave_nothing_behind(t):
     """As when something else comes up on the screen while two are on it."""
     visit = visit_on_phone(t)
     page = visit.page
@@ -154,7 +154,7 @@ def fingers_that_are_taken_away_leave_nothing_behind(t):
 
 
 @test
-def a_choice_that_is_taken_away_is_none(t):
+def a_cancelled_choice_selects_nothing(t):
     """A mouse's, as the window system may do."""
     visit = Visit(t)
     page = visit.page

@@ -9,7 +9,7 @@ from web import Web
 
 
 @test
-def it_says_that_it_lives(t):
+def it_reports_that_it_is_alive(t):
     web = Web(t)
     answer = web.ask("/healthz")
     equal((answer.status, answer.text), (200, "ok\n"), "the answer")
@@ -18,7 +18,7 @@ def it_says_that_it_lives(t):
 
 
 @test
-def what_is_not_there_is_not_found(t):
+def unknown_paths_are_not_found(t):
     web = Web(t)
     for path in ("/nothing", "/healthz/", "/healthz/x", "//healthz"):
         answer = web.ask(path)
@@ -34,7 +34,7 @@ def options_tell_which_methods_there_are(t):
 
 
 @test
-def what_leads_elsewhere_is_no_path(t):
+def paths_that_lead_elsewhere_are_refused(t):
     web = Web(t)
     for path in ("/../etc/passwd", "/a/../healthz", "/%2e%2e/etc/passwd", "/..%2fetc", "/a%2fb", "/%00", "/%zz", "/%4",
                  "/%ff", "/a%0ab", "/./healthz", "healthz", "http://localhost/healthz", "/healthz#x", "/?a=%"):
@@ -45,7 +45,7 @@ def what_leads_elsewhere_is_no_path(t):
 
 
 @test
-def answers_say_what_may_be_done_with_them(t):
+def answers_have_security_headers(t):
     web = Web(t)
     for path in ("/healthz", "/nothing"):
         headers = web.ask(path).headers
@@ -64,7 +64,7 @@ def only_loopback_is_served(t):
 
 
 @test
-def without_the_library_it_says_what_can_be_done(t):
+def a_missing_library_is_reported_with_a_remedy(t):
     """As where it is not installed: the loader finds a file of its name that is no library."""
     (t.dir / "libmicrohttpd.so.12").touch()
     ended = t.keep(Process("proftapd", [

@@ -36,7 +36,7 @@ def the_document_is_whole(t):
 
 
 @test
-def the_check_of_answers_finds_what_is_wrong(t):
+def the_check_of_answers_finds_errors(t):
     session = Api(t).get("session")
     schema = SCHEMA["components"]["schemas"]["Session"]
     equal(complaints(session, schema, ""), [], "as it is")
@@ -87,7 +87,7 @@ def check_memory(api, row):
 
 
 @test
-def a_programs_share_of_memory_is_told_when_it_is_asked_for(t):
+def the_share_of_memory_is_reported_on_request(t):
     api = Api(t)
     target = api.target()
     (row,) = api.get("targets")["targets"]
@@ -115,7 +115,7 @@ def the_spans_that_are_open_are_told(t):
 
 
 @test
-def a_daemon_without_rights_has_its_server_tell_it(t):
+def a_daemon_without_rights_asks_the_programs_server(t):
     """As a service it is of a user of its own, to whom the kernel tells nothing of others' memory."""
     need_root()
     need_readable_tree()
@@ -223,7 +223,7 @@ def parameters_are_those_of_the_document(t):
 
 
 @test
-def what_is_wrong_is_said(t):
+def bad_requests_are_explained(t):
     api = Api(t)
     for path, what in (("usage?groups=tea", "no such group; there are cpu, core"),
                        ("usage?since=-1", "since: \"-1\": must be a whole number"),

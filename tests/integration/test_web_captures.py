@@ -58,7 +58,7 @@ def a_capture_becomes_a_run(t):
 
 
 @test
-def it_lasts_as_long_as_was_asked(t):
+def it_has_the_requested_duration(t):
     api = Api(t)
     target = api.target()
     capture = api.await_capture(api.capture(target=str(target.pid), duration_ms=200, run="mine",
@@ -142,7 +142,7 @@ def a_name_of_several_is_refused_with_who_they_are(t):
 
 
 @test
-def one_is_meant_by_its_path(t):
+def a_path_selects_one_program(t):
     api = Api(t)
     target = api.target()
     (row,) = api.get("targets")["targets"]
@@ -172,7 +172,7 @@ def the_next_program_is_recorded_from_its_first_annotation(t):
 
 
 @test
-def the_next_program_is_meant_by_its_path(t):
+def a_path_selects_the_next_program(t):
     """A pattern with a '/'; whose name is as asked, and whose path is not, is passed over."""
     api = Api(t)
     api.target()
@@ -201,7 +201,7 @@ def waiting_for_a_program_ends(t):
 
 
 @test
-def who_is_busy_says_so_in_grpcs_words(t):
+def a_busy_program_is_reported_as_by_grpc(t):
     api = Api(t)
     target = api.target()
     number = begin(api, target)
@@ -232,7 +232,7 @@ def a_program_that_dies_leaves_what_was_recorded(t):
 
 
 @test
-def what_is_asked_is_checked(t):
+def requests_are_checked(t):
     api = Api(t)
     target = api.target()
     fine = {"target": target.pid, "duration_ms": 50}
@@ -257,7 +257,7 @@ def what_is_asked_is_checked(t):
 
 
 @test
-def there_are_so_many_at_a_time(t):
+def the_number_of_captures_is_limited(t):
     api = Api(t)
     numbers = [api.capture(next="nobody", duration_ms=50) for _ in range(16)]
     need_root()

@@ -90,7 +90,7 @@ def captures_and_runs_are_told(t):
 
 
 @test
-def who_was_away_misses_nothing(t):
+def a_client_that_reconnects_misses_nothing(t):
     api = Api(t)
     events = api.events("?topics=captures")
     events.wait("hello")
@@ -109,7 +109,7 @@ def who_was_away_misses_nothing(t):
 
 
 @test
-def who_missed_too_much_is_told_so(t):
+def a_client_that_missed_too_much_is_reset(t):
     api = Api(t)
     started = api.get("session")["started_unix_ms"]
     for after in (f"{started - 1}.1", "tea", f"{started}.999999"):
@@ -146,7 +146,7 @@ def others_events_are_not_told(t):
 
 
 @test
-def there_are_so_many_streams(t):
+def the_number_of_streams_is_limited(t):
     need_root()
     api = Api(t)
     streams = [api.events("?topics=runs") for _ in range(64)]

@@ -47,7 +47,7 @@ class Standing:
 
 
 @test
-def a_thousand_that_say_a_byte_a_second(t):
+def a_thousand_peers_that_send_a_byte_a_second(t):
     web = Web(t)
     before = Standing(web)
     watch = MemoryWatch(web.pid)
@@ -85,7 +85,7 @@ def a_thousand_that_say_a_byte_a_second(t):
 
 
 @test
-def a_slow_body_is_given_up(t):
+def a_slow_body_is_abandoned(t):
     web = Web(t)
     before = Standing(web)
     begin = time.monotonic()
@@ -134,7 +134,7 @@ def too_long_a_header_is_refused_in_our_words(t):
 
 
 @test
-def what_the_library_answers_says_nothing_of_the_request(t):
+def answers_of_the_library_repeat_nothing_of_the_request(t):
     """And is the last thing on its connection."""
     web = Web(t)
     mark = b"marked"
@@ -194,7 +194,7 @@ def bodies_are_bounded(t):
 
 
 @test
-def what_is_no_http_is_hung_up_on(t):
+def malformed_http_is_disconnected(t):
     web = Web(t)
     before = Standing(web)
     strangers = []
@@ -228,7 +228,7 @@ def descriptors_are_left_for_others(t):
 
 
 @test
-def many_that_come_and_go(t):
+def many_connections_leave_nothing_behind(t):
     web = Web(t)
     before = Standing(web)
     for i in range(500):

@@ -134,7 +134,7 @@ sys.stdin.readline()
 
 
 @test
-def what_workers_use_is_their_programs(t):
+def usage_of_workers_counts_for_their_program(t):
     if SANITIZERS != "no":
         raise Skip("Python does not load a library with sanitizers")
     web = Web(t)
@@ -218,7 +218,7 @@ def check_histogram(metrics, name, n):
 
 
 @test
-def what_becomes_of_them_is_told(t):
+def outcomes_of_captures_are_counted(t):
     web = Web(t)
     target = start_target(t)
     web.host.await_pids(target.pid)

@@ -50,7 +50,7 @@ def names_that_are_set_are_answered(t):
 
 
 @test
-def a_name_that_would_be_any_is_no_setting(t):
+def a_wildcard_name_is_refused(t):
     for names in ("*", "*.example", "a,,b", ",", "a,", "a b", "a:80", "http://a", "[a", "a/b"):
         ended = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", "/dev/null", "--web_names", names]))
         equal(ended.wait(), 2, f"exit status of {names!r}")
@@ -92,7 +92,7 @@ def a_link_may_be_followed(t):
 
 
 @test
-def what_writes_needs_a_token(t):
+def writes_need_a_token(t):
     web = Web(t)
     for method in ("POST", "PUT", "PATCH", "DELETE", "STRANGE"):
         for path in ("/healthz", "/nothing"):
@@ -101,7 +101,7 @@ def what_writes_needs_a_token(t):
 
 
 @test
-def whose_socket_it_is_the_kernel_says(t):
+def the_kernel_names_the_owner_of_a_socket(t):
     need_root()
     need_readable_tree()
     web = Web(t)
@@ -109,7 +109,7 @@ def whose_socket_it_is_the_kernel_says(t):
 
 
 @test
-def who_cannot_be_known_is_hung_up_on(t):
+def a_peer_without_an_owner_is_disconnected(t):
     web = Web(t)
     refused = 'proftap_http_hangups_total{reason="refused"} %d\n'
     contains(web.ask("/metrics").text, refused % 0, "before")

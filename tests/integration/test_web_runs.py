@@ -64,7 +64,7 @@ def a_run_is_listed_with_what_is_in_it(t):
 
 
 @test
-def a_place_that_cannot_be_read_is_said(t):
+def an_unreadable_log_directory_is_reported(t):
     """As no place for runs is; only one that is not there yet has none."""
     api = Api(t)
     place_of_all = api.log_dir / "plugins" / "profile"
@@ -140,7 +140,7 @@ def count_conversions(api):
 
 
 @test
-def what_was_made_is_not_made_again(t):
+def conversions_are_reused(t):
     api = Api(t)
     name = record(api, api.target(), "burst 7", run="mine")["run"]
     (file,) = place(api, name).glob("*.xplane.pb")
@@ -203,7 +203,7 @@ def events_are_what_a_timeline_draws(t):
 
 
 @test
-def runs_of_others_hands_are_listed(t):
+def runs_written_by_others_are_listed(t):
     api = Api(t)
     capture = record(api, api.target(), "burst 7")
     copy = place(api, "copied")

@@ -92,7 +92,7 @@ def a_flight_recorder_is_switched_on_and_off(t):
 
 
 @test
-def what_is_given_up_is_gone(t):
+def a_discarded_session_is_gone(t):
     """Only the one that is named."""
     api = Api(t)
     target = api.target()
@@ -108,7 +108,7 @@ def what_is_given_up_is_gone(t):
 
 
 @test
-def what_is_wrong_is_said(t):
+def bad_requests_are_explained(t):
     api = Api(t)
     target = api.target()
     for body, words in (({"session": 7}, "session: must be a text"), ({"session": ""}, "session: must be a text"), ({"session": "a" * 128}, "session: must"),

@@ -35,7 +35,7 @@ def state_of(api, target):
 
 
 @test
-def a_session_goes_on_behind_each(t):
+def a_session_continues_after_each_snapshot(t):
     api = Api(t)
     target = api.target()
     with Profiler(target) as profiler:
@@ -55,7 +55,7 @@ def a_session_goes_on_behind_each(t):
 
 
 @test
-def a_flight_recorder_is_looked_at(t):
+def a_flight_recorder_can_be_read(t):
     """As often as anybody likes; when it is switched off, with what it has."""
     api = Api(t)
     target = api.target()
@@ -86,7 +86,7 @@ def several_programs_are_one_run(t):
 
 
 @test
-def to_stop_one_is_to_stop_no_session(t):
+def stopping_a_snapshot_stops_no_session(t):
     """It ends by itself; nor is the session given up with it."""
     api = Api(t)
     target = api.target()
