@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The host daemon's page in Chromium, as a person uses it."""
+"""A user's visit to the host daemon's page in Chromium."""
 import signal
 
 from checks import contains
@@ -16,7 +16,7 @@ def chart_of(kind):
 
 
 def check_places(visit):
-    """That the charts and the timeline have one time at one place of the page."""
+    """Checks that equal times are at equal places in all charts and the timeline."""
     places = visit.await_answer("""(() => {
         const {from, to, spanMs} = page.timeWindow;
         const middle = from + spanMs / 3;
@@ -37,13 +37,13 @@ def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
     visit = Visit(t)
     page = visit.page
 
-    # Values move.
+    # The values change.
     first = visit.await_answer("page.samples.next || null", "the first sample")
     visit.await_answer(f"page.samples.next > {first + 1}", "two samples more")
     contains(page.text("[data-chart=cpu] .legend"), "busy", "what the chart of CPU tells")
     check(page.evaluate("document.querySelector('[data-chart=memory] canvas').width") > 300, "a chart is drawn")
 
-    # The program, and its own usage.
+    # The program shows its own usage when it is selected.
     visit.select(program.pid)
     page.wait_for("document.querySelector('[data-chart=program]').checkVisibility()", "the program's own chart")
 
@@ -51,7 +51,7 @@ def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
     top = max(marks)
     check(sorted(marks) == [0, top / 2, top] and f"{top:e}"[0] in "1245" and float(f"{top:.0e}") == top, f"marks of the program's CPU: {marks}")
 
-    # 500 ms of it, as a run that opens by itself.
+    # A capture of 500 ms becomes a run, which opens by itself.
     name = visit.capture(500)
     page.wait_for_text("#run-list", name)
     page.wait_for_text("#events-note", f"{name}: 500 ms")
@@ -60,14 +60,14 @@ def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
     check({"batch", "compress", "write"} <= set(names), f"names {names}")
     page.shoot("person-events")
 
-    # The same time above and below, at the same place.
+    # The charts above and the timeline below show the same range.
     begin, end = visit.ask(WINDOW)
     check(500 <= end - begin < 600, f"the window is {begin} to {end} ms")
     check_places(visit)
     marks = visit.ask(f"{chart_of('cpu')}.drawn.xLabels")
     check({"0", "100 ms"} <= set(marks), f"marks behind the run's begin: {marks}")
 
-    # Zooming, and names that are found.
+    # Zooming works, and a search finds names.
     for _ in range(3):
         page.wheel(".timeline", -400, ctrl=True)
     visit.await_answer("page.timeWindow.spanMs < 100", "a smaller window")
@@ -102,7 +102,7 @@ def the_time_moves_by_mouse_and_keys(t):
         begin, end = visit.ask(WINDOW)
         page.press(key)
         visit.await_answer("page.timeWindow." + question.format(span=end - begin, end=end), f"{question} after {key}")
-    # Who follows goes on following.
+    # A live window stays live.
     seen = visit.ask("page.timeWindow.to")
     visit.await_answer(f"page.timeWindow.to > {seen}", "the next sample to be followed")
     page.check_quiet()
@@ -114,14 +114,14 @@ def the_page_says_that_the_daemon_is_lost_and_recovers(t):
     visit = Visit(t)
     page = visit.page
     visit.select(program.pid)
-    # As if it had been there for long: the next one's numbers are smaller.
+    # The page acts as if the daemon had run for long, so the next one's numbers are smaller.
     visit.ask("page.take('usage', {n: page.samples.next + 1000, at_unix_ms: page.samples.lastMs + 1000, values: {}})")
     visit.stop()
     page.wait_for("!document.querySelector('#lost').hidden", "the banner")
     contains(page.text("#lost"), "proftapd has not answered since ", "the banner")
     equal(page.text("#link"), "lost", "the state")
     page.shoot("lost", whole=False)
-    page.complaints.clear()  # of connections that were refused: those are the browser's own
+    page.complaints.clear()  # the browser itself reports refused connections
 
     visit.serve()
     page.wait_for_text("#link", "live", patience_s=30)
@@ -167,7 +167,7 @@ def the_next_program_that_starts_is_recorded(t):
     page.wait_for_text("#capture-list", "waiting for the program")
     start_pipeline(t)
     page.wait_for("document.querySelector('.captures li[data-state=done]') !== null", "the capture to be done")
-    # From the first annotation on, and what was before it.
+    # The recording starts at the first annotation.
     visit.await_answer("page.events.answer && page.events.bounds.end >= 200e6", "its events")
     page.check_quiet()
 

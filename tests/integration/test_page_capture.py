@@ -8,10 +8,10 @@ from fixture import check, equal, run, test
 from trace_file import Trace
 from visit import Visit, start_pipeline
 
-# On a loaded machine, too, something happens in that.
+# This is long enough for some events on a loaded machine.
 RUN_MS = 500
 LONG_MS = 60000
-# The form has fields of its own for these, or they are the daemon's to say.
+# The form has other fields for these options, or the daemon sets them.
 ELSEWHERE = ("duration_ms", "host_tracer_level", "session_id", "ptap_target")
 LIST = "#capture-list .captures"
 
@@ -26,7 +26,7 @@ def visit_with(t, n=1):
 
 
 def begin(visit, ms=LONG_MS):
-    """A capture that records: the selector of its item in the list."""
+    """Starts a capture and returns the selector of its item in the list."""
     visit.page.write("#capture-duration", str(ms))
     visit.page.click("#capture-button")
     visit.page.wait_for(f"document.querySelector('{LIST} li[data-state=recording]') !== null", "it to record")
@@ -35,7 +35,7 @@ def begin(visit, ms=LONG_MS):
 
 
 def press(visit, item, text):
-    """The button |text| of an item."""
+    """Presses the button |text| of an item."""
     visit.page.evaluate(f"""[...document.querySelectorAll("{item} button")]
         .forEach((button) => button.toggleAttribute("data-wanted", button.textContent === {json.dumps(text)}))""")
     visit.page.click(f"{item} button[data-wanted]")
@@ -47,7 +47,7 @@ def find_buttons(visit, item):
 
 
 def read_run(visit, name):
-    """Its traces."""
+    """Returns the traces of a run."""
     return [Trace(path) for path in sorted((visit.logs / "plugins" / "profile" / name).glob("*.xplane.pb"))]
 
 
@@ -103,12 +103,12 @@ def options_can_be_searched_and_show_their_ranges(t):
 
 @test
 def every_option_can_be_filled_in(t):
-    """Each option with its least value, or its usual word; none of them is the daemon's alone."""
+    """Each option gets its lowest value, or its usual word, and the daemon accepts all of them."""
     visit, _ = visit_with(t)
     page = visit.page
     page.click("#capture-form summary")
     page.wait_for("document.querySelectorAll('.option').length > 5", "the options")
-    # One by one: no question to the browser takes as long as all of them do.
+    # Each option is one request to the browser, because one for all of them could take too long.
     for i in range(visit.ask("page.form.options.fields.length")):
         refused = visit.ask(f"""(async () => {{
             const {{option, input}} = page.form.options.fields[{i}];
@@ -128,7 +128,7 @@ def every_option_can_be_filled_in(t):
 
 @test
 def a_wrong_value_is_shown_wherever_it_is(t):
-    """Also behind what was folded, or sorted out by the search."""
+    """A wrong value is shown even if its field was folded away or filtered out by the search."""
     visit, _ = visit_with(t)
     page = visit.page
     page.click("#capture-form summary")
@@ -229,12 +229,12 @@ def a_name_that_is_taken_is_refused(t):
 
 @test
 def data_held_already_is_captured(t):
-    """By a flight recorder; of nothing, that is said."""
+    """The data comes from a flight recorder. Without data the page says so."""
     visit, (program,) = visit_with(t)
     page = visit.page
     visit.select(program.pid)
     fields = "[...document.querySelectorAll('#capture-form input[id], #capture-form select, #capture-form details')].filter((e) => e.checkVisibility()).map((e) => e.id.slice(8))"
-    page.write("#capture-duration", "0")  # wrong, and not wanted
+    page.write("#capture-duration", "0")  # this is invalid, but a snapshot has no duration
     page.click("[name=capture-mode][value=held]")
     equal(page.evaluate(fields), ["target", "last", "run"], "fields")
     page.click("#capture-button")
@@ -250,7 +250,7 @@ def data_held_already_is_captured(t):
     contains(page.text(f"{LIST} li"), f"Snapshot of pipeline ({program.pid})", "what it is called")
     (trace,) = read_run(visit, name)
     check(trace.count("compress") and trace.duration_ms < 2 * RUN_MS, f"{trace.duration_ms} ms of the last {RUN_MS}")
-    # Also when another program is selected.
+    # It also works when another program is selected.
     equal(visit.ask("page.form.mode"), "held", "what is chosen")
     page.shoot("held")
     visit.ask("page.api.delete(`/targets/${page.targets.list()[0].id}/session`)")
@@ -263,7 +263,7 @@ def several_programs_are_one_run(t):
     visit, programs = visit_with(t, 2)
     page = visit.page
     pids = sorted(program.pid for program in programs)
-    # With none selected: all.
+    # Without a selection all programs are captured.
     name = visit.capture(RUN_MS)
     equal(sorted(row["pid"] for row in visit.ask("page.captures.list()[0].targets")), pids, "who was recorded")
     for pid in pids:
@@ -282,7 +282,7 @@ def several_programs_are_one_run(t):
     page.choose(chooser, "")
     visit.await_answer(f"String({shown}) === '{pids[0]},{pids[1]}'", "events of both")
 
-    # Another run of the same: all of it is shown, and the tool says so.
+    # Another run of the same programs shows all programs, and the choice says so.
     page.choose(chooser, str(pids[1]))
     visit.await_answer(f"String({shown}) === '{pids[1]}'", "events of one program")
     visit.capture(RUN_MS)
@@ -292,7 +292,7 @@ def several_programs_are_one_run(t):
 
 @test
 def words_select_programs(t):
-    """Several with commas, by pid and by label; a path that several have is refused, with their pids."""
+    """Commas separate several programs, given by pid or label. A path that fits several is refused with their pids."""
     visit, programs = visit_with(t, 2)
     pids = sorted(program.pid for program in programs)
     row = ask_targets(visit)[0]
@@ -334,7 +334,7 @@ def the_keyboard_alone_suffices(t):
     capture = visit.ask("page.captures.list()[0]")
     equal([capture["target"], capture["duration_ms"], capture["options"]],
           [str(pid), RUN_MS, {"host_tracer_level": 3, "ptap_usage_interval_ms": "20", "ptap_machine_usage": "false"}], "what was asked")
-    # Whoever wants another one presses it again.
+    # Another press starts another capture.
     equal(page.evaluate("document.activeElement.id"), "capture-button", "where the keyboard is")
 
     page.wait_for("document.querySelector('.timeline').checkVisibility()", "the timeline")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The host daemon's page, in Chromium: what proftap doctor says of the machine."""
+"""The doctor on the host daemon's page, in Chromium."""
 import json
 
 from checks import contains
@@ -49,7 +49,7 @@ def checks_can_be_refreshed(t):
 
 @test
 def charts_follow_a_window_resized_in_the_other_view(t):
-    """A window that is made larger or smaller while the other view is shown."""
+    """The window gets larger or smaller while the other view is shown."""
     visit = Visit(t)
     page = visit.page
     for width in (700, 1600):
@@ -57,7 +57,7 @@ def charts_follow_a_window_resized_in_the_other_view(t):
         page.wait_for("!document.querySelector('#machine-view').checkVisibility()", "the doctor's view alone")
         page.resize(width, 900)
         page.wait_for(f"innerWidth === {width}", f"{width} px")
-        # Charts are drawn as ever, though nobody sees them.
+        # Hidden charts are drawn, too.
         seen = visit.ask("page.samples.next")
         visit.await_answer(f"page.samples.next > {seen}", "a sample")
         page.click("nav a[href='#machine-view']")
@@ -72,7 +72,7 @@ def charts_follow_a_window_resized_in_the_other_view(t):
 
 @test
 def one_view_is_shown_at_a_time(t):
-    """By links, by the address, and by the browser's way back."""
+    """The links, the address, and the browser's back button change the view."""
     visit = Visit(t)
     page = visit.page
     seen = "[...document.querySelectorAll('main')].filter((e) => e.checkVisibility()).map((e) => e.id).join()"

@@ -9,7 +9,7 @@ from fixture import check, equal, run, test
 from visit import Visit, start_pipeline
 
 TIMELINE = "page.eventsSection.timeline"
-# How a row of the timeline is drawn: the colours of its middle, from left to right.
+# Returns the colours along the middle of a timeline row, from left to right.
 ROW_COLOURS = """((lane, depth, timeline) => {
     const {canvas, scroller} = timeline;
     const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
@@ -22,12 +22,12 @@ ROW_COLOURS = """((lane, depth, timeline) => {
 })"""
 N_DEEP = 90
 N_MANY = 1_000_000
-# Of a million, in a frame of some thousand pixels in a few rows, so many are looked at, halving included.
+# A frame with some thousand pixels in a few rows reads at most this many of a million spans, searches included.
 MOST_LOOKED_AT = 200_000
 
 
 def open_space(t, visit, space, name="made"):
-    """A run that is in the log directory, open."""
+    """Puts a run into the log directory and opens it."""
     folder = visit.logs / "plugins" / "profile" / name
     folder.mkdir(parents=True)
     (folder / "host.xplane.pb").write_bytes(space)
@@ -37,13 +37,13 @@ def open_space(t, visit, space, name="made"):
 
 
 def settle(page):
-    """What was asked to be drawn is drawn."""
+    """Waits until requested frames are drawn."""
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 @test
 def the_deepest_span_is_shown_and_found(t):
-    """Without anybody asking for depths: the one that takes the time lies in all the others."""
+    """All depths are shown by default: the span that takes the time is the innermost one."""
     visit = Visit(t)
     page = visit.page
     spans = [(f"level {i}", 1000 * i, 10**9 - 2000 * i) for i in range(N_DEEP)] + [("culprit", 10**8, 8 * 10**8)]
@@ -53,12 +53,12 @@ def the_deepest_span_is_shown_and_found(t):
     page.write("#span-search", "culprit")
     page.press("Enter")
     page.wait_for_text("#span-detail", "culprit: 800 ms")
-    # It is drawn, when it is scrolled to.
+    # It is drawn after scrolling to it.
     page.evaluate("document.querySelector('.timeline').scrollTop = 1e6")
     settle(page)
     drawn = visit.ask(f"{ROW_COLOURS}({TIMELINE}.lanes.lanes[0], {N_DEEP}, {TIMELINE})")
     check(sum(colour.endswith("ff") for colour in drawn) > len(drawn) / 2, "the culprit is not drawn")
-    # Fewer can be asked for.
+    # The user can limit the depth.
     page.evaluate("document.querySelector('#span-search').value = ''")
     page.write("#span-depth", "2")
     page.press("Enter")
@@ -81,11 +81,11 @@ def below_ten_seconds_the_charts_show_the_counters_of_the_trace(t):
     memory = visit.ask("page.charts.main.find(({kind}) => kind.id === 'memory').series.map(({name, isHeld}) => [name, isHeld])")
     check([f"pipeline ({program.pid})", True] in memory, f"memory: {memory}")
     contains(visit.page.text("[data-chart=program] .legend"), f"pipeline ({program.pid})", "the legend")
-    # Between two of them it still knows what holds there.
+    # Between two samples the chart shows the value that holds there.
     visit.ask("page.timeWindow.show(page.events.toMs(430e6), page.events.toMs(440e6))")
     visit.await_answer("page.events.question === undefined && page.charts.main[1].drawn.from === page.timeWindow.from", "the charts")
     visit.await_answer("page.charts.main[1].series[0]?.isHeld && page.charts.main[1].findValue(page.charts.main[1].series[0]) >= 0", "a value between two samples")
-    # Of ten seconds and more there are the daemon's own.
+    # A window of ten seconds or more shows the daemon's samples.
     visit.ask("page.timeWindow.show(-9000, 3000)")
     visit.await_answer("page.charts.main[1].series.every(({isHeld}) => !isHeld) && page.charts.main[0].series[0].at.length > 0", "samples a second")
     visit.page.check_quiet()
@@ -105,7 +105,7 @@ def flows_are_arrows(t):
     for middle, expected in ((0.15, "x1"), (0.65, "x2")):
         at = visit.ask(f"{TIMELINE}.toPx(page.events.toMs({middle} * 1e9))")
         check(abs(at - arrow[expected]) < 1, f"the arrow's {expected} is at {arrow}, and its mark at {at}")
-    # It can be seen between the two spans, where nothing else is.
+    # The arrow is visible between the two spans, where nothing else is drawn.
     colours = visit.ask("""(() => {
         const {canvas, arrows: [{x1, x2, y1, y2}]} = TIMELINE;
         const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
@@ -131,12 +131,12 @@ def tooltips_show_whole_names(t):
     page.wait_for_text("#span-tip", long)
     contains(page.text("#span-tip"), "10 ms", "how long it is")
     page.shoot("events-tip")
-    # A thread's name, too.
+    # A thread's name is shown in full, too.
     page.mouse("mouseMoved", box[0] + 40, box[1] + 20 + 8)
     page.wait_for_text("#span-tip", "main · ")
     page.mouse("mouseMoved", 2, 2)
     page.wait_for("document.querySelector('#span-tip').hidden", "it to go with the mouse")
-    # From span to span by the keyboard.
+    # The keyboard goes from span to span.
     page.focus(".timeline")
     for keys, name in (("ArrowRight", "outer"), ("ArrowDown", long), ("ArrowRight", "second"), ("ArrowLeft", long), ("ArrowDown", "other"),
                        ("ArrowUp", long), ("ArrowUp", "outer")):
@@ -154,7 +154,7 @@ def tooltips_show_whole_names(t):
 
 @test
 def a_frame_reads_few_of_a_million_spans(t):
-    """Drawing, and finding what is at a place, go by halving: their work is that of what can be seen."""
+    """Drawing and hit tests use binary search, so their work depends on the visible part only."""
     visit = Visit(t)
     open_space(t, visit, make_space({"main": [("a", 0, 10**9)]}))
     visit.ask(f"""(() => {{
@@ -197,7 +197,7 @@ def a_frame_reads_few_of_a_million_spans(t):
 
 @test
 def a_frame_full_of_short_spans_takes_few_calls_of_the_canvas(t):
-    """One call for each of tens of thousands takes longer than a frame of 16.7 ms lasts; what is drawn has the spans' colours all the same."""
+    """One call for each of tens of thousands of spans would take longer than a frame (16.7 ms). The pixels still have the spans' colours."""
     visit = Visit(t)
     open_space(t, visit, make_space({"main": [("a", 0, 10**9)]}))
     visit.ask("""(() => {
@@ -236,7 +236,7 @@ def a_frame_full_of_short_spans_takes_few_calls_of_the_canvas(t):
 
 @test
 def spans_that_cross_on_a_stream_are_all_drawn(t):
-    """Of one row one may end behind the next one's end: it is found all the same."""
+    """In one row a span may end after the next one has ended, and must still be found."""
     visit = Visit(t)
     open_space(t, visit, make_space({"Stream #7": [("a", 0, 100_000), ("long", 90_000, 800_000), ("c", 120_000, 10_000), ("d", 600_000, 1000)]},
                                     plane="/device:GPU:0"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The host daemon's page, as it is served: all of its parts, of the right types, asked for again only when they are others."""
+"""The served files of the host daemon's page: complete, with the right types, and sent again only after a change."""
 import gzip
 import re
 
@@ -11,7 +11,7 @@ from web import Web
 SITE = TOP_SRC / "daemon" / "host" / "page" / "site"
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".svg": "image/svg+xml"}
-# What a page may name: its own files.
+# A page may refer only to its own files.
 REFERENCE = re.compile(r'(?:src|href)="/page/([^"]+)"|from "\./([^"]+)"')
 
 
@@ -65,12 +65,12 @@ def a_cached_file_is_not_sent_again(t):
 
 @test
 def clients_that_accept_gzip_get_gzip(t):
-    """And never to others. Each form has a tag of its own, so that no cache gives the one for the other."""
+    """Other clients never get gzip. Each form has its own ETag, so that no cache mixes them up."""
     web = Web(t)
     whole = sent = 0
     for path in ["/", *(f"/page/{file.name}" for file in sorted(SITE.iterdir()))]:
         plain = web.ask(path)
-        check("Content-Encoding" not in plain.headers, f"{path} is packed for who says nothing")
+        check("Content-Encoding" not in plain.headers, f"{path} is packed without Accept-Encoding")
         packed = web.ask(path, headers={"Accept-Encoding": "br;q=1.0, gzip, deflate"})
         equal((packed.headers["Content-Encoding"], plain.headers["Vary"], packed.headers["Vary"]), ("gzip", "Accept-Encoding", "Accept-Encoding"), path)
         equal(gzip.decompress(packed.body), plain.body, path)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The host daemon's page in Chromium for everybody: on small and large screens, in the dark, for ears; soon there, and no larger after a day."""
+"""The form of the host daemon's page in Chromium: screens of all sizes, dark theme, screen readers, a fast first paint, and no growth over a day."""
 import re
 
 from fixture import check, equal, run, test
@@ -8,21 +8,21 @@ from processes import SUPPORT
 from visit import SCREENS, Visit, check_width, settle, start_pipeline
 
 
-# On a loaded machine, too, something happens in that.
+# This is long enough for some events on a loaded machine.
 RUN_MS = 500
 HOUR_S = 3600
-# After a day; caches of the browser's own are in it.
+# The growth allowed after a day includes the browser's own caches.
 GROWTH_BYTES = 1 << 20
 GROWTH_NODES = 500
-# The left part of a canvas, as bytes; of a copy, since the browser complains of those that are read.
+# Returns the left part of a canvas as bytes. It reads a copy, because the browser warns about canvases that are read.
 READ = """(canvas, width) => {
     const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
     copy.drawImage(canvas, 0, 0);
     return copy.getImageData(0, 0, width, canvas.height).data;
 }"""
-# Its line is neither at the top nor at the bottom, where a part of it is cut off.
+# The line of this chart is neither at the top nor at the bottom, where part of it would be cut off.
 MEMORY = "page.charts.main.find(({kind}) => kind.id === 'memory').canvas"
-# Elements with these roles are told by their names alone.
+# A screen reader announces elements with these roles by their names alone.
 NAMED = {"button", "textbox", "searchbox", "combobox", "radio", "spinbutton", "link", "image", "table", "dialog", "progressbar"}
 
 
@@ -51,7 +51,7 @@ def it_fits_every_screen(t):
 
 
 def check_gutters(visit, what):
-    """That the marks of charts fit beside them, and that each is drawn as large as it is shown, at the time that is shown."""
+    """Checks that the labels fit beside the charts, and that each chart is drawn in its full size, for the visible time."""
     found = visit.ask("""page.charts.main.filter((chart) => chart.element.checkVisibility()).map(({canvas, drawn, plot, area, ...chart}) => {
         const context = canvas.getContext("2d");
         return [Math.max(...drawn.yLabels.map((label) => context.measureText(label).width)) + 6 <= parseFloat(context.font) * 58 / 12 + 1,
@@ -60,7 +60,7 @@ def check_gutters(visit, what):
     check(found and all(map(all, found)), f"charts that are not drawn anew, or have marks that do not fit: {what}: {found}")
 
 
-# What a phone may show: long names, and all that can be unfolded.
+# Opens everything that can be unfolded, with long names, as on a phone.
 def open_all(visit):
     page = visit.page
     page.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
@@ -71,7 +71,7 @@ def open_all(visit):
 
 
 def add_long_names(visit):
-    """As daemons tell them at their longest."""
+    """Adds names of the greatest length that a daemon sends."""
     visit.ask("""(() => {
         const long = "a_very_long_name_that_can_be_broken_nowhere_".repeat(4).slice(0, 127);
         const [run] = page.runs.list();
@@ -151,7 +151,7 @@ def canvases_use_the_dark_colours(t):
     visit = with_run(t)
     visit.await_answer("page.samples.next > 2", "something to be drawn")
     visit.ask("page.feed.close()")
-    # A run's own time may have no sample yet.
+    # The time of the run may have no sample yet.
     visit.ask("page.timeWindow.follow(3000)")
     drawn = {is_dark: find_drawn_colours(visit, is_dark) for is_dark in (False, True)}
     for canvas in drawn[True]:
@@ -162,7 +162,7 @@ def canvases_use_the_dark_colours(t):
 
 
 def find_drawn_colours(visit, is_dark):
-    """{canvas: (a colour that it should have, those that it has)}"""
+    """Returns {canvas: (the colour that it should have, the colours that it has)}."""
     visit.page.prefer_dark(is_dark)
     settle(visit.page)
     return {canvas: tuple(visit.ask(f"""(() => {{
@@ -221,7 +221,7 @@ def all_can_be_reached_by_the_tab_key(t):
 
 @test
 def the_first_paint_waits_for_nothing(t):
-    """Neither for its modules nor for the daemon's answers. How soon that is, is a figure of `make bench`."""
+    """The first paint waits neither for modules nor for the daemon's answers. `make bench` measures how fast it is."""
     page = Visit(t).page
     page.call("Emulation.setScriptExecutionDisabled", value=True)
     page.call("Page.reload")
@@ -232,7 +232,7 @@ def the_first_paint_waits_for_nothing(t):
 
 @test
 def it_comes_in_few_bytes(t):
-    """The browser is sent what gzip made of each file."""
+    """The browser receives each file as gzip."""
     page = Visit(t).page
     sent = page.evaluate("""[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
         .filter(({name}) => !name.includes("/api/")).map(({name, encodedBodySize, decodedBodySize}) => [name, encodedBodySize, decodedBodySize])""")
@@ -259,7 +259,7 @@ def reduced_motion_is_respected(t):
     visit.ask("page.take('capture', {id: 77, state: 'waiting', is_over: false, targets: [], target: 'x', snapshot: null, warnings: [], error: null})")
     page.wait_for("document.querySelector('.captures li progress') !== null", "a capture under way")
     equal(page.evaluate("document.querySelectorAll('progress:indeterminate').length"), 0, "bars that move by themselves")
-    # The charts stand still while samples come; now and then they go on by a step.
+    # The charts stand still while samples come, and move on in steps.
     before, seen = visit.ask("page.timeWindow.to"), visit.ask("page.samples.next")
     visit.ask("[1, 2, 3, 4, 5, 6, 7, 8].forEach((i) => page.timeWindow.advance(page.timeWindow.originUnixMs + page.timeWindow.to - 900 + 100 * i))")
     equal(visit.ask("page.timeWindow.to"), before, "where the window ends")
@@ -272,7 +272,7 @@ def reduced_motion_is_respected(t):
 
 @test
 def forced_colours_are_respected(t):
-    """Of what is drawn by hand, too: a few colours of the system, and lines that differ by their dashes."""
+    """Canvas drawings, too, have only a few system colours, and lines differ by their dashes."""
     visit = with_run(t)
     page = visit.page
     canvases = ("document.querySelector('.timeline canvas')", MEMORY)
@@ -302,7 +302,7 @@ def forced_colours_are_respected(t):
 
 
 def is_between(colour, system):
-    """Whether it is one of the system's colours, or the shade of a letter's edge, in which two of them are mixed."""
+    """Returns whether it is one of the system's colours, or a mix of two of them, as at the edge of a letter."""
     def read(text):
         return [int(text[i:i + 2], 16) for i in (1, 3, 5)]
 
@@ -310,13 +310,13 @@ def is_between(colour, system):
         x, y, z = max(zip(a, b, read(colour)), key=lambda channel: abs(channel[0] - channel[1]))
         share = (x - z) / (x - y) if x != y else 0
         return 0 <= share <= 1 and all(abs(x + share * (y - x) - z) <= 2 for x, y, z in zip(a, b, read(colour)))
-    # The system lets the page shine through some.
+    # Some system colours are partly transparent.
     colours = [read(c) for c in system if c.startswith("#")]
     return any(is_mixed(a, b) for a in colours for b in colours)
 
 
 def list_colours(visit, canvas):
-    """What is drawn there, the most frequent first."""
+    """Returns the colours of a canvas, the most frequent first."""
     return visit.ask(f"""(() => {{
         const canvas = {canvas};
         const data = ({READ})(canvas, canvas.width);
@@ -331,7 +331,7 @@ def list_colours(visit, canvas):
 
 
 def feed_hour(visit, hour):
-    """An hour of samples at once, as events bring them, in which there is another program each minute."""
+    """Feeds an hour of samples at once, as events would, with another program each minute."""
     visit.ask(f"""(async () => {{
         const {{samples}} = page;
         const programs = /^process/;
@@ -348,7 +348,7 @@ def feed_hour(visit, hour):
 
 
 def measure(page):
-    """Bytes of objects, and of typed arrays; and elements, also of those that are in no document any more."""
+    """Returns the bytes of objects and typed arrays, and the number of elements, detached ones included."""
     page.call("HeapProfiler.collectGarbage")
     heap = page.call("Runtime.getHeapUsage")
     return {"bytes": heap["usedSize"] + heap["backingStorageSize"], "nodes": page.call("Memory.getDOMCounters")["nodes"]}

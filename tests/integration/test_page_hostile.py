@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The host daemon's page, in Chromium, before words that mean no good: they are texts."""
+"""Hostile names on the host daemon's page, in Chromium: the page shows them as text."""
 import json
 
 from fixture import equal, run, test

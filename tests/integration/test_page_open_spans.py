@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The open spans of a program on the host daemon's page, in Chromium: of one that hangs, is stopped, is not recorded, or has ended."""
+"""Open spans on the host daemon's page, in Chromium, of a program that hangs, is stopped, is not recorded, or has ended."""
 import json
 import os
 import re
@@ -15,7 +15,7 @@ from recorded import record
 from visit import SCREENS, Visit, check_width, settle
 
 BUTTON = "#program-list [data-action=open-spans]"
-# Counts the dialog's questions, and holds the timer of its next one so that a test can end the wait of two seconds.
+# Counts the dialog's requests, and holds the timer of its next one so that a test can end the wait of two seconds.
 DRIVE = """(() => {
     const [ask, start, clear] = [fetch, setTimeout, clearTimeout];
     const held = -1;
@@ -35,7 +35,7 @@ DRIVE = """(() => {
 # Removes the time of the last answer. The next answer writes it again.
 FORGET = "document.querySelector('dialog p.help').textContent = ''"
 ANSWERED = "document.querySelector('dialog p.help').textContent !== ''"
-# Whether the browser says that nobody looks at the page.
+# Sets whether the browser reports the page as hidden.
 HIDE = """(isHidden) => {
     Object.defineProperty(document, "hidden", {configurable: true, value: isHidden});
     document.dispatchEvent(new Event("visibilitychange"));
@@ -43,7 +43,7 @@ HIDE = """(isHidden) => {
 
 
 def recorded(t):
-    """A target with a flight recorder, of which nothing is held at the end of the test."""
+    """Starts a target with a flight recorder; nothing of it is held after the test."""
     return record(t, t.dir / "logs")
 
 
@@ -77,7 +77,7 @@ def a_program_that_hangs_shows_where(t):
 
 @test
 def a_stopped_program_is_shown_as_stopped_until_it_continues(t):
-    """The second state comes by itself."""
+    """The page shows the second state without a request of the user."""
     target = recorded(t)
     target.ask("hang stuck")
     halt(target.pid)
@@ -133,7 +133,7 @@ def it_refreshes_only_while_the_page_is_visible(t):
     page.wait_for_text("dialog [role=status]", "1 thread has open spans. stuck (")
     equal(page.evaluate("[looks.begun, looks.next]"), [4, None], "one look by hand")
 
-    # Nobody does anything any more: the looks end by themselves after the one that the checkbox asks for and 150 more.
+    # Without user input the refreshes stop after the one of the checkbox and 150 more.
     page.evaluate("looks.isHeld = false")
     page.click("dialog input[type=checkbox]")
     page.wait_for("document.querySelector('dialog input[type=checkbox]').checked === false", "them to end by themselves")
@@ -193,7 +193,7 @@ def async_spans_are_shown_too(t):
 
 @test
 def an_ended_program_is_shown_as_ended(t):
-    """With a recorder it is held, and shows what was open at its end; without one it is gone."""
+    """A program with a recorder is held and shows the spans that were open at its end. A program without one is gone."""
     held = record(t)
     held.ask("hang stuck")
     visit = open_spans(t, held)

@@ -12,7 +12,7 @@ from chromium import Browser, need_chromium
 from fixture import check, equal, run, test
 from visit import Visit
 
-# By name: what is put into the page, and what of the policy is to forbid it. {url}: something of another host, with the name as its path.
+# For each attack: the injected markup, and the directive of the policy that forbids it. {url} is a resource of another host, with the attack's name as its path.
 ATTACKS = {
     "inline": ("<script>ran.push('inline')</script>", "script-src-elem"),
     "onerror": ("<img src='data:,' onerror=\"ran.push('onerror')\">", "script-src-attr"),
@@ -25,10 +25,10 @@ ATTACKS = {
     "frame": ("<iframe src='{url}'></iframe>", "frame-src"),
     "object": ("<object data='{url}' type='text/html'></object>", "object-src"),
     "fetch": ("", "connect-src"),
-    # The last one: where it may, it leads the page away.
+    # This one is last, because it leaves the page if it works.
     "form": ("<form id='attack-form' method='post' action='{url}'></form>", "form-action"),
 }
-# What does not begin by itself.
+# These attacks need an action.
 ACTS = {
     "onclick": "document.getElementById('attack-onclick').click()",
     "link": "document.getElementById('attack-link').click()",
@@ -38,7 +38,7 @@ ACTS = {
 
 
 class Elsewhere:
-    """Another host, which answers everybody, and notes what it was asked for."""
+    """Another host, which answers every request and notes it."""
 
     def __init__(self):
         self.asked = asked = []
@@ -83,7 +83,7 @@ def has_worked(page, elsewhere, name):
 
 @test
 def attacks_work_without_a_policy(t):
-    """Else the next test would show nothing."""
+    """Without this the next test would prove nothing."""
     need_chromium()
     with contextlib.closing(Elsewhere()) as elsewhere:
         page = Browser(t).open(f"{elsewhere.url}/page")
@@ -111,7 +111,7 @@ def injected_content_does_nothing(t):
         equal(elsewhere.asked, [], "what another host was asked for")
     equal(page.evaluate("window.ran"), [], "what ran")
     check(any("Content Security Policy" in complaint for complaint in page.complaints), f"said on the console: {page.complaints}")
-    # The page itself goes on, from where it was.
+    # The page itself still works.
     seen = visit.ask("page.samples.next")
     visit.await_answer(f"page.samples.next > {seen + 1}", "the page to go on")
 

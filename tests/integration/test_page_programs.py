@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The list of programs on the host daemon's page, in Chromium: who comes and goes, searching, selecting, measuring."""
+"""The list of programs on the host daemon's page, in Chromium: changes, searching, selecting, measuring."""
 import json
 import signal
 
@@ -14,12 +14,12 @@ PIDS = "[...document.querySelectorAll('#program-list tbody tr')].map((row) => Nu
 SELECTED = "document.querySelector('#program-list tr[data-selected]')?.cells[1].textContent ?? ''"
 
 
-# Of the row that is selected.
+# These are parts of the selected row.
 FOCUS = "(document.activeElement.name === 'program' ? Number(document.activeElement.closest('tr').cells[1].innerText) : null)"
 
 
 def put(visit, pid, **more):
-    """A program as the daemon's events tell one."""
+    """Adds a program as the daemon's events do."""
     target = {"id": 10**6 + pid, "pid": pid, "pid_inside": pid, "name": f"n{pid}", "user": "nobody", "uid": 65534, "path": f"/bin/n{pid}",
               "state": "idle", "recorder": False, "children": 0, "labels": {}, "container": None, "since_unix_ms": None, **more}
     visit.ask(f"page.take('target', {json.dumps(target)})")
@@ -77,7 +77,7 @@ def a_search_finds_any_property(t):
 
 @test
 def they_are_in_the_order_of_their_pids(t):
-    """Whenever they came, and whatever they do."""
+    """Neither the time of arrival nor the state changes the order."""
     visit = Visit(t)
     for pid in (300, 1000000, 20, 4000):
         put(visit, pid)
@@ -94,7 +94,7 @@ def they_are_in_the_order_of_their_pids(t):
 
 @test
 def a_row_shows_all_facts_of_a_program(t):
-    """And is found by it."""
+    """The search finds the program by each of them."""
     visit = Visit(t)
     page = visit.page
     inside = {"id": "0123456789abcdef", "cgroup": "/docker/0123456789abcdef", "name": None, "pod": None}
@@ -116,7 +116,7 @@ def a_row_shows_all_facts_of_a_program(t):
 
 @test
 def the_keyboard_stays_where_it_is(t):
-    """Among those that come, go, and do something else; and arrows select another one."""
+    """The focus stays while programs arrive, leave and change. Arrow keys select another program."""
     visit = Visit(t)
     page = visit.page
     for pid in (200, 300, 400):
@@ -135,7 +135,7 @@ def the_keyboard_stays_where_it_is(t):
     visit.ask("page.take('target_gone', {id: 1000300})")
     await_pids(visit, 100, 350, 400)
     equal([page.evaluate(SELECTED), page.evaluate(checked)], ["", []], "who is selected when it has gone")
-    # Selected by the page itself, as when a daemon comes back.
+    # The page itself selects a program, as after a restart of the daemon.
     visit.ask("page.programs.select(1000350)")
     equal(page.evaluate(checked), ["350"], "what is marked")
 
@@ -162,7 +162,7 @@ def events_win_over_an_older_answer(t):
 
 @test
 def state_changes_are_shown(t):
-    """As it changes, though nobody asks."""
+    """The page shows changes without a request of the user."""
     target = start_target(t)
     visit = Visit(t)
     page = visit.page
@@ -174,7 +174,7 @@ def state_changes_are_shown(t):
 
 @test
 def the_list_shows_usage(t):
-    """Its processor time and its memory, each second, selected or not."""
+    """The list shows each program's processor time and memory each second, selected or not."""
     program, idle = start_pipeline(t), start_target(t)
     visit = Visit(t)
     page = visit.page
@@ -218,7 +218,7 @@ def a_failed_measurement_is_reported(t):
     visit = Visit(t)
     page = visit.page
     page.wait_for_text("#program-list tbody", "target")
-    # As when it ends just then.
+    # The program seems to end at that moment.
     visit.ask(f"page.targets.put({{...page.targets.list()[0], id: 1e6, pid: {target.pid + 1}, name: 'gone'}})")
     await_names(visit, "gone", "target")
     page.click("#program-list tbody tr:nth-child(2) [data-action=measure]")

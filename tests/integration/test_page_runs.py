@@ -8,9 +8,9 @@ from fixture import check, equal, run, test
 from recorded import files, record
 from visit import Visit, start_pipeline
 
-# On a loaded machine, too, something happens in that.
+# This is long enough for some events on a loaded machine.
 RUN_MS = 500
-# What stands for the Perfetto UI: it answers as that does, and keeps what it is given.
+# A fake of the Perfetto UI, which answers like it and keeps the trace.
 PERFETTO = """<!DOCTYPE html><title>stub</title><script>
 addEventListener("message", (event) => {
 	if (event.data === "PING") event.source.postMessage("PONG", event.origin);
@@ -28,7 +28,7 @@ def visit_with_run(t):
 
 
 def stand_for_perfetto(visit):
-    """Each page that opens from now on; those that were asked for https://ui.perfetto.dev."""
+    """Turns each page that opens from now on into the fake. Returns the pages that were opened for https://ui.perfetto.dev."""
     pages = []
 
     def fulfil(page, params):
@@ -76,7 +76,7 @@ def a_report_opens_and_the_keyboard_goes_back(t):
 
 @test
 def the_report_of_a_program_that_crashed_begins_with_its_death(t):
-    """As proftap report's does: who received the signal, and what each thread was in the middle of."""
+    """Like proftap report, it names the thread that received the signal and the open spans of each thread."""
     visit = Visit(t)
     page = visit.page
     target = record(t, visit.logs)
@@ -107,7 +107,7 @@ def slow_steps_are_taken_apart(t):
 
 @test
 def dialogs_close_with_their_view(t):
-    """By the browser's way back, for one: a report does not lie over the doctor, and a question is no yes."""
+    """The browser's back button closes them, too. A closed confirmation does not count as a yes."""
     visit, name = visit_with_run(t)
     page = visit.page
     for action, text in (("report", f"Report of {name}"), ("delete", f"Delete {name}?")):
@@ -159,7 +159,7 @@ def deleting_asks_first(t):
     page.click("dialog .danger")
     page.wait_for(f"!document.querySelector('#run-list').textContent.includes('{name}')", "the run to go")
     check(not place.exists(), "it is still there")
-    # What was open of it has gone, too.
+    # The events of the deleted run are closed, too.
     page.wait_for("!document.querySelector('.timeline').checkVisibility()", "the timeline to close")
     page.check_quiet()
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The host daemon's page under fingers, in Chromium as on a phone: moving and zooming charts and the timeline, scrolling, picking."""
+"""Touch on the host daemon's page, in Chromium as on a phone: moving and zooming charts and the timeline, scrolling, picking."""
 from checks import contains, wait_until
 from fingers import on_touch_screen, pinch, report, swipe, tap, tap_at
 from fixture import check, run, test
@@ -8,12 +8,12 @@ from visit import Visit, start_pipeline
 
 CHART = "[data-chart=memory] .plot"
 TIMELINE = ".timeline"
-# On a loaded machine, too, something happens in that.
+# This is long enough for some events on a loaded machine.
 RUN_MS = 500
 WINDOW = "[page.timeWindow.from + page.timeWindow.originUnixMs, page.timeWindow.to + page.timeWindow.originUnixMs]"
 
 
-# In the middle of the longest span of "compress" that is seen.
+# Returns the middle of the longest visible span of "compress".
 PLACE = """(() => {
     const {timeline, events} = page.eventsSection;
     const [widest] = events.find("compress").sort((a, b) => b.durationNs - a.durationNs);
@@ -38,7 +38,7 @@ def visit_on_phone(t):
 
 
 def check_fingers(visit, selector):
-    """That they move and zoom the time on it."""
+    """Checks that fingers on the element move and zoom the time."""
     page = visit.page
     width = page.evaluate(f"document.querySelector('{selector}').clientWidth - 66")
 
@@ -65,11 +65,11 @@ def check_fingers(visit, selector):
 
 
 def check_one_finger(visit):
-    """That it moves the time, and does not zoom, as it would beside another one."""
+    """Checks that one finger moves the time and does not zoom, as two fingers would."""
     span = visit.ask("page.timeWindow.spanMs")
 
     def moves():
-        """What still scrolls takes the first touch for itself."""
+        """A page that still scrolls takes the first touch for itself."""
         swipe(visit.page, CHART, by_x=100)
         return not visit.ask("page.timeWindow.isLive")
 
@@ -113,7 +113,7 @@ def a_finger_picks_a_span(t):
     })()""")
 
     def hit():
-        """Where it is now: the page may still make room for what it says of the run."""
+        """Returns the current position, because the page may still move while it adds text about the run."""
         x, y = visit.await_answer(PLACE, "the longest span to be seen")
         tap_at(page, x, y)
         return page.text("#span-detail").startswith(f"{name}: ")
@@ -133,14 +133,14 @@ def a_finger_that_moves_up_scrolls_the_page(t):
     swipe(page, CHART, by_y=-200)
     page.wait_for(f"scrollY > {at} + 50", "the page to scroll")
     check(visit.ask("page.timeWindow.isLive"), "the time was moved")
-    # The browser took that finger away: the next one is the only one again.
+    # The browser cancelled that finger, so the next one is the only one.
     check_one_finger(visit)
     page.check_quiet()
 
 
 @test
 def cancelled_touches_leave_nothing_behind(t):
-    """As when something else comes up on the screen while two are on it."""
+    """The system cancels two touches, as when another program covers the screen."""
     visit = visit_on_phone(t)
     page = visit.page
     x, y = page.place(CHART)
@@ -155,7 +155,7 @@ def cancelled_touches_leave_nothing_behind(t):
 
 @test
 def a_cancelled_choice_selects_nothing(t):
-    """A mouse's, as the window system may do."""
+    """The window system may cancel a drag of the mouse, too."""
     visit = Visit(t)
     page = visit.page
     x, y = page.place(CHART)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The host daemon's HTTP: what is answered, and by which method."""
+"""The host daemon's HTTP: answers, and the methods of each path."""
 from checks import contains
 from fixture import check, equal, run, test
 from hosts import registry_path, runtime
@@ -65,7 +65,7 @@ def only_loopback_is_served(t):
 
 @test
 def a_missing_library_is_reported_with_a_remedy(t):
-    """As where it is not installed: the loader finds a file of its name that is no library."""
+    """The loader finds a file of the library's name that is not a library, as if it were not installed."""
     (t.dir / "libmicrohttpd.so.12").touch()
     ended = t.keep(Process("proftapd", [
         PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{free_port()}", "--registry", registry_path(t),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON API: who asks, programs, what is used, options; and what it refuses. Every answer is held against docs/openapi.json."""
+"""The JSON API: the caller, programs, usage, options, and refusals. Every answer is checked against docs/openapi.json."""
 import json
 import os
 import re
@@ -16,7 +16,7 @@ from processes import PROFTAP, Process, find_proftapds, halt
 from web import Web
 from web_api import SCHEMA, Api, complaints, resolve
 
-# Neither root nor NOBODY.
+# This user is neither root nor NOBODY.
 SOMEBODY = 65533
 
 
@@ -71,17 +71,17 @@ def targets_are_what_grpc_lists(t):
 
 
 def read_pss(pid):
-    """As the kernel tells it."""
+    """Returns the kernel's value."""
     return 1024 * int(re.search(r"^Pss: +(\d+) kB$", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)[1])
 
 
 def check_memory(api, row):
-    """What is told of a target, against the kernel before and after."""
+    """Compares the reported memory of a target with the kernel's values before and after."""
     before = read_pss(row["pid"])
     memory = api.get(f"targets/{row['id']}/memory")
     after = read_pss(row["pid"])
     equal([memory["id"], memory["pid"]], [row["id"], row["pid"]], "whose it is")
-    # Other processes of the same libraries come and go.
+    # Other processes with the same libraries change the share.
     check(0.5 * min(before, after) <= memory["pss_bytes"] <= 2 * max(before, after), f"{before}, {memory}, {after}")
     check(abs(memory["at_unix_ms"] - time.time() * 1000) < 60000, f"when: {memory}")
 
@@ -116,7 +116,7 @@ def the_spans_that_are_open_are_told(t):
 
 @test
 def a_daemon_without_rights_asks_the_programs_server(t):
-    """As a service it is of a user of its own, to whom the kernel tells nothing of others' memory."""
+    """A service has its own user, to whom the kernel does not show the memory of others."""
     need_root()
     need_readable_tree()
     manager = Manager(t)
@@ -127,10 +127,10 @@ def a_daemon_without_rights_asks_the_programs_server(t):
     (row,) = api.get("targets")["targets"]
     equal(row["uid"], SOMEBODY, "whose it is")
     check_memory(api, row)
-    # Nor does the kernel tell the server of one that hides.
+    # The kernel does not show it to the server of an undumpable program either.
     target.ask("sandbox undumpable")
     contains(api.refuses("GET", f"targets/{row['id']}/memory", 409, "FAILED_PRECONDITION"), "not dumpable", "of one that hides")
-    # What its server does in between is told all the same.
+    # Events from its server arrive nevertheless.
     equal(api.get("targets")["targets"][0]["state"], "idle", "its state")
     for pid in find_proftapds(target.pid):
         halt(pid)
@@ -157,7 +157,7 @@ def others_programs_are_not_told(t):
 
 
 def ask_as_nobody(t, api, *paths):
-    """{path: answer}, as another user."""
+    """Returns {path: answer} of requests by another user."""
     script = ("import json,sys,urllib.request as u\n"
               "for p in sys.argv[2:]:\n"
               " print(json.dumps([p, json.load(u.urlopen(sys.argv[1]+p))]))\n")

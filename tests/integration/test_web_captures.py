@@ -26,7 +26,7 @@ def path_of(api, capture, i=0):
 
 
 def begin(api, target, **body):
-    """One that records, until it is stopped."""
+    """Starts a capture that records until it is stopped."""
     number = api.capture(target=target.pid, duration_ms=LONG_MS, **body)
     target.ask("await 1")
     return number
@@ -101,7 +101,7 @@ def a_full_disk_is_a_failure_of_its_programs_and_is_counted(t):
     metrics = web.ask("/metrics").text
     contains(metrics, 'proftap_captures_total{call="web",result="ok"} 0\n', "recordings that went well")
     contains(metrics, "proftap_trace_bytes_total 0\n", "bytes of traces")
-    # It could still serve those who take their traces themselves.
+    # The daemon can still serve clients that take their traces themselves.
     equal(web.ask("/readyz").status, 200, "readiness")
 
 
@@ -160,7 +160,7 @@ def the_next_program_is_recorded_from_its_first_annotation(t):
     equal(api.get(f"captures/{number}")["state"], "waiting", "its state")
     target = start_target(t)
     api.await_capture(number, "recording")
-    # It has nothing to say yet, for longer than the capture is to be.
+    # It emits nothing for longer than the duration of the capture.
     quiet_until = time.monotonic() + 0.6
     wait_until(lambda: time.monotonic() > quiet_until, "the time to pass")
     equal(api.get(f"captures/{number}")["started_unix_ms"], None, "the begin before there is an annotation")
@@ -173,7 +173,7 @@ def the_next_program_is_recorded_from_its_first_annotation(t):
 
 @test
 def a_path_selects_the_next_program(t):
-    """A pattern with a '/'; whose name is as asked, and whose path is not, is passed over."""
+    """A pattern with a '/' is compared with the path; a program with the right name and another path is skipped."""
     api = Api(t)
     api.target()
     (row,) = api.get("targets")["targets"]
@@ -269,7 +269,7 @@ def the_number_of_captures_is_limited(t):
 
 @test
 def a_daemon_that_ends_writes_what_runs(t):
-    """When its patience is over, as by a second signal; what waits for a program is no reason for patience."""
+    """It ends captures at its time limit or at a second signal. Captures that wait for a program do not delay it."""
     api = Api(t)
     target = api.target()
     begin(api, target)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The stream of events: what comes, to whom, and again to those who were away."""
+"""The stream of events: its content, its audience, and its resumption after a lost connection."""
 import os
 import signal
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the host daemon's HTTP puts up with: connections, headers, bodies, and how slow a peer may be. After each the next
+"""Limits of the host daemon's HTTP: connections, headers, bodies, and slow peers. After each attack the next
 ordinary request is answered, and memory, descriptors and threads are as before."""
 import contextlib
 import resource
@@ -16,20 +16,20 @@ from web import Web, read_answer
 
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"a" * 100
 N_SLOW = 1000
-# Connections of one user.
+# The limit of connections for one user.
 MAX_OF_USER = 128
-# A request must be there whole.
+# A request must be complete within this time.
 REQUEST_S = 5
-# Its first line and header.
+# The limit of the first line and the header together.
 MAX_HEADER_BYTES = 16384
 SLACK_KIB = 2048
 
 
 class Standing:
-    """What the daemon has, for a look whether it is so again."""
+    """The daemon's resources before a test, to be compared afterwards."""
 
     def __init__(self, web):
-        # A first request makes what stays.
+        # The first request allocates memory that stays.
         equal(web.ask("/healthz").status, 200, "an ordinary request")
         self.web = web
         wait_until(lambda: count_connections(web.pid) == 0, "the connection to be gone")
@@ -39,7 +39,7 @@ class Standing:
     def await_again(self, is_grpc_used=False):
         equal(self.web.ask("/healthz").status, 200, "an ordinary request afterwards")
         wait_until(lambda: read_fds(self.web.pid) == self.fds, "descriptors to be as before", 2 * REQUEST_S)
-        # gRPC has more or fewer, as it likes.
+        # The number of gRPC's own threads varies.
         if not is_grpc_used:
             equal(read_status(self.web.pid)["Threads"], self.threads, "threads")
         now = sum(read_memory_kib(self.web.pid))
@@ -60,7 +60,7 @@ def a_thousand_peers_that_send_a_byte_a_second(t):
                 s = web.connect()
                 slow.add(s)
                 s.sendall(REQUEST[:1])
-        # Those that were pushed out know it; the others go on.
+        # Displaced connections are closed; the others go on.
         for at in range(1, 4):
             time.sleep(max(0, begin + at - time.monotonic()))
             for s in list(slow):
@@ -70,7 +70,7 @@ def a_thousand_peers_that_send_a_byte_a_second(t):
             equal(web.ask("/healthz").status, 200, "an ordinary request meanwhile")
             took_s = max(took_s, time.monotonic() - asked)
             wait_until(lambda: count_connections(web.pid) <= MAX_OF_USER, "one user to have no more connections than he may")
-        # The absolute deadline: whatever they say, all are hung up on.
+        # At the absolute deadline all are closed, whatever they send.
         for s in slow:
             s.settimeout(2 * REQUEST_S)
             with contextlib.suppress(ConnectionError):
@@ -115,7 +115,7 @@ def headers_are_bounded(t):
 
 
 def ask_with_header(web, n_bytes):
-    """GET with a first line and header of so many bytes in all."""
+    """Sends a GET whose first line and header have |n_bytes| bytes in all."""
     head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "
     with web.connect() as s:
         s.sendall(head + b"a" * (n_bytes - len(head) - 4) + b"\r\n\r\n")
@@ -135,7 +135,7 @@ def too_long_a_header_is_refused_in_our_words(t):
 
 @test
 def answers_of_the_library_repeat_nothing_of_the_request(t):
-    """And is the last thing on its connection."""
+    """After such an answer the connection is closed."""
     web = Web(t)
     mark = b"marked"
     get = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"

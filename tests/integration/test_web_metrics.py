@@ -30,7 +30,7 @@ LONG_MS = 60000
 
 
 class Metrics:
-    """What was scraped: samples by name and labels."""
+    """The samples of one scrape, by name and labels."""
 
     def __init__(self, web, accept=None):
         if not parse_text:
@@ -46,7 +46,7 @@ class Metrics:
         return self.samples[sample, frozenset(labels.items())]
 
     def find(self, name):
-        """{labels: value} of all its samples."""
+        """Returns {labels: value} of all samples of a family."""
         return {labels: value for (sample, labels), value in self.samples.items() if sample == name}
 
 
@@ -71,7 +71,7 @@ def prometheus_reads_them(t):
 
 @test
 def promtool_finds_no_fault_whatever_is_accepted(t):
-    """Its parser is Prometheus' own, of the text format alone: OpenMetrics calls families of counters otherwise."""
+    """promtool has Prometheus' own parser, of the text format only: OpenMetrics names families of counters differently."""
     promtool = shutil.which("promtool")
     web = Web(t)
     target = start_target(t)
@@ -174,7 +174,7 @@ def measuring_the_machine_has_a_cost(t):
 
 
 def capture(t, web, target, *options, code=0):
-    """One of some spans, as the program's server made it."""
+    """Captures some spans and returns the trace of the program's server."""
     process = t.start_capture(f"127.0.0.1:{web.host.port}", LONG_MS, "--target", target.pid, "-o",
                               "ptap_machine_usage=false", *options)
     target.ask("await 1", "burst 7")
@@ -195,7 +195,7 @@ def captures_are_counted(t):
     size = path.stat().st_size
     equal(metrics.get("proftap_captures_total", call="capture", result="ok"), 1, "captures")
     equal(sum(metrics.find("proftap_captures_total").values()), 1, "captures of all kinds")
-    # The client adds what it knows to the file.
+    # The client adds its own facts to the file.
     check(size / 2 < metrics.get("proftap_trace_bytes_total") <= size, "bytes")
     check(metrics.get("proftap_trace_events_total") >= 7, "events")
     equal(metrics.get("proftap_target_captures_total", **labels), 1, "captures of the program")
@@ -253,7 +253,7 @@ def captures_by_http_are_counted_as_well(t):
     check(Metrics(web).get("proftap_trace_bytes_total") > 0, "no bytes")
 
 
-# Obeys lines of Python.
+# A program that executes lines of Python.
 COUNTING = """
 import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
@@ -268,7 +268,7 @@ RECORDED = ("proftap_target_recorded_value", "proftap_target_last_step_number", 
 
 
 def start_recorder(t, pid):
-    """Of a program with a server. It ends before the program, whose server would keep for others what it holds."""
+    """Starts the recorder of a program with a server. It ends before the program, whose server would hold its data otherwise."""
     def call(*words):
         subprocess.run([PROFTAP, *words], check=True, capture_output=True, env={**os.environ, **runtime(t)})
 
@@ -277,7 +277,7 @@ def start_recorder(t, pid):
 
 
 def find_recorded(metrics):
-    """{(family, name of program, counter or step): value}"""
+    """Returns {(family, name of program, counter or step): value}."""
     return {(family, dict(labels)["name"], dict(labels).get("counter") or dict(labels).get("step")): value
             for family in RECORDED for labels, value in metrics.find(family).items()}
 
@@ -377,7 +377,7 @@ def it_is_ready_when_it_can_work(t):
     answer = web.ask("/readyz")
     equal((answer.status, answer.text), (200, "registry ok\ngrpc ok\ndescriptors ok\n"), "ready")
     soft, hard = resource.prlimit(web.pid, resource.RLIMIT_NOFILE)
-    # Half is gRPC's: with room for this request, and little more.
+    # gRPC may use half of the descriptors, so this leaves room for this request and little more.
     resource.prlimit(web.pid, resource.RLIMIT_NOFILE, (2 * (max(read_fds(web.pid)) + 8), hard))
     answer = web.ask("/readyz")
     equal((answer.status, answer.text), (503, "registry ok\ngrpc ok\ndescriptors not ready\n"), "without descriptors")

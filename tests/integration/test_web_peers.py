@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whom the host daemon's HTTP answers: users of this machine, and none of other sites' pages."""
+"""Access to the host daemon's HTTP: users of this machine, and no pages of other sites."""
 import http.client
 import os
 import signal
@@ -28,7 +28,7 @@ def other_names_of_loopback_are_refused(t):
 
 @test
 def names_that_are_set_are_answered(t):
-    """And no others, also when the settings are read again."""
+    """No other names are answered, also after a reload of the settings."""
     manager = Manager(t, "web_names = proftap.example,10.0.0.7\n")
     daemon = manager.start()
     web = Web.at(manager.web_port)
@@ -114,7 +114,7 @@ def a_peer_without_an_owner_is_disconnected(t):
     refused = 'proftap_http_hangups_total{reason="refused"} %d\n'
     contains(web.ask("/metrics").text, refused % 0, "before")
     halt(web.pid)
-    # When it is seen its maker has closed it: what lies in it then is nobody's.
+    # The peer has closed the connection before the daemon sees it, so it has no owner any more.
     with web.connect() as late:
         late.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
     os.kill(web.pid, signal.SIGCONT)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs by HTTP: the list, what is known of them, downloads, what proftap makes of them, deleting; and whose they are."""
+"""Runs by HTTP: the list, their facts, downloads, conversions, deletion, and ownership."""
 import json
 import os
 import re
@@ -16,7 +16,7 @@ LONG_MS = 60000
 
 
 def record(api, target, *commands, **body):
-    """A run in which the target obeyed |commands|: its capture."""
+    """Records a run in which the target executes |commands|, and returns the capture."""
     number = api.capture(target=target.pid, duration_ms=LONG_MS, **body)
     target.ask("await 1", *commands)
     api.post(f"captures/{number}/stop", status=200)
@@ -28,7 +28,7 @@ def place(api, run_name, *more):
 
 
 def await_known(api, name):
-    """The run, when it was read."""
+    """Waits until the daemon has read the run, and returns it."""
     def known():
         found = api.get(f"runs/{name}")
         return found if found["n_spans"] is not None or found["unreadable"] else None
@@ -65,7 +65,7 @@ def a_run_is_listed_with_what_is_in_it(t):
 
 @test
 def an_unreadable_log_directory_is_reported(t):
-    """As no place for runs is; only one that is not there yet has none."""
+    """A path that is not a directory is reported. A directory that does not exist yet just has no runs."""
     api = Api(t)
     place_of_all = api.log_dir / "plugins" / "profile"
     place_of_all.parent.mkdir(parents=True)
@@ -80,7 +80,7 @@ def an_unreadable_log_directory_is_reported(t):
 
 @test
 def a_run_in_parts_is_counted_once(t):
-    """In the list, the report, the timeline and the trace for Perfetto."""
+    """The list, the report, the timeline and the trace for Perfetto count it once."""
     api = Api(t)
     target = t.target().serve(0, 4096)
     capture = t.emit(target, 100, "flood 400000", options=("--split=1000000", "--run", "parts"), log_dir=api.log_dir)
@@ -133,7 +133,7 @@ def reports_and_traces_are_proftaps(t):
 
 
 def count_conversions(api):
-    """(made, kept, bytes that are kept), by the metrics."""
+    """Returns (made, kept, kept bytes) from the metrics."""
     text = api.web.ask("/metrics").text
     return tuple(int(re.search(rf"^{re.escape(name)} (\d+)$", text, re.M)[1]) for name in (
         'proftap_conversions_total{source="made"}', 'proftap_conversions_total{source="kept"}', "proftap_kept_conversions_bytes"))
@@ -153,13 +153,13 @@ def conversions_are_reused(t):
             equal(second.headers[header], first.headers[header], f"{header} of {path}")
     size = sum(len(first.body) for first, _ in answers.values())
     equal(count_conversions(api), (2, 2, size), "made, kept, bytes")
-    # Another file under the same name, of the same size and time.
+    # Another file has the same name, size and time.
     copy = file.with_name("copy")
     shutil.copy2(file, copy)
     copy.rename(file)
     api.get(f"runs/{name}/report")
     equal(count_conversions(api)[:2], (3, 2), "made and kept for another file")
-    # A timeline is another question each time.
+    # Timelines are not kept.
     for _ in range(2):
         api.get(f"runs/{name}/events")
     equal(count_conversions(api)[:2], (5, 2), "made and kept for timelines")
@@ -168,7 +168,7 @@ def conversions_are_reused(t):
 
 
 def named(events):
-    """All spans, with their names."""
+    """Returns all spans, with their names."""
     return [[events["names"][span[0]], *span[1:]] for track in events["tracks"] for span in track["spans"]]
 
 

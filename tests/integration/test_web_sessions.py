@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions and flight recorders by HTTP: begun, and given up. What they have: test_web_snapshots.py."""
+"""Sessions and flight recorders by HTTP: begin and end. test_web_snapshots.py reads their data."""
 import os
 import re
 import signal
@@ -27,14 +27,14 @@ def await_state(api, target, state):
 
 
 def take(api, target, session, **body):
-    """The trace of a snapshot."""
+    """Returns the trace of a snapshot."""
     capture = api.await_capture(api.capture(target=target.pid, snapshot=session, **body))
     equal(capture["state"], "done", f"the outcome: {capture['error']}")
     return Trace(str(api.log_dir / "plugins/profile" / capture["run"] / capture["files"][0]))
 
 
 def await_lines(api, what, n):
-    """The audit's, which may come behind the answer: |n| or more."""
+    """Waits for |n| or more lines of the audit, which may come after the answer."""
     def find():
         found = [line for line in api.host.err if f"audit: {what} " in line]
         return found if len(found) >= n else None
@@ -61,7 +61,7 @@ def one_records_until_it_is_ended(t):
 
 @test
 def one_without_a_name_gets_one(t):
-    """And is another's to Profile, until it is ended. The body may be missing, and options that nobody knows are said."""
+    """Profile is refused until the session has ended. The body may be missing, and unknown options are reported."""
     api = Api(t)
     target = api.target()
     name = api.post(path_of(api, target), status=200)["session"]
@@ -93,7 +93,7 @@ def a_flight_recorder_is_switched_on_and_off(t):
 
 @test
 def a_discarded_session_is_gone(t):
-    """Only the one that is named."""
+    """Only the named session is discarded."""
     api = Api(t)
     target = api.target()
     api.post(path_of(api, target), {"session": "nightly"}, 200)
@@ -148,7 +148,7 @@ def others_programs_are_nobodys_business(t):
 
 @test
 def a_server_that_is_stopped_holds_nobody_up(t):
-    """Five seconds, two at a time; lists of runs, which have the same threads, are told meanwhile."""
+    """Each request takes five seconds, two at a time; lists of runs, which use the same threads, are answered meanwhile."""
     api = Api(t)
     target = api.target()
     path = path_of(api, target)
@@ -162,13 +162,13 @@ def a_server_that_is_stopped_holds_nobody_up(t):
             codes = sorted(one.result().json["error"]["code"] for one in asked)
         equal(codes, ["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"], "what they are told")
     finally:
-        # If it went on, it would begin a session that was asked for, and outlive the program with its data.
+        # If the server continued, it would begin the requested session and outlive the program with its data.
         os.kill(server, signal.SIGKILL)
 
 
 @test
 def one_of_a_stock_server_is_begun_read_and_ended(t):
-    """It has no name there, and no recorder is beside it: what cannot be done is said."""
+    """Such a session has no name, and there is no recorder; requests for either are refused with a reason."""
     api = Api(t, "--stock_servers", "yes")
     stock = StockProgram(t, f"jax-{os.getpid()}")
     api.await_target(stock.pid)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots by HTTP: what sessions and flight recorders of programs have, as runs."""
+"""Snapshots by HTTP: data of sessions and flight recorders becomes runs."""
 import os
 import signal
 
@@ -17,14 +17,14 @@ def path_of(api, capture, i=0):
 
 
 def take(api, target, session="", **body):
-    """The trace of a snapshot, which must be done."""
+    """Takes a snapshot, which must succeed, and returns its trace."""
     capture = api.await_capture(api.capture(target=target.pid, snapshot=session, **body))
     equal([capture["state"], capture["snapshot"], capture["duration_ms"], capture["error"]], ["done", session, None, None], "the outcome")
     return Trace(path_of(api, capture))
 
 
 def fail(api, code, **body):
-    """What is said of one that fails."""
+    """Returns the message of a snapshot that fails."""
     capture = api.await_capture(api.capture(**body))
     equal([capture["state"], capture["error"]["code"], capture["run"]], ["failed", code, None], f"of {body}")
     return capture["error"]["message"]
@@ -56,7 +56,7 @@ def a_session_continues_after_each_snapshot(t):
 
 @test
 def a_flight_recorder_can_be_read(t):
-    """As often as anybody likes; when it is switched off, with what it has."""
+    """A recorder can be read repeatedly. When it is switched off, its data is delivered."""
     api = Api(t)
     target = api.target()
     with Profiler(target) as profiler:
@@ -64,7 +64,7 @@ def a_flight_recorder_can_be_read(t):
         target.ask("await 1", "burst 6")
         for session in ("", "recorder"):
             equal(take(api, target, session).count("burst"), 6, f"spans of {session!r}")
-        # All of it is older than a millisecond by then.
+        # By then all data is older than a millisecond.
         capture = api.await_capture(api.capture(target=target.pid, snapshot="recorder", last_ms=1))
         equal([capture["state"], capture["run"], capture["error"]["code"]], ["empty", None, "OK"], "the last millisecond")
         equal(state_of(api, target), "recorder", "the recorder")
@@ -87,7 +87,7 @@ def several_programs_are_one_run(t):
 
 @test
 def stopping_a_snapshot_stops_no_session(t):
-    """It ends by itself; nor is the session given up with it."""
+    """A snapshot ends by itself, and the session goes on."""
     api = Api(t)
     target = api.target()
     server = find_proftapd(target.pid)

@@ -16,7 +16,7 @@ from checks import PATIENCE_S, Failure, Skip
 from chromium_page import Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-# Its two descriptors, as --remote-debugging-pipe has them.
+# The descriptors that --remote-debugging-pipe uses.
 READ_FD, WRITE_FD = 3, 4
 HIGH_FD = 10
 
@@ -27,14 +27,14 @@ def need_chromium():
 
 
 def high(fd):
-    """The same descriptor, out of the way of those that the child gets."""
+    """Returns a duplicate with a high number, apart from the descriptors that the child gets."""
     moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, HIGH_FD)
     os.close(fd)
     return moved
 
 
 class Browser:
-    """One Chromium; t.keep() ends it."""
+    """A Chromium process, which t.keep() ends."""
 
     def __init__(self, t, *options):
         need_chromium()
@@ -87,7 +87,7 @@ class Browser:
             self.pages[message["sessionId"]].take(message["method"], message["params"])
 
     def send(self, method, session=None, **params):
-        """The queue in which the answer will be."""
+        """Sends a request and returns the queue that will get its answer."""
         number = next(self.numbers)
         self.answers[number] = queue.Queue()
         message = {"id": number, "method": method, "params": params}
@@ -113,12 +113,12 @@ class Browser:
         return page
 
     def await_windows(self, adopt):
-        """adopt(page) for each that a page opens from now on, before anything of it is loaded."""
+        """Calls adopt(page) for each page that opens from now on, before it loads anything."""
         self.adopt = adopt
         self.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
 
     def attach(self, info, session):
-        """Where messages are read: nothing is waited for."""
+        """Runs on the thread that reads messages, so it must not wait."""
         page = Page(self, info["targetId"], session)
         if info["type"] == "page" and info.get("openerId"):
             self.adopt(page)

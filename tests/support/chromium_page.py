@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page in Chromium (chromium.py), driven as a person would by mouse and keyboard; by fingers: fingers.py."""
+"""A page in Chromium (chromium.py), driven like a user's by mouse and keyboard. fingers.py adds touch."""
 import base64
 import json
 
 from checks import PATIENCE_S, Failure, check, wait_until
 from processes import TOP_BUILD
 
-# Kept after the test, to be looked at.
+# Screenshots are kept after the test, for people.
 SCREENSHOTS = TOP_BUILD / "tests" / "screenshots"
 KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowRight": 39, "ArrowDown": 40, "Home": 36, "End": 35}
-# No page has more that can be reached by Tab.
+# No page has more elements that Tab can reach.
 MANY_TABS = 300
 HIT_MS = 50
 
@@ -20,7 +20,7 @@ class Page:
     def __init__(self, browser, target, session=None):
         self.browser = browser
         self.target = target
-        self.complaints = []  # errors of scripts, and what the browser refused
+        self.complaints = []  # errors of scripts, and requests that the browser refused
         self.handlers = {}  # by method
         self.session = session or browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         browser.pages[self.session] = self
@@ -42,7 +42,7 @@ class Page:
             self.handlers[method](params)
 
     def tell(self, method, **params):
-        """Without waiting for an answer: also where messages are read."""
+        """Sends without waiting for an answer, so the thread that reads messages may call it, too."""
         self.browser.send(method, self.session, **params)
 
     def resize(self, width, height, mobile=False):
@@ -52,11 +52,11 @@ class Page:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}])
 
     def prefer(self, **features):
-        """prefer(prefers_reduced_motion="reduce", forced_colors="active")."""
+        """Sets media features, for example prefer(prefers_reduced_motion="reduce", forced_colors="active")."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
 
     def evaluate(self, expression):
-        """What it comes to, as JSON; of a promise what that comes to."""
+        """Returns the value of the expression, or of its promise, as JSON."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
@@ -64,7 +64,7 @@ class Page:
         return answer["result"].get("value")
 
     def wait_for(self, expression, what=None, patience_s=PATIENCE_S):
-        """Until |expression| is true; its value."""
+        """Waits until |expression| is true, and returns its value."""
         found = []
 
         def look():
@@ -82,7 +82,7 @@ class Page:
                              f"{part!r} in {selector}", patience_s)
 
     def place(self, selector):
-        """(x, y) of its middle, when it is there, large enough to be hit, and scrolled to."""
+        """Waits until the element can be hit, scrolls to it, and returns (x, y) of its middle."""
         box = self.wait_for(f"""(() => {{
             const e = document.querySelector({json.dumps(selector)});
             if (!e || e.disabled || !e.checkVisibility()) return null;
@@ -98,16 +98,16 @@ class Page:
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
     def note_clicks(self, selector):
-        """Whether it is hit from now on says has_noted()."""
+        """Notes clicks on the element from now on; has_noted() returns whether one came."""
         self.evaluate(f"""window.wasHit = false;
             document.querySelector({json.dumps(selector)})?.addEventListener("click", () => {{ window.wasHit = true; }}, {{capture: true, once: true}})""")
 
     def has_noted(self):
-        # What the browser makes of fingers it may still be about to tell.
+        # The browser may report the click of a touch a little later.
         return self.evaluate(f"window.wasHit || new Promise((done) => setTimeout(() => done(window.wasHit), {HIT_MS}))")
 
     def click(self, selector):
-        """Again if something moved it away meanwhile, as a person would."""
+        """Clicks, again if the element moved away meanwhile, as a user would."""
         def hit():
             x, y = self.place(selector)
             self.note_clicks(selector)
@@ -135,13 +135,13 @@ class Page:
         self.mouse("mouseWheel", x, y, deltaX=0, deltaY=delta, modifiers=2 if ctrl else 0)
 
     def write(self, selector, text):
-        """In place of what stands there."""
+        """Replaces the text of a field."""
         self.click(selector)
         self.evaluate(f"document.querySelector({json.dumps(selector)}).select?.()")
         self.call("Input.insertText", text=text)
 
     def choose(self, selector, value):
-        """In a list of choices, whose own window no test can see."""
+        """Chooses an item of a select element, whose pop-up window no test can reach."""
         self.place(selector)
         self.evaluate(f"""(() => {{
             const list = document.querySelector({json.dumps(selector)});
@@ -163,7 +163,7 @@ class Page:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, **({"windowsVirtualKeyCode": code} if code else {}))
 
     def type(self, text):
-        """Key by key, where the keyboard is; in place of what stands there."""
+        """Types key by key into the focused field, and replaces its text."""
         self.evaluate("document.activeElement.select()")
         for key in text:
             self.press(key)
@@ -172,7 +172,7 @@ class Page:
         self.evaluate(f"document.querySelector({json.dumps(selector)}).focus()")
 
     def tab_to(self, selector, shift=False):
-        """Until the keyboard is there."""
+        """Presses Tab until the element has the focus."""
         for _ in range(MANY_TABS):
             if self.evaluate(f"document.activeElement.matches({json.dumps(selector)})"):
                 return
@@ -180,7 +180,7 @@ class Page:
         raise Failure(f"no number of tabs leads to {selector}")
 
     def shoot(self, name, whole=True):
-        """A picture of it, under SCREENSHOTS."""
+        """Saves a screenshot under SCREENSHOTS."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         path = SCREENSHOTS / f"{name}.png"
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// {n: texts that are seen, faint: those that stand out less from what is behind them than WCAG 2 wants of text, 4.5 to 1}.
+// Returns {n: number of visible texts, faint: texts whose contrast is less than the 4.5 to 1 that WCAG 2 requires}.
 (() => {
 	const LEAST = 4.5;
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fingers on a page of chromium.py, as a touch screen reports them."""
+"""Touch input for a page of chromium.py."""
 
 from checks import wait_until
 
-# Of a way, how far the fingers are each time that they are reported.
+# The parts of the way at which the fingers are reported.
 PARTS = (0.15, 0.3, 0.5, 0.7, 0.85, 1)
 
 
 def on_touch_screen(page, width=400, height=800):
-    """As a phone: with fingers, and without a mouse."""
+    """Makes the page a phone's, with touch and without a mouse."""
     page.resize(width, height, mobile=True)
     page.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
 
@@ -23,7 +23,7 @@ def tap_at(page, x, y):
 
 
 def tap(page, selector):
-    """Again where it was taken for the end of what the fingers did before."""
+    """Taps, again if the browser took the tap for the end of an earlier gesture."""
     def hit():
         x, y = page.place(selector)
         page.note_clicks(selector)
@@ -34,7 +34,7 @@ def tap(page, selector):
 
 
 def swipe(page, selector, by_x=0, by_y=0):
-    """One finger, from the middle of it."""
+    """Moves one finger from the middle of the element."""
     x, y = page.place(selector)
     report(page, "touchStart", (x, y))
     for part in PARTS:
@@ -43,7 +43,7 @@ def swipe(page, selector, by_x=0, by_y=0):
 
 
 def pinch(page, selector, before, after, by_x=0):
-    """Two fingers beside each other, from |before| pixels between them to |after|, and their middle |by_x| to the right."""
+    """Moves two fingers from a distance of |before| pixels to |after|, and their middle |by_x| to the right."""
     x, y = page.place(selector)
 
     def spread(part):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host daemon's HTTP: requests, as they are written, and what comes back."""
+"""HTTP requests to a host daemon, and its answers."""
 import http.client
 import json
 import socket
@@ -38,7 +38,7 @@ class Answer:
 
 
 class Web:
-    """The web port of a host daemon of the test's own."""
+    """The web port of a host daemon that the test has started."""
 
     def __init__(self, t, *options, prefix=()):
         self.port = free_port()
@@ -47,7 +47,7 @@ class Web:
 
     @classmethod
     def at(cls, port):
-        """Of a daemon that somebody else has started."""
+        """Uses a daemon that is running already."""
         web = cls.__new__(cls)
         web.port, web.host = port, None
         return web
@@ -56,7 +56,7 @@ class Web:
         return socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
 
     def ask(self, path, method="GET", body=None, headers=None):
-        """One request, as a client of its own makes it."""
+        """Sends one request on its own connection."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             connection.putrequest(method, path, skip_host="Host" in (headers or {}),
@@ -69,14 +69,14 @@ class Web:
             connection.close()
 
     def refuses(self, status, path, method="GET", **how):
-        """The message of the refusal."""
+        """Checks that the request is refused, and returns the message."""
         answer = self.ask(path, method, **how)
         equal(answer.status, status, f"status of {method} {path}")
         return answer.json["error"]["message"]
 
 
     def ask_as(self, user, path):
-        """(status, text) of a GET by a process of |user|; ("", "") when it is hung up on."""
+        """Returns (status, text) of a GET by a process of |user|, or ("", "") if the connection is closed."""
         process = self.host.case.keep(Process("asker", ["/usr/bin/python3", "-c", ASK, str(self.port), path], user=user))
         equal(process.wait(), 0, f"asking as {user}: {process.err}")
         for thread in process.threads:
@@ -86,7 +86,7 @@ class Web:
 
 
 def read_answer(s):
-    """The answer on a connection, whatever was sent on it."""
+    """Reads the answer on a connection."""
     response = http.client.HTTPResponse(s)
     response.begin()
     return Answer(response)

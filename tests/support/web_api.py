@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON API of a host daemon of a test's own."""
+"""The JSON API of a host daemon that the test has started."""
 import contextlib
 import json
 import re
@@ -33,7 +33,7 @@ def is_type(value, name):
 
 
 def complaints(value, schema, where):
-    """What is wrong with |value|, by the words of JSON schema that the document uses."""
+    """Returns the errors of |value| by those keywords of JSON schema that the document uses."""
     schema = resolve(schema)
     if "oneOf" in schema:
         return [] if sum(not complaints(value, one, where) for one in schema["oneOf"]) == 1 \
@@ -68,12 +68,12 @@ def find_operation(method, path):
 
 
 class Events(threading.Thread):
-    """A stream of events, as it comes."""
+    """A stream of events."""
 
     def __init__(self, api, query="", headers=None):
         super().__init__(daemon=True)
         self.events = []
-        self.head = b""  # what came first, the line of the status in it
+        self.head = b""  # the status line and the headers
         self.socket = api.web.connect()
         lines = [f"GET /api/v1/events{query} HTTP/1.1", f"Host: 127.0.0.1:{api.web.port}",
                  *(f"{name}: {value}" for name, value in (headers or {}).items()), "", ""]
@@ -90,7 +90,7 @@ class Events(threading.Thread):
             pass
 
     def take(self, text):
-        # Chunks' lengths stand on lines of their own, and no event has such a line.
+        # The lengths of chunks are on separate lines, and no event has such a line.
         *whole, rest = re.split(rb"\n\n", text)
         for event in whole:
             fields = dict(re.findall(rb"^(id|event|data): (.*?)\r?$", event, re.M))
@@ -103,13 +103,13 @@ class Events(threading.Thread):
         return [data for kind, _, data in list(self.events) if kind == name]
 
     def wait(self, name, wanted=lambda data: True, patience_s=PATIENCE_S):
-        """The first that is |wanted|."""
+        """Waits for the first event that is |wanted|, and returns it."""
         wait_until(lambda: any(map(wanted, self.of(name))), f"an event {name} in {[e[0] for e in self.events]}",
                    patience_s)
         return next(data for data in self.of(name) if wanted(data))
 
     def close(self):
-        # A close alone would leave the thread in its recv().
+        # Closing alone would leave the thread in its recv().
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
@@ -117,7 +117,7 @@ class Events(threading.Thread):
 
 
 class Api:
-    """A daemon with a log directory of the test's own; each answer is held against the document."""
+    """A daemon with its own log directory; each answer is checked against the document."""
 
     def __init__(self, t, *options, prefix=(), web=None):
         self.case = t
@@ -141,7 +141,7 @@ class Api:
 
     @staticmethod
     def hold(method, path, answer):
-        """Against the document."""
+        """Checks an answer against the document."""
         operation = find_operation(method, path)
         if operation is None:
             return
@@ -175,7 +175,7 @@ class Api:
         return events
 
     def target(self, **env):
-        """A program that it knows."""
+        """Starts a program that the daemon knows."""
         target = start_target(self.case, **env)
         self.await_target(target.pid)
         return target
@@ -187,7 +187,7 @@ class Api:
         return self.post("captures", body)["id"]
 
     def await_capture(self, number, *states):
-        """The capture, when it is over, or in one of |states|."""
+        """Waits until the capture is over, or in one of |states|, and returns it."""
         def there():
             found = self.get(f"captures/{number}")
             return found if found["state"] in states or not states and found["is_over"] else None
