@@ -210,7 +210,7 @@ static void add_programs(struct work *w)
 static void tell_to_end(struct work *w)
 {
 	if (!w->is_told_to_end && !w->job->request.is_snapshot)
-		capture_group_ask_to_end(&w->ensemble.group, w->session_id);
+		capture_group_ask_to_end(&w->ensemble.group);
 	w->is_told_to_end = 1;
 }
 

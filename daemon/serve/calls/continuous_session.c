@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/serve/calls/descendants.h"
 #include "daemon/serve/calls/subprocesses.h"
 #include "daemon/serve/session/request_list.h"
 #include "daemon/serve/session/session.h"
@@ -18,7 +17,7 @@ static int warn_of_subprocesses(struct session_request *request)
 {
 	if (!subprocesses_are_wanted(request))
 		return 0;
-	return capture_request_warn(&request->capture, DESCENDANTS_KEY
+	return capture_request_warn(&request->capture, SUBPROCESSES_KEY
 		": not in a session without an end, which has this program only; ask for a capture of some length");
 }
 

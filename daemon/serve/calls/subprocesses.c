@@ -3,55 +3,80 @@
 #include "daemon/serve/calls/subprocesses.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/chunks.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/kernel/headroom.h"
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/assembly/spool.h"
 #include "daemon/pipeline/recording/capture.h"
+#include "daemon/serve/calls/capture_group.h"
 #include "daemon/serve/calls/descendants.h"
 #include "daemon/serve/calls/errand.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
+#include "rpc/client.h"
 #include "trace/model/space.h"
 #include "trace/xspace/graft.h"
 #include "trace/xspace/xspace.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 /* The share of the answer that is kept for warnings about processes that were not recorded. */
 #define WARNINGS_BYTES (UINT64_C(64) << 10)
 /* The pause between two looks for programs that were started. */
 #define LOOK_MS 20
+/*
+ * All are asked at once to end. A server that runs answers within this time even on the busiest
+ * machine.
+ */
+#define END_NS (5 * NS_PER_S)
+/* A server that makes a trace may be silent that long. */
+#define SILENCE_NS (10 * NS_PER_S)
+/* The longest wait for one child's trace, while another's may have come. */
+#define END_WAIT_MS 2
 /* This much of a child's trace is in memory while it is read; a multiple of every page size. */
 #define LET_GO_BYTES ((size_t)4 << 20)
+
+typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
+
+/* The request to each child, which is constant. */
+struct child_request {
+	Tensorflow__ProfileRequest message;
+	Tensorflow__ProfileOptions options; /* it borrows from |asked| and has |kept| */
+	Tensorflow__ProfileOptions *asked; /* owned: the asker's */
+	Entry **kept; /* malloc'ed */
+};
 
 struct subprocesses {
 	struct errand *errand;
 	struct session *session;
 	struct registry *registry;
 	struct session_request asker; /* who asked, and how that one is told; never the session's */
-	uint8_t *options; /* malloc'ed: as the asker serialised them */
-	size_t n_options_bytes;
 	uint64_t max_bytes; /* of all traces together */
 	int is_done; /* the program's own recording; under the errands' mutex */
 	int outcome; /* as capture_run() */
 	struct capture_result result;
 	struct diag diag;
+	struct child_request request;
 	struct descendants children;
+	struct capture_group group; /* its member of a child has the same index */
+	char session_ids[DESCENDANTS_MAX][64]; /* the same */
 };
 
-int subprocesses_are_wanted(const struct session_request *request)
+bool subprocesses_are_wanted(const struct session_request *request)
 {
-	return profile_options_get_number(&request->capture.options, DESCENDANTS_KEY, 0) != 0;
+	return profile_options_get_number(&request->capture.options, SUBPROCESSES_KEY, 0) != 0;
 }
 
-/* One trace. */
+/* --- one trace ----------------------------------------------------------------------------- */
 
 /* A child's trace, being made a part of this one. */
 struct joint {
@@ -59,7 +84,7 @@ struct joint {
 	uint8_t *let_go; /* pages before it are not needed in memory */
 };
 
-static int let_go(const uint8_t *p, void *context)
+static int joint_let_go(const uint8_t *p, void *context)
 {
 	struct joint *j = context;
 	size_t n = p > j->let_go ? (size_t)(p - j->let_go) : 0;
@@ -72,7 +97,7 @@ static int let_go(const uint8_t *p, void *context)
 	return 0;
 }
 
-static int store(const struct chunks *bytes, uint64_t *offset, void *context)
+static int joint_store(const struct chunks *bytes, uint64_t *offset, void *context)
 {
 	const struct joint *j = context;
 
@@ -80,23 +105,23 @@ static int store(const struct chunks *bytes, uint64_t *offset, void *context)
 }
 
 /* The child's trace, on this one's time. */
-static int graft(const struct subprocesses *s, struct descendant *child, struct graft *g)
+static int child_graft(struct subprocesses *s, size_t i, struct graft *g)
 {
-	struct remote_capture *c = &child->capture;
+	struct remote_capture *c = &s->group.members[i].capture;
 	struct joint j = {.capture = c};
 
 	g->n_bytes = (size_t)spool_get_bytes(c->trace.spool);
 	g->data = spool_map(c->trace.spool);
-	g->pid = child->pid;
+	g->pid = s->children.v[i].pid;
 	g->shift_ns = (int64_t)(c->start_unix_ns - s->result.start_unix_ns);
-	g->pass = let_go;
-	g->store = store;
+	g->pass = joint_let_go;
+	g->store = joint_store;
 	g->context = &j;
 	j.let_go = (uint8_t *)g->data;
 	return g->data ? graft_make(g) : -ENOMEM;
 }
 
-static int has_room(const struct subprocesses *s, uint64_t n_bytes)
+static bool answer_has_room(const struct subprocesses *s, uint64_t n_bytes)
 {
 	uint64_t max_bytes = s->asker.capture.max_xspace_bytes;
 
@@ -104,14 +129,14 @@ static int has_room(const struct subprocesses *s, uint64_t n_bytes)
 	       delivery_get_bytes(s->result.delivery) + n_bytes + WARNINGS_BYTES <= max_bytes;
 }
 
-static int append_graft(struct subprocesses *s, struct descendant *child, struct graft *g)
+static int append_graft(struct subprocesses *s, struct group_member *child, struct graft *g)
 {
 	uint64_t n_events = child->capture.n_events;
 	struct delivery *part;
 	int r;
 
-	if (!has_room(s, g->total_bytes)) {
-		remote_capture_fail(&child->capture, "the answer has no room for its trace");
+	if (!answer_has_room(s, g->total_bytes)) {
+		group_member_fail(child, "the answer has no room for its trace");
 		return 0;
 	}
 	r = delivery_new_from_graft(g, child->capture.trace.spool, &part);
@@ -125,36 +150,36 @@ static int append_graft(struct subprocesses *s, struct descendant *child, struct
 	return 0;
 }
 
-static int append_child(struct subprocesses *s, struct descendant *child)
+static int append_child(struct subprocesses *s, size_t i)
 {
+	struct group_member *child = &s->group.members[i];
 	struct graft g = {.data = NULL};
-	int r = graft(s, child, &g);
+	int r = child_graft(s, i, &g);
 
 	if (!r) {
 		r = append_graft(s, child, &g);
 	} else if (r != -ENOMEM) {
-		remote_capture_fail(&child->capture, r == -EBADMSG
-							     ? "its answer is not a readable trace"
-							     : "no room for its trace");
+		group_member_fail(child, r == -EBADMSG ? "its answer is not a readable trace"
+						       : "no room for its trace");
 		r = 0;
 	}
 	graft_deinit(&g);
 	return r;
 }
 
-static int make_warnings(const struct descendants *children, struct chunks *to)
+static int make_warnings(const struct subprocesses *s, struct chunks *to)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
 	int r = space_new(&space);
 
-	for (size_t i = 0; i < children->n && !r; i++)
-		if (children->v[i].capture.error[0] && !children->v[i].is_again)
+	for (size_t i = 0; i < s->children.n && !r; i++)
+		if (s->group.members[i].error[0] && !s->children.v[i].is_again)
 			r = space_add_warning(space, "process %d was not recorded: %s",
-				(int)children->v[i].pid, children->v[i].capture.error);
-	if (!r && children->n_left_out)
+				(int)s->children.v[i].pid, s->group.members[i].error);
+	if (!r && s->children.n_left_out)
 		r = space_add_warning(space,
 			"processes that were not recorded: %d; a program and %d others are at a time",
-			children->n_left_out, DESCENDANTS_MAX);
+			s->children.n_left_out, DESCENDANTS_MAX);
 	return r ? r : xspace_encode(space, to);
 }
 
@@ -162,7 +187,7 @@ static int append_warnings(struct subprocesses *s)
 {
 	struct chunks encoded = CHUNKS_INIT;
 	struct delivery *part;
-	int r = make_warnings(&s->children, &encoded);
+	int r = make_warnings(s, &encoded);
 
 	if (r)
 		chunks_deinit(&encoded);
@@ -174,13 +199,14 @@ static int append_warnings(struct subprocesses *s)
 }
 
 /* Messages of one kind, one behind the other, are one message. */
-static int join(struct subprocesses *s)
+static int join_children(struct subprocesses *s)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < s->children.n && !r; i++)
-		if (s->children.v[i].capture.is_complete && s->children.v[i].capture.trace.spool)
-			r = append_child(s, &s->children.v[i]);
+	for (size_t i = 0; i < s->group.n && !r; i++)
+		if (s->group.members[i].capture.is_complete &&
+			s->group.members[i].capture.trace.spool)
+			r = append_child(s, i);
 	if (!r)
 		r = append_warnings(s);
 	if (r)
@@ -188,7 +214,7 @@ static int join(struct subprocesses *s)
 	return r;
 }
 
-/* The session's part. */
+/* --- the session's part -------------------------------------------------------------------- */
 
 static void note_outcome(
 	struct session_request *request, int r, struct capture_result *result, struct diag *d)
@@ -225,67 +251,141 @@ static void stand_between(struct subprocesses *s, struct session_request *reques
 	request->context = s;
 }
 
-static struct subprocesses *free_subprocesses(struct subprocesses *s)
+static struct subprocesses *subprocesses_free(struct subprocesses *s)
 {
-	descendants_deinit(&s->children);
+	capture_group_deinit(&s->group);
 	session_request_deinit(&s->asker);
-	free(s->options);
+	if (s->request.asked)
+		tensorflow__profile_options__free_unpacked(s->request.asked, NULL);
+	free(s->request.kept);
 	free(s);
 	return NULL;
 }
 
-static int copy_options(struct subprocesses *s, const struct session_request *request)
+/*
+ * The children's request has no keys that are not for one descendant. Which programs there are is
+ * known here, and the machine is recorded once, where the whole trace comes through a host daemon.
+ */
+static void request_copy_keys(struct child_request *q)
+{
+	Tensorflow__ProfileOptions *o = &q->options;
+
+	*o = *q->asked;
+	o->n_advanced_configuration = 0;
+	o->advanced_configuration = q->kept;
+	for (size_t i = 0; i < q->asked->n_advanced_configuration; i++) {
+		Entry *entry = q->asked->advanced_configuration[i];
+
+		if (strcmp(entry->key, SUBPROCESSES_KEY) != 0 &&
+			strcmp(entry->key, "ptap_machine_usage") != 0)
+			q->kept[o->n_advanced_configuration++] = entry;
+	}
+}
+
+static int request_init(struct child_request *q, const struct capture_request *asker)
+{
+	q->asked = tensorflow__profile_options__unpack(
+		NULL, asker->n_options_bytes, asker->options_bytes);
+	if (q->asked)
+		q->kept = calloc(q->asked->n_advanced_configuration + 1, sizeof *q->kept);
+	if (!q->kept)
+		return -ENOMEM;
+	request_copy_keys(q);
+	q->options.duration_ms = UINT64_MAX;
+	tensorflow__profile_request__init(&q->message);
+	q->message.opts = &q->options;
+	return 0;
+}
+
+static void choose_limits(struct subprocesses *s, const struct session_request *request)
 {
 	struct headroom headroom;
 
-	s->options = malloc(request->capture.n_options_bytes + 1);
-	if (!s->options)
-		return -ENOMEM;
-	memcpy(s->options, request->capture.options_bytes, request->capture.n_options_bytes);
-	s->n_options_bytes = request->capture.n_options_bytes;
 	s->max_bytes = capture_find_max_bytes(
 		(uint64_t)profile_options_get_number(&request->capture.options,
 			"ptap_max_capture_bytes",
 			(int64_t)s->session->family->main->max_capture_bytes),
 		&headroom);
-	return 0;
+	s->group.share.max_bytes = s->max_bytes;
+	s->group.end_ns = END_NS;
+	s->group.silence_ns = SILENCE_NS;
+}
+
+static struct subprocesses *subprocesses_new(
+	const struct subprocesses_config *config, const struct session_request *request)
+{
+	struct subprocesses *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return NULL;
+	s->errand = config->errand;
+	s->session = config->session;
+	s->registry = config->registry;
+	choose_limits(s, request);
+	return request_init(&s->request, &request->capture) ? subprocesses_free(s) : s;
 }
 
 int subprocesses_take(const struct subprocesses_config *config, struct session_request *request,
 	struct subprocesses **out)
 {
-	struct subprocesses *s = calloc(1, sizeof *s);
+	struct subprocesses *s = subprocesses_new(config, request);
 	int r;
 
-	if (s) {
-		s->errand = config->errand;
-		s->session = config->session;
-		s->registry = config->registry;
-	}
-	if (!s || copy_options(s, request)) {
-		free(s);
+	if (!s) {
 		session_request_free(request);
 		return -ENOMEM;
 	}
 	stand_between(s, request);
 	r = session_take(s->session, request);
-	*out = r ? free_subprocesses(s) : s;
+	*out = r ? subprocesses_free(s) : s;
 	return r;
+}
+
+/* --- the recording ------------------------------------------------------------------------- */
+
+static void start_child(struct subprocesses *s, const struct descendant *child)
+{
+	char *session_id = s->session_ids[s->group.n];
+	struct group_member *m = capture_group_add(&s->group);
+
+	snprintf(session_id, sizeof s->session_ids[0], "subprocess_%d_%lld", (int)child->pid,
+		(long long)(realtime_ns() / NS_PER_MS));
+	m->name = child->address;
+	m->session_id = session_id;
+	m->is_ours = true;
+	m->channel = rpc_channel_new_to(child->address);
+	if (!m->channel)
+		group_member_fail(m, "out of memory");
+	capture_group_start_member(&s->group, m, &s->request.message);
+}
+
+/* A child hands over its trace when its program ends; another program may come in its place. */
+static void note_ended_children(struct subprocesses *s)
+{
+	for (size_t i = 0; i < s->group.n; i++) {
+		const struct group_member *m = &s->group.members[i];
+
+		s->children.v[i].has_ended =
+			group_member_is_over(m) && !m->error[0] && !m->capture.error[0];
+	}
 }
 
 /*
  * Records the programs that are there, and those that start meanwhile, until all have ended or the
  * time is over.
  */
-static void follow(struct subprocesses *s)
+static void follow_children(struct subprocesses *s)
 {
 	pid_t ancestor = s->session->family->main->pid;
 
-	s->children.share.max_bytes = s->max_bytes;
 	do {
+		note_ended_children(s);
 		descendants_find(&s->children, ancestor, s->registry);
-		descendants_start(&s->children, s->options, s->n_options_bytes);
-		descendants_poll(&s->children);
+		while (s->group.n < s->children.n)
+			start_child(s, &s->children.v[s->group.n]);
+		do
+			capture_group_poll(&s->group, 0);
+		while (s->group.turn.has_read);
 	} while (!errand_await_for(s->errand, &s->is_done, LOOK_MS));
 }
 
@@ -297,21 +397,30 @@ static void await_outcome(struct subprocesses *s)
 }
 
 /* The children may use the bytes that the session left. */
-static uint64_t left_bytes(const struct subprocesses *s)
+static uint64_t find_left_bytes(const struct subprocesses *s)
 {
 	uint64_t n_bytes = delivery_get_bytes(s->result.delivery);
 
 	return n_bytes < s->max_bytes ? s->max_bytes - n_bytes : 0;
 }
 
+static void end_children(struct subprocesses *s)
+{
+	disk_share_lower(&s->group.share, find_left_bytes(s));
+	capture_group_ask_to_end(&s->group);
+	while (!errand_is_cancelled(s->errand) && capture_group_poll(&s->group, END_WAIT_MS))
+		;
+	capture_group_end(&s->group);
+}
+
 void subprocesses_record(struct subprocesses *s)
 {
-	follow(s);
+	follow_children(s);
 	await_outcome(s);
 	if (!s->outcome) {
-		descendants_end(&s->children, left_bytes(s), s->errand);
-		s->outcome = join(s);
+		end_children(s);
+		s->outcome = join_children(s);
 	}
 	s->asker.deliver(&s->asker, s->outcome, &s->result, &s->diag);
-	free_subprocesses(s);
+	subprocesses_free(s);
 }

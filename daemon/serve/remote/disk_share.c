@@ -25,6 +25,16 @@ int disk_share_open(struct disk_share *s, struct spool **out, struct diag *d)
 	return 0;
 }
 
+void disk_share_lower(struct disk_share *s, uint64_t max_bytes)
+{
+	if (max_bytes < s->used_bytes)
+		max_bytes = s->used_bytes;
+	if (max_bytes >= s->max_bytes)
+		return;
+	s->max_bytes = max_bytes;
+	s->is_of_disk = 0;
+}
+
 static const char *explain(const struct disk_share *s)
 {
 	if (s->is_of_disk)

@@ -31,6 +31,9 @@ struct disk_share {
  */
 int disk_share_open(struct disk_share *s, struct spool **out, struct diag *d);
 
+/* Lowers the limit to |max_bytes|, as of |whose|, but not below the bytes that are taken. */
+void disk_share_lower(struct disk_share *s, uint64_t max_bytes);
+
 /* Takes |n| bytes: 0, or -ENOBUFS with |d|, which says how many all may have, and why. */
 int disk_share_take(struct disk_share *s, uint64_t n, struct diag *d);
 void disk_share_give_back(struct disk_share *s, uint64_t n);

@@ -10,7 +10,6 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/serve/remote/remote_error.h"
 #include "proftap/v1/profiler.pb-c.h"
@@ -123,7 +122,6 @@ void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id)
 	request.message_bytes = tensorflow__terminate_request__pack(&message, bytes);
 	if (rpc_call_start(r->channel, &request, &r->ending, &d))
 		remote_capture_fail(r, d.text);
-	r->heard_ns = monotonic_ns();
 }
 
 int remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms)
@@ -250,7 +248,6 @@ int remote_capture_read(struct remote_capture *r, int64_t wait_ms)
 {
 	if (!r->call || !rpc_pending_next(r->call, wait_ms))
 		return 0;
-	r->heard_ns = monotonic_ns();
 	r->has_begun = 1;
 	take_message(r);
 	return 1;

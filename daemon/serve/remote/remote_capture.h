@@ -44,7 +44,6 @@ struct remote_capture {
 	struct rpc_channel *channel;
 	struct rpc_pending *call; /* NULL: none is under way */
 	struct rpc_pending *ending; /* the request for its end */
-	int64_t heard_ns; /* CLOCK_MONOTONIC, when the last message came */
 	/* The answer: */
 	struct remote_trace trace;
 	struct XXH3_state_s *sum;
