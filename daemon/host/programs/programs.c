@@ -3,6 +3,7 @@
 #include "daemon/host/programs/programs.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +13,7 @@
 #include "daemon/host/machine/machine.h"
 #include "daemon/host/programs/caller.h"
 #include "daemon/kernel/thread.h"
+#include "daemon/pipeline/usage/pss.h"
 #include "daemon/serve/children/announcement.h"
 
 void programs_init(struct programs *p)
@@ -21,7 +23,7 @@ void programs_init(struct programs *p)
 	cond_init(&p->changed);
 }
 
-/* Under the mutex, as all below up to the next heading. */
+/* The caller of each function up to the next heading has the mutex. */
 
 struct program *programs_find(struct programs *p, uint64_t id)
 {
@@ -31,16 +33,16 @@ struct program *programs_find(struct programs *p, uint64_t id)
 	return NULL;
 }
 
-static int have_answered(const struct programs *p, uint64_t round)
+static bool have_answered(const struct programs *p, uint64_t round)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (!p->v[i].stock_address[0] && p->v[i].n_answered < round)
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
-/* One whose queue is full has been asked before, and not answered yet. */
-static void ask_all(struct programs *p)
+/* A program whose queue is full has not yet answered an earlier question, so errors do not matter. */
+static void programs_ask_all(struct programs *p)
 {
 	const struct announcement question = {.kind = ANNOUNCEMENT_STATUS, .fd = -1};
 
@@ -49,7 +51,7 @@ static void ask_all(struct programs *p)
 			announcement_send(p->v[i].connection, &question);
 }
 
-/* What the loop hears. */
+/* --- changes, on the loop's thread ------------------------------------------------------------ */
 
 void programs_watch(struct programs *p, programs_watcher *watcher, void *context)
 {
@@ -57,14 +59,14 @@ void programs_watch(struct programs *p, programs_watcher *watcher, void *context
 	p->watcher_context = context;
 }
 
-/* |program|: a copy; the watcher may ask for others. */
-static void tell_watcher(struct programs *p, const struct program *program, int is_gone)
+/* |program| is a copy: the watcher is called without the mutex, and may ask for other programs. */
+static void tell_watcher(struct programs *p, const struct program *program, bool is_gone)
 {
 	if (p->watcher && program->id)
 		p->watcher(p->watcher_context, program, is_gone);
 }
 
-static int says_the_same(const struct status *a, const struct status *b)
+static bool is_same_status(const struct status *a, const struct status *b)
 {
 	return strcmp(status_name_state(a), status_name_state(b)) == 0 &&
 	       a->has_recorder == b->has_recorder && a->is_stopped == b->is_stopped &&
@@ -87,13 +89,13 @@ uint64_t programs_add(struct programs *p, const struct program *program)
 	if (grow(&p->v, &p->n_allocated, p->n + 1) == 0) {
 		added = *program;
 		added.id = ++p->last_id;
-		/* It has just said all. */
+		/* The announcement counts as the answer to all rounds so far. */
 		added.n_answered = p->n_rounds;
 		p->v[p->n++] = added;
 		pthread_cond_broadcast(&p->changed);
 	}
 	pthread_mutex_unlock(&p->mutex);
-	tell_watcher(p, &added, 0);
+	tell_watcher(p, &added, false);
 	return added.id;
 }
 
@@ -105,7 +107,7 @@ void programs_update(struct programs *p, uint64_t id, const struct status *statu
 	pthread_mutex_lock(&p->mutex);
 	program = programs_find(p, id);
 	if (program) {
-		int is_new = !says_the_same(&program->status, status);
+		bool is_new = !is_same_status(&program->status, status);
 
 		program->status = *status;
 		note_memory(program, status);
@@ -115,7 +117,7 @@ void programs_update(struct programs *p, uint64_t id, const struct status *statu
 		pthread_cond_broadcast(&p->changed);
 	}
 	pthread_mutex_unlock(&p->mutex);
-	tell_watcher(p, &changed, 0);
+	tell_watcher(p, &changed, false);
 }
 
 void programs_remove(struct programs *p, uint64_t id)
@@ -132,15 +134,15 @@ void programs_remove(struct programs *p, uint64_t id)
 		pthread_cond_broadcast(&p->changed);
 	}
 	pthread_mutex_unlock(&p->mutex);
-	tell_watcher(p, &removed, 1);
+	tell_watcher(p, &removed, true);
 }
 
-/* What others ask. */
+/* --- questions -------------------------------------------------------------------------------- */
 
 void programs_ask(struct programs *p)
 {
 	pthread_mutex_lock(&p->mutex);
-	ask_all(p);
+	programs_ask_all(p);
 	pthread_mutex_unlock(&p->mutex);
 }
 
@@ -151,7 +153,7 @@ static int compare_pids(const void *a, const void *b)
 	return (left->pid > right->pid) - (left->pid < right->pid);
 }
 
-static int copy_visible(
+static int programs_copy_visible(
 	const struct programs *p, const struct caller *caller, struct program **out, size_t *n_out)
 {
 	struct program *copy = malloc((p->n + 1) * sizeof *copy);
@@ -177,10 +179,10 @@ int programs_list(struct programs *p, const struct caller *caller, int wait_ms,
 
 	pthread_mutex_lock(&p->mutex);
 	round = ++p->n_rounds;
-	ask_all(p);
+	programs_ask_all(p);
 	while (!have_answered(p, round) && r == 0)
 		r = pthread_cond_timedwait(&p->changed, &p->mutex, &end);
-	r = copy_visible(p, caller, out, n_out);
+	r = programs_copy_visible(p, caller, out, n_out);
 	pthread_mutex_unlock(&p->mutex);
 	return r;
 }
@@ -191,7 +193,7 @@ int programs_copy(
 	int r;
 
 	pthread_mutex_lock(&p->mutex);
-	r = copy_visible(p, caller, out, n_out);
+	r = programs_copy_visible(p, caller, out, n_out);
 	pthread_mutex_unlock(&p->mutex);
 	return r;
 }
@@ -263,4 +265,83 @@ void programs_note_begun(struct programs *p, uint64_t id, uid_t uid)
 		program->begun_by = uid;
 	}
 	pthread_mutex_unlock(&p->mutex);
+}
+
+/* --- a program's share of memory -------------------------------------------------------------- */
+
+/* Returns 0 if the program is gone. */
+static pid_t programs_find_pid(struct programs *p, uint64_t id)
+{
+	const struct program *program;
+	pid_t pid;
+
+	pthread_mutex_lock(&p->mutex);
+	program = programs_find(p, id);
+	pid = program ? program->pid : 0;
+	pthread_mutex_unlock(&p->mutex);
+	return pid;
+}
+
+/*
+ * Returns true when more than |n_before| answers have come, or when none can come any more. The caller has
+ * the mutex.
+ */
+static bool measurement_is_over(struct programs *p, uint64_t id, uint64_t n_before)
+{
+	const struct program *program = programs_find(p, id);
+
+	return !program || program->n_measured > n_before;
+}
+
+/* The caller has the mutex. */
+static int await_measurement(
+	struct programs *p, uint64_t id, uint64_t n_before, const struct timespec *end)
+{
+	int r = 0;
+
+	while (r == 0 && !measurement_is_over(p, id, n_before))
+		r = pthread_cond_timedwait(&p->changed, &p->mutex, end);
+	return measurement_is_over(p, id, n_before) ? 0 : -r;
+}
+
+/* The caller has the mutex. */
+static int ask_for_memory(
+	struct programs *p, uint64_t id, const struct timespec *end, uint64_t *bytes)
+{
+	const struct announcement question = {.kind = ANNOUNCEMENT_MEMORY, .fd = -1};
+	const struct program *program = programs_find(p, id);
+	int r = program ? announcement_send(program->connection, &question) : -ESRCH;
+
+	if (!r)
+		r = await_measurement(p, id, program->n_measured, end);
+	if (r)
+		return r;
+	program = programs_find(p, id);
+	if (!program)
+		return -ESRCH;
+	*bytes = program->pss_bytes;
+	return *bytes ? 0 : -EACCES;
+}
+
+static int ask_server_for_memory(struct programs *p, uint64_t id, int wait_ms, uint64_t *bytes)
+{
+	const int64_t end_ns = monotonic_ns() + wait_ms * NS_PER_MS;
+	const struct timespec end = {end_ns / NS_PER_S, end_ns % NS_PER_S};
+	int r;
+
+	pthread_mutex_lock(&p->mutex);
+	r = ask_for_memory(p, id, &end, bytes);
+	pthread_mutex_unlock(&p->mutex);
+	return r;
+}
+
+int programs_measure_memory(struct programs *p, uint64_t id, int wait_ms, uint64_t *bytes)
+{
+	pid_t pid = programs_find_pid(p, id);
+	int r = pid ? pss_read("", pid, bytes) : -ESRCH;
+
+	if (r == -EACCES)
+		return ask_server_for_memory(p, id, wait_ms, bytes);
+	/* Drop the values if the pid belongs to another program by now. */
+	return !r && !programs_find_pid(p, id) ? -ESRCH : r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON API; see api.h. */
+/* The state of the JSON API; see api.h. */
 #include "daemon/host/web/api.h"
 
 #include <string.h>
@@ -10,20 +10,20 @@
 #include "daemon/host/machine/history.h"
 #include "daemon/host/machine/machine.h"
 #include "daemon/host/programs/programs.h"
-#include "daemon/host/web/jobs_end.h"
+#include "daemon/host/web/jobs.h"
 #include "daemon/host/web/json_text.h"
 #include "daemon/host/web/stream.h"
 #include "daemon/host/web/target_json.h"
 #include "daemon/host/web/web.h"
 
-/* For what captures have to write when the daemon ends. */
+/* Time for captures to write their data when the daemon ends. */
 #define GRACE_MS 20000
-/* Samples between two questions what programs do, while somebody listens. */
+/* Programs are asked for their state at each second sample, while a stream listens. */
 #define ASK_TICKS 2
-/* From one tick to the next. A clock that is only made go faster or slower comes nowhere near. */
+/* The clock was set if it moved by more between two ticks; slewing stays far below this. */
 #define MAX_DRIFT_NS (NS_PER_S / 2)
 
-/* What happened, in whatever thread, is told in the loop's. */
+/* --- events: posted in any thread, sent in the loop's ----------------------------------------- */
 
 static void on_wake(struct letter *letter)
 {
@@ -33,7 +33,7 @@ static void on_wake(struct letter *letter)
 	streams_pump(a);
 }
 
-static void wake(void *context)
+static void api_wake(void *context)
 {
 	struct api *a = context;
 
@@ -41,9 +41,9 @@ static void wake(void *context)
 		post_send(&a->web->post, &a->wake);
 }
 
-/* Programs that come and go. */
+/* --- programs that come and go ---------------------------------------------------------------- */
 
-static void tell_gone(struct api *a, const struct program *p)
+static void api_tell_gone(struct api *a, const struct program *p)
 {
 	struct json_text text;
 
@@ -55,17 +55,17 @@ static void tell_gone(struct api *a, const struct program *p)
 	hub_post(&a->hub, HUB_TARGETS, p->uid, "target_gone", json_text_end(&text, NULL));
 }
 
-static void on_program(void *context, const struct program *p, int is_gone)
+static void on_program(void *context, const struct program *p, bool is_gone)
 {
 	struct api *a = context;
 
 	if (is_gone)
-		tell_gone(a, p);
+		api_tell_gone(a, p);
 	else
 		hub_post(&a->hub, HUB_TARGETS, p->uid, "target", target_json_format(p));
 }
 
-/* Samples. */
+/* --- samples ---------------------------------------------------------------------------------- */
 
 static int get_last_sample(const struct history *h, void *context)
 {
@@ -73,7 +73,7 @@ static int get_last_sample(const struct history *h, void *context)
 	return 0;
 }
 
-/* Samples that were told before had times of the clock as it was. */
+/* Forgets the sent samples after the clock was set, because their times are wrong then. */
 static void watch_clock(struct api *a)
 {
 	int64_t offset_ns = clock_find_unix_offset_ns();
@@ -98,7 +98,7 @@ void api_tick(struct api *a)
 		programs_ask(host->programs);
 	conversions_age(&a->conversions, monotonic_ns() / NS_PER_MS);
 	streams_tick(a);
-	/* Behind that, so that no sample is among what is forgotten. */
+	/* Comes last, so that the sample of this tick is not forgotten. */
 	watch_clock(a);
 }
 
@@ -115,7 +115,7 @@ void api_open(struct api *a, struct web *web, const char *log_dir)
 	a->unix_offset_ns = clock_find_unix_offset_ns();
 	a->wake.open = on_wake;
 	hub_init(&a->hub, a->started_unix_ms);
-	a->hub.wake = wake;
+	a->hub.wake = api_wake;
 	a->hub.context = a;
 	runs_init(&a->runs, log_dir, &a->hub);
 	jobs_init(&a->jobs, web->host, &a->hub, &a->runs);
@@ -126,7 +126,9 @@ void api_open(struct api *a, struct web *web, const char *log_dir)
 	programs_watch(web->host->programs, on_program, a);
 }
 
-/* What threads that are left, if any, still look at stays as it is until the process ends. */
+/*
+ * Frees nothing, since threads of captures that are left may still use it until the process ends.
+ */
 void api_close(struct api *a)
 {
 	unsigned n_left;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the JSON API (docs/http-api.md) is about: captures, runs, and streams of what happens. Its handlers are rows of web_routes.
+ * The state of the JSON API (docs/http-api.md): captures, runs, and streams of events. Its handlers
+ * are rows of web_routes.
  *
- * Threads: the loop's only, but for what api.c says.
+ * Threads: the loop's only, except for atomic members and parts with locks of their own.
  */
 #ifndef DAEMON_API_H
 #define DAEMON_API_H
@@ -31,20 +32,20 @@ struct api {
 	struct conversions conversions;
 	struct stream *streams;
 	unsigned n_streams;
-	unsigned n_tools; /* programs that run for a request (tool.h) */
-	_Atomic unsigned n_measured; /* programs whose memory is measured now; any thread */
-	_Atomic unsigned n_session_calls; /* programs that are asked about sessions now; likewise */
+	unsigned n_tools; /* tools (tool.h) that run for a request */
+	_Atomic unsigned n_measured; /* measurements of programs' memory under way; any thread */
+	_Atomic unsigned n_session_calls; /* orders for sessions under way; any thread */
 	uint64_t n_ticks;
-	int64_t unix_offset_ns; /* at the last one: Unix time less CLOCK_MONOTONIC */
-	struct letter wake; /* something has happened that streams tell */
-	_Atomic int is_woken; /* it is on its way */
+	int64_t unix_offset_ns; /* Unix time less CLOCK_MONOTONIC, at the last tick */
+	struct letter wake; /* tells the loop that there are new events for streams */
+	_Atomic int is_woken; /* the letter is on its way */
 };
 
 void api_open(struct api *a, struct web *web, const char *log_dir);
-/* Captures that run are ended with their data; streams have been ended before. */
+/* Ends captures with their data. Streams have ended before. */
 void api_close(struct api *a);
 
-/* A sample of what the machine uses has been taken. */
+/* Called after each sample of the machine's usage. */
 void api_tick(struct api *a);
 
 #endif

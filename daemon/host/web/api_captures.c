@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes of captures; see api_routes.h. */
+/* Routes of captures; see web_routes.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/diag.h"
 #include "daemon/host/programs/caller.h"
 #include "daemon/host/web/api_answer.h"
-#include "daemon/host/web/api_routes.h"
-#include "daemon/host/web/job_admission.h"
+#include "daemon/host/web/jobs.h"
 #include "daemon/host/web/json_text.h"
 #include "daemon/host/web/web.h"
 #include "daemon/host/web/web_audit.h"
 #include "daemon/host/web/web_capture.h"
+#include "daemon/host/web/web_routes.h"
 #include "http/exchange.h"
 #include "rpc/server.h"
 
-static uint64_t get_id(const struct http_exchange *x)
+static uint64_t get_capture_id(const struct http_exchange *x)
 {
 	return api_parse_id(http_get_param(x, "id"));
 }
 
-static void answer_one(struct http_exchange *x, struct web *w, uint64_t id, unsigned status)
+static void answer_capture(struct http_exchange *x, struct web *w, uint64_t id, unsigned status)
 {
 	struct json_text text;
 	struct caller caller;
@@ -58,13 +59,13 @@ void api_answer_captures(struct http_exchange *x, void *context)
 }
 
 /* Requests for actions; the audit notes refused ones, too. */
-static void refuse(struct http_exchange *x, int rpc_status, const struct diag *d)
+static void refuse_capture(struct http_exchange *x, int rpc_status, const struct diag *d)
 {
 	web_audit_refused(x, rpc_status_name(rpc_status), d->text);
 	api_refuse(x, rpc_status, d, NULL);
 }
 
-static void begin(struct http_exchange *x, struct web *w, struct web_capture *request)
+static void begin_capture(struct http_exchange *x, struct web *w, struct web_capture *request)
 {
 	struct caller caller;
 	struct diag d = DIAG_INIT;
@@ -73,14 +74,14 @@ static void begin(struct http_exchange *x, struct web *w, struct web_capture *re
 	int r;
 
 	web_get_caller(x, &caller);
-	r = job_admission_begin(&w->api.jobs, &caller, request, &id, &d);
+	r = jobs_begin(&w->api.jobs, &caller, request, &id, &d);
 	if (r) {
-		refuse(x, r, &d);
+		refuse_capture(x, r, &d);
 		return;
 	}
 	snprintf(place, sizeof place, "/api/v1/captures/%" PRIu64, id);
 	http_set_header(x, "Location", place);
-	answer_one(x, w, id, 201);
+	answer_capture(x, w, id, 201);
 }
 
 void api_create_capture(struct http_exchange *x, void *context)
@@ -92,23 +93,23 @@ void api_create_capture(struct http_exchange *x, void *context)
 	int r = web_capture_parse(&request, body, n, &d);
 
 	if (!r) {
-		begin(x, context, &request);
+		begin_capture(x, context, &request);
 		return;
 	}
 	web_capture_deinit(&request);
 	if (r == -ENOMEM)
 		api_refuse_memory(x);
 	else
-		refuse(x, RPC_INVALID_ARGUMENT, &d);
+		refuse_capture(x, RPC_INVALID_ARGUMENT, &d);
 }
 
 void api_answer_capture(struct http_exchange *x, void *context)
 {
-	answer_one(x, context, get_id(x), 200);
+	answer_capture(x, context, get_capture_id(x), 200);
 }
 
-/* 1 when |order| has been obeyed; else it has been refused. */
-static int obey(struct http_exchange *x, struct web *w,
+/* Returns true when |order| was carried out, or false when it was refused. */
+static bool do_order(struct http_exchange *x, struct web *w,
 	int (*order)(struct jobs *jobs, const struct caller *caller, uint64_t id, struct diag *d))
 {
 	struct caller caller;
@@ -116,9 +117,9 @@ static int obey(struct http_exchange *x, struct web *w,
 	int r;
 
 	web_get_caller(x, &caller);
-	r = order(&w->api.jobs, &caller, get_id(x), &d);
+	r = order(&w->api.jobs, &caller, get_capture_id(x), &d);
 	if (r)
-		refuse(x, r, &d);
+		refuse_capture(x, r, &d);
 	else
 		web_audit_done(x);
 	return r == 0;
@@ -126,12 +127,12 @@ static int obey(struct http_exchange *x, struct web *w,
 
 void api_stop_capture(struct http_exchange *x, void *context)
 {
-	if (obey(x, context, jobs_stop))
-		answer_one(x, context, get_id(x), 200);
+	if (do_order(x, context, jobs_stop))
+		answer_capture(x, context, get_capture_id(x), 200);
 }
 
 void api_delete_capture(struct http_exchange *x, void *context)
 {
-	if (obey(x, context, jobs_delete))
+	if (do_order(x, context, jobs_delete))
 		http_reply_bytes(x, 204, NULL, "", 0);
 }

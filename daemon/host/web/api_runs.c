@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes of runs; see api_routes.h. */
+/* Routes of runs, and of the doctor; see web_routes.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,13 +12,13 @@
 #include "base/diag.h"
 #include "daemon/host/programs/caller.h"
 #include "daemon/host/web/api_answer.h"
-#include "daemon/host/web/api_routes.h"
 #include "daemon/host/web/conversions.h"
 #include "daemon/host/web/deferred.h"
-#include "daemon/host/web/run_json.h"
+#include "daemon/host/web/runs.h"
 #include "daemon/host/web/tool_answer.h"
 #include "daemon/host/web/web.h"
 #include "daemon/host/web/web_audit.h"
+#include "daemon/host/web/web_routes.h"
 #include "http/exchange.h"
 #include "rpc/server.h"
 
@@ -26,7 +26,7 @@
 
 static int list_runs(struct deferred *d)
 {
-	return run_json_write_all(&d->web->api.runs, &d->caller, &d->text.json, &d->diag);
+	return runs_write_all(&d->web->api.runs, &d->caller, &d->text.json, &d->diag);
 }
 
 void api_answer_runs(struct http_exchange *x, void *context)
@@ -36,7 +36,7 @@ void api_answer_runs(struct http_exchange *x, void *context)
 
 static int write_run(struct deferred *d)
 {
-	return run_json_write(&d->web->api.runs, &d->caller, d->name, &d->text.json, &d->diag);
+	return runs_write(&d->web->api.runs, &d->caller, d->name, &d->text.json, &d->diag);
 }
 
 void api_answer_run(struct http_exchange *x, void *context)
@@ -96,9 +96,9 @@ void api_answer_run_file(struct http_exchange *x, void *context)
 	http_reply_file(x, TRACE_TYPE, fd, 0, n_bytes);
 }
 
-/* What proftap makes of one. */
+/* --- answers that the command proftap makes from a run ---------------------------------------- */
 
-/* Whether it is worth keeping: who asks for it again asks for the same. */
+/* An answer is kept for the next request, unless the parameters of requests differ too much. */
 enum keeping {
 	KEPT,
 	FORGOTTEN
@@ -150,7 +150,7 @@ void api_answer_run_perfetto(struct http_exchange *x, void *context)
 	answer_by_tool(x, context, &what, KEPT);
 }
 
-/* The words of the query as those of the command. */
+/* The parameters of the query, as arguments of the command. */
 struct event_words {
 	char limit[24];
 	char depth[24];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes that tell of the daemon, of programs, and of what is used; see api_routes.h. */
+/* Routes of the daemon itself, the usage of the machine, and the options; see web_routes.h. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -10,25 +11,23 @@
 #include "daemon/host/programs/caller.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/host/web/api_answer.h"
-#include "daemon/host/web/api_routes.h"
-#include "daemon/host/web/deferred.h"
-#include "daemon/host/web/job_admission.h"
+#include "daemon/host/web/jobs.h"
+#include "daemon/host/web/json_text.h"
 #include "daemon/host/web/stream.h"
 #include "daemon/host/web/target_json.h"
 #include "daemon/host/web/tool_answer.h"
 #include "daemon/host/web/usage_json.h"
 #include "daemon/host/web/web.h"
 #include "daemon/host/web/web_capture.h"
+#include "daemon/host/web/web_routes.h"
 #include "daemon/serve/session/repository.h"
 #include "http/exchange.h"
 #include "rpc/server.h"
 
-/* Programs that are stopped do not answer, and are listed all the same. */
-#define ANSWER_MS 300
 /* The largest whole number that JavaScript's numbers hold. */
 #define MAX_SAFE ((INT64_C(1) << 53) - 1)
 
-/* The session. */
+/* --- the caller's session with the daemon ----------------------------------------------------- */
 
 static void write_limits(struct json *j)
 {
@@ -74,34 +73,7 @@ void api_answer_session(struct http_exchange *x, void *context)
 	api_answer(x, 200, &text);
 }
 
-/* Programs. */
-
-static int list_targets(struct deferred *d)
-{
-	struct program *programs;
-	size_t n;
-
-	if (programs_list(d->web->host->programs, &d->caller, ANSWER_MS, &programs, &n)) {
-		diag_set(&d->diag, -ENOMEM, "the host daemon is out of memory");
-		return RPC_UNAVAILABLE;
-	}
-	json_begin_list(&d->text.json, "targets");
-	for (size_t i = 0; i < n; i++) {
-		json_begin_object(&d->text.json, NULL);
-		target_json_write(&d->text.json, &programs[i]);
-		json_end_object(&d->text.json);
-	}
-	json_end_list(&d->text.json);
-	free(programs);
-	return 0;
-}
-
-void api_answer_targets(struct http_exchange *x, void *context)
-{
-	deferred_start(x, context, list_targets, NULL);
-}
-
-/* Usage. */
+/* --- usage ------------------------------------------------------------------------------------ */
 
 static int get_choice(const struct http_exchange *x, struct usage_json_choice *choice,
 	int64_t *since, struct diag *d)
@@ -119,12 +91,12 @@ static int get_choice(const struct http_exchange *x, struct usage_json_choice *c
 	return r;
 }
 
-/* One that has come just now has no samples yet; of one that is gone there may be some. */
-static int knows_pid(const struct web *w, const struct usage_json_choice *choice, struct diag *d)
+/* A new program has no samples yet, and an ended one may still have some, so this asks for both. */
+static bool knows_pid(const struct web *w, const struct usage_json_choice *choice, struct diag *d)
 {
 	struct program *programs = NULL;
 	size_t n = 0;
-	int has = !choice->pid || usage_json_has_pid(choice, w->host->machine);
+	bool has = !choice->pid || usage_json_has_pid(choice, w->host->machine);
 
 	if (!has && !programs_copy(w->host->programs, &choice->caller, &programs, &n))
 		for (size_t i = 0; i < n; i++)
@@ -158,7 +130,7 @@ void api_answer_usage(struct http_exchange *x, void *context)
 	}
 }
 
-/* Options. */
+/* --- options ---------------------------------------------------------------------------------- */
 
 static void write_bound(struct json *j, const char *key, const struct option *o, int64_t bound)
 {

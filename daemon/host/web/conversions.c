@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the results of conversions of runs; see conversions.h. */
+/* The cache of conversions of runs; see conversions.h. */
 #include "daemon/host/web/conversions.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,9 @@
 #include "daemon/host/web/run_files.h"
 #include "daemon/kernel/spool_place.h"
 
-/* Of a run; of more, that are looked at for each request, nothing is kept. */
+/* Runs with more files are not kept, because each request examines all files. */
 #define MAX_FILES 256
-/* Two changes in one tick of the file system's clock would look like one. */
+/* Files this young may change again within one tick of the file system's clock. */
 #define REST_NS NS_PER_S
 
 void conversions_init(struct conversions *c)
@@ -27,9 +28,9 @@ void conversions_init(struct conversions *c)
 	pthread_mutex_init(&c->mutex, NULL);
 }
 
-/* Under the mutex, as all below up to the next heading. */
+/* The caller of each function up to the next heading has the mutex. */
 
-static void drop(struct conversions *c, size_t i)
+static void conversions_drop(struct conversions *c, size_t i)
 {
 	c->counts.n_bytes -= c->v[i].n_bytes;
 	free(c->v[i].key);
@@ -37,17 +38,17 @@ static void drop(struct conversions *c, size_t i)
 	c->v[i] = c->v[--c->n];
 }
 
-static void drop_oldest(struct conversions *c)
+static void conversions_drop_oldest(struct conversions *c)
 {
 	size_t oldest = 0;
 
 	for (size_t i = 1; i < c->n; i++)
 		if (c->v[i].n_used < c->v[oldest].n_used)
 			oldest = i;
-	drop(c, oldest);
+	conversions_drop(c, oldest);
 }
 
-static struct conversion *find(struct conversions *c, const char *key)
+static struct conversion *conversions_look_up(struct conversions *c, const char *key)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(c->v[i].key, key) == 0)
@@ -55,31 +56,31 @@ static struct conversion *find(struct conversions *c, const char *key)
 	return NULL;
 }
 
-static void note_use(struct conversions *c, struct conversion *conversion)
+static void conversions_note_use(struct conversions *c, struct conversion *conversion)
 {
 	conversion->used_ms = monotonic_ns() / NS_PER_MS;
 	conversion->n_used = ++c->n_used;
 }
 
-/* 1: |key| is the cache's now. */
-static int add(struct conversions *c, char *key, int fd, uint64_t n_bytes)
+/* Returns true if the cache has taken |key|. */
+static bool conversions_add(struct conversions *c, char *key, int fd, uint64_t n_bytes)
 {
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
 	if (own < 0)
-		return 0;
+		return false;
 	while (c->n == CONVERSIONS_KEPT || c->counts.n_bytes + n_bytes > CONVERSIONS_BYTES)
-		drop_oldest(c);
+		conversions_drop_oldest(c);
 	c->v[c->n] = (struct conversion){.key = key, .fd = own, .n_bytes = n_bytes};
-	note_use(c, &c->v[c->n++]);
+	conversions_note_use(c, &c->v[c->n++]);
 	c->counts.n_bytes += n_bytes;
-	return 1;
+	return true;
 }
 
-/* Keys. */
+/* --- keys ------------------------------------------------------------------------------------- */
 
-/* 0, or -1: not to be kept. */
-static int add_file(FILE *key, int dir_fd, const char *name, int64_t now_ns)
+/* 0; -1: the conversion must not be kept. */
+static int key_add_file(FILE *key, int dir_fd, const char *name, int64_t now_ns)
 {
 	struct stat st;
 
@@ -92,7 +93,7 @@ static int add_file(FILE *key, int dir_fd, const char *name, int64_t now_ns)
 	return 0;
 }
 
-static int add_files(FILE *key, int dir_fd)
+static int key_add_files(FILE *key, int dir_fd)
 {
 	_cleanup_closedir_ DIR *dir = run_files_walk(dir_fd);
 	const int64_t now_ns = realtime_ns();
@@ -101,7 +102,7 @@ static int add_files(FILE *key, int dir_fd)
 	int r = dir ? 0 : -1;
 
 	while (!r && (entry = readdir(dir)))
-		r = n++ == MAX_FILES ? -1 : add_file(key, dir_fd, entry->d_name, now_ns);
+		r = n++ == MAX_FILES ? -1 : key_add_file(key, dir_fd, entry->d_name, now_ns);
 	return r;
 }
 
@@ -114,18 +115,18 @@ char *conversions_make_key(int dir_fd, const char *name, const char *const *argv
 
 	if (!key)
 		return NULL;
-	/* No run's name has a '/'. */
+	/* The '/' ends the name, since no run has one in it. */
 	fprintf(key, "%s/", name);
 	for (; *argv; argv++)
 		fprintf(key, "%s ", *argv);
-	r = add_files(key, dir_fd);
+	r = key_add_files(key, dir_fd);
 	if (fclose(key) == 0 && !r)
 		return text;
 	free(text);
 	return NULL;
 }
 
-/* Finding and keeping. */
+/* --- finding and keeping ---------------------------------------------------------------------- */
 
 int conversions_find(struct conversions *c, const char *key, uint64_t *n_bytes)
 {
@@ -133,11 +134,11 @@ int conversions_find(struct conversions *c, const char *key, uint64_t *n_bytes)
 	int fd = -1;
 
 	pthread_mutex_lock(&c->mutex);
-	found = find(c, key);
+	found = conversions_look_up(c, key);
 	if (found)
 		fd = fcntl(found->fd, F_DUPFD_CLOEXEC, 0);
 	if (fd >= 0) {
-		note_use(c, found);
+		conversions_note_use(c, found);
 		*n_bytes = found->n_bytes;
 		c->counts.n_found++;
 	}
@@ -147,14 +148,14 @@ int conversions_find(struct conversions *c, const char *key, uint64_t *n_bytes)
 
 void conversions_keep(struct conversions *c, char *key, int fd, uint64_t n_bytes)
 {
-	int is_kept = 0;
+	bool is_kept = false;
 
 	pthread_mutex_lock(&c->mutex);
 	c->counts.n_made++;
-	/* Another caller may have asked at the same time, and have made it, too. */
+	/* Another request may have made the same conversion at the same time. */
 	if (key && n_bytes <= CONVERSIONS_BYTES && n_bytes <= spool_place_find_room(fd) &&
-		!find(c, key))
-		is_kept = add(c, key, fd, n_bytes);
+		!conversions_look_up(c, key))
+		is_kept = conversions_add(c, key, fd, n_bytes);
 	pthread_mutex_unlock(&c->mutex);
 	if (!is_kept)
 		free(key);
@@ -167,9 +168,9 @@ void conversions_count(struct conversions *c, struct conversion_counts *out)
 	pthread_mutex_unlock(&c->mutex);
 }
 
-/* Forgetting. */
+/* --- forgetting ------------------------------------------------------------------------------- */
 
-static int is_of(const struct conversion *conversion, const char *name)
+static bool conversion_is_of(const struct conversion *conversion, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -180,8 +181,8 @@ void conversions_forget(struct conversions *c, const char *name)
 {
 	pthread_mutex_lock(&c->mutex);
 	for (size_t i = c->n; i-- > 0;)
-		if (is_of(&c->v[i], name))
-			drop(c, i);
+		if (conversion_is_of(&c->v[i], name))
+			conversions_drop(c, i);
 	pthread_mutex_unlock(&c->mutex);
 }
 
@@ -190,13 +191,13 @@ void conversions_age(struct conversions *c, int64_t now_ms)
 	pthread_mutex_lock(&c->mutex);
 	for (size_t i = c->n; i-- > 0;)
 		if (now_ms - c->v[i].used_ms > CONVERSIONS_MS)
-			drop(c, i);
+			conversions_drop(c, i);
 	pthread_mutex_unlock(&c->mutex);
 }
 
 void conversions_deinit(struct conversions *c)
 {
 	while (c->n)
-		drop(c, 0);
+		conversions_drop(c, 0);
 	pthread_mutex_destroy(&c->mutex);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reports and traces in other formats that proftap made of runs (tool.h), for who asks for the same again: files without names, on a disk
- * where there is one. Each is of one state of its run's files: their names, inodes, sizes and times. The least used goes where there
- * are too many, or where they are too large; what nobody asks for goes after a while.
+ * A conversion is a report, or a trace in another format, that proftap made of a run (tool.h). This
+ * cache keeps conversions for later requests, as files without names, on a disk if there is one.
+ * The key of a conversion contains the names, inodes, sizes and times of the run's files. The least
+ * recently used conversion is dropped when there are too many or they are too large, and each one
+ * that nobody has requested for CONVERSIONS_MS.
  *
  * Threads: any.
  */
@@ -21,14 +23,14 @@ struct conversion {
 	char *key; /* malloc'ed */
 	int fd;
 	uint64_t n_bytes;
-	int64_t used_ms; /* CLOCK_MONOTONIC; the last time */
-	uint64_t n_used; /* likewise, in uses of all */
+	int64_t used_ms; /* CLOCK_MONOTONIC, at the last use */
+	uint64_t n_used; /* number of the last use, among the uses of all conversions */
 };
 
 struct conversion_counts {
-	uint64_t n_found; /* answers that were there */
-	uint64_t n_made; /* and that had to be made */
-	uint64_t n_bytes; /* of those that are kept */
+	uint64_t n_found; /* answers from the cache */
+	uint64_t n_made; /* answers that had to be made */
+	uint64_t n_bytes; /* size of the kept conversions */
 };
 
 struct conversions {
@@ -43,21 +45,25 @@ void conversions_init(struct conversions *c);
 void conversions_deinit(struct conversions *c);
 
 /*
- * What |argv|, which ends with NULL, makes of the run |name| in |dir_fd|, in this state of its files. malloc'ed. NULL: it is not to be kept, as
- * a file has just been written and may change without its time; or there are too many; or memory ran out.
+ * Returns the key, malloc'ed, of the conversion by |argv|, which ends with NULL, of the run |name|
+ * in |dir_fd|. NULL: the conversion must not be kept, because a file was written just now and may
+ * change without a new time, because the run has too many files, or because memory ran out.
  */
 char *conversions_make_key(int dir_fd, const char *name, const char *const *argv);
 
-/* The caller's descriptor of what was made, and its size; -1: nothing was. */
+/* Returns the caller's descriptor of the kept conversion, and its size; -1: there is none. */
 int conversions_find(struct conversions *c, const char *key, uint64_t *n_bytes);
-/* It has been made, as the whole file |fd|, which stays the caller's. Takes |key|; with NULL it is counted only. */
+/*
+ * Keeps a new conversion, the whole file |fd|, which stays the caller's. Takes |key|. With a |key|
+ * of NULL it only counts the conversion.
+ */
 void conversions_keep(struct conversions *c, char *key, int fd, uint64_t n_bytes);
 
 void conversions_count(struct conversions *c, struct conversion_counts *out);
 
-/* The run is deleted. */
+/* Drops the conversions of a deleted run. */
 void conversions_forget(struct conversions *c, const char *name);
-/* From time to time; |now_ms|: CLOCK_MONOTONIC. */
+/* Drops unused conversions. Call it from time to time. |now_ms|: CLOCK_MONOTONIC. */
 void conversions_age(struct conversions *c, int64_t now_ms);
 
 #endif

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that wait; see deferred.h. */
+/* Requests that threads answer; see deferred.h. */
 #include "daemon/host/web/deferred.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "daemon/host/calls/host_calls.h"
+#include "daemon/host/programs/programs.h"
 #include "daemon/host/web/api_answer.h"
 #include "daemon/host/web/web.h"
 #include "http/exchange.h"
+#include "rpc/server.h"
 
-static void forget(void *work)
+static void deferred_forget_peer(void *work)
 {
 	struct deferred *d = work;
 
@@ -23,7 +30,7 @@ static void on_work(uv_work_t *request)
 	d->status = d->work(d);
 }
 
-static void answer(struct deferred *d)
+static void deferred_answer(struct deferred *d)
 {
 	if (d->status)
 		api_refuse(d->x, d->status, &d->diag, d->has_text ? &d->text : NULL);
@@ -33,7 +40,7 @@ static void answer(struct deferred *d)
 		http_reply_bytes(d->x, 204, NULL, "", 0);
 }
 
-static void free_deferred(struct deferred *d)
+static void deferred_free(struct deferred *d)
 {
 	if (d->order.free)
 		d->order.free(d->order.what);
@@ -46,25 +53,25 @@ static void on_done(uv_work_t *request, int status)
 
 	(void)status;
 	if (d->x)
-		answer(d);
+		deferred_answer(d);
 	else if (d->has_text)
 		free(json_text_end(&d->text, NULL));
-	free_deferred(d);
+	deferred_free(d);
 }
 
-static void start(struct http_exchange *x, struct deferred *d)
+static void deferred_queue(struct http_exchange *x, struct deferred *d)
 {
-	http_defer(x, forget, d);
+	http_defer(x, deferred_forget_peer, d);
 	if (uv_queue_work(d->web->loop, &d->request, on_work, on_done) == 0)
 		return;
 	if (d->has_text)
 		free(json_text_end(&d->text, NULL));
-	free_deferred(d);
+	deferred_free(d);
 	api_refuse_memory(x);
 }
 
-/* What is asked for, |made| says. */
-static void begin(struct http_exchange *x, const struct deferred *made)
+/* Starts a copy of |made|. */
+static void deferred_begin(struct http_exchange *x, const struct deferred *made)
 {
 	struct deferred *d = malloc(sizeof *d);
 
@@ -80,13 +87,13 @@ static void begin(struct http_exchange *x, const struct deferred *made)
 	d->x = x;
 	d->request.data = d;
 	web_get_caller(x, &d->caller);
-	start(x, d);
+	deferred_queue(x, d);
 }
 
-static void begin_named(struct http_exchange *x, struct deferred *made, const char *name)
+static void deferred_begin_named(struct http_exchange *x, struct deferred *made, const char *name)
 {
 	snprintf(made->name, sizeof made->name, "%s", name ? name : "");
-	begin(x, made);
+	deferred_begin(x, made);
 }
 
 void deferred_start(
@@ -94,7 +101,7 @@ void deferred_start(
 {
 	struct deferred made = {.web = web, .work = work, .has_text = 1};
 
-	begin_named(x, &made, name);
+	deferred_begin_named(x, &made, name);
 }
 
 void deferred_start_silent(
@@ -102,7 +109,7 @@ void deferred_start_silent(
 {
 	struct deferred made = {.web = web, .work = work};
 
-	begin_named(x, &made, name);
+	deferred_begin_named(x, &made, name);
 }
 
 void deferred_start_order(struct http_exchange *x, struct web *web, int (*work)(struct deferred *d),
@@ -110,5 +117,24 @@ void deferred_start_order(struct http_exchange *x, struct web *web, int (*work)(
 {
 	struct deferred made = {.web = web, .work = work, .order = order, .has_text = has_text};
 
-	begin(x, &made);
+	deferred_begin(x, &made);
+}
+
+int deferred_find_program(struct deferred *d, uint64_t id, struct program *out)
+{
+	_cleanup_free_ struct program *programs = NULL;
+	size_t n;
+
+	if (programs_copy(d->web->host->programs, &d->caller, &programs, &n)) {
+		diag_set(&d->diag, -ENOMEM, "the host daemon is out of memory");
+		return RPC_RESOURCE_EXHAUSTED;
+	}
+	for (size_t i = 0; i < n; i++) {
+		*out = programs[i];
+		if (out->id == id)
+			return 0;
+	}
+	diag_set(&d->diag, -ENOENT, "program %" PRIu64 ": no such program here that you may see",
+		id);
+	return RPC_NOT_FOUND;
 }

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request that is answered by another thread's work: files are read there, or programs are awaited, for fractions of a second. */
+/*
+ * A deferred request is answered by one of libuv's threads, which reads files or waits for
+ * programs, for fractions of a second.
+ */
 #ifndef DAEMON_DEFERRED_H
 #define DAEMON_DEFERRED_H
+
+#include <stdint.h>
 
 #include <uv.h>
 
@@ -10,12 +15,13 @@
 #include "daemon/host/web/json_text.h"
 
 struct http_exchange;
+struct program;
 struct web;
 
-/* The request that a thread is to answer. */
+/* The decoded body of a request, for the thread. */
 struct deferred_order {
 	void *what; /* or NULL */
-	void (*free)(void *what); /* is called when all is done */
+	void (*free)(void *what); /* called after the answer */
 };
 
 struct deferred {
@@ -23,24 +29,30 @@ struct deferred {
 	struct http_exchange *x; /* NULL: the peer is gone */
 	struct web *web;
 	struct caller caller;
-	char name[256]; /* what the path says */
+	char name[256]; /* the path's parameter, a run or a program */
 	struct deferred_order order;
-	/* In a thread: writes members of |text|. Returns 0, or a gRPC status with |diag|. */
+	/* Runs in the thread and writes members of |text|. 0, or a gRPC status with |diag|. */
 	int (*work)(struct deferred *d);
 	struct json_text text;
-	int has_text; /* else the answer is 204 */
+	int has_text; /* 0: the answer is a 204 */
 	int status;
 	struct diag diag;
 };
 
-/* The handler's part is done. |name| may be NULL. */
+/* Answers |x| later; the handler returns after this call. |name| may be NULL. */
 void deferred_start(struct http_exchange *x, struct web *web, int (*work)(struct deferred *d),
 	const char *name);
-/* The same without a body in the answer. */
+/* The same, for an answer without a body. */
 void deferred_start_silent(struct http_exchange *x, struct web *web,
 	int (*work)(struct deferred *d), const char *name);
-/* The same for |order|, which it takes; has_text: with a body in the answer. */
+/* The same for |order|, which it takes. has_text: the answer has a body. */
 void deferred_start_order(struct http_exchange *x, struct web *web, int (*work)(struct deferred *d),
 	struct deferred_order order, int has_text);
+
+/*
+ * Copies the program |id|, if the request's caller may see it. 0, or a gRPC status with the
+ * request's diag. The request's thread.
+ */
+int deferred_find_program(struct deferred *d, uint64_t id, struct program *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metrics as text; see exposition.h. */
+/* The text format of metrics; see exposition.h. */
 #include "daemon/host/web/exposition.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ static const char *const types[] = {
 	[EXPOSITION_INFO] = "gauge",
 };
 
-/* Behind the family's name. */
+/* Follow the family's name. */
 static const char *const suffixes[] = {
 	[EXPOSITION_COUNTER] = "_total",
 	[EXPOSITION_GAUGE] = "",
@@ -97,7 +97,7 @@ void exposition_info(struct exposition *e, const struct exposition_label *labels
 
 /* --- histograms ---------------------------------------------------------------------------- */
 
-/* "0.5", "1.0", "1048576.0": a bound is written in one way, by which series are known. */
+/* Writes "0.5", "1.0", "1048576.0". The text identifies a series, so it must never change. */
 static void write_bound(struct exposition *e, double bound)
 {
 	char text[32];

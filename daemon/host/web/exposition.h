@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Metrics as text for Prometheus and others, in its text format 0.0.4. All that read OpenMetrics read this one, too, and promtool
- * reads no other: its parser does not know that OpenMetrics calls a family of counters otherwise than its samples.
+ * Metrics in the text format 0.0.4 of Prometheus. All readers of OpenMetrics read this format as
+ * well, and promtool reads only this one: its parser does not know that OpenMetrics names a family
+ * of counters differently from its samples.
  */
 #ifndef DAEMON_EXPOSITION_H
 #define DAEMON_EXPOSITION_H
@@ -18,19 +19,19 @@ enum exposition_type {
 
 /* A family of metrics. */
 struct exposition_family {
-	const char *name; /* without _total, _info and the like; with its unit at the end */
+	const char *name; /* ends with the unit, without _total or _info */
 	enum exposition_type type;
 	const char *help;
 };
 
 struct exposition {
 	FILE *out;
-	const struct exposition_family *family; /* whose values come */
+	const struct exposition_family *family; /* of the values that follow */
 };
 
 #define EXPOSITION_MAX_LABELS 4
 
-/* Ends with one without a name. Values may hold anything; bytes that are no UTF-8 become '?'. */
+/* A list of labels ends with a NULL name. In values, bytes that are no UTF-8 become '?'. */
 struct exposition_label {
 	const char *name;
 	const char *value;
@@ -40,16 +41,16 @@ struct exposition_label {
 #define EXPOSITION_MEDIA_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 void exposition_begin(struct exposition *e, FILE *out);
-/* What comes is of |family|, which comes once. */
+/* Begins |family|, which must not come twice. */
 void exposition_open(struct exposition *e, const struct exposition_family *family);
-/* Of a counter or a gauge. |labels| NULL: none. */
+/* Writes a value of a counter or a gauge. |labels| NULL: none. */
 void exposition_count(struct exposition *e, const struct exposition_label *labels, uint64_t value);
 void exposition_value(struct exposition *e, const struct exposition_label *labels, double value);
 /* Writes the value of an info. */
 void exposition_info(struct exposition *e, const struct exposition_label *labels);
 /*
- * Of a histogram: |n| bounds, and |n| + 1 counts of what lies between them. What they and |sum| count is |scale| of the unit (1e-9 for
- * nanoseconds).
+ * Writes a histogram with |n| bounds and |n| + 1 counts of the values between them. |bounds| and
+ * |sum| are multiples of |scale| units (1e-9 for nanoseconds).
  */
 void exposition_histogram(struct exposition *e, const uint64_t *bounds, const uint64_t *counts,
 	unsigned n, uint64_t sum, double scale);

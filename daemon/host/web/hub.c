@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events; see hub.h. */
+/* The hub of events; see hub.h. */
 #include "daemon/host/web/hub.h"
 
 #include <errno.h>
@@ -27,8 +27,8 @@ void hub_silence(struct hub *h)
 	pthread_mutex_unlock(&h->mutex);
 }
 
-/* |event| gets its number; what it is written over has been kept long enough. */
-static void post(struct hub *h, struct hub_event *event)
+/* Gives |event| its number, and overwrites the oldest event. */
+static void hub_add_event(struct hub *h, struct hub_event *event)
 {
 	struct hub_event *place;
 
@@ -47,7 +47,7 @@ void hub_post(struct hub *h, enum hub_topic topic, uid_t uid, const char *name, 
 	struct hub_event event = {.topic = topic, .uid = uid, .name = name, .data = data};
 
 	if (data)
-		post(h, &event);
+		hub_add_event(h, &event);
 }
 
 void hub_post_usage(struct hub *h, uint64_t n_sample)
@@ -55,10 +55,10 @@ void hub_post_usage(struct hub *h, uint64_t n_sample)
 	struct hub_event event = {
 		.topic = HUB_USAGE, .uid = HUB_EVERYBODY, .name = "usage", .n_sample = n_sample};
 
-	post(h, &event);
+	hub_add_event(h, &event);
 }
 
-/* The number that this takes is no event's. */
+/* Uses up a number, which no event has. */
 void hub_forget(struct hub *h)
 {
 	pthread_mutex_lock(&h->mutex);
@@ -89,8 +89,8 @@ uint64_t hub_find_after(struct hub *h, const char *id)
 	return UINT64_MAX;
 }
 
-/* Under the mutex. */
-static int copy_next(const struct hub *h, uint64_t after, struct hub_event *out)
+/* The caller has the mutex. */
+static int hub_copy_next_locked(const struct hub *h, uint64_t after, struct hub_event *out)
 {
 	const struct hub_event *event = &h->events[(after + 1) % HUB_EVENTS];
 
@@ -108,7 +108,7 @@ int hub_copy_next(struct hub *h, uint64_t after, struct hub_event *out)
 	int r;
 
 	pthread_mutex_lock(&h->mutex);
-	r = copy_next(h, after, out);
+	r = hub_copy_next_locked(h, after, out);
 	pthread_mutex_unlock(&h->mutex);
 	return r;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happened lately, for streams of events (stream.h): the last HUB_EVENTS, each with a number, so that who was away can go on
- * where it was. An event is of a user, and told to those who may ask for that one's programs; or of all.
+ * The hub holds the last HUB_EVENTS events for streams (stream.h). Each event has a number, so that
+ * a client can resume after a break. An event belongs to a user, and is sent to callers who may ask
+ * for that user's programs; or it belongs to everybody.
  *
  * Threads: any.
  */
@@ -31,7 +32,7 @@ struct hub_event {
 	enum hub_topic topic;
 	uid_t uid; /* or HUB_EVERYBODY */
 	const char *name; /* a literal: "capture_gone" */
-	uint64_t n_sample; /* of HUB_USAGE: what is told of it is for each stream to say */
+	uint64_t n_sample; /* the sample of HUB_USAGE, which each stream formats for itself */
 	char *data; /* a JSON object on a line, malloc'ed; NULL for HUB_USAGE */
 };
 
@@ -39,36 +40,36 @@ struct hub {
 	pthread_mutex_t mutex;
 	struct hub_event events[HUB_EVENTS]; /* number % HUB_EVENTS */
 	uint64_t last; /* number */
-	uint64_t forgotten; /* the number below which nobody goes on; 0: all may */
-	int64_t started_unix_ms; /* of the daemon: no other one's numbers are these */
-	/* Told of each event, in any thread, under the mutex; NULL: nobody is. */
+	uint64_t forgotten; /* nobody can resume after a lower number; 0: everybody can */
+	int64_t started_unix_ms; /* start of the daemon, whose numbers no other process shares */
+	/* Called for each event, in any thread, under the mutex; NULL: not called. */
 	void (*wake)(void *context);
 	void *context;
 };
 
 void hub_init(struct hub *h, int64_t started_unix_ms);
 void hub_deinit(struct hub *h);
-/* Nobody is told of events any more. */
+/* After this call |wake| is not called any more. */
 void hub_silence(struct hub *h);
 
-/* Takes |data|, also when it is NULL, which is a lack of memory: then nothing is told. */
+/* Takes |data|. If it is NULL, as after a lack of memory, nothing is posted. */
 void hub_post(struct hub *h, enum hub_topic topic, uid_t uid, const char *name, char *data);
 void hub_post_usage(struct hub *h, uint64_t n_sample);
 
-/* What was told until now is not so any more: who has heard it all gets -ESTALE, too. */
+/* Invalidates all events so far: hub_copy_next() returns -ESTALE even after the last one. */
 void hub_forget(struct hub *h);
 
 uint64_t hub_get_last(struct hub *h);
 
 /*
- * The number of the event with the id "STARTED.NUMBER"; of another daemon's, or of none at all, one that there is not, so that it is
- * stale. Without an id the last one's.
+ * Returns the number of the event with the id "STARTED.NUMBER"; for the id of another daemon, or an
+ * invalid one, a number that does not exist and so is stale; for no id the last number.
  */
 uint64_t hub_find_after(struct hub *h, const char *id);
 
 /*
- * A copy of the first event behind number |after|: 1, and the caller frees out->data; 0: there is none yet; -ESTALE: some that
- * followed |after| are gone, or there was no such number; -ENOMEM.
+ * Copies the first event after the number |after|. 1: done, and the caller frees out->data; 0:
+ * there is none yet; -ESTALE: events after |after| are lost, or there was no such number; -ENOMEM.
  */
 int hub_copy_next(struct hub *h, uint64_t after, struct hub_event *out);
 

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captures that were asked for by HTTP; see job.h. */
+/* Captures that came by HTTP; see job.h. */
 #include "daemon/host/web/job.h"
 
+#include <inttypes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "base/printable.h"
+#include "daemon/host/calls/ensemble.h"
+#include "daemon/host/web/jobs.h"
 #include "daemon/host/web/json_text.h"
 #include "daemon/host/web/target_json.h"
+#include "daemon/kernel/time_namespace.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/recording/progress.h"
 #include "rpc/server.h"
 
 struct job *job_new(const struct caller *caller, struct web_capture *request)
@@ -44,7 +53,7 @@ struct job *job_free(struct job *j)
 	return NULL;
 }
 
-int job_is_over(const struct job *j)
+bool job_is_over(const struct job *j)
 {
 	return j->state >= JOB_DONE;
 }
@@ -63,7 +72,7 @@ void job_warn(struct job *j, const char *format, ...)
 	va_end(args);
 }
 
-/* JSON. */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static const char *const state_names[] = {
 	[JOB_WAITING] = "waiting",
@@ -110,7 +119,7 @@ static void write_target(struct json *json, const struct job_target *t)
 	json_end_object(json);
 }
 
-/* "train,4243" */
+/* Writes the targets as one text: "train,4243". */
 static void write_words(struct json *json, const struct web_capture *q)
 {
 	char text[WEB_CAPTURE_MAX_TARGETS * WEB_CAPTURE_TARGET_BYTES];
@@ -208,4 +217,171 @@ char *job_format(const struct job *j)
 		return NULL;
 	job_write_json(j, &text.json);
 	return json_text_end(&text, NULL);
+}
+
+/* --- notes of the capture's thread ------------------------------------------------------------ */
+
+static void job_lock(struct job *job)
+{
+	pthread_mutex_lock(&job->jobs->mutex);
+}
+
+static void job_unlock(struct job *job)
+{
+	pthread_mutex_unlock(&job->jobs->mutex);
+}
+
+void job_note_begin(struct job *job)
+{
+	job_lock(job);
+	job->started_ns = monotonic_ns();
+	jobs_tell(job->jobs, job);
+	job_unlock(job);
+}
+
+/* The caller of each function up to job_note_progress() has the mutex. */
+
+/*
+ * JAX's and TensorFlow's servers report no progress, so it is estimated from the time that has
+ * passed.
+ */
+static void note_stock_target(const struct job *job, struct job_target *t)
+{
+	const struct web_capture *q = &job->request;
+	int64_t elapsed_ms = (monotonic_ns() - t->asked_ns) / NS_PER_MS;
+
+	elapsed_ms -= q->is_snapshot ? 0 : (int64_t)q->options.delay_ms;
+	if (elapsed_ms < 0)
+		return;
+	t->elapsed_ms =
+		(uint64_t)elapsed_ms < q->duration_ms ? (uint64_t)elapsed_ms : q->duration_ms;
+	t->state = t->elapsed_ms < q->duration_ms ? JOB_TARGET_RECORDING : JOB_TARGET_COLLECTING;
+}
+
+static void note_target(
+	const struct job *job, struct job_target *t, const struct group_member *host)
+{
+	const struct remote_progress *p = &host->capture.progress;
+
+	if (!t->asked_ns)
+		t->asked_ns = monotonic_ns();
+	if (host->is_stock) {
+		note_stock_target(job, t);
+		return;
+	}
+	t->elapsed_ms = p->elapsed_ns / NS_PER_MS;
+	t->recorded_bytes = p->recorded_bytes;
+	t->trace_bytes = p->xspace_bytes;
+	if (p->phase == PROGRESS_RECORDING)
+		t->state = JOB_TARGET_RECORDING;
+	else if (p->phase == PROGRESS_COLLECTING)
+		t->state = JOB_TARGET_COLLECTING;
+}
+
+/* The job is as far as the slowest of its programs that still record. */
+static enum job_state find_state(const struct job *job, const struct ensemble *e)
+{
+	enum job_state state = JOB_WRITING;
+
+	for (size_t i = 0; i < e->group.n; i++) {
+		enum job_state its = JOB_STARTING + (enum job_state)job->targets[i].state;
+
+		if (!group_member_is_over(&e->group.members[i]) && its < state)
+			state = its;
+	}
+	return state == JOB_WRITING ? JOB_COLLECTING : state;
+}
+
+static bool note_all_progress(struct job *job, const struct ensemble *e, bool is_due)
+{
+	enum job_state state;
+	bool is_new;
+
+	for (size_t i = 0; i < e->group.n; i++)
+		note_target(job, &job->targets[i], &e->group.members[i]);
+	state = find_state(job, e);
+	is_new = state > job->state;
+	if (is_new)
+		job->state = state;
+	if (!job->started_ns && (!job->request.next[0] || e->group.members[0].is_stock) &&
+		job->state >= JOB_RECORDING)
+		job->started_ns = monotonic_ns() - (int64_t)job->targets[0].elapsed_ms * NS_PER_MS;
+	if (is_new || is_due)
+		jobs_tell(job->jobs, job);
+	return is_new || is_due;
+}
+
+bool job_note_progress(struct job *job, const struct ensemble *e, bool is_due)
+{
+	bool is_told;
+
+	job_lock(job);
+	is_told = note_all_progress(job, e, is_due);
+	job_unlock(job);
+	return is_told;
+}
+
+void job_note_state(struct job *job, enum job_state state)
+{
+	job_lock(job);
+	job->state = state;
+	jobs_tell(job->jobs, job);
+	job_unlock(job);
+}
+
+/* The server of the program knows the start best. */
+static void note_start(struct job *job, const struct remote_capture *capture)
+{
+	if (capture->usage_since_ns)
+		job->started_ns =
+			(int64_t)capture->usage_since_ns + time_namespace_find_ahead_ns("", 0);
+	else if (capture->start_unix_ns && !job->started_ns)
+		job->started_ns = (int64_t)capture->start_unix_ns - job->unix_offset_ns;
+}
+
+static void note_outcome(struct job *job, struct job_target *t, const struct group_member *host)
+{
+	t->n_events = host->capture.n_events;
+	t->n_dropped = host->capture.n_dropped;
+	if (!job->request.next[0] || host->is_stock)
+		note_start(job, &host->capture);
+	snprintf(t->error, sizeof t->error, "%s", host->error);
+	if (host->error[0])
+		t->state = JOB_TARGET_FAILED;
+	else
+		t->state = host->is_empty ? JOB_TARGET_EMPTY : JOB_TARGET_DONE;
+	if (host->trace)
+		t->trace_bytes = delivery_get_bytes(host->trace);
+}
+
+void job_note_outcome(struct job *job, const struct ensemble *e)
+{
+	job_lock(job);
+	for (size_t i = 0; i < e->group.n; i++)
+		note_outcome(job, &job->targets[i], &e->group.members[i]);
+	job->state = JOB_WRITING;
+	jobs_tell(job->jobs, job);
+	job_unlock(job);
+}
+
+void job_note_end(struct job *job, enum job_state state, int status, const char *format, ...)
+{
+	va_list args;
+
+	job_lock(job);
+	job->state = state;
+	job->status = status;
+	job->ended_ns = monotonic_ns();
+	if (format) {
+		va_start(args, format);
+		vsnprintf(job->error, sizeof job->error, format, args);
+		va_end(args);
+		/* The error contains names that programs' users chose. */
+		printable_clean(job->error);
+	}
+	log_info(LOG_CAPTURE, "capture %" PRIu64 " of uid %u: %zu programs, run %s: %s", job->id,
+		job->caller.uid, job->n_targets, job->run[0] ? job->run : "none",
+		job->error[0] ? job->error : "done");
+	jobs_tell(job->jobs, job);
+	job_unlock(job);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that are meant; see job_choice.h. */
+/* The choice of a capture's programs; see job_choice.h. */
 #include "daemon/host/web/job_choice.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ static int fail_memory(struct diag *d)
 	return RPC_RESOURCE_EXHAUSTED;
 }
 
-/* Adds it unless it is among them. */
-static int add(struct job *job, const struct program *p, struct diag *d)
+/* Adds the program unless the job has it already. */
+static int job_add_program(struct job *job, const struct program *p, struct diag *d)
 {
 	struct job_target *t = &job->targets[job->n_targets];
 
@@ -45,7 +45,7 @@ static int add(struct job *job, const struct program *p, struct diag *d)
 	return 0;
 }
 
-static int has_path(const struct program *p, const char *path)
+static bool program_has_path(const struct program *p, const char *path)
 {
 	char found[PATH_MAX];
 
@@ -59,7 +59,7 @@ static size_t find_by_path(const struct program *programs, size_t n, const char 
 	size_t n_found = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (has_path(&programs[i], path))
+		if (program_has_path(&programs[i], path))
 			out[n_found++] = &programs[i];
 	if (!n_found)
 		diag_set(d, -ENOENT, "%.300s: no program of this file here that you may record",
@@ -67,8 +67,11 @@ static size_t find_by_path(const struct program *programs, size_t n, const char 
 	return n_found;
 }
 
-/* A name, a path or a pid means one program, as at the gRPC port; many are meant by who says "all" or LABEL=VALUE. */
-static int means_one(const char *word)
+/*
+ * A name, a path or a pid selects one program, as at the gRPC port; "all" and LABEL=VALUE may
+ * select many.
+ */
+static bool selects_one(const char *word)
 {
 	return word[0] == '/' || (strcmp(word, "all") != 0 && !strchr(word, '='));
 }
@@ -89,8 +92,8 @@ static int refuse_many(
 	return RPC_INVALID_ARGUMENT;
 }
 
-/* All that one word means. */
-static int add_word(
+/* Adds the programs that one word selects. */
+static int job_add_word(
 	struct job *job, const char *word, const struct program *programs, size_t n, struct diag *d)
 {
 	_cleanup_free_ const struct program **found = calloc(n + 1, sizeof *found);
@@ -105,10 +108,10 @@ static int add_word(
 		n_found = choice_make_all(programs, n, word, found, d);
 	if (!n_found)
 		return RPC_NOT_FOUND;
-	if (n_found > 1 && means_one(word))
+	if (n_found > 1 && selects_one(word))
 		return refuse_many(word, found, n_found, d);
 	for (size_t i = 0; i < n_found && !r; i++)
-		r = add(job, found[i], d);
+		r = job_add_program(job, found[i], d);
 	return r;
 }
 
@@ -132,12 +135,12 @@ int job_choice_make(struct job *job, struct programs *programs, struct diag *d)
 		return fail_memory(d);
 	job->newest = find_newest(copy, n);
 	for (size_t i = 0; i < q->n_targets && !r; i++)
-		r = add_word(job, q->targets[i], copy, n, d);
+		r = job_add_word(job, q->targets[i], copy, n, d);
 	return r;
 }
 
-/* By its name, or, where the pattern has a '/', its path. */
-static int matches(const struct program *p, const char *pattern)
+/* A pattern with a '/' is compared to the path of the program, others to its name. */
+static bool program_matches(const struct program *p, const char *pattern)
 {
 	char path[PATH_MAX];
 
@@ -147,7 +150,7 @@ static int matches(const struct program *p, const char *pattern)
 	return fnmatch(pattern, path, 0) == 0;
 }
 
-int job_choice_find_next(struct job *job, struct programs *programs)
+bool job_choice_find_next(struct job *job, struct programs *programs)
 {
 	_cleanup_free_ struct program *copy = NULL;
 	const struct program *found = NULL;
@@ -155,10 +158,11 @@ int job_choice_find_next(struct job *job, struct programs *programs)
 	size_t n;
 
 	if (programs_copy(programs, &job->caller, &copy, &n))
-		return 0;
+		return false;
 	for (size_t i = 0; i < n; i++)
 		if (copy[i].id > job->newest && !copy[i].status.has_ended &&
-			(!found || copy[i].id < found->id) && matches(&copy[i], job->request.next))
+			(!found || copy[i].id < found->id) &&
+			program_matches(&copy[i], job->request.next))
 			found = &copy[i];
-	return found && !add(job, found, &d);
+	return found && !job_add_program(job, found, &d);
 }

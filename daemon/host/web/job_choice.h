@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which programs a capture that was asked for by HTTP means. */
+/* Finds the programs that a capture by HTTP selects. */
 #ifndef DAEMON_JOB_CHOICE_H
 #define DAEMON_JOB_CHOICE_H
+
+#include <stdbool.h>
 
 struct diag;
 struct job;
@@ -9,12 +11,16 @@ struct program;
 struct programs;
 
 /*
- * Before it begins: fills job->targets with those that its words mean and its caller may ask for; of one that waits for a program
- * notes which are there. 0, or a gRPC status with |d|.
+ * Fills job->targets, before the job begins, with the programs that the words of the request select
+ * and that its caller may ask for. For a job that waits for a program it notes the programs that
+ * run already. 0, or a gRPC status with |d|.
  */
 int job_choice_make(struct job *job, struct programs *programs, struct diag *d);
 
-/* Looks for the program that the job waits for: 1, and it is the target; 0: it has not come. */
-int job_choice_find_next(struct job *job, struct programs *programs);
+/*
+ * Looks for the program that the job waits for. Returns true, and the program is the job's target;
+ * or false if it has not come yet.
+ */
+bool job_choice_find_next(struct job *job, struct programs *programs);
 
 #endif

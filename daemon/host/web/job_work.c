@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The work of a capture's thread; see job_work.h. The thread changes the job under the mutex, since
- * others read it; everything else is its own.
+ * The thread of a capture that came by HTTP waits for the program, records and writes the run. It
+ * changes the job under the mutex, since other threads read it; everything else is its own.
  */
-#include "daemon/host/web/job_work.h"
+#include "daemon/host/web/job.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,14 +22,14 @@
 #include "daemon/host/calls/host_calls.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/host/web/hub.h"
-#include "daemon/host/web/job.h"
 #include "daemon/host/web/job_choice.h"
-#include "daemon/host/web/job_notes.h"
-#include "daemon/host/web/job_run.h"
 #include "daemon/host/web/jobs.h"
+#include "daemon/host/web/run_files.h"
 #include "daemon/host/web/runs.h"
+#include "daemon/pipeline/assembly/delivery.h"
 #include "proto/options_message.h"
 #include "rpc/server.h"
+#include "trace/run_dir.h"
 
 /* --- the audit -------------------------------------------------------------------------------- */
 
@@ -73,37 +73,178 @@ static void job_audit_write(const struct job *job, int64_t begun_ns)
 	pthread_mutex_unlock(&job->jobs->mutex);
 }
 
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static bool job_has_events(const struct ensemble *e, size_t i)
+{
+	return ensemble_has_trace(e, i) && !e->group.members[i].is_empty;
+}
+
+/* Takes the mutex, because other threads read the names of the files. */
+static void job_note_file(struct job *job, size_t i, const struct run_dir *dir, const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+
+	pthread_mutex_lock(&job->jobs->mutex);
+	snprintf(job->run, sizeof job->run, "%s", dir->run);
+	snprintf(job->targets[i].file, sizeof job->targets[i].file, "%s", name);
+	pthread_mutex_unlock(&job->jobs->mutex);
+}
+
+/* Without a name in the request the first written file names the run, and the others join it. */
+static const char *job_choose_run(const struct job *job)
+{
+	if (job->run[0])
+		return job->run;
+	return job->request.run[0] ? job->request.run : NULL;
+}
+
+/*
+ * Runs are named after the time when their recording began, those of snapshots after the time of
+ * the request.
+ */
+static time_t job_get_begin_s(const struct job *job)
+{
+	int64_t begin_ns = job->started_ns;
+
+	if (!begin_ns || job->request.is_snapshot)
+		begin_ns = job->created_ns;
+	return (time_t)((begin_ns + job->unix_offset_ns) / NS_PER_S);
+}
+
+static int job_write_file(struct job *job, struct ensemble *e, size_t i, struct diag *d)
+{
+	struct delivery *trace = ensemble_steal_trace(e, i);
+	struct run_dir dir = RUN_DIR_INIT;
+	char *path = NULL;
+	int r = run_dir_open(&dir, runs_get_log_dir(job->jobs->runs), job_choose_run(job),
+		job_get_begin_s(job), d);
+
+	if (!r && !job->run[0])
+		ensemble_append_warnings(e, trace);
+	if (!r)
+		r = delivery_write(trace, &dir, d);
+	if (!r)
+		r = run_dir_publish(&dir, e->programs[i].host, &path, d);
+	if (!r)
+		job_note_file(job, i, &dir, path);
+	run_dir_close(&dir);
+	delivery_free(trace);
+	free(path);
+	return r;
+}
+
+/* Adds a warning for each program that was not recorded while others were. */
+static void job_warn_unrecorded(struct job *job, const struct ensemble *e)
+{
+	pthread_mutex_lock(&job->jobs->mutex);
+	for (size_t i = 0; i < job->n_targets; i++)
+		if (job->targets[i].error[0])
+			job_warn(job, "not recorded: %s", job->targets[i].error);
+	for (size_t i = 0; i < e->group.n; i++)
+		if (e->group.members[i].profile.remark[0])
+			job_warn(job, "%s: %s", e->programs[i].label,
+				e->group.members[i].profile.remark);
+	pthread_mutex_unlock(&job->jobs->mutex);
+}
+
+static void job_note_unwritten(struct job *job, size_t i, const char *why)
+{
+	struct job_target *t = &job->targets[i];
+
+	pthread_mutex_lock(&job->jobs->mutex);
+	t->state = JOB_TARGET_FAILED;
+	snprintf(t->error, sizeof t->error, "%s", why);
+	pthread_mutex_unlock(&job->jobs->mutex);
+}
+
+/* Stops after the first file that cannot be written. */
+static int job_write_files(struct job *job, struct ensemble *e, struct diag *d)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < e->group.n; i++) {
+		if (!job_has_events(e, i))
+			continue;
+		if (!r)
+			r = job_write_file(job, e, i, d);
+		if (r)
+			job_note_unwritten(job, i, d->text);
+	}
+	if (job->run[0])
+		run_note_write(runs_get_log_dir(job->jobs->runs), job->run, job);
+	return r;
+}
+
+static void job_end_without_files(struct job *job, const struct ensemble *e, bool has_empty)
+{
+	int status = e->group.members[0].capture.status;
+
+	if (has_empty)
+		job_note_end(job, JOB_EMPTY, RPC_OK,
+			"no annotation of its level was reached, and there are no samples of usage");
+	else
+		job_note_end(job, JOB_FAILED,
+			status > RPC_OK && status <= RPC_UNAUTHENTICATED ? status : RPC_UNAVAILABLE,
+			"%s", e->group.members[0].error);
+}
+
+static void job_write_run(struct job *job, struct ensemble *e)
+{
+	struct diag d = DIAG_INIT;
+	size_t n = 0, n_empty = 0;
+
+	job_note_outcome(job, e);
+	for (size_t i = 0; i < e->group.n; i++) {
+		n += (size_t)job_has_events(e, i);
+		n_empty += ensemble_has_trace(e, i) && e->group.members[i].is_empty;
+	}
+	if (!n) {
+		job_end_without_files(job, e, n_empty > 0);
+		return;
+	}
+	job_warn_unrecorded(job, e);
+	if (job_write_files(job, e, &d))
+		job_note_end(job, JOB_FAILED, RPC_UNAVAILABLE, "%s", d.text);
+	else
+		job_note_end(job, JOB_DONE, RPC_OK, NULL);
+	if (job->run[0])
+		runs_tell(job->jobs->runs, job->run);
+}
+
 /* --- the work --------------------------------------------------------------------------------- */
 
-/* A job that waits for a program notices within this time that it is to end. */
+/* A job that waits for a program notices within this time that it must end. */
 #define TURN_MS 200
 #define PROGRESS_MS 250
 #define TELL_NS (500 * NS_PER_MS)
 #define SESSION_BYTES 64
 
-struct work {
+struct job_work {
 	struct job *job;
 	struct ensemble ensemble;
 	struct account accounts[CAPTURE_GROUP_MAX]; /* of the ensemble's members */
 	struct options_message options;
 	char session_id[SESSION_BYTES];
 	int64_t told_ns; /* CLOCK_MONOTONIC */
-	int64_t wait_end_ns; /* likewise; for a program's first annotation */
-	int64_t end_ns; /* likewise; of one that begins with its first annotation; 0: that has not come */
+	/* likewise; end of the wait for the program and its first annotation */
+	int64_t wait_end_ns;
+	/* End of a recording that begins with the first annotation; 0: that has not come yet. */
+	int64_t end_ns;
 	int is_told_to_end;
 };
 
-/* Waiting for a program. 1 when it has come. */
+/* --- waiting for a program -------------------------------------------------------------------- */
 
-static int is_given_up(const struct job *job)
+static bool job_is_given_up(const struct job *job)
 {
 	return atomic_load(&job->cancel) || atomic_load(&job->stop);
 }
 
-/* Under the mutex, as it changes the job. */
-static int has_come(struct job *job)
+/* Takes the mutex, because it changes the job. */
+static bool job_take_program(struct job *job)
 {
-	int has;
+	bool has;
 
 	pthread_mutex_lock(&job->jobs->mutex);
 	has = job_choice_find_next(job, job->jobs->host->programs);
@@ -115,57 +256,61 @@ static int has_come(struct job *job)
 	return has;
 }
 
-static int await_program(struct work *w)
+/* Returns true when the program has come. */
+static bool work_await_program(struct job_work *w)
 {
 	struct job *job = w->job;
 	uint64_t n_wanted = job->newest + 1;
 
 	w->wait_end_ns = monotonic_ns() + (int64_t)job->request.wait_ms * NS_PER_MS;
-	while (!is_given_up(job) && monotonic_ns() < w->wait_end_ns) {
+	while (!job_is_given_up(job) && monotonic_ns() < w->wait_end_ns) {
 		uint64_t newest = programs_await(job->jobs->host->programs, n_wanted, TURN_MS);
 
 		if (newest < n_wanted)
 			continue;
 		n_wanted = newest + 1;
-		if (has_come(job))
-			return 1;
+		if (job_take_program(job))
+			return true;
 	}
-	return 0;
+	return false;
 }
 
-static void end_without_program(struct work *w)
+static void work_end_without_program(struct job_work *w)
 {
 	struct job *job = w->job;
 
-	if (is_given_up(job)) {
-		job_notes_end(job, JOB_CANCELLED, RPC_CANCELLED, "given up before a program came");
+	if (job_is_given_up(job)) {
+		job_note_end(job, JOB_CANCELLED, RPC_CANCELLED, "given up before a program came");
 		return;
 	}
-	job_notes_end(job, JOB_FAILED, RPC_DEADLINE_EXCEEDED,
+	job_note_end(job, JOB_FAILED, RPC_DEADLINE_EXCEEDED,
 		"%.300s: no program of this name has come within %" PRIu64 " s", job->request.next,
 		job->request.wait_ms / 1000);
 }
 
-/* What is asked. */
+/* --- the request ------------------------------------------------------------------------------ */
 
 /*
- * Whether it begins with the program's first annotation: servers of another make do not tell of
- * that, and record at once.
+ * The recording of a program that had yet to start begins with its first annotation. Servers of
+ * another make do not tell of annotations, and record at once.
  */
-static int awaits_annotation(const struct work *w)
+static bool awaits_annotation(const struct job_work *w)
 {
 	return w->job->request.next[0] && !w->ensemble.group.members[0].is_stock;
 }
 
-/* For ever, where it begins with an annotation: then its end is told. */
-static uint64_t choose_duration_ms(const struct work *w)
+/*
+ * A recording that begins with an annotation gets the longest possible duration, and
+ * work_keep_time() ends it.
+ */
+static uint64_t choose_duration_ms(const struct job_work *w)
 {
 	const struct web_capture *q = &w->job->request;
 
 	return awaits_annotation(w) ? q->wait_ms + q->duration_ms : q->duration_ms;
 }
 
-static int set_options(struct work *w)
+static int work_set_options(struct job_work *w)
 {
 	const struct job *job = w->job;
 	const struct web_capture *q = &job->request;
@@ -183,8 +328,8 @@ static int set_options(struct work *w)
 	return 0;
 }
 
-/* Where a program is gone by now the way to it says so. */
-static void add_programs(struct work *w)
+/* The ensemble reports programs that are gone by now. */
+static void work_add_programs(struct job_work *w)
 {
 	struct job *job = w->job;
 	struct programs *programs = job->jobs->host->programs;
@@ -204,52 +349,52 @@ static void add_programs(struct work *w)
 	}
 }
 
-/* Recording. */
+/* --- the recording ---------------------------------------------------------------------------- */
 
-/* A snapshot ends by itself, and its session is not ours. */
-static void tell_to_end(struct work *w)
+/* Does nothing for a snapshot, which ends by itself and whose session belongs to another user. */
+static void work_tell_to_end(struct job_work *w)
 {
 	if (!w->is_told_to_end && !w->job->request.is_snapshot)
 		capture_group_ask_to_end(&w->ensemble.group);
 	w->is_told_to_end = 1;
 }
 
-/* Whether the program has been heard: what is recorded before is none of its annotations. */
-static int has_annotated(const struct work *w)
+/* Bytes are recorded only from the program's first annotation on. */
+static bool has_annotated(const struct job_work *w)
 {
 	return w->ensemble.group.members[0].capture.progress.recorded_bytes > 0;
 }
 
-/* From its first annotation on. */
-static void keep_time(struct work *w)
+/* Counts the duration from the first annotation on. */
+static void work_keep_time(struct job_work *w)
 {
 	int64_t now_ns = monotonic_ns();
 
 	if (!w->end_ns && has_annotated(w)) {
 		w->end_ns = now_ns + (int64_t)w->job->request.duration_ms * NS_PER_MS;
-		job_notes_begin(w->job);
+		job_note_begin(w->job);
 	}
 	if (now_ns >= (w->end_ns ? w->end_ns : w->wait_end_ns))
-		tell_to_end(w);
+		work_tell_to_end(w);
 }
 
-static int look(void *context)
+static int work_look(void *context)
 {
-	struct work *w = context;
+	struct job_work *w = context;
 	struct job *job = w->job;
 	int64_t now_ns = monotonic_ns();
-	int is_due = now_ns >= w->told_ns + TELL_NS;
+	bool is_due = now_ns >= w->told_ns + TELL_NS;
 
-	if (job_notes_progress(job, &w->ensemble, is_due))
+	if (job_note_progress(job, &w->ensemble, is_due))
 		w->told_ns = now_ns;
 	if (atomic_load(&job->stop))
-		tell_to_end(w);
+		work_tell_to_end(w);
 	if (awaits_annotation(w))
-		keep_time(w);
+		work_keep_time(w);
 	return atomic_load(&job->cancel);
 }
 
-static void start_recording(struct work *w)
+static void work_start_recording(struct job_work *w)
 {
 	Tensorflow__ProfileRequest asked = TENSORFLOW__PROFILE_REQUEST__INIT;
 
@@ -258,7 +403,7 @@ static void start_recording(struct work *w)
 	ensemble_start(&w->ensemble, &asked);
 }
 
-static void start_snapshot(struct work *w)
+static void work_start_snapshot(struct job_work *w)
 {
 	const struct web_capture *q = &w->job->request;
 	const struct remote_snapshot what = {q->session, q->last_ms, q->ends};
@@ -266,8 +411,8 @@ static void start_snapshot(struct work *w)
 	capture_group_start_snapshot(&w->ensemble.group, &what);
 }
 
-/* How long it took is counted from |asked_by| on. */
-static void take_accounts(struct work *w, const struct account *asked_by)
+/* The time of each account counts from the beginning of |asked_by|. */
+static void work_take_accounts(struct job_work *w, const struct account *asked_by)
 {
 	for (size_t i = 0; i < w->ensemble.group.n; i++) {
 		w->accounts[i] = *asked_by;
@@ -275,8 +420,8 @@ static void take_accounts(struct work *w, const struct account *asked_by)
 	}
 }
 
-/* Once it is known whether the traces could be written. */
-static void end_accounts(struct work *w)
+/* Called after the traces have been written, or could not be. */
+static void work_end_accounts(struct job_work *w)
 {
 	struct job *job = w->job;
 	int is_cancelled = atomic_load(&job->cancel);
@@ -293,7 +438,7 @@ static void end_accounts(struct work *w)
 	}
 }
 
-static void record(struct work *w)
+static void work_record(struct job_work *w)
 {
 	struct account asked_by;
 
@@ -303,55 +448,55 @@ static void record(struct work *w)
 	w->wait_end_ns = monotonic_ns() + (int64_t)w->job->request.wait_ms * NS_PER_MS;
 	account_begin(&asked_by, LEDGER_WEB, 0);
 	if (w->job->request.is_snapshot)
-		start_snapshot(w);
+		work_start_snapshot(w);
 	else
-		start_recording(w);
-	capture_group_record(&w->ensemble.group, look, w);
+		work_start_recording(w);
+	capture_group_record(&w->ensemble.group, work_look, w);
 	capture_group_end(&w->ensemble.group);
-	take_accounts(w, &asked_by);
+	work_take_accounts(w, &asked_by);
 }
 
-static void write_run(struct work *w)
+static void work_write_run(struct job_work *w)
 {
 	ensemble_append_usage(&w->ensemble, w->job->jobs->host->machine);
-	job_run_write(w->job, &w->ensemble);
+	job_write_run(w->job, &w->ensemble);
 }
 
-static void work(struct work *w)
+static void work_do(struct job_work *w)
 {
 	struct job *job = w->job;
 
-	if (job->request.next[0] && !await_program(w)) {
-		end_without_program(w);
+	if (job->request.next[0] && !work_await_program(w)) {
+		work_end_without_program(w);
 		return;
 	}
-	add_programs(w);
-	if (set_options(w)) {
-		job_notes_end(job, JOB_FAILED, RPC_RESOURCE_EXHAUSTED,
+	work_add_programs(w);
+	if (work_set_options(w)) {
+		job_note_end(job, JOB_FAILED, RPC_RESOURCE_EXHAUSTED,
 			"the host daemon is out of memory");
 		return;
 	}
-	record(w);
+	work_record(w);
 	if (atomic_load(&job->cancel))
-		job_notes_end(job, JOB_CANCELLED, RPC_CANCELLED, "given up");
+		job_note_end(job, JOB_CANCELLED, RPC_CANCELLED, "given up");
 	else
-		write_run(w);
-	end_accounts(w);
+		work_write_run(w);
+	work_end_accounts(w);
 }
 
-static void *run(void *context)
+static void *job_thread_run(void *context)
 {
 	struct job *job = context;
-	struct work *w = calloc(1, sizeof *w);
+	struct job_work *w = calloc(1, sizeof *w);
 	int64_t begun_ns = monotonic_ns();
 
 	if (w) {
 		w->job = job;
-		work(w);
+		work_do(w);
 		ensemble_deinit(&w->ensemble);
 		options_message_deinit(&w->options);
 	} else {
-		job_notes_end(job, JOB_FAILED, RPC_RESOURCE_EXHAUSTED,
+		job_note_end(job, JOB_FAILED, RPC_RESOURCE_EXHAUSTED,
 			"the host daemon is out of memory");
 	}
 	free(w);
@@ -368,7 +513,7 @@ int job_work_start(struct job *job)
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	r = pthread_create(&thread, &attributes, run, job);
+	r = pthread_create(&thread, &attributes, job_thread_run, job);
 	pthread_attr_destroy(&attributes);
 	return -r;
 }

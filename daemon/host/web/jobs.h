@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The captures that were asked for by HTTP: those that run, and the last ones that are over.
+ * The jobs (job.h): captures that came by HTTP and still run, and the last ones that are over.
  *
- * Threads: any, unless it says otherwise.
+ * Threads: any, unless a comment says otherwise.
  */
 #ifndef DAEMON_JOBS_H
 #define DAEMON_JOBS_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,9 +19,13 @@ struct hub;
 struct job;
 struct json;
 struct runs;
+struct web_capture;
 
-/* That are over. */
+/* So many jobs are kept after their end. */
 #define JOBS_KEPT 100u
+/* So many jobs may run at a time: all together, and those of one user who is no operator. */
+#define JOBS_MAX_RUNNING 16u
+#define JOBS_MAX_OF_USER 4u
 
 struct jobs {
 	pthread_mutex_t mutex;
@@ -29,14 +34,21 @@ struct jobs {
 	uint64_t last_id;
 	unsigned n_threads;
 	int is_ending;
-	struct host_service *host; /* borrowed, as all below: programs, and the machine */
+	struct host_service *host; /* borrowed, like all below; programs and the machine */
 	struct hub *hub;
 	struct runs *runs;
 };
 
 void jobs_init(struct jobs *jobs, struct host_service *host, struct hub *hub, struct runs *runs);
-/* When all have ended (jobs_end.h). */
+/* The threads of all jobs have ended (jobs_finish()). */
 void jobs_deinit(struct jobs *jobs);
+
+/*
+ * Begins a capture, if there is room for one more: 0 and its id, or a gRPC status with |d|. Takes
+ * |request| in any case.
+ */
+int jobs_begin(struct jobs *jobs, const struct caller *caller, struct web_capture *request,
+	uint64_t *id, struct diag *d);
 
 /* Writes the members of a job that the caller may see. 0, or RPC_NOT_FOUND with |d|. */
 int jobs_write(struct jobs *jobs, const struct caller *caller, uint64_t id, struct json *json,
@@ -44,17 +56,34 @@ int jobs_write(struct jobs *jobs, const struct caller *caller, uint64_t id, stru
 /* Writes all jobs that the caller may see as elements of a list, the youngest first. */
 void jobs_write_all(struct jobs *jobs, const struct caller *caller, struct json *json);
 
-/* Has one end early. 0; RPC_NOT_FOUND, or RPC_FAILED_PRECONDITION when it is over, with |d|. */
+/*
+ * Asks a job to end early, with its data. 0; RPC_NOT_FOUND, or RPC_FAILED_PRECONDITION when the job
+ * is over, with |d|.
+ */
 int jobs_stop(struct jobs *jobs, const struct caller *caller, uint64_t id, struct diag *d);
-/* Gives it up, if it is not over, and forgets it. 0 or RPC_NOT_FOUND with |d|. */
+/* Cancels a job that is not over, and forgets it. 0 or RPC_NOT_FOUND with |d|. */
 int jobs_delete(struct jobs *jobs, const struct caller *caller, uint64_t id, struct diag *d);
 
-/* The job's thread: it has changed it; whoever listens is told. Under the mutex. */
+/* Sends the job's new state to streams of events. The caller has the mutex. */
 void jobs_tell(struct jobs *jobs, const struct job *job);
-/* The job's thread ends: |job| is not its any more. */
+/* Drops the reference of the job's thread, which calls this at its end. */
 void jobs_leave(struct jobs *jobs, struct job *job);
 
-/* 1 while one that is not over writes the run. */
-int jobs_has_run(struct jobs *jobs, const char *run);
+/* Returns true while a job that is not over writes the run. */
+bool jobs_has_run(struct jobs *jobs, const char *run);
+
+/* --- the end of the daemon -------------------------------------------------------------------- */
+
+/* Refuses new jobs, and ends those that still wait for a program. */
+void jobs_refuse(struct jobs *jobs);
+/* Returns the number of jobs whose threads still run. */
+unsigned jobs_count(struct jobs *jobs);
+/* Asks all jobs to end, with their data. */
+void jobs_stop_all(struct jobs *jobs);
+/*
+ * Refuses new jobs, asks all jobs to end, with their data, and waits for them at most |grace_ms|.
+ * Returns the number of jobs whose threads still run.
+ */
+unsigned jobs_finish(struct jobs *jobs, int64_t grace_ms);
 
 #endif

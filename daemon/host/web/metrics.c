@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Families of metrics; see metrics.h. No label has more values than there are programs that are told of, or words of a table. */
+/*
+ * The families of metrics; see metrics.h. The number of a label's values is limited by the table of
+ * words that it comes from, or by METRICS_MAX_PROGRAMS and METRICS_MAX_THINGS.
+ */
 #include "daemon/host/web/metrics.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +17,6 @@
 #include "daemon/host/programs/caller.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/host/web/exposition.h"
-#include "daemon/host/web/own_usage.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 #define S_PER_NS 1e-9
@@ -237,9 +240,9 @@ static void write_kept(const struct metrics *m, struct exposition *e)
 /* One row of a group of machine/, as a family. */
 static const struct {
 	const char *group;
-	const char *label; /* what tells things of the group apart; NULL: there is one */
+	const char *label; /* distinguishes the members of the group; NULL: it has one member */
 	const char *row;
-	double scale; /* from the row's unit to that of the family */
+	double scale; /* from the row's unit to the unit of the family */
 	struct exposition_family family;
 } measured[] = {
 	{"cpu", NULL,
@@ -340,7 +343,7 @@ struct measuring {
 	struct exposition *e;
 };
 
-/* The value of its row that is called |name|; NAN: it has none in the last sample. */
+/* Returns the value of the row |name| in the last sample; NAN: there is none. */
 static double get_measured(const struct history *h, const struct subject *s, const char *name)
 {
 	for (unsigned row = 0; row < s->n_rows && s->last == h->n - 1; row++)
@@ -371,7 +374,7 @@ static void write_thing(
  */
 static void write_measured_row(const struct history *h, const struct measuring *to, size_t i)
 {
-	int is_process = strcmp(measured[i].group, machine_process_group.name) == 0;
+	bool is_process = strcmp(measured[i].group, machine_process_group.name) == 0;
 	size_t n = 0;
 
 	for (size_t j = 0; j < h->n_subjects; j++) {
@@ -425,7 +428,7 @@ static void write_recorded_list(struct exposition *e, const struct exposition_fa
 	}
 }
 
-/* Families without a value are left out, as they are when no program is listed for it. */
+/* Leaves out families without a value, as when the setting recorder_metrics lists no program. */
 static void write_recorded(const struct recorded_values *r, struct exposition *e)
 {
 	static const struct exposition_family counter = {"proftap_target_recorded_value",

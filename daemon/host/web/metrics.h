@@ -15,16 +15,16 @@ struct exposition;
 struct host_service;
 struct program;
 
-/* At most so many programs, by pid, have values of their own; all programs are counted. */
+/* At most so many programs, by pid, have values of their own. Counts include all programs. */
 #define METRICS_MAX_PROGRAMS 256u
-/* The same limit for disks, cores and the like, each kind by itself. */
+/* The same limit for disks, for cores, and for each other kind. */
 #define METRICS_MAX_THINGS 256u
 
-/* What is told, as it was at one moment. */
+/* The state of the daemon at one moment, from which the families are written. */
 struct metrics {
 	struct host_service *host; /* borrowed */
-	const struct caller *caller; /* who asks; borrowed */
-	const struct program *programs; /* those that who asks may see, by pid */
+	const struct caller *caller; /* of the request; borrowed */
+	const struct program *programs; /* those that the caller may see, by pid */
 	size_t n_programs;
 	struct http_counts http;
 	struct ledger_sums sums;
@@ -32,7 +32,13 @@ struct metrics {
 	struct recorded_values recorded;
 };
 
-/* All families. Reads some files of /proc. Any thread. */
+/* Writes all families. Reads some files of /proc. Any thread. */
 void metrics_write(const struct metrics *m, struct exposition *e);
+
+/*
+ * Writes the usage of this process, by the names that Prometheus' own libraries have, without
+ * values that /proc does not tell (own_usage.c). Any thread.
+ */
+void own_usage_write(struct exposition *e);
 
 #endif

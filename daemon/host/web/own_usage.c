@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon's own processor time, memory and descriptors; see own_usage.h. */
-#include "daemon/host/web/own_usage.h"
+/* The daemon's own processor time, memory and descriptors as metrics; see metrics.h. */
+#include "daemon/host/web/metrics.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-struct usage {
+struct own_usage {
 	struct proc_stat stat;
 	double boot_s; /* Unix time */
 	unsigned n_fds;
@@ -32,13 +32,13 @@ static int count_fds(unsigned *n)
 	*n = 0;
 	while (readdir(dir))
 		(*n)++;
-	/* Nor itself, nor "." and "..". */
+	/* Does not count itself, "." and "..". */
 	*n -= 3;
 	closedir(dir);
 	return 0;
 }
 
-/* The line "btime N" of /proc/stat lies behind those of the processors. */
+/* Reads the line "btime N" of /proc/stat, which follows those of the processors. */
 static int read_boot_s(double *out)
 {
 	FILE *file = fopen("/proc/stat", "re");
@@ -55,7 +55,7 @@ static int read_boot_s(double *out)
 	return r;
 }
 
-static int look(struct usage *u)
+static int own_usage_read(struct own_usage *u)
 {
 	_cleanup_close_ int statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	char text[1024];
@@ -72,39 +72,39 @@ static double to_seconds(uint64_t ticks)
 	return (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-static double get_cpu(const struct usage *u)
+static double get_cpu(const struct own_usage *u)
 {
 	return to_seconds(u->stat.cpu_ticks);
 }
 
-static double get_memory(const struct usage *u)
+static double get_memory(const struct own_usage *u)
 {
 	return (double)u->stat.rss_pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-static double get_threads(const struct usage *u)
+static double get_threads(const struct own_usage *u)
 {
 	return (double)u->stat.n_threads;
 }
 
-static double get_fds(const struct usage *u)
+static double get_fds(const struct own_usage *u)
 {
 	return u->n_fds;
 }
 
-static double get_max_fds(const struct usage *u)
+static double get_max_fds(const struct own_usage *u)
 {
 	return (double)u->fds.rlim_cur;
 }
 
-static double get_start(const struct usage *u)
+static double get_start(const struct own_usage *u)
 {
 	return u->boot_s + to_seconds(u->stat.start_ticks);
 }
 
 static const struct {
 	struct exposition_family family;
-	double (*get)(const struct usage *u);
+	double (*get)(const struct own_usage *u);
 } rows[] = {
 	{{"process_cpu_seconds", EXPOSITION_COUNTER, "User and system time."}, get_cpu},
 	{{"process_resident_memory_bytes", EXPOSITION_GAUGE, "Resident memory."}, get_memory},
@@ -117,9 +117,9 @@ static const struct {
 
 void own_usage_write(struct exposition *e)
 {
-	struct usage u;
+	struct own_usage u;
 
-	if (look(&u))
+	if (own_usage_read(&u))
 		return;
 	for (size_t i = 0; i < N(rows); i++) {
 		exposition_open(e, &rows[i].family);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work for the loop; see post.h. */
+/* Letters for the loop's thread; see post.h. */
 #include "daemon/host/web/post.h"
 
-static struct letter *take_all(struct post *p)
+static struct letter *post_take_all(struct post *p)
 {
 	struct letter *first;
 
@@ -14,11 +14,11 @@ static struct letter *take_all(struct post *p)
 	return first;
 }
 
-static void open_all(struct post *p)
+static void post_open_all(struct post *p)
 {
 	struct letter *next;
 
-	for (struct letter *letter = take_all(p); letter; letter = next) {
+	for (struct letter *letter = post_take_all(p); letter; letter = next) {
 		next = letter->next;
 		letter->open(letter);
 	}
@@ -26,7 +26,7 @@ static void open_all(struct post *p)
 
 static void on_letters(uv_async_t *async)
 {
-	open_all(async->data);
+	post_open_all(async->data);
 }
 
 int post_open(struct post *p, uv_loop_t *loop)
@@ -50,5 +50,5 @@ void post_send(struct post *p, struct letter *letter)
 
 void post_close(struct post *p)
 {
-	open_all(p);
+	post_open_all(p);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work that other threads hand over to the loop's: HTTP is answered there. Who waits for something long does so in a thread of its own, and
- * posts what is to be done with the result.
+ * Work that other threads hand over to the loop's thread, which answers HTTP. A thread that has
+ * waited for something long posts a letter, and the loop's thread uses the result.
  */
 #ifndef DAEMON_POST_H
 #define DAEMON_POST_H
@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <uv.h>
 
-/* Embedded in what it is about. */
+/* Embedded in the object that it concerns. */
 struct letter {
 	struct letter *next; /* the post's */
 	void (*open)(struct letter *); /* on the loop's thread */
@@ -25,10 +25,13 @@ struct post {
 /* |p| stays where it is until the loop has ended. 0 or libuv's error. */
 int post_open(struct post *p, uv_loop_t *loop);
 
-/* Soon |letter| is opened, in the order they were sent. It is the post's until then. Any thread. */
+/*
+ * The loop opens letters soon, in the order they were sent; until then they are the post's. Any
+ * thread.
+ */
 void post_send(struct post *p, struct letter *letter);
 
-/* Opens what is there. The loop's thread; nobody sends any more. */
+/* Opens the letters that are left. The loop's thread, after the last post_send(). */
 void post_close(struct post *p);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Probes; see probes.h. */
-#include "daemon/host/web/probes.h"
+/* Probes of health and readiness; see web_routes.h. */
+#include "daemon/host/web/web_routes.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "daemon/host/calls/host_calls.h"
@@ -13,7 +14,7 @@
 
 #define TEXT "text/plain; charset=utf-8"
 #define N(array) (sizeof(array) / sizeof((array)[0]))
-/* An announcement and a capture need a few. */
+/* An announcement and a capture need a few descriptors. */
 #define NEEDED_DESCRIPTORS 16
 
 void probes_answer_health(struct http_exchange *x, void *context)
@@ -22,17 +23,17 @@ void probes_answer_health(struct http_exchange *x, void *context)
 	http_reply_text(x, 200, TEXT, "ok\n");
 }
 
-static int has_registry(const struct host_service *h)
+static bool has_registry(const struct host_service *h)
 {
 	return h->registrar->listener >= 0;
 }
 
-static int has_door(const struct host_service *h)
+static bool has_door(const struct host_service *h)
 {
 	return h->door->listener >= 0;
 }
 
-static int has_descriptors(const struct host_service *h)
+static bool has_descriptors(const struct host_service *h)
 {
 	(void)h;
 	return descriptors_are_left(NEEDED_DESCRIPTORS, DESCRIPTORS_OF_CHILDREN);
@@ -40,7 +41,7 @@ static int has_descriptors(const struct host_service *h)
 
 static const struct {
 	const char *name;
-	int (*is_there)(const struct host_service *h);
+	bool (*is_met)(const struct host_service *h);
 } needs[] = {
 	{"registry", has_registry},
 	{"grpc", has_door},
@@ -55,11 +56,11 @@ void probes_answer_ready(struct http_exchange *x, void *context)
 	unsigned status = 200;
 
 	for (size_t i = 0; i < N(needs); i++) {
-		int is_there = needs[i].is_there(w->host);
+		bool is_met = needs[i].is_met(w->host);
 
 		n += (size_t)snprintf(text + n, sizeof text - n, "%s %s\n", needs[i].name,
-			is_there ? "ok" : "not ready");
-		if (!is_there)
+			is_met ? "ok" : "not ready");
+		if (!is_met)
 			status = 503;
 	}
 	http_reply_text(x, status, TEXT, text);

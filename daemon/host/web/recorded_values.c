@@ -18,18 +18,18 @@
 #include "rpc/client.h"
 
 #define OPEN_SPANS "/proftap.v1.Profiler/OpenSpans"
-/* 64 counters and 64 steps of a process, with their names, of a program and some children. */
+/* Room for 64 counters and 64 steps, with names, of a program and of each of some children. */
 #define MAX_REPLY_BYTES (1u << 20)
 #define MAX_PATTERN_BYTES 256
 #define S_PER_NS 1e-9
 
-struct question {
+struct recorded_question {
 	const struct program *program;
 	struct rpc_channel *channel; /* NULL: it could not be asked */
 	struct rpc_pending *pending;
 };
 
-int recorded_values_match(const char *patterns, const char *name)
+bool recorded_values_match(const char *patterns, const char *name)
 {
 	while (*patterns) {
 		size_t n = strcspn(patterns, ",");
@@ -39,17 +39,17 @@ int recorded_values_match(const char *patterns, const char *name)
 			memcpy(pattern, patterns, n);
 			pattern[n] = '\0';
 			if (fnmatch(pattern, name, 0) == 0)
-				return 1;
+				return true;
 		}
 		patterns += n + (patterns[n] == ',');
 	}
-	return 0;
+	return false;
 }
 
-/* --- what came ----------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
-static void add_value(struct recorded_list *list, const struct question *q,
-	const Proftap__V1__ProcessSpans *p, int is_child, const struct recorded_value *value)
+static void add_value(struct recorded_list *list, const struct recorded_question *q,
+	const Proftap__V1__ProcessSpans *p, bool is_child, const struct recorded_value *value)
 {
 	struct recorded_value *to;
 
@@ -72,8 +72,8 @@ static void add_value(struct recorded_list *list, const struct question *q,
 	free(to->name);
 }
 
-static void add_process(struct recorded_values *r, const struct question *q,
-	const Proftap__V1__ProcessSpans *p, int is_child)
+static void add_process(struct recorded_values *r, const struct recorded_question *q,
+	const Proftap__V1__ProcessSpans *p, bool is_child)
 {
 	for (size_t i = 0; i < p->n_counters; i++)
 		add_value(&r->counters, q, p, is_child,
@@ -86,7 +86,7 @@ static void add_process(struct recorded_values *r, const struct question *q,
 				.step_s = (double)p->steps[i]->duration_ns * S_PER_NS});
 }
 
-static void take_reply(struct recorded_values *r, const struct question *q)
+static void question_take_reply(struct recorded_values *r, const struct recorded_question *q)
 {
 	_cleanup_free_ uint8_t *bytes = malloc(MAX_REPLY_BYTES);
 	Proftap__V1__OpenSpansReply *reply = NULL;
@@ -99,9 +99,9 @@ static void take_reply(struct recorded_values *r, const struct question *q)
 	proftap__v1__open_spans_reply__free_unpacked(reply, NULL);
 }
 
-/* --- asking -------------------------------------------------------------------------------- */
+/* --- questions -------------------------------------------------------------------------------- */
 
-static void start(struct question *q, struct programs *programs, int wait_ms)
+static void question_start(struct recorded_question *q, struct programs *programs, int wait_ms)
 {
 	/* OpenSpansRequest.latest_values */
 	static const uint8_t wants_latest[] = {1 << 3, 1};
@@ -120,13 +120,13 @@ static void start(struct question *q, struct programs *programs, int wait_ms)
 		q->pending = NULL;
 }
 
-static void finish(struct recorded_values *r, struct question *q)
+static void question_finish(struct recorded_values *r, struct recorded_question *q)
 {
 	/* The call has a time limit of its own. */
 	while (q->pending && !rpc_pending_wait(q->pending, -1))
 		;
 	if (q->pending && rpc_pending_get_status(q->pending) == RPC_OK)
-		take_reply(r, q);
+		question_take_reply(r, q);
 	rpc_pending_free(q->pending);
 	rpc_channel_free(q->channel);
 }
@@ -134,21 +134,21 @@ static void finish(struct recorded_values *r, struct question *q)
 void recorded_values_ask(struct recorded_values *r, struct programs *programs,
 	const struct program *v, size_t n, const char *patterns, int wait_ms)
 {
-	struct question questions[RECORDED_MAX_PROGRAMS];
+	struct recorded_question questions[RECORDED_MAX_PROGRAMS];
 	size_t n_asked = 0;
 
 	for (size_t i = 0; i < n && n_asked < RECORDED_MAX_PROGRAMS; i++) {
 		if (!v[i].status.has_recorder || v[i].status.has_ended ||
 			!recorded_values_match(patterns, v[i].status.name))
 			continue;
-		questions[n_asked] = (struct question){.program = &v[i]};
-		start(&questions[n_asked++], programs, wait_ms);
+		questions[n_asked] = (struct recorded_question){.program = &v[i]};
+		question_start(&questions[n_asked++], programs, wait_ms);
 	}
 	for (size_t i = 0; i < n_asked; i++)
-		finish(r, &questions[i]);
+		question_finish(r, &questions[i]);
 }
 
-static void free_list(struct recorded_list *list)
+static void recorded_list_free(struct recorded_list *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		free(list->v[i].process);
@@ -160,6 +160,6 @@ static void free_list(struct recorded_list *list)
 
 void recorded_values_deinit(struct recorded_values *r)
 {
-	free_list(&r->counters);
-	free_list(&r->steps);
+	recorded_list_free(&r->counters);
+	recorded_list_free(&r->steps);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The newest values of counters, and the last steps, that flight recorders hold, of the programs whose names the operator has listed (the setting
- * recorder_metrics). Their servers are asked at each scrape; of the others nobody is asked.
+ * The newest values of counters, and the last steps, in flight recorders. Each scrape asks the
+ * servers of the programs whose names the operator has listed in the setting recorder_metrics, and
+ * no others.
  */
 #ifndef DAEMON_RECORDED_VALUES_H
 #define DAEMON_RECORDED_VALUES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -13,18 +15,18 @@ struct program;
 struct programs;
 
 /*
- * How many programs are asked in one scrape, by pid; and how many counters, and steps, are taken of
- * all of them together.
+ * One scrape asks at most so many programs, by pid, and takes at most so many counters, and so many
+ * steps, from all of them together.
  */
 #define RECORDED_MAX_PROGRAMS 32u
 #define RECORDED_MAX_VALUES 1024u
 
 struct recorded_value {
 	pid_t pid;
-	char *process; /* malloc'ed, as the next one */
+	char *process; /* malloc'ed, like |name| */
 	char *name; /* of the counter, or of the step */
-	double value; /* of a counter; of a step its number */
-	double step_s; /* of a step: how long it took */
+	double value; /* the value of a counter, or the number of a step */
+	double step_s; /* duration of a step */
 };
 
 struct recorded_list {
@@ -38,12 +40,15 @@ struct recorded_values {
 	struct recorded_list steps;
 };
 
-/* Whether a program of that |name| is meant by |patterns|: a comma list, each with * and ? as a shell has them. */
-int recorded_values_match(const char *patterns, const char *name);
+/*
+ * Returns true if one of |patterns|, a comma list of shell patterns with * and ?, matches |name|.
+ */
+bool recorded_values_match(const char *patterns, const char *name);
 
 /*
- * Asks those of |v| (|n|, by pid) that |patterns| mean and whose flight recorder runs, and waits |wait_ms| for all of them together. One that does not answer, or memory that ran
- * out, is missing values. Any thread but the loop's.
+ * Asks the programs of |v| (|n|, by pid) that match |patterns| and whose flight recorder runs, and
+ * waits |wait_ms| for all of them together. The values of a program that does not answer are
+ * missing, as are those for which memory ran out. Any thread but the loop's.
  */
 void recorded_values_ask(struct recorded_values *r, struct programs *programs,
 	const struct program *v, size_t n, const char *patterns, int wait_ms);

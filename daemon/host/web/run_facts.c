@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contents of runs; see run_facts.h. */
+/* The facts of runs; see run_facts.h. */
 #include "daemon/host/web/run_facts.h"
 
 #include <stdio.h>
@@ -11,12 +11,12 @@
 #include "base/clock.h"
 #include "trace/json.h"
 
-/* Of a list of texts. */
+/* A list of texts is cut after so many. */
 #define MAX_TEXTS 64
 
 struct run_facts {
 	struct run_state state;
-	json_t *report; /* of it "start_unix_ns", "duration_ns", "totals", "warnings", "errors"; NULL: unreadable */
+	json_t *report; /* the members that pick_facts() keeps; NULL: unreadable */
 	char error[512];
 };
 
@@ -41,9 +41,9 @@ void run_facts_deinit(struct run_facts_cache *c)
 	pthread_mutex_destroy(&c->mutex);
 }
 
-/* Under the mutex, as all below up to the next heading. */
+/* The caller of each function up to the next heading has the mutex. */
 
-static struct run_facts *find(const struct run_facts_cache *c, const struct run_state *state)
+static struct run_facts *find_facts(const struct run_facts_cache *c, const struct run_state *state)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(c->v[i]->state.name, state->name) == 0 &&
@@ -53,8 +53,8 @@ static struct run_facts *find(const struct run_facts_cache *c, const struct run_
 	return NULL;
 }
 
-/* Of an older state of the run; or the oldest of all when there is no room. */
-static void make_room(struct run_facts_cache *c, const struct run_state *state)
+/* Drops the facts of an older state of the run, or the oldest of all if there is no room. */
+static void make_room_for_facts(struct run_facts_cache *c, const struct run_state *state)
 {
 	size_t gone = c->n == RUN_FACTS_KEPT ? 0 : c->n;
 
@@ -68,9 +68,9 @@ static void make_room(struct run_facts_cache *c, const struct run_state *state)
 	memmove(&c->v[gone], &c->v[gone + 1], (c->n - gone) * sizeof *c->v);
 }
 
-/* Reading. */
+/* --- reading ---------------------------------------------------------------------------------- */
 
-static json_t *pick(const char *report, size_t n)
+static json_t *pick_facts(const char *report, size_t n)
 {
 	static const char *const keys[] = {
 		"start_unix_ns", "duration_ns", "totals", "warnings", "errors"};
@@ -83,12 +83,12 @@ static json_t *pick(const char *report, size_t n)
 	return picked;
 }
 
-int run_facts_has(struct run_facts_cache *c, const struct run_state *state)
+bool run_facts_has(struct run_facts_cache *c, const struct run_state *state)
 {
-	int has;
+	bool has;
 
 	pthread_mutex_lock(&c->mutex);
-	has = find(c, state) != NULL;
+	has = find_facts(c, state) != NULL;
 	pthread_mutex_unlock(&c->mutex);
 	return has;
 }
@@ -101,15 +101,15 @@ void run_facts_set(struct run_facts_cache *c, const struct run_state *state, con
 	if (!f)
 		return;
 	f->state = *state;
-	f->report = report ? pick(report, n) : NULL;
+	f->report = report ? pick_facts(report, n) : NULL;
 	snprintf(f->error, sizeof f->error, "%s", error ? error : "its report is not readable");
 	pthread_mutex_lock(&c->mutex);
-	make_room(c, state);
+	make_room_for_facts(c, state);
 	c->v[c->n++] = f;
 	pthread_mutex_unlock(&c->mutex);
 }
 
-/* Writing. */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static void write_number(struct json *j, const char *key, const json_t *value)
 {
@@ -119,7 +119,7 @@ static void write_number(struct json *j, const char *key, const json_t *value)
 		json_nothing(j, key);
 }
 
-static void write_ms(struct json *j, const char *key, const json_t *ns, int is_whole)
+static void write_ms(struct json *j, const char *key, const json_t *ns, bool is_whole)
 {
 	if (!json_is_integer(ns))
 		json_nothing(j, key);
@@ -141,7 +141,7 @@ static void write_texts(struct json *j, const char *key, const json_t *texts)
 	json_end_list(j);
 }
 
-static int64_t sum(const json_t *totals, const char *const *keys)
+static int64_t sum_totals(const json_t *totals, const char *const *keys)
 {
 	int64_t n = 0;
 
@@ -157,7 +157,7 @@ static void write_totals(struct json *j, const json_t *totals)
 
 	write_number(j, "n_spans", json_object_get(totals, "spans"));
 	if (totals)
-		json_int(j, "n_events", sum(totals, events));
+		json_int(j, "n_events", sum_totals(totals, events));
 	else
 		json_nothing(j, "n_events");
 	write_number(j, "n_dropped", json_object_get(totals, "dropped"));
@@ -170,11 +170,11 @@ void run_facts_write(struct run_facts_cache *c, const struct run_state *state, s
 	const json_t *report;
 
 	pthread_mutex_lock(&c->mutex);
-	f = find(c, state);
+	f = find_facts(c, state);
 	report = f ? f->report : NULL;
-	write_ms(j, "duration_ms", json_object_get(report, "duration_ns"), 0);
+	write_ms(j, "duration_ms", json_object_get(report, "duration_ns"), false);
 	write_totals(j, json_object_get(report, "totals"));
-	write_ms(j, "start_unix_ms", json_object_get(report, "start_unix_ns"), 1);
+	write_ms(j, "start_unix_ms", json_object_get(report, "start_unix_ns"), true);
 	write_texts(j, "warnings", json_object_get(report, "warnings"));
 	write_texts(j, "errors", json_object_get(report, "errors"));
 	json_text(j, "unreadable", f && !report ? f->error : NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is in runs: read once by proftap, and kept for as long as their files are the same. The newest RUN_FACTS_KEPT that were
- * asked for.
+ * The facts of a run are its duration, totals, warnings and errors. proftap reads them once, and
+ * this cache keeps them as long as the run's files stay the same, for the last RUN_FACTS_KEPT runs
+ * that were read.
  *
  * Threads: any.
  */
@@ -9,6 +10,7 @@
 #define DAEMON_RUN_FACTS_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,10 +18,10 @@ struct json;
 
 #define RUN_FACTS_KEPT 1024u
 
-/* Which state of which run is meant: other files are another state. */
+/* A run with a state of its files; changed files are another state. */
 struct run_state {
 	char name[128];
-	int64_t written_ns; /* Unix time; of the youngest file */
+	int64_t written_ns; /* Unix time of the youngest file */
 	uint64_t n_bytes;
 };
 
@@ -34,14 +36,17 @@ struct run_facts_cache {
 void run_facts_init(struct run_facts_cache *c);
 void run_facts_deinit(struct run_facts_cache *c);
 
-/* Whether they have been read, or could not be. */
-int run_facts_has(struct run_facts_cache *c, const struct run_state *state);
+/* Returns true if the facts have been read, or if reading them has failed. */
+bool run_facts_has(struct run_facts_cache *c, const struct run_state *state);
 
-/* Takes what proftap report --json printed, |n| bytes; or says in |error| why it could not. */
+/*
+ * Keeps the facts in |report|, |n| bytes of output of proftap report --json; or, if |report| is
+ * NULL, the |error| that tells why the run is unreadable.
+ */
 void run_facts_set(struct run_facts_cache *c, const struct run_state *state, const char *report,
 	size_t n, const char *error);
 
-/* The members duration_ms to unreadable; null as long as nothing is known. */
+/* Writes the members duration_ms to unreadable, which are null as long as nothing is known. */
 void run_facts_write(struct run_facts_cache *c, const struct run_state *state, struct json *j);
 
 #endif

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of runs; see run_files.h. */
+/* The files of runs; see run_files.h. */
 #include "daemon/host/web/run_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <jansson.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "daemon/host/web/job.h"
+#include "daemon/host/web/json_text.h"
 #include "daemon/host/web/run_facts.h"
 #include "trace/json.h"
 
@@ -29,8 +36,8 @@ int64_t run_files_get_time_ns(const struct stat *st)
 	return st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
 }
 
-/* No path, and nothing that is hidden. */
-static int is_name(const char *name)
+/* A valid name is no path and is not hidden. */
+static bool run_file_is_name(const char *name)
 {
 	return name[0] && name[0] != '.' && strlen(name) <= MAX_NAME_BYTES && !strchr(name, '/');
 }
@@ -38,7 +45,7 @@ static int is_name(const char *name)
 int run_files_open(int dir_fd, const char *name, uint64_t *n_bytes)
 {
 	struct stat st;
-	int fd = is_name(name)
+	int fd = run_file_is_name(name)
 			 ? openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 			 : -1;
 
@@ -52,13 +59,13 @@ int run_files_open(int dir_fd, const char *name, uint64_t *n_bytes)
 	return -1;
 }
 
-int run_files_look_at(int dir_fd, const char *name, struct stat *st)
+bool run_files_look_at(int dir_fd, const char *name, struct stat *st)
 {
-	return is_name(name) && fstatat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	return run_file_is_name(name) && fstatat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       S_ISREG(st->st_mode);
 }
 
-static void write_file(struct json *j, const char *name, const struct stat *st)
+static void run_files_write_one(struct json *j, const char *name, const struct stat *st)
 {
 	json_begin_object(j, NULL);
 	json_text(j, "name", name);
@@ -76,7 +83,7 @@ void run_files_write(int dir_fd, struct run_state *state, struct json *j)
 	while (dir && (entry = readdir(dir))) {
 		if (!run_files_look_at(dir_fd, entry->d_name, &st))
 			continue;
-		write_file(j, entry->d_name, &st);
+		run_files_write_one(j, entry->d_name, &st);
 		state->n_bytes += (uint64_t)st.st_size;
 		if (run_files_get_time_ns(&st) > state->written_ns)
 			state->written_ns = run_files_get_time_ns(&st);
@@ -85,7 +92,7 @@ void run_files_write(int dir_fd, struct run_state *state, struct json *j)
 }
 
 /* 0 or a negative errno. */
-static int remove_one(int dir_fd, const char *name, uint64_t *n_bytes)
+static int run_files_remove_one(int dir_fd, const char *name, uint64_t *n_bytes)
 {
 	struct stat st = {.st_size = 0};
 
@@ -104,6 +111,93 @@ int run_files_remove(int dir_fd, uint64_t *n_bytes)
 
 	while (!r && (entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			r = remove_one(dir_fd, entry->d_name, n_bytes);
+			r = run_files_remove_one(dir_fd, entry->d_name, n_bytes);
 	return r;
+}
+
+/* --- the daemon's note of a run --------------------------------------------------------------- */
+
+#define MAX_NOTE_BYTES (64 << 10)
+
+static char *run_note_format(const struct job *job)
+{
+	struct json_text text;
+
+	if (json_text_begin(&text))
+		return NULL;
+	json_uint(&text.json, "uid", job->caller.uid);
+	json_begin_list(&text.json, "targets");
+	for (size_t i = 0; i < job->n_targets; i++) {
+		if (!job->targets[i].file[0])
+			continue;
+		json_begin_object(&text.json, NULL);
+		json_int(&text.json, "pid", job->targets[i].pid);
+		json_text(&text.json, "name", job->targets[i].name);
+		json_end_object(&text.json);
+	}
+	json_end_list(&text.json);
+	return json_text_end(&text, NULL);
+}
+
+void run_note_write(const char *log_dir, const char *run, const struct job *job)
+{
+	_cleanup_free_ char *text = run_note_format(job);
+	_cleanup_free_ char *path = NULL;
+	int fd;
+
+	if (!text || asprintf(&path, "%s/plugins/profile/%s/" RUN_NOTE_FILE, log_dir, run) < 0)
+		return;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		unlink(path);
+	close(fd);
+}
+
+/* Returns the content of the note, or NULL. */
+static json_t *run_note_load(int dir_fd)
+{
+	_cleanup_close_ int fd =
+		openat(dir_fd, RUN_NOTE_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	_cleanup_free_ char *all = NULL;
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+		st.st_size > MAX_NOTE_BYTES)
+		return NULL;
+	all = malloc((size_t)st.st_size + 1);
+	n = all ? read(fd, all, (size_t)st.st_size) : -1;
+	return n > 0 ? json_loadb(all, (size_t)n, JSON_REJECT_DUPLICATES, NULL) : NULL;
+}
+
+bool run_note_read_owner(int dir_fd, uid_t *uid)
+{
+	json_t *note = run_note_load(dir_fd);
+	const json_t *value = json_object_get(note, "uid");
+	bool has = json_is_integer(value);
+
+	if (has)
+		*uid = (uid_t)json_integer_value(value);
+	json_decref(note);
+	return has;
+}
+
+void run_note_write_targets(int dir_fd, struct json *j)
+{
+	json_t *note = run_note_load(dir_fd);
+	const json_t *targets = json_object_get(note, "targets");
+
+	json_begin_list(j, "targets");
+	for (size_t i = 0; i < json_array_size(targets); i++) {
+		const json_t *target = json_array_get(targets, i);
+
+		json_begin_object(j, NULL);
+		json_int(j, "pid", json_integer_value(json_object_get(target, "pid")));
+		json_text(j, "name", json_string_value(json_object_get(target, "name")));
+		json_end_object(j);
+	}
+	json_end_list(j);
+	json_decref(note);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading runs; see run_reading.h. */
+/* The background reading of runs; see run_reading.h. */
 #include "daemon/host/web/run_reading.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +12,18 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/host/web/api.h"
-#include "daemon/host/web/run_json.h"
+#include "daemon/host/web/runs.h"
 #include "daemon/host/web/tool.h"
 #include "daemon/host/web/web.h"
 
-/* Of a report; of more nothing is known. */
+/* The facts in a larger report are not read. */
 #define MAX_REPORT_BYTES (UINT64_C(256) << 20)
 
-static void next(struct run_reading *r);
+static void reading_start_next(struct run_reading *r);
 
-/* The outcome. */
+/* --- the outcome ------------------------------------------------------------------------------ */
 
-static void keep(struct run_reading *r, const struct tool_outcome *outcome)
+static void reading_keep_outcome(struct run_reading *r, const struct tool_outcome *outcome)
 {
 	struct run_facts_cache *cache = &r->api->runs.facts;
 	void *text;
@@ -47,18 +48,18 @@ static void on_read(void *context, struct tool_outcome *outcome)
 	struct run_reading *r = context;
 
 	r->tool = NULL;
-	keep(r, outcome);
+	reading_keep_outcome(r, outcome);
 	if (outcome->fd >= 0)
 		close(outcome->fd);
-	run_json_tell(&r->api->runs, r->present.name);
-	next(r);
+	runs_tell(&r->api->runs, r->present.name);
+	reading_start_next(r);
 }
 
-/* The next one. */
+/* --- the next run ----------------------------------------------------------------------------- */
 
-static int take(struct run_reading *r)
+static bool reading_take_next(struct run_reading *r)
 {
-	int has;
+	bool has;
 
 	pthread_mutex_lock(&r->mutex);
 	has = r->n_waiting > 0;
@@ -70,7 +71,7 @@ static int take(struct run_reading *r)
 	return has;
 }
 
-static void start(struct run_reading *r)
+static void reading_start_tool(struct run_reading *r)
 {
 	static const char *const argv[] = {"report", "--json", "--top", "1", ".", NULL};
 	_cleanup_free_ char *dir = NULL;
@@ -84,11 +85,11 @@ static void start(struct run_reading *r)
 		run_facts_set(&r->api->runs.facts, &r->present, NULL, 0, d.text);
 }
 
-static void next(struct run_reading *r)
+static void reading_start_next(struct run_reading *r)
 {
-	while (r->api && !r->tool && take(r))
+	while (r->api && !r->tool && reading_take_next(r))
 		if (!run_facts_has(&r->api->runs.facts, &r->present))
-			start(r);
+			reading_start_tool(r);
 }
 
 static void on_letter(struct letter *letter)
@@ -99,7 +100,7 @@ static void on_letter(struct letter *letter)
 	pthread_mutex_lock(&r->mutex);
 	r->is_sent = 0;
 	pthread_mutex_unlock(&r->mutex);
-	next(r);
+	reading_start_next(r);
 }
 
 void run_reading_open(struct run_reading *r, struct api *api)
@@ -118,22 +119,22 @@ void run_reading_close(struct run_reading *r)
 	r->tool = NULL;
 }
 
-/* Under the mutex. */
-static int is_waiting(const struct run_reading *r, const struct run_state *state)
+/* The caller has the mutex. */
+static bool reading_is_waiting(const struct run_reading *r, const struct run_state *state)
 {
 	for (size_t i = 0; i < r->n_waiting; i++)
 		if (strcmp(r->waiting[i].name, state->name) == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 void run_reading_want(struct run_reading *r, const struct run_state *state)
 {
 	struct api *api = r->api;
-	int is_new;
+	bool is_new;
 
 	pthread_mutex_lock(&r->mutex);
-	is_new = !is_waiting(r, state) && r->n_waiting < RUN_READING_WAITING;
+	is_new = !reading_is_waiting(r, state) && r->n_waiting < RUN_READING_WAITING;
 	if (is_new)
 		r->waiting[r->n_waiting++] = *state;
 	is_new = is_new && !r->is_sent;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is in the runs that somebody looks at, found out in the background: one run at a time is read by proftap (tool.h), and kept
- * (run_facts.h); then whoever listens is told.
+ * Reads the facts of runs in the background: proftap reads one requested run at a time (tool.h),
+ * the facts are kept (run_facts.h), and streams of events are told.
  *
  * Threads: run_reading_want() any; the others the loop's.
  */
@@ -22,18 +22,18 @@ struct tool;
 struct run_reading {
 	struct api *api; /* NULL: closed */
 	pthread_mutex_t mutex;
-	struct run_state waiting[RUN_READING_WAITING]; /* under mutex, as the two below */
+	struct run_state waiting[RUN_READING_WAITING]; /* under mutex, like the two below */
 	size_t n_waiting;
-	int is_sent; /* the letter */
+	int is_sent; /* the letter is on its way */
 	struct letter letter;
-	struct run_state present; /* that is read */
-	struct tool *tool; /* NULL: none is */
+	struct run_state present; /* the run that |tool| reads */
+	struct tool *tool; /* NULL: no run is being read */
 };
 
 void run_reading_open(struct run_reading *r, struct api *api);
 void run_reading_close(struct run_reading *r);
 
-/* Has it read, soon, unless there are too many before it. */
+/* Queues a run for reading, unless too many wait already. */
 void run_reading_want(struct run_reading *r, const struct run_state *state);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runs of the log directory (docs/http-api.md, "Runs"). What a caller says is a single name, looked up in the directory that was opened
- * before it; no link is followed.
+ * The runs of the log directory (docs/http-api.md, "Runs"): looking them up, writing them as JSON,
+ * and deleting them. A caller gives a single name, which is looked up in the opened directory of
+ * all runs; no link is followed.
  *
  * Threads: any.
  */
@@ -17,49 +18,53 @@
 struct caller;
 struct diag;
 struct hub;
+struct json;
 
 #define RUNS_DIR_BYTES 512
+/* A list contains so many of the youngest runs. */
+#define RUNS_LISTED 1000u
 
 struct runs {
 	char log_dir[RUNS_DIR_BYTES]; /* absolute; "": there is none */
 	struct hub *hub; /* borrowed */
 	struct run_facts_cache facts;
-	/* Told of each that is looked at, and whose facts are not known; any thread. */
+	/* Called for each run that is written as JSON and whose facts are not known; any thread. */
 	void (*want)(void *context, const struct run_state *state);
 	void *context;
 };
 
 /*
- * |log_dir| is the setting; "": $STATE_DIRECTORY, which systemd gives; else of root /var/lib/proftap, and of others proftap in
- * $XDG_STATE_HOME or ~/.local/state.
+ * |log_dir| is the setting. If it is "", the runs are in $STATE_DIRECTORY, which systemd sets;
+ * else, for root, in /var/lib/proftap, and for others in proftap below $XDG_STATE_HOME or
+ * ~/.local/state.
  */
 void runs_init(struct runs *r, const char *log_dir, struct hub *hub);
 void runs_deinit(struct runs *r);
 
 const char *runs_get_log_dir(const struct runs *r); /* NULL: there is none */
 
-/* Each of the below: 0, or a gRPC status with |d|. */
+/* Each function up to runs_delete() returns 0, or a gRPC status with |d|. */
 
-/* Whether a capture can write the run |name|; "": a new one. */
+/* Checks that a capture can write the run |name|; "" is always a new run. */
 int runs_check_new(const struct runs *r, const char *name, struct diag *d);
 
-/* *fd is the caller's, or, of a run, its directory's. */
+/* Opens the directory of a run. *fd is the caller's. */
 int runs_open(const struct runs *r, const struct caller *caller, const char *name, int *fd,
 	struct diag *d);
+/* Opens a file of a run. *fd is the caller's. */
 int runs_open_file(const struct runs *r, const struct caller *caller, const char *name,
 	const char *file, int *fd, uint64_t *n_bytes, struct diag *d);
 
-/* Removes its files, *n_bytes in all, and it. */
+/* Writes the members of the list of all runs that the caller may see, and of one run. */
+int runs_write_all(struct runs *r, const struct caller *caller, struct json *j, struct diag *d);
+int runs_write(struct runs *r, const struct caller *caller, const char *name, struct json *j,
+	struct diag *d);
+
+/* Removes a run and its files, which had *n_bytes. */
 int runs_delete(struct runs *r, const struct caller *caller, const char *name, uint64_t *n_bytes,
 	struct diag *d);
 
-/* The directory of all runs: the caller's descriptor, or a negative errno; -ENOENT: there are none yet. */
-int runs_open_all(const struct runs *r);
-/* |error| is another one of it: a gRPC status with |d|. */
-int runs_fail_all(const struct runs *r, int error, struct diag *d);
-/* One of them, by its name: its directory's descriptor, or -1. */
-int runs_open_one(int all_fd, const char *name);
-/* Whose a run is. */
-uid_t runs_find_owner(int fd);
+/* Sends a run that was written, or whose facts have become known, to streams of events. */
+void runs_tell(struct runs *r, const char *name);
 
 #endif

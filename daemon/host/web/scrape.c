@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One look at the metrics; see scrape.h. */
-#include "daemon/host/web/scrape.h"
+/* The route of the metrics; see web_routes.h. */
+#include "daemon/host/web/web_routes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "daemon/host/web/web.h"
 #include "http/exchange.h"
 
-/* Programs that are stopped do not answer, and are told of all the same. */
+/* Stopped programs do not answer within this time; the metrics count them all the same. */
 #define ANSWER_MS 300
 
 struct scrape {
@@ -28,7 +28,7 @@ struct scrape {
 	size_t n;
 };
 
-static int write_all(struct scrape *s)
+static int scrape_write(struct scrape *s)
 {
 	FILE *out = open_memstream(&s->text, &s->n);
 	struct exposition e;
@@ -56,7 +56,7 @@ static void on_work(uv_work_t *request)
 		if (s->patterns[0])
 			recorded_values_ask(&s->metrics.recorded, host->programs, programs,
 				s->metrics.n_programs, s->patterns, ANSWER_MS);
-		if (write_all(s)) {
+		if (scrape_write(s)) {
 			free(s->text);
 			s->text = NULL;
 		}
@@ -65,7 +65,7 @@ static void on_work(uv_work_t *request)
 	free(programs);
 }
 
-static void answer(struct scrape *s)
+static void scrape_reply(struct scrape *s)
 {
 	if (s->text)
 		http_reply_taken(s->x, 200, EXPOSITION_MEDIA_TYPE, s->text, s->n);
@@ -80,20 +80,20 @@ static void on_done(uv_work_t *request, int status)
 	(void)status;
 	s->web->n_scrapes--;
 	if (s->x)
-		answer(s);
+		scrape_reply(s);
 	else
 		free(s->text);
 	free(s);
 }
 
-static void forget(void *work)
+static void scrape_forget_peer(void *work)
 {
 	struct scrape *s = work;
 
 	s->x = NULL;
 }
 
-static void start(struct scrape *s)
+static void scrape_queue(struct scrape *s)
 {
 	s->request.data = s;
 	if (uv_queue_work(s->web->loop, &s->request, on_work, on_done)) {
@@ -102,7 +102,7 @@ static void start(struct scrape *s)
 		return;
 	}
 	s->web->n_scrapes++;
-	http_defer(s->x, forget, s);
+	http_defer(s->x, scrape_forget_peer, s);
 }
 
 void scrape_answer(struct http_exchange *x, void *context)
@@ -122,9 +122,9 @@ void scrape_answer(struct http_exchange *x, void *context)
 	}
 	s->web = w;
 	s->x = x;
-	/* A reload may change it while this is answered. */
+	/* A copy, because a reload of the settings may change them meanwhile. */
 	snprintf(s->patterns, sizeof s->patterns, "%s", w->host->recorder_metrics);
 	web_get_caller(x, &s->caller);
 	http_server_count(w->server, &s->metrics.http);
-	start(s);
+	scrape_queue(s);
 }

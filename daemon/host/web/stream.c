@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of events; see stream.h. A stream holds no events: it knows which one it told last, and
- * asks the hub for the next. What does not fit into what may wait for a slow peer is asked for
- * again later.
+ * Streams of events; see stream.h. A stream holds no events: it knows the last one that it sent,
+ * and asks the hub for the next. If the buffer of a slow peer has no room for an event, the stream
+ * asks the hub for the same event again later.
  */
 #include "daemon/host/web/stream.h"
 
@@ -88,30 +88,30 @@ static int stream_choice_read(
 	return r;
 }
 
-static int stream_choice_has(const struct stream_choice *c, const struct hub_event *event)
+static bool stream_choice_has(const struct stream_choice *c, const struct hub_event *event)
 {
 	return (c->topics & event->topic) &&
 	       (event->uid == HUB_EVERYBODY || caller_may_ask(&c->usage.caller, event->uid));
 }
 
-/* What may wait for a peer; one event is smaller. */
+/* Size of the buffer for a peer. An event is smaller. */
 #define WAITING_BYTES (512 << 10)
 #define SILENCE_NS (15 * NS_PER_S)
 
 struct stream {
-	struct stream *next; /* the API's */
+	struct stream *next; /* in the API's list */
 	struct api *api;
 	struct http_stream *out;
 	struct stream_choice choice;
-	int64_t described; /* of usage: columns up to this sample; -1: none */
-	uint64_t after; /* the number of the last event that was told, or is not for it */
+	int64_t described; /* columns of usage up to this sample were described; -1: none */
+	uint64_t after; /* number of the last event that was sent or skipped */
 	int64_t sent_ns; /* CLOCK_MONOTONIC */
 };
 
-/* Telling. */
+/* --- sending ---------------------------------------------------------------------------------- */
 
-/* One event of the wire: 0, -ENOBUFS when there is no room for it now, or -EPIPE. */
-static int send_event(struct stream *s, uint64_t number, const char *name, const char *data)
+/* Sends one event. 0, -ENOBUFS when there is no room for it now, or -EPIPE. */
+static int stream_send_event(struct stream *s, uint64_t number, const char *name, const char *data)
 {
 	char *text = NULL;
 	int n = asprintf(&text, "id: %" PRId64 ".%" PRIu64 "\nevent: %s\ndata: %s\n\n",
@@ -120,7 +120,7 @@ static int send_event(struct stream *s, uint64_t number, const char *name, const
 
 	if (n < 0)
 		return -ENOBUFS;
-	/* It would never fit: nobody needs what is so large so soon. */
+	/* A larger event would never fit, so it is left out. */
 	r = n > WAITING_BYTES ? 0 : http_stream_send(s->out, text, (size_t)n);
 	free(text);
 	if (!r)
@@ -128,7 +128,7 @@ static int send_event(struct stream *s, uint64_t number, const char *name, const
 	return r;
 }
 
-/* NULL: it is not kept any more, or memory ran out. */
+/* Returns NULL if the sample is not kept any more, or if memory ran out. */
 static char *format_usage(struct stream *s, uint64_t n, int64_t *described)
 {
 	struct json_text text;
@@ -146,7 +146,7 @@ static char *format_usage(struct stream *s, uint64_t n, int64_t *described)
 	return NULL;
 }
 
-static int tell(struct stream *s, struct hub_event *event)
+static int stream_send_if_chosen(struct stream *s, struct hub_event *event)
 {
 	int64_t described = s->described;
 	int r;
@@ -157,17 +157,19 @@ static int tell(struct stream *s, struct hub_event *event)
 		event->data = format_usage(s, event->n_sample, &described);
 	if (!event->data)
 		return 0;
-	r = send_event(s, event->number, event->name, event->data);
+	r = stream_send_event(s, event->number, event->name, event->data);
 	if (!r)
 		s->described = described;
 	return r;
 }
 
-/* What it missed is gone: it has to look for itself. */
-static int reset(struct stream *s)
+/*
+ * Events between the last sent one and now are lost, so tells the client to read everything anew.
+ */
+static int stream_reset(struct stream *s)
 {
 	uint64_t last = hub_get_last(&s->api->hub);
-	int r = send_event(s, last, "reset", "{}");
+	int r = stream_send_event(s, last, "reset", "{}");
 
 	if (!r) {
 		s->after = last;
@@ -176,39 +178,39 @@ static int reset(struct stream *s)
 	return r;
 }
 
-/* 1: there may be more. */
-static int pump_one(struct stream *s)
+/* Sends one event. Returns true if there may be more. */
+static bool stream_send_next(struct stream *s)
 {
 	struct hub_event event;
 	int r = hub_copy_next(&s->api->hub, s->after, &event);
 
 	if (r == -ESTALE)
-		return reset(s) == 0;
+		return stream_reset(s) == 0;
 	if (r <= 0)
-		return 0;
-	r = tell(s, &event);
+		return false;
+	r = stream_send_if_chosen(s, &event);
 	free(event.data);
 	if (!r)
 		s->after = event.number;
 	return r == 0;
 }
 
-static void pump(struct stream *s)
+static void stream_send_all(struct stream *s)
 {
-	while (pump_one(s))
+	while (stream_send_next(s))
 		;
 }
 
 void streams_pump(struct api *a)
 {
 	for (struct stream *s = a->streams; s; s = s->next)
-		pump(s);
+		stream_send_all(s);
 }
 
 void streams_tick(struct api *a)
 {
 	for (struct stream *s = a->streams; s; s = s->next) {
-		pump(s);
+		stream_send_all(s);
 		if (monotonic_ns() - s->sent_ns < SILENCE_NS)
 			continue;
 		http_stream_send(s->out, ": \n\n", 4);
@@ -216,15 +218,15 @@ void streams_tick(struct api *a)
 	}
 }
 
-int streams_want(const struct api *a, unsigned topics)
+bool streams_want(const struct api *a, unsigned topics)
 {
 	for (const struct stream *s = a->streams; s; s = s->next)
 		if (s->choice.topics & topics)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
-/* Beginning and ending. */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static void on_end(void *context)
 {
@@ -240,7 +242,7 @@ static void on_end(void *context)
 	free(s);
 }
 
-static int set_up(struct stream *s, const struct http_exchange *x, struct diag *d)
+static int stream_set_up(struct stream *s, const struct http_exchange *x, struct diag *d)
 {
 	const char *id = http_get_header(x, "Last-Event-ID");
 
@@ -249,7 +251,7 @@ static int set_up(struct stream *s, const struct http_exchange *x, struct diag *
 	return stream_choice_read(&s->choice, x, d);
 }
 
-static int check_room(const struct api *a, const struct caller *caller, struct diag *d)
+static int streams_check_room(const struct api *a, const struct caller *caller, struct diag *d)
 {
 	unsigned n = 0;
 
@@ -262,7 +264,7 @@ static int check_room(const struct api *a, const struct caller *caller, struct d
 		STREAMS_MAX, STREAMS_MAX_OF_USER);
 }
 
-static void greet(struct stream *s)
+static void stream_greet(struct stream *s)
 {
 	struct json_text text;
 	char *data;
@@ -273,13 +275,13 @@ static void greet(struct stream *s)
 	json_text(&text.json, "version", PACKAGE_VERSION);
 	data = json_text_end(&text, NULL);
 	if (data && s->after <= hub_get_last(&s->api->hub))
-		send_event(s, s->after, "hello", data);
+		stream_send_event(s, s->after, "hello", data);
 	else if (data)
-		send_event(s, 0, "hello", data);
+		stream_send_event(s, 0, "hello", data);
 	free(data);
 }
 
-static void begin(struct stream *s, struct http_exchange *x)
+static void stream_begin(struct stream *s, struct http_exchange *x)
 {
 	struct api *a = s->api;
 
@@ -291,8 +293,8 @@ static void begin(struct stream *s, struct http_exchange *x)
 	s->next = a->streams;
 	a->streams = s;
 	a->n_streams++;
-	greet(s);
-	pump(s);
+	stream_greet(s);
+	stream_send_all(s);
 }
 
 void stream_answer(struct http_exchange *x, void *context)
@@ -307,12 +309,12 @@ void stream_answer(struct http_exchange *x, void *context)
 		return;
 	}
 	s->api = &w->api;
-	if (set_up(s, x, &d))
+	if (stream_set_up(s, x, &d))
 		status = RPC_INVALID_ARGUMENT;
-	else if (check_room(s->api, &s->choice.usage.caller, &d))
+	else if (streams_check_room(s->api, &s->choice.usage.caller, &d))
 		status = RPC_RESOURCE_EXHAUSTED;
 	if (!status) {
-		begin(s, x);
+		stream_begin(s, x);
 		return;
 	}
 	free(s);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams of server-sent events (docs/http-api.md, "Events"), out of the hub. */
+/* Streams of server-sent events (docs/http-api.md, "Events"), which tell the events of the hub. */
 #ifndef DAEMON_STREAM_H
 #define DAEMON_STREAM_H
+
+#include <stdbool.h>
 
 struct api;
 struct http_exchange;
@@ -12,11 +14,11 @@ struct http_exchange;
 /* GET /api/v1/events. The context is a struct web. */
 void stream_answer(struct http_exchange *x, void *context);
 
-/* Sends what has happened to all of them. */
+/* Sends new events to all streams. */
 void streams_pump(struct api *a);
-/* Once a second: those to which nothing was said for long are told that all is well. */
+/* Called once a second. Sends an empty line to streams that have been silent for long. */
 void streams_tick(struct api *a);
-/* Whether somebody listens to one of |topics|. */
-int streams_want(const struct api *a, unsigned topics);
+/* Returns true if a stream has one of |topics|. */
+bool streams_want(const struct api *a, unsigned topics);
 
 #endif

@@ -9,12 +9,12 @@
 struct json;
 struct program;
 
-/* The members of |p|. Reads some files of /proc. */
+/* Writes the members of |p|. Reads some files of /proc. */
 void target_json_write(struct json *j, const struct program *p);
-/* As the data of an event: malloc'ed, NULL when memory ran out. */
+/* Formats |p| as the data of an event: malloc'ed; NULL when memory ran out. */
 char *target_json_format(const struct program *p);
 
-/* "uid" and "user" of |uid|; without a name it is the number. */
+/* Writes "uid" and "user". A user without a name has the number as its name. */
 void user_json_write(struct json *j, uid_t uid);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap as a child; see tool.h. */
+/* proftap as a child process; see tool.h. */
 #include "daemon/host/web/tool.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +17,18 @@
 #include "rpc/server.h"
 
 #define NAME "proftap"
-/* Beside programs that are recorded. */
+/* Programs that are being recorded have precedence. */
 #define NICENESS 10
 #define MAX_ARGS 24
 #define MAX_OUTPUT_BYTES (UINT64_C(16) << 30)
-/* Sanitizers have more than that for themselves. */
+/* Sanitizers alone reserve more than the limit. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MAX_MEMORY_BYTES RLIM_INFINITY
 #else
 #define MAX_MEMORY_BYTES (UINT64_C(8) << 30)
 #endif
 #define SAID_BYTES 400
-/* Of proftap, and of what cannot be started. */
+/* proftap's exit status for wrong arguments. */
 #define EXIT_USAGE 2
 
 struct tool {
@@ -37,12 +38,12 @@ struct tool {
 	int err; /* likewise */
 	int is_late;
 	unsigned n_open; /* handles */
-	void (*ended)(void *context, struct tool_outcome *outcome); /* NULL: nobody wants to know */
+	void (*ended)(void *context, struct tool_outcome *outcome); /* NULL: abandoned */
 	void *context;
 };
 
-/* Where it is: beside this program, as installed or as built; else where it was to be installed. */
-static void find(char path[static PATH_MAX])
+/* Finds proftap beside this program, as installed or as built, or else at the configured place. */
+static void tool_find_program(char path[static PATH_MAX])
 {
 	static const char *const places[] = {"../bin/" NAME, NAME, "../client/" NAME};
 	char self[PATH_MAX - 32];
@@ -59,7 +60,7 @@ static void find(char path[static PATH_MAX])
 	snprintf(path, PATH_MAX, "%s", PTAP_PROFTAP_PATH);
 }
 
-/* The end. */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static void on_closed(uv_handle_t *handle)
 {
@@ -72,14 +73,14 @@ static void on_closed(uv_handle_t *handle)
 	free(t);
 }
 
-static void close_all(struct tool *t)
+static void tool_close_handles(struct tool *t)
 {
 	uv_close((uv_handle_t *)&t->patience, on_closed);
 	uv_close((uv_handle_t *)&t->process, on_closed);
 }
 
-/* The end of what it said. */
-static void read_said(const struct tool *t, char said[static SAID_BYTES])
+/* Reads the end of the error output. */
+static void tool_read_errors(const struct tool *t, char said[static SAID_BYTES])
 {
 	struct stat st;
 	off_t n_bytes = fstat(t->err, &st) == 0 ? st.st_size : 0;
@@ -91,7 +92,10 @@ static void read_said(const struct tool *t, char said[static SAID_BYTES])
 		said[--n] = '\0';
 }
 
-/* Why: of what it does not take, the first line, which begins with the option; else the last one. */
+/*
+ * Finds the line with the reason: the first one, which begins with the option, for wrong arguments,
+ * or else the last one.
+ */
 static const char *find_reason(char *said, int64_t exit_status)
 {
 	char *line = strrchr(said, '\n');
@@ -102,7 +106,8 @@ static const char *find_reason(char *said, int64_t exit_status)
 	return said + (strncmp(said, "--", 2) == 0 ? 2 : 0);
 }
 
-static int explain(const struct tool *t, int64_t exit_status, int signal, struct diag *d)
+static int tool_explain_failure(
+	const struct tool *t, int64_t exit_status, int signal, struct diag *d)
 {
 	char said[SAID_BYTES];
 
@@ -112,7 +117,7 @@ static int explain(const struct tool *t, int64_t exit_status, int signal, struct
 			TOOL_PATIENCE_MS / 1000);
 		return RPC_DEADLINE_EXCEEDED;
 	}
-	read_said(t, said);
+	tool_read_errors(t, said);
 	if (signal)
 		diag_set(d, -EIO, "proftap was ended by signal %d: %s", signal, said);
 	else
@@ -121,14 +126,17 @@ static int explain(const struct tool *t, int64_t exit_status, int signal, struct
 	return exit_status == EXIT_USAGE ? RPC_UNIMPLEMENTED : RPC_INTERNAL;
 }
 
-/* proftap doctor says by its status that something is missing; who fails says why. */
-static int has_answered(const struct tool *t, int64_t exit_status, int signal)
+/*
+ * The status 1 of proftap doctor means that something is missing. A failed proftap has the same
+ * status, but writes to its error output.
+ */
+static bool tool_has_answered(const struct tool *t, int64_t exit_status, int signal)
 {
 	struct stat out;
 	struct stat err;
 
 	if (exit_status > 1 || signal || fstat(t->out, &out) || fstat(t->err, &err))
-		return 0;
+		return false;
 	return exit_status == 0 || (out.st_size > 0 && err.st_size == 0);
 }
 
@@ -138,8 +146,8 @@ static void on_exit_of(uv_process_t *process, int64_t exit_status, int signal)
 	struct tool_outcome outcome = {.fd = -1};
 	struct stat st;
 
-	if (!has_answered(t, exit_status, signal))
-		outcome.status = explain(t, exit_status, signal, &outcome.diag);
+	if (!tool_has_answered(t, exit_status, signal))
+		outcome.status = tool_explain_failure(t, exit_status, signal, &outcome.diag);
 	if (!outcome.status && fstat(t->out, &st) == 0) {
 		outcome.fd = dup(t->out);
 		outcome.n_bytes = (uint64_t)st.st_size;
@@ -148,7 +156,7 @@ static void on_exit_of(uv_process_t *process, int64_t exit_status, int signal)
 		t->ended(t->context, &outcome);
 	else if (outcome.fd >= 0)
 		close(outcome.fd);
-	close_all(t);
+	tool_close_handles(t);
 }
 
 static void on_late(uv_timer_t *timer)
@@ -165,9 +173,9 @@ void tool_abandon(struct tool *t)
 	uv_process_kill(&t->process, SIGKILL);
 }
 
-/* The beginning. */
+/* --- the beginning ---------------------------------------------------------------------------- */
 
-static int open_files(struct tool *t, struct diag *d)
+static int tool_open_files(struct tool *t, struct diag *d)
 {
 	const char *place;
 
@@ -181,7 +189,7 @@ static int open_files(struct tool *t, struct diag *d)
 		errno_words(t->err));
 }
 
-static void set_limits(const struct tool *t)
+static void tool_set_limits(const struct tool *t)
 {
 	const struct rlimit output = {MAX_OUTPUT_BYTES, MAX_OUTPUT_BYTES};
 	const struct rlimit memory = {MAX_MEMORY_BYTES, MAX_MEMORY_BYTES};
@@ -192,7 +200,7 @@ static void set_limits(const struct tool *t)
 	prlimit(pid, RLIMIT_DATA, &memory, NULL);
 }
 
-static int spawn(struct tool *t, uv_loop_t *loop, const char *cwd, const char *const *argv)
+static int tool_spawn(struct tool *t, uv_loop_t *loop, const char *cwd, const char *const *argv)
 {
 	char path[PATH_MAX];
 	char *args[MAX_ARGS + 2] = {path};
@@ -206,7 +214,7 @@ static int spawn(struct tool *t, uv_loop_t *loop, const char *cwd, const char *c
 		.stdio_count = 3,
 		.stdio = files};
 
-	find(path);
+	tool_find_program(path);
 	for (size_t i = 0; argv[i] && i < MAX_ARGS; i++)
 		args[i + 1] = (char *)argv[i];
 	return uv_spawn(loop, &t->process, &options);
@@ -216,7 +224,8 @@ struct tool *tool_start(uv_loop_t *loop, const char *cwd, const char *const *arg
 	void (*ended)(void *context, struct tool_outcome *outcome), void *context, struct diag *d)
 {
 	struct tool *t = calloc(1, sizeof *t);
-	int r = t ? open_files(t, d) : diag_set(d, -ENOMEM, "the host daemon is out of memory");
+	int r = t ? tool_open_files(t, d)
+		  : diag_set(d, -ENOMEM, "the host daemon is out of memory");
 
 	if (r) {
 		free(t);
@@ -225,15 +234,15 @@ struct tool *tool_start(uv_loop_t *loop, const char *cwd, const char *const *arg
 	t->process.data = t->patience.data = t;
 	t->n_open = 2;
 	uv_timer_init(loop, &t->patience);
-	r = spawn(t, loop, cwd, argv);
+	r = tool_spawn(t, loop, cwd, argv);
 	if (r) {
 		diag_set(d, r, "proftap cannot be started: %s", uv_strerror(r));
-		close_all(t);
+		tool_close_handles(t);
 		return NULL;
 	}
 	t->ended = ended;
 	t->context = context;
-	set_limits(t);
+	tool_set_limits(t);
 	uv_timer_start(&t->patience, on_late, TOOL_PATIENCE_MS, 0);
 	return t;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `proftap` as a program beside this one: it reads runs, and makes reports and other formats of them. A process of its own, because it maps
- * files that others may change, takes as long and as much memory as they are large, and must not take the daemon with it.
+ * A tool is a child process that runs `proftap`, which makes reports and other formats from runs.
+ * It is a process of its own because it maps files that others may change, and needs time and
+ * memory in proportion to their size: if it fails, the daemon lives on.
  *
  * Threads: the loop's only.
  */
@@ -15,24 +16,25 @@
 
 struct tool;
 
-/* For each; HTTP waits little longer. */
+/* Time limit of each tool. HTTP waits little longer. */
 #define TOOL_PATIENCE_MS 50000
 
 struct tool_outcome {
 	int status; /* gRPC's: 0, or with |diag| */
 	struct diag diag;
-	int fd; /* a file without a name: what it printed; the taker's; -1: nothing */
+	int fd; /* its output, a file without a name that the callback owns; -1: none */
 	uint64_t n_bytes;
 };
 
 /*
- * Starts it with |argv|, which begins behind its name and ends with NULL, in the directory |cwd|. |ended| is called once. NULL with |d|: it could
- * not be started, and |ended| is not called.
+ * Starts a tool in the directory |cwd|. |argv| begins after the program's name and ends with NULL.
+ * |ended| is called once. Returns NULL with |d| if the tool cannot be started; then |ended| is not
+ * called.
  */
 struct tool *tool_start(uv_loop_t *loop, const char *cwd, const char *const *argv,
 	void (*ended)(void *context, struct tool_outcome *outcome), void *context, struct diag *d);
 
-/* |ended| is not called any more; it is killed. */
+/* Kills the tool, whose |ended| is not called any more. */
 void tool_abandon(struct tool *t);
 
 #endif

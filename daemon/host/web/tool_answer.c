@@ -3,6 +3,7 @@
 #include "daemon/host/web/tool_answer.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ struct answering {
 	struct web *web;
 	struct tool *tool;
 	const char *type;
-	char *key; /* NULL: it is not kept */
+	char *key; /* NULL: the output is not kept */
 	int usage_status;
 	char disposition[192]; /* "": none */
 };
@@ -31,8 +32,8 @@ static struct answering *free_answering(struct answering *a)
 	return NULL;
 }
 
-/* The file |fd|, which is taken. */
-static void answer(struct answering *a, int fd, uint64_t n_bytes)
+/* Answers with the file |fd|, which it takes. */
+static void answer_with_file(struct answering *a, int fd, uint64_t n_bytes)
 {
 	if (a->disposition[0])
 		http_set_header(a->x, "Content-Disposition", a->disposition);
@@ -51,12 +52,12 @@ static void on_end(void *context, struct tool_outcome *outcome)
 	} else {
 		conversions_keep(&a->web->api.conversions, a->key, outcome->fd, outcome->n_bytes);
 		a->key = NULL;
-		answer(a, outcome->fd, outcome->n_bytes);
+		answer_with_file(a, outcome->fd, outcome->n_bytes);
 	}
 	free_answering(a);
 }
 
-/* The peer does not wait for it. */
+/* The peer has closed the connection. */
 static void on_gone(void *context)
 {
 	struct answering *a = context;
@@ -86,19 +87,19 @@ static struct answering *new_answering(
 	return a;
 }
 
-/* 1: it was made before. */
-static int answer_again(struct answering *a)
+/* Answers with a kept conversion. Returns true if there was one. */
+static bool answer_from_cache(struct answering *a)
 {
 	uint64_t n_bytes;
 	int fd = a->key ? conversions_find(&a->web->api.conversions, a->key, &n_bytes) : -1;
 
 	if (fd >= 0)
-		answer(a, fd, n_bytes);
+		answer_with_file(a, fd, n_bytes);
 	return fd >= 0;
 }
 
-/* gRPC's status, with |d|. */
-static int start(struct answering *a, const struct tool_answer *what, struct diag *d)
+/* 0, or a gRPC status with |d|. */
+static int start_tool(struct answering *a, const struct tool_answer *what, struct diag *d)
 {
 	struct web *w = a->web;
 
@@ -126,11 +127,11 @@ void tool_answer_start(struct http_exchange *x, struct web *w, const struct tool
 		api_refuse_memory(x);
 		return;
 	}
-	if (answer_again(a)) {
+	if (answer_from_cache(a)) {
 		free_answering(a);
 		return;
 	}
-	r = start(a, what, &d);
+	r = start_tool(a, what, &d);
 	if (r) {
 		free_answering(a);
 		api_refuse(x, r, &d, NULL);

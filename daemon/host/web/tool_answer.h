@@ -6,19 +6,19 @@
 struct http_exchange;
 struct web;
 
-/* At a time. */
+/* So many answers are made at a time. */
 #define TOOL_ANSWERS_MAX 4u
 
 struct tool_answer {
 	const char *cwd;
 	const char *const *argv; /* as in tool.h */
-	const char *type; /* of the answer; a literal */
-	const char *file_name; /* of what is to be kept as a file, or NULL */
-	char *key; /* of conversions.h, taken; NULL: what it makes is not kept */
-	int usage_status; /* gRPC's, when it does not take |argv|; 0: RPC_UNIMPLEMENTED */
+	const char *type; /* media type of the answer; a literal */
+	const char *file_name; /* under which browsers save the answer; NULL: none */
+	char *key; /* of conversions.h, taken; NULL: the output is not kept */
+	int usage_status; /* gRPC status for wrong arguments; 0: RPC_UNIMPLEMENTED */
 };
 
-/* Copies all else that it needs. The handler's part is done. */
+/* Answers |x| later; the handler returns after this call. Copies |what|, except the key. */
 void tool_answer_start(struct http_exchange *x, struct web *w, const struct tool_answer *what);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Usage as JSON; see usage_json.h. */
+/* The usage of the machine as JSON; see usage_json.h. */
 #include "daemon/host/web/usage_json.h"
 
 #include <errno.h>
@@ -24,18 +24,18 @@ struct writing {
 	const struct usage_json_choice *choice;
 	uint64_t first; /* samples from here to the last one */
 	int64_t since;
-	int64_t *described; /* of an event */
+	int64_t *described; /* of an event; see usage_json_write_sample() */
 	int64_t unix_offset_ns;
 };
 
-/* Choosing. */
+/* --- the choice of columns -------------------------------------------------------------------- */
 
-static int is_group(const char *word, size_t n)
+static bool is_group(const char *word, size_t n)
 {
 	for (size_t i = 0; i < sizeof group_names / sizeof *group_names; i++)
 		if (strlen(group_names[i]) == n && strncmp(group_names[i], word, n) == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 int usage_json_set_groups(struct usage_json_choice *c, const char *text, struct diag *d)
@@ -59,26 +59,26 @@ int usage_json_set_groups(struct usage_json_choice *c, const char *text, struct 
 	return 0;
 }
 
-static int is_in_list(const char *list, const char *name)
+static bool is_in_list(const char *list, const char *name)
 {
 	size_t n = strlen(name);
 
 	for (const char *word = list; *word; word += strspn(word, ",")) {
 		if (strcspn(word, ",") == n && strncmp(word, name, n) == 0)
-			return 1;
+			return true;
 		word += strcspn(word, ",");
 	}
-	return 0;
+	return false;
 }
 
-static int is_chosen(const struct usage_json_choice *c, const char *group)
+static bool is_chosen(const struct usage_json_choice *c, const char *group)
 {
 	if (c->groups[0])
 		return is_in_list(c->groups, group);
 	return strcmp(group, "core") != 0 && strcmp(group, machine_process_group.name) != 0;
 }
 
-static int is_wanted(const struct usage_json_choice *c, const struct subject *s)
+static bool is_wanted(const struct usage_json_choice *c, const struct subject *s)
 {
 	if (s->group != &machine_process_group)
 		return is_chosen(c, s->group->name);
@@ -86,13 +86,13 @@ static int is_wanted(const struct usage_json_choice *c, const struct subject *s)
 	       (is_chosen(c, s->group->name) || (c->pid && s->pid == c->pid));
 }
 
-/* Things that were there at the sample |n| or later. */
-static int is_there(const struct writing *w, const struct subject *s, uint64_t n)
+/* Returns true for a subject of the choice that was there at the sample |n| or later. */
+static bool is_there(const struct writing *w, const struct subject *s, uint64_t n)
 {
 	return s->n_rows && s->last >= n && is_wanted(w->choice, s);
 }
 
-/* Columns. */
+/* --- columns ---------------------------------------------------------------------------------- */
 
 static void format_key(const struct subject *s, unsigned row, char key[static KEY_BYTES])
 {
@@ -110,7 +110,7 @@ static const char *name_unit(enum metric_unit unit)
 	return text + strspn(text, " ");
 }
 
-static void describe(struct json *j, const struct subject *s, unsigned row)
+static void describe_column(struct json *j, const struct subject *s, unsigned row)
 {
 	int is_process = s->group == &machine_process_group;
 	char key[KEY_BYTES];
@@ -131,18 +131,18 @@ static void describe(struct json *j, const struct subject *s, unsigned row)
 	json_end_object(j);
 }
 
-/* Of things that came at the sample |came| or later. */
-static void describe_all(struct writing *w, const struct history *h, uint64_t came)
+/* Describes the columns of subjects that came at the sample |came| or later. */
+static void describe_columns(struct writing *w, const struct history *h, uint64_t came)
 {
 	json_begin_list(w->j, "columns");
 	for (size_t i = 0; i < h->n_subjects; i++)
 		for (unsigned row = 0; row < h->v[i]->n_rows; row++)
 			if (is_there(w, h->v[i], w->first) && h->v[i]->first >= came)
-				describe(w->j, h->v[i], row);
+				describe_column(w->j, h->v[i], row);
 	json_end_list(w->j);
 }
 
-/* Values. */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static int64_t find_unix_ms(const struct writing *w, const struct history *h, uint64_t n)
 {
@@ -223,7 +223,7 @@ static int write_samples(const struct history *h, void *context)
 	for (uint64_t n = w->first; n < h->n; n++)
 		json_int(w->j, NULL, find_unix_ms(w, h, n));
 	json_end_list(w->j);
-	describe_all(w, h, 0);
+	describe_columns(w, h, 0);
 	write_columns(w, h);
 	write_programs(w, h);
 	return 0;
@@ -240,7 +240,7 @@ static int find_pid(const struct history *h, void *context)
 	return 0;
 }
 
-int usage_json_has_pid(const struct usage_json_choice *c, struct machine *m)
+bool usage_json_has_pid(const struct usage_json_choice *c, struct machine *m)
 {
 	return machine_read(m, find_pid, (void *)c);
 }
@@ -284,15 +284,15 @@ static int write_sample(const struct history *h, void *context)
 	json_uint(w->j, "n", w->first);
 	json_int(w->j, "at_unix_ms", find_unix_ms(w, h, w->first));
 	write_values(w, h);
-	describe_all(w, h, (uint64_t)(*w->described + 1));
+	describe_columns(w, h, (uint64_t)(*w->described + 1));
 	if (w->first == h->n - 1)
 		write_programs(w, h);
-	/* Those that came behind it are among them. */
+	/* The descriptions include columns that came after this sample. */
 	*w->described = (int64_t)h->n - 1;
 	return 1;
 }
 
-int usage_json_write_sample(struct json *j, struct machine *m,
+bool usage_json_write_sample(struct json *j, struct machine *m,
 	const struct usage_json_choice *choice, uint64_t n, int64_t *described)
 {
 	struct writing w = {.j = j,

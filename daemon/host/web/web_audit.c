@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit of HTTP; see web_audit.h. */
+/* The audit of HTTP requests; see web_audit.h. */
 #include "daemon/host/web/web_audit.h"
 
 #include <ctype.h>
@@ -12,12 +12,15 @@
 #include "http/exchange.h"
 #include "rpc/server.h"
 
-/* What a request is in the audit; the first that fits. What follows the path in a request names the |thing|. */
-static const struct row {
+/*
+ * The audit's words for a request. The first row that fits is used. The text after |path| in a
+ * request is the name of the |thing|.
+ */
+static const struct web_audit_row {
 	const char *method;
 	const char *path;
 	const char *what;
-	const char *thing; /* NULL: none; the body says what is meant */
+	const char *thing; /* NULL: the body tells it */
 } rows[] = {
 	{"POST", "/api/v1/captures/", "WebStop", "capture"},
 	{"POST", "/api/v1/captures", "WebCapture", NULL},
@@ -30,7 +33,7 @@ static const struct row {
 	{"GET", "/api/v1/runs/", "WebRead", "run"},
 };
 
-static const struct row *find_row(const struct http_exchange *x)
+static const struct web_audit_row *find_row(const struct http_exchange *x)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (strcmp(http_get_method(x), rows[i].method) == 0 &&
@@ -44,7 +47,7 @@ static void name_thing(struct audit *a, const char *thing, const char *name)
 	snprintf(a->target, sizeof a->target, "%s %.*s", thing, (int)strcspn(name, "/"), name);
 }
 
-/* On one line. */
+/* Writes the body on one line. */
 static void describe_body(struct audit *a, const struct http_exchange *x)
 {
 	size_t n;
@@ -57,7 +60,7 @@ static void describe_body(struct audit *a, const struct http_exchange *x)
 
 static void write_line(const struct http_exchange *x, const char *result, const char *why)
 {
-	const struct row *row = find_row(x);
+	const struct web_audit_row *row = find_row(x);
 	struct audit a = {.is_caller_known = 1, .begun_ns = monotonic_ns()};
 
 	if (!row)

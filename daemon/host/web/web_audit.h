@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The audit's lines (daemon/host/calls/audit.h) of requests that write, and of those that read what is not theirs: who, what, and why not. A capture that has begun has its own when it is
- * over (job_work.c).
+ * The audit's lines (daemon/host/calls/audit.h) of HTTP requests that write, and of those that read
+ * something of another user. job_work.c writes the line of a capture at its end.
  *
- * Threads: the loop's, unless it says otherwise.
+ * Threads: the loop's, unless a comment says otherwise.
  */
 #ifndef DAEMON_WEB_AUDIT_H
 #define DAEMON_WEB_AUDIT_H
@@ -20,10 +20,13 @@ void web_audit_refused(const struct http_exchange *x, const char *code, const ch
  * caller's.
  */
 void web_audit_not_read(const struct http_exchange *x, int status, const char *why);
-/* One that was done. */
+/* Writes the line of a request that succeeded. */
 void web_audit_done(const struct http_exchange *x);
 
-/* A run that was to be deleted since |begun_ns| (CLOCK_MONOTONIC), of |n_bytes|; |status| is gRPC's. Any thread. */
+/*
+ * Writes the line of a run's deletion, which began at |begun_ns| (CLOCK_MONOTONIC) and removed
+ * |n_bytes|. |status| is gRPC's. Any thread.
+ */
 void web_audit_run_deleted(const struct caller *caller, const char *run, int status,
 	const char *why, uint64_t n_bytes, int64_t begun_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests for captures; see web_capture.h. A row for each member. */
+/* Requests for captures; see web_capture.h. A table has a row for each member of the body. */
 #include "daemon/host/web/web_capture.h"
 
 #include <errno.h>
@@ -11,17 +11,17 @@
 #include <jansson.h>
 
 #include "base/diag.h"
-#include "daemon/host/web/json_body.h"
+#include "daemon/host/web/json_text.h"
 #include "trace/run_dir.h"
 
 #define OPTION_BYTES 1024 /* an option with its key */
 
-struct member {
+struct capture_member {
 	const char *name;
 	int (*take)(struct web_capture *q, const json_t *value, struct diag *d);
 };
 
-/* Whom. */
+/* --- the programs ----------------------------------------------------------------------------- */
 
 static int refuse_target(struct diag *d)
 {
@@ -64,7 +64,7 @@ static int take_target(struct web_capture *q, const json_t *value, struct diag *
 	return !r && q->n_targets == 0 ? refuse_target(d) : r;
 }
 
-/* |value| as a text of 1 to |n| - 1 bytes. */
+/* Copies |value|, a text of 1 to |n| - 1 bytes. */
 static int take_text(const char *member, const json_t *value, char *out, size_t n, struct diag *d)
 {
 	size_t n_bytes = json_is_string(value) ? json_string_length(value) : 0;
@@ -87,15 +87,15 @@ static int take_run(struct web_capture *q, const json_t *value, struct diag *d)
 	return r ? r : run_dir_check_name(q->run, d);
 }
 
-/* How long. */
+/* --- the duration ----------------------------------------------------------------------------- */
 
-struct range {
+struct ms_range {
 	int64_t min;
 	int64_t max;
 };
 
-static int take_ms(
-	const char *member, const json_t *value, struct range range, uint64_t *out, struct diag *d)
+static int take_ms(const char *member, const json_t *value, struct ms_range range, uint64_t *out,
+	struct diag *d)
 {
 	int64_t ms = json_is_integer(value) ? json_integer_value(value) : -1;
 
@@ -109,19 +109,19 @@ static int take_ms(
 
 static int take_duration(struct web_capture *q, const json_t *value, struct diag *d)
 {
-	const struct range range = {1, WEB_CAPTURE_MAX_DURATION_MS};
+	const struct ms_range range = {1, WEB_CAPTURE_MAX_DURATION_MS};
 
 	return take_ms("duration_ms", value, range, &q->duration_ms, d);
 }
 
 static int take_wait(struct web_capture *q, const json_t *value, struct diag *d)
 {
-	const struct range range = {1000, WEB_CAPTURE_MAX_WAIT_MS};
+	const struct ms_range range = {1000, WEB_CAPTURE_MAX_WAIT_MS};
 
 	return take_ms("wait_ms", value, range, &q->wait_ms, d);
 }
 
-/* What is there already. */
+/* --- snapshots -------------------------------------------------------------------------------- */
 
 static int take_snapshot(struct web_capture *q, const json_t *value, struct diag *d)
 {
@@ -138,7 +138,7 @@ static int take_snapshot(struct web_capture *q, const json_t *value, struct diag
 
 static int take_last(struct web_capture *q, const json_t *value, struct diag *d)
 {
-	const struct range range = {1, WEB_CAPTURE_MAX_DURATION_MS};
+	const struct ms_range range = {1, WEB_CAPTURE_MAX_DURATION_MS};
 
 	return take_ms("last_ms", value, range, &q->last_ms, d);
 }
@@ -151,7 +151,7 @@ static int take_end(struct web_capture *q, const json_t *value, struct diag *d)
 	return 0;
 }
 
-/* The options. */
+/* --- options ---------------------------------------------------------------------------------- */
 
 static int add_warning(struct web_capture *q, const char *text)
 {
@@ -226,7 +226,7 @@ int web_capture_take_options(struct web_capture *q, const json_t *value, struct 
 	return q->options_text ? 0 : -ENOMEM;
 }
 
-static const struct member members[] = {
+static const struct capture_member members[] = {
 	{"target", take_target},
 	{"next", take_next},
 	{"duration_ms", take_duration},
@@ -238,7 +238,7 @@ static const struct member members[] = {
 	{"run", take_run},
 };
 
-/* The whole. */
+/* --- the whole body --------------------------------------------------------------------------- */
 
 static int take_member(void *context, const char *name, const json_t *value, struct diag *d)
 {
@@ -253,7 +253,7 @@ static int take_member(void *context, const char *name, const json_t *value, str
 		name);
 }
 
-/* Of what was recorded before nothing can be chosen any more. */
+/* A snapshot reads data that is recorded already, so most members make no sense with it. */
 static int check_snapshot(const struct web_capture *q, const json_t *body, struct diag *d)
 {
 	static const char *const others[] = {"next", "duration_ms", "wait_ms", "options"};
@@ -266,7 +266,7 @@ static int check_snapshot(const struct web_capture *q, const json_t *body, struc
 	return q->n_targets ? 0 : diag_set(d, -EINVAL, "target: is missing; say whose");
 }
 
-static int check(const void *context, const json_t *body, struct diag *d)
+static int check_request(const void *context, const json_t *body, struct diag *d)
 {
 	const struct web_capture *q = context;
 
@@ -301,13 +301,13 @@ int web_capture_init(struct web_capture *q)
 
 int web_capture_parse(struct web_capture *q, const char *text, size_t n, struct diag *d)
 {
-	static const struct json_body_steps steps = {take_member, check};
+	static const struct json_body_steps steps = {take_member, check_request};
 	int r = web_capture_init(q);
 
 	return r ? r : json_body_read(text, n, &steps, q, d);
 }
 
-int web_capture_has_options(const struct web_capture *q)
+bool web_capture_has_options(const struct web_capture *q)
 {
 	return strcmp(q->options_text, "{}") != 0;
 }

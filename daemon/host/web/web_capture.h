@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A capture that a client asks the host daemon for by HTTP (docs/http-api.md, "Captures"): the programs, the length and
- * the options. The host daemon makes the programs' Capture calls of it.
+ * A capture that a client asks the host daemon for by HTTP (docs/http-api.md, "Captures"): the
+ * programs, the length and the options. The host daemon makes the programs' Capture calls of it.
  */
 #ifndef DAEMON_WEB_CAPTURE_H
 #define DAEMON_WEB_CAPTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,32 +25,36 @@ struct diag;
 struct web_capture {
 	char **targets; /* words as in daemon/host/programs/choice.h, or paths */
 	size_t n_targets;
-	char next[WEB_CAPTURE_TARGET_BYTES]; /* "": |targets| are meant */
+	/* Pattern of a program to wait for; "": |targets| count. */
+	char next[WEB_CAPTURE_TARGET_BYTES];
 	uint64_t duration_ms;
-	uint64_t wait_ms; /* of |next| */
-	int is_snapshot; /* of what is there already; the next three are its own */
-	char session[128]; /* "": the one that runs, else the flight recorder */
-	uint64_t last_ms; /* of the recorder; 0: all that it holds */
-	int ends; /* the session, with what it has */
-	char run[128]; /* "": named after the time */
+	uint64_t wait_ms; /* longest wait for |next| */
+	int is_snapshot; /* reads the data of a session; only then the next three count */
+	char session[128]; /* "": the session that runs, or else the flight recorder */
+	uint64_t last_ms; /* the last part of the recorder's data; 0: all of it */
+	int ends; /* the snapshot ends the session */
+	char run[128]; /* "": the run is named after the time */
 	struct profile_options options;
-	char *options_text; /* as asked: a JSON object; never NULL */
+	char *options_text; /* the JSON object of the request; never NULL */
 	char **warnings; /* options that are ignored */
 	size_t n_warnings;
 };
 
-/* An empty request. 0 or -ENOMEM; web_capture_deinit() in any case. */
+/* Makes an empty request. 0 or -ENOMEM. Call web_capture_deinit() in any case. */
 int web_capture_init(struct web_capture *q);
-/* 0; -EINVAL with |d|, which names the member; -ENOMEM. web_capture_deinit() in any case. */
+/*
+ * Parses a body. 0; -EINVAL with |d|, which names the member; -ENOMEM. Call web_capture_deinit() in
+ * any case.
+ */
 int web_capture_parse(struct web_capture *q, const char *text, size_t n, struct diag *d);
 void web_capture_deinit(struct web_capture *q);
 
 /*
- * Reads the options of |value|, an object. They are checked against the rest of the request later. 0; -EINVAL with |d|;
- * -ENOMEM.
+ * Reads the options of |value|, an object. They are checked against the rest of the request later.
+ * 0; -EINVAL with |d|; -ENOMEM.
  */
 int web_capture_take_options(struct web_capture *q, const json_t *value, struct diag *d);
-/* The request has at least one option. */
-int web_capture_has_options(const struct web_capture *q);
+/* Returns true if the request has at least one option. */
+bool web_capture_has_options(const struct web_capture *q);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handlers of the JSON API (docs/http-api.md); the context of each is a struct web. */
-#ifndef DAEMON_API_ROUTES_H
-#define DAEMON_API_ROUTES_H
+/*
+ * The handlers of the web server's routes (docs/http-api.md). The context of each is a struct web.
+ */
+#ifndef DAEMON_WEB_ROUTES_H
+#define DAEMON_WEB_ROUTES_H
 
 struct http_exchange;
 
-/* Of a body: a request for a capture. */
+/* The body of a request for a capture has at most so many bytes. */
 #define API_MAX_BODY_BYTES 65536
 
 void api_answer_session(struct http_exchange *x, void *context);
@@ -32,5 +34,27 @@ void api_answer_run_perfetto(struct http_exchange *x, void *context);
 void api_answer_run_events(struct http_exchange *x, void *context);
 
 void api_answer_doctor(struct http_exchange *x, void *context);
+
+/* --- probes ----------------------------------------------------------------------------------- */
+
+/*
+ * GET /healthz: answers "ok" as long as the loop runs. Without an answer the daemon needs a
+ * restart.
+ */
+void probes_answer_health(struct http_exchange *x, void *context);
+
+/*
+ * GET /readyz: a line for each of the daemon's needs, and 503 when one is not met: programs can
+ * announce themselves, calls are accepted, and there are descriptors for both.
+ */
+void probes_answer_ready(struct http_exchange *x, void *context);
+
+/* --- metrics ---------------------------------------------------------------------------------- */
+
+/* So many requests may read the metrics at a time; further ones get a 429. */
+#define SCRAPE_MAX 4u
+
+/* GET /metrics. A thread asks the programs for their state, which takes a moment. */
+void scrape_answer(struct http_exchange *x, void *context);
 
 #endif
