@@ -11,12 +11,13 @@
 /* The kernel returns a page at a time. */
 #define PIECE_BYTES 4096u
 
-int mapped_look_begin(struct mapped_look *l, const char *root, pid_t pid, const char *name)
+int mapped_look_begin(
+	struct mapped_look *l, const char *root, pid_t pid, const char *(*name_at)(unsigned i))
 {
 	char path[4096];
 
 	snprintf(path, sizeof path, "%s/proc/%d/maps", root, (int)pid);
-	snprintf(l->name, sizeof l->name, "/%s", name);
+	l->name_at = name_at;
 	l->n_rest = 0;
 	l->fd = open(path, O_RDONLY | O_CLOEXEC);
 	return l->fd < 0 ? -errno : 0;
@@ -35,11 +36,19 @@ void mapped_look_end(struct mapped_look *l)
  */
 static int mapped_look_find(struct mapped_look *l, const char *text, size_t n)
 {
-	size_t n_name = strlen(l->name);
+	char name[MAPPED_MAX_NAME + 2];
+	size_t n_name;
 
-	if (memmem(text, n, l->name, n_name))
-		return MAPPED_YES;
-	l->n_rest = n < n_name - 1 ? n : n_name - 1;
+	l->n_rest = 0;
+	for (unsigned i = 0; l->name_at(i); i++) {
+		n_name = (size_t)snprintf(name, sizeof name, "/%s", l->name_at(i));
+		if (memmem(text, n, name, n_name))
+			return MAPPED_YES;
+		if (l->n_rest < n_name - 1)
+			l->n_rest = n_name - 1;
+	}
+	if (l->n_rest > n)
+		l->n_rest = n;
 	memcpy(l->rest, text + n - l->n_rest, l->n_rest);
 	return MAPPED_MORE;
 }

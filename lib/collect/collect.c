@@ -17,6 +17,7 @@
 #include "lib/collect/run.h"
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"
+#include "lib/wire/vendor.h"
 
 /* bytes; a vendor's library is loaded and runs on this stack */
 #define COLLECT_STACK_BYTES (256u << 10)
@@ -33,7 +34,7 @@
  */
 static struct collect_run current_run;
 static struct recall current_recall;
-static struct collector collectors[PLUGINS_MAX];
+static struct collector collectors[COLLECTORS_MAX];
 static unsigned n_collectors;
 
 static void wake_server(struct arena *arena)
@@ -87,7 +88,7 @@ static void warn_of_left_out_plugins(struct collect_run *run)
 		return;
 	snprintf(text, sizeof text,
 		"PROFTAP_COLLECTOR names more than %u collectors; %u were left out",
-		PLUGINS_MAX_NAMED, n);
+		COLLECTORS_MAX_NAMED, n);
 	collect_warn(&run->warnings, NULL, text);
 }
 
@@ -103,7 +104,7 @@ static void prepare_run(struct arena *arena)
 	copy_options(&current_run);
 	warn_of_left_out_plugins(&current_run);
 	memset(collectors, 0, sizeof collectors);
-	for (n_collectors = 0; n_collectors < PLUGINS_MAX && (p = plugins_get(n_collectors));
+	for (n_collectors = 0; n_collectors < COLLECTORS_MAX && (p = plugins_get(n_collectors));
 		n_collectors++) {
 		collectors[n_collectors].plugin = p;
 		collectors[n_collectors].number = n_collectors;

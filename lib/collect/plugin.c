@@ -12,18 +12,12 @@
 
 #include "base/diag.h"
 #include "base/env.h"
+#include "lib/wire/vendor.h"
 
-static struct plugin known_plugins[] = {
-	{
-		.name = "cuda",
-		.library = "libcuda.so",
-		.file = "proftap-cuda.so",
-		.built_in = "../plugins/cuda/.libs/",
-	},
-};
+static struct plugin vendor_plugins[N_DEVICE_VENDORS];
 
 /* The plug-ins that PROFTAP_COLLECTOR names; written once, before any server could request them. */
-static struct plugin named_plugins[PLUGINS_MAX_NAMED];
+static struct plugin named_plugins[COLLECTORS_MAX_NAMED];
 static unsigned n_named_plugins;
 static unsigned n_left_out_plugins;
 
@@ -43,7 +37,7 @@ static void add_named_plugin(const char *path, size_t n)
 
 	if (!n)
 		return;
-	if (n_named_plugins == PLUGINS_MAX_NAMED) {
+	if (n_named_plugins == COLLECTORS_MAX_NAMED) {
 		n_left_out_plugins++;
 		return;
 	}
@@ -70,12 +64,23 @@ unsigned plugins_count_left_out(void)
 	return n_left_out_plugins;
 }
 
+static struct plugin *get_vendor_plugin(unsigned i)
+{
+	struct plugin *p = &vendor_plugins[i];
+
+	if (!p->vendor) {
+		p->vendor = &device_vendors[i];
+		snprintf(p->name, sizeof p->name, "%s", p->vendor->name);
+	}
+	return p;
+}
+
 struct plugin *plugins_get(unsigned i)
 {
 	if (i < n_named_plugins)
 		return &named_plugins[i];
 	i -= n_named_plugins;
-	return i < sizeof known_plugins / sizeof *known_plugins ? &known_plugins[i] : NULL;
+	return i < N_DEVICE_VENDORS ? get_vendor_plugin(i) : NULL;
 }
 
 /* --- whether one is wanted ----------------------------------------------------------------- */
@@ -90,22 +95,23 @@ static int is_library(struct dl_phdr_info *info, size_t size, void *name)
 
 bool plugin_is_wanted(const struct plugin *p)
 {
-	return !p->library || dl_iterate_phdr(is_library, (void *)(size_t)p->library);
+	return !p->vendor || dl_iterate_phdr(is_library, (void *)(size_t)p->vendor->library);
 }
 
 /* --- opening it ---------------------------------------------------------------------------- */
 
-/* Sets p->path to |folder|/|below| and the file's name; returns whether that file is readable. */
+/* Sets p->path to |folder|/|below| and the vendor's file; returns whether that file is readable. */
 static bool has_file(struct plugin *p, const char *folder, size_t n, const char *below)
 {
-	int size = snprintf(p->path, sizeof p->path, "%.*s/%s%s", (int)n, folder, below, p->file);
+	int size = snprintf(p->path, sizeof p->path, "%.*s/%s%s", (int)n, folder, below,
+		p->vendor->plugin_file);
 
 	return size < (int)sizeof p->path && access(p->path, R_OK) == 0;
 }
 
 static bool is_beside_library(struct plugin *p)
 {
-	const char *const below[] = {"", "proftap/", p->built_in};
+	const char *const below[] = {"", "proftap/", p->vendor->build_folder};
 	Dl_info info;
 	size_t n;
 
@@ -120,13 +126,13 @@ static bool is_beside_library(struct plugin *p)
 
 static int find_plugin_file(struct plugin *p, struct diag *d)
 {
-	if (!p->file || is_beside_library(p) ||
+	if (!p->vendor || is_beside_library(p) ||
 		has_file(p, PTAP_PLUGIN_DIR, strlen(PTAP_PLUGIN_DIR), ""))
 		return 0;
 	return diag_set(d, -ENOENT,
 		"%s was not found beside libproftap or in %s; install it, or use the libproftap of an "
 		"installation that has it",
-		p->file, PTAP_PLUGIN_DIR);
+		p->vendor->plugin_file, PTAP_PLUGIN_DIR);
 }
 
 static bool is_complete(const struct ptap_collector *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plug-ins that exist: those that PROFTAP_COLLECTOR names, and the known ones, each for a
- * library that the program may have mapped. A plug-in is opened once in a process and never closed.
+ * The plug-ins that exist: those that PROFTAP_COLLECTOR names, and one for each row of
+ * lib/wire/vendor.h. A plug-in is opened once in a process and never closed.
  *
  * Threads: the collectors' thread, but for plugins_note().
  */
@@ -12,23 +12,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct device_vendor;
 struct diag;
 struct ptap_collector;
 
 #define PLUGIN_NAME_BYTES 32
-#define PLUGINS_MAX_NAMED 7u
-#define PLUGINS_MAX (PLUGINS_MAX_NAMED + 1) /* the server has this number of clocks, too */
 
 struct plugin {
 	/* The name for people: "cuda", or the file's; the collector's own once it is open. */
 	char name[PLUGIN_NAME_BYTES];
-	/* The beginning of the name of the library that it records; NULL: it needs no library. */
-	const char *library;
-	/*
-	 * The file of a known plug-in, searched beside libproftap and in the installation's folder.
-	 */
-	const char *file;
-	const char *built_in; /* its place in the build tree, relative to libproftap's folder */
+	const struct device_vendor *vendor; /* NULL: of PROFTAP_COLLECTOR, which needs no library */
 	char path[PATH_MAX]; /* "" before the search */
 	const struct ptap_collector *collector; /* NULL: not open */
 	pid_t opened_in; /* the process that opened it */
@@ -42,14 +35,14 @@ struct plugin {
 bool plugins_note(void);
 
 /*
- * Returns the plug-ins of PROFTAP_COLLECTOR first, then the known ones, at most PLUGINS_MAX; NULL
- * behind the last one. The struct lives as long as the process.
+ * Returns the plug-ins of PROFTAP_COLLECTOR first, then the vendors', at most COLLECTORS_MAX;
+ * NULL behind the last one. The struct lives as long as the process.
  */
 struct plugin *plugins_get(unsigned i);
-/* The number of plug-ins that PROFTAP_COLLECTOR names beyond PLUGINS_MAX_NAMED. */
+/* The number of plug-ins that PROFTAP_COLLECTOR names beyond COLLECTORS_MAX_NAMED. */
 unsigned plugins_count_left_out(void);
 
-/* Whether the plug-in's library is mapped. */
+/* Whether the vendor's library is mapped; true for a plug-in that needs none. */
 bool plugin_is_wanted(const struct plugin *p);
 
 /* Opens the plug-in, if it is not open yet. 0 or a negative errno, with |d|. */

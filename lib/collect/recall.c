@@ -67,7 +67,7 @@ int recall_write(const struct recall *r, struct outlet *o)
 {
 	int error = write_recalled(r->things, r->n, o);
 
-	for (unsigned i = 0; i < PLUGINS_MAX && !error; i++)
+	for (unsigned i = 0; i < COLLECTORS_MAX && !error; i++)
 		error = write_recalled(r->anchors[i], r->n_anchors[i], o);
 	return error;
 }

@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-#include "lib/collect/plugin.h"
 #include "lib/wire/device.h"
+#include "lib/wire/vendor.h"
 
 struct outlet;
 
@@ -31,8 +31,8 @@ struct recall {
 	unsigned n;
 	struct recalled things[RECALL_MAX];
 	/* The first and the last anchor of each collector, because each has a clock of its own. */
-	unsigned n_anchors[PLUGINS_MAX];
-	struct recalled anchors[PLUGINS_MAX][2];
+	unsigned n_anchors[COLLECTORS_MAX];
+	struct recalled anchors[COLLECTORS_MAX][2];
 };
 
 void recall_forget(struct recall *r);

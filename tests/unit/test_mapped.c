@@ -15,8 +15,25 @@
 #define PID 42
 #define CUDA_LINE \
 	"7f0000000000-7f0000100000 r-xp 00000000 08:01 1234    /usr/lib/x/libcuda.so.580.65.06\n"
+#define OTHER_VENDOR_LINE \
+	"7f0000000000-7f0000100000 r-xp 00000000 08:01 1234    /usr/lib/x/libother_vendor.so.1\n"
 #define OTHER_LINE \
 	"7f0000200000-7f0000300000 r-xp 00000000 08:01 1235    /usr/lib/x/libcudart.so.13\n"
+
+/* The second name is longer, so that it decides how much of a piece is kept. */
+static const char *name_at(unsigned i)
+{
+	const char *const names[] = {"libcuda.so", "libother_vendor.so", NULL};
+
+	return names[i];
+}
+
+static const char *libc_name_at(unsigned i)
+{
+	const char *const names[] = {"libother.so", "libc.so", NULL};
+
+	return names[i];
+}
 
 static struct mapped_look look;
 
@@ -35,7 +52,7 @@ static void tear_down(void)
 static void begin(const char *text)
 {
 	fake_root_write("/proc/42/maps", text);
-	ck_assert_int_eq(mapped_look_begin(&look, fake_root, PID, "libcuda.so"), 0);
+	ck_assert_int_eq(mapped_look_begin(&look, fake_root, PID, name_at), 0);
 }
 
 static int look_at(const char *text)
@@ -48,6 +65,12 @@ START_TEST(finds_a_library_by_how_its_name_begins)
 {
 	ck_assert_int_eq(look_at(OTHER_LINE CUDA_LINE OTHER_LINE), MAPPED_YES);
 	ck_assert_int_lt(look.fd, 0);
+}
+END_TEST
+
+START_TEST(finds_each_of_the_names)
+{
+	ck_assert_int_eq(look_at(OTHER_LINE OTHER_VENDOR_LINE OTHER_LINE), MAPPED_YES);
 }
 END_TEST
 
@@ -68,6 +91,8 @@ START_TEST(finds_a_name_that_lies_across_two_pieces)
 	for (size_t before = 4000; before < 4200; before++) {
 		memset(text, 'x', before);
 		strcpy(text + before, "/libcuda.so.1\n");
+		ck_assert_msg(look_at(text) == MAPPED_YES, "behind %zu bytes", before);
+		strcpy(text + before, "/libother_vendor.so.1\n");
 		ck_assert_msg(look_at(text) == MAPPED_YES, "behind %zu bytes", before);
 	}
 	free(text);
@@ -95,21 +120,22 @@ END_TEST
 
 START_TEST(says_that_a_process_is_gone)
 {
-	ck_assert_int_eq(mapped_look_begin(&look, fake_root, 43, "libcuda.so"), -ENOENT);
+	ck_assert_int_eq(mapped_look_begin(&look, fake_root, 43, name_at), -ENOENT);
 }
 END_TEST
 
 START_TEST(finds_what_the_kernel_says_of_this_process)
 {
-	ck_assert_int_eq(mapped_look_begin(&look, "", getpid(), "libc.so"), 0);
+	ck_assert_int_eq(mapped_look_begin(&look, "", getpid(), libc_name_at), 0);
 	ck_assert_int_eq(mapped_look_step(&look, SIZE_MAX), MAPPED_YES);
-	ck_assert_int_eq(mapped_look_begin(&look, "", getpid(), "libcuda.so"), 0);
+	ck_assert_int_eq(mapped_look_begin(&look, "", getpid(), name_at), 0);
 	ck_assert_int_eq(mapped_look_step(&look, SIZE_MAX), MAPPED_NO);
 }
 END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(finds_a_library_by_how_its_name_begins),
+	UNIT_TEST(finds_each_of_the_names),
 	UNIT_TEST(does_not_take_another_one_for_it),
 	UNIT_TEST(finds_a_name_that_lies_across_two_pieces),
 	UNIT_TEST(reads_no_more_at_a_time_than_it_is_told),

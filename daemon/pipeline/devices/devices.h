@@ -19,12 +19,13 @@
 #include "daemon/pipeline/devices/launches.h"
 #include "daemon/pipeline/devices/purse.h"
 #include "lib/wire/device.h"
+#include "lib/wire/vendor.h"
 
 struct arena;
 struct entry;
 
 /* Above these numbers a record makes no sense. */
-#define DEVICES_MAX_COLLECTORS 8u
+#define DEVICES_MAX_COLLECTORS COLLECTORS_MAX
 #define DEVICES_MAX_ORDINAL 255u
 
 /* About the bytes of an encoded event with its stats. They are reserved when the record comes. */

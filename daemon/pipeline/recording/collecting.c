@@ -13,10 +13,7 @@
 #include "daemon/pipeline/recording/source.h"
 #include "daemon/target/collect.h"
 #include "daemon/target/target.h"
-
-#define LIBRARY "libcuda.so"
-/* A device file of NVIDIA's driver, where it works. */
-#define DEVICE_FILE "/dev/nvidiactl"
+#include "lib/wire/vendor.h"
 
 #define LOOK_INTERVAL_NS (250 * NS_PER_MS)
 /* Bytes of mappings that are read at once before a recording: a thousand mappings are 100 KiB. */
@@ -47,13 +44,25 @@ void collecting_copy(const struct source *s, struct source *part)
 
 /* --- looking ------------------------------------------------------------------------------- */
 
-/* For a program with other rights than this server, whose mappings cannot be read: it must find the device itself. */
+static const char *vendor_library(unsigned i)
+{
+	return i < N_DEVICE_VENDORS ? device_vendors[i].library : NULL;
+}
+
+/*
+ * For a program with other rights than this server, whose mappings cannot be read: it must find the
+ * device itself.
+ */
 static bool may_have_device(const char *root)
 {
 	char path[4096];
 
-	snprintf(path, sizeof path, "%s" DEVICE_FILE, root);
-	return access(path, F_OK) == 0;
+	for (size_t i = 0; i < N_DEVICE_VENDORS; i++) {
+		snprintf(path, sizeof path, "%s%s", root, device_vendors[i].device_file);
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
 }
 
 void collecting_find_use(struct target *t, const char *root)
@@ -63,7 +72,7 @@ void collecting_find_use(struct target *t, const char *root)
 
 	if (atomic_load(&t->uses_device))
 		return;
-	r = mapped_look_begin(&look, root, t->pid, LIBRARY);
+	r = mapped_look_begin(&look, root, t->pid, vendor_library);
 	if (!r)
 		r = mapped_look_step(&look, LOOK_NOW_BYTES);
 	mapped_look_end(&look);
@@ -81,7 +90,7 @@ static void begin_look_for_library(struct source *s, const char *root, int64_t n
 	if (c->look.fd >= 0 || now_ns < c->due_ns)
 		return;
 	c->due_ns = now_ns + LOOK_INTERVAL_NS;
-	r = mapped_look_begin(&c->look, root, s->target->pid, LIBRARY);
+	r = mapped_look_begin(&c->look, root, s->target->pid, vendor_library);
 	if (c->state == COLLECTING_LOOKS && (r == -EACCES || r == -EPERM))
 		c->state = may_have_device(root) ? COLLECTING_WANTS : COLLECTING_OVER;
 }

@@ -26,7 +26,7 @@ enum collecting_state {
 /* Belongs to a source. Zero, except for the members that collecting_init() sets. */
 struct collecting {
 	enum collecting_state state;
-	bool is_seen; /* libcuda is mapped */
+	bool is_seen; /* a vendor's library is mapped */
 	bool is_begun; /* they were asked; stays true when they are over */
 	int64_t asked_ns; /* CLOCK_MONOTONIC */
 	int64_t due_ns; /* of the next look */
