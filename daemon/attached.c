@@ -34,7 +34,7 @@
 #include "daemon/serve/calls/service.h"
 #include "daemon/serve/children/joins.h"
 #include "daemon/serve/children/registry.h"
-#include "daemon/serve/children/serve_request.h"
+#include "daemon/serve/children/starter.h"
 #include "daemon/serve/message/stream_place.h"
 #include "daemon/serve/session/recorder_end.h"
 #include "daemon/serve/session/recorder_work.h"

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/serve/children/join_request.h"
+#include "daemon/serve/children/joins.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/join_fixture.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/printable.h"
-#include "daemon/serve/children/notice.h"
+#include "daemon/serve/children/registry.h"
 #include "daemon/serve/door/greeting.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/join_fixture.h"

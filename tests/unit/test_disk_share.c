@@ -37,6 +37,22 @@ START_TEST(takes_what_it_was_given)
 }
 END_TEST
 
+START_TEST(limit_is_only_lowered_and_not_below_the_taken_bytes)
+{
+	struct disk_share share = {.max_bytes = 1000};
+	struct diag d = DIAG_INIT;
+
+	disk_share_lower(&share, 2000);
+	ck_assert_uint_eq(share.max_bytes, 1000);
+	ck_assert_int_eq(disk_share_take(&share, 600, &d), 0);
+	disk_share_lower(&share, 500);
+	ck_assert_int_eq(disk_share_take(&share, 1, &d), -ENOBUFS);
+	ck_assert_ptr_nonnull(strstr(d.text, "what max_capture_bytes leaves them"));
+	disk_share_give_back(&share, 600);
+	ck_assert_int_eq(disk_share_take(&share, 600, &d), 0);
+}
+END_TEST
+
 /* The spools that come later do not find half of what is left then once more. */
 START_TEST(leaves_half_of_the_disk)
 {
@@ -59,6 +75,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(takes_what_it_was_given),
+	UNIT_TEST(limit_is_only_lowered_and_not_below_the_taken_bytes),
 	UNIT_TEST(leaves_half_of_the_disk),
 	{NULL},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a forked child may say at the door, and what it brings: hostile ones. */
-#include "daemon/serve/children/join_request.h"
+#include "daemon/serve/children/joins.h"
 
 #include <check.h>
 #include <errno.h>

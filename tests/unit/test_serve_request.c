@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a program that wants a server may say, and bring: hostile ones. */
-#include "daemon/serve/children/serve_request.h"
+#include "daemon/serve/children/starter.h"
 
 #include <arpa/inet.h>
 #include <check.h>

@@ -19,7 +19,6 @@
 #include "daemon/kernel/pidfd.h"
 #include "daemon/kernel/unix_peer.h"
 #include "daemon/serve/children/announcement.h"
-#include "daemon/serve/children/serve_request.h"
 #include "daemon/serve/children/starter.h"
 
 #define PATIENCE_MS 2000

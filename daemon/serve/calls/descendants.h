@@ -19,7 +19,7 @@ struct descendant {
 	pid_t pid; /* for people: that of its own namespace, if it has none in ours */
 	pid_t known_as; /* in our namespace; 0: it has none there */
 	char address[160]; /* "unix:/path" */
-	/* The process had a server before, which has ended: it became another program, or it ends. */
+	/* The process had a server before, which has ended: another program came, or it ends. */
 	bool is_again;
 	/* Set by the caller: this server has ended by itself, and may have a successor. */
 	bool has_ended;

@@ -22,34 +22,34 @@
 #include "proto/pack.h"
 #include "trace/run_dir.h"
 
-/* Hosts. */
+/* --- hosts --------------------------------------------------------------------------------- */
 
-static int is_own_name(const struct arena *arena, const char *host)
+static bool host_is_own(const struct arena *arena, const char *host)
 {
 	char name[256];
 
 	if (local_name_is(host) || strcmp(host, "127.0.0.1") == 0 || strcmp(host, "[::1]") == 0)
-		return 1;
+		return true;
 	repository_name_host(name, sizeof name);
 	return strcmp(host, name) == 0 || strncmp(host, arena->address, sizeof arena->address) == 0;
 }
 
-static int is_own(const struct fan_out *f, const char *address)
+static bool address_is_own(const struct fan_out *f, const char *address)
 {
 	const struct arena *arena = f->session->family->main->arena;
 	const char *colon = strrchr(address, ':');
 	char host[256];
 
 	if (!colon || strtoul(colon + 1, NULL, 10) != arena->port)
-		return 0;
+		return false;
 	snprintf(host, sizeof host, "%.*s", (int)(colon - address), address);
-	return is_own_name(arena, host);
+	return host_is_own(arena, host);
 }
 
 #define DIGITS "0123456789"
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-static int is_port(const char *text)
+static bool text_is_port(const char *text)
 {
 	size_t n = strspn(text, DIGITS);
 	unsigned long port = strtoul(text, NULL, 10);
@@ -57,8 +57,8 @@ static int is_port(const char *text)
 	return n > 0 && n < 6 && !text[n] && port > 0 && port <= UINT16_MAX;
 }
 
-/* Nothing else is connected to: no path, and no scheme of gRPC's. */
-static int is_address(const char *text)
+/* gRPC would also connect to a path or to another scheme, which a client must not choose. */
+static bool text_is_address(const char *text)
 {
 	const char *colon = strrchr(text, ':');
 	size_t n = colon ? (size_t)(colon - text) : 0;
@@ -66,20 +66,20 @@ static int is_address(const char *text)
 				? 2 + strspn(text + 1, DIGITS "abcdefABCDEF:.")
 				: strspn(text, DIGITS LETTERS ".-_");
 
-	return n > 0 && n == n_host && is_port(colon + 1);
+	return n > 0 && n == n_host && text_is_port(colon + 1);
 }
 
-static int is_known(const struct fan_out *f, const char *address)
+static bool address_is_known(const struct fan_out *f, const char *address)
 {
 	for (size_t i = 0; i < f->group.n; i++)
 		if (strcmp(f->group.members[i].name, address) == 0)
-			return 1;
-	return f->own && is_own(f, address);
+			return true;
+	return f->own && address_is_own(f, address);
 }
 
-static void set_own(struct fan_out *f, struct group_member *member)
+static void set_own_member(struct fan_out *f, struct group_member *member)
 {
-	member->is_local = 1;
+	member->is_local = true;
 	f->own = member;
 }
 
@@ -87,34 +87,34 @@ int fan_out_add(struct fan_out *f, const char *address, struct diag *d)
 {
 	struct group_member *m;
 
-	if (!is_address(address) || strlen(address) >= sizeof m->capture.address)
+	if (!text_is_address(address) || strlen(address) >= sizeof m->capture.address)
 		return diag_set(d, -EINVAL, "host \"%.100s\": must be HOST:PORT", address);
-	if (is_known(f, address))
+	if (address_is_known(f, address))
 		return 0;
 	if (f->group.n - (f->own != NULL) == FAN_OUT_MAX_HOSTS)
 		return diag_set(d, -EINVAL, "there may be %d hosts at most", FAN_OUT_MAX_HOSTS);
 	m = capture_group_add(&f->group);
 	m->name = address;
-	if (is_own(f, address))
-		set_own(f, m);
+	if (address_is_own(f, address))
+		set_own_member(f, m);
 	return 0;
 }
 
-/* It records itself, whether it is among the hosts or not. */
-static void add_own(struct fan_out *f)
+/* This server's program is recorded, whether it is among the hosts or not. */
+static void add_own_member(struct fan_out *f)
 {
 	if (f->own)
 		return;
-	set_own(f, capture_group_add(&f->group));
+	set_own_member(f, capture_group_add(&f->group));
 	repository_name_host(f->own_name, 256);
 	snprintf(f->own_name + strlen(f->own_name), 16, "_%u",
 		f->session->family->main->arena->port);
 	f->own->name = f->own_name;
 }
 
-/* This server's own program. */
+/* --- this server's own program ------------------------------------------------------------- */
 
-static void deliver_own(
+static void deliver_own_trace(
 	struct session_request *request, int r, struct capture_result *result, struct diag *d)
 {
 	struct fan_out *f = request->context;
@@ -128,7 +128,7 @@ static void deliver_own(
 	errand_raise(f->errand, &f->is_own_done);
 }
 
-/* A request as a Profile call makes it. NULL: the member's |error| says why. */
+/* Makes a request like that of a Profile call. NULL: the member's |error| says why. */
 static struct session_request *make_own_request(struct fan_out *f)
 {
 	Tensorflow__ProfileRequest asked = f->asked;
@@ -147,32 +147,32 @@ static struct session_request *make_own_request(struct fan_out *f)
 		return NULL;
 	}
 	request->call = f->errand->call;
-	request->deliver = deliver_own;
+	request->deliver = deliver_own_trace;
 	request->context = f;
 	return request;
 }
 
-/* Subprocesses are waited for, while this thread waits for other hosts. */
-static void *record_tree(void *tree)
+/* A thread of its own waits for subprocesses, while the call's waits for other hosts. */
+static void *tree_thread_run(void *tree)
 {
 	subprocesses_record(tree);
 	return NULL;
 }
 
-static int take_tree(struct fan_out *f, struct session_request *request)
+static int record_own_tree(struct fan_out *f, struct session_request *request)
 {
 	int r = subprocesses_take(&(struct subprocesses_config){f->errand, f->session, f->registry},
 		request, &f->tree);
 
 	if (r)
 		return r;
-	f->has_tree_thread = pthread_create(&f->tree_thread, NULL, record_tree, f->tree) == 0;
+	f->has_tree_thread = pthread_create(&f->tree_thread, NULL, tree_thread_run, f->tree) == 0;
 	if (f->has_tree_thread)
 		pthread_setname_np(f->tree_thread, "ptap-tree");
 	return 0;
 }
 
-static void start_own(struct fan_out *f)
+static void start_own_program(struct fan_out *f)
 {
 	struct session_request *request = make_own_request(f);
 	int r;
@@ -181,7 +181,7 @@ static void start_own(struct fan_out *f)
 	if (!request)
 		return;
 	f->is_own_done = 0;
-	r = subprocesses_are_wanted(request) ? take_tree(f, request)
+	r = subprocesses_are_wanted(request) ? record_own_tree(f, request)
 					     : session_take(f->session, request);
 	if (!r)
 		return;
@@ -190,9 +190,9 @@ static void start_own(struct fan_out *f)
 		r == -ENOMEM ? "out of memory" : "busy: another profiling session is active");
 }
 
-static int await_own(struct fan_out *f, int is_cancelled)
+static int await_own_program(struct fan_out *f, int is_cancelled)
 {
-	/* There was no thread for it: they stop later than all others. */
+	/* Without that thread the subprocesses are recorded here, and stop later than all others. */
 	if (f->tree && !f->has_tree_thread)
 		subprocesses_record(f->tree);
 	if (!is_cancelled)
@@ -205,9 +205,9 @@ static int await_own(struct fan_out *f, int is_cancelled)
 	return is_cancelled;
 }
 
-/* All. */
+/* --- all of them --------------------------------------------------------------------------- */
 
-/* Each host gets the client's request, but sends its data and writes no file. */
+/* Each host gets the client's request, but returns its data and writes no file. */
 static void set_request(struct fan_out *f)
 {
 	f->asked = *f->request;
@@ -225,19 +225,19 @@ int fan_out_record(struct fan_out *f)
 {
 	int is_given_up;
 
-	add_own(f);
+	add_own_member(f);
 	set_request(f);
-	/* The room on the disk limits them, nothing else. */
+	/* Only the room on the disk limits the traces. */
 	f->group.share.max_bytes = UINT64_MAX;
 	capture_group_start(&f->group, &f->asked);
-	start_own(f);
+	start_own_program(f);
 	is_given_up = capture_group_record(&f->group, is_cancelled, f->errand);
-	is_given_up = await_own(f, is_given_up);
+	is_given_up = await_own_program(f, is_given_up);
 	capture_group_end(&f->group);
 	return is_given_up;
 }
 
-static void publish(struct fan_out *f, struct group_member *m, const char *root)
+static void publish_member(struct fan_out *f, struct group_member *m, const char *root)
 {
 	struct run_dir run;
 	struct diag d = DIAG_INIT;
@@ -259,7 +259,7 @@ static void publish(struct fan_out *f, struct group_member *m, const char *root)
 void fan_out_publish(struct fan_out *f, const char *root)
 {
 	for (size_t i = 0; i < f->group.n; i++)
-		publish(f, &f->group.members[i], root);
+		publish_member(f, &f->group.members[i], root);
 }
 
 void fan_out_deinit(struct fan_out *f)

@@ -7,6 +7,7 @@
 #define DAEMON_FAN_OUT_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "daemon/serve/calls/capture_group.h"
@@ -37,23 +38,23 @@ struct fan_out {
 	int is_own_done; /* under the errands' mutex */
 	struct subprocesses *tree; /* of this server's program; NULL: not asked for */
 	pthread_t tree_thread; /* if |has_tree_thread| */
-	int has_tree_thread;
+	bool has_tree_thread;
 	char own_name[320];
 };
 
 /*
- * |address|, "host:port", is to be recorded, once, however often it is said. 0, or -EINVAL with
- * |d|.
+ * Adds the host at |address|, "host:port", which is recorded once, however often it is added. 0, or
+ * -EINVAL with |d|.
  */
 int fan_out_add(struct fan_out *f, const char *address, struct diag *d);
 
 /*
- * Records all of them and this server. What went wrong is each one's |error|. 1 when the call was
- * given up.
+ * Records all of them and this server. Failures are the members' errors. 1 when the call was given
+ * up.
  */
 int fan_out_record(struct fan_out *f);
 
-/* Writes what came into the run, in |root| as of repository_open_run(). */
+/* Writes the traces that came into the run, in |root| as of repository_open_run(). */
 void fan_out_publish(struct fan_out *f, const char *root);
 
 void fan_out_deinit(struct fan_out *f);

@@ -59,7 +59,7 @@ struct subprocesses {
 	struct errand *errand;
 	struct session *session;
 	struct registry *registry;
-	struct session_request asker; /* who asked, and how that one is told; never the session's */
+	struct session_request asker; /* the way to tell the asker; never given to the session */
 	uint64_t max_bytes; /* of all traces together */
 	int is_done; /* the program's own recording; under the errands' mutex */
 	int outcome; /* as capture_run() */
@@ -104,7 +104,7 @@ static int joint_store(const struct chunks *bytes, uint64_t *offset, void *conte
 	return remote_capture_append(j->capture, bytes, offset);
 }
 
-/* The child's trace, on this one's time. */
+/* Shifts the child's trace to the time of this one. */
 static int child_graft(struct subprocesses *s, size_t i, struct graft *g)
 {
 	struct remote_capture *c = &s->group.members[i].capture;
@@ -178,7 +178,8 @@ static int make_warnings(const struct subprocesses *s, struct chunks *to)
 				(int)s->children.v[i].pid, s->group.members[i].error);
 	if (!r && s->children.n_left_out)
 		r = space_add_warning(space,
-			"processes that were not recorded: %d; a program and %d others are at a time",
+			"processes that were not recorded: %d; a program and %d others are at a "
+			"time",
 			s->children.n_left_out, DESCENDANTS_MAX);
 	return r ? r : xspace_encode(space, to);
 }

@@ -29,8 +29,8 @@ int announcement_send(int socket, const struct announcement *a)
 	return passed_fd_send(socket, text, n, a->fd);
 }
 
-/* Which word |text| begins with, and how long that is; -EPROTO: none. */
-static int find_kind(const char *text, size_t n_bytes, size_t *n_word)
+/* The kind whose word |text| begins with, and the length of that word; or -EPROTO. */
+static int announcement_find_kind(const char *text, size_t n_bytes, size_t *n_word)
 {
 	for (int kind = 0; kind < ANNOUNCEMENT_KINDS; kind++) {
 		*n_word = strlen(words[kind]);
@@ -40,10 +40,10 @@ static int find_kind(const char *text, size_t n_bytes, size_t *n_word)
 	return -EPROTO;
 }
 
-static int parse(const char *text, size_t n_bytes, struct announcement *out)
+static int announcement_parse(const char *text, size_t n_bytes, struct announcement *out)
 {
 	size_t n_word;
-	int kind = find_kind(text, n_bytes, &n_word);
+	int kind = announcement_find_kind(text, n_bytes, &n_word);
 
 	if (kind < 0)
 		return kind;
@@ -61,7 +61,7 @@ int announcement_receive(int socket, struct announcement *out)
 
 	if (n < 0 || (n == 0 && out->fd < 0))
 		return (int)n;
-	r = parse(text, (size_t)n, out);
+	r = announcement_parse(text, (size_t)n, out);
 	if (!r)
 		return 1;
 	if (out->fd >= 0)

@@ -15,13 +15,16 @@
 #include "daemon/kernel/unix_peer.h"
 #include "daemon/serve/children/announcement.h"
 
-/* A daemon that is being restarted; after these tries only its name's coming helps. */
+/*
+ * A daemon that is being restarted is tried again so often; after that, only its socket's name
+ * tells that it is back.
+ */
 #define FIRST_PAUSE_MS 50
 #define MAX_TRIES 6
-/* A connection that was kept so long counts as a success. */
+/* A connection that lasted so long counts as a success. */
 #define STEADY_NS (2 * NS_PER_S)
 
-static void try_tie(struct tie *t);
+static void tie_try(struct tie *t);
 
 static void on_again(uv_timer_t *timer)
 {
@@ -29,28 +32,28 @@ static void on_again(uv_timer_t *timer)
 	const struct announcer_policy *policy = &t->announcer->policy;
 
 	if (!policy->is_departing(policy->context))
-		try_tie(t);
+		tie_try(t);
 }
 
-static void try_again_later(struct tie *t)
+static void tie_try_later(struct tie *t)
 {
 	if (t->n_tries < MAX_TRIES)
 		uv_timer_start(&t->again, on_again, FIRST_PAUSE_MS << t->n_tries++, 0);
 }
 
-/* The connection. */
+/* --- the connection ------------------------------------------------------------------------ */
 
 static void forget_poll(uv_handle_t *handle)
 {
 	struct tie *t = handle->data;
 
 	/* Only now may its poll be initialised again. */
-	t->is_closing = 0;
+	t->is_closing = false;
 	if (!t->announcer->is_over)
-		try_again_later(t);
+		tie_try_later(t);
 }
 
-static void drop(struct tie *t)
+static void tie_drop(struct tie *t)
 {
 	if (t->fd < 0)
 		return;
@@ -59,12 +62,12 @@ static void drop(struct tie *t)
 	uv_poll_stop(&t->poll);
 	close(t->fd);
 	t->fd = -1;
-	t->is_closing = 1;
+	t->is_closing = true;
 	uv_close((uv_handle_t *)&t->poll, forget_poll);
 }
 
-/* 0, or a negative errno: it is no use then. */
-static int tell(struct tie *t, int fd, int pidfd)
+/* 0, or a negative errno: the connection is of no use then. */
+static int tie_tell(struct tie *t, int fd, int pidfd)
 {
 	struct announcer *a = t->announcer;
 	struct announcement own = {.kind = ANNOUNCEMENT_PROGRAM, .fd = pidfd};
@@ -73,7 +76,7 @@ static int tell(struct tie *t, int fd, int pidfd)
 	return announcement_send(fd, &own);
 }
 
-static int tell_memory(struct tie *t)
+static int tie_tell_memory(struct tie *t)
 {
 	struct announcer *a = t->announcer;
 	struct announcement own = {.kind = ANNOUNCEMENT_PROGRAM, .fd = -1};
@@ -83,7 +86,7 @@ static int tell_memory(struct tie *t)
 	return announcement_send(t->fd, &own);
 }
 
-static int obey(struct tie *t, const struct announcement *order)
+static int tie_obey(struct tie *t, const struct announcement *order)
 {
 	struct announcer *a = t->announcer;
 
@@ -94,8 +97,8 @@ static int obey(struct tie *t, const struct announcement *order)
 	if (order->fd >= 0)
 		close(order->fd);
 	if (order->kind == ANNOUNCEMENT_MEMORY)
-		return tell_memory(t);
-	return order->kind == ANNOUNCEMENT_STATUS ? tell(t, t->fd, -1) : -EPROTO;
+		return tie_tell_memory(t);
+	return order->kind == ANNOUNCEMENT_STATUS ? tie_tell(t, t->fd, -1) : -EPROTO;
 }
 
 static void on_order(uv_poll_t *poll, int status, int events)
@@ -106,17 +109,17 @@ static void on_order(uv_poll_t *poll, int status, int events)
 
 	(void)events;
 	if (r == 1)
-		r = obey(t, &order);
+		r = tie_obey(t, &order);
 	else if (r == 0)
 		r = -ECONNRESET;
 	if (r && r != -EAGAIN)
-		drop(t);
+		tie_drop(t);
 }
 
-/* Beginning one. */
+/* --- beginning a connection ---------------------------------------------------------------- */
 
-/* Whoever listens is given channels into this server: root, or the program's user. */
-static int check_daemon(struct tie *t, int fd)
+/* The daemon gets channels into this server, so it must be root's or the program's user's. */
+static int tie_check_daemon(struct tie *t, int fd)
 {
 	struct announcer *a = t->announcer;
 	pid_t pid;
@@ -126,19 +129,19 @@ static int check_daemon(struct tie *t, int fd)
 	return r || uid == 0 || uid == a->policy.find_uid(a->policy.context) ? r : -EPERM;
 }
 
-static int introduce(struct tie *t, int fd)
+static int tie_introduce(struct tie *t, int fd)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, t->announcer->pid, 0);
-	int r = check_daemon(t, fd);
+	int r = tie_check_daemon(t, fd);
 
 	if (!r)
-		r = tell(t, fd, pidfd);
+		r = tie_tell(t, fd, pidfd);
 	if (pidfd >= 0)
 		close(pidfd);
 	return r;
 }
 
-static int connect_to_daemon(const struct tie *t)
+static int tie_connect(const struct tie *t)
 {
 	char address[RUNTIME_DIR_MAX_BYTES + 32];
 
@@ -146,10 +149,10 @@ static int connect_to_daemon(const struct tie *t)
 	return unix_peer_connect_messages(address);
 }
 
-static int begin(struct tie *t)
+static int tie_begin(struct tie *t)
 {
-	int fd = connect_to_daemon(t);
-	int r = fd < 0 ? fd : introduce(t, fd);
+	int fd = tie_connect(t);
+	int r = fd < 0 ? fd : tie_introduce(t, fd);
 
 	if (!r)
 		r = uv_poll_init(t->announcer->loop, &t->poll, fd);
@@ -164,23 +167,23 @@ static int begin(struct tie *t)
 	return uv_poll_start(&t->poll, UV_READABLE, on_order);
 }
 
-static void try_tie(struct tie *t)
+static void tie_try(struct tie *t)
 {
 	int r;
 
 	if (t->fd >= 0 || t->is_closing || runtime_dir_check(t->dir, geteuid()))
 		return;
-	r = begin(t);
+	r = tie_begin(t);
 	if (r && r != -ENOENT)
 		log_debug(LOG_LISTEN, "%s/" RUNTIME_DIR_REGISTRY ": %s", t->dir, errno_words(r));
 	if (r == -ECONNREFUSED || r == -EAGAIN)
-		try_again_later(t);
+		tie_try_later(t);
 }
 
-/* The names. */
+/* --- the names ----------------------------------------------------------------------------- */
 
-/* The directory, or, as long as it is not there, the one above it. */
-static void watch(struct tie *t)
+/* Watches the directory, or, as long as it does not exist, the one above it. */
+static void tie_watch(struct tie *t)
 {
 	char above[RUNTIME_DIR_MAX_BYTES];
 	int fd = t->announcer->names_fd;
@@ -191,30 +194,33 @@ static void watch(struct tie *t)
 		return;
 	snprintf(above, sizeof above, "%s", t->dir);
 	*strrchr(above, '/') = '\0';
-	/* Much comes and goes there, and who keeps a server in it has made the directory. */
+	/*
+	 * Much comes and goes in /tmp, and the daemon that keeps a socket below it has made the
+	 * directory.
+	 */
 	if (strcmp(above, "/tmp") != 0)
 		t->watch = inotify_add_watch(fd, above, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
 }
 
-/* The name of a place's directory, or of the socket in it. */
-static int is_of_interest(const struct tie *t, const struct inotify_event *e)
+/* Whether the name is that of the tie's directory, or of the socket in it. */
+static bool tie_is_concerned(const struct tie *t, const struct inotify_event *e)
 {
 	return e->len && (strcmp(e->name, RUNTIME_DIR_REGISTRY) == 0 ||
 				 strcmp(e->name, strrchr(t->dir, '/') + 1) == 0);
 }
 
-static void note(struct announcer *a, const struct inotify_event *e)
+static void announcer_note_name(struct announcer *a, const struct inotify_event *e)
 {
 	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++) {
 		struct tie *t = &a->ties[i];
 
 		if (!t->dir[0] || t->watch != e->wd)
 			continue;
-		if (e->mask & IN_IGNORED || (is_of_interest(t, e) && e->mask & IN_ISDIR))
-			watch(t);
-		if (is_of_interest(t, e)) {
+		if (e->mask & IN_IGNORED || (tie_is_concerned(t, e) && e->mask & IN_ISDIR))
+			tie_watch(t);
+		if (tie_is_concerned(t, e)) {
 			t->n_tries = 0;
-			try_tie(t);
+			tie_try(t);
 		}
 	}
 }
@@ -229,18 +235,18 @@ static void on_names(uv_poll_t *poll, int status, int events)
 	for (ssize_t at = 0; at < n;) {
 		const struct inotify_event *e = (const struct inotify_event *)(bytes + at);
 
-		note(a, e);
+		announcer_note_name(a, e);
 		at += (ssize_t)(sizeof *e + e->len);
 	}
 }
 
 /* Two places may be one directory: $XDG_RUNTIME_DIR is /run/user/UID. */
-static int is_new_place(const struct announcer *a, unsigned i)
+static bool is_new_place(const struct announcer *a, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
 		if (strcmp(a->ties[k].dir, a->ties[i].dir) == 0)
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 static void open_tie(struct announcer *a, unsigned i)
@@ -255,8 +261,8 @@ static void open_tie(struct announcer *a, unsigned i)
 		t->dir[0] = '\0';
 		return;
 	}
-	watch(t);
-	try_tie(t);
+	tie_watch(t);
+	tie_try(t);
 }
 
 void announcer_open(
@@ -288,14 +294,14 @@ void announcer_close(struct announcer *a)
 	if (!a->loop || a->names_fd < 0 || a->is_over)
 		return;
 	/*
-	 * To close it takes the kernel some 20 ms, for which ptap_server_stop() would wait: it goes
-	 * with the process.
+	 * Closing it takes the kernel some 20 ms, for which ptap_server_stop() would wait; it is
+	 * closed when the process ends.
 	 */
 	uv_poll_stop(&a->names);
-	a->is_over = 1;
+	a->is_over = true;
 	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++) {
 		if (a->ties[i].announcer)
 			uv_timer_stop(&a->ties[i].again);
-		drop(&a->ties[i]);
+		tie_drop(&a->ties[i]);
 	}
 }

@@ -23,7 +23,7 @@
 #include "base/log.h"
 #include "daemon/kernel/descriptors.h"
 #include "daemon/kernel/lineage.h"
-#include "daemon/serve/children/join_request.h"
+#include "daemon/kernel/passed_fd.h"
 #include "daemon/target/exit_note.h"
 
 #define NUDGE_MS 1
@@ -42,11 +42,47 @@ static void on_nudge(uv_timer_t *timer)
 		uv_timer_stop(timer);
 }
 
-/* The family has news. The worker may be busy, or just about to sleep: then it is tried again. */
+/* Tells the worker of the family's news. It may be busy, or about to sleep: then try again. */
 static void joins_wake_worker(struct joins *j)
 {
 	if (!family_kick(j->family))
 		uv_timer_start(&j->nudge, on_nudge, NUDGE_MS, NUDGE_MS);
+}
+
+/* --- requests -------------------------------------------------------------------------------- */
+
+/* Every byte and descriptor of a request may be hostile. */
+
+/* It takes the same time for every wrong secret, so that a child cannot find it byte by byte. */
+static bool join_is_secret(const uint8_t *a, const uint8_t *b)
+{
+	unsigned differ = 0;
+
+	for (int i = 0; i < JOIN_SECRET_BYTES; i++)
+		differ |= (unsigned)(a[i] ^ b[i]);
+	return differ == 0;
+}
+
+static int join_request_check(const struct join_request *request, size_t n, const uint8_t *secret)
+{
+	if (n != sizeof *request || request->magic != JOIN_MAGIC ||
+		request->version != JOIN_VERSION)
+		return -EPROTO;
+	return join_is_secret(request->secret, secret) ? 0 : -EACCES;
+}
+
+int join_request_read(int fd, const uint8_t secret[JOIN_SECRET_BYTES], struct join_request *request,
+	int *memfd_out)
+{
+	ssize_t n = passed_fd_receive(fd, request, sizeof *request, memfd_out);
+	int r;
+
+	if (n < 0)
+		return (int)n;
+	r = *memfd_out < 0 ? -EBADMSG : join_request_check(request, (size_t)n, secret);
+	if (r && *memfd_out >= 0)
+		close(*memfd_out);
+	return r;
 }
 
 /* --- children --------------------------------------------------------------------------------- */
@@ -231,8 +267,8 @@ static void answer_child(struct joins *j, int fd, int result)
 	send(fd, &a, sizeof a, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Reads the request and answers it. 0 when it has not come yet. */
-static int applicant_hear(struct applicant *v)
+/* Reads the request and answers it. Returns whether it has come. */
+static bool applicant_hear(struct applicant *v)
 {
 	struct joins *j = v->joins;
 	struct join_request request;
@@ -240,7 +276,7 @@ static int applicant_hear(struct applicant *v)
 	int r = join_request_read(v->fd, j->secret, &request, &memfd);
 
 	if (r == -EAGAIN)
-		return 0;
+		return false;
 	if (!r)
 		r = adopt_child(j, v->child, v->peer, &request, memfd);
 	if (r)
@@ -248,7 +284,7 @@ static int applicant_hear(struct applicant *v)
 	answer_child(j, v->fd, r);
 	if (!r)
 		joins_wake_worker(j);
-	return 1;
+	return true;
 }
 
 static void on_request(uv_poll_t *poll, int status, int events)
@@ -313,12 +349,12 @@ static int applicant_new(struct joins *j, int fd, pid_t peer, pid_t child)
 /*
  * A child has one clone at a time, so a child that connects twice must not take the others' room.
  */
-static int has_applicant(const struct joins *j, pid_t child)
+static bool has_applicant(const struct joins *j, pid_t child)
 {
 	for (const struct applicant *v = j->applicants; v; v = v->next)
 		if (v->child == child)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* Takes the new connection |fd|, waits 2 s at most for its request, answers, and closes it. */
@@ -385,10 +421,10 @@ static int listener_open(char name[JOIN_NAME_BYTES], int backlog)
  * An applicant has a descriptor, and a child that joins has two. When descriptors are short, one
  * applicant at a time is heard.
  */
-static int can_hear_one_more(const struct joins *j)
+static bool can_hear_one_more(const struct joins *j)
 {
 	if (j->n_applicants == 0)
-		return 1;
+		return true;
 	return j->n_applicants < JOINS_MAX_APPLICANTS &&
 	       descriptors_are_left(3 + 2 * j->n_applicants, DESCRIPTORS_OF_CHILDREN);
 }

@@ -44,4 +44,12 @@ void joins_serve(struct joins *j);
 /* Lets no more children join. Main loop. */
 void joins_close(struct joins *j);
 
+/*
+ * Reads the request of a forked child to join, and the descriptor that comes with it, from the
+ * socket |fd|; both are checked. Owner: *memfd_out, on success, is the caller's. 0, -EAGAIN, or a
+ * negative errno for a request that is not as it should be.
+ */
+int join_request_read(int fd, const uint8_t secret[JOIN_SECRET_BYTES], struct join_request *request,
+	int *memfd_out);
+
 #endif

@@ -16,7 +16,7 @@
 #include "daemon/serve/door/access.h"
 #include "daemon/target/target.h"
 
-/* How often a parent that is too busy is tried again. */
+/* A parent that is too busy is tried again so often. */
 #define PAUSE_MS 100
 #define N_TRIES 100
 #define MAX_ATTEMPTS 64
@@ -48,7 +48,7 @@ static int check_peer(const struct notice_relay *relay, int fd, pid_t *pid)
 	return r || uid == 0 || uid == target_find_uid(relay->access->target) ? r : -EPERM;
 }
 
-/* The parent. */
+/* --- the parent ---------------------------------------------------------------------------- */
 
 static int send_to_parent(const struct notice_relay *relay, const struct notice *n)
 {
@@ -142,7 +142,7 @@ void notice_relay_announce(
 	tell_parent(relay, &n);
 }
 
-/* Children. */
+/* --- children ------------------------------------------------------------------------------ */
 
 /* Takes the notice's pidfd. */
 static void pass_notice_on(struct notice_relay *relay, struct notice *n)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notices (notice.h) between the servers of a program, its parent and its children. A server tells
- * the one that PROFTAP_PARENT names of itself, once, and passes on the notices that its children's
- * servers send.
+ * Notices (registry.h) between the servers of a program, its parent and its children. A server
+ * sends its own, once, to the one that PROFTAP_PARENT names, and passes on the notices of its
+ * children's servers.
  *
  * Threads: the loop's only; the registry's any.
  */
@@ -17,7 +17,7 @@ struct access;
 
 struct notice_relay {
 	uv_loop_t *loop;
-	struct access *access; /* which users parents and children may have */
+	struct access *access; /* it tells which users parents and children may have */
 	struct registry *registry;
 	unsigned n_attempts; /* notices that the parent has not taken yet */
 	char parent[NOTICE_ADDRESS_BYTES]; /* "": none, or not known yet */

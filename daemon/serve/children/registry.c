@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Children that told of themselves; see registry.h. */
+/* Children that announced themselves; see registry.h. */
 #include "daemon/serve/children/registry.h"
 
 #include <errno.h>
@@ -8,9 +8,69 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/printable.h"
 #include "daemon/kernel/descriptors.h"
+#include "daemon/kernel/passed_fd.h"
 #include "daemon/kernel/pidfd.h"
 #include "daemon/kernel/unix_peer.h"
+#include "daemon/serve/door/greeting.h"
+
+/* --- notices ------------------------------------------------------------------------------- */
+
+#define NOTICE_MAX_BYTES (GREETING_BYTES + NOTICE_ADDRESS_BYTES + 40)
+
+int notice_send(int fd, const struct notice *n)
+{
+	char text[NOTICE_MAX_BYTES];
+	int n_bytes = snprintf(text, sizeof text, "%s%d %u %s\n", greeting_notice, (int)n->pid,
+		n->n_hops, n->address);
+
+	return passed_fd_send(fd, text, (size_t)n_bytes, n->pidfd);
+}
+
+/* Checks a notice, because its texts go to clients and into logs. */
+static bool notice_is_in_range(const struct notice *n)
+{
+	size_t n_bytes = strlen(n->address);
+
+	for (size_t at = 0, kept; at < n_bytes; at += kept) {
+		kept = printable_length(n->address + at, n_bytes - at);
+		if (!kept)
+			return false;
+	}
+	return n->pid > 0 && n->n_hops < NOTICE_MAX_HOPS && strncmp(n->address, "unix:/", 6) == 0;
+}
+
+static int notice_parse(const char *text, size_t n_bytes, struct notice *out)
+{
+	int pid;
+	int end = -1;
+
+	if (strncmp(text, greeting_notice, GREETING_BYTES) ||
+		sscanf(text + GREETING_BYTES, "%d %u %127[^\n]%n", &pid, &out->n_hops, out->address,
+			&end) != 3 ||
+		GREETING_BYTES + (size_t)end + 1 != n_bytes || text[n_bytes - 1] != '\n')
+		return -EPROTO;
+	out->pid = pid;
+	return notice_is_in_range(out) ? 0 : -EPROTO;
+}
+
+int notice_read(int fd, struct notice *out)
+{
+	char text[NOTICE_MAX_BYTES + 1];
+	ssize_t n = passed_fd_receive(fd, text, NOTICE_MAX_BYTES, &out->pidfd);
+	int r;
+
+	if (n < 0)
+		return (int)n;
+	text[n] = '\0';
+	r = notice_parse(text, (size_t)n, out);
+	if (r && out->pidfd >= 0)
+		close(out->pidfd);
+	return r;
+}
+
+/* --- the registry -------------------------------------------------------------------------- */
 
 void registry_init(struct registry *r)
 {
@@ -18,26 +78,24 @@ void registry_init(struct registry *r)
 	pthread_mutex_init(&r->mutex, NULL);
 }
 
-/* Who is there. */
-
-static void forget(struct registered *e)
+static void registered_forget(struct registered *e)
 {
 	if (e->pidfd >= 0)
 		close(e->pidfd);
 	e->pidfd = -1;
 }
 
-static int answers(const struct registered *e)
+static bool registered_answers(const struct registered *e)
 {
 	int fd = unix_peer_connect(e->address);
 
 	if (fd >= 0)
 		close(fd);
-	/* One that has no time for us lives. */
+	/* A server whose queue is full is alive. */
 	return fd >= 0 || fd == -EAGAIN;
 }
 
-static void prune(struct registry *r, int (*is_kept)(const struct registered *))
+static void registry_prune(struct registry *r, bool (*is_kept)(const struct registered *))
 {
 	size_t n = 0;
 
@@ -45,24 +103,22 @@ static void prune(struct registry *r, int (*is_kept)(const struct registered *))
 		if (is_kept(&r->v[i]))
 			r->v[n++] = r->v[i];
 		else
-			forget(&r->v[i]);
+			registered_forget(&r->v[i]);
 	}
 	r->n = n;
 }
 
-static int lives(const struct registered *e)
+static bool registered_lives(const struct registered *e)
 {
 	return !pidfd_has_ended(e->pidfd);
 }
 
-static int lives_and_answers(const struct registered *e)
+static bool registered_lives_and_answers(const struct registered *e)
 {
-	return !pidfd_has_ended(e->pidfd) && answers(e);
+	return !pidfd_has_ended(e->pidfd) && registered_answers(e);
 }
 
-/* What it is to this process. */
-
-static int read_mount_namespace(const char *pid, char *out, size_t size)
+static bool read_mount_namespace(const char *pid, char *out, size_t size)
 {
 	char path[64];
 	ssize_t n;
@@ -74,7 +130,7 @@ static int read_mount_namespace(const char *pid, char *out, size_t size)
 }
 
 /* A path of another mount namespace leads there only by way of a process in it. */
-static void make_reachable(struct notice *n, pid_t peer)
+static void notice_make_reachable(struct notice *n, pid_t peer)
 {
 	char address[2 * NOTICE_ADDRESS_BYTES];
 	char pid[16];
@@ -91,18 +147,18 @@ static void make_reachable(struct notice *n, pid_t peer)
 		strcpy(n->address, address);
 }
 
-static int is_of(const struct registered *e, const struct registered *other)
+static bool registered_is_same(const struct registered *e, const struct registered *other)
 {
 	return strcmp(e->address, other->address) == 0 ||
 	       (e->is_pid_ours && other->is_pid_ours && e->pid == other->pid);
 }
 
-static int put(struct registry *r, const struct registered *e)
+static int registry_put(struct registry *r, const struct registered *e)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		if (!is_of(&r->v[i], e))
+		if (!registered_is_same(&r->v[i], e))
 			continue;
-		forget(&r->v[i]);
+		registered_forget(&r->v[i]);
 		r->v[i] = *e;
 		return 0;
 	}
@@ -121,21 +177,21 @@ int registry_add(struct registry *r, struct notice *n, pid_t peer)
 	e.pidfd = descriptors_keep(n->pidfd, DESCRIPTORS_OF_CHILDREN);
 	n->pidfd = -1;
 	if (pid < 0) {
-		forget(&e);
+		registered_forget(&e);
 		return pid;
 	}
 	if (pid > 0) {
 		e.pid = pid;
-		e.is_pid_ours = 1;
+		e.is_pid_ours = true;
 	}
-	make_reachable(n, peer);
+	notice_make_reachable(n, peer);
 	memcpy(e.address, n->address, sizeof e.address);
 	pthread_mutex_lock(&r->mutex);
-	prune(r, lives);
-	error = put(r, &e);
+	registry_prune(r, registered_lives);
+	error = registry_put(r, &e);
 	pthread_mutex_unlock(&r->mutex);
 	if (error)
-		forget(&e);
+		registered_forget(&e);
 	return error;
 }
 
@@ -144,7 +200,7 @@ size_t registry_list(struct registry *r, struct registered *out)
 	size_t n;
 
 	pthread_mutex_lock(&r->mutex);
-	prune(r, lives_and_answers);
+	registry_prune(r, registered_lives_and_answers);
 	n = r->n;
 	memcpy(out, r->v, n * sizeof *out);
 	pthread_mutex_unlock(&r->mutex);

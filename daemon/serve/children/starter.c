@@ -24,9 +24,78 @@
 #include "daemon/kernel/lineage.h"
 #include "daemon/kernel/passed_fd.h"
 #include "daemon/kernel/unix_peer.h"
-#include "daemon/serve/children/serve_request.h"
 #include "daemon/serve/children/stock_look.h"
+#include "daemon/target/arena_file.h"
 #include "lib/wire/fds.h"
+
+/* --- requests -------------------------------------------------------------------------------- */
+
+bool serve_request_is_next(int fd)
+{
+	char word[SERVE_WORD_BYTES];
+
+	return recv(fd, word, sizeof word, MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof word &&
+	       memcmp(word, SERVE_WORD, sizeof word) == 0;
+}
+
+static bool socket_has_option(int fd, int name, int value)
+{
+	int is;
+	socklen_t n = sizeof is;
+
+	return getsockopt(fd, SOL_SOCKET, name, &is, &n) == 0 && is == value;
+}
+
+static bool socket_is_listener(int fd)
+{
+	return socket_has_option(fd, SO_ACCEPTCONN, 1) &&
+	       socket_has_option(fd, SO_TYPE, SOCK_STREAM) &&
+	       (socket_has_option(fd, SO_DOMAIN, AF_INET) ||
+		       socket_has_option(fd, SO_DOMAIN, AF_INET6) ||
+		       socket_has_option(fd, SO_DOMAIN, AF_UNIX));
+}
+
+static int serve_request_check(const struct serve_request *request, size_t n, const int *fds)
+{
+	if (n != sizeof *request || memcmp(request->word, SERVE_WORD, SERVE_WORD_BYTES) != 0)
+		return -EPROTO;
+	if (!arena_file_find_size(fds[0]) || (fds[1] >= 0 && !socket_is_listener(fds[1])))
+		return -EBADMSG;
+	return 0;
+}
+
+/* The server must not block in accept(), whatever the program had set. */
+static int socket_unblock(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) ? -errno : 0;
+}
+
+int serve_request_read(int fd, struct serve_request *request, struct serve_brought *brought)
+{
+	int fds[SERVE_MAX_DESCRIPTORS];
+	ssize_t n = passed_fds_receive(fd, request, sizeof *request, fds, SERVE_MAX_DESCRIPTORS);
+	int r = n < 0 ? (int)n : serve_request_check(request, (size_t)n, fds);
+
+	if (!r && fds[1] >= 0)
+		r = socket_unblock(fds[1]);
+	for (int i = 0; r && i < SERVE_MAX_DESCRIPTORS; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+	brought->arena = fds[0];
+	brought->listener = fds[1];
+	return r;
+}
+
+int serve_request_answer(int fd, int result)
+{
+	const struct serve_answer answer = {.result = result};
+
+	return send(fd, &answer, sizeof answer, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
 
 /* --- the server's process --------------------------------------------------------------------- */
 
@@ -210,7 +279,7 @@ static void reap_children(struct started_servers *s)
 	}
 }
 
-static int has_room(const struct started_servers *s, uid_t uid)
+static bool has_room(const struct started_servers *s, uid_t uid)
 {
 	unsigned n = 0;
 
@@ -271,8 +340,8 @@ static void fork_look(struct started_servers *s, const char *message, size_t n, 
 	close(out);
 }
 
-/* Takes one message of the daemon. 0 when the daemon has ended. */
-static int take_message(struct started_servers *s, int socket)
+/* Takes one message of the daemon. Returns whether the daemon still runs. */
+static bool take_message(struct started_servers *s, int socket)
 {
 	char message[STOCK_LOOK_MAX_BYTES];
 	int fd;

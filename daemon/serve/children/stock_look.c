@@ -28,9 +28,9 @@
 #include "daemon/kernel/passed_fd.h"
 #include "daemon/serve/children/starter.h"
 
-/* How long the servers of one user get to answer. */
+/* The time that the servers of one user get to answer. */
 #define ANSWER_MS 500
-/* How long the daemon waits for the looks of all users together. */
+/* The time that the daemon waits for the looks of all users together. */
 #define WAIT_MS 4000
 #define MAX_ANSWER_BYTES 65536
 /*
@@ -45,16 +45,16 @@ struct pairs {
 	size_t n;
 };
 
-static int is_wanted(const char *message, size_t n, uid_t uid)
+static bool message_has_user(const char *message, size_t n, uid_t uid)
 {
 	uint32_t wanted;
 
 	for (size_t at = 1; uid && at + sizeof wanted <= n; at += sizeof wanted) {
 		memcpy(&wanted, message + at, sizeof wanted);
 		if (wanted == uid)
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /* Supplementary groups are left out: they give no access to the processes of others. */
@@ -78,7 +78,7 @@ static void find_pairs(struct pairs *p, const char *message, size_t n)
 
 		if (isdigit((unsigned char)entry->d_name[0]) &&
 			!identity_find("", (pid_t)atoi(entry->d_name), &i) &&
-			is_wanted(message, n, i.uid))
+			message_has_user(message, n, i.uid))
 			add_pair(p, &i);
 	}
 	if (dir)
@@ -92,7 +92,7 @@ static void write_found(const struct stock_server *one, FILE *out)
 		one->make, one->name);
 }
 
-static void look_as(const struct identity *i, int out)
+static void look_as_user(const struct identity *i, int out)
 {
 	struct stock_servers found = STOCK_SERVERS_INIT;
 	FILE *f = identity_assume(i) ? NULL : fdopen(out, "we");
@@ -123,7 +123,7 @@ void stock_look_serve(const char *message, size_t n, int out)
 		pid_t pid = fork();
 
 		if (pid == 0) {
-			look_as(&pairs.v[i], out);
+			look_as_user(&pairs.v[i], out);
 			_exit(0);
 		}
 		if (pid > 0)
@@ -133,7 +133,7 @@ void stock_look_serve(const char *message, size_t n, int out)
 
 /* --- the daemon's side --------------------------------------------------------------------- */
 
-/* The uids of others, each once, behind the word: the length of the message. */
+/* Writes the uids of others, each once, behind the word. Returns the length of the message. */
 static size_t write_message(const struct stock_servers *s, char *message)
 {
 	size_t n = 1;
@@ -142,7 +142,7 @@ static size_t write_message(const struct stock_servers *s, char *message)
 	for (size_t i = 0; i < s->n; i++) {
 		uint32_t uid = s->v[i].uid;
 
-		if (!uid || uid == geteuid() || is_wanted(message, n, uid) ||
+		if (!uid || uid == geteuid() || message_has_user(message, n, uid) ||
 			n == STOCK_LOOK_MAX_BYTES)
 			continue;
 		memcpy(message + n, &uid, sizeof uid);
@@ -152,10 +152,10 @@ static size_t write_message(const struct stock_servers *s, char *message)
 }
 
 /*
- * Reads the answer to its end, and returns the number of bytes. What comes too late or does not fit
- * is left out.
+ * Reads the answer to its end, and returns the number of bytes. Bytes that come too late or do not
+ * fit are left out.
  */
-static size_t read_answer(int from, char *to, size_t size)
+static size_t answer_read(int from, char *to, size_t size)
 {
 	int64_t end_ns = monotonic_ns() + WAIT_MS * NS_PER_MS;
 	size_t n = 0;
@@ -183,7 +183,7 @@ static struct stock_server *find_socket(struct stock_servers *s, uint64_t inode)
 	return NULL;
 }
 
-static void take_line(struct stock_servers *s, const char *line)
+static void answer_take_line(struct stock_servers *s, const char *line)
 {
 	struct stock_server read = {.pid = 0};
 	struct stock_server *one;
@@ -209,13 +209,13 @@ static void take_line(struct stock_servers *s, const char *line)
 	memcpy(one->name, read.name, sizeof one->name);
 }
 
-static void take_answer(struct stock_servers *s, char *answer)
+static void answer_take(struct stock_servers *s, char *answer)
 {
 	char *rest = answer;
 	char *line;
 
 	while ((line = strsep(&rest, "\n")))
-		take_line(s, line);
+		answer_take_line(s, line);
 }
 
 void stock_look_ask(struct starter *starter, struct stock_servers *s)
@@ -231,8 +231,8 @@ void stock_look_ask(struct starter *starter, struct stock_servers *s)
 	r = passed_fd_send(starter->socket, message, n, ends[1]);
 	close(ends[1]);
 	if (!r) {
-		answer[read_answer(ends[0], answer, MAX_ANSWER_BYTES - 1)] = '\0';
-		take_answer(s, answer);
+		answer[answer_read(ends[0], answer, MAX_ANSWER_BYTES - 1)] = '\0';
+		answer_take(s, answer);
 	}
 	close(ends[0]);
 }

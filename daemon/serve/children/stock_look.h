@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looking for profiler servers of another make (base/stock_servers.h) among the processes of other
- * users, for a host daemon that is not root: only a process of that user may see which sockets
- * another one has, and what it maps. So the starter, which may become other users, has one of each
- * user look.
+ * users, for a host daemon that is not root: only a process of the same user may see the sockets
+ * and mappings of another one. So the starter, which may become other users, has one process of
+ * each user look.
  */
 #ifndef DAEMON_STOCK_LOOK_H
 #define DAEMON_STOCK_LOOK_H
@@ -16,8 +16,8 @@ struct stock_servers;
 /* Users in one message. */
 #define STOCK_LOOK_MAX_USERS 64
 /*
- * The first byte of the message to the starter; the uids follow, uint32_t each, and with it comes
- * the end of a pipe for the answer.
+ * The first byte of the message to the starter; the uids follow, uint32_t each. The end of a pipe
+ * for the answer comes with the message.
  */
 #define STOCK_LOOK_WORD 'L'
 #define STOCK_LOOK_MAX_BYTES (1 + STOCK_LOOK_MAX_USERS * 4)
@@ -31,7 +31,7 @@ void stock_look_ask(struct starter *starter, struct stock_servers *s);
 
 /*
  * The starter's side, in a process of its own: looks as each of the users of a message of |n|
- * bytes, and writes to |out| what it finds. Never as root.
+ * bytes, but never as root, and writes the servers to |out|.
  */
 void stock_look_serve(const char *message, size_t n, int out);
 

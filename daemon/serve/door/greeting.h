@@ -11,7 +11,7 @@
 enum greeting {
 	GREETING_HTTP2, /* also as much of it as there is */
 	GREETING_HTTP1, /* a request line */
-	GREETING_NOTICE, /* of a child's server; see notice.h */
+	GREETING_NOTICE, /* of a child's server; see registry.h */
 	GREETING_OTHER, /* TLS, and anything else */
 };
 
