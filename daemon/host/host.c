@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host daemon; see host.h. The main loop waits for connections and announcements; gRPC has a
- * thread of its own.
+ * The host daemon's start, main loop and end; see host.h. The loop waits for connections and
+ * announcements; gRPC has a thread of its own.
  */
 #include "daemon/host/host.h"
 
@@ -16,11 +16,13 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/line_break.h"
 #include "base/log.h"
 #include "base/runtime_dir.h"
 #include "daemon/host/calls/audit.h"
+#include "daemon/host/config/invocation.h"
 #include "daemon/host/config/listener.h"
-#include "daemon/host/host_signals.h"
+#include "daemon/host/config/settings.h"
 #include "daemon/host/machine/machine.h"
 #include "daemon/host/parts.h"
 #include "daemon/host/programs/caller.h"
@@ -89,14 +91,12 @@ static void host_log_open(void)
 
 /* --- the daemon ------------------------------------------------------------------------------- */
 
-/* A capture of many programs has a connection for each; and one user keeps no others out. */
+/* A capture of many programs has a connection for each. One user cannot keep all others out. */
 #define MAX_SERVED 256
 #define MAX_SERVED_OF_USER 128
 #define KEPT_BYTES (8 << 20)
 
-/* Serving. */
-
-/* Every user of this machine may connect; what each may see is for the calls to say. */
+/* Every user of this machine may connect. Each call checks the programs that its user may see. */
 static int may_enter(int fd, void *context)
 {
 	struct host *h = context;
@@ -105,7 +105,7 @@ static int may_enter(int fd, void *context)
 	return caller_identify(&caller, fd, &h->operators) == 0;
 }
 
-/* Of one that may enter. */
+/* Finds the user of a connection that may enter. */
 static int find_uid(int fd, uid_t *uid, void *context)
 {
 	struct caller caller;
@@ -116,7 +116,7 @@ static int find_uid(int fd, uid_t *uid, void *context)
 	return r;
 }
 
-/* With the first connection: gRPC's timers would wake the machine three times a second. */
+/* Called for the first connection, because gRPC's timers wake the machine three times a second. */
 static int start_rpc(struct host *h, struct diag *d)
 {
 	const struct rpc_server_config config = {
@@ -130,7 +130,7 @@ static int start_rpc(struct host *h, struct diag *d)
 	return h->rpc ? 0 : rpc_server_new(&config, &h->rpc, d);
 }
 
-static void serve(int fd, void *context)
+static void serve_connection(int fd, void *context)
 {
 	struct host *h = context;
 	struct diag d = DIAG_INIT;
@@ -144,9 +144,9 @@ static void serve(int fd, void *context)
 		log_warn(LOG_RPC, "%s", d.text);
 }
 
-/* Opening. */
+/* --- opening ---------------------------------------------------------------------------------- */
 
-static int open_registry(struct host *h, struct diag *d)
+static int host_open_registry(struct host *h, struct diag *d)
 {
 	char path[SETTINGS_TEXT_BYTES + 32];
 	int fd = listener_take("registry");
@@ -162,10 +162,10 @@ static int open_registry(struct host *h, struct diag *d)
 	return r ? diag_set(d, r, "registry: %s", uv_strerror(r)) : 0;
 }
 
-static int open_door(struct host *h, struct diag *d)
+static int host_open_door(struct host *h, struct diag *d)
 {
 	const struct door_policy policy = {.may_enter = may_enter,
-		.serve = serve,
+		.serve = serve_connection,
 		.context = h,
 		.find_uid = find_uid,
 		.max_served = MAX_SERVED,
@@ -181,7 +181,7 @@ static int open_door(struct host *h, struct diag *d)
 	return r ? diag_set(d, r, "%s: %s", h->settings.listen, uv_strerror(r)) : 0;
 }
 
-static int open_web(struct host *h, struct diag *d)
+static int host_open_web(struct host *h, struct diag *d)
 {
 	int fd = listener_take("web");
 
@@ -195,7 +195,7 @@ static int open_web(struct host *h, struct diag *d)
 	return web_open(&h->web, &h->loop, fd, &h->service, d);
 }
 
-static void say_status(struct host *h)
+static void tell_manager_status(struct host *h)
 {
 	if (!h->closing.has_begun)
 		manager_say_status(&h->manager, "%zu programs, %u calls under way",
@@ -212,10 +212,13 @@ static void on_sample(uv_timer_t *timer)
 		stock_finder_look(&h->stock, strcmp(h->settings.stock_servers, SETTINGS_YES) == 0);
 	ledger_add_sample(&h->ledger, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
 	web_tick(&h->web);
-	say_status(h);
+	tell_manager_status(h);
 }
 
-/* From the beginning, so that ten minutes are there when somebody looks. */
+/*
+ * Samples from the start of the daemon on, so that ten minutes of history exist for the first
+ * request.
+ */
 static int start_sampling(struct host *h, struct diag *d)
 {
 	const struct machine_config config = {
@@ -237,7 +240,9 @@ static int start_sampling(struct host *h, struct diag *d)
 	return r ? diag_set(d, r, "timer: %s", uv_strerror(r)) : 0;
 }
 
-/* While there is one thread. What it keeps of rights this process needs no more. */
+/*
+ * Called while there is one thread. The starter keeps rights that this process gives up afterwards.
+ */
 static void open_starter(struct host *h)
 {
 	int r = starter_open(&h->starter);
@@ -257,7 +262,7 @@ static int start_timers(struct host *h, struct diag *d)
 	return r ? diag_set(d, r, "timer: %s", uv_strerror(r)) : 0;
 }
 
-static int start(struct host *h, struct diag *d)
+static int host_start(struct host *h, struct diag *d)
 {
 	int r = uv_loop_init(&h->loop);
 
@@ -267,15 +272,15 @@ static int start(struct host *h, struct diag *d)
 	if (!r)
 		r = host_signals_open(h, d);
 	if (!r)
-		r = open_registry(h, d);
+		r = host_open_registry(h, d);
 	if (!r)
-		r = open_door(h, d);
+		r = host_open_door(h, d);
 	if (!r)
-		r = open_web(h, d);
+		r = host_open_web(h, d);
 	return r ? r : start_sampling(h, d);
 }
 
-static void init(
+static void host_init(
 	struct host *h, const struct invocation *invocation, const struct settings *settings)
 {
 	h->invocation = invocation;
@@ -306,7 +311,7 @@ static void set_allocator(void)
 	mallopt(M_TOP_PAD, KEPT_BYTES / 8);
 }
 
-/* Ending. */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static void close_handle(uv_handle_t *handle, void *context)
 {
@@ -315,19 +320,19 @@ static void close_handle(uv_handle_t *handle, void *context)
 		uv_close(handle, NULL);
 }
 
-static void end(struct host *h)
+static void host_end(struct host *h)
 {
 	uv_walk(&h->loop, close_handle, NULL);
 	uv_run(&h->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&h->loop);
 	stock_finder_deinit(&h->stock);
-	/* Calls that were given up and are still there may look at it. */
+	/* Calls that were given up and still run may read it. */
 	if (!errands_count(&h->service.errands))
 		machine_free(h->service.machine);
 }
 
-/* Where it can be reached, whoever made the sockets. */
-static void say_where(const struct host *h)
+/* Logs the addresses, also of sockets that systemd opened. */
+static void log_addresses(const struct host *h)
 {
 	char grpc[LISTENER_TEXT_BYTES];
 	char web[LISTENER_TEXT_BYTES] = SETTINGS_NONE;
@@ -340,15 +345,15 @@ static void say_where(const struct host *h)
 	log_info(LOG_LISTEN, "serving on %s, web %s, registry %s", grpc, web, registry);
 }
 
-/* Of a daemon that did not come to serve there: programs would try them. */
-static void remove_files(struct host *h)
+/* Removes the sockets of a daemon that could not start, since programs would try to connect. */
+static void host_remove_files(struct host *h)
 {
 	socket_file_remove(&h->registry_file);
 	socket_file_remove(&h->door_file);
 	socket_file_remove(&h->web_file);
 }
 
-int host_run(const struct invocation *invocation, const struct settings *settings)
+static int host_run(const struct invocation *invocation, const struct settings *settings)
 {
 	static struct host h;
 	struct diag d = DIAG_INIT;
@@ -358,17 +363,67 @@ int host_run(const struct invocation *invocation, const struct settings *setting
 	self_ignore_signals();
 	set_allocator();
 	rpc_poll_by_thread();
-	init(&h, invocation, settings);
+	host_init(&h, invocation, settings);
 	host_apply_settings(&h);
 	open_starter(&h);
-	if (start(&h, &d)) {
+	if (host_start(&h, &d)) {
 		log_error(LOG_LISTEN, "%s", d.text);
-		remove_files(&h);
+		host_remove_files(&h);
 		return 1;
 	}
-	say_where(&h);
+	log_addresses(&h);
 	manager_say_ready(&h.manager);
 	uv_run(&h.loop, UV_RUN_DEFAULT);
-	end(&h);
+	host_end(&h);
+	return 0;
+}
+
+/* --- the command line ------------------------------------------------------------------------- */
+
+#define INDENT "                  "
+
+static void print_setting(const struct setting *row, FILE *out)
+{
+	char form[160];
+
+	snprintf(form, sizeof form, "(%s; default \"%s\")", row->form, row->default_text);
+	fprintf(out, "  --%s VALUE\n", row->key);
+	line_break_print(out, INDENT, row->help, SETTINGS_WIDTH);
+	line_break_print(out, INDENT, form, SETTINGS_WIDTH);
+}
+
+void host_print_help(FILE *out)
+{
+	fputs("  --config FILE   read the settings from FILE instead of " INVOCATION_CONFIG "\n"
+	      "  --print-config  print the settings, each with its meaning, and exit\n",
+		out);
+	for (size_t i = 0; i < n_settings; i++)
+		print_setting(&settings_table[i], out);
+	fputs("A relative path begins at the working directory.\n", out);
+}
+
+static int print_failure(int r, const struct diag *d)
+{
+	fprintf(stderr, "proftapd: %s\n", d->text);
+	return r == -EINVAL ? 2 : 1;
+}
+
+int host_main(int argc, char **argv, int *status)
+{
+	struct invocation invocation;
+	struct settings settings;
+	struct diag d = DIAG_INIT;
+	int r = invocation_parse(&invocation, argc, argv, &d);
+
+	if (r > 0)
+		return r;
+	if (!r)
+		r = invocation_read(&invocation, &settings, &d);
+	if (r)
+		*status = print_failure(r, &d);
+	else if (!invocation.is_print)
+		*status = host_run(&invocation, &settings);
+	else
+		settings_print(&settings, stdout);
 	return 0;
 }

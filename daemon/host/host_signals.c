@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals; see host_signals.h. */
-#include "daemon/host/host_signals.h"
+/* The signals of the host daemon, and its end; see parts.h. */
+#include "daemon/host/parts.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -8,7 +8,6 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "daemon/host/config/invocation.h"
-#include "daemon/host/parts.h"
 #include "rpc/server.h"
 
 /* When the daemon ends, complete answers get this time to reach their clients. */
@@ -16,9 +15,16 @@
 /* The service manager is told to wait that much longer than the operator's limit. */
 #define STOPPING_MS 15000
 
-/* Ending. */
+#define LOOK_MS 20
+/* Calls that were given up get this time to answer. */
+#define FAREWELL_MS 1000
 
-/* On a thread of libuv's: the loop must go on, because it tells the service manager that the daemon lives. */
+/* --- the end ---------------------------------------------------------------------------------- */
+
+/*
+ * Runs on a thread of libuv's, because the loop must go on to tell the service manager that the
+ * daemon lives.
+ */
 static void finish_rpc(uv_work_t *work)
 {
 	struct host *h = work->data;
@@ -36,31 +42,57 @@ static void on_finished(uv_work_t *work, int status)
 	uv_stop(&h->loop);
 }
 
-unsigned host_count_calls(void *context)
+unsigned host_count_calls(struct host *h)
 {
-	struct host *h = context;
-
 	return errands_count(&h->service.errands) + web_count_captures(&h->web);
 }
 
-static void give_up_calls(void *context)
+static void give_up_calls(struct host *h, unsigned n)
 {
-	struct host *h = context;
-
+	log_warn(LOG_RPC, "%u calls did not end in time, and are given up", n);
+	h->closing.has_given_up = 1;
 	errands_give_up(&h->service.errands);
 	web_stop_captures(&h->web);
 }
 
-static void on_closed(void *context)
+static void finish_calls(struct host *h)
 {
-	struct host *h = context;
-	int64_t rest_ms = closing_get_rest_ms(&h->closing);
+	uint64_t now_ms = uv_now(&h->loop);
+	int64_t rest_ms = (int64_t)(h->closing.deadline_ms - now_ms);
 
 	health_end(&h->service.health);
 	h->grace_ms = (int)(rest_ms > GRACE_MS ? rest_ms : GRACE_MS);
 	h->finish.data = h;
 	if (uv_queue_work(&h->loop, &h->finish, finish_rpc, on_finished))
 		uv_stop(&h->loop);
+}
+
+static void on_look(uv_timer_t *timer)
+{
+	struct host *h = timer->data;
+	struct closing *c = &h->closing;
+	unsigned n = host_count_calls(h);
+	uint64_t now_ms = uv_now(timer->loop);
+
+	if (n && now_ms >= c->deadline_ms && !c->has_given_up)
+		give_up_calls(h, n);
+	if (n && now_ms < c->deadline_ms + FAREWELL_MS)
+		return;
+	uv_timer_stop(timer);
+	finish_calls(h);
+}
+
+static void await_calls(struct host *h, int64_t limit_ms)
+{
+	struct closing *c = &h->closing;
+	unsigned n = host_count_calls(h);
+
+	c->has_begun = 1;
+	c->deadline_ms = uv_now(&h->loop) + (uint64_t)limit_ms;
+	if (n)
+		log_info(LOG_RPC, "%u calls are under way, and have %lld s", n,
+			(long long)limit_ms / 1000);
+	uv_timer_start(&c->look, on_look, 0, LOOK_MS);
 }
 
 /* Programs stay known and connections open, so that clients can end what they have begun. */
@@ -76,22 +108,22 @@ static void begin_end(struct host *h)
 	socket_file_remove(&h->door_file);
 	socket_file_remove(&h->web_file);
 	socket_file_remove(&h->registry_file);
-	closing_begin(&h->closing, limit_ms);
+	await_calls(h, limit_ms);
 }
 
-/* A second signal gives up what is under way. */
+/* A second signal gives up all calls under way. */
 static void on_end(uv_signal_t *handle, int number)
 {
 	struct host *h = handle->data;
 
 	log_info(LOG_LISTEN, "ending: %s", number == SIGTERM ? "SIGTERM" : "SIGINT");
-	if (h->closing.has_begun)
-		closing_hurry(&h->closing);
-	else
+	if (!h->closing.has_begun)
 		begin_end(h);
+	else if (h->closing.deadline_ms > uv_now(&h->loop))
+		h->closing.deadline_ms = uv_now(&h->loop);
 }
 
-/* Settings, and reading them again. */
+/* --- settings --------------------------------------------------------------------------------- */
 
 void host_apply_settings(struct host *h)
 {
@@ -139,9 +171,9 @@ static const struct {
 
 int host_signals_open(struct host *h, struct diag *d)
 {
-	const struct closing_policy policy = {host_count_calls, give_up_calls, on_closed, h};
-	int r = closing_init(&h->closing, &h->loop, &policy);
+	int r = uv_timer_init(&h->loop, &h->closing.look);
 
+	h->closing.look.data = h;
 	for (size_t i = 0; !r && i < sizeof handled_signals / sizeof *handled_signals; i++) {
 		h->signals[i].data = h;
 		r = uv_signal_init(&h->loop, &h->signals[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notifies the service manager; see manager.h. */
+/* Notifications to the service manager; see manager.h. */
 #include "daemon/host/manager.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "base/log.h"
 
 /* 0, or -ENOENT: there is no manager. "@" stands for the byte 0 of an abstract name. */
-static int find_address(struct sockaddr_un *address, socklen_t *n_bytes)
+static int manager_find_address(struct sockaddr_un *address, socklen_t *n_bytes)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	size_t n = path ? strlen(path) : 0;
@@ -35,13 +35,13 @@ static int find_address(struct sockaddr_un *address, socklen_t *n_bytes)
 	return 0;
 }
 
-static void say(const char *lines)
+static void manager_send(const char *lines)
 {
 	struct sockaddr_un address;
 	socklen_t n_bytes;
 	_cleanup_close_ int fd = -1;
 
-	if (find_address(&address, &n_bytes))
+	if (manager_find_address(&address, &n_bytes))
 		return;
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || sendto(fd, lines, strlen(lines), MSG_NOSIGNAL,
@@ -49,15 +49,15 @@ static void say(const char *lines)
 		log_debug(LOG_LISTEN, "NOTIFY_SOCKET: %s", errno_words(-errno));
 }
 
-/* The watchdog. */
+/* --- the watchdog ----------------------------------------------------------------------------- */
 
 static void on_watchdog(uv_timer_t *timer)
 {
 	(void)timer;
-	say("WATCHDOG=1");
+	manager_send("WATCHDOG=1");
 }
 
-/* Twice in the time that the manager waits; 0: it does not. */
+/* Returns half of the time that the manager waits for a sign of life; 0: it expects none. */
 static uint64_t find_watchdog_ms(void)
 {
 	const char *pid = getenv("WATCHDOG_PID");
@@ -79,12 +79,12 @@ int manager_open(struct manager *m, uv_loop_t *loop)
 	return r;
 }
 
-/* States. */
+/* --- states ----------------------------------------------------------------------------------- */
 
 void manager_say_ready(struct manager *m)
 {
 	(void)m;
-	say("READY=1");
+	manager_send("READY=1");
 }
 
 void manager_say_reloading(struct manager *m)
@@ -94,7 +94,7 @@ void manager_say_reloading(struct manager *m)
 	(void)m;
 	snprintf(
 		lines, sizeof lines, "RELOADING=1\nMONOTONIC_USEC=%" PRId64, monotonic_ns() / 1000);
-	say(lines);
+	manager_send(lines);
 }
 
 void manager_say_stopping(struct manager *m, int64_t limit_ms)
@@ -103,7 +103,7 @@ void manager_say_stopping(struct manager *m, int64_t limit_ms)
 
 	(void)m;
 	snprintf(lines, sizeof lines, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRId64, limit_ms * 1000);
-	say(lines);
+	manager_send(lines);
 }
 
 void manager_say_status(struct manager *m, const char *format, ...)
@@ -119,5 +119,5 @@ void manager_say_status(struct manager *m, const char *format, ...)
 		return;
 	strcpy(m->status, text);
 	snprintf(line, sizeof line, "STATUS=%s", text);
-	say(line);
+	manager_send(line);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the host daemon, which host.c and host_signals.c share. */
+/* The parts of the host daemon, which host.c and host_signals.c share. The loop's thread only. */
 #ifndef DAEMON_PARTS_H
 #define DAEMON_PARTS_H
+
+#include <stdint.h>
 
 #include <uv.h>
 
 #include "daemon/host/calls/host_calls.h"
 #include "daemon/host/calls/ledger.h"
-#include "daemon/host/closing.h"
 #include "daemon/host/config/settings.h"
 #include "daemon/host/manager.h"
 #include "daemon/host/programs/caller.h"
@@ -19,12 +20,24 @@
 #include "daemon/serve/children/starter.h"
 #include "daemon/serve/door/door.h"
 
+struct diag;
 struct invocation;
 struct rpc_server;
 
+/*
+ * The time between the order to end and the end. Calls under way may go on until the deadline.
+ * Those that have not ended by then are given up, and get a second to report it.
+ */
+struct closing {
+	uv_timer_t look;
+	uint64_t deadline_ms; /* the loop's clock */
+	int has_begun;
+	int has_given_up;
+};
+
 struct host {
 	const struct invocation *invocation;
-	struct settings settings; /* as they count now */
+	struct settings settings; /* those in force */
 	struct host_service service;
 	struct operators operators;
 	struct programs programs;
@@ -35,8 +48,8 @@ struct host {
 	struct door door;
 	struct socket_file door_file; /* if it listens on a path */
 	struct web web;
-	int web_listener; /* the web's, as long as that is open */
-	struct socket_file web_file; /* as door_file */
+	int web_listener; /* valid as long as |web| is open */
+	struct socket_file web_file; /* if it listens on a path */
 	struct socket_file registry_file;
 	struct rpc_server *rpc;
 	uv_loop_t loop;
@@ -45,7 +58,20 @@ struct host {
 	struct manager manager;
 	struct closing closing;
 	uv_work_t finish;
-	int grace_ms; /* that it has */
+	int grace_ms; /* time limit of |finish| */
 };
+
+/*
+ * Handles signals from now on. SIGTERM and SIGINT end the daemon, the first one after calls are
+ * over, a second one at once; the loop is stopped then. SIGHUP reads the settings again. 0, or
+ * libuv's error with |d|. The loop's thread only.
+ */
+int host_signals_open(struct host *h, struct diag *d);
+
+/* Returns the number of calls, and of captures by HTTP, under way. */
+unsigned host_count_calls(struct host *h);
+
+/* Applies the settings that need no restart. */
+void host_apply_settings(struct host *h);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams that get a part behind them; see appending.h. */
+/* Streams with an appended part; see appending.h. */
 #include "daemon/host/calls/appending.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ void appending_deinit(struct appending *a)
 	a->sum = NULL;
 }
 
-/* The part. */
+/* --- the part --------------------------------------------------------------------------------- */
 
 static void make_part(struct appending *a, const Usage *wanted)
 {
@@ -61,7 +61,7 @@ static void make_part(struct appending *a, const Usage *wanted)
 	a->part_bytes = a->part_left = delivery_get_bytes(a->part);
 }
 
-/* As |wanted| says, which is NULL afterwards. */
+/* Makes the part for |wanted|, which is NULL afterwards. */
 static void add_part(struct appending *a, Usage **wanted)
 {
 	if (!*wanted)
@@ -71,36 +71,38 @@ static void add_part(struct appending *a, Usage **wanted)
 	*wanted = NULL;
 }
 
-/* What comes. 1: it is changed. */
+/* --- messages from the program's server ------------------------------------------------------- */
 
-static int take_chunk(struct appending *a, const uint8_t *data, size_t n)
+/* Each function up to appending_look() returns true if it has changed the message. */
+
+static bool take_chunk(struct appending *a, const uint8_t *data, size_t n)
 {
 	XXH3_64bits_update(a->sum, data, n);
 	a->n_bytes += n;
-	return 0;
+	return false;
 }
 
-static int take_progress(struct appending *a, Proftap__V1__Progress *progress)
+static bool take_progress(struct appending *a, Proftap__V1__Progress *progress)
 {
 	if (!progress->machine_usage)
-		return 0;
+		return false;
 	add_part(a, &progress->machine_usage);
 	progress->xspace_bytes += a->part_bytes;
-	return 1;
+	return true;
 }
 
-static int take_trailer(struct appending *a, Proftap__V1__Trailer *trailer)
+static bool take_trailer(struct appending *a, Proftap__V1__Trailer *trailer)
 {
 	if (trailer->xspace_bytes != a->n_bytes ||
 		trailer->xspace_xxh3 != XXH3_64bits_digest(a->sum))
-		return 0;
+		return false;
 	add_part(a, &trailer->machine_usage);
 	trailer->xspace_bytes += a->part_bytes;
 	trailer->n_events += a->n_events;
-	return 1;
+	return true;
 }
 
-static int take_reply(struct appending *a, Reply *reply)
+static bool take_reply(struct appending *a, Reply *reply)
 {
 	switch (reply->part_case) {
 	case PROFTAP__V1__CAPTURE_REPLY__PART_PROGRESS:
@@ -110,35 +112,35 @@ static int take_reply(struct appending *a, Reply *reply)
 	case PROFTAP__V1__CAPTURE_REPLY__PART_TRAILER:
 		return take_trailer(a, reply->trailer);
 	default:
-		return 0; /* of a later version */
+		return false; /* of a later version */
 	}
 }
 
-/* What is not a chunk alone, or lies in too many pieces: small, as a rule. */
-static int take_copy(struct appending *a, struct rpc_pending *from)
+/* Takes a message that is no chunk, or lies in too many pieces. Most are small. */
+static bool take_copy(struct appending *a, struct rpc_pending *from)
 {
 	size_t n = rpc_pending_get_bytes(from);
 	_cleanup_free_ uint8_t *data = malloc(n + 1);
 
 	if (!data || rpc_pending_copy(from, data, n, &n))
-		return 0;
+		return false;
 	a->reply = proftap__v1__capture_reply__unpack(NULL, n, data);
 	if (!a->reply)
-		return 0;
+		return false;
 	if (take_reply(a, a->reply))
-		return 1;
+		return true;
 	drop_reply(a);
-	return 0;
+	return false;
 }
 
-/* A message in pieces, as it came. */
+/* A message in the pieces in which it came. */
 struct pieces {
 	struct appending *a;
 	uint64_t n_bytes; /* of the message */
 	int is_begun;
 };
 
-/* 1: it is not a chunk. */
+/* Returns 1 if the message is not a chunk. */
 static int take_piece(const uint8_t *data, size_t n, void *context)
 {
 	struct pieces *p = context;
@@ -150,16 +152,16 @@ static int take_piece(const uint8_t *data, size_t n, void *context)
 	return take_chunk(p->a, data + head, n - head);
 }
 
-int appending_look(struct appending *a, struct rpc_pending *from)
+bool appending_look(struct appending *a, struct rpc_pending *from)
 {
 	struct pieces p = {a, rpc_pending_get_bytes(from), 0};
 
 	if (!a->sum)
-		return 0;
-	return rpc_pending_read(from, take_piece, &p) ? take_copy(a, from) : 0;
+		return false;
+	return rpc_pending_read(from, take_piece, &p) ? take_copy(a, from) : false;
 }
 
-/* What goes. */
+/* --- messages to the client ------------------------------------------------------------------- */
 
 static void write_chunk(struct appending *a, struct chunks *message)
 {
@@ -174,20 +176,20 @@ static void write_chunk(struct appending *a, struct chunks *message)
 	a->part_left -= n;
 }
 
-int appending_next(struct appending *a, struct chunks *message)
+bool appending_next(struct appending *a, struct chunks *message)
 {
-	int is_trailer;
+	bool is_trailer;
 
 	if (!a->reply)
-		return 0;
+		return false;
 	is_trailer = a->reply->part_case == PROFTAP__V1__CAPTURE_REPLY__PART_TRAILER;
 	if (is_trailer && a->part_left) {
 		write_chunk(a, message);
-		return 1;
+		return true;
 	}
 	if (is_trailer)
 		a->reply->trailer->xspace_xxh3 = XXH3_64bits_digest(a->sum);
 	reply_message_append(message, &a->reply->base);
 	drop_reply(a);
-	return 1;
+	return true;
 }

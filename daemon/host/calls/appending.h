@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stream of proftap.v1.CaptureReply on its way through the daemon, behind whose last chunk goes the machine's part
- * (machine_part.h) if the program's server wants that. Chunks are only summed up, where they lie; Progress and Trailer, which tell
- * the sums, are changed. A stream whose sums are wrong is passed on as it is: its reader is to see that.
+ * Appends the machine's part (machine_part.h) to a stream of proftap.v1.CaptureReply that passes
+ * through the daemon, after its last chunk, if the program's server wants that. Chunks are summed
+ * up without a copy; Progress and Trailer, which contain the sums, are changed. A stream whose sums
+ * are wrong is passed on unchanged, so that its reader notices.
  *
  * Threads: none inside; one at a time.
  */
 #ifndef DAEMON_APPENDING_H
 #define DAEMON_APPENDING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct Proftap__V1__CaptureReply;
@@ -21,25 +23,30 @@ struct rpc_pending;
 struct appending {
 	struct machine *machine; /* borrowed; NULL: there is no part */
 	struct XXH3_state_s *sum; /* of all chunks; NULL: memory ran out */
-	uint64_t n_bytes; /* the same */
-	int has_part; /* it was made, or could not be */
+	uint64_t n_bytes; /* size of all chunks */
+	int has_part; /* the part was made, or could not be made */
 	struct delivery *part; /* NULL: there is none */
 	uint64_t part_bytes;
-	uint64_t part_left; /* of those, to be sent */
-	uint64_t n_events; /* in it */
-	struct Proftap__V1__CaptureReply *reply; /* to be sent, changed; NULL: none */
+	uint64_t part_left; /* bytes of the part that are still to be sent */
+	uint64_t n_events; /* in the part */
+	struct Proftap__V1__CaptureReply
+		*reply; /* the changed message that comes next; NULL: none */
 };
 
-/* Where memory runs out, all is passed on as it is. */
+/* If memory runs out, all messages are passed on unchanged. */
 void appending_init(struct appending *a, struct machine *m);
 void appending_deinit(struct appending *a);
 
 /*
- * Looks at the message that is there at |from|. 0: it is to be passed on; 1: appending_next() has what goes in its place. Waits as
- * machine_part_append() does, once.
+ * Reads the message that |from| has at hand. false: pass it on; true: send the messages of
+ * appending_next() in its place. Once in a stream it calls machine_part_append(), which may take a
+ * sample.
  */
-int appending_look(struct appending *a, struct rpc_pending *from);
-/* The next message that goes in its place: 1, and it is in |message|, which keeps the error. 0: there is no more. */
-int appending_next(struct appending *a, struct chunks *message);
+bool appending_look(struct appending *a, struct rpc_pending *from);
+/*
+ * Writes the next message in its place to |message|, which keeps the error. Returns false if there
+ * is no further one.
+ */
+bool appending_next(struct appending *a, struct chunks *message);
 
 #endif

@@ -3,6 +3,7 @@
 #include "daemon/host/calls/audit.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/printable.h"
-#include "daemon/host/calls/host_method.h"
+#include "daemon/host/calls/host_calls.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/serve/message/message_text.h"
 
-/* systemd's catalogue knows messages by such a number: journalctl MESSAGE_ID=… */
+/* systemd's catalogue identifies messages by such a number: journalctl MESSAGE_ID=… */
 #define MESSAGE_ID "e57064807e3e40929c3a1f7438727385"
 
 static void describe_request(
@@ -70,8 +71,8 @@ void audit_note_target(const struct rpc_call *call, const struct program *progra
 		audit_add_target(a, program);
 }
 
-/* No such program, as far as this caller may know, or nothing for this caller at all. */
-static int is_refusal(enum rpc_status status)
+/* A caller gets RPC_NOT_FOUND for programs that it may not see, too. */
+static bool is_refusal(enum rpc_status status)
 {
 	return status == RPC_NOT_FOUND || status == RPC_PERMISSION_DENIED;
 }
@@ -97,7 +98,7 @@ void audit_on_answer(struct rpc_call *call, enum rpc_status status, const char *
 }
 
 /* Texts of callers are printed on one line, without control characters. */
-static const char *clean(const char *text, char *out, size_t n)
+static const char *copy_printable(const char *text, char *out, size_t n)
 {
 	snprintf(out, n, "%s", text);
 	printable_clean(out);
@@ -109,9 +110,9 @@ void audit_write(const struct audit *a)
 	char options_text[AUDIT_OPTIONS_BYTES];
 	char reason_text[AUDIT_REASON_BYTES];
 	char target_text[AUDIT_TARGET_BYTES];
-	const char *options = clean(a->options, options_text, sizeof options_text);
-	const char *reason = clean(a->reason, reason_text, sizeof reason_text);
-	const char *target = clean(a->target, target_text, sizeof target_text);
+	const char *options = copy_printable(a->options, options_text, sizeof options_text);
+	const char *reason = copy_printable(a->reason, reason_text, sizeof reason_text);
+	const char *target = copy_printable(a->target, target_text, sizeof target_text);
 	char uid[16] = "unknown";
 	char bytes[24];
 	char took[24];

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,6 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/host/calls/host_calls.h"
-#include "daemon/host/calls/host_method.h"
 #include "daemon/host/programs/choice.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/serve/calls/errand.h"
@@ -27,9 +27,9 @@ typedef Tensorflow__ProfileOptions Options;
 typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
 typedef Tensorflow__ProfileOptions__AdvancedConfigValue Value;
 
-/* The key. */
+/* --- the key of the request ------------------------------------------------------------------- */
 
-/* A pid may be a number. */
+/* A pid may come as a number. */
 static void copy_value(const Value *value, char *out, size_t n)
 {
 	if (value && value->value_case ==
@@ -41,8 +41,11 @@ static void copy_value(const Value *value, char *out, size_t n)
 		snprintf(out, n, "%" PRId64, value->int64_value);
 }
 
-/* Removes the key from |o|. Its value goes to |out| unless that is set already. 1 if the key was there. */
-static int take_key(Options *o, char *out, size_t n)
+/*
+ * Removes the key from |o|. Its value goes to |out| unless that is set already. Returns true if the
+ * key was there.
+ */
+static bool take_key(Options *o, char *out, size_t n)
 {
 	size_t n_kept = 0;
 	size_t n_all = o->n_advanced_configuration;
@@ -90,7 +93,7 @@ static int take_key_from_request(struct errand *e, char *out, size_t n)
 	return r;
 }
 
-/* All three. */
+/* --- the target ------------------------------------------------------------------------------- */
 
 static void find_in_host(struct errand *e, char *out, size_t n)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the programs that a call to the host daemon selects, and who calls. The first of these that is there counts: the
- * call's metadata (rpc_call_get_target()); the key CALL_TARGET_KEY of a ProfileRequest's advanced_configuration; NAME of a
- * host NAME.localhost, for clients that can only be given an address.
+ * Finds the programs that a call to the host daemon selects, and its caller. The first of these
+ * that exists counts: the call's metadata (rpc_call_get_target()); the key CALL_TARGET_KEY of a
+ * ProfileRequest's advanced_configuration; NAME of a host NAME.localhost, for clients that can only
+ * be given an address.
  */
 #ifndef DAEMON_CALL_TARGET_H
 #define DAEMON_CALL_TARGET_H
@@ -18,19 +19,22 @@ struct errand;
 struct program;
 
 struct call_target {
-	char text[RPC_TARGET_BYTES]; /* as in choice.h; "": the call names none */
+	char text[RPC_TARGET_BYTES]; /* a choice of choice.h; "": the call names no program */
 	struct caller caller;
 	struct program *programs; /* all that the caller may use, by pid */
 	size_t n_programs;
 };
 
-/* 0, or -1: the call has been answered. The errand's request, if it is a ProfileRequest, loses the key. */
+/*
+ * 0, or -1: the call has been answered. The errand's request, if it is a ProfileRequest, loses the
+ * key.
+ */
 int call_target_find(struct call_target *t, struct errand *e);
 void call_target_deinit(struct call_target *t);
 
 /*
- * The one program that is selected. A call about a session that names none selects the program where its user began a
- * session last. NULL: the call has been answered.
+ * The one program that is selected. A call about a session that names none selects the program
+ * where its user began a session last. NULL: the call has been answered.
  */
 const struct program *call_target_choose(const struct call_target *t, struct errand *e);
 

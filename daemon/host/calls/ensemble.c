@@ -27,9 +27,9 @@
  */
 #define START_NS (2 * CAPTURE_ARM_NS)
 
-/* Members. */
+/* --- members ---------------------------------------------------------------------------------- */
 
-static void describe(struct ensemble_member *member, const struct program *program)
+static void describe_member(struct ensemble_member *member, const struct program *program)
 {
 	char host[128];
 
@@ -51,7 +51,7 @@ void ensemble_add(struct ensemble *e, struct programs *programs, const struct pr
 	struct group_member *host = capture_group_add(&e->group);
 	struct diag d = DIAG_INIT;
 
-	describe(member, program);
+	describe_member(member, program);
 	host->name = member->label;
 	host->is_ours = !program->stock_address[0];
 	host->is_stock = !host->is_ours;
@@ -60,9 +60,9 @@ void ensemble_add(struct ensemble *e, struct programs *programs, const struct pr
 		group_member_fail(host, d.text);
 }
 
-/* The request. */
+/* --- the request ------------------------------------------------------------------------------ */
 
-static void set_options(struct ensemble *e, const Tensorflow__ProfileRequest *asked)
+static void ensemble_set_options(struct ensemble *e, const Tensorflow__ProfileRequest *asked)
 {
 	Tensorflow__ProfileOptions *o = &e->options;
 
@@ -89,11 +89,9 @@ static void set_options(struct ensemble *e, const Tensorflow__ProfileRequest *as
 	e->request.repository_root = (char *)"";
 }
 
-/* Recording. */
-
 void ensemble_start(struct ensemble *e, const Tensorflow__ProfileRequest *asked)
 {
-	set_options(e, asked);
+	ensemble_set_options(e, asked);
 	capture_group_start(&e->group, &e->request);
 }
 
@@ -102,9 +100,9 @@ void ensemble_deinit(struct ensemble *e)
 	capture_group_deinit(&e->group);
 }
 
-/* The traces. */
+/* --- traces ----------------------------------------------------------------------------------- */
 
-int ensemble_has_trace(const struct ensemble *e, size_t i)
+bool ensemble_has_trace(const struct ensemble *e, size_t i)
 {
 	return e->group.members[i].trace && !e->group.members[i].error[0];
 }
@@ -117,7 +115,7 @@ struct delivery *ensemble_steal_trace(struct ensemble *e, size_t i)
 	return trace;
 }
 
-static int make_warnings(const struct ensemble *e, struct chunks *to)
+static int ensemble_encode_warnings(const struct ensemble *e, struct chunks *to)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
 	int r = space_new(&space);
@@ -137,7 +135,7 @@ static int make_warnings(const struct ensemble *e, struct chunks *to)
  * Appends an encoded message: protobuf reads messages of one kind that follow each other as one
  * message.
  */
-static void append(struct delivery *to, struct chunks *encoded)
+static void append_encoded(struct delivery *to, struct chunks *encoded)
 {
 	struct delivery *part;
 
@@ -149,17 +147,17 @@ void ensemble_append_warnings(const struct ensemble *e, struct delivery *to)
 {
 	struct chunks encoded = CHUNKS_INIT;
 
-	if (make_warnings(e, &encoded) || !encoded.total_bytes)
+	if (ensemble_encode_warnings(e, &encoded) || !encoded.total_bytes)
 		chunks_deinit(&encoded);
 	else
-		append(to, &encoded);
+		append_encoded(to, &encoded);
 }
 
 /*
- * Whether the request switches the machine's counters off. proftap's servers read that option
- * themselves; JAX's and TensorFlow's do not know it.
+ * Returns true if the request switches the machine's counters off. proftap's servers read that
+ * option themselves; those of JAX and TensorFlow do not know it.
  */
-static int is_refused(const Tensorflow__ProfileOptions *o)
+static bool is_usage_refused(const Tensorflow__ProfileOptions *o)
 {
 	static const char key[] = "ptap_machine_usage";
 	int64_t number = 1;
@@ -181,17 +179,17 @@ static int is_refused(const Tensorflow__ProfileOptions *o)
 			return !v->int64_value;
 		}
 	}
-	return 0;
+	return false;
 }
 
-static int is_usage_wanted(const struct ensemble *e, size_t i)
+static bool is_usage_wanted(const struct ensemble *e, size_t i)
 {
 	return ensemble_has_trace(e, i) && !e->group.members[i].is_empty &&
 	       e->group.members[i].capture.usage_since_ns &&
-	       !(e->group.members[i].is_stock && is_refused(&e->options));
+	       !(e->group.members[i].is_stock && is_usage_refused(&e->options));
 }
 
-static void append_usage(struct ensemble *e, size_t i, struct machine *m)
+static void ensemble_append_usage_of_member(struct ensemble *e, size_t i, struct machine *m)
 {
 	const struct machine_window window = {e->group.members[i].capture.usage_since_ns,
 		e->group.members[i].capture.usage_duration_ns};
@@ -206,12 +204,12 @@ static void append_usage(struct ensemble *e, size_t i, struct machine *m)
 	if (r || !encoded.total_bytes)
 		chunks_deinit(&encoded);
 	else
-		append(e->group.members[i].trace, &encoded);
+		append_encoded(e->group.members[i].trace, &encoded);
 }
 
 void ensemble_append_usage(struct ensemble *e, struct machine *m)
 {
 	for (size_t i = 0; i < e->group.n; i++)
 		if (is_usage_wanted(e, i))
-			append_usage(e, i, m);
+			ensemble_append_usage_of_member(e, i, m);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A capture group (capture_group.h) of programs that a host daemon knows, and the machine's counters and the warnings
- * that their traces get.
+ * A capture group (capture_group.h) of programs that a host daemon knows, and the machine's
+ * counters and the warnings that their traces get.
  *
  * Threads: none inside; one at a time.
  */
 #ifndef DAEMON_ENSEMBLE_H
 #define DAEMON_ENSEMBLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -24,12 +25,12 @@ struct ensemble_member {
 	uint64_t id; /* of struct program */
 	pid_t pid;
 	char name[64];
-	char address[32]; /* of JAX's or TensorFlow's server; "": it is proftap's */
+	char address[32]; /* of a server of JAX or TensorFlow; "": the server is proftap's */
 	char label[96]; /* "train (4242)" */
 	char host[256]; /* HOSTNAME_NAME_PID, the beginning of a file's name */
 };
 
-/* All zero, it is empty. It must not be moved. */
+/* An ensemble of zeros is empty. It must not be moved. */
 struct ensemble {
 	Tensorflow__ProfileRequest request; /* to each member; borrows from the client's request */
 	Tensorflow__ProfileOptions options;
@@ -41,12 +42,14 @@ struct ensemble {
 /* Adds a member, CAPTURE_GROUP_MAX at most. A program that cannot be reached has an error. */
 void ensemble_add(struct ensemble *e, struct programs *programs, const struct program *program);
 
-/* Asks all members for what |asked| says; the memory to which that points must stay. */
+/* Starts the recording of all members. The memory to which |asked| points must stay. */
 void ensemble_start(struct ensemble *e, const Tensorflow__ProfileRequest *asked);
 void ensemble_deinit(struct ensemble *e);
 
-/* Whether the program's server has sent a whole trace. For use after capture_group_end(). */
-int ensemble_has_trace(const struct ensemble *e, size_t i);
+/*
+ * Returns true if the program's server has sent a whole trace. Call it after capture_group_end().
+ */
+bool ensemble_has_trace(const struct ensemble *e, size_t i);
 struct delivery *ensemble_steal_trace(struct ensemble *e, size_t i);
 /*
  * Appends the machine's counters (machine_part.h) to each trace, if they are wanted and the share

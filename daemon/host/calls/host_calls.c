@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host daemon's methods; see host_calls.h. */
+/* The methods of the host daemon; see host_calls.h. */
 #include "daemon/host/calls/host_calls.h"
 
 #include <errno.h>
@@ -10,8 +10,6 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/host/calls/audit.h"
-#include "daemon/host/calls/host_handlers.h"
-#include "daemon/host/calls/host_method.h"
 #include "daemon/host/programs/caller.h"
 #include "daemon/host/programs/choice.h"
 #include "daemon/host/programs/programs.h"
@@ -19,9 +17,11 @@
 #include "daemon/serve/calls/methods.h"
 #include "daemon/serve/message/reply_message.h"
 #include "daemon/serve/message/target_message.h"
+#include "proftap/v1/profiler.pb-c.h"
 #include "rpc/server.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-/* Programs that are stopped do not answer, and are listed all the same. */
+/* Stopped programs do not answer within this time, and are listed all the same. */
 #define ANSWER_MS 300
 
 int host_identify(struct rpc_call *call, const struct host_service *h, struct caller *caller)
@@ -76,8 +76,8 @@ static void answer_list(struct rpc_call *call, const struct program *programs, s
 }
 
 /*
- * Returns the program that the caller looks for, "" for any; the caller frees it. NULL: no memory,
- * or no ListRequest.
+ * Returns a copy of the target in the request, "" for any, which the caller frees. NULL: memory ran
+ * out, or the request is no ListRequest.
  */
 static char *copy_target(const struct errand *e)
 {
@@ -91,8 +91,8 @@ static char *copy_target(const struct errand *e)
 }
 
 /*
- * A client that does not find its target here goes no further: this is all that is heard of the
- * attempt.
+ * A client that does not find its target in the list makes no further call, so the refusal is noted
+ * here.
  */
 static void audit_attempt(const struct errand *e, const struct program *programs, size_t n)
 {
@@ -107,7 +107,7 @@ static void audit_attempt(const struct errand *e, const struct program *programs
 			audit_note_refusal(e->call, d.text);
 }
 
-static void list(struct errand *e)
+static void list_programs(struct errand *e)
 {
 	struct host_service *h = e->context;
 	struct caller caller;
@@ -130,7 +130,7 @@ static void handle_list(struct rpc_call *call, const uint8_t *bytes, size_t n, v
 	struct host_service *h = context;
 
 	if (!host_admit(call, bytes, n, h))
-		errand_start(&h->errands, ERRAND_FILES, call, bytes, n, list);
+		errand_start(&h->errands, ERRAND_FILES, call, bytes, n, list_programs);
 }
 
 const struct rpc_method host_methods[] = {
@@ -157,3 +157,68 @@ const struct rpc_method host_methods[] = {
 	{METHODS_V1 "Stop", METHODS_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
 };
 const size_t n_host_methods = sizeof host_methods / sizeof *host_methods;
+
+/* --- requests, traits and accounts ------------------------------------------------------------ */
+
+#define SESSION (HOST_METHOD_BEGINS | HOST_METHOD_BEGINS_SESSION)
+#define ABOUT HOST_METHOD_IS_ABOUT_SESSION
+
+#define PROFILE_REQUEST &tensorflow__profile_request__descriptor
+
+static const struct host_method methods[] = {
+	{.path = METHODS_PROFILER "ContinuousProfiling",
+		.request = PROFILE_REQUEST,
+		.traits = SESSION},
+	{.path = METHODS_PROFILER "GetSnapShot", .traits = ABOUT},
+	{.path = METHODS_PROFILER "GetSnapshot", .traits = ABOUT},
+	{.path = METHODS_PROFILER "Monitor",
+		.request = &tensorflow__monitor_request__descriptor,
+		.traits = HOST_METHOD_BEGINS},
+	{.path = METHODS_PROFILER "Profile",
+		.request = PROFILE_REQUEST,
+		.traits = HOST_METHOD_BEGINS,
+		.ledger = LEDGER_PROFILE},
+	{.path = METHODS_PROFILER "StartContinuousProfiling",
+		.request = PROFILE_REQUEST,
+		.traits = SESSION},
+	{.path = METHODS_PROFILER "StopContinuousProfiling", .traits = ABOUT},
+	{.path = METHODS_PROFILER "Terminate",
+		.request = &tensorflow__terminate_request__descriptor},
+	{.path = METHODS_V1 "Capture",
+		.request = &proftap__v1__capture_request__descriptor,
+		.traits = HOST_METHOD_BEGINS,
+		.ledger = LEDGER_CAPTURE},
+	{.path = METHODS_V1 "List",
+		.request = &proftap__v1__list_request__descriptor,
+		.traits = HOST_METHOD_LOOKS},
+	/* The answer has arguments of spans, as a capture has, so it is audited. */
+	{.path = METHODS_V1 "OpenSpans"},
+	{.path = METHODS_V1 "Snapshot",
+		.request = &proftap__v1__snapshot_request__descriptor,
+		.ledger = LEDGER_SNAPSHOT},
+	{.path = METHODS_V1 "Start",
+		.request = &proftap__v1__start_request__descriptor,
+		.traits = HOST_METHOD_BEGINS},
+	{.path = METHODS_V1 "Status", .traits = HOST_METHOD_LOOKS},
+	{.path = METHODS_V1 "Stop",
+		.request = &proftap__v1__stop_request__descriptor,
+		.ledger = LEDGER_STOP},
+};
+
+/* The row of health probes and the like. */
+static const struct host_method other_method = {.path = ""};
+
+const struct host_method *host_method_of(const struct rpc_call *call)
+{
+	const char *path = rpc_call_get_method(call)->path;
+
+	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+		if (strcmp(path, methods[i].path) == 0)
+			return &methods[i];
+	return &other_method;
+}
+
+bool host_method_has_options(const struct host_method *m)
+{
+	return m->request == PROFILE_REQUEST;
+}

@@ -1,50 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The methods that the host daemon's port serves. The context is a struct host_service. */
+/* The service of the host daemon, and the methods that its port serves with it as their context. */
 #ifndef DAEMON_HOST_CALLS_H
 #define DAEMON_HOST_CALLS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/host/calls/ledger.h"
 #include "daemon/serve/calls/errand.h"
 #include "daemon/serve/calls/health.h"
 #include "rpc/server.h"
 
+struct ProtobufCMessageDescriptor;
 struct caller;
 struct door;
-struct ledger;
 struct machine;
 struct operators;
 struct programs;
 struct registrar;
+struct rpc_call;
 
 struct host_service {
 	struct health health; /* the first member: the context of the probes' handlers */
 	struct errands errands; /* their context is this host_service */
 	struct programs *programs;
-	struct machine *machine; /* what it uses; NULL only when memory ran out */
+	struct machine *machine; /* its usage; NULL only when memory ran out */
 	struct ledger *ledger;
 	struct operators *operators;
-	const char *web_names; /* the setting: by what other names HTTP may be asked */
-	const char *log_dir; /* the setting: where captures go that are asked for by HTTP */
-	const char *
-		recorder_metrics; /* the setting: of which programs' recorders metrics tell; the loop's */
-	atomic_int is_ending; /* it has been told to: nothing more is begun */
-	const struct door *door; /* where calls come in: the loop's */
-	const struct registrar *registrar; /* likewise, programs */
+	const char *web_names; /* the setting: further names of the HTTP server */
+	const char *log_dir; /* the setting: directory of captures by HTTP */
+	/* The setting: the metrics have values from the recorders of these programs; the loop's. */
+	const char *recorder_metrics;
+	atomic_int is_ending; /* the daemon is ending: new work is refused */
+	const struct door *door; /* accepts gRPC connections; the loop's */
+	const struct registrar *registrar; /* accepts announcements; the loop's */
 };
 
-/* Who asks: 0, or the call has been answered. */
+/* Finds the caller. 0, or another value: the call has been answered. */
 int host_identify(struct rpc_call *call, const struct host_service *h, struct caller *caller);
 
-/* A call has come: its audit begins. 0, or -1: it would begin something while the daemon ends, and has been answered. */
+/*
+ * Begins the audit of a call. 0; -1: the call would begin something while the daemon ends, and has
+ * been answered.
+ */
 int host_admit(struct rpc_call *call, const uint8_t *bytes, size_t n, struct host_service *h);
 
-/* Why a call that did not end in time was given up. */
+/* The error of a call that did not end in time when the daemon was told to end. */
 extern const char host_ended_text[];
 
 extern const struct rpc_method host_methods[];
 extern const size_t n_host_methods;
+
+/* --- handlers of the methods ------------------------------------------------------------------ */
+
+/* stock_answer.c */
+void host_profile_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context);
+void host_snapshot_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context);
+/* Handles the older request, which has no fields. */
+void host_snapshot_handle_old(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context);
+
+/* passing.c */
+void passing_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context);
+
+/* terminating.c */
+void terminating_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context);
+
+/* --- requests, traits and accounts of the methods --------------------------------------------- */
+
+enum {
+	HOST_METHOD_BEGINS = 1, /* takes its time, so it is refused while the daemon ends */
+	HOST_METHOD_BEGINS_SESSION =
+		2, /* later calls of the user about sessions select its program */
+	/*
+	 * The request may name no program, and selects the one where its user began a session last.
+	 */
+	HOST_METHOD_IS_ABOUT_SESSION = 4,
+	/* Only reads. Observers call it often, so that it is audited only when it is refused. */
+	HOST_METHOD_LOOKS = 8,
+};
+
+struct host_method {
+	const char *path;
+	const struct ProtobufCMessageDescriptor *request; /* NULL: its fields do not matter */
+	unsigned traits; /* HOST_METHOD_ */
+	enum ledger_call ledger; /* of a method that answers with a trace */
+};
+
+/* Returns the row of the method of |call|. */
+const struct host_method *host_method_of(const struct rpc_call *call);
+
+/* Returns true if the request is a ProfileRequest, whose options may name a program. */
+bool host_method_has_options(const struct host_method *m);
 
 #endif

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts what the daemon has done; see ledger.h. */
+/* The ledger of captures; see ledger.h. */
 #include "daemon/host/calls/ledger.h"
 
 #include <string.h>
 
+#include "base/clock.h"
+#include "daemon/host/calls/ensemble.h"
 #include "daemon/host/programs/programs.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "proftap/v1/profiler.pb-c.h"
+#include "rpc/client.h"
 #include "rpc/server.h"
 
 #define MS(n) ((n)*UINT64_C(1000000))
@@ -52,7 +57,7 @@ void ledger_init(struct ledger *l, struct programs *programs)
 	pthread_mutex_init(&l->mutex, NULL);
 }
 
-static void observe(struct ledger_histogram *h, const uint64_t *bounds, uint64_t value)
+static void ledger_observe(struct ledger_histogram *h, const uint64_t *bounds, uint64_t value)
 {
 	unsigned i = 0;
 
@@ -75,8 +80,9 @@ void ledger_add(struct ledger *l, uint64_t id, const struct ledger_entry *entry)
 	sums->n_events += entry->n_events;
 	sums->n_dropped += entry->n_dropped;
 	if (entry->result == LEDGER_OK) {
-		observe(&sums->duration, ledger_duration_bounds_ns, (uint64_t)entry->took_ns);
-		observe(&sums->size, ledger_size_bounds_bytes, entry->trace_bytes);
+		ledger_observe(
+			&sums->duration, ledger_duration_bounds_ns, (uint64_t)entry->took_ns);
+		ledger_observe(&sums->size, ledger_size_bounds_bytes, entry->trace_bytes);
 	}
 	pthread_mutex_unlock(&l->mutex);
 }
@@ -96,7 +102,8 @@ void ledger_get(struct ledger *l, struct ledger_sums *out)
 	pthread_mutex_unlock(&l->mutex);
 }
 
-enum ledger_result ledger_judge(int status)
+/* Returns the result of a gRPC |status| other than OK. */
+static enum ledger_result ledger_judge(int status)
 {
 	switch (status) {
 	case RPC_ALREADY_EXISTS:
@@ -112,5 +119,96 @@ enum ledger_result ledger_judge(int status)
 		return LEDGER_REFUSED;
 	default:
 		return LEDGER_FAILED;
+	}
+}
+
+/* --- accounts --------------------------------------------------------------------------------- */
+
+/* A Progress or a Trailer is not larger, so larger messages are chunks and are not read. */
+#define SMALL_BYTES 256
+
+void account_begin(struct account *a, enum ledger_call call, uint64_t id)
+{
+	*a = (struct account){.entry.call = call, .id = id, .began_ns = monotonic_ns()};
+}
+
+static void account_take_trailer(struct account *a, const Proftap__V1__Trailer *trailer)
+{
+	a->is_complete = 1;
+	a->is_empty = trailer->is_empty;
+	a->entry.trace_bytes = trailer->xspace_bytes;
+	a->entry.n_events = trailer->n_events;
+	a->entry.n_dropped = trailer->n_dropped;
+}
+
+void account_look(struct account *a, struct rpc_pending *from)
+{
+	uint8_t bytes[SMALL_BYTES];
+	Proftap__V1__CaptureReply *reply;
+	size_t n;
+
+	if (rpc_pending_get_bytes(from) > sizeof bytes ||
+		rpc_pending_copy(from, bytes, sizeof bytes, &n))
+		return;
+	reply = proftap__v1__capture_reply__unpack(NULL, n, bytes);
+	if (!reply)
+		return;
+	if (reply->part_case == PROFTAP__V1__CAPTURE_REPLY__PART_TRAILER)
+		account_take_trailer(a, reply->trailer);
+	proftap__v1__capture_reply__free_unpacked(reply, NULL);
+}
+
+static enum ledger_result account_judge(const struct account *a, int status)
+{
+	if (status != RPC_OK || !a->is_complete)
+		return ledger_judge(status);
+	return a->is_empty ? LEDGER_EMPTY : LEDGER_OK;
+}
+
+/* A Stop without data has ended a Capture, whose own answer has the data. */
+static bool account_is_recording(const struct account *a)
+{
+	return a->entry.call != LEDGER_STOP || a->entry.result != LEDGER_EMPTY;
+}
+
+void account_end(struct account *a, struct ledger *ledger, int status)
+{
+	a->entry.took_ns = monotonic_ns() - a->began_ns;
+	a->entry.result = account_judge(a, status);
+	if (!account_is_recording(a))
+		return;
+	ledger_add(ledger, a->id, &a->entry);
+}
+
+void account_take_member(struct account *a, const struct ensemble *e, size_t i)
+{
+	const struct group_member *host = &e->group.members[i];
+
+	a->id = e->programs[i].id;
+	a->is_complete = ensemble_has_trace(e, i);
+	a->is_empty = host->is_empty;
+	if (!a->is_complete)
+		return;
+	a->entry.trace_bytes = delivery_get_bytes(host->trace);
+	a->entry.n_events = host->capture.n_events;
+	a->entry.n_dropped = host->capture.n_dropped;
+}
+
+void account_lose(struct account *a)
+{
+	a->is_complete = 0;
+	a->entry.trace_bytes = a->entry.n_events = a->entry.n_dropped = 0;
+}
+
+void account_end_all(const struct account *asked, struct ledger *ledger, const struct ensemble *e,
+	bool is_cancelled)
+{
+	for (size_t i = 0; i < e->group.n; i++) {
+		struct account a = *asked;
+
+		account_take_member(&a, e, i);
+		account_end(&a, ledger,
+			is_cancelled && !a.is_complete ? RPC_CANCELLED
+						       : e->group.members[i].capture.status);
 	}
 }

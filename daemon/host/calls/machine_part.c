@@ -2,6 +2,8 @@
 /* The machine's part of a trace; see machine_part.h. */
 #include "daemon/host/calls/machine_part.h"
 
+#include <stdbool.h>
+
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -10,8 +12,8 @@
 #include "trace/model/space.h"
 #include "trace/xspace/xspace.h"
 
-/* As this process's clock has it. */
-static struct machine_window as_here(const struct machine_window *w)
+/* Converts the window to the clock of this process. */
+static struct machine_window convert_window(const struct machine_window *w)
 {
 	return (struct machine_window){
 		.start_ns = w->start_ns + (uint64_t)time_namespace_find_ahead_ns("", 0),
@@ -19,8 +21,8 @@ static struct machine_window as_here(const struct machine_window *w)
 	};
 }
 
-/* Of what has not been yet, nobody knows anything; and what was is a time: sums of the two do not overflow. */
-static int is_past(const struct machine_window *w)
+/* Checks that the window has ended, which also excludes windows whose sum would overflow. */
+static bool window_is_past(const struct machine_window *w)
 {
 	uint64_t now_ns = (uint64_t)monotonic_ns();
 
@@ -55,11 +57,11 @@ int machine_part_append(
 	struct machine *m, const struct machine_window *w, struct chunks *to, uint64_t *n_events)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
-	const struct machine_window here = as_here(w);
+	const struct machine_window here = convert_window(w);
 	int r;
 
 	*n_events = 0;
-	if (!m || !is_past(&here))
+	if (!m || !window_is_past(&here))
 		return 0;
 	r = space_new(&space);
 	if (!r)

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls that are passed on to the server of the program that they mean (call_target.h): the request
- * as it is, and each message of the answer in the slices in which it comes (rpc/relay.h). Each call
- * has a thread, an errand's, which waits for one side and then for the other.
+ * Calls that are passed on to the server of the program that they select (call_target.h): the
+ * request unchanged, and each message of the answer in the slices in which it comes (rpc/relay.h).
+ * Each call has the thread of its errand, which waits for one side and then for the other.
  */
-#include "daemon/host/calls/host_handlers.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/chunks.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "daemon/host/calls/account.h"
 #include "daemon/host/calls/appending.h"
 #include "daemon/host/calls/audit.h"
 #include "daemon/host/calls/call_target.h"
 #include "daemon/host/calls/host_calls.h"
-#include "daemon/host/calls/host_method.h"
+#include "daemon/host/calls/ledger.h"
 #include "daemon/host/programs/caller.h"
 #include "daemon/host/programs/program_channel.h"
 #include "daemon/host/programs/programs.h"
@@ -31,11 +30,11 @@
 #include "rpc/relay.h"
 #include "rpc/server.h"
 
-/* Between two looks whether the client is there still. */
+/* Time between two checks that the client is still connected. */
 #define TURN_MS 100
-/* A client that takes nothing for so long is given up, as in any server of ours. */
+/* A client that reads nothing for so long is given up, as in a program's own server. */
 #define WRITE_TIMEOUT_MS 60000
-/* A CaptureReply and some. */
+/* Large enough for any CaptureReply. */
 #define MAX_MESSAGE_BYTES (2u << 20)
 
 static const char left_text[] = "the client went away";
@@ -44,8 +43,8 @@ struct passage {
 	struct errand *errand;
 	const struct rpc_method *method;
 	uint64_t id; /* of the program */
-	struct program
-		stock; /* a copy of it, if its server is of another make; else without an address */
+	/* A copy of the program if its server is of another make; else it has no address. */
+	struct program stock;
 	struct caller caller;
 	struct rpc_channel *channel;
 	struct rpc_pending *call;
@@ -53,7 +52,7 @@ struct passage {
 	struct account account; /* of a stream: each is a recording */
 };
 
-/* Whom it is for. */
+/* --- the program ------------------------------------------------------------------------------ */
 
 static void note_chosen(struct passage *p, const struct program *chosen)
 {
@@ -64,8 +63,8 @@ static void note_chosen(struct passage *p, const struct program *chosen)
 	account_begin(&p->account, host_method_of(p->errand->call)->ledger, p->id);
 }
 
-/* 0, or -1: answered, and the call may be no more. */
-static int choose(struct passage *p)
+/* 0, or -1: the call has been answered, and may be gone. */
+static int passage_choose_program(struct passage *p)
 {
 	struct call_target target;
 	const struct program *chosen;
@@ -80,9 +79,9 @@ static int choose(struct passage *p)
 	return chosen ? 0 : -1;
 }
 
-/* Servers of another make know nothing of proftap.v1. */
+/* --- programs whose server knows only the stock calls ----------------------------------------- */
 
-/* The daemon answers for them: it knows their pids and names, and their clock is this machine's. */
+/* Answers Status itself: the daemon knows pid and name, and the clock is this machine's. */
 static void answer_status(struct passage *p)
 {
 	Proftap__V1__StatusReply reply = PROFTAP__V1__STATUS_REPLY__INIT;
@@ -97,13 +96,13 @@ static void answer_status(struct passage *p)
 	reply_message(p->errand->call, &reply.base);
 }
 
-/* 1: it has been answered. */
-static int answer_for_stock(struct passage *p)
+/* Returns true if the call has been answered. */
+static bool answer_for_stock(struct passage *p)
 {
 	const char *path = p->method->path;
 
 	if (!p->stock.stock_address[0] || strncmp(path, METHODS_V1, sizeof METHODS_V1 - 1) != 0)
-		return 0;
+		return false;
 	if (strcmp(path, METHODS_V1 "Status") == 0)
 		answer_status(p);
 	else
@@ -113,10 +112,10 @@ static int answer_for_stock(struct passage *p)
 			strcmp(path, METHODS_V1 "OpenSpans") == 0
 				? "it does not tell which spans are open"
 				: "Profile, and StartContinuousProfiling and what belongs to it");
-	return 1;
+	return true;
 }
 
-/* The way there. */
+/* --- the call to the program's server --------------------------------------------------------- */
 
 static struct host_service *host_of(const struct passage *p)
 {
@@ -136,12 +135,12 @@ static int open_channel(struct passage *p, struct diag *d)
 	return 0;
 }
 
-static int is_stream(const struct passage *p)
+static bool passage_is_stream(const struct passage *p)
 {
 	return p->method->kind == RPC_SERVER_STREAM;
 }
 
-static int start(struct passage *p, struct diag *d)
+static int passage_start_call(struct passage *p, struct diag *d)
 {
 	int64_t deadline_ns = rpc_call_get_deadline_ns(p->errand->call);
 	const struct rpc_request request = {
@@ -151,11 +150,11 @@ static int start(struct passage *p, struct diag *d)
 		.timeout_ms = deadline_ns == INT64_MAX
 				      ? -1
 				      : (deadline_ns - monotonic_ns()) / NS_PER_MS + 1,
-		.max_reply_bytes = is_stream(p) ? MAX_MESSAGE_BYTES : 0,
+		.max_reply_bytes = passage_is_stream(p) ? MAX_MESSAGE_BYTES : 0,
 	};
 
-	return is_stream(p) ? rpc_stream_start(p->channel, &request, &p->call, d)
-			    : rpc_call_start(p->channel, &request, &p->call, d);
+	return passage_is_stream(p) ? rpc_stream_start(p->channel, &request, &p->call, d)
+				    : rpc_call_start(p->channel, &request, &p->call, d);
 }
 
 static void cancel_if_given_up(const struct passage *p)
@@ -164,27 +163,27 @@ static void cancel_if_given_up(const struct passage *p)
 		rpc_pending_cancel(p->call);
 }
 
-/* The answer. */
+/* --- the answer ------------------------------------------------------------------------------- */
 
-static int begins_session(const struct passage *p)
+static bool passage_begins_session(const struct passage *p)
 {
 	return (host_method_of(p->errand->call)->traits & HOST_METHOD_BEGINS_SESSION) != 0;
 }
 
 /*
- * It did not end in time when the daemon was told to end; one that did end at the last moment is
- * whole.
+ * Returns true if the call did not end in time when the daemon was told to end. A call that has
+ * ended at the last moment is complete.
  */
-static int was_cut(struct passage *p)
+static bool passage_was_cut(struct passage *p)
 {
 	return errands_are_given_up(p->errand->all) && rpc_pending_get_status(p->call) != RPC_OK;
 }
 
 /*
- * Its client does not wait any more, and so the call was cancelled here: gRPC's word for that says
- * nothing of whom.
+ * Returns true if the call was cancelled here because its client went away. The gRPC status alone
+ * does not tell who cancelled it.
  */
-static int was_left(struct passage *p)
+static bool passage_was_left(struct passage *p)
 {
 	return errand_is_cancelled(p->errand) && rpc_pending_get_status(p->call) == RPC_CANCELLED;
 }
@@ -193,11 +192,11 @@ static void pass_reply(struct passage *p)
 {
 	while (!rpc_pending_wait(p->call, TURN_MS))
 		cancel_if_given_up(p);
-	if (begins_session(p) && rpc_pending_get_status(p->call) == RPC_OK)
+	if (passage_begins_session(p) && rpc_pending_get_status(p->call) == RPC_OK)
 		programs_note_begun(host_of(p)->programs, p->id, p->caller.uid);
-	if (was_cut(p))
+	if (passage_was_cut(p))
 		rpc_call_fail(p->errand->call, RPC_UNAVAILABLE, host_ended_text);
-	else if (was_left(p))
+	else if (passage_was_left(p))
 		rpc_call_fail(p->errand->call, RPC_CANCELLED, left_text);
 	else
 		rpc_relay_reply(p->errand->call, p->call);
@@ -214,8 +213,8 @@ static int send_instead(struct passage *p)
 }
 
 /*
- * Sends it when the one before is gone. The next one comes meanwhile: so there are two of each
- * stream in memory.
+ * Sends the message after the previous one has been sent. Meanwhile the next one arrives, so that
+ * two messages of each stream are in memory.
  */
 static int pass_message(struct passage *p)
 {
@@ -242,46 +241,46 @@ static void pass_messages(struct passage *p)
 		rpc_call_finish(p->errand->call, RPC_CANCELLED, left_text);
 	else if (r)
 		rpc_call_finish(p->errand->call, RPC_UNAVAILABLE, "the answer was not taken");
-	else if (was_cut(p))
+	else if (passage_was_cut(p))
 		rpc_call_finish(p->errand->call, RPC_UNAVAILABLE, host_ended_text);
-	else if (was_left(p))
+	else if (passage_was_left(p))
 		rpc_call_finish(p->errand->call, RPC_CANCELLED, left_text);
 	else
 		rpc_relay_end(p->errand->call, p->call);
 }
 
-static void pass(struct passage *p)
+static void passage_pass(struct passage *p)
 {
-	if (is_stream(p))
+	if (passage_is_stream(p))
 		pass_messages(p);
 	else
 		pass_reply(p);
 }
 
-static void fail(struct passage *p, const char *text)
+static void passage_fail(struct passage *p, const char *text)
 {
-	if (is_stream(p))
+	if (passage_is_stream(p))
 		account_end(&p->account, host_of(p)->ledger, RPC_UNAVAILABLE);
 	rpc_call_fail(p->errand->call, RPC_UNAVAILABLE, text);
 }
 
-static void work(struct errand *e)
+static void pass_call(struct errand *e)
 {
 	struct passage p = {.errand = e, .method = rpc_call_get_method(e->call)};
 	struct diag d = DIAG_INIT;
 
-	if (choose(&p) || answer_for_stock(&p))
+	if (passage_choose_program(&p) || answer_for_stock(&p))
 		return;
 	/*
-	 * The head says that a host daemon answers: a client that loses it while a program is
-	 * recorded can say so.
+	 * Sends the head, which says that a host daemon answers, so that a client that loses the
+	 * connection during a recording can say what it lost.
 	 */
-	if (is_stream(&p))
+	if (passage_is_stream(&p))
 		rpc_call_begin(e->call);
-	if (open_channel(&p, &d) || start(&p, &d))
-		fail(&p, d.text);
+	if (open_channel(&p, &d) || passage_start_call(&p, &d))
+		passage_fail(&p, d.text);
 	else
-		pass(&p);
+		passage_pass(&p);
 	appending_deinit(&p.appending);
 	rpc_pending_free(p.call);
 	rpc_channel_free(p.channel);
@@ -292,5 +291,5 @@ void passing_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void 
 	struct host_service *h = context;
 
 	if (!host_admit(call, bytes, n, h))
-		errand_start(&h->errands, ERRAND_PASSING, call, bytes, n, work);
+		errand_start(&h->errands, ERRAND_PASSING, call, bytes, n, pass_call);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terminate of tensorflow.ProfilerService at the host daemon: it says a session, and no program, so
- * all that it can mean (call_target.h) are told. As everywhere the answer is OK, also for a session
- * that nobody knows.
+ * Terminate of tensorflow.ProfilerService at the host daemon. The request names a session and no
+ * program, so that it goes to all programs that the call may select (call_target.h). The answer is
+ * always OK, even for a session that does not exist.
  */
-#include "daemon/host/calls/host_handlers.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -22,17 +22,17 @@
 #include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-/* A server that runs answers at once; one that is stopped keeps no others waiting for long. */
+/* A running server answers at once, and a stopped one delays the others only for so long. */
 #define PATIENCE_MS 2000
-/* Connections at a time. */
+/* So many connections are open at a time. */
 #define AT_A_TIME 64
 
-struct asked {
+struct terminate_call {
 	struct rpc_channel *channel;
 	struct rpc_pending *call;
 };
 
-static void ask(struct errand *e, const struct program *program, struct asked *a)
+static void terminate_ask(struct errand *e, const struct program *program, struct terminate_call *a)
 {
 	struct host_service *h = e->context;
 	const struct rpc_request request = {
@@ -43,17 +43,17 @@ static void ask(struct errand *e, const struct program *program, struct asked *a
 	};
 	struct diag d = DIAG_INIT;
 
-	/* One that has just ended has no session. */
+	/* A program that has just ended has no session, so errors do not matter. */
 	if (!program_channel_open(h->programs, program->id, &a->channel, &d))
 		rpc_call_start(a->channel, &request, &a->call, &d);
 }
 
-static void ask_some(struct errand *e, const struct program *const *programs, size_t n)
+static void terminate_ask_some(struct errand *e, const struct program *const *programs, size_t n)
 {
-	struct asked asked[AT_A_TIME] = {{NULL, NULL}};
+	struct terminate_call asked[AT_A_TIME] = {{NULL, NULL}};
 
 	for (size_t i = 0; i < n; i++)
-		ask(e, programs[i], &asked[i]);
+		terminate_ask(e, programs[i], &asked[i]);
 	for (size_t i = 0; i < n; i++) {
 		if (asked[i].call)
 			rpc_pending_wait(asked[i].call, 2 * PATIENCE_MS);
@@ -62,13 +62,13 @@ static void ask_some(struct errand *e, const struct program *const *programs, si
 	}
 }
 
-static void ask_all(struct errand *e, const struct program *const *programs, size_t n)
+static void terminate_ask_all(struct errand *e, const struct program *const *programs, size_t n)
 {
 	for (size_t i = 0; i < n && !errand_is_cancelled(e); i += AT_A_TIME)
-		ask_some(e, programs + i, n - i < AT_A_TIME ? n - i : AT_A_TIME);
+		terminate_ask_some(e, programs + i, n - i < AT_A_TIME ? n - i : AT_A_TIME);
 }
 
-static int is_readable(const struct errand *e)
+static bool is_readable(const struct errand *e)
 {
 	Tensorflow__TerminateRequest *message =
 		tensorflow__terminate_request__unpack(NULL, e->request_bytes, e->request);
@@ -78,7 +78,7 @@ static int is_readable(const struct errand *e)
 	return message != NULL;
 }
 
-static void terminate(struct errand *e, const struct call_target *target)
+static void terminate_at_programs(struct errand *e, const struct call_target *target)
 {
 	_cleanup_free_ const struct program **chosen =
 		calloc(target->n_programs + 1, sizeof *chosen);
@@ -94,11 +94,11 @@ static void terminate(struct errand *e, const struct call_target *target)
 		audit_note_target(e->call, chosen[i]);
 	if (!n)
 		audit_note_refusal(e->call, d.text);
-	ask_all(e, chosen, n);
+	terminate_ask_all(e, chosen, n);
 	reply_empty(e->call);
 }
 
-static void work(struct errand *e)
+static void do_terminate(struct errand *e)
 {
 	struct call_target target;
 
@@ -109,7 +109,7 @@ static void work(struct errand *e)
 	}
 	if (call_target_find(&target, e))
 		return;
-	terminate(e, &target);
+	terminate_at_programs(e, &target);
 	call_target_deinit(&target);
 }
 
@@ -118,5 +118,5 @@ void terminating_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, v
 	struct host_service *h = context;
 
 	if (!host_admit(call, bytes, n, h))
-		errand_start(&h->errands, ERRAND_PASSING, call, bytes, n, work);
+		errand_start(&h->errands, ERRAND_PASSING, call, bytes, n, do_terminate);
 }

@@ -134,7 +134,10 @@ void listener_describe(int fd, char *out, size_t n)
 
 /* From systemd. */
 
-/* The names, one for each descriptor from FIRST_FD on; "" when nothing was handed over to this process. */
+/*
+ * The names, one for each descriptor from FIRST_FD on; "" when nothing was handed over to this
+ * process.
+ */
 static void copy_names(char *out, size_t n)
 {
 	const char *pid = getenv("LISTEN_PID");

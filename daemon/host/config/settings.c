@@ -26,8 +26,11 @@ static int check_web(const char *text)
 	return strcmp(text, SETTINGS_NONE) == 0 ? 0 : listener_check_address(text);
 }
 
-/* One name or address, without a port and without a star: who could choose it could choose any. */
-static int is_name(const char *text, size_t n)
+/*
+ * Checks one name or address, without a port. A star is not allowed, since with it clients could
+ * ask by any name.
+ */
+static bool is_host_name(const char *text, size_t n)
 {
 	if (n > 2 && text[0] == '[' && text[n - 1] == ']')
 		return strspn(text + 1, "0123456789abcdefABCDEF:.") == n - 2;
@@ -41,14 +44,14 @@ static int check_names(const char *text)
 	while (*text) {
 		size_t n = strcspn(text, ",");
 
-		if (!is_name(text, n) || (text[n] && !text[n + 1]))
+		if (!is_host_name(text, n) || (text[n] && !text[n + 1]))
 			return -EINVAL;
 		text += n + (text[n] == ',');
 	}
 	return 0;
 }
 
-/* Patterns are held against names of programs, which have at most 63 bytes. */
+/* Patterns are matched against names of programs, which have at most 63 bytes. */
 static int check_patterns(const char *text)
 {
 	while (*text) {
@@ -79,7 +82,7 @@ static int check_log_level(const char *text)
 	return log_level_parse(text, &level);
 }
 
-/* The number that |text| is, or -1. */
+/* Returns the number in |text|, or -1. */
 static long parse_stop_limit(const char *text)
 {
 	char *end;
@@ -98,9 +101,9 @@ static int check_switch(const char *text)
 	return strcmp(text, SETTINGS_YES) == 0 || strcmp(text, "no") == 0 ? 0 : -EINVAL;
 }
 
-#define TEXT(key) 0, #key, offsetof(struct settings, key)
-/* One that only a restart changes. */
-#define FIXED(key) 1, #key, offsetof(struct settings, key)
+#define TEXT(key) false, #key, offsetof(struct settings, key)
+/* A setting that only a restart changes. */
+#define FIXED(key) true, #key, offsetof(struct settings, key)
 
 const struct setting settings_table[] = {
 	{FIXED(listen), "127.0.0.1:9021", "ADDRESS:PORT on loopback, or unix:PATH", check_listen,
@@ -138,7 +141,7 @@ const struct setting settings_table[] = {
 };
 const size_t n_settings = sizeof settings_table / sizeof *settings_table;
 
-static char *text_of(struct settings *s, const struct setting *row)
+static char *setting_get_text(struct settings *s, const struct setting *row)
 {
 	return (char *)s + row->offset;
 }
@@ -147,12 +150,12 @@ void settings_init(struct settings *s)
 {
 	memset(s, 0, sizeof *s);
 	for (size_t i = 0; i < n_settings; i++)
-		strcpy(text_of(s, &settings_table[i]), settings_table[i].default_text);
+		strcpy(setting_get_text(s, &settings_table[i]), settings_table[i].default_text);
 }
 
-/* One key. */
+/* --- one setting ------------------------------------------------------------------------------ */
 
-static const struct setting *find(const char *key)
+static const struct setting *setting_find(const char *key)
 {
 	for (size_t i = 0; i < n_settings; i++)
 		if (argument_is_name(key, strlen(key), settings_table[i].key))
@@ -160,7 +163,7 @@ static const struct setting *find(const char *key)
 	return NULL;
 }
 
-static const char *find_nearest(const char *key)
+static const char *setting_find_nearest_key(const char *key)
 {
 	const char *best = settings_table[0].key;
 
@@ -172,26 +175,26 @@ static const char *find_nearest(const char *key)
 
 int settings_set(struct settings *s, const char *key, const char *value, struct diag *d)
 {
-	const struct setting *row = find(key);
+	const struct setting *row = setting_find(key);
 
 	if (!row)
 		return diag_set(d, -EINVAL, "%.64s: no such setting; the nearest known one is %s",
-			key, find_nearest(key));
+			key, setting_find_nearest_key(key));
 	if (strlen(value) >= SETTINGS_TEXT_BYTES || row->check(value))
 		return diag_set(d, -EINVAL, "%s: bad value \"%.64s\": must be %s", row->key, value,
 			row->form);
-	strcpy(text_of(s, row), value);
+	strcpy(setting_get_text(s, row), value);
 	return 0;
 }
 
-int settings_is_key(const char *key)
+bool settings_is_key(const char *key)
 {
-	return find(key) != NULL;
+	return setting_find(key) != NULL;
 }
 
-int settings_is_path(const char *key)
+bool settings_is_path(const char *key)
 {
-	const struct setting *row = find(key);
+	const struct setting *row = setting_find(key);
 
 	return row && row->check == check_path;
 }
@@ -220,9 +223,101 @@ void settings_keep_fixed(struct settings *read, const struct settings *now,
 		const struct setting *row = &settings_table[i];
 		const char *text = (const char *)now + row->offset;
 
-		if (!row->is_fixed || strcmp(text_of(read, row), text) == 0)
+		if (!row->is_fixed || strcmp(setting_get_text(read, row), text) == 0)
 			continue;
-		strcpy(text_of(read, row), text);
+		strcpy(setting_get_text(read, row), text);
 		on_kept(row);
 	}
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+#define MAX_LINE_BYTES 1024
+
+static char *skip_space(char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	return text;
+}
+
+static void cut_space(char *text)
+{
+	size_t n = strlen(text);
+
+	while (n && isspace((unsigned char)text[n - 1]))
+		n--;
+	text[n] = '\0';
+}
+
+/* A '#' within a word, as in the name of a directory, begins no comment. */
+static void cut_comment(char *line)
+{
+	for (char *p = line; (p = strchr(p, '#')); p++)
+		if (p == line || isspace((unsigned char)p[-1])) {
+			*p = '\0';
+			return;
+		}
+}
+
+/* Changes |line|. *column is the place of an error, from 0. */
+static int read_line(struct settings *s, char *line, size_t *column, struct diag *d)
+{
+	char *key = skip_space(line);
+	char *value;
+
+	*column = (size_t)(key - line);
+	cut_comment(line);
+	cut_space(key);
+	if (!*key)
+		return 0;
+	value = strchr(key, '=');
+	if (!value)
+		return diag_set(d, -EINVAL, "%.64s: no '='; a line is KEY = VALUE", key);
+	*value++ = '\0';
+	value = skip_space(value);
+	cut_space(key);
+	cut_space(value);
+	if (settings_is_key(key))
+		*column = (size_t)(value - line);
+	return settings_set(s, key, value, d);
+}
+
+static int fail_at(
+	const char *path, unsigned n_line, size_t column, const struct diag *why, struct diag *d)
+{
+	return diag_set(d, -EINVAL, "%.200s:%u:%zu: %.256s", path, n_line, column + 1, why->text);
+}
+
+static int read_lines(struct settings *s, FILE *file, const char *path, struct diag *d)
+{
+	char line[MAX_LINE_BYTES];
+	struct diag why = DIAG_INIT;
+	size_t column;
+
+	for (unsigned n = 1; fgets(line, sizeof line, file); n++) {
+		if (!strchr(line, '\n') && !feof(file)) {
+			diag_set(&why, -EINVAL, "the line is longer than %d bytes",
+				MAX_LINE_BYTES - 2);
+			return fail_at(path, n, sizeof line - 1, &why, d);
+		}
+		if (read_line(s, line, &column, &why))
+			return fail_at(path, n, column, &why, d);
+	}
+	return ferror(file) ? diag_set(d, -EIO, "%.200s: cannot be read", path) : 0;
+}
+
+int settings_load(struct settings *s, const char *path, struct diag *d)
+{
+	FILE *file = fopen(path, "re");
+	struct settings read = *s;
+	int r;
+
+	if (!file)
+		return diag_set(d, -errno, "%.200s: %s", path, errno_words(-errno));
+	r = read_lines(&read, file, path, d);
+	fclose(file);
+	if (!r)
+		*s = read;
+	return r;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the host daemon is told: one table for the configuration file, for the command line, and for --print-config. A file has a
- * `key = value` on each line; '#' begins a comment, at the line's start and behind white space.
+ * The settings of the host daemon: one table for the configuration file, the command line and
+ * --print-config. A file has a `key = value` on each line; '#' begins a comment at the line's start
+ * and after white space.
  */
 #ifndef DAEMON_SETTINGS_H
 #define DAEMON_SETTINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,9 +15,9 @@
 struct diag;
 
 #define SETTINGS_TEXT_BYTES 256
-/* Of what is printed of them. */
+/* Width of printed help, in columns. */
 #define SETTINGS_WIDTH 100u
-/* It is off. */
+/* The value of a setting that is switched off. */
 #define SETTINGS_NONE "none"
 #define SETTINGS_YES "yes"
 
@@ -33,11 +35,11 @@ struct settings {
 };
 
 struct setting {
-	int is_fixed; /* a reload does not change it */
+	bool is_fixed; /* only a restart changes it */
 	const char *key;
 	size_t offset; /* of its text in struct settings */
 	const char *default_text;
-	const char *form; /* what it may be, for people */
+	const char *form; /* describes valid values */
 	int (*check)(const char *text); /* 0, or -EINVAL */
 	const char *help;
 };
@@ -47,29 +49,34 @@ extern const size_t n_settings;
 
 void settings_init(struct settings *s);
 
-/* Sets |key| (with '-' for '_' as well). 0, or -EINVAL with |d|, which names the nearest key, or what the value may be. */
+/*
+ * Sets |key|, in which '-' may stand for '_'. 0, or -EINVAL with |d|, which names the nearest key,
+ * or the valid values.
+ */
 int settings_set(struct settings *s, const char *key, const char *value, struct diag *d);
 
-int settings_is_key(const char *key);
-/* Whether |key| is one whose value is a path. */
-int settings_is_path(const char *key);
+/* Returns true if there is a setting |key|. */
+bool settings_is_key(const char *key);
+/* Returns true if |key| is a setting whose value is a path. */
+bool settings_is_path(const char *key);
 
 /*
- * Reads the file at |path|. 0; -EINVAL with |d| beginning "PATH:LINE:COLUMN: ", or another negative errno with |d|; then |s| is as
- * it was.
+ * Reads the file at |path|. 0; -EINVAL with |d| beginning "PATH:LINE:COLUMN: ", or another negative
+ * errno with |d|. After an error |s| is unchanged.
  */
 int settings_load(struct settings *s, const char *path, struct diag *d);
 
-/* How long captures may go on when the daemon is told to end. */
+/* Returns the time for which calls may go on when the daemon is told to end. */
 int64_t settings_get_stop_limit_ms(const struct settings *s);
 
 /*
- * Of a reload: makes the fixed ones of |read| what they are in |now|, and tells |on_kept| of each that was to be another.
+ * For a reload: copies the settings that only a restart changes from |now| to |read|, and calls
+ * |on_kept| for each that differs.
  */
 void settings_keep_fixed(struct settings *read, const struct settings *now,
 	void (*on_kept)(const struct setting *row));
 
-/* As a file that would be read as |s|, each key with its help. */
+/* Prints |s| in the form of a file, each key with its help. */
 void settings_print(const struct settings *s, FILE *out);
 
 #endif

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc/diskstats: disks that are devices; no partitions, and none that lie on others. See the kernel's Documentation/admin-guide/iostats.rst. */
+/*
+ * /proc/diskstats: disks that are devices; no partitions, and none that lie on others. See the
+ * kernel's Documentation/admin-guide/iostats.rst.
+ */
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -25,7 +29,7 @@ static const struct metric rows[N_ROWS] = {
 	[BUSY] = {"busy", METRIC_PERCENT, METRIC_RATE, PERCENT_OF_MS},
 };
 
-static int is_device(const char *root, const char *name)
+static bool is_device(const char *root, const char *name)
 {
 	char path[512];
 

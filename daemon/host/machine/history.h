@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The last ten minutes of all that is measured. What has gone is kept until its last sample is too old. Its memory is bounded: 600 values of 4
- * bytes for each metric of each thing, of MAX_COLUMNS metrics at most.
+ * The last ten minutes of all that is measured. What has gone is kept until its last sample is too
+ * old. Its memory is bounded: 600 values of 4 bytes for each metric of each thing, of MAX_COLUMNS
+ * metrics at most.
  *
  * Threads: none inside; under the mutex of the machine.
  */
@@ -35,16 +36,18 @@ void history_deinit(struct history *h);
 void history_begin(struct history *h, int64_t at_ns);
 
 /*
- * A sample out of turn, later than the last: until history_end_peek() it is one like the others, then all is as it was. Things that were not in the
- * last sample are not in it. A rate is over the time since that one; when this is below a quarter of a second, since the one before it, because what the
- * kernel counts in hundredths of a second would be all or nothing.
+ * A sample out of turn, later than the last: until history_end_peek() it is one like the others,
+ * then all is as it was. Things that were not in the last sample are not in it. A rate is over the
+ * time since that one; when this is below a quarter of a second, since the one before it, because
+ * what the kernel counts in hundredths of a second would be all or nothing.
  */
 void history_begin_peek(struct history *h, int64_t at_ns);
 void history_end_peek(struct history *h);
 
 /*
- * The thing of |group| that is known by |id|, or by |name| when that is 0: it is there in this sample. NULL when it is not wanted, when memory
- * ran out, and when there are too many. Borrowed, until the next call. Quick where they come in the same order each time.
+ * The thing of |group| that is known by |id|, or by |name| when that is 0: it is there in this
+ * sample. NULL when it is not wanted, when memory ran out, and when there are too many. Borrowed,
+ * until the next call. Quick where they come in the same order each time.
  */
 struct subject *history_touch(
 	struct history *h, const struct metric_group *group, uint64_t id, const char *name);

@@ -12,7 +12,9 @@
 #include "trace/model/space.h"
 
 #define NAME_BYTES 192
-/* Above those of a program and its followed children, below those of grafts (trace/xspace/graft.c). */
+/*
+ * Above those of a program and its followed children, below those of grafts (trace/xspace/graft.c).
+ */
 #define PLANE_ID 4095
 
 struct work {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc/net/dev: the interfaces of this process's network namespace, but for loopback. See proc_net(5). */
+/*
+ * /proc/net/dev: the interfaces of this process's network namespace, but for loopback. See
+ * proc_net(5).
+ */
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/scan.h"
@@ -21,7 +25,7 @@ static const struct metric rows[N_ROWS] = {
 	[SENT] = {"sent", METRIC_BYTES_PER_S, METRIC_RATE, 1},
 };
 
-static int leads_out(const char *root, const char *name)
+static bool leads_out(const char *root, const char *name)
 {
 	(void)root;
 	return strcmp(name, "lo") != 0;

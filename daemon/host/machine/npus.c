@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /sys/class/accel: neural processors whose driver tells how long they were busy. The one that does, of Linux 6.18's, is ivpu (Intel),
- * in npu_busy_time_us, and of their memory in npu_memory_utilization. Looked for once, when the source is opened.
+ * /sys/class/accel: neural processors whose driver tells how long they were busy. The one that
+ * does, of Linux 6.18's, is ivpu (Intel), in npu_busy_time_us, and of their memory in
+ * npu_memory_utilization. Looked for once, when the source is opened.
  */
 #include <dirent.h>
 #include <stdio.h>

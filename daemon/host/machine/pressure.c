@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc/pressure: the share of time in which some, or all, waited for a thing. A kernel may have none of these. */
+/*
+ * /proc/pressure: the share of time in which some, or all, waited for a thing. A kernel may have
+ * none of these.
+ */
 #include <stdio.h>
 
 #include "base/scan.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where numbers come from: one source a file of the kernel's, or a library. Each is a row: a new one costs a file, and its line in machine.c. What cannot be
- * read on this machine is left out, silently: a source has then nothing to say.
+ * Where numbers come from: one source a file of the kernel's, or a library. Each is a row: a new
+ * one costs a file, and its line in machine.c. What cannot be read on this machine is left out,
+ * silently: a source has then nothing to say.
  */
 #ifndef DAEMON_MACHINE_SOURCE_H
 #define DAEMON_MACHINE_SOURCE_H
@@ -41,7 +42,10 @@ extern const struct machine_source source_processes;
 int source_open_file(const char *root, const char *path);
 void source_close_file(int *fd);
 
-/* The text of an open file, from its beginning, in whole lines: 1; 0 when it cannot be read, or none is whole. */
+/*
+ * The text of an open file, from its beginning, in whole lines: 1; 0 when it cannot be read, or
+ * none is whole.
+ */
 int source_read_file(int fd, const struct sampling *sampling);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Things that are measured; see subject.h. */
+/* Measured things and their metrics; see subject.h. */
 #include "daemon/host/machine/subject.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ static float *slot_of(struct subject *s, uint64_t n)
 	return &s->values[n % HISTORY_SLOTS * s->n_rows];
 }
 
-static void forget(struct subject *s, uint64_t n)
+static void subject_clear_sample(struct subject *s, uint64_t n)
 {
 	float *slot = slot_of(s, n);
 
@@ -43,16 +43,16 @@ void subject_begin(struct subject *s, uint64_t n)
 		memset(s->counts, 0, sizeof s->counts);
 		memset(s->counts_before, 0, sizeof s->counts_before);
 	}
-	forget(s, n);
+	subject_clear_sample(s, n);
 	for (uint64_t i = 1; i < gap; i++)
-		forget(s, n - i);
+		subject_clear_sample(s, n - i);
 	s->last = n;
 }
 
 void subject_begin_peek(struct subject *s, enum peek peek)
 {
 	s->peek = peek;
-	forget(s, ++s->last);
+	subject_clear_sample(s, ++s->last);
 }
 
 void subject_end_peek(struct subject *s)
@@ -83,7 +83,7 @@ void subject_count(struct subject *s, unsigned row, uint64_t total, int64_t now_
 {
 	struct count *last = &s->counts[row];
 	struct count *before = &s->counts_before[row];
-	int has_gone_back = total < last->total;
+	bool has_gone_back = total < last->total;
 
 	if (last->at_ns && !has_gone_back)
 		set_rate(s, row, s->peek == PEEK_SHORT && before->at_ns ? before : last,
@@ -105,4 +105,22 @@ double subject_get(const struct subject *s, unsigned row, uint64_t n)
 	if (row >= s->n_rows || n < s->first || n > s->last || s->last - n >= HISTORY_SAMPLES)
 		return (double)NAN;
 	return (double)s->values[n % HISTORY_SLOTS * s->n_rows + row];
+}
+
+/* --- metrics ---------------------------------------------------------------------------------- */
+
+const char *metric_unit_text(enum metric_unit unit)
+{
+	static const char *const texts[N_METRIC_UNITS] = {
+		[METRIC_COUNT] = "",
+		[METRIC_PERCENT] = " %",
+		[METRIC_BYTES] = " bytes",
+		[METRIC_PER_S] = "/s",
+		[METRIC_BYTES_PER_S] = " bytes/s",
+		[METRIC_MHZ] = " MHz",
+		[METRIC_WATT] = " W",
+		[METRIC_CELSIUS] = " °C",
+	};
+
+	return texts[unit];
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asks the host daemon, and whom that one may ask for: the one place where it is decided. What TLS and tokens will say
- * of a caller goes in here, too.
+ * Who asks the host daemon, and whom that one may ask for: the one place where it is decided. What
+ * TLS and tokens will say of a caller goes in here, too.
  */
 #ifndef DAEMON_CALLER_H
 #define DAEMON_CALLER_H
@@ -30,7 +30,10 @@ struct caller {
 /* The same without |may_all|, for which the machine's lists of users are read. */
 int caller_know(struct caller *c, int fd);
 
-/* Of the connection |fd|, by loopback or a unix socket: 0, or -EACCES when the kernel does not know whose it is. */
+/*
+ * Of the connection |fd|, by loopback or a unix socket: 0, or -EACCES when the kernel does not know
+ * whose it is.
+ */
 int caller_identify(struct caller *c, int fd, struct operators *operators);
 
 /* Whether |c| may see, and record, programs of |uid|. */

@@ -14,7 +14,10 @@
 
 #define LIST_BYTES 256
 
-/* A program that has announced itself may have a server of another make beside ours, which knows more. */
+/*
+ * A program that has announced itself may have a server of another make beside ours, which knows
+ * more.
+ */
 static int is_second(const struct program *programs, size_t n, const struct program *p)
 {
 	for (size_t i = 0; i < n && p->stock_address[0]; i++)
@@ -45,7 +48,10 @@ static int matches(const struct program *p, const char *text)
 	return program_word_means(*text ? text : "all", &traits);
 }
 
-/* "train (4242), serve (4243)": those that |text| means (NULL: all of them), as many as there is room for. */
+/*
+ * "train (4242), serve (4243)": those that |text| means (NULL: all of them), as many as there is
+ * room for.
+ */
 static void list(const struct program *programs, size_t n, const char *text, char *out)
 {
 	size_t n_bytes = 0;

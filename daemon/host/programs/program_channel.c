@@ -42,7 +42,9 @@ static int connect_to(struct programs *p, uint64_t id)
 	return r;
 }
 
-/* Finds the address of a program whose server is JAX's or TensorFlow's; returns 1 when it is one. */
+/*
+ * Finds the address of a program whose server is JAX's or TensorFlow's; returns 1 when it is one.
+ */
 static int find_stock(struct programs *p, uint64_t id, char *address, size_t n)
 {
 	const struct program *program;

@@ -41,7 +41,9 @@ static bool have_answered(const struct programs *p, uint64_t round)
 	return true;
 }
 
-/* A program whose queue is full has not yet answered an earlier question, so errors do not matter. */
+/*
+ * A program whose queue is full has not yet answered an earlier question, so errors do not matter.
+ */
 static void programs_ask_all(struct programs *p)
 {
 	const struct announcement question = {.kind = ANNOUNCEMENT_STATUS, .fd = -1};
@@ -283,8 +285,8 @@ static pid_t programs_find_pid(struct programs *p, uint64_t id)
 }
 
 /*
- * Returns true when more than |n_before| answers have come, or when none can come any more. The caller has
- * the mutex.
+ * Returns true when more than |n_before| answers have come, or when none can come any more. The
+ * caller has the mutex.
  */
 static bool measurement_is_over(struct programs *p, uint64_t id, uint64_t n_before)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The programs of this machine whose attached servers have announced them to the host daemon: their
- * identity from the kernel, their state from their servers, and connections to these servers. The table
- * also has programs with a profiler server of another make (stock_finder.h), which tells no state.
+ * identity from the kernel, their state from their servers, and connections to these servers. The
+ * table also has programs with a profiler server of another make (stock_finder.h), which tells no
+ * state.
  *
- * Threads: programs_add(), programs_update(), programs_remove() and programs_watch() on the loop's; the
- * others on any.
+ * Threads: programs_add(), programs_update(), programs_remove() and programs_watch() on the loop's;
+ * the others on any.
  */
 #ifndef DAEMON_PROGRAMS_H
 #define DAEMON_PROGRAMS_H
@@ -36,11 +37,17 @@ struct program {
 	uid_t uid;
 	/* Of its server; borrowed, and open until programs_remove(). -1: it has none. */
 	int connection;
-	/* Address of a server of another make, "127.0.0.1:9012"; "": the program has announced itself. */
+	/*
+	 * Address of a server of another make, "127.0.0.1:9012"; "": the program has announced
+	 * itself.
+	 */
 	char stock_address[32];
 	struct status status; /* as its server told it, made printable */
 	struct container container; /* from /proc, when the program was added */
-	/* Number of the last continuous session that a stock client began through this daemon; 0: none. */
+	/*
+	 * Number of the last continuous session that a stock client began through this daemon; 0:
+	 * none.
+	 */
 	uint64_t n_begun;
 	uid_t begun_by;
 	uint64_t n_answered; /* the last round of questions that it answered */
@@ -80,9 +87,9 @@ void programs_watch(struct programs *p, programs_watcher *watcher, void *context
 void programs_ask(struct programs *p);
 
 /*
- * Asks all servers for the state of their programs, and waits for the answers, |wait_ms| at most. Then
- * copies the programs that |caller| may see, by pid, to *out, malloc'ed. 0 or -ENOMEM. A program whose
- * server does not answer has its last known state.
+ * Asks all servers for the state of their programs, and waits for the answers, |wait_ms| at most.
+ * Then copies the programs that |caller| may see, by pid, to *out, malloc'ed. 0 or -ENOMEM. A
+ * program whose server does not answer has its last known state.
  */
 int programs_list(struct programs *p, const struct caller *caller, int wait_ms,
 	struct program **out, size_t *n_out);
@@ -95,15 +102,15 @@ int programs_copy(
 struct program *programs_find(struct programs *p, uint64_t id);
 
 /*
- * Waits, |wait_ms| at most, until a program has been added with |id| or a later one. Returns the last id;
- * 0: none yet.
+ * Waits, |wait_ms| at most, until a program has been added with |id| or a later one. Returns the
+ * last id; 0: none yet.
  */
 uint64_t programs_await(struct programs *p, uint64_t id, int wait_ms);
 size_t programs_count(struct programs *p);
 
 /*
- * Copies the ids, pids, uids and names of the first |max| programs, by id, and returns their number. For
- * machine_config.list; |context| is a struct programs.
+ * Copies the ids, pids, uids and names of the first |max| programs, by id, and returns their
+ * number. For machine_config.list; |context| is a struct programs.
  */
 size_t programs_list_processes(void *context, struct machine_process *out, size_t max);
 
@@ -114,11 +121,11 @@ void programs_note_captured(struct programs *p, uint64_t id, const struct progra
 void programs_note_begun(struct programs *p, uint64_t id, uid_t uid);
 
 /*
- * Measures the program's share of memory (daemon/pipeline/usage/pss.h). If the kernel does not tell it to
- * this process, since the host daemon's user has no rights over other users' programs, the program's
- * server is asked, and its answer awaited |wait_ms| at most. 0; -ESRCH: the program is gone; -EACCES:
- * the kernel tells it to neither; -ETIMEDOUT: the server does not answer; or another negative errno.
- * Any thread but the loop's.
+ * Measures the program's share of memory (daemon/pipeline/usage/pss.h). If the kernel does not tell
+ * it to this process, since the host daemon's user has no rights over other users' programs, the
+ * program's server is asked, and its answer awaited |wait_ms| at most. 0; -ESRCH: the program is
+ * gone; -EACCES: the kernel tells it to neither; -ETIMEDOUT: the server does not answer; or another
+ * negative errno. Any thread but the loop's.
  */
 int programs_measure_memory(struct programs *p, uint64_t id, int wait_ms, uint64_t *bytes);
 

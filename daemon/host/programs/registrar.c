@@ -22,7 +22,10 @@
 #include "daemon/serve/children/starter.h"
 
 #define PATIENCE_MS 2000
-/* For so long a program is not told of in the log: wrappers (env, shells) execute another one at once. */
+/*
+ * For so long a program is not told of in the log: wrappers (env, shells) execute another one at
+ * once.
+ */
 #define SETTLE_MS 1000
 /* Whoever connects faster than this must not keep the loop from its other work. */
 #define MAX_AT_ONCE 16
@@ -41,7 +44,8 @@ struct announced {
 	pid_t pid; /* of its program */
 	uint64_t id; /* of its program; 0: it has not said yet */
 	uint64_t
-		deadline_ms; /* the loop's clock; until it has, and then until the log tells of it */
+		/* the loop's clock; until it has, and then until the log tells of it */
+		deadline_ms;
 	uid_t uid; /* the program's, as the two below */
 	char name[64];
 	int is_told; /* in the log */
@@ -59,7 +63,10 @@ static void tell_here(struct announced *a)
 		(unsigned)a->uid);
 }
 
-/* One that has executed another program before it was told of is that program, which announces itself. */
+/*
+ * One that has executed another program before it was told of is that program, which announces
+ * itself.
+ */
 static void tell_gone(struct announced *a)
 {
 	if (!a->is_told && (kill(a->pid, 0) == 0 || errno == EPERM))
@@ -185,7 +192,10 @@ static void on_word(uv_poll_t *poll, int status, int events)
 
 static void on_patience(uv_timer_t *timer);
 
-/* The youngest is first: what is behind one that has said enough may still wait, so all are looked at. */
+/*
+ * The youngest is first: what is behind one that has said enough may still wait, so all are looked
+ * at.
+ */
 static void set_patience(struct registrar *r)
 {
 	uint64_t now = uv_now(r->loop);

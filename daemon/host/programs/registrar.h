@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The registry's socket, where attached servers announce their programs (daemon/serve/children/announcement.h), a connection each for as
- * long as they live. What a server says is believed as far as the kernel bears it out: the program is the one of the pidfd,
- * and it must be of the server's user, unless that is root. Programs that cannot start a server ask for one here, too.
+ * The registry's socket, where attached servers announce their programs
+ * (daemon/serve/children/announcement.h), a connection each for as long as they live. What a server
+ * says is believed as far as the kernel bears it out: the program is the one of the pidfd, and it
+ * must be of the server's user, unless that is root. Programs that cannot start a server ask for
+ * one here, too.
  *
  * Threads: the loop's only.
  */
@@ -32,8 +34,8 @@ struct registrar {
 };
 
 /*
- * Watches |listener| (SOCK_SEQPACKET, non-blocking; closed by registrar_close()). 0 or libuv's error. |r| stays where it is until
- * the loop has ended.
+ * Watches |listener| (SOCK_SEQPACKET, non-blocking; closed by registrar_close()). 0 or libuv's
+ * error. |r| stays where it is until the loop has ended.
  */
 int registrar_open(struct registrar *r, uv_loop_t *loop, int listener, struct programs *programs,
 	struct starter *starter);

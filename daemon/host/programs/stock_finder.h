@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looks out for profiler servers of JAX's and TensorFlow's make (base/stock_servers.h) and keeps them among the programs. Each new
- * listening socket is looked at once, on a thread of libuv's; where there is no new one, a look costs a question to the kernel.
+ * Looks out for profiler servers of JAX's and TensorFlow's make (base/stock_servers.h) and keeps
+ * them among the programs. Each new listening socket is looked at once, on a thread of libuv's;
+ * where there is no new one, a look costs a question to the kernel.
  */
 #ifndef DAEMON_STOCK_FINDER_H
 #define DAEMON_STOCK_FINDER_H
@@ -34,8 +35,8 @@ struct stock_finder {
 };
 
 /*
- * Looks once more for servers, or without |is_wanted| forgets those that were found. At first |s| is all zero but for the loop
- * and the programs. Only the loop's thread may use it.
+ * Looks once more for servers, or without |is_wanted| forgets those that were found. At first |s|
+ * is all zero but for the loop and the programs. Only the loop's thread may use it.
  */
 void stock_finder_look(struct stock_finder *s, int is_wanted);
 /* When the loop has ended. */

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/log.h"
-#include "daemon/host/calls/account.h"
+#include "daemon/host/calls/ledger.h"
 #include "daemon/host/calls/audit.h"
 #include "daemon/host/calls/ensemble.h"
 #include "daemon/host/calls/host_calls.h"
