@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listening sockets; see listener.h. systemd's side is sd_listen_fds(3). */
+/* The listening sockets; see listener.h. systemd's side is sd_listen_fds(3). */
 #include "daemon/host/config/listener.h"
 
 #include <arpa/inet.h>
@@ -21,14 +21,14 @@
 #define FIRST_FD 3 /* SD_LISTEN_FDS_START */
 #define MAX_NAMES_BYTES 1024
 
-/* Addresses. */
+/* --- addresses -------------------------------------------------------------------------------- */
 
 struct address {
 	struct sockaddr_storage name;
 	socklen_t n_bytes;
 };
 
-/* The port behind the last colon of |text|, which is cut there. -EINVAL. */
+/* Reads the port after the last colon of |text|, and ends |text| there. -EINVAL. */
 static int cut_port(char *text, in_port_t *port)
 {
 	char *colon = strrchr(text, ':');
@@ -84,7 +84,7 @@ static int parse_path(const char *path, struct address *out)
 	return 0;
 }
 
-static int parse(const char *text, struct address *out)
+static int parse_address(const char *text, struct address *out)
 {
 	char copy[128];
 	in_port_t port;
@@ -99,7 +99,7 @@ static int parse(const char *text, struct address *out)
 	r = cut_port(copy, &port);
 	if (r)
 		return r;
-	/* The same place in both families. */
+	/* The port has the same place in both families of addresses. */
 	((struct sockaddr_in *)&out->name)->sin_port = port;
 	return copy[0] == '[' ? parse_v6(copy, out) : parse_v4(copy, out);
 }
@@ -108,7 +108,7 @@ int listener_check_address(const char *text)
 {
 	struct address address;
 
-	return parse(text, &address) ? -EINVAL : 0;
+	return parse_address(text, &address) ? -EINVAL : 0;
 }
 
 void listener_describe(int fd, char *out, size_t n)
@@ -132,10 +132,10 @@ void listener_describe(int fd, char *out, size_t n)
 	}
 }
 
-/* From systemd. */
+/* --- sockets from systemd --------------------------------------------------------------------- */
 
 /*
- * The names, one for each descriptor from FIRST_FD on; "" when nothing was handed over to this
+ * Copies the names, one for each descriptor from FIRST_FD on; "" if nothing was handed over to this
  * process.
  */
 static void copy_names(char *out, size_t n)
@@ -149,7 +149,7 @@ static void copy_names(char *out, size_t n)
 
 int listener_take(const char *name)
 {
-	static unsigned taken; /* bits: each is taken once */
+	static unsigned taken; /* a bit for each descriptor that was taken */
 	char names[MAX_NAMES_BYTES];
 	char *rest = names;
 	char *word;
@@ -168,10 +168,10 @@ int listener_take(const char *name)
 	return -1;
 }
 
-/* Of our own. */
+/* --- sockets of our own ----------------------------------------------------------------------- */
 
-/* A path that a dead server left is free. */
-static int make_room(const char *path, int (*reach)(const char *))
+/* Removes the socket of a dead server. -EADDRINUSE if a server listens there. */
+static int remove_dead_socket(const char *path, int (*reach)(const char *))
 {
 	char address[128];
 	int fd;
@@ -182,7 +182,7 @@ static int make_room(const char *path, int (*reach)(const char *))
 		unlink(path);
 	if (fd >= 0)
 		close(fd);
-	/* One with a full queue lives, too. */
+	/* A server with a full queue lives, too. */
 	return fd >= 0 || fd == -EAGAIN ? -EADDRINUSE : 0;
 }
 
@@ -212,7 +212,7 @@ static int open_at(const struct address *a, int type, mode_t mask)
 	return r;
 }
 
-static int explain(const char *what, int r, struct diag *d)
+static int explain_failure(const char *what, int r, struct diag *d)
 {
 	if (r == -EADDRINUSE)
 		return diag_set(d, r,
@@ -226,15 +226,15 @@ int listener_open(const char *text, struct socket_file *file, struct diag *d)
 {
 	struct address a;
 	int is_path = strncmp(text, "unix:", 5) == 0;
-	int r = parse(text, &a);
+	int r = parse_address(text, &a);
 
 	if (!r && is_path)
-		r = make_room(text + 5, unix_peer_connect);
-	/* Who connects is looked at, whatever the mode lets pass. */
+		r = remove_dead_socket(text + 5, unix_peer_connect);
+	/* The mode lets everybody connect, because the user of each connection is checked. */
 	if (!r)
 		r = open_at(&a, SOCK_STREAM, 0111);
 	if (r < 0)
-		return explain(text, r, d);
+		return explain_failure(text, r, d);
 	if (is_path)
 		socket_file_find(file, r);
 	return r;
@@ -248,11 +248,11 @@ int listener_open_messages(const char *path, struct socket_file *file, struct di
 	memset(&a, 0, sizeof a);
 	r = parse_path(path, &a);
 	if (!r)
-		r = make_room(path, unix_peer_connect_messages);
+		r = remove_dead_socket(path, unix_peer_connect_messages);
 	if (!r)
 		r = open_at(&a, SOCK_SEQPACKET, 0111);
 	if (r < 0)
-		return explain(path, r, d);
+		return explain_failure(path, r, d);
 	socket_file_find(file, r);
 	return r;
 }

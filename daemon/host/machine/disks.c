@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /proc/diskstats: disks that are devices; no partitions, and none that lie on others. See the
- * kernel's Documentation/admin-guide/iostats.rst.
+ * /proc/diskstats: disks that are devices, without partitions and disks that lie on other disks.
+ * See the kernel's Documentation/admin-guide/iostats.rst.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "daemon/host/machine/machine.h"
 #include "daemon/host/machine/source.h"
 
-/* Whatever the disk's own are. */
+/* The kernel counts in such sectors, whatever the disk's own size is. */
 #define SECTOR_BYTES 512
 #define PERCENT_OF_MS (100.0 / 1e3)
 
@@ -50,7 +50,9 @@ static void open_disks(void *state, const struct machine_config *config)
 	d->fd = source_open_file(config->root, "/proc/diskstats");
 }
 
-/* " 8 0 sda", then: reads merged sectors ms writes merged sectors ms in-flight busy-ms */
+/*
+ * A line is " 8 0 sda", then: reads merged sectors ms writes merged sectors ms in-flight busy-ms.
+ */
 static void take_line(const struct sampling *sampling, const char *p)
 {
 	char name[SUBJECT_NAME_BYTES];

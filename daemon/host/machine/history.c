@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ten minutes of samples; see history.h. */
+/* The history of samples; see history.h. */
 #include "daemon/host/machine/history.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ void history_deinit(struct history *h)
 	h->n_columns = 0;
 }
 
-static void drop(struct history *h, size_t i)
+static void history_drop(struct history *h, size_t i)
 {
 	h->n_columns -= h->v[i]->n_rows;
 	free(h->v[i]);
@@ -33,7 +34,7 @@ void history_begin(struct history *h, int64_t at_ns)
 	h->cursor = 0;
 	for (size_t i = h->n_subjects; i-- > 0;)
 		if (h->n - h->v[i]->last > HISTORY_SAMPLES)
-			drop(h, i);
+			history_drop(h, i);
 }
 
 void history_begin_peek(struct history *h, int64_t at_ns)
@@ -53,20 +54,20 @@ void history_end_peek(struct history *h)
 	h->n--;
 }
 
-static int is_it(
+static bool subject_is(
 	const struct subject *s, const struct metric_group *group, uint64_t id, const char *name)
 {
 	return s->group == group && s->id == id && (id || strcmp(s->name, name) == 0);
 }
 
-/* From where the last one was, once round. */
-static struct subject *find(
+/* Searches from the subject that was found last, once round. */
+static struct subject *history_find(
 	struct history *h, const struct metric_group *group, uint64_t id, const char *name)
 {
 	for (size_t i = 0; i < h->n_subjects; i++) {
 		size_t at = (h->cursor + i) % h->n_subjects;
 
-		if (!is_it(h->v[at], group, id, name))
+		if (!subject_is(h->v[at], group, id, name))
 			continue;
 		h->cursor = at + 1;
 		return h->v[at];
@@ -74,36 +75,36 @@ static struct subject *find(
 	return NULL;
 }
 
-static int has_room(const struct history *h, unsigned n_rows)
+static bool history_has_room(const struct history *h, unsigned n_rows)
 {
 	return h->n_subjects < HISTORY_MAX_SUBJECTS && h->n_columns + n_rows <= HISTORY_MAX_COLUMNS;
 }
 
-/* Removes for good the subject that has been gone for the longest time. 0: none is gone. */
-static int make_room(struct history *h)
+/* Removes the subject that has been gone for the longest time. Returns false if none is gone. */
+static bool history_make_room(struct history *h)
 {
 	size_t oldest = h->n_subjects;
 
 	for (size_t i = 0; i < h->n_subjects; i++)
-		/* Those of the sample before may not have been read in this one yet. */
+		/* Subjects of the previous sample may not have been read in this one yet. */
 		if (h->v[i]->last + 2 < h->n &&
 			(oldest == h->n_subjects || h->v[i]->last < h->v[oldest]->last))
 			oldest = i;
 	if (oldest == h->n_subjects)
-		return 0;
-	drop(h, oldest);
-	return 1;
+		return false;
+	history_drop(h, oldest);
+	return true;
 }
 
-static struct subject *add(
+static struct subject *history_add(
 	struct history *h, const struct metric_group *group, uint64_t id, const char *name)
 {
-	int is_wanted = !group->is_wanted || group->is_wanted(h->root, name);
+	bool is_wanted = !group->is_wanted || group->is_wanted(h->root, name);
 	unsigned n_rows = is_wanted ? group->n_rows : 0;
 	struct subject *s;
 
-	while (!has_room(h, n_rows))
-		if (!make_room(h))
+	while (!history_has_room(h, n_rows))
+		if (!history_make_room(h))
 			return NULL;
 	s = subject_new(group, id, name, n_rows);
 	if (!s)
@@ -116,7 +117,7 @@ static struct subject *add(
 	return s;
 }
 
-static struct subject *touch_in_peek(const struct history *h, struct subject *s)
+static struct subject *history_touch_in_peek(const struct history *h, struct subject *s)
 {
 	if (!s || !s->n_rows || s->last + 2 < h->n)
 		return NULL;
@@ -133,11 +134,11 @@ struct subject *history_touch(
 
 	strncpy(clean, name, sizeof clean - 1);
 	printable_clean(clean);
-	s = find(h, group, id, clean);
+	s = history_find(h, group, id, clean);
 	if (h->peek != PEEK_NONE)
-		return touch_in_peek(h, s);
+		return history_touch_in_peek(h, s);
 	if (!s)
-		s = add(h, group, id, clean);
+		s = history_add(h, group, id, clean);
 	else if (s->last != h->n - 1)
 		subject_begin(s, h->n - 1);
 	return s && s->n_rows ? s : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples the use of a machine; see machine.h. */
+/* Samples the usage of a machine; see machine.h. */
 #include "daemon/host/machine/machine.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "daemon/host/machine/history.h"
 #include "daemon/host/machine/source.h"
 
-/* /proc/stat of a machine with hundreds of processors and interrupts. */
+/* Room for /proc/stat of a machine with hundreds of processors and interrupts. */
 #define TEXT_BYTES (128u << 10)
 
 static const struct machine_source *const sources[] = {
@@ -26,13 +26,13 @@ static const struct machine_source *const sources[] = {
 
 struct machine {
 	struct machine_config config;
-	pthread_mutex_t mutex; /* of all below */
+	pthread_mutex_t mutex; /* protects all below */
 	struct history history;
 	void *states[N_SOURCES];
 	char text[TEXT_BYTES];
 };
 
-static void init(struct machine *m, const struct machine_config *config)
+static void machine_init(struct machine *m, const struct machine_config *config)
 {
 	m->config = *config;
 	m->history.root = config->root;
@@ -45,7 +45,7 @@ int machine_new(const struct machine_config *config, struct machine **out)
 
 	if (!m)
 		return -ENOMEM;
-	init(m, config);
+	machine_init(m, config);
 	for (size_t i = 0; i < N_SOURCES; i++) {
 		m->states[i] = calloc(1, sources[i]->state_bytes);
 		if (!m->states[i]) {
@@ -72,7 +72,7 @@ struct machine *machine_free(struct machine *m)
 	return NULL;
 }
 
-/* Under the mutex, as all below: what the sources tell, into the sample that has been begun. */
+/* Reads all sources into the sample that has been begun. The caller has the mutex. */
 static void read_sources(struct machine *m, int64_t now_ns)
 {
 	const struct sampling sampling = {
@@ -105,8 +105,8 @@ int machine_read(
 	return r;
 }
 
-/* Whether a sample at |now_ns| is needed, and would be the first one behind |at_ns|. */
-static int is_missing(const struct history *h, int64_t at_ns, int64_t now_ns)
+/* Returns true if a sample at |now_ns| is needed and would be the first one after |at_ns|. */
+static bool is_sample_missing(const struct history *h, int64_t at_ns, int64_t now_ns)
 {
 	return now_ns > at_ns && (!h->n || history_time_ns(h, h->n - 1) <= at_ns);
 }
@@ -114,11 +114,11 @@ static int is_missing(const struct history *h, int64_t at_ns, int64_t now_ns)
 int machine_read_behind(struct machine *m, int64_t at_ns, int64_t now_ns,
 	int (*look)(const struct history *h, void *context), void *context)
 {
-	int is_peek;
+	bool is_peek;
 	int r;
 
 	pthread_mutex_lock(&m->mutex);
-	is_peek = is_missing(&m->history, at_ns, now_ns);
+	is_peek = is_sample_missing(&m->history, at_ns, now_ns);
 	if (is_peek) {
 		history_begin_peek(&m->history, now_ns);
 		read_sources(m, now_ns);

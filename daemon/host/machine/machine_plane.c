@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of a machine; see machine_plane.h. */
+/* The machine's counters for a trace; see machine_plane.h. */
 #include "daemon/host/machine/machine_plane.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "daemon/host/machine/history.h"
@@ -13,11 +14,12 @@
 
 #define NAME_BYTES 192
 /*
- * Above those of a program and its followed children, below those of grafts (trace/xspace/graft.c).
+ * The id is above those of a program and its followed children, and below those of grafts
+ * (trace/xspace/graft.c).
  */
 #define PLANE_ID 4095
 
-struct work {
+struct plane_drawing {
 	const struct machine_cut *cut;
 	struct plane *plane;
 	struct counter_drawing drawing;
@@ -27,42 +29,45 @@ struct work {
 	uint64_t last;
 };
 
-/* From the last sample before the start to the first one behind the stop. 0: there is none. */
-static int find_range(struct work *w, const struct history *h)
+/*
+ * Finds the samples from the last one before the start to the first one after the stop. Returns
+ * false if there are none.
+ */
+static bool find_sample_range(struct plane_drawing *w, const struct history *h)
 {
 	uint64_t n = history_first(h);
 
 	if (n == h->n || history_time_ns(h, h->n - 1) < w->start_ns ||
 		history_time_ns(h, n) > w->stop_ns)
-		return 0;
+		return false;
 	while (n + 1 < h->n && history_time_ns(h, n + 1) <= w->start_ns)
 		n++;
 	w->first = n;
 	while (n + 1 < h->n && history_time_ns(h, n) < w->stop_ns)
 		n++;
 	w->last = n;
-	return 1;
+	return true;
 }
 
-static int is_wanted(const struct work *w, const struct subject *s)
+static bool is_shown(const struct plane_drawing *w, const struct subject *s)
 {
 	if (!s->n_rows || s->last < w->first || s->first > w->last)
-		return 0;
+		return false;
 	return w->cut->is_wanted ? w->cut->is_wanted(s, w->cut->context) : !s->pid;
 }
 
-/* Whether there is something to show. */
-static int has_values(const struct work *w, const struct subject *s, unsigned row)
+/* Returns true if the line has a value that is worth showing. */
+static bool has_values(const struct plane_drawing *w, const struct subject *s, unsigned row)
 {
-	int is_shown_at_0 = !s->name[0] || s->group->rows[row].kind == METRIC_GAUGE;
+	bool is_shown_at_0 = !s->name[0] || s->group->rows[row].kind == METRIC_GAUGE;
 
 	for (uint64_t n = w->first; n <= w->last; n++) {
 		double value = subject_get(s, row, n);
 
 		if (!isnan(value) && (is_shown_at_0 || value > 0))
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 static void format_name(const struct subject *s, unsigned row, char *out)
@@ -77,7 +82,7 @@ static void format_name(const struct subject *s, unsigned row, char *out)
 }
 
 static int draw_gauge(
-	struct work *w, const struct history *h, const struct subject *s, unsigned row)
+	struct plane_drawing *w, const struct history *h, const struct subject *s, unsigned row)
 {
 	int r = 0;
 
@@ -90,8 +95,12 @@ static int draw_gauge(
 	return r;
 }
 
-/* Each from the sample before on, of which it tells; the last one once more, at its end. */
-static int draw_rate(struct work *w, const struct history *h, const struct subject *s, unsigned row)
+/*
+ * A rate covers the time since the previous sample, so each value begins there. The last value
+ * comes once more, at its end.
+ */
+static int draw_rate(
+	struct plane_drawing *w, const struct history *h, const struct subject *s, unsigned row)
 {
 	uint64_t end = 0;
 	int r = 0;
@@ -109,7 +118,8 @@ static int draw_rate(struct work *w, const struct history *h, const struct subje
 				   &w->drawing, history_time_ns(h, end), subject_get(s, row, end));
 }
 
-static int draw(struct work *w, const struct history *h, const struct subject *s, unsigned row)
+static int draw_row(
+	struct plane_drawing *w, const struct history *h, const struct subject *s, unsigned row)
 {
 	char name[NAME_BYTES];
 	int r;
@@ -124,23 +134,23 @@ static int draw(struct work *w, const struct history *h, const struct subject *s
 						       : draw_gauge(w, h, s, row);
 }
 
-static int draw_all(const struct history *h, void *context)
+static int draw_subjects(const struct history *h, void *context)
 {
-	struct work *w = context;
+	struct plane_drawing *w = context;
 	int r = 0;
 
-	if (!find_range(w, h))
+	if (!find_sample_range(w, h))
 		return 0;
 	for (size_t i = 0; i < h->n_subjects && !r; i++)
 		for (unsigned row = 0; row < h->v[i]->group->n_drawn && !r; row++)
-			if (is_wanted(w, h->v[i]))
-				r = draw(w, h, h->v[i], row);
+			if (is_shown(w, h->v[i]))
+				r = draw_row(w, h, h->v[i], row);
 	return r;
 }
 
 int machine_plane(struct machine *m, const struct machine_cut *cut, struct plane **out)
 {
-	struct work w = {
+	struct plane_drawing w = {
 		.cut = cut,
 		.plane = plane_new(PLANE_ID, PLANE_MACHINE),
 		.start_ns = cut->start_ns,
@@ -150,7 +160,7 @@ int machine_plane(struct machine *m, const struct machine_cut *cut, struct plane
 			: -ENOMEM;
 
 	if (!r)
-		r = machine_read_behind(m, cut->stop_ns, cut->now_ns, draw_all, &w);
+		r = machine_read_behind(m, cut->stop_ns, cut->now_ns, draw_subjects, &w);
 	if (!r)
 		r = counter_drawing_finish(&w.drawing);
 	counter_drawing_deinit(&w.drawing);

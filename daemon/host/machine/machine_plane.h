@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the use of a machine during a capture as counters of a trace. */
+/* Writes the usage of a machine during a capture as counters of a trace. */
 #ifndef DAEMON_MACHINE_PLANE_H
 #define DAEMON_MACHINE_PLANE_H
 
@@ -10,22 +10,23 @@ struct plane;
 struct subject;
 
 struct machine_cut {
-	int64_t start_ns; /* of the recording, CLOCK_MONOTONIC */
+	int64_t start_ns; /* start of the recording, CLOCK_MONOTONIC */
 	int64_t stop_ns;
-	int64_t now_ns; /* if no sample is behind the stop yet, one is taken then; 0: none is */
+	/* if there is no sample after |stop_ns| yet, one is taken at this time; 0: none is taken */
+	int64_t now_ns;
 	/*
-	 * Whether a thing is shown; NULL: all but programs, whose captures tell what they use.
-	 * Under the machine's mutex.
+	 * Returns true for a subject that is shown. NULL: all are, except programs, whose captures
+	 * have their own usage. Called under the machine's mutex.
 	 */
 	int (*is_wanted)(const struct subject *s, void *context);
 	void *context;
 };
 
 /*
- * Each metric is a line, named as "network eth0 received bytes/s"; an instance of several whose
- * rates are all 0 has none. Events count from the start. The sample before it, and the one behind
- * its stop if there is one, are in it, too, at its ends. The plane has no lines when nothing is
- * known of that time. 0 or -ENOMEM; *out is the caller's.
+ * Makes a plane with a line for each metric, named like "network eth0 received bytes/s". A named
+ * subject whose rates are all 0 has no line. Times of events count from the start. The last sample
+ * before the start and the first one after the stop, if there is one, are at the ends of the plane.
+ * The plane has no lines if there are no samples of that time. 0 or -ENOMEM; *out is the caller's.
  */
 int machine_plane(struct machine *m, const struct machine_cut *cut, struct plane **out);
 

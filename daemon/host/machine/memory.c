@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc/meminfo. See proc_meminfo(5). */
+/* /proc/meminfo; see proc_meminfo(5). */
 #include "base/scan.h"
 #include "daemon/host/machine/history.h"
 #include "daemon/host/machine/machine.h"
@@ -49,7 +49,7 @@ static void open_memory(void *state, const struct machine_config *config)
 	m->fd = source_open_file(config->root, "/proc/meminfo");
 }
 
-static void find(const char *line, uint64_t *kib, unsigned *known)
+static void find_line(const char *line, uint64_t *kib, unsigned *known)
 {
 	for (int i = 0; i < N_LINES; i++) {
 		const char *p = line;
@@ -78,7 +78,7 @@ static void read_memory(void *state, const struct sampling *sampling)
 	if (!source_read_file(m->fd, sampling))
 		return;
 	for (const char *line = sampling->text; line; line = scan_next_line(line))
-		find(line, kib, &known);
+		find_line(line, kib, &known);
 	s = known ? history_touch(sampling->history, &group, 0, "") : NULL;
 	if (!s)
 		return;

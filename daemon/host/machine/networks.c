@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /proc/net/dev: the interfaces of this process's network namespace, but for loopback. See
+ * /proc/net/dev: the interfaces of this process's network namespace, without loopback. See
  * proc_net(5).
  */
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "daemon/host/machine/machine.h"
 #include "daemon/host/machine/source.h"
 
-/* Columns of received, before those of sent. */
+/* Number of the columns about received data, which come before those about sent data. */
 #define N_RECEIVED 8
 
 enum {
@@ -37,7 +37,7 @@ struct networks {
 	int fd;
 };
 
-/* Of the process itself: /proc/net is a link that ends at the thread's namespace all the same. */
+/* /proc/net is a link that leads to the network namespace of the calling thread. */
 static void open_networks(void *state, const struct machine_config *config)
 {
 	struct networks *n = state;
@@ -45,7 +45,7 @@ static void open_networks(void *state, const struct machine_config *config)
 	n->fd = source_open_file(config->root, "/proc/net/dev");
 }
 
-/* "  eth0: 1234 …" */
+/* A line is "  eth0: 1234 …". */
 static void take_line(const struct sampling *sampling, const char *p)
 {
 	char name[SUBJECT_NAME_BYTES];

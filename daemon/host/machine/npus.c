@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /sys/class/accel: neural processors whose driver tells how long they were busy. The one that
- * does, of Linux 6.18's, is ivpu (Intel), in npu_busy_time_us, and of their memory in
- * npu_memory_utilization. Looked for once, when the source is opened.
+ * /sys/class/accel: neural processors whose driver tells how long they were busy. In Linux 6.18
+ * only ivpu (Intel) does, in npu_busy_time_us, and tells their memory in npu_memory_utilization.
+ * They are looked for once, when the source is opened.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ struct npus {
 	unsigned n;
 };
 
-static void add(struct npus *npus, const char *root, unsigned number)
+static void npus_add(struct npus *npus, const char *root, unsigned number)
 {
 	static const char *const files[N_ROWS] = {
 		[BUSY] = "npu_busy_time_us", [MEMORY] = "npu_memory_utilization"};
@@ -71,7 +71,7 @@ static void open_npus(void *state, const struct machine_config *config)
 		uint64_t number;
 
 		if (scan_text(&p, "accel") && scan_number(&p, &number) && !*p && number < 1000)
-			add(npus, config->root, (unsigned)number);
+			npus_add(npus, config->root, (unsigned)number);
 	}
 	if (dir)
 		closedir(dir);

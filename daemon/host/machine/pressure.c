@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /proc/pressure: the share of time in which some, or all, waited for a thing. A kernel may have
- * none of these.
+ * /proc/pressure: the share of time in which some tasks, or all tasks, waited for a resource. A
+ * kernel may have none of these files.
  */
 #include <stdio.h>
 
@@ -44,7 +44,7 @@ static void open_pressure(void *state, const struct machine_config *config)
 	}
 }
 
-/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=42" */
+/* A line is "some avg10=0.00 avg60=0.00 avg300=0.00 total=42". */
 static void take_line(struct subject *s, const char *p, int64_t now_ns)
 {
 	int row = scan_text(&p, "some ") ? SOME : scan_text(&p, "full ") ? FULL : N_ROWS;

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -58,10 +59,11 @@ static unsigned read_entries(int task_fd, const char *text, size_t n, uint64_t *
 }
 
 /*
- * The sum over the threads that live, about |n_threads|: it goes back when one ends. |dir_fd| is
- * /proc/PID; |text| is room. 1, or 0 when it cannot be read. Takes no memory.
+ * Adds up the switches of the living threads, about |n_threads|; the sum goes back when one ends.
+ * |dir_fd| is /proc/PID, and |text| is a buffer. Returns false if they cannot be read. Takes no
+ * memory.
  */
-static int switches_read(
+static bool switches_read(
 	int dir_fd, uint64_t n_threads, char *text, size_t text_bytes, uint64_t *out)
 {
 	_cleanup_close_ int task_fd = -1;
@@ -74,13 +76,13 @@ static int switches_read(
 		return read_thread(dir_fd, "schedstat", out);
 	task_fd = openat(dir_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (task_fd < 0)
-		return 0;
+		return false;
 	while ((n = syscall(SYS_getdents64, task_fd, text, text_bytes)) > 0)
 		n_read += read_entries(task_fd, text, (size_t)n, out);
 	return n_read > 0;
 }
 
-/* Whose switches are read in a sample, more or less: 3 µs each. */
+/* A sample reads the switches of about so many threads, 3 µs each. */
 #define SWEPT_THREADS 32u
 /*
  * A sample reads so many processes of the machine to find descendants, for all programs together:
@@ -99,7 +101,7 @@ enum {
 };
 
 static const struct metric rows[N_ROWS] = {
-	[CPU] = {"cpu", METRIC_PERCENT, METRIC_RATE, 1e-7}, /* of one processor; from ns */
+	[CPU] = {"cpu", METRIC_PERCENT, METRIC_RATE, 1e-7}, /* share of one processor, from ns */
 	[RSS] = {"rss", METRIC_BYTES, METRIC_GAUGE, 1},
 	[THREADS] = {"threads", METRIC_COUNT, METRIC_GAUGE, 1},
 	[MINOR_FAULTS] = {"minor faults", METRIC_PER_S, METRIC_RATE, 1},
@@ -116,7 +118,7 @@ struct process {
 	uint64_t n_threads;
 	struct process_tree *descent; /* NULL: not opened yet */
 	struct proc_stat stat; /* of the program itself */
-	struct proc_stat at_open; /* the same, when |descent| was opened */
+	struct proc_stat at_open; /* the stat when |descent| was opened */
 	struct subject *subject; /* during a sample; NULL: it could not be read */
 };
 
@@ -127,8 +129,8 @@ struct processes {
 	struct machine_process listed[MACHINE_MAX_PROCESSES];
 	struct process v[MACHINE_MAX_PROCESSES]; /* by id */
 	size_t n;
-	uint64_t swept_id; /* the last one whose switches were counted */
-	uint64_t family_id; /* the last one whose descendants were all read */
+	uint64_t swept_id; /* the last program whose switches were counted */
+	uint64_t family_id; /* the last program whose descendants were all read */
 };
 
 static void open_processes(void *state, const struct machine_config *config)
@@ -140,9 +142,9 @@ static void open_processes(void *state, const struct machine_config *config)
 	all->page_bytes = (double)sysconf(_SC_PAGESIZE);
 }
 
-/* Who is there. */
+/* --- the list of programs --------------------------------------------------------------------- */
 
-static void forget(struct processes *all, size_t i)
+static void processes_remove(struct processes *all, size_t i)
 {
 	source_close_file(&all->v[i].statm_fd);
 	source_close_file(&all->v[i].stat_fd);
@@ -154,7 +156,7 @@ static void forget(struct processes *all, size_t i)
 	memmove(&all->v[i], &all->v[i + 1], (all->n - i) * sizeof *all->v);
 }
 
-static void add(struct processes *all, size_t i, const struct machine_process *listed)
+static void processes_add(struct processes *all, size_t i, const struct machine_process *listed)
 {
 	struct process *p = &all->v[i];
 	char path[64];
@@ -175,20 +177,20 @@ static void follow_list(struct processes *all, size_t n_listed)
 {
 	for (size_t i = 0; i < n_listed; i++) {
 		while (i < all->n && all->v[i].id < all->listed[i].id)
-			forget(all, i);
+			processes_remove(all, i);
 		if (i == all->n || all->v[i].id > all->listed[i].id) {
 			if (all->n == MACHINE_MAX_PROCESSES)
-				forget(all, all->n - 1);
-			add(all, i, &all->listed[i]);
+				processes_remove(all, all->n - 1);
+			processes_add(all, i, &all->listed[i]);
 		}
 	}
 	while (all->n > n_listed)
-		forget(all, all->n - 1);
+		processes_remove(all, all->n - 1);
 }
 
-/* What they use. */
+/* --- their usage ------------------------------------------------------------------------------ */
 
-static struct subject *touch(struct history *h, const struct machine_process *listed)
+static struct subject *touch_program(struct history *h, const struct machine_process *listed)
 {
 	struct subject *s = history_touch(h, &machine_process_group, listed->id, listed->name);
 
@@ -199,7 +201,7 @@ static struct subject *touch(struct history *h, const struct machine_process *li
 	return s;
 }
 
-static void take_own(const struct processes *all, const struct process *p, struct subject *s,
+static void take_own_usage(const struct processes *all, const struct process *p, struct subject *s,
 	const struct proc_stat *stat, int64_t now_ns)
 {
 	subject_count(s, CPU, stat->cpu_ticks * all->tick_ns, now_ns);
@@ -237,14 +239,14 @@ static void take_family(const struct processes *all, struct process *p, int64_t 
 	subject_set(p->subject, RSS, (double)d->rss_bytes);
 }
 
-/* Whether no more can be read in this sample. */
-static int visit_family(
+/* Returns true if no more can be read in this sample. */
+static bool visit_family(
 	const struct processes *all, struct process *p, size_t n_files, int64_t now_ns)
 {
 	if (!p->descent) {
 		p->descent = calloc(1, sizeof *p->descent);
 		if (!p->descent)
-			return 1;
+			return true;
 		p->at_open = p->stat;
 		process_tree_open(p->descent, all->config->root, all->listed[p - all->v].pid);
 	} else if (process_tree_visit(p->descent, n_files) > 0 && p->descent->has_family) {
@@ -277,7 +279,7 @@ static void sweep_families(struct processes *all, const struct sampling *samplin
 	}
 }
 
-static void take(struct processes *all, size_t i, const struct sampling *sampling)
+static void take_program(struct processes *all, size_t i, const struct sampling *sampling)
 {
 	struct process *p = &all->v[i];
 	struct proc_stat stat;
@@ -285,14 +287,14 @@ static void take(struct processes *all, size_t i, const struct sampling *samplin
 
 	if (!source_read_file(p->stat_fd, sampling) || proc_stat_parse(sampling->text, &stat))
 		return;
-	s = touch(sampling->history, &all->listed[i]);
+	s = touch_program(sampling->history, &all->listed[i]);
 	if (!s)
 		return;
 	p->n_threads = stat.n_threads;
 	if (p->descent && p->descent->has_family)
 		repeat_family(s);
 	else
-		take_own(all, p, s, &stat, sampling->now_ns);
+		take_own_usage(all, p, s, &stat, sampling->now_ns);
 	subject_repeat(s, SWITCHES);
 	p->stat = stat;
 	p->subject = s;
@@ -308,8 +310,8 @@ static void take_switches(struct process *p, const struct sampling *sampling)
 	subject_count(p->subject, SWITCHES, total, sampling->now_ns);
 }
 
-/* Some threads' at a time, one program after another. */
-static void sweep(struct processes *all, const struct sampling *sampling)
+/* Reads the switches of some threads in each sample, one program after another. */
+static void sweep_switches(struct processes *all, const struct sampling *sampling)
 {
 	uint64_t n_read = 0;
 	size_t first = 0;
@@ -339,9 +341,9 @@ static void read_processes(void *state, const struct sampling *sampling)
 	follow_list(all, n);
 	for (size_t i = 0; i < all->n; i++) {
 		all->v[i].subject = NULL;
-		take(all, i, sampling);
+		take_program(all, i, sampling);
 	}
-	sweep(all, sampling);
+	sweep_switches(all, sampling);
 	sweep_families(all, sampling);
 }
 
@@ -350,7 +352,7 @@ static void close_processes(void *state)
 	struct processes *all = state;
 
 	while (all->n)
-		forget(all, all->n - 1);
+		processes_remove(all, all->n - 1);
 }
 
 const struct machine_source source_processes = {

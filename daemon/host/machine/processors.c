@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc/stat: what processors do, all together and each; context switches. See proc_stat(5). */
+/*
+ * /proc/stat: the times of all processors together and of each one, and context switches. See
+ * proc_stat(5).
+ */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +26,7 @@ enum {
 	STEAL,
 	N_TIMES
 };
-#define N_NEEDED (IDLE + 1) /* the others came later */
+#define N_NEEDED (IDLE + 1) /* older kernels lack the others */
 
 enum {
 	BUSY_ROW,
@@ -50,7 +54,7 @@ static const struct metric_group switch_group = {"machine", switch_rows, 1, 1, N
 
 struct times {
 	uint64_t ticks[N_TIMES];
-	uint64_t n_samples; /* taken when these were read; 0: never */
+	uint64_t n_samples; /* number of samples taken when these were read; 0: never */
 };
 
 /* The times of two samples. */
@@ -65,7 +69,7 @@ struct processors {
 	struct times_kept cores[MAX_CORES];
 };
 
-static int parse(const char *p, struct times *t)
+static bool parse_times(const char *p, struct times *t)
 {
 	int n = 0;
 
@@ -75,7 +79,10 @@ static int parse(const char *p, struct times *t)
 	return n >= N_NEEDED;
 }
 
-/* Shares of the time that the kernel accounted for; one that went back, as iowait may, is none. */
+/*
+ * Sets the shares of the time that the kernel accounted for. A count that went back, as iowait may,
+ * counts as 0.
+ */
 static void set_shares(struct subject *s, const struct times *from, const struct times *to)
 {
 	double spent[N_TIMES];
@@ -99,7 +106,7 @@ static void set_shares(struct subject *s, const struct times *from, const struct
 	subject_set(s, STEAL_ROW, spent[STEAL]);
 }
 
-/* What the shares of the present sample are since; NULL: unknown. */
+/* Returns the times since which the shares of the present sample count; NULL: unknown. */
 static const struct times *find_base(const struct history *h, const struct times_kept *kept)
 {
 	if (!kept->last.n_samples || kept->last.n_samples + 1 != h->n)
@@ -108,12 +115,13 @@ static const struct times *find_base(const struct history *h, const struct times
 									   : &kept->last;
 }
 
-static void take(struct history *h, struct times_kept *kept, const char *p, struct subject *s)
+static void take_processor(
+	struct history *h, struct times_kept *kept, const char *p, struct subject *s)
 {
 	const struct times *base = find_base(h, kept);
 	struct times now;
 
-	if (!s || !parse(p, &now))
+	if (!s || !parse_times(p, &now))
 		return;
 	if (base)
 		set_shares(s, base, &now);
@@ -124,17 +132,18 @@ static void take(struct history *h, struct times_kept *kept, const char *p, stru
 	kept->last = now;
 }
 
-/* Behind "cpu". */
+/* |p| is the rest of a line after "cpu". */
 static void take_line(struct processors *c, struct history *h, const char *p)
 {
 	char name[24];
 	uint64_t number;
 
 	if (*p == ' ') {
-		take(h, &c->all, p, history_touch(h, &total_group, 0, ""));
+		take_processor(h, &c->all, p, history_touch(h, &total_group, 0, ""));
 	} else if (scan_number(&p, &number) && *p == ' ' && number < MAX_CORES) {
 		snprintf(name, sizeof name, "%u", (unsigned)number);
-		take(h, &c->cores[number], p, history_touch(h, &core_group, number + 1, name));
+		take_processor(
+			h, &c->cores[number], p, history_touch(h, &core_group, number + 1, name));
 	}
 }
 

@@ -24,12 +24,12 @@ void source_close_file(int *fd)
 	*fd = -1;
 }
 
-int source_read_file(int fd, const struct sampling *sampling)
+bool source_read_file(int fd, const struct sampling *sampling)
 {
 	char *end;
 
 	if (fd < 0 || proc_file_reread(fd, sampling->text, sampling->text_bytes))
-		return 0;
+		return false;
 	end = strrchr(sampling->text, '\n');
 	if (end)
 		end[1] = '\0';

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where numbers come from: one source a file of the kernel's, or a library. Each is a row: a new
- * one costs a file, and its line in machine.c. What cannot be read on this machine is left out,
- * silently: a source has then nothing to say.
+ * A source reads numbers from a file of the kernel, or from a library. Each source is a row: a new
+ * one costs a file, and its line in machine.c. A source that cannot be read on this machine adds no
+ * subjects.
  */
 #ifndef DAEMON_MACHINE_SOURCE_H
 #define DAEMON_MACHINE_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,10 +23,10 @@ struct sampling {
 };
 
 struct machine_source {
-	size_t state_bytes; /* all zero at first */
+	size_t state_bytes; /* the state is zero at first */
 	void (*open)(void *state, const struct machine_config *config);
 	void (*read)(void *state,
-		const struct sampling *sampling); /* takes no memory but for what is new */
+		const struct sampling *sampling); /* takes memory only for new subjects */
 	void (*close)(void *state);
 };
 
@@ -38,14 +39,14 @@ extern const struct machine_source source_npus;
 extern const struct machine_source source_gpus;
 extern const struct machine_source source_processes;
 
-/* |path| below |root|, for as long as the source is open: a descriptor, or -1. */
+/* Opens |path| below |root|. Returns a descriptor, or -1. */
 int source_open_file(const char *root, const char *path);
 void source_close_file(int *fd);
 
 /*
- * The text of an open file, from its beginning, in whole lines: 1; 0 when it cannot be read, or
- * none is whole.
+ * Reads an open file from its beginning into |sampling->text|, in whole lines. Returns false if it
+ * cannot be read, or has no whole line.
  */
-int source_read_file(int fd, const struct sampling *sampling);
+bool source_read_file(int fd, const struct sampling *sampling);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page's files; see page.h. */
+/* The files of the page; see page.h. */
 #include "daemon/host/page/page.h"
 
 #include <stdbool.h>
@@ -19,13 +19,16 @@ static const struct page_file *find_file(const char *name)
 	return NULL;
 }
 
-/* Whether |tags|, those that a browser has got already, names |etag|. One is no part of another: each is in quotation marks. */
+/*
+ * Returns true if |tags|, which the browser has already, contain |etag|. The quotation marks keep
+ * one tag from being a part of another.
+ */
 static bool is_known(const char *tags, const char *etag)
 {
 	return tags && (strcmp(tags, "*") == 0 || strstr(tags, etag));
 }
 
-/* Whether a weight, such as ";q=0.5" after a name, is 0, which refuses the name. */
+/* Returns true if the weight after a name, such as ";q=0.5", is 0, which refuses the name. */
 static bool is_refused(const char *weight)
 {
 	const char *q = strstr(weight, "q=");
@@ -34,15 +37,15 @@ static bool is_refused(const char *weight)
 }
 
 /*
- * Whether a client that sends |encodings| (RFC 9110, 12.5.3) takes gzip. A client without that
- * header (NULL) does not.
+ * Returns true if a client with the header |encodings| (RFC 9110, 12.5.3) accepts gzip. A client
+ * without that header (NULL) does not.
  */
 static bool takes_gzip(const char *encodings)
 {
 	char copy[256];
 	char *rest = copy;
 	char *word;
-	int verdict = -1; /* what "gzip" says goes before what "*" says */
+	int verdict = -1; /* of "*"; the word "gzip" has precedence */
 
 	snprintf(copy, sizeof copy, "%s", encodings ? encodings : "");
 	while ((word = strsep(&rest, ","))) {
@@ -58,8 +61,8 @@ static bool takes_gzip(const char *encodings)
 	return verdict > 0;
 }
 
-/* It may be kept, but is to be asked for each time: a newer daemon has a newer page. */
-static void answer(struct http_exchange *x, const struct page_file *file)
+/* Browsers may keep the file, but must ask each time, because a newer daemon has a newer page. */
+static void answer_with_file(struct http_exchange *x, const struct page_file *file)
 {
 	bool is_packed = takes_gzip(http_get_header(x, "Accept-Encoding"));
 	const char *etag = is_packed ? file->packed_etag : file->etag;
@@ -80,7 +83,7 @@ static void answer(struct http_exchange *x, const struct page_file *file)
 void page_answer(struct http_exchange *x, void *context)
 {
 	(void)context;
-	answer(x, find_file("index.html"));
+	answer_with_file(x, find_file("index.html"));
 }
 
 void page_answer_file(struct http_exchange *x, void *context)
@@ -89,7 +92,7 @@ void page_answer_file(struct http_exchange *x, void *context)
 
 	(void)context;
 	if (file)
-		answer(x, file);
+		answer_with_file(x, file);
 	else
 		http_refuse(x, 404, "no such file of the page");
 }

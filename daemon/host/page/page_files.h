@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of the page, which the build makes an array of (daemon/host/page/embed). */
+/* The files of the page, an array that the build generates (daemon/host/page/embed). */
 #ifndef DAEMON_PAGE_FILES_H
 #define DAEMON_PAGE_FILES_H
 
@@ -11,7 +11,7 @@ struct page_file {
 	const char *etag; /* of the bytes, with its quotation marks */
 	const unsigned char *bytes;
 	size_t n_bytes;
-	const char *packed_etag; /* the same of what gzip made of them */
+	const char *packed_etag; /* of the bytes that gzip made */
 	const unsigned char *packed;
 	size_t n_packed;
 };

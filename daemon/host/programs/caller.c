@@ -34,7 +34,7 @@ static unsigned find_port(int fd)
 	socklen_t n = sizeof address;
 
 	getpeername(fd, (struct sockaddr *)&address, &n);
-	/* The same place in both families. */
+	/* The port has the same place in both families of addresses. */
 	return ntohs(((const struct sockaddr_in *)&address)->sin_port);
 }
 
@@ -52,8 +52,8 @@ int caller_know(struct caller *c, int fd)
 	return peer_find_uid(fd, &c->uid) == PEER_KNOWN ? 0 : -EACCES;
 }
 
-/* 1 when the user |uid| is in the group called |name|, by the machine's own lists. */
-static int is_member(uid_t uid, const char *name)
+/* Returns true if the user |uid| is in the group |name|, by the machine's own lists. */
+static bool user_is_member(uid_t uid, const char *name)
 {
 	_cleanup_free_ char *text = malloc(2 * NAMES_BYTES);
 	struct group group;
@@ -65,13 +65,13 @@ static int is_member(uid_t uid, const char *name)
 
 	if (!text || getgrnam_r(name, &group, text, NAMES_BYTES, &found_group) || !found_group ||
 		getpwuid_r(uid, &user, text + NAMES_BYTES, NAMES_BYTES, &found_user) || !found_user)
-		return 0;
+		return false;
 	if (getgrouplist(user.pw_name, user.pw_gid, groups, &n) < 0)
 		n = MAX_GROUPS;
 	for (int i = 0; i < n; i++)
 		if (groups[i] == group.gr_gid)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 void operators_init(struct operators *o)
@@ -87,25 +87,25 @@ void operators_set(struct operators *o, const char *group)
 	pthread_mutex_unlock(&o->mutex);
 }
 
-static int is_operator(uid_t uid, struct operators *o)
+static bool user_is_operator(uid_t uid, struct operators *o)
 {
 	char group[OPERATORS_BYTES];
 
 	pthread_mutex_lock(&o->mutex);
 	strcpy(group, o->group);
 	pthread_mutex_unlock(&o->mutex);
-	return group[0] && is_member(uid, group);
+	return group[0] && user_is_member(uid, group);
 }
 
 int caller_identify(struct caller *c, int fd, struct operators *operators)
 {
 	int r = caller_know(c, fd);
 
-	c->may_all = !r && (c->uid == 0 || is_operator(c->uid, operators));
+	c->may_all = !r && (c->uid == 0 || user_is_operator(c->uid, operators));
 	return r;
 }
 
-int caller_may_ask(const struct caller *c, uid_t uid)
+bool caller_may_ask(const struct caller *c, uid_t uid)
 {
 	return c->may_all || c->uid == uid;
 }

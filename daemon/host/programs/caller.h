@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asks the host daemon, and whom that one may ask for: the one place where it is decided. What
- * TLS and tokens will say of a caller goes in here, too.
+ * The caller of the host daemon, and the programs that it may ask for. Only here are these rights
+ * decided, and TLS or tokens would identify a caller here, too.
  */
 #ifndef DAEMON_CALLER_H
 #define DAEMON_CALLER_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #define OPERATORS_BYTES 256
@@ -24,19 +25,24 @@ void operators_set(struct operators *o, const char *group);
 struct caller {
 	uid_t uid;
 	int may_all; /* root, and members of the operators' group */
-	char peer[64]; /* for people: the other end, and how its uid is known; "": nobody looked */
+	char peer
+		/* description of the connection, and how its uid is known; "": not examined */
+		[64];
 };
 
-/* The same without |may_all|, for which the machine's lists of users are read. */
+/*
+ * Identifies the caller of the connection |fd| without |may_all|, which needs the machine's lists
+ * of users. 0, or -EACCES when the kernel does not know the user.
+ */
 int caller_know(struct caller *c, int fd);
 
 /*
- * Of the connection |fd|, by loopback or a unix socket: 0, or -EACCES when the kernel does not know
- * whose it is.
+ * Identifies the caller of the connection |fd|, by loopback or a unix socket. 0, or -EACCES when
+ * the kernel does not know the user.
  */
 int caller_identify(struct caller *c, int fd, struct operators *operators);
 
-/* Whether |c| may see, and record, programs of |uid|. */
-int caller_may_ask(const struct caller *c, uid_t uid);
+/* Returns true if |c| may see and record programs of |uid|. */
+bool caller_may_ask(const struct caller *c, uid_t uid);
 
 #endif

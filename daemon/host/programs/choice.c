@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choosing among programs; see choice.h. */
+/* The choice of programs; see choice.h. */
 #include "daemon/host/programs/choice.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,19 +16,20 @@
 #define LIST_BYTES 256
 
 /*
- * A program that has announced itself may have a server of another make beside ours, which knows
- * more.
+ * Returns true for the entry of a server of another make if the program has a proftap server, too,
+ * which knows more.
  */
-static int is_second(const struct program *programs, size_t n, const struct program *p)
+static bool program_is_second_entry(
+	const struct program *programs, size_t n, const struct program *p)
 {
 	for (size_t i = 0; i < n && p->stock_address[0]; i++)
 		if (programs[i].pid == p->pid && !programs[i].stock_address[0] &&
 			!programs[i].status.has_ended)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
-static int matches(const struct program *p, const char *text)
+static bool program_matches(const struct program *p, const char *text)
 {
 	char path[PATH_MAX];
 	const struct program_traits traits = {
@@ -49,17 +51,17 @@ static int matches(const struct program *p, const char *text)
 }
 
 /*
- * "train (4242), serve (4243)": those that |text| means (NULL: all of them), as many as there is
- * room for.
+ * Lists the programs that |text| selects (NULL: all of them), as many as |out| has room for: "train
+ * (4242), serve (4243)".
  */
-static void list(const struct program *programs, size_t n, const char *text, char *out)
+static void list_programs(const struct program *programs, size_t n, const char *text, char *out)
 {
 	size_t n_bytes = 0;
 	const char *separator = "";
 
 	out[0] = '\0';
 	for (size_t i = 0; i < n; i++) {
-		if (text && !matches(&programs[i], text))
+		if (text && !program_matches(&programs[i], text))
 			continue;
 		if (n_bytes + sizeof programs[i].status.name + 40 > LIST_BYTES) {
 			snprintf(out + n_bytes, LIST_BYTES - n_bytes, ", …");
@@ -82,13 +84,13 @@ static void refuse_label(const char *text, size_t n_letters, struct diag *d)
 		(int)(n_letters < 64 ? n_letters : 64), text, labels);
 }
 
-static const struct program *refuse(
+static const struct program *refuse_choice(
 	const struct program *programs, size_t n, const char *text, size_t n_found, struct diag *d)
 {
 	size_t n_letters = program_word_find_no_label(text);
 	char names[LIST_BYTES];
 
-	list(programs, n, n_found ? text : NULL, names);
+	list_programs(programs, n, n_found ? text : NULL, names);
 	if (!n)
 		diag_set(d, -ENOENT,
 			"no program that you may record has announced itself to this host daemon");
@@ -111,17 +113,18 @@ const struct program *choice_make(
 	const struct program *found = NULL;
 	size_t n_found = 0;
 
-	/* The only one there is may have ended. */
+	/* An only program is chosen even after its end. */
 	if (!*text && n == 1)
 		return programs;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!matches(&programs[i], text) || is_second(programs, n, &programs[i]))
+		if (!program_matches(&programs[i], text) ||
+			program_is_second_entry(programs, n, &programs[i]))
 			continue;
 		found = &programs[i];
 		n_found++;
 	}
-	return n_found == 1 ? found : refuse(programs, n, text, n_found, d);
+	return n_found == 1 ? found : refuse_choice(programs, n, text, n_found, d);
 }
 
 size_t choice_make_all(const struct program *programs, size_t n, const char *text,
@@ -130,9 +133,10 @@ size_t choice_make_all(const struct program *programs, size_t n, const char *tex
 	size_t n_found = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (matches(&programs[i], text) && !is_second(programs, n, &programs[i]))
+		if (program_matches(&programs[i], text) &&
+			!program_is_second_entry(programs, n, &programs[i]))
 			out[n_found++] = &programs[i];
 	if (!n_found)
-		refuse(programs, n, text, 0, d);
+		refuse_choice(programs, n, text, 0, d);
 	return n_found;
 }

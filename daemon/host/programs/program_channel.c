@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connecting to programs' servers; see program_channel.h. */
+/* Connections to programs' servers; see program_channel.h. */
 #include "daemon/host/programs/program_channel.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@
 #include "daemon/serve/children/announcement.h"
 #include "rpc/client.h"
 
-/* HTTP requires a name. */
+/* HTTP requires a name of the server. */
 #define AUTHORITY "localhost"
 /*
  * The target that calls name. The server has one program, so it only looks whether a target is
@@ -43,9 +44,10 @@ static int connect_to(struct programs *p, uint64_t id)
 }
 
 /*
- * Finds the address of a program whose server is JAX's or TensorFlow's; returns 1 when it is one.
+ * Finds the address of a program whose server is that of JAX or TensorFlow. Returns false for
+ * others.
  */
-static int find_stock(struct programs *p, uint64_t id, char *address, size_t n)
+static bool find_stock_address(struct programs *p, uint64_t id, char *address, size_t n)
 {
 	const struct program *program;
 
@@ -64,7 +66,7 @@ int program_channel_open(struct programs *p, uint64_t id, struct rpc_channel **o
 	int fd;
 	int r;
 
-	if (find_stock(p, id, address, sizeof address)) {
+	if (find_stock_address(p, id, address, sizeof address)) {
 		*out = rpc_channel_new_to(address);
 		return *out ? 0 : diag_set(d, -ENOMEM, "%s: out of memory", address);
 	}

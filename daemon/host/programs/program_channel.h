@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of the server of a program that has announced itself. */
+/* Connections to the servers of programs. */
 #ifndef DAEMON_PROGRAM_CHANNEL_H
 #define DAEMON_PROGRAM_CHANNEL_H
 

@@ -94,7 +94,7 @@ void programs_ask(struct programs *p);
 int programs_list(struct programs *p, const struct caller *caller, int wait_ms,
 	struct program **out, size_t *n_out);
 
-/* The same without asking. */
+/* Copies the same programs with their last known states, without asking the servers. */
 int programs_copy(
 	struct programs *p, const struct caller *caller, struct program **out, size_t *n_out);
 

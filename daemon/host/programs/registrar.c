@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Announcements; see registrar.h. */
+/* The registry of programs; see registrar.h. */
 #include "daemon/host/programs/registrar.h"
 
 #include <errno.h>
@@ -23,11 +23,11 @@
 
 #define PATIENCE_MS 2000
 /*
- * For so long a program is not told of in the log: wrappers (env, shells) execute another one at
- * once.
+ * The log tells of a program only after this time, because wrappers (env, shells) execute another
+ * program at once.
  */
 #define SETTLE_MS 1000
-/* Whoever connects faster than this must not keep the loop from its other work. */
+/* Fast connections must not keep the loop from its other work. */
 #define MAX_AT_ONCE 16
 /* The limit of each user but root, so that one user cannot keep all others out. */
 #define MAX_OF_USER 1024
@@ -42,13 +42,15 @@ struct announced {
 	pid_t peer_pid;
 	uid_t peer_uid;
 	pid_t pid; /* of its program */
-	uint64_t id; /* of its program; 0: it has not said yet */
-	uint64_t
-		/* the loop's clock; until it has, and then until the log tells of it */
-		deadline_ms;
-	uid_t uid; /* the program's, as the two below */
+	uint64_t id; /* of its program; 0: not announced yet */
+	/*
+	 * On the loop's clock: end of the wait for the announcement, and then for the line of the
+	 * log.
+	 */
+	uint64_t deadline_ms;
+	uid_t uid; /* of the program, like the two below */
 	char name[64];
-	int is_told; /* in the log */
+	int is_told; /* the log has a line of it */
 };
 
 static void free_announced(uv_handle_t *handle)
@@ -56,7 +58,7 @@ static void free_announced(uv_handle_t *handle)
 	free(handle->data);
 }
 
-static void tell_here(struct announced *a)
+static void log_arrival(struct announced *a)
 {
 	a->is_told = 1;
 	log_info(LOG_TARGET, "process %d (%s) of uid %u is here", (int)a->pid, a->name,
@@ -64,25 +66,25 @@ static void tell_here(struct announced *a)
 }
 
 /*
- * One that has executed another program before it was told of is that program, which announces
- * itself.
+ * A process that has executed another program before the log told of it is that program now, which
+ * announces itself.
  */
-static void tell_gone(struct announced *a)
+static void log_departure(struct announced *a)
 {
 	if (!a->is_told && (kill(a->pid, 0) == 0 || errno == EPERM))
 		return;
 	if (!a->is_told)
-		tell_here(a);
+		log_arrival(a);
 	log_info(LOG_TARGET, "process %d is gone", (int)a->pid);
 }
 
-static void dismiss(struct announced *a)
+static void announced_close(struct announced *a)
 {
 	struct registrar *r = a->registrar;
 
 	if (a->id) {
 		programs_remove(r->programs, a->id);
-		tell_gone(a);
+		log_departure(a);
 	}
 	if (a->previous)
 		a->previous->next = a->next;
@@ -98,7 +100,7 @@ static void dismiss(struct announced *a)
 
 static void set_patience(struct registrar *r);
 
-/* What they say. */
+/* --- announcements ---------------------------------------------------------------------------- */
 
 /* Identifies a living program by its descriptor. */
 static int identify_living(const struct announced *a, int pidfd, struct program *p)
@@ -109,17 +111,21 @@ static int identify_living(const struct announced *a, int pidfd, struct program 
 	p->uid = a->peer_uid;
 	owner_find_uid("", p->pid, &p->uid);
 	container_find("", p->pid, &p->container);
-	/* If it lives now, that was its number, its user, and its place. */
+	/* A process that is alive now had this pid, user and container all the time. */
 	if (pidfd_has_ended(pidfd))
 		return -ESRCH;
 	return a->peer_uid == 0 || a->peer_uid == p->uid ? 0 : -EPERM;
 }
 
-static int identify(const struct announced *a, const struct announcement *said, struct program *p)
+static int identify_program(
+	const struct announced *a, const struct announcement *said, struct program *p)
 {
 	if (said->fd >= 0)
 		return identify_living(a, said->fd, p);
-	/* Its server keeps what a dead one left; who but that server's user would ask for it? */
+	/*
+	 * An ended program has no pidfd. Its server keeps its data, and only that server's user may
+	 * ask for it.
+	 */
 	if (!said->status.has_ended)
 		return -EPROTO;
 	p->pid = said->status.pid;
@@ -128,10 +134,10 @@ static int identify(const struct announced *a, const struct announcement *said, 
 	return 0;
 }
 
-static int introduce(struct announced *a, const struct announcement *said)
+static int announced_add_program(struct announced *a, const struct announcement *said)
 {
 	struct program p = {.connection = a->fd, .status = said->status};
-	int r = identify(a, said, &p);
+	int r = identify_program(a, said, &p);
 
 	if (r)
 		return r;
@@ -146,13 +152,13 @@ static int introduce(struct announced *a, const struct announcement *said)
 	return 0;
 }
 
-/* 0, or a negative errno: it is hung up on. */
-static int hear(struct announced *a, const struct announcement *said)
+/* Returns 0, or a negative errno: the connection is closed. */
+static int announced_take_message(struct announced *a, const struct announcement *said)
 {
 	int r = -EPROTO;
 
 	if (said->kind == ANNOUNCEMENT_PROGRAM && !a->id) {
-		r = introduce(a, said);
+		r = announced_add_program(a, said);
 	} else if (said->kind == ANNOUNCEMENT_PROGRAM) {
 		programs_update(a->registrar->programs, a->id, &said->status);
 		r = 0;
@@ -169,32 +175,32 @@ static void on_word(uv_poll_t *poll, int status, int events)
 	int r;
 
 	(void)events;
-	/* Who is no server, but wants one: nothing that it brings is even received here. */
+	/* A program without a server wants one. The starter receives its message, not this loop. */
 	if (status >= 0 && !a->id && serve_request_is_next(a->fd)) {
 		starter_hand_over(a->registrar->starter, a->fd);
-		dismiss(a);
+		announced_close(a);
 		return;
 	}
 	r = status < 0 ? status : announcement_receive(a->fd, &said);
 	if (r == -EAGAIN)
 		return;
 	if (r == 1) {
-		r = hear(a, &said);
+		r = announced_take_message(a, &said);
 		if (!r)
 			return;
 		log_info(LOG_LISTEN, "refused what process %d of uid %u announced: %s",
 			(int)a->peer_pid, (unsigned)a->peer_uid, errno_words(r));
 	}
-	dismiss(a);
+	announced_close(a);
 }
 
-/* Coming in. */
+/* --- connections ------------------------------------------------------------------------------ */
 
 static void on_patience(uv_timer_t *timer);
 
 /*
- * The youngest is first: what is behind one that has said enough may still wait, so all are looked
- * at.
+ * Examines all connections: the list begins with the youngest, and those after an announced one may
+ * still be silent.
  */
 static void set_patience(struct registrar *r)
 {
@@ -220,9 +226,9 @@ static void on_patience(uv_timer_t *timer)
 		if (a->is_told || a->deadline_ms > uv_now(r->loop))
 			continue;
 		if (a->id)
-			tell_here(a);
+			log_arrival(a);
 		else
-			dismiss(a);
+			announced_close(a);
 	}
 	set_patience(r);
 }
@@ -253,7 +259,7 @@ static struct announced *new_announced(struct registrar *r, int fd)
 	return a;
 }
 
-static void let_in(struct registrar *r, int fd)
+static void registrar_admit(struct registrar *r, int fd)
 {
 	struct announced *a = r->n < REGISTRAR_MAX_CONNECTIONS ? new_announced(r, fd) : NULL;
 
@@ -285,7 +291,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 		}
 		fd = descriptors_keep(fd, DESCRIPTORS_OF_CHILDREN);
 		if (fd >= 0)
-			let_in(r, fd);
+			registrar_admit(r, fd);
 	}
 	if (!uv_is_active((uv_handle_t *)&r->patience))
 		set_patience(r);
@@ -324,5 +330,5 @@ void registrar_close(struct registrar *r)
 	registrar_refuse(r);
 	uv_timer_stop(&r->patience);
 	while (r->first)
-		dismiss(r->first);
+		announced_close(r->first);
 }

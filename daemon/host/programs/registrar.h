@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The registry's socket, where attached servers announce their programs
- * (daemon/serve/children/announcement.h), a connection each for as long as they live. What a server
- * says is believed as far as the kernel bears it out: the program is the one of the pidfd, and it
- * must be of the server's user, unless that is root. Programs that cannot start a server ask for
- * one here, too.
+ * (daemon/serve/children/announcement.h). Each server keeps a connection for as long as it lives.
+ * Its words are checked with the kernel: the program is the one of the pidfd, and must belong to
+ * the server's user, unless that is root. Programs that cannot start a server ask for one here,
+ * too.
  *
  * Threads: the loop's only.
  */
@@ -27,7 +27,7 @@ struct registrar {
 	uv_loop_t *loop;
 	uv_poll_t poll; /* on the listener */
 	struct accept_pause rest;
-	uv_timer_t patience; /* until the first that has said nothing is hung up on */
+	uv_timer_t patience; /* until the oldest silent connection is closed */
 	int listener; /* -1: closed */
 	struct announced *first; /* the youngest */
 	size_t n;
@@ -35,15 +35,15 @@ struct registrar {
 
 /*
  * Watches |listener| (SOCK_SEQPACKET, non-blocking; closed by registrar_close()). 0 or libuv's
- * error. |r| stays where it is until the loop has ended.
+ * error. |r| must not move until the loop has ended.
  */
 int registrar_open(struct registrar *r, uv_loop_t *loop, int listener, struct programs *programs,
 	struct starter *starter);
 
-/* Nobody else comes in; those that are there stay. Again: nothing. */
+/* Accepts no more connections, and keeps those that exist. A second call does nothing. */
 void registrar_refuse(struct registrar *r);
 
-/* Forgets all programs. Again: nothing. */
+/* Closes all connections and forgets their programs. A second call does nothing. */
 void registrar_close(struct registrar *r);
 
 #endif

@@ -29,21 +29,21 @@ static struct seen_socket *find_seen(struct stock_finder *s, uint64_t inode)
 	return NULL;
 }
 
-static int is_listed(const struct stock_servers *now, uint64_t inode)
+static bool socket_is_listed(const struct stock_servers *now, uint64_t inode)
 {
 	for (size_t i = 0; i < now->n; i++)
 		if (now->v[i].inode == inode)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
-/* Nobody listens there any more. */
-static void forget(struct stock_finder *s, const struct stock_servers *now)
+/* Forgets sockets that are closed, and their programs. */
+static void forget_closed(struct stock_finder *s, const struct stock_servers *now)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_seen; i++) {
-		if (is_listed(now, s->seen[i].inode))
+		if (socket_is_listed(now, s->seen[i].inode))
 			s->seen[n++] = s->seen[i];
 		else if (s->seen[i].id)
 			programs_remove(s->programs, s->seen[i].id);
@@ -51,18 +51,18 @@ static void forget(struct stock_finder *s, const struct stock_servers *now)
 	s->n_seen = n;
 }
 
-static int is_to_be_asked(const struct seen_socket *seen)
+static bool must_ask(const struct seen_socket *seen)
 {
 	return !seen || (seen->n_silent && seen->n_silent < MAX_SILENT &&
 				!proc_is_stopped(seen->silent_pid));
 }
 
-static void leave_known_out(struct stock_finder *s, struct stock_servers *now)
+static void remove_known(struct stock_finder *s, struct stock_servers *now)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < now->n; i++)
-		if (is_to_be_asked(find_seen(s, now->v[i].inode)))
+		if (must_ask(find_seen(s, now->v[i].inode)))
 			now->v[n++] = now->v[i];
 	now->n = n;
 }
@@ -86,7 +86,7 @@ static uint64_t add_program(struct stock_finder *s, const struct stock_server *o
 	return programs_add(s->programs, &p);
 }
 
-static void take(struct stock_finder *s, const struct stock_server *one)
+static void take_socket(struct stock_finder *s, const struct stock_server *one)
 {
 	struct seen_socket *seen = find_seen(s, one->inode);
 
@@ -102,7 +102,7 @@ static void take(struct stock_finder *s, const struct stock_server *one)
 		seen->id = add_program(s, one);
 }
 
-static void look(uv_work_t *work)
+static void examine_sockets(uv_work_t *work)
 {
 	struct stock_finder *s = work->data;
 
@@ -117,21 +117,22 @@ static void on_looked(uv_work_t *work, int status)
 
 	s->is_looking = 0;
 	for (size_t i = 0; i < s->fresh.n && !status; i++)
-		take(s, &s->fresh.v[i]);
+		take_socket(s, &s->fresh.v[i]);
 	stock_servers_deinit(&s->fresh);
 }
 
-void stock_finder_look(struct stock_finder *s, int is_wanted)
+void stock_finder_look(struct stock_finder *s, bool is_wanted)
 {
 	if (s->is_looking)
 		return;
 	if (!is_wanted) {
-		forget(s, &s->fresh);
+		forget_closed(s, &s->fresh);
 	} else if (stock_servers_list(&s->fresh, s->starter->may_become_others) == 0) {
-		forget(s, &s->fresh);
-		leave_known_out(s, &s->fresh);
+		forget_closed(s, &s->fresh);
+		remove_known(s, &s->fresh);
 		s->work.data = s;
-		s->is_looking = s->fresh.n && !uv_queue_work(s->loop, &s->work, look, on_looked);
+		s->is_looking =
+			s->fresh.n && !uv_queue_work(s->loop, &s->work, examine_sockets, on_looked);
 	}
 	if (!s->is_looking)
 		stock_servers_deinit(&s->fresh);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looks out for profiler servers of JAX's and TensorFlow's make (base/stock_servers.h) and keeps
- * them among the programs. Each new listening socket is looked at once, on a thread of libuv's;
- * where there is no new one, a look costs a question to the kernel.
+ * Finds profiler servers of JAX and TensorFlow (base/stock_servers.h) and adds them to the
+ * programs. Each new listening socket is examined once, on a thread of libuv's; without a new one,
+ * a look costs a query to the kernel.
  */
 #ifndef DAEMON_STOCK_FINDER_H
 #define DAEMON_STOCK_FINDER_H
+
+#include <stdbool.h>
 
 #include <uv.h>
 
@@ -14,18 +16,18 @@
 struct programs;
 struct starter;
 
-/* A listening socket that has been looked at. */
+/* A listening socket that has been examined. */
 struct seen_socket {
 	uint64_t inode;
-	uint64_t id; /* of the program; 0: it is no profiler server's */
-	int n_silent; /* how often it was asked and did not answer */
+	uint64_t id; /* of the program; 0: the socket is no profiler server's */
+	int n_silent; /* number of questions without an answer */
 	pid_t silent_pid; /* the process that did not answer */
 };
 
 struct stock_finder {
 	uv_loop_t *loop;
 	struct programs *programs;
-	struct starter *starter; /* borrowed: has those of other users looked at */
+	struct starter *starter; /* borrowed; examines sockets of other users */
 	struct seen_socket *seen;
 	size_t n_seen;
 	size_t n_allocated;
@@ -35,11 +37,11 @@ struct stock_finder {
 };
 
 /*
- * Looks once more for servers, or without |is_wanted| forgets those that were found. At first |s|
- * is all zero but for the loop and the programs. Only the loop's thread may use it.
+ * Looks for servers again, or, if |is_wanted| is false, forgets those that were found. At first |s|
+ * must be zero except for the loop, the programs and the starter. The loop's thread only.
  */
-void stock_finder_look(struct stock_finder *s, int is_wanted);
-/* When the loop has ended. */
+void stock_finder_look(struct stock_finder *s, bool is_wanted);
+/* Call it after the loop has ended. */
 void stock_finder_deinit(struct stock_finder *s);
 
 #endif
