@@ -30,7 +30,7 @@ int host_identify(struct rpc_call *call, const struct host_service *h, struct ca
 
 	if (r)
 		rpc_call_fail(call, RPC_PERMISSION_DENIED,
-			"the kernel does not know which user this connection is of");
+			"the kernel does not know the user of this connection");
 	return r;
 }
 

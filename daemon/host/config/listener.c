@@ -23,7 +23,7 @@
 
 /* --- addresses -------------------------------------------------------------------------------- */
 
-struct address {
+struct listener_address {
 	struct sockaddr_storage name;
 	socklen_t n_bytes;
 };
@@ -45,7 +45,7 @@ static int cut_port(char *text, in_port_t *port)
 	return 0;
 }
 
-static int parse_v6(const char *text, struct address *out)
+static int parse_v6(const char *text, struct listener_address *out)
 {
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&out->name;
 	char inside[INET6_ADDRSTRLEN];
@@ -61,7 +61,7 @@ static int parse_v6(const char *text, struct address *out)
 	return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) ? 0 : -EACCES;
 }
 
-static int parse_v4(const char *text, struct address *out)
+static int parse_v4(const char *text, struct listener_address *out)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&out->name;
 
@@ -72,7 +72,7 @@ static int parse_v4(const char *text, struct address *out)
 	return ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET ? 0 : -EACCES;
 }
 
-static int parse_path(const char *path, struct address *out)
+static int parse_path(const char *path, struct listener_address *out)
 {
 	struct sockaddr_un *un = (struct sockaddr_un *)&out->name;
 
@@ -84,7 +84,7 @@ static int parse_path(const char *path, struct address *out)
 	return 0;
 }
 
-static int parse_address(const char *text, struct address *out)
+static int parse_address(const char *text, struct listener_address *out)
 {
 	char copy[128];
 	in_port_t port;
@@ -106,7 +106,7 @@ static int parse_address(const char *text, struct address *out)
 
 int listener_check_address(const char *text)
 {
-	struct address address;
+	struct listener_address address;
 
 	return parse_address(text, &address) ? -EINVAL : 0;
 }
@@ -186,7 +186,7 @@ static int remove_dead_socket(const char *path, int (*reach)(const char *))
 	return fd >= 0 || fd == -EAGAIN ? -EADDRINUSE : 0;
 }
 
-static int bind_and_listen(int fd, const struct address *a, mode_t mask)
+static int bind_and_listen(int fd, const struct listener_address *a, mode_t mask)
 {
 	mode_t old = umask(mask);
 	int r = bind(fd, (const struct sockaddr *)&a->name, a->n_bytes);
@@ -195,7 +195,7 @@ static int bind_and_listen(int fd, const struct address *a, mode_t mask)
 	return r || listen(fd, BACKLOG) ? -errno : 0;
 }
 
-static int open_at(const struct address *a, int type, mode_t mask)
+static int open_at(const struct listener_address *a, int type, mode_t mask)
 {
 	int fd = socket(a->name.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int one = 1;
@@ -224,7 +224,7 @@ static int explain_failure(const char *what, int r, struct diag *d)
 
 int listener_open(const char *text, struct socket_file *file, struct diag *d)
 {
-	struct address a;
+	struct listener_address a;
 	int is_path = strncmp(text, "unix:", 5) == 0;
 	int r = parse_address(text, &a);
 
@@ -242,7 +242,7 @@ int listener_open(const char *text, struct socket_file *file, struct diag *d)
 
 int listener_open_messages(const char *path, struct socket_file *file, struct diag *d)
 {
-	struct address a;
+	struct listener_address a;
 	int r;
 
 	memset(&a, 0, sizeof a);

@@ -193,7 +193,7 @@ static int read_name(
 	if (!rpc_pending_copy(answer, bytes, sizeof bytes, &n))
 		reply = proftap__v1__start_reply__unpack(NULL, n, bytes);
 	if (!reply) {
-		diag_set(d, -EBADMSG, "what the program's server answered cannot be understood");
+		diag_set(d, -EBADMSG, "the answer of the program's server cannot be understood");
 		return RPC_INTERNAL;
 	}
 	snprintf(name, MAX_SESSION_NAME_BYTES, "%s", reply->session_id);

@@ -68,7 +68,7 @@ static int write_open_spans(struct deferred *d, const struct program *p,
 		reply = proftap__v1__open_spans_reply__unpack(NULL, n, bytes);
 	if (!reply) {
 		diag_set(&d->diag, -EBADMSG,
-			"what the program's server answered cannot be understood");
+			"the answer of the program's server cannot be understood");
 		return RPC_INTERNAL;
 	}
 	audit->n_bytes = n;

@@ -70,7 +70,7 @@ static void scrape_reply(struct scrape *s)
 	if (s->text)
 		http_reply_taken(s->x, 200, EXPOSITION_MEDIA_TYPE, s->text, s->n);
 	else
-		http_refuse(s->x, 503, "no memory for it");
+		http_refuse(s->x, 503, "the host daemon is out of memory");
 }
 
 static void on_done(uv_work_t *request, int status)
@@ -97,7 +97,7 @@ static void scrape_queue(struct scrape *s)
 {
 	s->request.data = s;
 	if (uv_queue_work(s->web->loop, &s->request, on_work, on_done)) {
-		http_refuse(s->x, 503, "no memory for it");
+		http_refuse(s->x, 503, "the host daemon is out of memory");
 		free(s);
 		return;
 	}
@@ -117,7 +117,7 @@ void scrape_answer(struct http_exchange *x, void *context)
 	}
 	s = calloc(1, sizeof *s);
 	if (!s) {
-		http_refuse(x, 503, "no memory for it");
+		http_refuse(x, 503, "the host daemon is out of memory");
 		return;
 	}
 	s->web = w;

@@ -185,7 +185,7 @@ static int tool_open_files(struct tool *t, struct diag *d)
 		return 0;
 	if (t->out >= 0)
 		close(t->out);
-	return diag_set(d, t->err, "no file for what proftap says, in %.100s: %s", place,
+	return diag_set(d, t->err, "no file for the output of proftap, in %.100s: %s", place,
 		errno_words(t->err));
 }
 

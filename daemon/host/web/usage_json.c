@@ -19,7 +19,7 @@
 static const char *const group_names[] = {
 	"cpu", "core", "machine", "memory", "pressure", "disk", "network", "gpu", "npu", "process"};
 
-struct writing {
+struct usage_writing {
 	struct json *j;
 	const struct usage_json_choice *choice;
 	uint64_t first; /* samples from here to the last one */
@@ -87,7 +87,7 @@ static bool is_wanted(const struct usage_json_choice *c, const struct subject *s
 }
 
 /* Returns true for a subject of the choice that was there at the sample |n| or later. */
-static bool is_there(const struct writing *w, const struct subject *s, uint64_t n)
+static bool is_there(const struct usage_writing *w, const struct subject *s, uint64_t n)
 {
 	return s->n_rows && s->last >= n && is_wanted(w->choice, s);
 }
@@ -132,7 +132,7 @@ static void describe_column(struct json *j, const struct subject *s, unsigned ro
 }
 
 /* Describes the columns of subjects that came at the sample |came| or later. */
-static void describe_columns(struct writing *w, const struct history *h, uint64_t came)
+static void describe_columns(struct usage_writing *w, const struct history *h, uint64_t came)
 {
 	json_begin_list(w->j, "columns");
 	for (size_t i = 0; i < h->n_subjects; i++)
@@ -144,13 +144,13 @@ static void describe_columns(struct writing *w, const struct history *h, uint64_
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static int64_t find_unix_ms(const struct writing *w, const struct history *h, uint64_t n)
+static int64_t find_unix_ms(const struct usage_writing *w, const struct history *h, uint64_t n)
 {
 	return (history_time_ns(h, n) + w->unix_offset_ns) / NS_PER_MS;
 }
 
 static void write_column(
-	struct writing *w, const struct history *h, const struct subject *s, unsigned row)
+	struct usage_writing *w, const struct history *h, const struct subject *s, unsigned row)
 {
 	json_begin_list(w->j, NULL);
 	for (uint64_t n = w->first; n < h->n; n++)
@@ -158,7 +158,7 @@ static void write_column(
 	json_end_list(w->j);
 }
 
-static void write_columns(struct writing *w, const struct history *h)
+static void write_columns(struct usage_writing *w, const struct history *h)
 {
 	json_begin_list(w->j, "values");
 	for (size_t i = 0; i < h->n_subjects; i++)
@@ -168,7 +168,7 @@ static void write_columns(struct writing *w, const struct history *h)
 	json_end_list(w->j);
 }
 
-static uint64_t find_first(const struct writing *w, const struct history *h)
+static uint64_t find_first(const struct usage_writing *w, const struct history *h)
 {
 	uint64_t first = history_first(h);
 
@@ -190,7 +190,7 @@ static double get_last(const struct history *h, const struct subject *s, const c
  * Writes the current values of each live program. The page needs only these, not all columns of
  * every program.
  */
-static void write_programs(struct writing *w, const struct history *h)
+static void write_programs(struct usage_writing *w, const struct history *h)
 {
 	const struct usage_json_choice *c = w->choice;
 
@@ -214,7 +214,7 @@ static void write_programs(struct writing *w, const struct history *h)
 
 static int write_samples(const struct history *h, void *context)
 {
-	struct writing *w = context;
+	struct usage_writing *w = context;
 
 	w->first = find_first(w, h);
 	json_uint(w->j, "first", w->first);
@@ -248,7 +248,7 @@ bool usage_json_has_pid(const struct usage_json_choice *c, struct machine *m)
 void usage_json_write(
 	struct json *j, struct machine *m, const struct usage_json_choice *choice, int64_t since)
 {
-	struct writing w = {.j = j,
+	struct usage_writing w = {.j = j,
 		.choice = choice,
 		.since = since,
 		.unix_offset_ns = clock_find_unix_offset_ns()};
@@ -257,7 +257,7 @@ void usage_json_write(
 	machine_read(m, write_samples, &w);
 }
 
-static void write_values(struct writing *w, const struct history *h)
+static void write_values(struct usage_writing *w, const struct history *h)
 {
 	char key[KEY_BYTES];
 
@@ -277,7 +277,7 @@ static void write_values(struct writing *w, const struct history *h)
 
 static int write_sample(const struct history *h, void *context)
 {
-	struct writing *w = context;
+	struct usage_writing *w = context;
 
 	if (w->first >= h->n || w->first < history_first(h))
 		return 0;
@@ -295,7 +295,7 @@ static int write_sample(const struct history *h, void *context)
 bool usage_json_write_sample(struct json *j, struct machine *m,
 	const struct usage_json_choice *choice, uint64_t n, int64_t *described)
 {
-	struct writing w = {.j = j,
+	struct usage_writing w = {.j = j,
 		.choice = choice,
 		.first = n,
 		.described = described,
