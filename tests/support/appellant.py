@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What asks a host daemon for a server, and means no good: appellant.py REGISTRY HOW. Says what is answered: 0, a negative errno,
-or "nothing", a line each; then it stays until its standard input ends.
+"""A hostile program that asks a host daemon for a server: appellant.py REGISTRY HOW. It prints each answer on a line: 0, a
+negative errno, or "nothing". Then it stays until its standard input ends.
 """
 import array
 import fcntl
@@ -108,7 +108,7 @@ def main():
         leave(path)
         print("left", flush=True)
     elif how == "alone":
-        # Not by a child: its parent is somebody else.
+        # The request does not come from a child, because the child's parent would be another process.
         print(ask(path), flush=True)
     else:
         for pipe in list(HOWS[how](path)):

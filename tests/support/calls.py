@@ -18,7 +18,7 @@ Answer = collections.namedtuple("Answer", "status text message")
 
 
 def profile_request(duration_ms, options=None, **fields):
-    """As a stock client says it, with the answer's data in the answer."""
+    """A request like a stock client's, which asks for the data in the answer."""
     request = schema("profiler_service").ProfileRequest(**{"emit_xspace": True, **fields})
     request.opts.version = 1
     request.opts.host_tracer_level = 2
@@ -51,7 +51,7 @@ class Calls:
         self.connection.send(frame(RST_STREAM, 0, stream, CANCEL.to_bytes(4, "big")))
 
     def settle(self):
-        """What was sent before has reached the server: it answers one call after the other."""
+        """Returns when the server has read all that was sent before: it answers one call after the other."""
         self.connection.call("/nobody.Knows/This", message(b""))
 
     def is_ended(self, stream):
@@ -81,5 +81,5 @@ class Calls:
 
 
 def trace_of(response):
-    """Of a ProfileResponse with its xspace."""
+    """The trace in a ProfileResponse with an xspace."""
     return Trace(data=response.xspace.SerializeToString())

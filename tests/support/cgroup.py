@@ -72,7 +72,7 @@ class MemoryCgroup:
 
 
 class ProcessorCgroup:
-    """Of the test |t|: its processes get so many microseconds of a processor in each second."""
+    """A cgroup of the test |t| whose processes get a limited number of microseconds of a processor in each second."""
 
     PERIOD_US = 1000000
 
@@ -105,7 +105,7 @@ class ProcessorCgroup:
 
 
 class FreezerCgroup:
-    """Of the test |t|: its processes are not stopped, and are not run."""
+    """A cgroup of the test |t| whose processes are neither stopped nor run while it is frozen."""
 
     def __init__(self, t):
         reason = "no freezer is mounted"

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a test says of what it sees; each message shows the actual value."""
+"""Checks of tests; each message shows the actual value."""
 import os
 import time
 
 # Anything that takes longer hangs.
 PATIENCE_S = 20
-# What is promised in a time takes that many times as long under a sanitizer, where nobody promised it.
+# A sanitizer makes everything slower; promises about time do not hold there, and limits are longer by this factor.
 SLOWNESS = 1 if os.environ.get("SANITIZERS", "no") == "no" else 10
 
 
 class Failure(Exception):
-    """What is not as it should be."""
+    """A condition that does not hold."""
 
-    # Looks around at once: what the test closes on its way out changes what there was to see.
+    # The witness looks at once, because the test closes things on its way out.
     witness = staticmethod(lambda: None)
 
     def __init__(self, text):
@@ -42,13 +42,13 @@ def contains(text, part, what):
 
 
 def in_time(took_s, limit_s, what):
-    """What is promised within |limit_s|."""
+    """Checks a promise about time: |limit_s|."""
     if took_s >= limit_s:
         raise Late(f"{what}: took {took_s} s, promised are {limit_s}")
 
 
 def not_void(condition, message):
-    """What a test set up and a loaded machine may have undone."""
+    """Checks a precondition that the test set up and a loaded machine may have undone."""
     if not condition:
         raise Late(f"{message}: the test is void")
 
@@ -65,7 +65,7 @@ def wait_until(question, what, patience_s=PATIENCE_S):
 
 
 def wait_in_time(question, what, limit_s):
-    """As wait_until(), for what is promised within |limit_s|."""
+    """Like wait_until(), with a promise that the answer comes within |limit_s|."""
     started = time.monotonic()
     answer = wait_until(question, what)
     in_time(time.monotonic() - started, limit_s, what)

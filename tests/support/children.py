@@ -92,7 +92,7 @@ def say(place, text, *fds):
 
 
 def list_subprocesses(parent):
-    """Those that told its server of themselves."""
+    """The children that told its server of themselves."""
     with Profiler(parent) as calls:
         return list(calls.ask("List").subprocesses)
 
@@ -109,6 +109,6 @@ def tree_request(duration_ms, **fields):
 
 
 def planes_of(trace):
-    """Of programs that were recorded; descendants that were not have planes with their usage."""
+    """Planes of the recorded programs; descendants that were not recorded have planes with their usage."""
     return sorted(name for name, plane in trace.planes.items()
                   if name.startswith("/host:CPU") and "ptap_descendant_of" not in read_stats(plane, plane.stats))

@@ -17,7 +17,7 @@ SUFFIXES = {"chrome": ".json", "folded": ".folded", "ndjson": ".ndjson", "pprof"
             "speedscope": ".speedscope.json", "sqlite": ".sqlite", "csv": ".csv",
             "csv-kernels": "_kernel_trace.csv", "csv-kernel-stats": "_kernel_stats.csv",
             "csv-summary": "_summary.csv"}
-# Whose times are added up; and all that have a duration.
+# Kinds whose times are added up; the second set has all kinds with a duration.
 SPANS = {"span", "step", "async", "kernel"}
 DRAWN = SPANS | {"derived"}
 
@@ -39,7 +39,7 @@ class Conversion:
 
 
 class Members(dict):
-    """Of an object of JSON; some of the |n| that are written may have the same name."""
+    """The members of a JSON object; some of the |n| that are written may have the same name."""
 
     def __init__(self, pairs):
         super().__init__(pairs)
@@ -87,7 +87,7 @@ def varint(value):
 
 
 def field(number, data):
-    """Of bytes, in a message of protobuf: for traces that Google's encoder is too slow or too careful for."""
+    """A bytes field of a protobuf message, for traces that Google's encoder is too slow or too careful for."""
     return bytes([number << 3 | 2]) + varint(len(data)) + data
 
 

@@ -33,7 +33,7 @@ class Device:
         return t.target(**{**self.env, **env}).serve(*options)
 
     def log(self, pid=None):
-        """What the collector did in the process |pid|, or in any."""
+        """The log of the collector in the process |pid|, or in all processes."""
         path = self.script.with_suffix(".log")
         lines = path.read_text().splitlines() if path.exists() else []
         rows = [line.split(" ", 1) for line in lines]

@@ -34,7 +34,7 @@ def expect(found, key, state, command=None):
 
 
 def as_nobody(t, *prefix):
-    """What findings() needs to ask as another user: copies that he may execute."""
+    """The arguments with which findings() asks as another user: copies that this user may execute."""
     for path in (PROFTAPD, LIBRARY):
         copy = t.dir / path.name
         if not copy.exists():

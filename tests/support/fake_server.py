@@ -64,7 +64,7 @@ class Connection:
                                     struct.unpack(">I", payload)[0])
         elif kind in (DATA, HEADERS):
             self.frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", max(len(payload), 1)))
-            # As it is in the first request for it: no Huffman code, and not yet indexed.
+            # The path is literal in the first request for it: no Huffman code, and not yet indexed.
             if kind == HEADERS:
                 self.heads[stream] = payload
                 if self.is_unknown(payload):
@@ -87,11 +87,11 @@ class Connection:
         return any(path and path in head for path in unknown)
 
     def method(self):
-        """Of the call, without its service."""
+        """The name of the call's method, without its service."""
         return re.search(rb"/[\w.]+/(\w+)", self.heads[self.stream])[1].decode()
 
     def refuse(self, stream):
-        """As gRPC's own servers do."""
+        """Answers like gRPC's own servers."""
         self.headers(end=True, stream=stream, grpc_status=12, grpc_message="")
 
     def begin_call(self, stream):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server of proftap.v1 says in a Capture, for fake_server.py: good, bad, and much of it."""
+"""Answers of a proftap.v1 server to Capture, for fake_server.py: good ones, bad ones and large ones."""
 import ctypes
 import ctypes.util
 
@@ -56,7 +56,7 @@ def stream_server(t, script, **how):
 
 
 class Sum:
-    """Of bytes that come one after the other."""
+    """The checksum of bytes that come one after the other."""
 
     def __init__(self):
         self.library = ctypes.CDLL(ctypes.util.find_library("xxhash"))

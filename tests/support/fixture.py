@@ -29,10 +29,10 @@ __all__ = ["NOBODY", "SANITIZERS", "SESSION", "Skip", "check", "contains", "equa
 
 SANITIZERS = os.environ.get("SANITIZERS", "no")
 NOBODY = 65534
-# Of captures that the test itself ends.
+# The duration of captures that the test itself ends.
 SESSION = "until-stopped"
 LONG_MS = 60000
-# Of a test that was late.
+# The number of runs that a late test gets.
 MAX_TRIES = 3
 
 
@@ -49,7 +49,7 @@ def need_ipv6():
 
 
 def need_namespaces(*options):
-    """Those of unshare(1)."""
+    """Skips the test without the namespaces that these options of unshare(1) make."""
     need_root()
     tried = subprocess.run(["unshare", *options, "true"], capture_output=True, text=True)
     if tried.returncode:
@@ -83,7 +83,7 @@ def forget_way(pid):
 
 
 class Case:
-    """What one test started, and its directory."""
+    """The processes of one test, and its directory."""
 
     def __init__(self):
         self.dir = Path(tempfile.mkdtemp(prefix="proftap-test-"))
@@ -153,7 +153,7 @@ class Case:
         return path
 
     def note_threads(self):
-        """Of what it started, and of the servers."""
+        """Notes the threads of the test's processes and of their servers."""
         self.threads = []
         for process in self.processes:
             servers = find_proftapds(process.pid) if isinstance(process, Target) else []
@@ -232,7 +232,7 @@ def try_one(function):
 
 
 def heed_signals():
-    """What nohup and a shell's & switch off, our children would ignore as well."""
+    """Undoes nohup and a shell's &: children would ignore the same signals."""
     for number in (signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -13,7 +13,7 @@ from processes import TOP_BUILD, Process
 
 WORD = b"PROFTAP PROGRAM 1\n"
 LONG_MS = 60000
-# Of the daemon's memory, for what its allocator keeps; a connection's would be more, if it were left.
+# Memory that the daemon's allocator may keep; a leaked connection would take more.
 SLACK_KIB = 24 << 10
 # Threads of gRPC's that come and go.
 SLACK_THREADS = 3

@@ -38,7 +38,7 @@ class Host(Process):
         super().__init__("proftapd --host", [
             *prefix, PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{self.port}",
             "--web", f"127.0.0.1:{web}" if web else "none", "--registry", registry_path(t),
-            # Those of tests that run beside this one are none of its business.
+            # Programs of tests that run beside this one must not appear.
             "--stock_servers", "no", *options], runtime(t))
         t.keep(self)
         wait_until(lambda: any("serving on" in line for line in self.err), "the host daemon to serve")

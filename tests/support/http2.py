@@ -70,7 +70,7 @@ def indexed_headers(path):
 
 
 def message(data, compressed=0):
-    """As gRPC frames it."""
+    """A gRPC frame."""
     return struct.pack(">BI", compressed, len(data)) + data
 
 
@@ -128,7 +128,7 @@ class Stream:
 
     @property
     def data(self):
-        """What came in DATA frames. Joined only when it is asked for: it may be megabytes."""
+        """The contents of the DATA frames, joined only on request: they may be megabytes."""
         self.frames = [b"".join(self.frames)]
         return self.frames[0]
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What comes to the door for forked children, and is none: intruder.py HOW NAME SECRET OUT [HEAD].
+"""A hostile client of the socket for forked children: intruder.py HOW NAME SECRET OUT [HEAD].
 
-NAME and SECRET (hex) are those of the socket. What the server answers to each request goes to OUT, a line each:
-0, or a negative errno; "silent" for none. A child of this process connects, as the clone of a child does.
+NAME and SECRET (hex) are those of the socket. The server's answer to each request goes to OUT, a line each: 0, or a negative
+errno; "silent" for none. A child of this process connects, as the clone of a child does.
 """
 import fcntl
 import mmap
@@ -25,7 +25,7 @@ WRITTEN_ONCE = slice(768, 936)
 GUEST_COMING = 0x3fffffff
 HEAD_BYTES = 16384
 RINGS_AT = HEAD_BYTES + (1 << 20)
-# Of a ring, beside its data.
+# The bytes of a ring beside its data.
 RING_EXTRA_BYTES = 4096 + 128 * 512
 
 
@@ -106,7 +106,7 @@ def send_huge_rings(i):
 
 
 def send_huge_pages(i):
-    """Of a size that is an arena's and a multiple of 2 MiB: pages of it that nobody has would be SIGBUS."""
+    """The size is an arena's and a multiple of 2 MiB: a missing huge page would raise SIGBUS."""
     n = next(n for n in range(1, 1024) if arena_bytes(n, 64 << 10) % (2 << 20) == 0)
     i.say(ask(i.name, i.secret, [make_memfd(arena_bytes(n, 64 << 10), os.MFD_HUGETLB)]))
 

@@ -30,7 +30,7 @@ class Managed(Process):
                "LISTEN_FDNAMES": ":".join(manager.sockets), **manager.env}
         super().__init__("proftapd as a service", [
             *prefix, "/usr/bin/python3", "-c", HAND_OVER, *fds, "--", PROFTAPD, "--host", "--config",
-            # As in hosts.Host: programs of tests that run beside this one stay out.
+            # Programs of tests that run beside this one stay out, as in hosts.Host.
             manager.config, "--stock_servers", "no", *options], env, fds=fds, **how)
         manager.case.keep(self)
 

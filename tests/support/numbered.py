@@ -4,7 +4,7 @@ from checks import check, equal
 
 
 def numbers_in(trace):
-    """Of the spans that ended, in the order of the trace."""
+    """The numbers of the spans that ended, in the order of the trace."""
     return [e.stats["n"].value for line in trace.threads for e in line.named("number")
             if "unfinished" not in e.stats]
 

@@ -38,7 +38,7 @@ def read_status(pid, task=None):
 
 
 def read_shared_kib(pid):
-    """What it has touched of shared memory."""
+    """The shared memory that the process has touched, in KiB."""
     return int(read_status(pid)["RssShmem"].split()[0])
 
 
@@ -112,7 +112,7 @@ def find_proftapd(pid):
 
 
 def is_recording(pid):
-    """What proftap list says of the target |pid|: a session has its server."""
+    """Whether proftap list shows a session of the target |pid|."""
     text = subprocess.run([PROFTAP, "list", "--json"], check=True, capture_output=True).stdout
     return any(row["pid"] == pid and row["state"] == "recording"
                for row in json.loads(text)["targets"])
@@ -135,7 +135,7 @@ def free_port():
 
 
 def describe_threads(pid):
-    """What each thread of a process waits in; of very many, the first."""
+    """The place in which each thread of a process waits; of a process with very many threads, the first ones."""
     tasks = sorted(glob.glob(f"/proc/{pid}/task/[0-9]*"), key=lambda path: int(path.split("/")[-1]))
     for task in tasks[:40]:
         with contextlib.suppress(OSError):

@@ -51,7 +51,7 @@ def split(data):
 
 
 class Delivery:
-    """What a Capture answered, in the only order that there may be."""
+    """The answer of a Capture; its parts must come in the one valid order."""
 
     def __init__(self, parts):
         kinds = [part.WhichOneof("part") for part in parts]
@@ -81,7 +81,7 @@ class Profiler(Calls):
         return self.start(V1 + "Capture", capture_request(*how, **options))
 
     def parts(self, stream):
-        """Those that have come so far."""
+        """The parts that have come so far."""
         self.connection.read_some(0)
         data = self.connection.streams[stream].data
         return [own_schema().CaptureReply.FromString(part) for part in split(data)]
@@ -144,7 +144,7 @@ class Profiler(Calls):
         return self.start(V1 + "Snapshot", request)
 
     def look_back(self, **fields):
-        """What the flight recorder holds."""
+        """A snapshot of the flight recorder."""
         return self.deliver(self.snapshot("recorder", **fields)).trace
 
     def end_session(self, session_id=""):

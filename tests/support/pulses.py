@@ -23,9 +23,8 @@ class Pulses:
         return times[:times.index(0)]
 
     def check_start(self, trace, at):
-        """
-        Of a capture agreed for |at|: nothing from before it is there, and all from when its trace says that the program
-        could record. Returns that, and when the first event began, in ns since |at|.
+        """Checks a capture agreed for |at|: it has no event from before, and all events since its trace says that the program
+        could record. Returns that time, and the begin of the first event, in ns since |at|.
         """
         late, start, stop = (trace.environment[name].value for name in (
             "ptap_start_late_ns", "profile_start_time", "profile_stop_time"))

@@ -9,7 +9,7 @@ from processes import LIBRARY, PROFTAPD, TARGET
 
 
 def libraries_of(program):
-    """Those that the loader takes, and the loader."""
+    """The libraries that the loader takes, and the loader."""
     text = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     return {Path(path) for path in re.findall(r"(/\S+) \(0x", text)} - {LIBRARY}
 

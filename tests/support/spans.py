@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace holds, read back from each form of it: (thread, name, start_ns, duration_ns, args) of each event.
+"""Reads a trace back from each of its formats: (thread, name, start_ns, duration_ns, args) of each event.
 
-args are sorted pairs of a key and a value as NDJSON has it: bytes in base64, what is not finite as a text.
+args are sorted pairs of a key and a value in the form of NDJSON: bytes in base64, a number that is not finite as a text.
 """
 import base64
 import csv
@@ -22,7 +22,7 @@ csv.field_size_limit(1 << 30)
 
 
 def freeze(pairs):
-    """Of JSON's one number type: a whole float is the integer that it is written as."""
+    """Pairs in JSON's one number type: a whole float becomes an integer."""
     return tuple(sorted(((key, plain(value)) for key, value in pairs), key=repr))
 
 

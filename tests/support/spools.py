@@ -21,7 +21,7 @@ def read_spools(pid, directory=""):
 
 
 def report(path):
-    """What proftap report says of all of it: no decoder of Python's is up to such a file."""
+    """The whole trace's report by proftap report: no decoder in Python is fast enough for such a file."""
     done = subprocess.run([PROFTAP, "report", "--json", "--whole", path], check=True, capture_output=True)
     return json.loads(done.stdout)
 

@@ -52,7 +52,7 @@ class Sshd:
         self.config.write_text(
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.dir}/host\nPidFile none\nUsePAM no\n"
             f"AuthorizedKeysFile {self.dir}/authorized\nStrictModes no\nPasswordAuthentication no\n"
-            # What is installed there.
+            # The PATH of the remote side, with proftap in it.
             f"SetEnv PATH={PROFTAP.parent}:/usr/bin:/bin{runtime and f' XDG_RUNTIME_DIR={runtime}'}\n")
         self.process = t.keep(Process("sshd", [SERVER, "-D", "-e", "-f", self.config]))
         self.wait_for("Server listening")

@@ -18,7 +18,7 @@ CLEAR = "\r\x1b[K"
 
 
 def run_on_terminal(*words, columns, **env):
-    """What proftap writes on a terminal of that width."""
+    """The output of proftap on a terminal of that width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     base = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}

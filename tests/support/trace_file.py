@@ -69,7 +69,7 @@ class Trace:
     def read_process(self, host):
         self.host_stats = read_stats(host, host.stats)
         every = [Line(host, line) for line in host.lines]
-        # What the server itself measured: {counter: its line}.
+        # The server's own measurements: {counter: its line}.
         self.usage = {line.events[0].name: line for line in every if is_usage(line)}
         self.lines = [line for line in every if not is_usage(line)]
         self.threads = [line for line in self.lines if line.name != "_counters_"]
@@ -98,7 +98,7 @@ class Trace:
 
     @property
     def duration_ms(self):
-        """Of the recording, which a busy machine makes longer than it was asked for."""
+        """The length of the recording; a busy machine makes it longer than requested."""
         times = [self.environment[f"profile_{end}_time"].value for end in ("start", "stop")]
         return (times[1] - times[0] + 500000) // 1000000
 
@@ -141,7 +141,7 @@ def schema(name):
 
 
 def own_schema():
-    """Of proftap.v1."""
+    """The schema of proftap.v1."""
     return importlib.import_module("proftap.v1.profiler_pb2")
 
 
