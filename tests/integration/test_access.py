@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Who may connect: users of this machine by their uid, other machines only where asked for. Other
-machines are network namespaces of the test's own."""
+"""Tests which users may connect: users of this machine by their uid, other machines only on request. Other machines are network
+namespaces of the test's own.
+"""
 import errno
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the report of a program that died begins with: the signal, who received it, and what each thread was in the middle of."""
+"""Tests the begin of the report about a program that died: the signal, its receiver, and the open spans of each thread."""
 import json
 import os
 import re
@@ -185,7 +185,7 @@ def a_snapshot_of_one_that_hangs(t):
     target = record(t, t.dir / "logs")
     opened_ns = time.monotonic_ns()
     tid = int(target.ask("hang stuck"))
-    # What is open stays known when the ring of another thread goes round.
+    # Open spans stay known when the ring of another thread goes round.
     target.ask("burst 20000")
     for words in ((), ("--last", "1")):
         before_ns = time.monotonic_ns()
@@ -204,7 +204,7 @@ def a_snapshot_of_one_that_hangs(t):
 
 @test
 def async_spans_that_were_open(t):
-    """Of a program that went on, and of one that died."""
+    """The async spans of a program that went on, and of one that died."""
     target = record(t, t.dir / "logs")
     for command in ("begin 7", "begin 8", "end 8"):
         target.ask(f"async {command}")

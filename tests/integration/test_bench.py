@@ -31,7 +31,7 @@ def aims_are_of_the_value_or_of_the_ratio(t):
 
 
 def say_some(directory):
-    """What it printed, and the JSON."""
+    """The printed text and the JSON."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         out = Output(os.path.join(directory, "bench"), {"cpu": "none"})

@@ -39,7 +39,7 @@ def check_nothing(c, said):
     equal((c.stdout, c.left()), ("", []), "standard output and what is left")
 
 
-# What comes.
+# Good streams.
 
 @test
 def chunks_of_any_size_are_the_trace(t):
@@ -86,7 +86,7 @@ def a_large_trace_takes_little_memory(t):
     check(SANITIZERS != "no" or peak_kib < LIMIT_KIB, f"the client grew to {peak_kib} KiB")
 
 
-# What is wrong with it.
+# Bad streams.
 
 @test
 def a_stream_without_a_trailer_is_kept_aside(t):
@@ -252,7 +252,7 @@ def a_full_disk_ends_it_and_leaves_nothing(t):
     check_nothing(c, "cannot write the trace: ")
 
 
-# Which call.
+# The choice of the call.
 
 @test
 def a_server_that_does_not_know_the_call_is_asked_in_the_old_words(t):

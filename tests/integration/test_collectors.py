@@ -87,7 +87,7 @@ def level_0_asks_nobody(t):
 
 @test
 def devices_are_recorded_without_spans_of_threads(t):
-    """Nor does a thread record while it lasts."""
+    """No thread records during the capture either."""
     device = Device(t, info=1, rate=1000)
     target = device.target(t)
     capture = t.start_capture(target, 400, "--host_tracer_level", "0")
@@ -282,7 +282,7 @@ def a_start_that_was_agreed_upon_is_met_without_it(t):
 
 @test
 def it_is_asked_long_before_a_start_that_was_agreed_upon(t):
-    """So that its library can take its time: half a second before, when it does not hang."""
+    """Its library gets its time: the question comes half a second before the start, unless the collector hangs."""
     device = Device(t)
     target = device.target(t)
     with Calls(target) as calls:
@@ -371,7 +371,7 @@ def a_program_without_the_library_notices_nothing(t):
 
 
 def find_collect_pages(pid):
-    """Of the arena's head, pages 2 and 3: whether they are there (pagemap, also in the file: a hole is none)."""
+    """Whether pages 2 and 3 of the arena's head are there (by pagemap, and also in the file: a hole is not)."""
     server = [line.split() for line in open(f"/proc/{pid}/maps") if "memfd:proftap" in line][0]
     first = int(server[0].split("-")[0], 16)
     with open(f"/proc/{pid}/pagemap", "rb") as f:
@@ -406,7 +406,7 @@ def the_manuals_example_works(t):
 
 @test
 def records_that_are_all_outside_of_the_recording_are_said(t):
-    """As in a collector that gives its kernels the time of its stop: never an empty plane without a word."""
+    """A collector that gives its kernels the time of its stop makes an empty plane, and a warning says so."""
     target = build_example(t, lambda source: source.replace("(uint64_t)started_ns", "(uint64_t)now - 1000"))
     capture = t.emit(target, 50)
     capture.find_warning("1 record of devices left out, and no other came: they are from before the recording or after it")

@@ -13,7 +13,7 @@ from processes import halt
 from recorded import files, record
 from trace_file import Trace
 
-# What a hang costs a capture at each end of it, and a little.
+# The time that a hang costs a capture at each of its ends, and a little more.
 HANG_S = 2
 PATIENCE_S = 2.8 * SLOWNESS
 STUCK = ("devices are not recorded: the collectors of an earlier recording have not come back; restart the program to "
@@ -230,7 +230,7 @@ def an_exit_in_mid_capture_waits_for_nothing(t):
 
 @test
 def a_flood_loses_nothing(t):
-    """What comes faster than the server reads waits in the program: what fills the ring twenty-seven times."""
+    """Records that come faster than the server reads wait in the program: here they would fill the ring twenty-seven times."""
     n = 300000
     device = Device(t, info=1, drain=n)
     target = device.target(t)
@@ -250,7 +250,7 @@ def a_flood_loses_nothing(t):
 
 @test
 def a_flight_recorder_has_none_of_it(t):
-    """Neither while a capture records devices nor behind it; and a capture beside it has all."""
+    """It has no devices during a capture of devices nor after it; a capture beside it has them all."""
     device = Device(t, info=1, start=5, poll=5)
     target = record(t, t.dir / "logs", **device.env)
     capture = t.begin(target)

@@ -43,13 +43,13 @@ def call(*words):
 
 
 def fetch(t, command, target):
-    """What proftap snapshot or stop wrote."""
+    """The trace that proftap snapshot or stop wrote."""
     done = call(command, target.port, "--log_dir", t.dir / "logs")
     return Trace(Path(done.stdout.rstrip("\n")))
 
 
 def read_kernels(trace, name):
-    """Of each kernel of that name: (number, start in Unix ns, duration in ns, the span around its call)."""
+    """(number, start in Unix ns, duration in ns, the span around its call) of each kernel of that name."""
     origin = trace.environment["profile_start_time"].value
     found = []
     for plane in device_planes(trace):
@@ -247,7 +247,7 @@ def records_that_come_after_a_part_are_in_the_next_one(t):
 
 @test
 def a_session_that_gives_up_its_oldest_still_has_its_devices(t):
-    """Of 60,000 spans a poll, in two megabytes: what was said at the start is gone."""
+    """60,000 spans a poll in two megabytes overwrite the first records."""
     device = Device(t, info=1, clock_ns=10**9, poll=100)
     target = device.target(t)
     with Calls(target) as calls:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a collector emits, in the trace: nothing lost on the way from the program to the planes of devices. How it is
-drawn there is other tests' matter."""
+"""Tests that a collector's records reach the trace: nothing is lost between the program and the planes of devices. Other tests
+check how they are drawn.
+"""
 from devices import Device, check_warnings, count_events, device_planes, find_device
 from fixture import check, contains, equal, run, test
 from processes import halt
@@ -87,7 +88,7 @@ LOSSES = (
 
 @test
 def losses_are_counted(t):
-    """What a collector tells that it lost: in the warnings, the summary, and the stats of the plane."""
+    """Losses that a collector reports are in the warnings, the summary, and the stats of the plane."""
     device = Device(t)
     target = device.target(t)
     for lost, said, stat, is_a_drop in LOSSES:
@@ -129,7 +130,7 @@ def a_halt_keeps_what_was_emitted(t):
 
 @test
 def records_emitted_after_the_stop_are_there(t):
-    """What the program launched last nobody had polled."""
+    """No poll had taken the last launches of the program."""
     device = Device(t, info=1)
     target = device.target(t)
     capture = t.begin(target)
@@ -174,7 +175,7 @@ def kinds_of_all_sorts_arrive(t):
 
 @test
 def names_of_kernels_leave_room_for_the_programs_own(t):
-    """Of the table of them, 1 MiB, three quarters may be a device's: a kernel without a name is a kernel all the same."""
+    """A device may fill three quarters of the table of names, which has 1 MiB: a kernel without a name is still a kernel."""
     device = Device(t, info=1, names=2000)
     target = device.target(t)
     capture = t.begin(target)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong on the command line is said in one sentence, before anything else is done. Exit 2."""
+"""Tests that one sentence tells an error on the command line before anything else is done. The exit status is 2."""
 import os
 import re
 import subprocess

@@ -23,7 +23,7 @@ for word in "${COMPREPLY[@]}"; do printf '%s\\n' "$word"; done
 
 
 def complete(t, *words, **env):
-    """What bash offers for the last of |words|."""
+    """The completions that bash offers for the last of |words|."""
     bash = shutil.which("bash")
     if not bash:
         raise Skip("there is no bash")

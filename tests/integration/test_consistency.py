@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What holds of every plane of every kind of trace: whose process it is of, ids of lines that viewers keep apart, names, and
-events inside of the trace."""
+"""Tests properties of every plane of every kind of trace: the process that it belongs to, ids of lines that viewers keep apart,
+names, and events inside of the trace.
+"""
 import json
 import os
 import signal
@@ -18,13 +19,13 @@ from processes import PROFTAP
 from running import find_files, finish, make_environment, need_preload, start
 from trace_file import Trace, read_stats
 
-# Of the recording, of a part of a file, and of the machine: no process has them.
+# Planes of the recording, of a part of a file, and of the machine: they belong to no process.
 NO_PROCESS = {"Task Environment", "proftap:part", "/host:CPU machine"}
 # Ids that XLA reserves for lines that it derives from others (trace_utils.h). Viewers cut ids down to 32 bits.
 FIRST_DERIVED = 0xdeadbeef
 N_DERIVED = 390
 LOW = (1 << 32) - 1
-# What a collector can tell of a device, some of each with each poll.
+# All kinds of records that a collector can emit, some of each with each poll.
 EVERYTHING = {key: 2 for key in ("poll", "copies", "sets", "syncs", "overheads", "counters", "memory")}
 BESIDE = {"CUPTI overhead", "Synchronization", "Memory"}
 
@@ -51,7 +52,7 @@ def check_events(plane, length_ps, what):
 
 
 def check_space(space, pids, what):
-    """Of the processes |pids|, and of no other ones."""
+    """Checks that the planes are those of the processes |pids|, and of no other ones."""
     stats_of = {plane.name: {key: stat.value for key, stat in read_stats(plane, plane.stats).items()} for plane in space.planes}
     equal(len(stats_of), len(space.planes), f"{what}: different names of planes among {[p.name for p in space.planes]}")
     times = [stats_of["Task Environment"][f"profile_{end}_time"] for end in ("start", "stop")]
@@ -81,7 +82,7 @@ def names_of_lines(trace):
 
 
 def make_own_trace(t):
-    """What a plug-in brings as a trace of its own: a device of some other kind, and a plane of the host."""
+    """The trace of a plug-in: a device of some other kind, and a plane of the host."""
     space = schema("xplane").XSpace()
     for number, name in enumerate(("/device:CUSTOM:fpga", "/host:fpga driver")):
         plane = space.planes.add(id=number, name=name)

@@ -43,7 +43,7 @@ def text_of(args):
 
 
 def as_viewers_take(value):
-    """Of integers that a viewer gets wrong the text."""
+    """Integers that a viewer reads wrongly become texts."""
     return str(value) if isinstance(value, int) and value >= 2**63 else value
 
 

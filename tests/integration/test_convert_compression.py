@@ -43,7 +43,7 @@ def pack(t, name, *words):
 
 
 def check_levels(t, name):
-    """What the levels 1, 6 and 9 make of it; the default is 6."""
+    """Checks the sizes of the levels 1, 6 and 9; the default is 6."""
     quick, middle, small = (pack(t, name, "--compression", level) for level in "169")
     check(len(quick) > len(middle) >= len(small), f"{name}: {len(quick)}, {len(middle)} and {len(small)} bytes")
     equal(pack(t, name), middle, f"{name} without an option")

@@ -18,7 +18,7 @@ COLUMNS = ["type", "host", "process", "pid", "thread", "tid", "device", "name", 
 DETAILS = "regs:32 static_shared:16 dynamic_shared:1024 grid:4,2,1 block:256,1,1 occ_pct:75"
 csv.field_size_limit(1 << 30)
 
-# Of two streams; the first has a copy, too.
+# Kernels of two streams; the first has a copy, too.
 KERNELS = {"stream 1": [("gemm(float*, int)", 100, 50, {"correlation_id": 7, "kernel_details": DETAILS}),
                         ("gemm(float*, int)", 200, 70), ("copy", 300, 5, {"memcpy_details": "kind_src:pinned"})],
            "stream 2": [("add", 120, 25)]}

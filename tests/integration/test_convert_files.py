@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where proftap convert writes: files that stand there already, links, pipes and devices."""
+"""Tests the outputs of proftap convert: files that exist already, links, pipes and devices."""
 import os
 import resource
 import signal
@@ -15,7 +15,7 @@ TRACE = GOLDEN / "spans.xplane.pb"
 
 
 def convert(*words, code=0, form="folded", **how):
-    """What it did, without what it said of that on standard error."""
+    """Runs the conversion and returns it, without the summary on standard error."""
     how = {"capture_output": True, "timeout": 60, **how}
     done = subprocess.run([PROFTAP, "convert", "-t", form, *words], **how)
     equal(done.returncode, code, f"convert {words}: {done.stderr!r}")
@@ -23,7 +23,7 @@ def convert(*words, code=0, form="folded", **how):
 
 
 def refuse(*words, code=1, **how):
-    """What it says."""
+    """The error message."""
     return convert(*words, code=code, **how).stderr.decode()
 
 

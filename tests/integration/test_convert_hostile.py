@@ -155,7 +155,7 @@ def a_million_lines_are_read(t):
 
 
 def make_large(t):
-    """Of whose names no format makes less than pipes hold."""
+    """A trace whose output is larger than a pipe's buffer in every format."""
     path = t.dir / "large.xplane.pb"
     spans = [(f"{i * 2654435761 % 2**64:064x}", 100 * i, 50) for i in range(4000)]
     path.write_bytes(make_space({"main": spans}, pid=77) + make_space({"stream": spans}, "/device:GPU:0"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What proftap convert is told to read, and of that to write."""
+"""Tests the inputs of proftap convert, and the options that select events."""
 import os
 import subprocess
 
@@ -12,7 +12,7 @@ TRACE = GOLDEN / "spans.xplane.pb"
 
 
 def convert(*words, code=0):
-    """What it says on standard error."""
+    """The messages on standard error."""
     done = subprocess.run([PROFTAP, "convert", "-t", "ndjson", *words], capture_output=True,
                           timeout=20)
     equal(done.returncode, code, f"convert {words}: {done.stderr!r}")
@@ -110,7 +110,7 @@ def selection_that_is_always_empty_is_wrong_usage(t):
             done = subprocess.run([PROFTAP, command, *words, TRACE], capture_output=True, text=True)
             equal((done.returncode, done.stdout), (2, ""), f"exit of {command} {words}")
             contains(done.stderr, said, "the error")
-    # What is open at one instant.
+    # The spans that are open at one instant.
     contains(convert("-o", "-", "--from=5ms", "--to=5ms", "--min_duration=0", TRACE), "converted ", "what is said")
 
 

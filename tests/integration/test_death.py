@@ -79,7 +79,7 @@ def end(target, how):
         target.signal(signal.SIGKILL)
     else:
         target.send(how)
-    # Not with a timeout: that polls, and would see the end late.
+    # A timeout would poll, and see the end late.
     equal(target.popen.wait(), ENDINGS[how], f"end of the target by {how}")
 
 
@@ -213,7 +213,7 @@ def a_client_that_reads_late_gets_everything(t):
 
 @test
 def the_callers_pipe_is_not_held_open(t):
-    """Nobody but the target has its standard output and error, also while an answer is on its way."""
+    """Only the target has its standard output and error, also while an answer is on its way."""
     target, server, capture = record_unread(t)
     end(target, "exit")
     for thread in target.threads:
@@ -256,7 +256,7 @@ SAID = {"abort": "killed by SIGABRT", "crash": "killed by SIGSEGV", "exit": "wit
 
 
 def end_unattended(target, how):
-    """Nobody asks for its status: it stays a zombie, as with a parent that is busy."""
+    """The target stays a zombie: nobody waits for it, as if its parent were busy."""
     if how == "stop and kill":
         os.kill(target.pid, signal.SIGSTOP)
         wait_until(lambda: read_status(target.pid)["State"][0] == "T", "the target to stop")

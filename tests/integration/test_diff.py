@@ -41,7 +41,7 @@ def only_slower_names_are_found(t):
     told = json.loads(diff(a, b, "--json").stdout)
     equal([(row["verdict"], row["failed"]) for row in told["names"] + told["steps"]], [("sure", False)] * 2,
           "without a limit")
-    # Not too much, and not in this direction.
+    # These limits are not exceeded, or only in the other direction.
     diff(a, b, "--fail-above", "20.5%")
     diff(a, b, "--fail-above", "p99:forward:20.5%", "--fail-above", "count:forward:0")
     diff(b, a, "--fail-above", "10%")
@@ -141,7 +141,7 @@ def a_tail_fails_and_its_end_does_not(t):
 
 @test
 def the_slowest_in_five_hundred_are_seen(t):
-    """Of 16,000 requests 0.2 % become slow: p99 is the same."""
+    """0.2 % of 16,000 requests become slow: p99 is the same."""
     a, b = (make_requests(t.dir / f"{every}.xplane.pb", every, n=16000) for every in (0, 500))
     equal(diff(a, b, "--fail-above", "p99:request:10%").stderr, "", "p99")
     equal(diff(a, b, "--fail-above", "p999:request:10%", code=1).stderr,
@@ -159,7 +159,7 @@ def the_slowest_in_five_hundred_are_seen(t):
 
 @test
 def async_spans_are_requests(t):
-    """Of which several are open at a time."""
+    """Several requests are open at a time."""
     paths = []
     for name, long_ns in (("a", 3_000_000), ("b", 9_000_000)):
         space = schema("xplane").XSpace(hostnames=["node1"])
@@ -338,13 +338,13 @@ def empty_comparison_fails(t):
         equal(diff(a, other, "--fail-above", "10%", code=1).stderr, sentence, "standard error")
         equal(diff(a, other).stderr, "", "without a limit")
     equal(diff(a, a, "--name", "tarin", "--fail-above", "10%", code=1).stderr, nothing, "standard error")
-    # Who asks for names only is not asked for steps.
+    # A selection of names does not need steps.
     diff(a, other, "--name", "forward", "--fail-above", "10%")
 
 
 @test
 def two_real_runs_are_compared(t):
-    """Of a program that does the same all the time: what is said of it is not for a test to know."""
+    """Both runs are of a program that does the same all the time; the test does not know the result of the comparison."""
     runs = [capture_requests(t) for _ in range(2)]
     said = json.loads(diff(*runs, "--json").stdout)
     check(said["a"]["totals"]["spans"] and said["b"]["totals"]["spans"], f"spans: {said}")

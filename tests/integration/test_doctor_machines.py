@@ -11,7 +11,7 @@ from fixture import (Skip, check, contains, need_namespaces, need_no_sanitizer, 
 from hosts import Host, runtime
 from processes import PROFTAPD, Process, free_port
 
-# What a filter is to refuse: numbers of perf_event_open and memfd_create.
+# The system calls that a filter refuses: numbers of perf_event_open and memfd_create.
 CALLS = {"x86_64": (298, 319), "aarch64": (241, 279)}
 # Replaces itself by the program of its arguments, under a filter with which those calls are EPERM.
 FILTER = """

@@ -10,7 +10,7 @@ from profiler import RECORDING, Profiler
 from recorded import record
 
 GAP_S = 0.3
-# What two looks may make of one instant: each has more pairs of clocks than the one before.
+# Two looks may place one instant this far apart: each has more pairs of clocks than the one before.
 TOLERANCE_PS = 10**9
 
 

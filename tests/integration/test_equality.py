@@ -15,7 +15,7 @@ from spans import (COUNTERS, each_of_chrome, each_of_csv, each_of_ndjson, each_o
                    freeze)
 
 SPANS = int(os.environ.get("EQUALITY_SPANS", 5000))
-# Of a larger file only sums are compared.
+# Only sums of a larger file are compared.
 HELD_BYTES = 10_000_000
 
 
@@ -29,7 +29,7 @@ class Bag(collections.Counter):
 
 
 class Sum:
-    """Of what is too much to be held: in whatever order, the same things have the same one, and others hardly ever."""
+    """A sum of items that are too many to be held: equal sets have equal sums in any order, and different sets hardly ever do."""
 
     def __init__(self):
         self.n = self.hashes = 0
@@ -50,7 +50,7 @@ def as_it_is(item):
 
 
 def as_texts(item):
-    """Of integers above those of SQL, and of what most readers of JSON take whole, the text."""
+    """Integers above the range of SQL and of most readers of JSON become texts."""
     *row, args = item
     if all(not isinstance(value, int) or value < 2**63 for _, value in args):
         return item
@@ -106,7 +106,7 @@ def captures_of_the_examples(t):
 
 @test
 def two_hosts(t):
-    """Whose clocks are apart, one by more than it was measured to be."""
+    """Their clocks differ, one by more than was measured."""
     paths = []
     for host, began_ns, offset_ns in (("alpha", 10**18, 0), ("beta", 10**18 + 5000, 2000)):
         paths.append(t.dir / f"{host}.xplane.pb")

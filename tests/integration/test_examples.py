@@ -177,7 +177,7 @@ def a_recorder_tells_what_led_to_a_slow_request(t):
 
 
 def send_requests(port, is_over, sent):
-    """As many at a time as WAITS_MS has, until |is_over|; their numbers go to |sent|."""
+    """Sends as many requests at a time as WAITS_MS has, until |is_over|; their numbers go to |sent|."""
     with socket.create_connection(("127.0.0.1", port)) as peer, peer.makefile() as answers:
         number = 2**63
         while not is_over():

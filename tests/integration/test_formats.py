@@ -110,7 +110,7 @@ def words_that_are_no_format_are_refused(t):
 
 
 def find_unfinished(run_dir):
-    """What is being written. Of the trace itself, too, but before."""
+    """The files that are being written, except the trace itself, which is written first."""
     return [path for path in run_dir.glob(".x.*") if not path.name.startswith(f".{STEM}")]
 
 
@@ -125,7 +125,7 @@ def halt_in_conversion(capture, run_dir):
 
 
 def check_interrupted(t, capture, forms):
-    """What is not whole is gone, what is missing is said, and the trace is there."""
+    """Checks that incomplete files are gone, that missing ones are reported, and that the trace is there."""
     trace, *files = capture.stdout.splitlines()
     n = len(files)
     check(n < len(forms), "all was converted")
@@ -154,7 +154,7 @@ def an_interrupt_ends_conversions_and_keeps_the_data(t):
 
 @test
 def interrupt_after_the_recording_ends_conversions_of_all_targets(t):
-    """Not the one that ended it."""
+    """Another interrupt has ended the recording before."""
     targets = [t.target().serve() for _ in range(2)]
     for target in targets:
         target.send("await 1")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What NVML says of a program's GPUs while it is recorded, on a machine that stands for one with GPUs."""
+"""Tests NVML's readings of a program's GPUs during a recording, on a machine with a fake NVML."""
 import time
 
 from calls import PROFILER, Calls, profile_request, trace_of
@@ -11,7 +11,7 @@ from fixture import check, equal, run, schema, test
 from nvidia import Machine
 
 ALL = {"gpu_busy_pct", "memory_busy_pct", "memory_used_mib", "gpu_temp_c", "sm_clock_mhz", "memory_clock_mhz"}
-# Of the first device alone.
+# Counters that only the first device has.
 MEANS = {"sm_active_pct", "sm_occupancy_pct", "tensor_active_pct", "dram_active_pct", "pcie_tx_mib_s", "pcie_rx_mib_s"}
 NVML = "NVML's counters are missing"
 

@@ -151,7 +151,7 @@ def a_capture_by_http_that_is_refused_has_one(t):
     contains(await_line(api.host, "WebCapture", n + 1)["reason"], "pages of other sites", "the reason")
     api.web.ask("/api/v1/captures", "POST", b"{}")
     contains(await_line(api.host, "WebCapture", n + 2)["reason"], "needs the header X-Proftap-Token", "the reason")
-    # Who only looks has none.
+    # A request that only reads has no line.
     api.refuses("GET", "captures/77", 404, "NOT_FOUND")
     api.web.refuses(404, "/nothing")
     api.await_capture(api.capture(**fine))
@@ -266,7 +266,7 @@ def capture_without_a_program_in_the_list_has_an_audit_line(t):
     equal((line["target"], line["uid"], line["result"]), ("no program", str(os.geteuid()), "NOT_FOUND"), "the line")
     contains(line["reason"], "nobody: no such program here; there are target (", "the reason")
     equal(line["options"], f"target={target.pid},nobody", "what was asked for")
-    # Who only looks, and who finds it, has none of List.
+    # List has no line for a client that only looks, or that finds its program.
     host.list()
     t.capture(f"127.0.0.1:{host.port}", 50, "--target", target.pid)
     await_line(host, "Capture")
@@ -295,7 +295,7 @@ def a_look_at_open_spans_by_http_has_one(t):
     equal(answer["processes"][0]["pid"], target.pid, "whose they are")
     line = await_line(api.host, "WebOpenSpans")
     equal((line["target"], line["uid"], line["result"]), (f"target ({target.pid})", str(os.geteuid()), "OK"), "the line")
-    # Who finds no such program has one line, not two.
+    # A request for an absent program has one line, not two.
     api.refuses("GET", f"targets/{row['id'] + 1}/open_spans", 404, "NOT_FOUND")
     equal(await_line(api.host, "WebRead")["result"], "NOT_FOUND", "the line of the refused one")
     equal(len([line for line in read_lines(api.host) if line["what"] == "WebOpenSpans"]), 1, "lines of looks")
@@ -321,7 +321,7 @@ def a_socket_tells_the_process(t):
 
 
 class Journal:
-    """Where a daemon in a mount namespace of its own finds the journal: .heard are its messages' fields."""
+    """The place of the journal for a daemon in its own mount namespace: .heard are its messages' fields."""
 
     def __init__(self, t):
         self.run = t.dir / "run"
@@ -338,7 +338,7 @@ class Journal:
 
 
 def start_in_journal(t, folder):
-    """As systemd starts it: standard error is a stream of the journal. |folder| is its /run."""
+    """A daemon as systemd starts it: its standard error is a stream of the journal. |folder| is its /run."""
     script = ("mount --bind \"$1\" /run && shift && JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) && "
               "export JOURNAL_STREAM && exec \"$@\"")
     daemon = Process("proftapd", ["unshare", "-m", "sh", "-c", script, "sh", folder, PROFTAPD, "--host", "--config",

@@ -23,7 +23,7 @@ LONG_MS = 60000
 # A message of a stream that is passed on, at most; and spans that need several.
 PASSED_BYTES = 128 << 10
 N_LONG = 40000
-# Of a recording that nobody takes, how much there is, and how much of it the daemon may have; and how much is taken.
+# The size of a recording that no client reads, the memory that the daemon may use for it, and the bytes that are read.
 UNTAKEN_BYTES = 64 << 20
 UNTAKEN_KIB = 16 << 10
 WINDOW_BYTES = 65535
@@ -181,7 +181,7 @@ def daemon_holds_nothing_for_a_slow_reader(t):
         equal(others.stop("untaken")[0], (OK, ""), "the answer to Stop")
         streamed = reader.connection.streams[stream]
         reader.connection.wait(lambda: len(streamed.data) == WINDOW_BYTES, "what fits into the window")
-        # Who takes his own is not held up, and has another one meanwhile.
+        # A client that reads its trace is not held up, and can take another one meanwhile.
         others.deliver(others.capture(500))
         grown_kib = watch.end().anonymous_kib - before_kib
         check(SANITIZERS != "no" or grown_kib < UNTAKEN_KIB, f"of {UNTAKEN_BYTES} bytes the daemon took {grown_kib} KiB")
@@ -219,7 +219,7 @@ def a_program_that_dies_in_mid_capture_delivers(t):
 
 
 def sizes(port, target, n):
-    """Of the chunks of a trace with |n| spans."""
+    """The sizes of the chunks of a trace with |n| spans."""
     with Profiler(port) as profiler:
         stream = profiler.capture(LONG_MS, session_id="sizes")
         target.ask("await 1", f"burst {n}")

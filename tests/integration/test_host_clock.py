@@ -93,7 +93,7 @@ def one_that_waits_for_its_start(t):
 
 @test
 def deadlines_pass_despite_clock_steps(t):
-    """Of a client whose program's server does not answer: neither at once, nor in an hour."""
+    """A client's deadline passes when the program's server does not answer: neither at once, nor in an hour."""
     machine = Machine(t)
     server = find_proftapd(machine.target.pid)
     for step in STEPS:
@@ -114,7 +114,7 @@ def deadlines_pass_despite_clock_steps(t):
 
 @test
 def deadlines_pass_at_a_programs_own_server(t):
-    """Where nobody says anything at all, and gRPC's own timers would sleep for an hour."""
+    """The server is silent, and gRPC's own timers would sleep for an hour."""
     clock = open_clock(t)
     target = t.keep(Target(clock.env)).serve()
     server = find_proftapd(target.pid)
@@ -181,7 +181,7 @@ def apart(times):
 
 @test
 def samples_are_told_in_one_time(t):
-    """What was told before the step is told again, as of the new clock: streams say so."""
+    """Samples from before the step are sent again with times of the new clock: streams say so."""
     machine = Machine(t)
     events = machine.api.events("?topics=usage")
     events.wait("usage", lambda data: data["n"] >= 2)
@@ -231,7 +231,7 @@ def times_of_a_capture_by_http_are_of_one_clock(t):
 
 @test
 def one_that_waits_for_a_program(t):
-    """Neither the wait nor the recording, which begins with the first annotation, ends by it."""
+    """The step ends neither the wait nor the recording, which begins with the first annotation."""
     machine = Machine(t)
     for step in STEPS:
         machine.clock.set(0)

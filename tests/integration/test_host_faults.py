@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong around a host daemon. After each an ordinary capture works, and descriptors, threads and memory are back."""
+"""Tests failures around a host daemon. After each an ordinary capture works, and descriptors, threads and memory are back."""
 import contextlib
 import os
 import shutil
@@ -44,7 +44,7 @@ def a_daemon_that_is_killed_in_mid_capture(t):
 
 @test
 def a_daemon_that_is_gone_where_nobody_named_a_program(t):
-    """That it was a daemon's answer the answer said; of another machine it is not known whether that is there still."""
+    """The answer said that it came from a daemon; nobody knows whether a daemon of another machine is still there."""
     target = start_target(t)
     for name, words in (("127.0.0.1", "the host daemon there is gone; the program goes on"),
                         ("0x7f.1", "is gone, or its machine, or the way to it; if it is the daemon alone, the program goes on")):
@@ -59,7 +59,7 @@ def a_daemon_that_is_gone_where_nobody_named_a_program(t):
 
 @test
 def a_daemon_says_that_it_is_one_before_it_asks_a_programs_server(t):
-    """So whoever loses it while a program is recorded knows what it was."""
+    """A client that loses the daemon during a recording knows that it was a daemon."""
     host, target = Host(t), start_target(t)
     host.await_pids(target.pid)
     halt(find_proftapd(target.pid))
@@ -70,7 +70,7 @@ def a_daemon_says_that_it_is_one_before_it_asks_a_programs_server(t):
 
 @test
 def a_daemon_that_is_gone_before_it_has_answered(t):
-    """Who names a program, or asks for all of them, has called a daemon."""
+    """A client that names a program, or asks for all of them, has called a daemon."""
     target = start_target(t)
     server = find_proftapd(target.pid)
     for command, words in ((("list",), "the host daemon there is gone; its programs go on; ask again when it is back"),
@@ -133,7 +133,7 @@ def a_thousand_programs_a_second_that_end_at_once(t):
 
 @test
 def three_hundred_silent_connections(t):
-    """That say nothing, or no more than a greeting."""
+    """The connections send nothing, or no more than a greeting."""
     with unharmed(t) as (host, target), contextlib.ExitStack() as stack:
         some = [stack.enter_context(Connection(host.port, greets=i % 3 == 0)) for i in range(300)]
         capture(t, host, target)
@@ -225,7 +225,7 @@ def ten_thousand_streams_that_are_reset(t):
 
 @test
 def no_descriptors_are_left(t):
-    """Of eighty, some are kept: who was there before can have programs recorded."""
+    """The daemon keeps some of its eighty descriptors: earlier clients can still have programs recorded."""
     need_no_sanitizer("have descriptors of their own")
     with unharmed(t, prefix=("prlimit", "--nofile=80:80")) as (host, _):
         with contextlib.ExitStack() as stack:
@@ -274,7 +274,7 @@ def find_files(folder):
 
 @contextlib.contextmanager
 def unharmed_api(t, *options):
-    """As unharmed(), of captures by HTTP: (api, target)."""
+    """Like unharmed(), for captures by HTTP: (api, target)."""
     api = Api(t, *options)
     target = api.target()
     record_by_http(api, target, "done")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine used is in the traces that go through the host daemon, beside what the program did."""
+"""Tests that traces through the host daemon have the machine's counters beside the program's spans."""
 import json
 import signal
 import subprocess
@@ -92,7 +92,7 @@ def machine_counters_need_the_daemon_and_can_be_switched_off(t):
     equal(counters(record(t, host, "-o", "ptap_machine_usage=false", target=target)), {}, "switched off")
     direct = t.capture(target, 50)
     equal((counters(direct.trace), warns(direct.trace)), ({}, False), "at the program's own port")
-    # Who asks there for it is told; through the daemon it is what happens anyway.
+    # A request for them there gets a warning; the daemon always adds them.
     wanted = "-o", "ptap_machine_usage=true"
     direct = t.capture(target, 50, *wanted)
     equal((counters(direct.trace), warns(direct.trace)), ({}, True), "asked for there")

@@ -65,7 +65,7 @@ def it_serves_on_the_sockets_of_its_manager(t):
 
 @test
 def it_needs_no_rights_for_that(t):
-    """As its unit has it: not root, and no capability."""
+    """The daemon runs as its unit runs it: not as root, and without capabilities."""
     need_root()
     need_readable_tree()
     manager = Manager(t)

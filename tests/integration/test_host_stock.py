@@ -157,7 +157,7 @@ def failed_program_is_a_warning_unless_all_fail(t):
         blocking = own.start(PROFILE, profile_request(LONG_MS, session_id="other"))
         targets[0].ask("await 1")
         stream = begin(calls, profile_request(LONG_MS, emit_xspace=False), targets[1])
-        # Of the busy one nothing is ended: that could be before it has found itself busy.
+        # The busy program's session is not ended: its end could come before the busy program has answered.
         calls.headers = {"extra": [("proftap-target", str(targets[1].pid))]}
         calls.terminate("mine")
         calls.headers = {}

@@ -27,7 +27,7 @@ def read_bytes(pid):
 def it_samples_each_second(t):
     host = Host(t)
     wait_until(lambda: {"/proc/stat", "/proc/meminfo"} <= open_files(host.pid), "the machine's files to be open")
-    # Nobody asks it anything. A sample reads some 3 KiB.
+    # No client is connected. A sample reads some 3 KiB.
     begin = read_bytes(host.pid)
     wait_until(lambda: read_bytes(host.pid) - begin > 2000, "a sample")
     begin = read_bytes(host.pid)

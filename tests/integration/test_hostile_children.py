@@ -55,7 +55,7 @@ class Door:
         return text
 
     def intrude(self, how):
-        """As a child of the target; its answer."""
+        """The answer to an intruder that is a child of the target."""
         pid = int(self.target.ask("spawn exec " + " ".join(map(str, self.words(how)))))
         self.t.at_end.append(lambda: end(pid, signal.SIGTERM))
         return self.answer(), pid

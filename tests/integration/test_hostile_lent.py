@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Who asks a host daemon for a server and means no good, or is not to have one: the daemon, and everybody else's programs, never notice."""
+"""Tests hostile or unentitled requests to a host daemon for a server: neither the daemon nor any other program notices them."""
 import errno
 import os
 import socket
@@ -22,8 +22,8 @@ FILES = "this program's server was started by the host daemon, has other rights 
 
 
 def appeal(t, how, user=None):
-    """What it hears."""
-    # Where others may read it.
+    """A process that asks for a server; it prints the answers."""
+    # Other users may read this directory.
     script = t.dir / "appellant.py"
     script.write_text(APPELLANT.read_text())
     registry_path(t).parent.parent.chmod(0o755)
@@ -133,7 +133,9 @@ TWO = f"{(1 << 6) | (1 << 7):016x}"
 
 @test
 def only_the_starter_keeps_the_units_rights(t):
-    """As its unit has it: a user of its own, and two capabilities; every user's programs are served with that user's rights."""
+    """The daemon runs as its unit runs it: a user of its own, and two capabilities. Every user's programs are served with that
+    user's rights.
+    """
     need_root()
     need_readable_tree()
     manager = Manager(t)

@@ -60,7 +60,7 @@ def check_trace(c, n):
     equal(c.path.name.endswith(".xplane.pb"), True, "the name")
 
 
-# Which bytes are the trace.
+# The bytes that are the trace.
 
 @test
 def the_field_xspace_alone_is_the_trace(t):
@@ -263,7 +263,7 @@ def a_server_that_never_answers_ends_with_the_timeout(t):
     in_time(c.elapsed_s, 3, "the end")
 
 
-# What a person may still want to see.
+# Commands that a person may still want to use.
 
 def proftap(*words, code=0):
     done = subprocess.run([PROFTAP, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)

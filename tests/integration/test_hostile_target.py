@@ -12,9 +12,9 @@ HOSTILE = TOP_BUILD / "tests" / "programs" / "hostile"
 # How long a test goes on; the figures are for a machine that is on its own.
 SECONDS = float(os.environ.get("HOSTILE_SECONDS", 3))
 MAX_BYTES = 8 << 20
-# What a server may be in memory with such a capture.
+# The resident memory that a server may have with such a capture.
 LIMIT_KIB = 64 << 10
-# Little, and what a server may be with it.
+# A small capture, and the memory of a server with it.
 SMALL_BYTES = 1 << 20
 SMALL_LIMIT_KIB = 24 << 10
 

@@ -150,7 +150,7 @@ def a_thousand_connections_leave_nothing(t):
 
 
 class Terminator:
-    """As many calls at a time as the server takes, with the least that can be said and read."""
+    """Makes as many calls at a time as the server takes, with the fewest bytes in both directions."""
 
     def __init__(self, port):
         self.connection = Connection(port)
@@ -173,7 +173,7 @@ class Terminator:
             n_ended += self.count_ends()
 
     def count_ends(self):
-        """Of streams, in what comes next."""
+        """The number of streams that end in the next bytes."""
         data = self.connection.socket.recv(1 << 16)
         check(data, "the server has hung up")
         data, at, n = self.left + data, 0, 0

@@ -9,7 +9,7 @@ from fixture import contains, equal, run, test
 from processes import LIBRARY, Process
 from running import SHELL, finish, make_environment, need_preload, start
 
-# As the driver, when a program initialises CUDA; the rest is Python's.
+# The call that the driver makes when a program initialises CUDA; the rest is Python's.
 INITIALISE = """
 import ctypes, os, sys
 def initialise():

@@ -25,7 +25,7 @@ def find_keys(value):
         return set().union(*map(find_keys, value))
     if not isinstance(value, dict):
         return set()
-    # What was lost is listed by reasons.
+    # Losses are listed by reasons.
     return set(value).union(*(find_keys(v) for k, v in value.items() if k != "lost"))
 
 

@@ -14,7 +14,7 @@ MAX_CLIENT_KIB = 64 << 10
 MAX_SERVER_KIB = 128 << 10
 RING_BYTES = 16 << 20
 BATCH = 200_000
-# Of which the server gets that much at least, however little of the machine it has.
+# The server gets at least this many batches, even on a busy machine.
 MAX_BATCHES = 500
 PATIENCE_S = 100
 

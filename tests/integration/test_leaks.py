@@ -11,12 +11,12 @@ from fixture import SANITIZERS, Skip, check, equal, find_proftapd, read_status, 
 from http2 import INVALID_ARGUMENT, OK, PROFILE, UNIMPLEMENTED, message
 from profiler import WAITING, Profiler
 
-# So many calls in all when it is measured; nothing may have grown since the time before. The last two are for a
-# thread of gRPC's that came late, with its stack: what leaks grows each time.
+# Numbers of calls after which memory is measured; nothing may have grown since the time before. The last two are for a late
+# thread of gRPC's, with its stack: a leak grows each time.
 CAPTURES_AT = (10, 1000, 2000, 3000)
 CALLS_AT = (500, 1000, 1500)
-# Of memory by little enough that a leak of 300 bytes a capture shows, or of 600 bytes a call.
-# Threads' stacks are kept for the next one, some or none at the time.
+# The slack is small enough that a leak of 300 bytes a capture, or of 600 bytes a call, shows. Stacks of ended threads are kept
+# for the next one, some or none at the time.
 SLACK = {"resident KiB": 300, "mappings": 4}
 SETTLE_S = 3
 
@@ -113,7 +113,7 @@ def captures_of_devices_cost_nothing_that_stays(t):
     check(device.count("close") >= CAPTURES_AT[1], f"{device.count('close')} captures had devices")
 
 
-# Of all kinds.
+# All kinds of captures.
 
 def capture_streamed(calls):
     calls.deliver(calls.capture(1))

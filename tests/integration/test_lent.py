@@ -148,7 +148,7 @@ def one_in_a_root_without_proftapd(t):
 
 @test
 def the_server_is_the_programs_user(t):
-    """Of one that is not root: its groups, and no right beside."""
+    """The program is not root's: the server has its groups, and no other right."""
     need_root()
     need_readable_tree()
     host = Host(t, prefix=("setpriv", "--groups=4,24"))

@@ -118,7 +118,7 @@ def a_published_file_is_never_touched_again(t):
 
 @test
 def a_name_that_is_taken_while_it_records_costs_nothing(t):
-    """Of the run's files one appears when nothing can be asked any more, and a second one with the next name."""
+    """One of the run's files appears when no question is possible any more, and a second one with the next name."""
     target = t.target().serve()
     run_dir = t.dir / "logs" / "plugins" / "profile" / "mine"
     capture = t.begin(target, "--run", "mine", "--host_name", "me", log_dir=t.dir / "logs")

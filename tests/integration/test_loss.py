@@ -65,7 +65,7 @@ def a_trace_that_lost_all_says_no_other_reason(t):
 
 @test
 def async_spans_beside_lost_records_are_counted_and_never_made_up(t):
-    """Of two threads one's ring is full: each begin, or end, that is there may be half of another span."""
+    """The ring of one of two threads is full: each begin, or end, may be half of another span."""
     for begin_noise, end_noise in ((20, 0), (0, 20)):
         target = t.target().serve(0, RING_BYTES)
         server = find_proftapd(target.pid)

@@ -146,7 +146,7 @@ class Place:
             path.mkdir(mode=0o700)
         (tools / "proftap").symlink_to(PROFTAP)
         (tools / "python").symlink_to("/usr/bin/python3")
-        # What is not installed everywhere: it takes what it is given.
+        # Tools that are not installed everywhere: the fakes read their input.
         (tools / "flamegraph.pl").write_text("#!/bin/sh\necho '<svg>'; wc -l\n")
         (tools / "flamegraph.pl").chmod(0o755)
         (self.dir / "build").symlink_to(TOP_BUILD)
@@ -200,7 +200,7 @@ class Place:
         wait_until(is_free, f"port {port} to be free")
 
     def shell(self, command, codes=(0,)):
-        """What it printed. The command's standard error is with it."""
+        """The output of the command, with its standard error."""
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=self.dir, env=self.env, text=True, timeout=90,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         check(done.returncode in codes, f"{command}: exit {done.returncode}: {done.stdout}")
@@ -217,7 +217,7 @@ def commands(block):
 
 
 def normal(text):
-    """What is the same whenever and wherever it runs."""
+    """The part of an output that does not depend on time and place."""
     text = re.sub(r"\d\d:\d\d:[\d.]+|\d{4}(_\d\d){5}|\d[\d,.]*( [nmu]?s\b)?", "N", re.sub(r" +", " ", text))
     return re.sub(r"\b[kMG]?B\b", "B", re.sub(r"\b(thread)s?\b", r"\1", text.replace(socket.gethostname(), "nodeN")))
 
@@ -249,7 +249,7 @@ def records(place, block):
 
 
 def reads(place, block):
-    """Of a capture that is there."""
+    """Runs the commands after a capture."""
     place.serve()
     place.shell("proftap capture 9999 1500 --log_dir logs")
     for command in commands(block):
@@ -364,7 +364,7 @@ def holds_a_session(place, block):
 
 
 def asks_a_session(place, block):
-    """Of one that runs; of a recorder, where it asks for the last milliseconds."""
+    """Runs the commands beside a session; beside a recorder, if they ask for the last milliseconds."""
     process = place.serve(*["recorder"] * ("--last" in block or "4242" in block))
     if not block.startswith("proftap start"):
         place.shell("proftap start 9999" + " || true" * ("--last" in block))
@@ -391,7 +391,7 @@ def declares(place, block):
 
 
 def draws_a_link(place, block):
-    """Of each line that view serves something for, the link is printed; nobody fetches it here."""
+    """The commands print a link for each trace that view serves; nothing fetches it here."""
     place.serve()
     place.shell("proftap capture 9999 1500 --log_dir logs")
     for command in commands(block):

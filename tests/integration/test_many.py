@@ -15,7 +15,7 @@ from pulses import Pulses
 from trace_file import Trace, schema
 
 MS_NS = 10**6
-# What is later is told.
+# A longer delay is reported.
 ALLOWED_LATE_NS = MS_NS
 N_TRIES = 20
 
@@ -81,7 +81,7 @@ def check_windows(capture, n_targets):
 
 
 def find_firsts(t, targets, pulses):
-    """Of one capture of all, in ns since the instant: [(when it could record, when its first event began)]."""
+    """[(when it could record, when its first event began)] of one capture of all targets, in ns since the instant."""
     result = json.loads(t.capture(join(targets), 100, "--json").stdout)
     found = []
     for part, own in zip(result["targets"], pulses, strict=True):
@@ -169,7 +169,7 @@ def one_interrupt_ends_all_early_with_their_data(t):
 def two_interrupts_leave_nothing(t):
     targets = [t.target().serve() for _ in range(2)]
     capture = record(t, targets, 60000)
-    # So that they cannot answer the first one before the second.
+    # The servers cannot answer the first interrupt before the second.
     servers = [find_proftapd(target.pid) for target in targets]
     for server in servers:
         halt(server)

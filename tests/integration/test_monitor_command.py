@@ -99,7 +99,7 @@ def on_a_terminal_one_line_changes_in_place(t):
     while data.count(CLEAR.encode()) < 3 and time.monotonic() < deadline:
         if select.select([fd], [], [], 0.1)[0]:
             data += os.read(fd, 65536)
-    # What was read last may end within a character.
+    # The last bytes may end within a character.
     screen = data.decode(errors="ignore")
     os.write(fd, b"\x03")
     equal(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, "exit status")

@@ -12,7 +12,7 @@ from running import finish, make_environment, need_preload, obey, record, start
 from trace_file import Trace
 
 NVTX_TARGET = TOP_BUILD / "tests" / "programs" / "nvtx_target"
-# Which a make interop points to the same program, built with NVIDIA's headers.
+# make interop sets it to the same program, built with NVIDIA's headers.
 NVTX_TARGET = os.environ.get("NVTX_TARGET", NVTX_TARGET)
 
 
@@ -24,7 +24,7 @@ def recorded(t, *commands, code=0, **how):
 
 
 def events(trace, name=None):
-    """Of all threads and async lines, by start."""
+    """The events of all threads and async lines, by start."""
     found = [e for line in trace.threads for e in line.events if name in (None, e.name)]
     return sorted(found, key=lambda e: (e.start_ps, -e.duration_ps))
 
@@ -140,7 +140,7 @@ def more_strings_than_there_is_room_for_are_said(t):
 
 @test
 def async_ranges_keep_their_messages(t):
-    # Of texts that are not registered there is less room.
+    # Texts that are not registered have less room.
     spans = events(recorded(t, "start_many 4000").trace)
     names = {e.name for e in spans}
     check(f"text 0 {0:0380}" in names, "the first text")

@@ -59,7 +59,7 @@ def a_server_tells_children_where_it_is(t):
     equal(environment(target, t), "", "the variable before")
     target.serve()
     equal(environment(target, t), f"unix:{socket_of(target)}", "the variable")
-    # Nobody answers there any more; a later server is at the same place.
+    # No server answers there any more; a later server has the same address.
     target.ask("stop")
     equal(target.serve() and environment(target, t), f"unix:{socket_of(target)}", "the second time")
 
@@ -89,12 +89,12 @@ def proftap_run_sets_it_for_programs_that_may_not(t):
     process = t.keep(Process("run", words, off))
     place, pid = process.read_line().split()
     check(place.startswith("unix:/") and place.endswith(f"/{pid}.sock"), place)
-    # Who is in somebody's tree stays in it.
+    # A program in another one's tree stays in it.
     process = t.keep(Process("run", words, {**off, VARIABLE: "unix:/elsewhere"}))
     equal(process.read_line().split()[0], "unix:/elsewhere", "the variable")
 
 
-# Who is found.
+# Children that are found.
 
 @test
 def a_daemon_is_found(t):
@@ -179,7 +179,7 @@ def daemons_of_daemons_are_found(t):
 
 @test
 def a_server_that_is_started_again_tells_its_parent_again(t):
-    """What the library has set for children meanwhile is not its own parent."""
+    """The variable that the library has set for children meanwhile is not its own parent."""
     parent = t.target().serve()
     child = t.target(**{VARIABLE: f"unix:{socket_of(parent)}"}).serve()
     await_registered(parent, child.pid)
@@ -262,7 +262,7 @@ def a_busy_parent_hears_of_a_child_later(t):
     await_registered(target, child.pid)
 
 
-# Who is not.
+# Children that are not found.
 
 @test
 def messages_that_are_no_notices_are_forgotten(t):
@@ -312,7 +312,7 @@ while True:
 @test
 def another_user_may_not_register(t):
     need_root()
-    # Which others may look into, as into /run/proftap.
+    # Other users may look into this directory, like into /run/proftap.
     t.public_dir("run")
     target = t.target(XDG_RUNTIME_DIR=str(t.dir / "run")).serve()
     place = str(t.dir / f"run/proftap/{target.pid}.sock")
@@ -379,7 +379,7 @@ def start_of(trace):
 
 @test
 def a_child_session_older_than_its_parents_reports_times_as_the_parent_expects_them(t):
-    # As a JAX program does: it asks by Profile, and takes what comes for as old as its own session at most.
+    # A JAX program asks by Profile, and takes the answer for as old as its own session at most.
     child = t.target().serve()
     with Profiler(child) as calls:
         calls.begin(session_id="older")

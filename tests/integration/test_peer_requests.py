@@ -211,7 +211,7 @@ def every_key_is_done_or_warned_of_or_refused(t):
             for value, said in [*bad, (None, "no value")]:
                 refused(t, c, PROFILE, one_option(key, value), INVALID_ARGUMENT, f"{key}: ")
                 contains(c.call(PROFILE, one_option(key, value)).text, said, f"{key}={value!r}")
-        # What only a host daemon does: false is what happens.
+        # Only a host daemon has this option; in other servers it is always off.
         check_one_warning("ptap_machine_usage", c.call(PROFILE, one_option("ptap_machine_usage", True)),
                           "ptap_machine_usage: without effect: a host daemon (proftapd --host) records the machine, and this capture")
         for name in fields:

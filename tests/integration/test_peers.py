@@ -17,7 +17,7 @@ from http2 import (CANCEL, CONTINUATION, END_HEADERS, HEADERS, PING, PREFACE, PR
                    request_headers)
 from peers import check_next_capture, unharmed
 
-# Who says nothing is gone by then.
+# Silent peers are gone by then.
 SILENCE_S = 3
 
 
@@ -112,7 +112,7 @@ def count_sockets(pid):
 
 
 def check_has_let_go(server, n_before=4):
-    """Of all connections; the listener and the private sockets stay, and maybe the journal's."""
+    """Waits until all connections are closed; the listener and the private sockets stay, and maybe the journal's."""
     wait_until(lambda: count_sockets(server) <= n_before, "descriptors to be closed", 5)
 
 
@@ -163,7 +163,7 @@ def a_server_without_descriptors_rests(t):
             door = stack.enter_context(socket.socket(socket.AF_UNIX))
             door.connect(str(runtime / "proftap" / f"{target.pid}.{end}"))
         before_s, seconds = cpu_s(server), 0.5
-        # Not a wait for something: what it uses of this time is the question.
+        # This sleep is the time of a measurement, not a wait for an event.
         time.sleep(seconds)
         used_s = cpu_s(server) - before_s
         check(used_s < seconds / 4, f"used {used_s} s of the processor in {seconds} s")

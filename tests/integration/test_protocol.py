@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a server promises beyond the stock one: starts in the future, Terminate, who may begin when."""
+"""Tests the server's promises beyond the stock one's: starts in the future, Terminate, and the order of sessions."""
 import time
 
 from calls import BUSY, PROFILER, UINT64_MAX, Calls, profile_request, trace_of
@@ -11,7 +11,7 @@ from pulses import Pulses
 
 PROFILE = PROFILER + "Profile"
 LONG_MS = 60000
-# What an agreed start may be missed by.
+# The tolerance of an agreed start.
 ALIGNED_NS = 10**6
 N_TRIES = 20
 RING_BYTES = 65536

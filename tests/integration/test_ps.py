@@ -21,7 +21,7 @@ def recorded(t):
 
 
 def ps(t, *words, code=0):
-    """What it prints; its messages follow on a line of their own."""
+    """The output of proftap ps; its messages follow on a line of their own."""
     done = subprocess.run([PROFTAP, "ps", *map(str, words)], env={**os.environ, **make_environment(t)},
                           capture_output=True, text=True, timeout=60)
     equal(done.returncode, code, f"the exit status of ps {words}: {done.stdout}{done.stderr}")
@@ -151,7 +151,7 @@ def asyncs_of(process):
 
 @test
 def async_spans_that_are_open(t):
-    """Those that have ended are not told, nor is one that begins again taken for the one before."""
+    """Ended spans are not listed, and a span that begins again is not taken for the one before."""
     target = recorded(t)
     before_ns = time.time_ns()
     for command in ("begin 7", "begin 8", "end 8", "begin 9", "end 9", "begin 9", "begin 18446744073709551615"):

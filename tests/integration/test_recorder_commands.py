@@ -144,7 +144,7 @@ def overwritten_spans_are_in_the_summary(t):
 
 @test
 def snapshot_of_a_millisecond_tells_of_that_millisecond(t):
-    """Of a ring that has overwritten older ones, with a span in it that began long before."""
+    """The ring has overwritten older spans, and has a span that began long before."""
     program = serve(t)
     program.ask(f"burst {2 * RING_SPANS}")
     program.send("step 1 20000")
@@ -258,7 +258,7 @@ def one_that_died_is_listed_and_left_to_others_who_wish_so(t):
 # Other servers.
 
 def ask_stranger(t, *words, unknown=b"/proftap.v1.", answer=b"", code=1):
-    """What is said, and the methods that the server was asked."""
+    """The messages, and the methods that the server was called with."""
     asked = []
 
     def script(c):
@@ -350,7 +350,7 @@ def the_program_writes_runs_for_a_reason(t):
 
 @test
 def a_place_that_cannot_be_written_is_said_until_it_can(t):
-    """As the program asks, and with what somebody else takes."""
+    """The place fails for a run that the program requests, and for one that another client takes."""
     place = t.dir / "place"
     place.write_text("a file")
     program = serve(t, place / "runs")

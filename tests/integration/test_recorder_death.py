@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the flight recorder leaves of a program that has died, in whatever way, and of one that asks for it."""
+"""Tests the flight recorder's runs of programs that die in any way, and of one that requests a run."""
 import os
 import signal
 import socket
@@ -132,7 +132,7 @@ def make_slow_to_end(target, server):
 
 
 def leave_registry(t):
-    """Of a host daemon that was killed: servers try to reach it for some seconds."""
+    """Leaves the socket of a host daemon that was killed: servers try to reach it for some seconds."""
     place = t.dir / "runtime" / "proftap"
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as gone:
@@ -141,7 +141,7 @@ def leave_registry(t):
 
 @test
 def one_that_shares_its_memory_with_its_server_leaves_them_too(t):
-    """As in a container."""
+    """Such programs run in a container."""
     need_no_tsan("makes the server larger than the limit")
     cgroup = MemoryCgroup(t)
     cgroup.limit(64 << 20)
@@ -259,7 +259,7 @@ def a_followed_child_leaves_its_last_moments_while_the_program_lives(t):
         equal(trace.environment["ptap_reason"].value, reason, "the reason")
         contains("\n".join(trace.space.warnings), f"{reason}; these are its last moments", "warnings")
         check(trace.process(pid).count("job"), "the child's spans")
-        # What a client takes afterwards, and what the program asks for, does not have that run's warning.
+        # Later snapshots, by a client or by the program, do not have that run's warning.
         with Profiler(target) as calls:
             seen = calls.look_back().space.warnings
         equal([text for text in seen if "last moments" in text], [], "warnings of a snapshot")

@@ -35,7 +35,7 @@ def check_alive(cgroup, target):
 
 
 def check_newest(trace):
-    """As many of the newest as there is memory for, and all else counted."""
+    """Checks that the trace has as many of the newest numbers as fit into memory, and that the rest is counted."""
     found = numbers_in(trace)
     check(found, "nothing is there")
     check_numbers(found, N - len(found), N)

@@ -37,7 +37,7 @@ def capturing(calls, session_id="beside"):
 
 
 def check_newest(trace, n, n_others=0, ring_bytes=RING_BYTES):
-    """As many of the numbers below |n| as a ring holds, and all else counted."""
+    """Checks that the trace has as many of the numbers below |n| as fit into a ring, and that the rest is counted."""
     found = numbers_in(trace)
     n_entries = ring_bytes // SPAN_BYTES
     check_numbers(found, n - len(found), n)
@@ -116,7 +116,7 @@ def a_span_that_is_open_across_a_capture_stays_whole(t):
 
 
 def check_requests(trace, n, longest_ns):
-    """Those that are whole are no longer than the program's longest, and what is left of the others is counted."""
+    """Checks that whole requests are no longer than the program's longest one, and that halves of the others are counted."""
     events = [e for line in trace.lines if line.name == "request" for e in line.events]
     halves = [trace.host_stat(f"ptap_async_{what}") for what in ("ends_without_begin", "begins_without_end")]
     equal((len(events) + sum(halves), {0} & set(halves)), (n, {0}), f"requests, {halves} of them halves")
@@ -135,7 +135,7 @@ def check_requests(trace, n, longest_ns):
 
 @test
 def halves_of_async_spans_are_counted_and_never_drawn(t):
-    """Of two threads one writes more: what the other one recorded before is half of something."""
+    """One of two threads writes more: the other one's earlier marks are halves."""
     n = 1500
     for begin_noise, end_noise, n_ids in ((20, 0, n), (20, 0, 3), (0, 20, n), (0, 20, 3)):
         target = record(t)
@@ -184,7 +184,7 @@ def request_for_more_than_there_is_gets_a_warning(t):
 
 
 def record_large(t, n, ring_bytes):
-    """So that no millions of spans are needed: what is more than five windows of 512 KiB goes to a file."""
+    """No millions of spans are needed: data beyond five windows of 512 KiB goes to a file."""
     target = record(t, ring_bytes,
                     PROFTAP_RECORDER=f"ptap_max_capture_bytes={32 << 20}")
     target.ask(f"count {n}")

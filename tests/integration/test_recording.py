@@ -23,7 +23,7 @@ OFFSET_TOLERANCE_NS = 1_000_000 if SANITIZERS == "no" else 10_000_000
 
 
 def expected_names(level, n):
-    """What workload.c emits in |n| rounds on one thread."""
+    """The events that workload.c emits in |n| rounds on one thread."""
     names = {"outer": n, "args": n, "train": n, "pair": n, "tick": n}
     # A run-time span and a run-time instant of the same name.
     names.update({f"file {i}": 2 for i in range(n)})
@@ -259,7 +259,7 @@ def the_summary_says_how_long_it_was_in_truth(t):
 
 
 def make_stock_space(options, start_ns, stop_ns, last_ns):
-    """What JAX's server answers: its stop is when it had collected all."""
+    """The answer of JAX's server: its stop time is when it had collected everything."""
     made = schema("xplane").XSpace.FromString(space(3))
     made.planes[0].lines[0].events.add(metadata_id=1, duration_ps=last_ns * 1000)
     plane = made.planes.add(name="Task Environment")

@@ -27,7 +27,7 @@ def report(*words, code=0, **options):
 
 
 def read_names(text, title):
-    """Those of the rows below the title, which stand where the head has its last word."""
+    """The names in the rows below the title, in the column where the head has its last word."""
     lines = text[text.index(f"\n{title}"):].splitlines()[2:]
     check(lines[0].endswith("  name"), f"no head: {lines[0]!r}")
     at = len(lines[0]) - 4
@@ -251,7 +251,7 @@ def kernels_without_an_operator_are_told_by_the_span_around_their_launch(t):
     add_event(plane, main, "forward", 100, 300)
     for i in range(2):
         add_event(plane, main, "cuLaunchKernel", 110 + 100 * i, 10, correlation_id=5 + i)
-        # Of a graph: three kernels of one launch.
+        # A graph has three kernels of one launch.
         for k in range(3):
             add_event(device, stream, "k", 1000 * i + 100 * k, 50, correlation_id=5 + i)
     add_event(plane, main, "cuLaunchKernel", 500, 10, correlation_id=9)
@@ -266,7 +266,7 @@ def kernels_without_an_operator_are_told_by_the_span_around_their_launch(t):
 
 
 def check_width(text, width):
-    """Of all but the path and messages of the recording."""
+    """Checks the width of all lines but the path and the recording's messages."""
     for line in text.replace("\r", "").splitlines()[1:]:
         check(len(line) <= width or line.startswith(("warning: ", "lost: ", "note: ")), f"{len(line)} columns: {line!r}")
 
@@ -334,7 +334,7 @@ def colours_are_for_terminals(t):
 @test
 def a_log_directory_means_its_newest_run(t):
     runs = t.dir / "plugins/profile"
-    # Neither the first nor the last by name.
+    # The newest run is neither the first nor the last by name.
     for n, run_name in ((1, "2026_01_01_00_00_00"), (3, "2025_01_01_00_00_00"),
                         (2, "2024_01_01_00_00_00")):
         (runs / run_name).mkdir(parents=True)

@@ -15,7 +15,7 @@ LINE = field(3, b"\x08\x01" + EVENT)
 
 
 def report(t, path, *words, limits=()):
-    """What it prints, and the processor's seconds."""
+    """The output, and the processor time in seconds."""
     with open(t.dir / "out", "wb") as out:
         process = subprocess.Popen([*limits, PROFTAP, "report", *words, path], stdout=out)
         _, status, usage = os.wait4(process.pid, 0)
@@ -41,7 +41,7 @@ def time_grows_with_planes_and_not_with_their_square(t):
 def a_line_takes_some_hundred_bytes(t):
     """And the 25 of the file that it has, with a span of its own time."""
     n = 100_000 // SLOWNESS
-    # Of a sanitizer's memory nobody promised anything.
+    # A limit on memory does not apply to sanitizers.
     limits = ("prlimit", f"--data={110 << 20}") if SLOWNESS == 1 else ()
     path = t.dir / "in.xplane.pb"
     path.write_bytes(field(1, field(2, b"/host:CPU") + n * LINE))

@@ -20,7 +20,7 @@ def serve(t, log_dir=None):
 
 
 def request(root, session_id="run", **fields):
-    """As XProf's client asks: the server is to write."""
+    """A request like XProf's client's: the server writes the trace."""
     return profile_request(50, repository_root=str(root), session_id=session_id, emit_xspace=False,
                            host_name="127.0.0.1:9012", **fields)
 

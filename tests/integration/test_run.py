@@ -107,7 +107,7 @@ def the_program_is_as_without_us(t):
 
 @test
 def signals_are_left_as_they_were(t):
-    # Not by a shell, which tidies up.
+    # A shell would reset the signals.
     words = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"]
     need_preload()
     plain = finish(t.keep(Process("plain", words)))
@@ -146,7 +146,7 @@ def children_have_servers_when_asked_for(t):
 
 @test
 def children_are_part_of_the_recording_when_they_have_servers(t):
-    """Those that end while it goes on, and whose first spans come at once."""
+    """The children end during the recording, and their first spans come at once."""
     child = f"printf 'burst 10\\n' | {shlex.quote(str(TARGET))} >/dev/null"
     script = f"echo $$; {child}; {child} & {child}; wait"
     process = record(t, SHELL, "-c", script, options=["--follow"])
@@ -311,7 +311,7 @@ sys.exit(5)
 
 
 def read_until(terminal, seen, word, n):
-    """What the terminal shows until it has shown |word| |n| times."""
+    """The screen up to the moment when it has shown |word| |n| times."""
     while seen.count(word) < n:
         seen += os.read(terminal, 1000)
     return seen

@@ -128,7 +128,7 @@ def two_interrupts_give_up_and_free_the_target(t):
     target = t.target().serve()
     capture = t.record(target, LONG_MS)
     target.ask("burst 100")
-    # So that it cannot answer the first one before the second.
+    # The server cannot answer the first interrupt before the second.
     server = stop_server(target)
     interrupt_until_it_ends(capture, 0.3)
     capture.finish(130)
@@ -144,7 +144,7 @@ def a_key_held_down_gives_up_too(t):
     target = t.target().serve()
     capture = t.record(target, LONG_MS)
     server = stop_server(target)
-    # As fast as a keyboard repeats.
+    # The interval is that of a keyboard's repetition.
     interrupt_until_it_ends(capture, 0.03)
     capture.finish(130)
     os.kill(server, signal.SIGCONT)

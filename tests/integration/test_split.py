@@ -169,7 +169,7 @@ def proftap(*words, code=0):
 
 
 def trace_of_all_sorts():
-    """Of two processes with losses: nested spans that last over the cuts, threads that begin late, counters, async spans."""
+    """A trace of two processes with losses: nested spans across the cuts, threads that begin late, counters, async spans."""
     s = schema("xplane").XSpace(hostnames=["fake"], warnings=["something was lost"])
     for pid, name in ((100, "/host:CPU"), (200, "/host:CPU child [200]")):
         plane = s.planes.add(name=name)

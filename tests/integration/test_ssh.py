@@ -199,7 +199,7 @@ def a_master_connection_is_used_and_left_as_it_was(t):
     equal(os.listdir(sshd.tmp), [], "what is left in the temporary directory")
 
 
-# What can go wrong.
+# Failures.
 
 def fail(t, sshd, port, code, prefix=None):
     capture = t.capture(port, 20, "--ssh", "gpu7", code=code, prefix=prefix or sshd.prefix)

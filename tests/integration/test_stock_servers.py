@@ -135,7 +135,9 @@ def they_may_be_told_to_write_to_a_url(t):
 
 @test
 def options_that_they_do_not_know_are_named(t):
-    """Those of proftap's, and no others; of many targets only where there is such a server, and not where one of ours sends it."""
+    """Only proftap's options are named, and only if one of the targets is such a server and does not get its trace by a server of
+    ours.
+    """
     options = ("--max_bytes", "2000000", "-o", "ptap_usage_interval_ms=0", "-o", "host_tracer_level=3",
                "-o", "gpu_max_annotation_strings=5")
     words = "ptap_usage_interval_ms, ptap_max_capture_bytes (--max_bytes): without effect: this server is not one of proftap's"

@@ -17,7 +17,7 @@ from fixture import (check, contains, equal, find_proftapd, free_port, read_stat
 from http2 import DATA, END_STREAM
 from processes import PROFTAP
 
-# What never speaks is given up after 5 s and asked once more for 1 s.
+# A silent server is given up after 5 s and asked once more for 1 s.
 SILENCE_S = 6
 
 
@@ -115,7 +115,7 @@ def a_tls_server_is_recognised(t):
 @test
 def a_server_that_answers_with_an_alert_is_tls(t):
     class Alert(socketserver.BaseRequestHandler):
-        """As OpenSSL's own server answers: a fatal alert, protocol_version."""
+        """Answers like OpenSSL's own server: a fatal alert, protocol_version."""
 
         def handle(self):
             self.request.recv(4096)

@@ -63,7 +63,7 @@ def children_and_theirs_are_in_their_parents_trace_on_its_time(t):
         plane = trace.process(child.pid)
         equal(plane.count("burst"), n, f"spans of the child {child.pid}")
         equal(plane.host_stat("process_id"), child.pid, "its plane's process_id")
-    # What the parent did last came last.
+    # The parent's last span came after the children's.
     step = trace.threads[0].named("slow")[0].start_ps
     last = max(e.start_ps for line in trace.process(first.pid).threads for e in line.named("burst"))
     check(last < step < last + 5 * 10**12, f"the child's last span at {last} ps, the parent's step at {step}")
@@ -133,7 +133,7 @@ def a_trace_that_lies_on_disk_gets_its_children_too(t):
 
 
 class Peak:
-    """Of a process's memory that is no file's, as far as it is looked at."""
+    """The peak of a process's anonymous memory, over the times when it is read."""
 
     def __init__(self, pid):
         self.pid, self.kib = pid, 0
@@ -226,7 +226,7 @@ PART = 5 << 20
 
 
 def large_space(n_bytes):
-    """As many, at least: in the name of a span."""
+    """An XSpace of at least |n_bytes|, most of them in the name of a span."""
     return space(3, name="n" * n_bytes)
 
 
@@ -267,7 +267,7 @@ class HungConnection(Connection):
 
 
 class HungServer(FakeServer):
-    """What a parent does with a child that hangs: |heard| is that of all of them."""
+    """A child that hangs, seen from its parent: |heard| is shared by all of them."""
 
     def __init__(self, t, target, number, heard):
         self.heard = heard

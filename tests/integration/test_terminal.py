@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a person at a terminal sees while a capture runs: progress, then a countdown; Ctrl-C."""
+"""Tests the terminal's output during a capture: progress, then a countdown; Ctrl-C."""
 import os
 import re
 import time

@@ -83,7 +83,7 @@ def one_whose_server_is_lent(t):
 
 @test
 def one_whose_server_is_lent_and_that_has_no_counter(t):
-    """What it writes into its rings is its own clock then, and the server's is another."""
+    """The program writes times of its own clock into its rings then, and the server has another one."""
     need_counter_to_forbid()
     host = Host(t)
     target, pid = start_there(t, NO_EXEC, "forbid_counter")
@@ -158,7 +158,7 @@ def a_child_that_cannot_be_followed(t):
     contains("\n".join(capture.warnings), "forked children that could not be followed: 1 (in a time namespace of their own they have another clock",
              "warnings")
     equal(capture.trace.children, [], "planes of followed children")
-    # As any descendant that is not recorded it has its usage, and nothing that it did.
+    # It has its usage, like any descendant that is not recorded, and no events.
     seen = capture.trace.process(child)
     equal(seen.host_stats["ptap_descendant_of"].value, target.pid, "whose descendant it is")
     equal(set(seen.usage), {"process cpu %", "process rss MiB"}, "its usage")

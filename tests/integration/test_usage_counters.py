@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a program uses, as counters: of programs that have no annotation."""
+"""Tests the counters of a program's usage, for programs without annotations."""
 import json
 import os
 import re
@@ -78,7 +78,7 @@ def values(line):
 
 
 def total(line):
-    """What a rate per second amounts to over the capture."""
+    """The sum over the capture of a rate per second."""
     times = [e.start_ps / 1e12 for e in line.events]
     return sum(v * (b - a) for v, a, b in zip(values(line), times, times[1:]))
 
@@ -301,7 +301,7 @@ def read_report(path, *options):
 
 
 def find_descendants(trace):
-    """Those with a plane of their own, by name."""
+    """The descendants with a plane of their own, by name."""
     pids = [int(pid) for name in trace.planes for pid in re.findall(r"^/host:CPU .* \[(\d+)\]$", name)]
     return [trace.process(pid) for pid in pids]
 
@@ -315,7 +315,7 @@ def a_sum_has_what_descendants_use(t):
         times_ns = sample_times_ns(process.trace, "process and children cpu %")
         if times_ns[-1] < reaped_ns:
             raise Late("no sample in the last half second")
-        # Of a child that nobody waits for it is not known what it used behind its last sample.
+        # The usage of a child that is never waited for is unknown after its last sample.
         blind_s = max(b - a for a, b in zip(times_ns, times_ns[1:])) / 1e9
         unknown_s = 0
         if mode == "ignored":

@@ -12,7 +12,7 @@ from processes import PROFTAPD, TARGET, TOP_BUILD, TOP_SRC, Target
 FOLDER = TOP_BUILD / "tests" / "programs"
 # The layout that this source speaks; the others' numbers are in tests/Makefile.am.
 HERE = re.search(r"ARENA_VERSION_HIGH (\d+)u", (TOP_SRC / "lib" / "wire" / "arena.h").read_text()).group(1)
-# So long ptap_server_start() waits for the server's word.
+# The time for which ptap_server_start() waits for the server's answer.
 HELLO_S = 10
 
 

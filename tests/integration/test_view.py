@@ -15,7 +15,7 @@ from fixture import check, contains, equal, free_port, run, test, wait_until
 from processes import PROFTAP, count_connections
 from viewing import ORIGIN, View, convert
 
-# Of one that does not read: so much of the file is on its way, and what the sender's kernel takes.
+# The bytes that are on their way to a client that does not read, beside those that the sender's kernel holds.
 RECEIVE_BYTES = 1 << 18
 TRACE = GOLDEN / "args.xplane.pb"
 
@@ -112,7 +112,7 @@ def everything_else_is_not_found(t):
 
 @test
 def without_the_library_it_says_what_can_be_done(t):
-    """As where it is not installed: the loader finds a file of its name that is no library."""
+    """The loader finds a file of the library's name that is no library, as if the library were not installed."""
     (t.dir / "libmicrohttpd.so.12").touch()
     says(refuse(TRACE, env={"LD_LIBRARY_PATH": str(t.dir)}), "libmicrohttpd.so.12: not found, and serving pages needs it; install it",
          ", or write a file to open yourself: proftap convert -t perfetto")
@@ -300,7 +300,7 @@ def an_empty_trace_is_served_and_said_to_be_empty(t):
 
 @test
 def trace_too_large_for_a_browser_is_not_served(t):
-    # What is seen to be too large before is not even converted.
+    # An estimate beforehand spares the conversion.
     for options, env in (((), {"TMPDIR": "/dev/null"}), (("--name", "."), {})):
         said = refuse("--max_events", "1", *options, TRACE, env=env)
         says(said, " events are too many for a browser", "--from", "trace_processor", ORIGIN)
@@ -309,7 +309,7 @@ def trace_too_large_for_a_browser_is_not_served(t):
 
 
 def run_line(t, line):
-    """As a shell does it, with a trace_processor that keeps what it is to serve; its bytes."""
+    """Runs the line like a shell, with a trace_processor that keeps its input; returns those bytes."""
     programs = t.dir / "programs"
     programs.mkdir(exist_ok=True)
     (programs / "trace_processor").write_text('#!/bin/sh\n[ "$1 $2 $#" = "server http 3" ] && cp "$3" served\n')
