@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "daemon/pipeline/usage/pss.h"
+#include "daemon/kernel/proc_file.h"
 #include "daemon/serve/calls/health.h"
 #include "daemon/serve/calls/service.h"
 #include "daemon/target/target.h"

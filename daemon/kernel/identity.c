@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "daemon/kernel/proc_file.h"
 
 /* Room for IDENTITY_MAX_GROUPS and the rest of the file. */
@@ -100,4 +101,48 @@ int identity_assume(const struct identity *i)
 	if (!r && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		r = -errno;
 	return r;
+}
+
+/* --- owner ------------------------------------------------------------------------------------ */
+
+#define STATUS_BYTES 1024 /* a part of the file: the ids are in the first lines */
+
+int owner_open(const char *root, pid_t pid)
+{
+	char path[512];
+	char text[STATUS_BYTES];
+	int fd;
+
+	snprintf(path, sizeof path, "%s/proc/%d/status", root, (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	proc_file_reread(fd, text, sizeof text);
+	return fd;
+}
+
+int owner_read_uid(int fd, uid_t *uid)
+{
+	char text[STATUS_BYTES];
+	const char *line;
+	unsigned real;
+	unsigned effective;
+	unsigned saved;
+	int r = fd < 0 ? fd : proc_file_reread(fd, text, sizeof text);
+
+	if (r)
+		return r;
+	/* In this file the kernel escapes line breaks of the process's name. */
+	line = strstr(text, "\nUid:");
+	if (!line || sscanf(line, " Uid: %u %u %u", &real, &effective, &saved) != 3)
+		return -ENOENT;
+	*uid = real == effective && real == saved ? real : 0;
+	return 0;
+}
+
+int owner_find_uid(const char *root, pid_t pid, uid_t *uid)
+{
+	_cleanup_close_ int fd = owner_open(root, pid);
+
+	return owner_read_uid(fd, uid);
 }

@@ -42,4 +42,28 @@ static inline void memory_budget_give_back(struct memory_budget *k, uint64_t byt
 	atomic_fetch_sub(&k->used_bytes, bytes);
 }
 
+/* A purse takes memory from a budget in large pieces, for a user that needs small amounts often. */
+#define PURSE_BYTES (64u << 10)
+
+struct purse {
+	struct memory_budget *keep; /* borrowed */
+	uint64_t n_bytes;
+};
+
+/* Pays for |n_bytes|. False when the keep has no room; the rest of the purse is dropped then. */
+static inline bool purse_pay(struct purse *p, uint64_t n_bytes)
+{
+	if (n_bytes > p->n_bytes) {
+		uint64_t more = n_bytes > PURSE_BYTES ? n_bytes : PURSE_BYTES;
+
+		if (!memory_budget_take(p->keep, more)) {
+			p->n_bytes = 0;
+			return false;
+		}
+		p->n_bytes += more;
+	}
+	p->n_bytes -= n_bytes;
+	return true;
+}
+
 #endif

@@ -146,3 +146,27 @@ bool proc_is_stopped(pid_t pid)
 		return false;
 	return stat.state == 'T' || stat.state == 't';
 }
+
+/* --- pss -------------------------------------------------------------------------------------- */
+
+int pss_read(const char *root, pid_t pid, uint64_t *bytes)
+{
+	char path[512];
+	char text[4096];
+	uint64_t kib;
+	int r;
+
+	snprintf(path, sizeof path, "%s/proc/%d/smaps_rollup", root, (int)pid);
+	r = proc_file_read(AT_FDCWD, path, text, sizeof text);
+	if (r)
+		return r;
+	for (const char *line = text; line; line = scan_next_line(line)) {
+		const char *p = line;
+
+		if (!scan_text(&p, "Pss:") || !scan_number(&p, &kib))
+			continue;
+		*bytes = kib * 1024;
+		return 0;
+	}
+	return -EINVAL;
+}

@@ -66,4 +66,15 @@ int exit_status_parse(const char *stat);
 /* Writes ", killed by SIGSEGV", ", with exit status 3", or "" if |status| is not a status. */
 void exit_status_describe(int status, char *text, size_t size);
 
+/* The process of a pidfd that another process sent. */
+
+/*
+ * Returns the pid in our namespace; 0: it has none there, or the process has ended. -EBADF: this is
+ * no pidfd.
+ */
+pid_t pidfd_find_pid(int pidfd);
+
+/* Whether its process has ended; false for -1. */
+bool pidfd_has_ended(int pidfd);
+
 #endif

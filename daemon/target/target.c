@@ -9,23 +9,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/futex.h"
 #include "daemon/kernel/crash_watch.h"
-#include "daemon/kernel/image.h"
-#include "daemon/kernel/owner.h"
+#include "daemon/kernel/identity.h"
+#include "daemon/kernel/mapped.h"
 #include "daemon/kernel/process_exit.h"
 #include "daemon/kernel/time_namespace.h"
-#include "daemon/target/arena_file.h"
 #include "daemon/target/exit_note.h"
 #include "daemon/target/timeline.h"
 #include "lib/wire/arena.h"
@@ -450,4 +452,21 @@ void target_set_exited(struct target *t)
 			return;
 		usleep(100);
 	}
+}
+
+/* --- arena file ------------------------------------------------------------------------------- */
+
+#define WANTED_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+uint64_t arena_file_find_size(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct statfs fs;
+	struct stat st;
+
+	if (seals < 0 || (seals & WANTED_SEALS) != WANTED_SEALS || fstatfs(fd, &fs) ||
+		fs.f_type == HUGETLBFS_MAGIC || fstat(fd, &st) ||
+		(uint64_t)st.st_size < arena_size_bytes(1, ARENA_MIN_RING_BYTES))
+		return 0;
+	return (uint64_t)st.st_size;
 }

@@ -49,7 +49,7 @@ struct target {
 	_Atomic int pidfd; /* borrowed; 0: none */
 	int stat_fd; /* borrowed; see process_exit.h; 0: none */
 	uint64_t start_ticks; /* as process_find_start(), read with the pidfd */
-	int status_fd; /* borrowed; see owner.h; 0: none */
+	int status_fd; /* borrowed; see identity.h; 0: none */
 	_Atomic uid_t uid; /* see target_find_uid() */
 	_Atomic bool is_departed; /* its end was waited for, or is being waited for */
 	/* its end was an exec, known when it was waited for; belongs to the worker */
@@ -184,5 +184,14 @@ unsigned target_count_threads(const struct target *t);
  * Worker's thread.
  */
 bool target_has_thread(struct target *t, pid_t tid);
+
+/* The file of an arena, before it is mapped. */
+
+/*
+ * Returns the size of |fd| if it can be mapped safely: it cannot shrink any more (SIGBUS), has no
+ * huge pages, which may be unavailable (SIGBUS, too), and has room for the smallest arena. 0: it is
+ * no such file.
+ */
+uint64_t arena_file_find_size(int fd);
 
 #endif

@@ -58,7 +58,7 @@ EQUAL(NVML_GPM_VERSION, NVML_GPM_SUPPORT_VERSION);
 static_assert(GPU_UUID_BYTES >= NVML_DEVICE_UUID_V2_BUFFER_SIZE, "UUID");
 static_assert(NVML_GPM_METRICS >= NVML_GPM_METRIC_MAX, "GPM");
 
-/* The numbers of daemon/pipeline/nvml/gpm.c. */
+/* The numbers of daemon/pipeline/nvml/gpu_reading.c. */
 EQUAL(2, NVML_GPM_METRIC_SM_UTIL);
 EQUAL(3, NVML_GPM_METRIC_SM_OCCUPANCY);
 EQUAL(5, NVML_GPM_METRIC_ANY_TENSOR_UTIL);

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/profile_options.h"
-#include "daemon/pipeline/recording/recorder_options.h"
+#include "daemon/pipeline/recording/capture_request.h"
 #include "tests/fuzz/fuzz.h"
 
 static void set_from_wire(

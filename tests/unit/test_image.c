@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a process has become another program: seen by what is in its memory. */
-#include "daemon/kernel/image.h"
+#include "daemon/kernel/mapped.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "daemon/pipeline/devices/purse.h"
+#include "daemon/kernel/memory_budget.h"
 #include "tests/unit/unit.h"
 
 static struct launch_table launches;

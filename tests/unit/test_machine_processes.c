@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "daemon/pipeline/usage/pss.h"
+#include "daemon/kernel/proc_file.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"
 #include "tests/unit/unit.h"

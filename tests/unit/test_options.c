@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/trigger.h"
-#include "daemon/pipeline/recording/recorder_options.h"
+#include "daemon/pipeline/recording/capture_request.h"
 #include "tests/unit/unit.h"
 
 static struct profile_options options;

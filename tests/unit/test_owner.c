@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose process it is, from a fake /proc. */
-#include "daemon/kernel/owner.h"
+#include "daemon/kernel/identity.h"
 
 #include <check.h>
 #include <errno.h>

@@ -11,7 +11,6 @@
 #include "base/diag.h"
 #include "daemon/pipeline/assembly/assemble.h"
 #include "daemon/pipeline/drain/drain.h"
-#include "daemon/pipeline/recording/part_origin.h"
 #include "daemon/pipeline/recording/recorder.h"
 #include "daemon/pipeline/recording/recording_cut.h"
 #include "tests/unit/guest_fixture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The median of the last steps. */
-#include "daemon/pipeline/drain/step_median.h"
+#include "daemon/pipeline/drain/triggers.h"
 
 #include <check.h>
 #include <stdlib.h>

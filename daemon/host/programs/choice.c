@@ -11,7 +11,7 @@
 #include "base/diag.h"
 #include "base/program_word.h"
 #include "daemon/host/programs/programs.h"
-#include "daemon/kernel/image.h"
+#include "daemon/kernel/mapped.h"
 
 #define LIST_BYTES 256
 

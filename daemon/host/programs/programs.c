@@ -12,8 +12,8 @@
 #include "base/grow.h"
 #include "daemon/host/machine/machine.h"
 #include "daemon/host/programs/caller.h"
+#include "daemon/kernel/proc_file.h"
 #include "daemon/kernel/thread.h"
-#include "daemon/pipeline/usage/pss.h"
 #include "daemon/serve/children/announcement.h"
 
 void programs_init(struct programs *p)

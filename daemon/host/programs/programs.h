@@ -121,7 +121,7 @@ void programs_note_captured(struct programs *p, uint64_t id, const struct progra
 void programs_note_begun(struct programs *p, uint64_t id, uid_t uid);
 
 /*
- * Measures the program's share of memory (daemon/pipeline/usage/pss.h). If the kernel does not tell
+ * Measures the program's share of memory (daemon/kernel/proc_file.h). If the kernel does not tell
  * it to this process, since the host daemon's user has no rights over other users' programs, the
  * program's server is asked, and its answer awaited |wait_ms| at most. 0; -ESRCH: the program is
  * gone; -EACCES: the kernel tells it to neither; -ETIMEDOUT: the server does not answer; or another

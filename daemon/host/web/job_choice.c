@@ -14,7 +14,7 @@
 #include "daemon/host/programs/choice.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/host/web/job.h"
-#include "daemon/kernel/image.h"
+#include "daemon/kernel/mapped.h"
 #include "rpc/server.h"
 
 static int fail_memory(struct diag *d)

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/host/web/json_text.h"
-#include "daemon/kernel/image.h"
+#include "daemon/kernel/mapped.h"
 #include "daemon/kernel/proc_file.h"
 
 #define PASSWD_BYTES 4096

@@ -14,7 +14,7 @@
 #include "daemon/pipeline/assembly/plain.h"
 #include "daemon/pipeline/assembly/spool.h"
 #include "daemon/pipeline/assembly/track.h"
-#include "daemon/pipeline/devices/launch.h"
+#include "daemon/pipeline/devices/launches.h"
 #include "daemon/pipeline/drain/thread_log.h"
 #include "daemon/target/entry.h"
 #include "daemon/target/target.h"

@@ -15,7 +15,6 @@
 #include "base/grow.h"
 #include "daemon/pipeline/assembly/assemble.h"
 #include "daemon/pipeline/assembly/async_carry.h"
-#include "daemon/pipeline/assembly/line_id.h"
 #include "daemon/pipeline/assembly/stats.h"
 #include "daemon/target/entry.h"
 #include "daemon/target/timeline.h"

@@ -9,7 +9,7 @@
 
 #include "daemon/pipeline/assembly/asyncs.h"
 #include "daemon/pipeline/assembly/texts.h"
-#include "daemon/pipeline/devices/launch.h"
+#include "daemon/pipeline/devices/launches.h"
 #include "daemon/target/entry.h"
 #include "trace/model/space.h"
 

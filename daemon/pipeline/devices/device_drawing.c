@@ -16,7 +16,7 @@
 #include "daemon/pipeline/devices/device_scope.h"
 #include "daemon/pipeline/devices/device_words.h"
 #include "daemon/pipeline/devices/devices.h"
-#include "daemon/pipeline/devices/launch.h"
+#include "daemon/pipeline/devices/launches.h"
 #include "daemon/pipeline/devices/occupancy.h"
 #include "daemon/target/string_table.h"
 

@@ -17,7 +17,7 @@ enum device_line_type {
 	DEVICE_LINE_OVERHEAD = 1,
 	DEVICE_LINE_SYNC = 2, /* waits of the host */
 	DEVICE_LINE_MEMORY = 3, /* memory that was taken and given back */
-	DEVICE_LINE_COUNTER = 4, /* |stream| is the counter's number (device_metrics.h) */
+	DEVICE_LINE_COUNTER = 4, /* |stream| is the counter's number (devices.h) */
 };
 
 /* True for lines that are no work of the device: they are in the plane beside the device's own (device_plane.h). */

@@ -12,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/kernel/memory_budget.h"
 #include "daemon/pipeline/devices/device_clock.h"
 #include "daemon/pipeline/devices/device_lines.h"
-#include "daemon/pipeline/devices/device_metrics.h"
 #include "daemon/pipeline/devices/keys.h"
 #include "daemon/pipeline/devices/launches.h"
-#include "daemon/pipeline/devices/purse.h"
 #include "lib/wire/device.h"
 #include "lib/wire/vendor.h"
+#include "trace/model/names.h"
 
 struct arena;
 struct entry;
@@ -46,6 +46,22 @@ struct device_xspace {
 	size_t n_allocated;
 	bool is_broken; /* memory had no room for all of it */
 };
+
+/* Numbers for the names of counters: a name can have several string ids, and is one counter all the same. */
+
+#define DEVICE_METRICS_FULL 1
+
+/* All zero is empty. */
+struct device_metrics {
+	struct names names;
+	uint32_t *number_of; /* by string id: number + 1; 0: not seen yet */
+	size_t n_ids;
+};
+
+void device_metrics_deinit(struct device_metrics *m);
+/* 0 with *number_out, -ENOMEM, or DEVICE_METRICS_FULL: |purse| has no room for a new name. */
+int device_metrics_find(struct device_metrics *m, struct arena *arena, uint32_t id,
+	struct purse *purse, uint32_t *number_out);
 
 struct device_records {
 	struct arena *arena; /* borrowed: has the texts */

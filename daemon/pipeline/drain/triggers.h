@@ -16,12 +16,28 @@
 #include <stdint.h>
 
 #include "base/trigger.h"
-#include "daemon/pipeline/drain/step_median.h"
 #include "lib/wire/record.h"
 
 struct diag;
 struct entry;
 struct profile_options;
+
+/* The usual duration of a step: the median of the last ones. */
+
+/* The number of steps that are remembered: when the steps of a program become longer, the median follows in time. */
+#define STEP_MEDIAN_MAX 1023u
+
+/* All zero: no step was seen. */
+struct step_median {
+	uint64_t last[STEP_MEDIAN_MAX]; /* a ring */
+	uint64_t sorted[STEP_MEDIAN_MAX];
+	uint32_t n;
+	uint32_t next; /* of |last| */
+};
+
+void step_median_add(struct step_median *m, uint64_t duration);
+/* The median of the steps that are remembered, the lower one of two. 0: there is none. */
+uint64_t step_median_get(const struct step_median *m);
 
 /* No step is unusual before so many were seen. */
 #define TRIGGERS_MIN_STEPS 8u

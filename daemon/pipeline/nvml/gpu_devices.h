@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "daemon/pipeline/nvml/gpm.h"
+#include "daemon/pipeline/nvml/gpu_reading.h"
 #include "daemon/pipeline/nvml/gpu_samples.h"
 #include "daemon/pipeline/nvml/nvml.h"
 

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/pipeline/nvml/gpm.h"
 #include "daemon/pipeline/nvml/gpu_reading.h"
 
 #define GPU_UUID_BYTES 96

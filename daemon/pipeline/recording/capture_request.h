@@ -12,6 +12,9 @@
 
 #include "base/profile_options.h"
 
+struct diag;
+struct profile_options;
+
 /* A request can have very many mistakes. */
 #define CAPTURE_MAX_WARNINGS 32
 
@@ -44,5 +47,19 @@ int capture_request_warn(struct capture_request *request, const char *text);
 /* Returns the options for collectors (collect_options.h); NULL: devices are not recorded. */
 const struct profile_options *capture_request_get_device_options(
 	const struct capture_request *request);
+
+/* Serialises the options of a trace that no client's call asked for, as in a Profile call: traces contain them. */
+
+/* |repository| may be NULL. Owner: *out belongs to the caller (free). 0 or -ENOMEM. */
+int options_echo(
+	const struct profile_options *from, const char *repository, uint8_t **out, size_t *n_out);
+
+/* The options of a flight recorder as the program wrote them: lines key=value (struct arena). */
+
+/*
+ * Sets the options of |lines|, which is changed, in |o|. 0; -EINVAL with |d| naming key, value, and the nearest key or range;
+ * -ENOMEM.
+ */
+int recorder_options_parse(struct profile_options *o, char *lines, struct diag *d);
 
 #endif

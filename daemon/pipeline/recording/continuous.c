@@ -11,7 +11,6 @@
 #include "daemon/pipeline/devices/device_extent.h"
 #include "daemon/pipeline/drain/drain_cut.h"
 #include "daemon/pipeline/recording/collectors.h"
-#include "daemon/pipeline/recording/part_origin.h"
 #include "daemon/pipeline/recording/recording.h"
 #include "daemon/pipeline/recording/recording_cut.h"
 #include "daemon/pipeline/recording/slice.h"

@@ -11,8 +11,6 @@
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/pipeline/recording/capture_request.h"
 #include "daemon/pipeline/recording/capture_trace.h"
-#include "daemon/pipeline/recording/options_echo.h"
-#include "daemon/pipeline/recording/part_origin.h"
 #include "daemon/pipeline/recording/recorder.h"
 #include "daemon/pipeline/recording/recording_cut.h"
 #include "daemon/target/family.h"

@@ -11,14 +11,49 @@
 #include <stdint.h>
 
 #include "daemon/pipeline/drain/drain.h"
+#include "daemon/pipeline/nvml/gpu_sampler.h"
+#include "daemon/pipeline/nvml/gpu_samples.h"
 #include "daemon/pipeline/recording/collectors.h"
-#include "daemon/pipeline/recording/recording_usage.h"
 #include "daemon/target/family.h"
 #include "daemon/target/timeline.h"
 
 struct diag;
+struct recording;
 struct source;
+struct space;
 struct spooler;
+
+/* Samples the usage of a recording's processes (usage.h), and of their GPUs by NVML on a thread of its own. */
+
+/* Begins for the sources from |first| on, while there are descriptors. Counts the processes without. */
+void recording_usage_begin(struct recording *r, size_t first);
+
+/* Samples some processes at each visit, one after the other. */
+void recording_usage_visit(struct recording *r);
+
+/* Takes the last samples. Sets |r->error| when memory ran out. */
+void recording_usage_end(struct recording *r);
+
+struct recording_gpus {
+	struct gpu_sampler_config config; /* .interval_ns 0: nothing is sampled; set after init */
+	struct gpu_sampler
+		*sampler; /* NULL: no process uses a GPU yet, there is no driver, or it has ended */
+	bool is_tried; /* it was tried to start the sampler */
+	size_t n_told; /* processes that the sampler knows */
+	struct gpu_samples samples; /* all of them after the end; those of a part */
+	char why[GPU_SAMPLER_WHY_BYTES]; /* the reason when samples are missing, or "" */
+};
+
+/* Called often from arming to the end: begins when a process uses a GPU. */
+void recording_gpus_visit(struct recording *r);
+/* Does nothing the second time. */
+void recording_gpus_end(struct recording *r);
+/* Works as usage_cut(); |part| is a copy of |r|. part->gpus.samples.error says when samples are missing. */
+void recording_gpus_cut(struct recording *r, struct recording *part, int64_t from_ns);
+void recording_gpus_deinit(struct recording *r);
+
+/* Adds a warning when samples are missing. 0 or -ENOMEM. */
+int recording_gpus_add_warning(const struct recording *r, struct space *space);
 
 struct recording {
 	struct family *family;
@@ -60,7 +95,7 @@ struct recording {
 	int64_t end_ns; /* CLOCK_MONOTONIC: the agreed end, later records are left out; INT64_MAX: none is agreed */
 	int64_t window_ns; /* since the start: a part (recording_cut.h) has no records that ended earlier */
 	struct clock_pair stop;
-	bool has_origin; /* the part's start is the begin of its trace; see part_origin.h */
+	bool has_origin; /* the part's start is the begin of its trace; see recording_cut.h */
 	uint64_t
 		settled_ticks; /* for a part: all records until then are in it or in earlier parts */
 	int64_t last_pair_ns;

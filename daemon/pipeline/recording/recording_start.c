@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "daemon/pipeline/recording/orders.h"
 #include "daemon/pipeline/recording/recording.h"
-#include "daemon/pipeline/recording/recording_usage.h"
 #include "daemon/pipeline/recording/source.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"

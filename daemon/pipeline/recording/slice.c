@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "daemon/kernel/spool_place.h"
 #include "daemon/pipeline/drain/drain.h"
-#include "daemon/pipeline/recording/part_origin.h"
+#include "daemon/pipeline/recording/recording_cut.h"
 
 struct slice *slice_new(size_t n_drains)
 {

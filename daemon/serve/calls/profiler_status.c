@@ -11,7 +11,7 @@
 #include "base/printable.h"
 #include "base/status.h"
 #include "daemon/kernel/headroom.h"
-#include "daemon/kernel/owner.h"
+#include "daemon/kernel/identity.h"
 #include "daemon/kernel/proc_file.h"
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/serve/calls/service.h"

@@ -11,7 +11,7 @@
 #include "base/printable.h"
 #include "daemon/kernel/descriptors.h"
 #include "daemon/kernel/passed_fd.h"
-#include "daemon/kernel/pidfd.h"
+#include "daemon/kernel/process_exit.h"
 #include "daemon/kernel/unix_peer.h"
 #include "daemon/serve/door/greeting.h"
 

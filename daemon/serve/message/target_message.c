@@ -8,7 +8,7 @@
 
 #include "base/printable.h"
 #include "daemon/kernel/container.h"
-#include "daemon/kernel/image.h"
+#include "daemon/kernel/mapped.h"
 
 static void set_address(struct target_message *t, const struct status *s)
 {

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/recording/capture.h"
-#include "daemon/pipeline/recording/options_echo.h"
+#include "daemon/pipeline/recording/capture_request.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_request.h"
 #include "daemon/target/rights.h"

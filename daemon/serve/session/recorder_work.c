@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/profile_options.h"
-#include "daemon/pipeline/recording/recorder_options.h"
+#include "daemon/pipeline/recording/capture_request.h"
 #include "daemon/serve/session/recorder_asks.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_recorder.h"
