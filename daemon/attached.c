@@ -46,7 +46,7 @@
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 #include "daemon/worker.h"
-#include "lib/wire/fds.h"
+#include "lib/wire/serve.h"
 
 /* --- The log --------------------------------------------------------------------------------- */
 

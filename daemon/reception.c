@@ -14,7 +14,7 @@
 #include "daemon/serve/calls/health.h"
 #include "daemon/serve/calls/service.h"
 #include "daemon/target/target.h"
-#include "lib/wire/fds.h"
+#include "lib/wire/serve.h"
 #include "rpc/server.h"
 
 /* The time for answers to reach their clients after the target has ended. */

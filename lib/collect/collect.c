@@ -16,7 +16,6 @@
 #include "lib/collect/plugin.h"
 #include "lib/collect/run.h"
 #include "lib/record/guest.h"
-#include "lib/record/lock.h"
 #include "lib/wire/vendor.h"
 
 /* bytes; a vendor's library is loaded and runs on this stack */

@@ -5,20 +5,36 @@
 
 #include <proftap/collector.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/clock.h"
 #include "lib/collect/outlet.h"
 #include "lib/collect/recall.h"
-#include "lib/collect/warnings.h"
 #include "lib/wire/arena.h"
+
+struct arena_collect;
+struct plugin;
+
+/* The collectors' warnings for the trace, in the arena, where the server finds them. */
+
+/* The warnings of one capture. All fields begin as zero but |to|. */
+struct collect_warnings {
+	struct arena_collect *to;
+	uint32_t end; /* bytes used, behind the last warning that fitted */
+	unsigned n_left_out;
+};
+
+/*
+ * Adds "|who|: |sentence|", or the sentence alone (|who| NULL), unless it is empty or was added
+ * before. Warnings without room are counted in a last one. Runs on the collectors' thread.
+ */
+void collect_warn(struct collect_warnings *s, const char *who, const char *sentence);
 
 /*
  * The time from the requested end until a collector should have returned; the server itself waits
  * for two seconds.
  */
 #define COLLECT_STOP_NS (1500 * NS_PER_MS)
-
-struct plugin;
 
 struct collect_run {
 	struct arena *arena;

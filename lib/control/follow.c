@@ -17,10 +17,9 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "lib/control/arena.h"
-#include "lib/control/cancel.h"
 #include "lib/control/control.h"
+#include "lib/control/server.h"
 #include "lib/record/guest.h"
-#include "lib/record/lock.h"
 #include "lib/spawn/join.h"
 
 /*

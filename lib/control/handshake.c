@@ -95,7 +95,7 @@ static int fill_arena(const struct launch *l, struct diag *d)
 
 	/*
 	 * The exchange comes before the copy of the strings: strings that are registered in the old
-	 * arena from here on are not kept (lib/record/site.c).
+	 * arena from here on are not kept (lib/record/strings.c).
 	 */
 	atomic_exchange(&guest->arena, s->arena);
 	r = arena_fill(s, &l->o, l->n_rings, l->ring_bytes);

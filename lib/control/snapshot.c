@@ -15,9 +15,7 @@
 #include "base/diag.h"
 #include "base/futex.h"
 #include "base/utf8.h"
-#include "lib/control/cancel.h"
 #include "lib/control/follow.h"
-#include "lib/control/last_error.h"
 #include "lib/control/server.h"
 #include "lib/record/guest.h"
 

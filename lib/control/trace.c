@@ -17,13 +17,10 @@
 #include "base/diag.h"
 #include "base/futex.h"
 #include "base/local_path.h"
-#include "lib/control/cancel.h"
 #include "lib/control/follow.h"
-#include "lib/control/last_error.h"
 #include "lib/control/life.h"
 #include "lib/control/server.h"
 #include "lib/record/guest.h"
-#include "lib/record/lock.h"
 
 /* --- the request --------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 #include "lib/record/emit.h"
-#include "lib/record/site.h"
+#include "lib/record/slow_path.h"
 
 /* bytes; such a run-time name takes 1 + 16 slots */
 #define NAME_MAX_BYTES 255u

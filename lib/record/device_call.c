@@ -8,8 +8,8 @@
 
 #include <proftap/proftap.h>
 
+#include "lib/record/emit.h"
 #include "lib/record/fast_path.h"
-#include "lib/record/open_span.h"
 #include "lib/record/slow_path.h"
 #include "lib/wire/device.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/ticks.h"
-#include "lib/record/lock.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAGE_ALIGN 4096

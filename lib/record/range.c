@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "lib/record/args.h"
-#include "lib/record/open_span.h"
-#include "lib/record/site.h"
+#include "lib/record/emit.h"
 #include "lib/record/slow_path.h"
 
 /*

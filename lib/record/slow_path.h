@@ -11,9 +11,24 @@
 #include <proftap/proftap.h>
 #include <stdbool.h>
 
+#include "lib/record/emit.h"
+#include "lib/record/strings.h"
 #include "lib/wire/record.h"
 
 struct ring;
+
+/*
+ * The string id of a call site: its name is copied at its first recording.
+ *
+ * The ids belong to one arena. A program that stops its server and starts another gets a new arena
+ * with a copy of the old string table (lib/control/arena.c), so that ids stay valid.
+ */
+static inline uint32_t site_id(struct ptap_impl_site *site)
+{
+	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_ACQUIRE);
+
+	return unlikely(!id) ? site_register(&site->id, site->name) : id;
+}
 
 struct ptap_impl_token span_begin(struct ptap_impl_site *site, uint32_t word);
 struct ptap_impl_token span_begin_args(struct ptap_impl_site *site, uint32_t word,

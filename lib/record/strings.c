@@ -4,13 +4,17 @@
  * the same bytes. A thread that dies in between, or gets no memory, leaves a hole that no record
  * refers to.
  */
+#define PTAP_IMPL_BUILDING
 #include "lib/record/strings.h"
 
+#include <proftap/proftap.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "lib/record/guest.h"
+#include "lib/record/emit.h"
 #include "lib/record/map.h"
 #include "lib/wire/arena.h"
 
@@ -62,4 +66,23 @@ uint32_t strings_append(struct arena *arena, const char *text)
 	memcpy(to + sizeof n + n_kept, UTF8_CUT, n - n_kept);
 	memcpy(to, &n, sizeof n);
 	return at / 8u;
+}
+
+/* --- call sites ------------------------------------------------------------------------------------- */
+
+uint32_t site_register(uint32_t *kept, const char *text)
+{
+	/* The arena that the record goes to, even if another server runs by now. */
+	struct arena *arena = thread_self.arena;
+	uint32_t id = strings_append(arena, text);
+
+	/*
+	 * Otherwise the server was replaced in between: nothing reads that record, and the id means
+	 * another text now. This is a write, not a read: the exchange in fill_arena()
+	 * (lib/control/handshake.c), which copies the strings after it, comes either before this,
+	 * or sees the text.
+	 */
+	if (atomic_compare_exchange_strong(&guest_get()->arena, &arena, arena))
+		__atomic_store_n(kept, id, __ATOMIC_RELEASE);
+	return id;
 }

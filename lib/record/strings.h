@@ -18,4 +18,10 @@ struct arena;
  */
 uint32_t strings_append(struct arena *arena, const char *text);
 
+/*
+ * Copies |text|, which names a call site or a key, into the table, and keeps its id in |kept| for
+ * the next time. Returns the id.
+ */
+uint32_t site_register(uint32_t *kept, const char *text);
+
 #endif

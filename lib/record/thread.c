@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gives a thread its ring; see thread.h. */
+#define PTAP_IMPL_BUILDING
 #include "lib/record/thread.h"
 
 #include <errno.h>
+#include <proftap/proftap.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "lib/record/emit.h"
 #include "lib/record/guest.h"
 #include "lib/record/ring_claim.h"
-#include "lib/record/thread_names.h"
 
 __thread struct thread thread_self __attribute__((tls_model("initial-exec")));
 
@@ -144,4 +147,47 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 void ring_end(void)
 {
 	thread_give_back(&thread_self, thread_get_idle_word(&thread_self));
+}
+
+/* --- thread names ----------------------------------------------------------------------------- */
+
+/* Names are only ever appended, so a reader always reads whole ones. */
+static struct {
+	_Atomic int32_t tid; /* 0: not written yet; stored after the name */
+	char name[RING_NAME_BYTES];
+} names[THREAD_NAMES_MAX];
+
+static _Atomic uint32_t n_names;
+
+void thread_names_set(int32_t tid, const char *name)
+{
+	uint32_t at = atomic_load(&n_names);
+
+	do {
+		if (at == THREAD_NAMES_MAX)
+			return;
+	} while (!atomic_compare_exchange_weak(&n_names, &at, at + 1));
+	memcpy(names[at].name, name, strnlen(name, RING_NAME_BYTES - 1));
+	atomic_store_explicit(&names[at].tid, tid, memory_order_release);
+}
+
+bool thread_names_find(int32_t tid, char name[RING_NAME_BYTES])
+{
+	for (uint32_t i = atomic_load(&n_names); i-- > 0;) {
+		if (atomic_load_explicit(&names[i].tid, memory_order_acquire) == tid) {
+			memcpy(name, names[i].name, RING_NAME_BYTES);
+			return true;
+		}
+	}
+	return false;
+}
+
+void ptap_thread_name(const char *name)
+{
+	struct thread *self = &thread_self;
+
+	utf8_fit(self->name, sizeof self->name, name ? name : "");
+	/* A thread that already has a ring gets the name there, too. */
+	if (self->ring && self->arena && self->arena == guest_get()->arena)
+		ring_set_name(self->ring, self->name);
 }

@@ -19,7 +19,7 @@
 #include "lib/spawn/rawsys.h"
 #include "lib/spawn/socket_file.h"
 #include "lib/spawn/spawn.h"
-#include "lib/wire/fds.h"
+#include "lib/wire/serve.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U

@@ -32,4 +32,14 @@ struct serve_answer {
 	int32_t result; /* 0, or a negative errno */
 };
 
+/* The descriptors that a server finds open after exec. */
+
+#define SPAWN_FD_LISTENER 3 /* bound, listening, non-blocking */
+#define SPAWN_FD_ARENA 4 /* the sealed memfd */
+/*
+ * In a server that a host daemon started: the socket on which its program waits for the answer
+ * (serve.h).
+ */
+#define SPAWN_FD_ANSWER 5
+
 #endif

@@ -24,7 +24,7 @@
 
 #include "base/ticks.h"
 #include "lib/wire/arena.h"
-#include "lib/wire/fds.h"
+#include "lib/wire/serve.h"
 
 #define N_RINGS 8u
 #define RING_BYTES ARENA_MIN_RING_BYTES

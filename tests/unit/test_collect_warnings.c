@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sentences of collectors, in the room that there is for them. */
-#include "lib/collect/warnings.h"
+#include "lib/collect/run.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/record/lock.h"
-#include "lib/record/site.h"
 #include "lib/record/strings.h"
 #include "lib/record/thread.h"
 #include "tests/unit/unit.h"

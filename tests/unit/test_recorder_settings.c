@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "lib/control/recorder_settings.h"
+#include "lib/control/launch.h"
 #include "tests/unit/unit.h"
 
 static struct ptap_server_options o;

@@ -46,6 +46,7 @@ static int64_t make_id(uint32_t tid, uint64_t n_earlier)
 	return (int64_t)(tid | low << TID_BITS | n_earlier >> LOW_BITS << 32);
 }
 
+/* A hostile program may have any number of threads of one tid, so nothing is searched. */
 int line_id_make(const struct drain *drain, int64_t **out)
 {
 	size_t n = drain->n_logs;

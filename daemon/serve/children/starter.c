@@ -26,7 +26,7 @@
 #include "daemon/kernel/unix_peer.h"
 #include "daemon/serve/children/stock_look.h"
 #include "daemon/target/arena_file.h"
-#include "lib/wire/fds.h"
+#include "lib/wire/serve.h"
 
 /* --- requests -------------------------------------------------------------------------------- */
 

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decodes payloads into arguments; see decode.h. Nothing beyond the size that the program gave is
+ * Decodes payloads into arguments; see event.h. Nothing beyond the size that the program gave is
  * read.
  */
 #define PTAP_IMPL_BUILDING
-#include "lib/inject/nvtx/decode.h"
+#include "lib/inject/nvtx/event.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/inject/nvtx/event.h"
 #include "lib/inject/nvtx/field.h"
 #include "lib/inject/nvtx/payload_abi.h"
 #include "lib/inject/nvtx/schema.h"
 #include "lib/inject/nvtx/vocabulary.h"
 #include "lib/inject/nvtx/wide.h"
-#include "lib/inject/nvtx/writer.h"
 
 /* bytes; a text takes at most all slots of an event */
 #define MAX_TEXT_BYTES (RECORD_MAX_EXTRA * SLOT_BYTES)

@@ -8,11 +8,9 @@
 #include <string.h>
 
 #include "lib/inject/nvtx/abi.h"
-#include "lib/inject/nvtx/decode.h"
 #include "lib/inject/nvtx/payload_abi.h"
 #include "lib/inject/nvtx/vocabulary.h"
 #include "lib/inject/nvtx/wide.h"
-#include "lib/inject/nvtx/writer.h"
 #include "lib/record/range.h"
 
 static void init_event(struct nvtx_event *e, const struct nvtx_domain *domain)

@@ -9,10 +9,14 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <wchar.h>
 
+#include "lib/record/args.h"
+#include "lib/record/emit.h"
 #include "lib/record/guest.h"
 #include "lib/record/range.h"
+#include "lib/record/strings.h"
 
 struct nvtx_attributes;
 struct nvtx_domain;
@@ -76,5 +80,59 @@ void nvtx_mark(struct nvtx_event *e, uint32_t word);
  */
 uint64_t nvtx_start(struct nvtx_event *e);
 void nvtx_end(uint64_t range_id, uint32_t word);
+
+/* Writes an annotation's arguments into slots. Arguments without room are left out, and counted. */
+
+struct nvtx_writer {
+	struct ring *ring;
+	struct slot *slots;
+	uint32_t room; /* slots */
+	uint32_t n; /* slots written so far */
+};
+
+/* The string id of |text|. |kept| is always used with the same text. */
+static inline uint32_t writer_key(uint32_t *kept, const char *text)
+{
+	uint32_t id = __atomic_load_n(kept, __ATOMIC_ACQUIRE);
+
+	return unlikely(!id) ? site_register(kept, text) : id;
+}
+
+static inline void writer_number(
+	struct nvtx_writer *w, uint32_t key, enum slot_type type, uint64_t bits)
+{
+	if (unlikely(w->n == w->room)) {
+		count_loss(w->ring, LOSS_CUT);
+		return;
+	}
+	w->slots[w->n++] = (struct slot){{slot_word0(key, type, 0), bits}};
+}
+
+static inline void writer_f64(struct nvtx_writer *w, uint32_t key, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	writer_number(w, key, SLOT_F64, bits);
+}
+
+static inline void writer_text(struct nvtx_writer *w, uint32_t key, const char *text)
+{
+	w->n += args_write_text(w->ring, w->slots + w->n, w->room - w->n, key, text);
+}
+
+/*
+ * Extended payloads of an event: each field of a known layout becomes an argument, an array becomes
+ * one as text ("[1, 2, 3]"). Unreadable bytes are reported by their number (`payload_bytes`).
+ */
+
+/* Further payloads of an event are ignored. */
+#define DECODE_MAX_PAYLOADS 32
+
+/* Sets the name of |e|, if one of its payloads carries it. */
+void decode_message(struct nvtx_event *e);
+
+void decode_payload(struct nvtx_writer *w, const struct nvtx_domain *domain,
+	const struct nvtx_payload *payload);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entry of NVTX and the calls that a program makes by it; see nvtx.h. Each call first checks
- * whether anything is recorded.
+ * The entry of NVTX: the functions that a program's NVTX looks up in the library that
+ * NVTX_INJECTION64_PATH names, once in each module with annotations; see docs/internals/nvtx.md.
+ * They return 1, or 0: NVTX then works as without a tool. They only fill the module's tables: NVTX
+ * is in the middle of its initialisation, and other threads wait for it. Then the calls that a
+ * program makes by these tables; each first checks whether anything is recorded.
  */
 #define PTAP_IMPL_BUILDING
-#include "lib/inject/nvtx/nvtx.h"
-
 #include <proftap/proftap.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -13,10 +14,29 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "lib/inject/nvtx/abi.h"
 #include "lib/inject/nvtx/event.h"
+#include "lib/inject/nvtx/payload_abi.h"
+#include "lib/inject/nvtx/schema.h"
 #include "lib/inject/nvtx/vocabulary.h"
 #include "lib/inject/nvtx/wide.h"
-#include "lib/record/thread_names.h"
+#include "lib/record/thread.h"
+
+PTAP_API int InitializeInjectionNvtx2(nvtx_get_table *get_table);
+/* The same function by another name, which libnvToolsExt.so looks up if the first is missing. */
+PTAP_API int InitializeInjectionNvtx(nvtx_get_table *get_table);
+/* The entry of an extension; see payload_abi.h. */
+PTAP_API int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
+
+/*
+ * The use of a program's NVTX annotations, from PROFTAP_NVTX. It is read once in a process: programs ask
+ * once, too, and keep the answer.
+ */
+enum nvtx_mode {
+	NVTX_MODE_OFF = 1, /* "off", or PROFTAP_DISABLE: NVTX works as without a tool */
+	NVTX_MODE_ON, /* the default: annotations are recorded, except XLA's */
+	NVTX_MODE_XLA, /* "xla": XLA's, too; other profilers then miss them */
+};
 
 /* --- the mode ------------------------------------------------------------------------------ */
 
@@ -29,7 +49,8 @@ static enum nvtx_mode read_mode(void)
 	return asked && strcmp(asked, "xla") == 0 ? NVTX_MODE_XLA : NVTX_MODE_ON;
 }
 
-enum nvtx_mode nvtx_mode_get(void)
+/* Any thread may call this. */
+static enum nvtx_mode nvtx_mode_get(void)
 {
 	static _Atomic int kept;
 	int mode = atomic_load_explicit(&kept, memory_order_relaxed);
@@ -347,4 +368,124 @@ int InitializeInjectionNvtx2(nvtx_get_table *get_table)
 int InitializeInjectionNvtx(nvtx_get_table *get_table)
 {
 	return InitializeInjectionNvtx2(get_table);
+}
+
+/* --- the payload extension ----------------------------------------------------------------- */
+
+/* Other extensions (counters, memory, deferred events) work as without a tool. */
+
+static uint64_t register_schema(void *domain, const struct nvtx_schema_attributes *attributes)
+{
+	return nvtx_schema_register(nvtx_domain_of(domain), attributes);
+}
+
+static uint64_t register_enum(void *domain, const struct nvtx_enum_attributes *attributes)
+{
+	return nvtx_enumeration_register(nvtx_domain_of(domain), attributes);
+}
+
+static void mark_payloads(void *domain, const struct nvtx_payload *payloads, size_t n)
+{
+	uint32_t word = nvtx_get_word();
+	struct nvtx_event e;
+
+	if (unlikely(word)) {
+		nvtx_event_from_payloads(&e, nvtx_domain_of(domain), payloads, n);
+		nvtx_mark(&e, word);
+	}
+}
+
+static int push_payloads(void *domain, const struct nvtx_payload *payloads, size_t n)
+{
+	uint32_t word = nvtx_get_word();
+	struct nvtx_event e;
+
+	if (unlikely(word)) {
+		nvtx_event_from_payloads(&e, nvtx_domain_of(domain), payloads, n);
+		nvtx_push(&e, word);
+	}
+	return NVTX_NO_LEVELS;
+}
+
+/*
+ * Payloads at the end of a range become an instant there, so that their fields are not lost; the
+ * span has the fields of its begin.
+ */
+static void mark_end(void *domain, const struct nvtx_payload *payloads, size_t n, uint32_t word)
+{
+	struct nvtx_event e;
+
+	if (!n || !payloads)
+		return;
+	nvtx_event_from_payloads(&e, nvtx_domain_of(domain), payloads, n);
+	if (!e.string && !e.text[0])
+		e.text = "(end of range)";
+	nvtx_mark(&e, word);
+}
+
+static int pop_payloads(void *domain, const struct nvtx_payload *payloads, size_t n)
+{
+	uint32_t word = nvtx_get_word();
+
+	if (unlikely(word)) {
+		mark_end(domain, payloads, n, word);
+		nvtx_pop(nvtx_domain_of(domain), word);
+	}
+	return NVTX_NO_LEVELS;
+}
+
+static uint64_t start_payloads(void *domain, const struct nvtx_payload *payloads, size_t n)
+{
+	struct nvtx_event e;
+
+	nvtx_event_from_payloads(&e, nvtx_domain_of(domain), payloads, n);
+	return nvtx_start(&e);
+}
+
+static void end_payloads(
+	void *domain, uint64_t range_id, const struct nvtx_payload *payloads, size_t n)
+{
+	uint32_t word = nvtx_get_word();
+
+	if (unlikely(word)) {
+		mark_end(domain, payloads, n, word);
+		nvtx_end(range_id, word);
+	}
+}
+
+/*
+ * Always true: a program may ask once and keep the answer, and a recording may begin at any time.
+ */
+static uint8_t is_domain_enabled(void *domain)
+{
+	(void)domain;
+	return 1;
+}
+
+#define PAYLOAD_SLOT(function) ((intptr_t)(function))
+
+static const intptr_t payload_handlers[NVTX_PAYLOAD_SLOTS] = {
+	[NVTX_PAYLOAD_SCHEMA_REGISTER] = PAYLOAD_SLOT(register_schema),
+	[NVTX_PAYLOAD_ENUM_REGISTER] = PAYLOAD_SLOT(register_enum),
+	[NVTX_PAYLOAD_MARK] = PAYLOAD_SLOT(mark_payloads),
+	[NVTX_PAYLOAD_RANGE_PUSH] = PAYLOAD_SLOT(push_payloads),
+	[NVTX_PAYLOAD_RANGE_POP] = PAYLOAD_SLOT(pop_payloads),
+	[NVTX_PAYLOAD_RANGE_START] = PAYLOAD_SLOT(start_payloads),
+	[NVTX_PAYLOAD_RANGE_END] = PAYLOAD_SLOT(end_payloads),
+	[NVTX_PAYLOAD_DOMAIN_IS_ENABLED] = PAYLOAD_SLOT(is_domain_enabled),
+};
+
+int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
+{
+	struct nvtx_segment *segment;
+
+	if (nvtx_mode_get() == NVTX_MODE_OFF)
+		return 0;
+	if (extension->size < sizeof *extension || extension->module != NVTX_EXTENSION_PAYLOAD ||
+		extension->compatibility < NVTX_PAYLOAD_COMPATIBILITY || !extension->n_segments)
+		return 1;
+	segment = &extension->segments[0];
+	for (size_t i = 0; i < NVTX_PAYLOAD_SLOTS && i < segment->n_slots; i++)
+		segment->slots[i] = payload_handlers[i];
+	return 1;
 }
