@@ -16,15 +16,23 @@
 #include "daemon/pipeline/devices/device_drawing.h"
 #include "daemon/pipeline/devices/device_line_label.h"
 #include "daemon/pipeline/devices/device_memory.h"
-#include "daemon/pipeline/devices/device_places.h"
 #include "daemon/pipeline/devices/device_plane.h"
 #include "daemon/pipeline/devices/device_scope.h"
 #include "daemon/pipeline/devices/device_xspace.h"
+#include "daemon/pipeline/devices/devices.h"
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 
 /* Events that are encoded at a time, so that their stats stay in a core's own cache. */
 #define PART_EVENTS 1024u
+
+/* For a known device without events, which gets a plane, too. */
+#define DEVICE_PLACE_NO_LINE UINT32_MAX
+
+struct device_place {
+	struct device_line_key key;
+	uint32_t line; /* number, or DEVICE_PLACE_NO_LINE */
+};
 
 struct device_plane_builder {
 	struct assembly *as;
@@ -35,6 +43,59 @@ struct device_plane_builder {
 	struct device_plane plane;
 	struct xspace_events encoder;
 };
+
+/* --- the order of lines --------------------------------------------------------------------- */
+
+/* By device, then type and stream, then arrival. */
+static int compare_places(const void *left, const void *right)
+{
+	const struct device_place *a = left;
+	const struct device_place *b = right;
+
+	if (a->key.collector != b->key.collector)
+		return a->key.collector < b->key.collector ? -1 : 1;
+	if (a->key.device != b->key.device)
+		return a->key.device < b->key.device ? -1 : 1;
+	if (a->key.type != b->key.type)
+		return a->key.type < b->key.type ? -1 : 1;
+	if (a->key.stream != b->key.stream)
+		return a->key.stream < b->key.stream ? -1 : 1;
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* Owner: *out belongs to the caller (free). 0 or -ENOMEM. */
+static int device_places_make(
+	const struct device_records *d, struct device_place **out, size_t *n_out)
+{
+	struct device_place *places = calloc(d->lines.n + d->n_known + 1, sizeof *places);
+	size_t n = 0;
+
+	if (!places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < d->lines.n; i++)
+		if (d->lines.v[i].n_events)
+			places[n++] = (struct device_place){*device_lines_get_key(&d->lines, i), i};
+	for (size_t i = 0; i < d->n_known; i++) {
+		places[n].key.collector = d->known[i].collector;
+		places[n].key.device = d->known[i].device;
+		places[n++].line = DEVICE_PLACE_NO_LINE;
+	}
+	qsort(places, n, sizeof *places, compare_places);
+	*out = places;
+	*n_out = n;
+	return 0;
+}
+
+/* The number of the |n| places from |places| on that are of the first one's device. */
+static size_t device_places_count(const struct device_place *places, size_t n)
+{
+	size_t i = 1;
+
+	while (i < n && places[i].key.collector == places[0].key.collector &&
+		places[i].key.device == places[0].key.device)
+		i++;
+	return i;
+}
 
 /* --- one line ------------------------------------------------------------------------------ */
 
