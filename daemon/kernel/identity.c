@@ -105,12 +105,12 @@ int identity_assume(const struct identity *i)
 
 /* --- owner ------------------------------------------------------------------------------------ */
 
-#define STATUS_BYTES 1024 /* a part of the file: the ids are in the first lines */
+#define OWNER_STATUS_BYTES 1024 /* a part of the file: the ids are in the first lines */
 
 int owner_open(const char *root, pid_t pid)
 {
 	char path[512];
-	char text[STATUS_BYTES];
+	char text[OWNER_STATUS_BYTES];
 	int fd;
 
 	snprintf(path, sizeof path, "%s/proc/%d/status", root, (int)pid);
@@ -123,7 +123,7 @@ int owner_open(const char *root, pid_t pid)
 
 int owner_read_uid(int fd, uid_t *uid)
 {
-	char text[STATUS_BYTES];
+	char text[OWNER_STATUS_BYTES];
 	const char *line;
 	unsigned real;
 	unsigned effective;

@@ -45,7 +45,7 @@ struct guest {
 	/* capture number × 4 + level; read by every annotation; must be first */
 	_Atomic uint32_t word;
 	_Atomic uint32_t lock; /* serialises start and stop; see lock.h */
-	_Atomic uint32_t error_lock; /* protects the texts in last_error.c */
+	_Atomic uint32_t error_lock; /* protects the texts of ptap_last_error() */
 	/*
 	 * NULL: no server was started in this process. Other threads read it: load it once, and
 	 * take the sizes from its head.

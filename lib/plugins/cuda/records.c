@@ -78,18 +78,11 @@ static uint8_t get_memory(uint32_t memory)
 	return memory <= PTAP_MEMORY_MANAGED_STATIC ? (uint8_t)memory : PTAP_MEMORY_UNKNOWN;
 }
 
-static bool read_copy(struct records *r, const void *record, struct ptap_device_record *to)
+static void fill_copy(struct records *r, const void *record, struct ptap_device_record *to)
 {
 	const struct copy_record *c = record;
 
-	if (!wants_record(r, PTAP_DEVICE_COPY, c->start_ns, c->end_ns, c->device))
-		return false;
-	to->device = (uint16_t)c->device;
-	to->context = c->context;
-	to->stream = convert_stream(c->stream);
-	to->correlation = correlate_record(r, c->correlation, c->graph, c->graph_node, c->start_ns);
-	to->start_ns = c->start_ns;
-	to->end_ns = c->end_ns;
+	(void)r;
 	to->of.copy = (struct ptap_device_copied){
 		.bytes = c->bytes,
 		.graph_node = c->graph_node,
@@ -99,21 +92,13 @@ static bool read_copy(struct records *r, const void *record, struct ptap_device_
 		.to = get_memory(c->to),
 		.is_async = (c->flags & RECORD_IS_ASYNC) != 0,
 	};
-	return true;
 }
 
-static bool read_peer_copy(struct records *r, const void *record, struct ptap_device_record *to)
+static void fill_peer_copy(struct records *r, const void *record, struct ptap_device_record *to)
 {
 	const struct peer_copy_record *c = record;
 
-	if (!wants_record(r, PTAP_DEVICE_COPY, c->start_ns, c->end_ns, c->device))
-		return false;
-	to->device = (uint16_t)c->device;
-	to->context = c->context;
-	to->stream = convert_stream(c->stream);
-	to->correlation = correlate_record(r, c->correlation, c->graph, c->graph_node, c->start_ns);
-	to->start_ns = c->start_ns;
-	to->end_ns = c->end_ns;
+	(void)r;
 	to->of.copy = (struct ptap_device_copied){
 		.bytes = c->bytes,
 		.graph_node = c->graph_node,
@@ -125,21 +110,13 @@ static bool read_peer_copy(struct records *r, const void *record, struct ptap_de
 		.to = get_memory(c->to),
 		.is_async = (c->flags & RECORD_IS_ASYNC) != 0,
 	};
-	return true;
 }
 
-static bool read_set(struct records *r, const void *record, struct ptap_device_record *to)
+static void fill_set(struct records *r, const void *record, struct ptap_device_record *to)
 {
 	const struct set_record *s = record;
 
-	if (!wants_record(r, PTAP_DEVICE_SET, s->start_ns, s->end_ns, s->device))
-		return false;
-	to->device = (uint16_t)s->device;
-	to->context = s->context;
-	to->stream = convert_stream(s->stream);
-	to->correlation = correlate_record(r, s->correlation, s->graph, s->graph_node, s->start_ns);
-	to->start_ns = s->start_ns;
-	to->end_ns = s->end_ns;
+	(void)r;
 	to->of.set = (struct ptap_device_filled){
 		.bytes = s->bytes,
 		.graph_node = s->graph_node,
@@ -148,24 +125,15 @@ static bool read_set(struct records *r, const void *record, struct ptap_device_r
 		.memory = get_memory(s->memory),
 		.is_async = (s->flags & RECORD_IS_ASYNC) != 0,
 	};
-	return true;
 }
 
 /* --- kernels and graphs -------------------------------------------------------------------- */
 
-static bool read_kernel(struct records *r, const void *record, struct ptap_device_record *to)
+static void fill_kernel(struct records *r, const void *record, struct ptap_device_record *to)
 {
 	const struct kernel_record *k = record;
 
-	if (!wants_record(r, PTAP_DEVICE_KERNEL, k->start_ns, k->end_ns, k->device))
-		return false;
 	to->name = k->name ? cuda_names_find(&r->names, PTAP_DEVICE_KERNEL, k->name) : 0;
-	to->device = (uint16_t)k->device;
-	to->context = k->context;
-	to->stream = convert_stream(k->stream);
-	to->correlation = correlate_record(r, k->correlation, k->graph, k->graph_node, k->start_ns);
-	to->start_ns = k->start_ns;
-	to->end_ns = k->end_ns;
 	to->of.kernel = (struct ptap_device_kernel){
 		.grid = {k->grid[0], k->grid[1], k->grid[2]},
 		.block = {(uint16_t)k->block[0], (uint16_t)k->block[1], (uint16_t)k->block[2]},
@@ -175,70 +143,45 @@ static bool read_kernel(struct records *r, const void *record, struct ptap_devic
 		.graph = k->graph,
 		.graph_node = k->graph_node,
 	};
-	return true;
 }
 
-static bool read_graph(struct records *r, const void *record, struct ptap_device_record *to)
+static void fill_graph(struct records *r, const void *record, struct ptap_device_record *to)
 {
 	const struct graph_record *g = record;
 
-	if (!wants_record(r, PTAP_DEVICE_GRAPH, g->start_ns, g->end_ns, g->device))
-		return false;
-	to->device = (uint16_t)g->device;
-	to->context = g->context;
-	to->stream = convert_stream(g->stream);
-	to->correlation = correlate_record(r, g->correlation, g->graph, 0, g->start_ns);
-	to->start_ns = g->start_ns;
-	to->end_ns = g->end_ns;
+	(void)r;
 	to->of.graph.graph = g->graph;
-	return true;
 }
 
 /* --- device memory ------------------------------------------------------------------------- */
 
-static bool read_memory(struct records *r, const void *record, struct ptap_device_record *to)
+static void fill_memory(struct records *r, const void *record, struct ptap_device_record *to)
 {
 	static const uint8_t operations[] = {0, PTAP_MEMORY_TAKEN, PTAP_MEMORY_GIVEN_BACK};
 	const struct memory_record *m = record;
 
-	if (!wants_record(r, PTAP_DEVICE_MEMORY, m->ns, m->ns, m->device))
-		return false;
-	to->device = (uint16_t)m->device;
-	to->context = m->context;
-	to->stream = convert_stream(m->stream);
-	to->correlation = m->correlation;
-	to->start_ns = m->ns;
-	to->end_ns = m->ns;
+	(void)r;
 	to->of.memory = (struct ptap_device_memory_change){
 		.address = m->address,
 		.bytes = m->bytes,
 		.op = m->operation < sizeof operations ? operations[m->operation] : 0,
-		.memory = m->memory <= PTAP_MEMORY_MANAGED_STATIC ? (uint8_t)m->memory
-								  : PTAP_MEMORY_UNKNOWN,
+		.memory = get_memory(m->memory),
 	};
-	return true;
 }
 
-static bool read_memory_pool(struct records *r, const void *record, struct ptap_device_record *to)
+static void fill_memory_pool(struct records *r, const void *record, struct ptap_device_record *to)
 {
 	static const uint8_t operations[] = {
 		0, PTAP_MEMORY_POOL_MADE, PTAP_MEMORY_POOL_GONE, PTAP_MEMORY_POOL_TRIMMED};
 	const struct memory_pool_record *m = record;
 
-	if (!wants_record(r, PTAP_DEVICE_MEMORY, m->ns, m->ns, m->device))
-		return false;
-	to->device = (uint16_t)m->device;
-	to->stream = UINT64_MAX;
-	to->correlation = m->correlation;
-	to->start_ns = m->ns;
-	to->end_ns = m->ns;
+	(void)r;
 	to->of.memory = (struct ptap_device_memory_change){
 		.address = m->address,
 		.bytes = m->operation == 3 ? m->kept_bytes : m->bytes,
 		.op = m->operation < sizeof operations ? operations[m->operation] : 0,
 		.memory = PTAP_MEMORY_DEVICE,
 	};
-	return true;
 }
 
 /* --- contexts and streams ------------------------------------------------------------------ */
@@ -328,26 +271,95 @@ static bool read_overhead(struct records *r, const void *record, struct ptap_dev
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-/* A reader fills |to|, which is empty but for size and kind, from a record. False: the record is not handed on. */
+/* Reads a record whose device is not a field of its own. False: the record is not handed on. */
 typedef bool record_reader(struct records *r, const void *record, struct ptap_device_record *to);
+/* Fills the part of |to| that only this kind has. */
+typedef void record_filler(struct records *r, const void *record, struct ptap_device_record *to);
 
-static const struct {
-	record_reader *read;
+/* A kind of CUPTI's records. A row has a reader, or a filler and the places of the common fields. */
+struct record_row {
 	enum ptap_device_kind kind;
-} readers[CUPTI_KINDS] = {
-	[CUPTI_MEMCPY] = {read_copy, PTAP_DEVICE_COPY},
-	[CUPTI_MEMSET] = {read_set, PTAP_DEVICE_SET},
-	[CUPTI_KERNEL] = {read_kernel, PTAP_DEVICE_KERNEL},
-	[CUPTI_CONTEXT] = {read_context, 0},
-	[CUPTI_CONCURRENT_KERNEL] = {read_kernel, PTAP_DEVICE_KERNEL},
-	[CUPTI_OVERHEAD] = {read_overhead, PTAP_DEVICE_OVERHEAD},
-	[CUPTI_MEMCPY2] = {read_peer_copy, PTAP_DEVICE_COPY},
-	[CUPTI_STREAM] = {read_stream, PTAP_DEVICE_STREAM},
-	[CUPTI_SYNCHRONIZATION] = {read_wait, PTAP_DEVICE_SYNC},
-	[CUPTI_MEMORY2] = {read_memory, PTAP_DEVICE_MEMORY},
-	[CUPTI_MEMORY_POOL] = {read_memory_pool, PTAP_DEVICE_MEMORY},
-	[CUPTI_GRAPH_TRACE] = {read_graph, PTAP_DEVICE_GRAPH},
+	record_reader *read;
+	record_filler *fill;
+	/* Offsets of the common fields; 0, the offset of a record's kind: it has no such field. */
+	uint8_t start;
+	uint8_t end;
+	uint8_t device;
+	uint8_t context;
+	uint8_t stream;
+	uint8_t correlation;
+	uint8_t graph;
+	uint8_t graph_node;
 };
+
+#define AT(type, member) offsetof(struct type, member)
+/* The fields that all work of a stream has. */
+#define WORK_AT(type)                                                                     \
+	.start = AT(type, start_ns), .end = AT(type, end_ns), .device = AT(type, device), \
+	.context = AT(type, context), .stream = AT(type, stream),                         \
+	.correlation = AT(type, correlation), .graph = AT(type, graph)
+
+static const struct record_row rows[CUPTI_KINDS] = {
+	[CUPTI_MEMCPY] = {PTAP_DEVICE_COPY, .fill = fill_copy, WORK_AT(copy_record),
+		.graph_node = AT(copy_record, graph_node)},
+	[CUPTI_MEMSET] = {PTAP_DEVICE_SET, .fill = fill_set, WORK_AT(set_record),
+		.graph_node = AT(set_record, graph_node)},
+	[CUPTI_KERNEL] = {PTAP_DEVICE_KERNEL, .fill = fill_kernel, WORK_AT(kernel_record),
+		.graph_node = AT(kernel_record, graph_node)},
+	[CUPTI_CONTEXT] = {0, .read = read_context},
+	[CUPTI_CONCURRENT_KERNEL] = {PTAP_DEVICE_KERNEL, .fill = fill_kernel,
+		WORK_AT(kernel_record), .graph_node = AT(kernel_record, graph_node)},
+	[CUPTI_OVERHEAD] = {PTAP_DEVICE_OVERHEAD, .read = read_overhead},
+	[CUPTI_MEMCPY2] = {PTAP_DEVICE_COPY, .fill = fill_peer_copy, WORK_AT(peer_copy_record),
+		.graph_node = AT(peer_copy_record, graph_node)},
+	[CUPTI_STREAM] = {PTAP_DEVICE_STREAM, .read = read_stream},
+	[CUPTI_SYNCHRONIZATION] = {PTAP_DEVICE_SYNC, .read = read_wait},
+	[CUPTI_MEMORY2] = {PTAP_DEVICE_MEMORY, .fill = fill_memory, .start = AT(memory_record, ns),
+		.end = AT(memory_record, ns), .device = AT(memory_record, device),
+		.context = AT(memory_record, context), .stream = AT(memory_record, stream),
+		.correlation = AT(memory_record, correlation)},
+	[CUPTI_MEMORY_POOL] = {PTAP_DEVICE_MEMORY, .fill = fill_memory_pool,
+		.start = AT(memory_pool_record, ns), .end = AT(memory_pool_record, ns),
+		.device = AT(memory_pool_record, device),
+		.correlation = AT(memory_pool_record, correlation)},
+	[CUPTI_GRAPH_TRACE] = {PTAP_DEVICE_GRAPH, .fill = fill_graph, WORK_AT(graph_record)},
+};
+
+static uint32_t get_u32(const void *record, uint8_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, (const uint8_t *)record + at, sizeof value);
+	return value;
+}
+
+static uint64_t get_u64(const void *record, uint8_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, (const uint8_t *)record + at, sizeof value);
+	return value;
+}
+
+/* Reads the common fields. False: the record is not handed on. */
+static bool read_common(struct records *r, const struct record_row *row, const void *record,
+	struct ptap_device_record *to)
+{
+	uint32_t device = get_u32(record, row->device);
+	uint32_t graph = row->graph ? get_u32(record, row->graph) : 0;
+	uint64_t node = row->graph_node ? get_u64(record, row->graph_node) : 0;
+
+	to->start_ns = get_u64(record, row->start);
+	to->end_ns = get_u64(record, row->end);
+	if (!wants_record(r, row->kind, to->start_ns, to->end_ns, device))
+		return false;
+	to->device = (uint16_t)device;
+	to->context = row->context ? get_u32(record, row->context) : 0;
+	to->stream = row->stream ? convert_stream(get_u32(record, row->stream)) : UINT64_MAX;
+	to->correlation =
+		correlate_record(r, get_u32(record, row->correlation), graph, node, to->start_ns);
+	return true;
+}
 
 int records_emit(struct records *r, const struct ptap_device_record *record)
 {
@@ -355,17 +367,26 @@ int records_emit(struct records *r, const struct ptap_device_record *record)
 	return r->services->emit(record);
 }
 
+static bool fill_record(struct records *r, const struct record_row *row, const void *record,
+	struct ptap_device_record *to)
+{
+	if (row->read)
+		return row->read(r, record, to);
+	if (!row->fill || !read_common(r, row, record, to))
+		return false;
+	row->fill(r, record, to);
+	return true;
+}
+
 static int read_record(struct records *r, const void *record)
 {
 	uint32_t kind = *(const uint32_t *)record;
 	struct ptap_device_record to = {.size = sizeof to};
 
-	if (kind >= CUPTI_KINDS || !readers[kind].read)
+	if (kind >= CUPTI_KINDS)
 		return 0;
-	to.kind = (uint8_t)readers[kind].kind;
-	if (!readers[kind].read(r, record, &to))
-		return 0;
-	return records_emit(r, &to);
+	to.kind = (uint8_t)rows[kind].kind;
+	return fill_record(r, &rows[kind], record, &to) ? records_emit(r, &to) : 0;
 }
 
 int records_read(struct records *r, uint8_t *buffer, size_t n_bytes)
