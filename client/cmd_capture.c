@@ -28,52 +28,57 @@
 
 static const struct argument_option options[] = {
 	{"log_dir", 0, ARGUMENT_TEXT, AT(capture.log_dir), 0, 0, NULL, "DIR",
-		"where the file goes; default $PROFTAP_LOG_DIR, else a fresh directory"},
+		"directory of the output; default $PROFTAP_LOG_DIR, else a new temporary "
+		"directory"},
 	{"host", 0, ARGUMENT_TEXT, AT(host), 0, 0, NULL, "HOST",
-		"goes with a bare PORT; default localhost"},
+		"host of a bare PORT; default localhost"},
 	{"option", 'o', ARGUMENT_CALL, 0, 0, 0, capture_settings_set_option, "KEY=VALUE",
-		"an option of the capture, see below"},
+		"set an option of the capture, see below"},
 	{"delay", 0, ARGUMENT_INT, AT(delay_ms), 0, CAPTURE_MAX_MS, NULL, "MS",
 		"wait before the recording starts"},
 	{"run", 0, ARGUMENT_TEXT, AT(capture.run), 0, 0, NULL, "NAME",
 		"add to this run; default: a new one named after the time"},
 	{"host_name", 0, ARGUMENT_TEXT, AT(host_name), 0, 0, NULL, "NAME",
-		"of the file, before .xplane.pb; default HOSTNAME_PORT; NAME,… for many"},
+		"name of the file, before .xplane.pb; default HOSTNAME_PORT; NAME,… for many "
+		"targets"},
 	{"targets", 0, ARGUMENT_TEXT, AT(targets_file), 0, 0, NULL, "FILE",
-		"more targets, one a line; -: from standard input"},
+		"file with more targets, one a line; -: standard input"},
 	{"target", 0, ARGUMENT_TEXT, AT(target), 0, 0, NULL, "PID|NAME|PATH|all[,…]",
-		"which programs of a host daemon"},
+		"programs of a host daemon"},
 	{"next", 0, ARGUMENT_TEXT, AT(next), 0, 0, NULL, "PATTERN",
-		"no target: the next program whose name matches; --wait=SECONDS: at most"},
+		"record the next program that starts with a matching name; --wait=SECONDS limits "
+		"the wait"},
 	{"all", 0, ARGUMENT_FLAG, AT(has_all), 0, 0, NULL, NULL,
-		"where several programs have the NAME: all of them"},
+		"if several programs have the NAME, record all of them"},
 	{"newest", 0, ARGUMENT_FLAG, AT(has_newest), 0, 0, NULL, NULL,
-		"the same: the one that was started last"},
+		"if several programs have the NAME, record the one started last"},
 	{"ssh", 0, ARGUMENT_TEXT, AT(ssh), 0, 0, NULL, "[USER@]DEST",
-		"through a tunnel to there: a PORT is one of that machine"},
+		"connect by an ssh tunnel; a PORT is one of that machine"},
 	{"attempts", 0, ARGUMENT_INT, AT(retry.attempts), 1, 1000000, NULL, "N",
-		"tries when the target is busy, absent or idle; default 1"},
+		"number of tries if the target is busy, absent or idle; default 1"},
 	{"wait", 0, ARGUMENT_MAYBE_INT, AT(retry.wait_s), 1, RETRY_MAX_WAIT_S, NULL, "[=SECONDS]",
-		"wait while the target is busy or absent; without SECONDS for good"},
+		"wait while the target is busy or absent; without SECONDS, without a limit"},
 	{"timeout", 0, ARGUMENT_INT, AT(capture.timeout_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
-		"for the whole capture; default duration + delay + 60000 without new bytes"},
+		"limit of the whole capture; default duration + delay + 60000 without new bytes"},
 	{"max_bytes", 0, ARGUMENT_INT, AT(max_bytes), OPTION_MIN_CAPTURE_BYTES, INT64_MAX, NULL,
-		"N", "memory for the capture at the target (ptap_max_capture_bytes)"},
+		"N", "memory that the capture may take at the target (ptap_max_capture_bytes)"},
 	{"split", 0, ARGUMENT_MAYBE_INT, AT(capture.split_bytes), PART_FILES_MIN_BYTES,
 		PART_FILES_MAX_BYTES, NULL, "[=BYTES]",
-		"split larger files by time; default: those XProf cannot read"},
+		"split files larger than BYTES by time; default: those that XProf cannot read"},
 	{"server_writes", 0, ARGUMENT_FLAG, AT(capture.server_writes), 0, 0, NULL, NULL,
-		"stock servers write the file, on their own disk, under the same --log_dir"},
+		"let JAX's and TensorFlow's servers write the file, on their own disk, under "
+		"--log_dir"},
 	{"json", 0, ARGUMENT_FLAG, AT(capture.is_json), 0, 0, NULL, NULL,
-		"one JSON object on standard output instead of text"},
+		"print one JSON object on standard output instead of text"},
 	{"format", 0, ARGUMENT_CALL, 0, 0, 0, capture_settings_set_format, "LIST",
-		"other formats beside the XSpace, as in perfetto,pprof"},
+		"write these formats, too, as in perfetto,pprof"},
 	{"perfetto_link", 0, ARGUMENT_FLAG, AT(has_link), 0, 0, NULL, NULL,
-		"then serve it for the Perfetto UI, as proftap view does, and say the link"},
+		"serve the trace for the Perfetto UI afterwards, as proftap view does, and print "
+		"the link"},
 	{"perfetto_port", 0, ARGUMENT_INT, AT(perfetto_port), 1, UINT16_MAX, NULL, "PORT",
-		"for that; default 9001"},
+		"port of --perfetto_link; default 9001"},
 	{"no_perfetto_link", 0, ARGUMENT_FLAG, AT(no_perfetto_link), 0, 0, NULL, NULL,
-		"accepted for the habit; there is none unless you ask"},
+		"accepted for compatibility; without --perfetto_link there is no link anyway"},
 };
 
 static const struct command_words values[] = {
@@ -141,8 +146,8 @@ static int choose_log_dir(struct capture_settings *s, struct diag *d)
 	c->log_dir = s->log_dir.path;
 	if (r == -EINVAL)
 		return diag_set(d, r,
-			"%s; with --server_writes the target's server writes there if it can, as JAX's "
-			"can to gs://",
+			"%s; with --server_writes the target's server writes there if it can, "
+			"as JAX's can to gs://",
 			why.text);
 	return r ? diag_set(d, r, "%s", why.text) : 0;
 }

@@ -26,7 +26,8 @@ static int device_files_check(const struct trace_conversion *c, struct diag *d)
 
 	if (c->output && strcmp(c->output, "-") == 0)
 		return diag_set(d, -EINVAL,
-			"--split: several files cannot go to standard output; name a directory with -o");
+			"--split: several files cannot go to standard output; name a directory "
+			"with -o");
 	if (!c->codec)
 		return diag_set(d, -EINVAL, "--split: no format is given; say -t FORMAT");
 	one.output = NULL;
@@ -159,17 +160,17 @@ static int set_split(void *settings, const char *value, struct diag *d)
 
 static const struct argument_option options[] = {
 	{"format", 't', ARGUMENT_CALL, 0, 0, 0, set_format, "FORMAT",
-		"the format (see below); default: that of the end of FILE"},
+		"output format (see below); default: by the suffix of FILE"},
 	{"output", 'o', ARGUMENT_TEXT, AT(conversion.output), 0, 0, NULL, "FILE",
-		"the file; -: standard output; default: beside the trace, under its name"},
+		"output file; -: standard output; default: beside the trace, under its name"},
 	{"compression", 0, ARGUMENT_CALL, 0, 0, 0, set_compression, "LEVEL|none",
-		"of what is compressed: 1 (quick) to 9 (small), or none; default 6"},
+		"level of formats that are compressed: 1 (quick) to 9 (small), or none; default 6"},
 	{"jobs", 'j', ARGUMENT_INT, AT(conversion.options.n_threads), 1, 1024, NULL, "N",
 		"compress with at most N threads; default: the number of processors"},
 	{"json", 0, ARGUMENT_FLAG, AT(conversion.is_json), 0, 0, NULL, NULL,
-		"one JSON object on standard output instead of text"},
+		"print one JSON object on standard output instead of text"},
 	{"split", 0, ARGUMENT_CALL, 0, 0, 0, set_split, "device",
-		"a file for the programs and one for each device; FILE is a directory then"},
+		"write a file for the programs and one for each device; FILE is a directory then"},
 	OPEN_VIEW_OPTIONS(struct convert_settings, view),
 	OPEN_VIEW_GROUP_OPTIONS(struct convert_settings, view),
 };
@@ -235,7 +236,7 @@ static int run_convert(const struct command *self, int argc, char **argv)
 const struct command command_convert = {
 	.name = "convert",
 	.usage = "[options] LOG_DIR|RUN|FILE ...",
-	.summary = "a trace in another viewer's format",
+	.summary = "convert a trace into another viewer's format",
 	.arguments.options = options,
 	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = values,

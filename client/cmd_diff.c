@@ -49,7 +49,8 @@ static int fail_metric(const char *word, size_t n, struct diag *d)
 			nearest_distance(typed, diff_get_metric_name(best)))
 			best = (enum diff_metric)i;
 	return diag_set(d, -EINVAL,
-		"--fail_above: unknown metric \"%.*s\"; the nearest is %s; there are total, mean, p50, "
+		"--fail_above: unknown metric \"%.*s\"; the nearest is %s; there are total, mean, "
+		"p50, "
 		"p90, p99, p999, max, count and rate",
 		(int)n, word, diff_get_metric_name(best));
 }
@@ -106,18 +107,19 @@ static int add_limit(void *settings, const char *value, struct diag *d)
 
 static const struct argument_option options[] = {
 	{"json", 0, ARGUMENT_FLAG, AT(is_json), 0, 0, NULL, NULL,
-		"one JSON object instead of text"},
+		"print one JSON object instead of text"},
 	{"fail_above", 0, ARGUMENT_CALL, 0, 0, 0, add_limit, "LIMIT",
-		"exit with 1 if something got worse by more, beyond chance: 10%, METRIC:10% or "
-		"METRIC:NAME:10%"},
+		"exit with 1 if a value got worse by more than LIMIT and more than chance "
+		"explains: 10%, METRIC:10% or METRIC:NAME:10%"},
 	{"per", 0, ARGUMENT_TEXT, AT(per), 0, 0, NULL, "UNIT",
 		"divide totals and counts by: second, trace, or the name of a step or request"},
 	{"top", 0, ARGUMENT_INT, AT(n_top), 1, 1000000000, NULL, "N",
-		"lines shown of each list; default 20, 40 of the first, with --json all"},
+		"lines shown of each list; default 40 of the first list, 20 of the others, with "
+		"--json all"},
 	{"width", 0, ARGUMENT_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
-		"of the text; default: the terminal's, or 80"},
+		"width of the text; default: the terminal's, or 80"},
 	{"whole", 0, ARGUMENT_FLAG, AT(view.selection.is_whole), 0, 0, NULL, NULL,
-		"of recorders, also the time of which a part was written over"},
+		"include the time of a flight recorder that is partly overwritten"},
 	OPEN_VIEW_OPTIONS(struct diff_settings, view),
 };
 
@@ -390,7 +392,7 @@ static int run_diff(const struct command *self, int argc, char **argv)
 const struct command command_diff = {
 	.name = "diff",
 	.usage = "[options] A B",
-	.summary = "what changed between two traces",
+	.summary = "print the changes between two traces",
 	.arguments.options = options,
 	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = values,

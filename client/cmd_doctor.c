@@ -18,7 +18,7 @@ struct doctor_settings {
 
 static const struct argument_option options[] = {
 	{"json", 0, ARGUMENT_FLAG, offsetof(struct doctor_settings, is_json), 0, 0, NULL, NULL,
-		"one JSON object on standard output instead of text"},
+		"print one JSON object on standard output instead of text"},
 };
 
 static int run_checks(const struct doctor_settings *s, const struct system *system)
@@ -76,7 +76,8 @@ static int run_doctor(const struct command *self, int argc, char **argv)
 const struct command command_doctor = {
 	.name = "doctor",
 	.usage = "[TARGET] [--json]",
-	.summary = "what this machine, or a target, permits, and what changes it",
+	.summary = "check what can be recorded on this machine, or of a target, and how to permit "
+		   "the rest",
 	.arguments.options = options,
 	.arguments.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",

@@ -22,9 +22,9 @@ struct list_settings {
 
 static const struct argument_option options[] = {
 	{"json", 0, ARGUMENT_FLAG, offsetof(struct list_settings, is_json), 0, 0, NULL, NULL,
-		"one JSON object on standard output instead of text"},
+		"print one JSON object on standard output instead of text"},
 	{"ssh", 0, ARGUMENT_TEXT, offsetof(struct list_settings, ssh), 0, 0, NULL, "[USER@]DEST",
-		"the list of that machine, by its own proftap list"},
+		"show the list of that machine; its own proftap makes it"},
 };
 
 static void print_silent(const struct targets *targets)

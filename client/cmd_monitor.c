@@ -45,15 +45,15 @@ static const struct argument_option options[] = {
 	{"count", 0, ARGUMENT_INT, AT(count), 1, INT64_MAX, NULL, "N",
 		"end after N lines; default: at Ctrl-C"},
 	{"host", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(host), 0, 0, NULL, "HOST",
-		"goes with a bare PORT; default localhost"},
+		"host of a bare PORT; default localhost"},
 	{"target", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(target), 0, 0, NULL, "PID|NAME",
-		"which program of a host daemon"},
+		"program of a host daemon"},
 	{"newest", 0, ARGUMENT_FLAG, SESSION_COMMAND_AT(has_newest), 0, 0, NULL, NULL,
-		"where several programs have the NAME: the one that was started last"},
+		"if several programs have the NAME, take the one started last"},
 	{"ssh", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(ssh), 0, 0, NULL, "[USER@]DEST",
-		"through a tunnel to there: a PORT is one of that machine"},
+		"connect by an ssh tunnel; a PORT is one of that machine"},
 	{"json", 0, ARGUMENT_FLAG, SESSION_COMMAND_AT(capture.is_json), 0, 0, NULL, NULL,
-		"a JSON object a line instead of text"},
+		"print a JSON object a line instead of text"},
 };
 
 /* --- one measurement ----------------------------------------------------------------------- */
@@ -74,7 +74,8 @@ static int pack_request(const struct monitor_command *m, struct exchange *e, uin
 static int explain_unknown(const struct exchange *e, struct diag *d)
 {
 	diag_set(d, -EOPNOTSUPP,
-		"%s: this server has no Monitor (UNIMPLEMENTED), like JAX's: use proftap capture; if that "
+		"%s: this server has no Monitor (UNIMPLEMENTED), like JAX's: use proftap capture; "
+		"if that "
 		"fails, too, it is not a profiler's server",
 		e->address->text);
 	return EXIT_FAILED;
@@ -297,7 +298,7 @@ static int run_monitor(const struct command *self, int argc, char **argv)
 const struct command command_monitor = {
 	.name = "monitor",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME [MS]",
-	.summary = "show what a target does right now, every MS milliseconds",
+	.summary = "show the current activity of a target, every MS milliseconds",
 	.arguments.options = options,
 	.arguments.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",

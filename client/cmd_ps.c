@@ -42,19 +42,19 @@ struct ps {
 
 static const struct argument_option options[] = {
 	{"all", 'a', ARGUMENT_FLAG, offsetof(struct ps, shows_all), 0, 0, NULL, NULL,
-		"a line for each thread without open spans, too: what it does"},
+		"show threads without open spans, too, each with its state"},
 	{"host", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(host), 0, 0, NULL, "HOST",
-		"goes with a bare PORT; default localhost"},
+		"host of a bare PORT; default localhost"},
 	{"target", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(target), 0, 0, NULL, "PID|NAME[,…]",
-		"which programs of a host daemon"},
+		"programs of a host daemon"},
 	{"newest", 0, ARGUMENT_FLAG, SESSION_COMMAND_AT(has_newest), 0, 0, NULL, NULL,
-		"where several programs have the NAME: the one that was started last"},
+		"if several programs have the NAME, take the one started last"},
 	{"ssh", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(ssh), 0, 0, NULL, "[USER@]DEST",
-		"through a tunnel to there: a PORT is one of that machine"},
+		"connect by an ssh tunnel; a PORT is one of that machine"},
 	{"timeout", 0, ARGUMENT_INT, SESSION_COMMAND_AT(capture.timeout_ms), 1, CAPTURE_MAX_MS,
-		NULL, "MS", "for each answer; default 10000"},
+		NULL, "MS", "limit for each answer; default 10000"},
 	{"json", 0, ARGUMENT_FLAG, SESSION_COMMAND_AT(capture.is_json), 0, 0, NULL, NULL,
-		"one JSON object on standard output instead of text"},
+		"print one JSON object on standard output instead of text"},
 };
 
 /* --- as text ------------------------------------------------------------------------------- */
@@ -205,7 +205,8 @@ static void write_thread(const Process *p, const Thread *t, uint64_t now_unix_ns
 	if (p->signal_tid && p->signal_tid == t->tid)
 		fputs("  <- it received the signal", out);
 	if (t->is_moving)
-		fputs("  changes faster than it can be read: each span was open, but not all at once",
+		fputs("  changes faster than it can be read: each span was open, but not all at "
+		      "once",
 			out);
 	fputc('\n', out);
 	for (size_t i = 0; i < t->n_spans; i++)
@@ -350,7 +351,8 @@ static void write_unrecorded(const Process *p, const char *target, FILE *out)
 		return;
 	}
 	fprintf(out,
-		"nothing records it, so its open spans are not known; proftap start %s --recorder makes "
+		"nothing records it, so its open spans are not known; proftap start %s --recorder "
+		"makes "
 		"those known that begin from then on\n",
 		target);
 }
@@ -379,12 +381,14 @@ static int explain_unknown(const struct exchange *e, struct diag *d)
 
 	if (exchange_find_stock(e))
 		diag_set(d, -EOPNOTSUPP,
-			"%s: JAX's and TensorFlow's profiler servers do not tell what is open; record the "
+			"%s: JAX's and TensorFlow's profiler servers do not tell what is open; "
+			"record the "
 			"program instead: proftap capture %s 1000",
 			a->text, a->words);
 	else
 		diag_set(d, -EOPNOTSUPP,
-			"%s: no OpenSpans there (UNIMPLEMENTED): servers of an older proftap do not tell "
+			"%s: no OpenSpans there (UNIMPLEMENTED): servers of an older proftap do "
+			"not tell "
 			"what is open; restart the program with this proftap",
 			a->text);
 	return EXIT_FAILED;
@@ -404,7 +408,8 @@ static void hint_at_stock(const Proftap__V1__OpenSpansReply *reply, const struct
 
 		if (make)
 			fprintf(stderr,
-				"pid %d: %s's own annotations are not among them: they are recorded by its own "
+				"pid %d: %s's own annotations are not among them: they are "
+				"recorded by its own "
 				"profiler server alone%s\n",
 				(int)p->pid, make,
 				strcmp(make, "JAX") == 0
@@ -574,7 +579,7 @@ static int run_ps(const struct command *self, int argc, char **argv)
 const struct command command_ps = {
 	.name = "ps",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME[,…]",
-	.summary = "show the spans that are open now in each thread, also of a program that hangs",
+	.summary = "show the spans that are open now in each thread, even if the program hangs",
 	.arguments.options = options,
 	.arguments.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",

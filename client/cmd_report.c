@@ -55,7 +55,8 @@ static int set_sort(void *settings, const char *value, struct diag *d)
 		}
 	}
 	return diag_set(d, -EINVAL,
-		"--sort: bad value \"%.64s\": must be self, total, count, mean, p50, p99, p999, max or name",
+		"--sort: bad value \"%.64s\": must be self, total, count, mean, p50, p99, p999, "
+		"max or name",
 		value);
 }
 
@@ -76,25 +77,25 @@ static int set_slow(void *settings, const char *value, struct diag *d)
 
 static const struct argument_option options[] = {
 	{"json", 0, ARGUMENT_FLAG, AT(is_json), 0, 0, NULL, NULL,
-		"one JSON object instead of text"},
+		"print one JSON object instead of text"},
 	{"csv", 0, ARGUMENT_FLAG, AT(is_csv), 0, 0, NULL, NULL,
-		"a row of CSV for each name instead of text"},
+		"print a CSV row for each name instead of text"},
 	{"sort", 0, ARGUMENT_CALL, 0, 0, 0, set_sort, "KEY",
-		"self (default), total, count, mean, p50, p99, p999, max or name"},
+		"sort by self (default), total, count, mean, p50, p99, p999, max or name"},
 	{"top", 0, ARGUMENT_INT, AT(n_top), 1, 1000000000, NULL, "N",
 		"rows shown of a table; default 20, with --json and --csv all"},
 	{"by_thread", 0, ARGUMENT_FLAG, AT(report.by_thread), 0, 0, NULL, NULL,
-		"besides, the names of each thread"},
+		"show the spans of each thread, too"},
 	{"slow", 0, ARGUMENT_CALL, 0, 0, 0, set_slow, "FACTOR",
-		"tell steps that take longer than this times the median; default 1.5"},
+		"show the steps that take longer than FACTOR times the median; default 1.5"},
 	{"spans", 0, ARGUMENT_INT, AT(n_spans), 1, DRAWING_MAX_SPANS, NULL, "N",
-		"instead, the N longest spans, as JSON for a timeline"},
+		"print the N longest spans instead, as JSON for a timeline"},
 	{"depth", 0, ARGUMENT_INT, AT(depth), 1, DRAWING_MAX_DEPTH, NULL, "N",
-		"with --spans: those with fewer than N around them; default 1"},
+		"with --spans: only spans that are inside of fewer than N others; default 1"},
 	{"whole", 0, ARGUMENT_FLAG, AT(view.selection.is_whole), 0, 0, NULL, NULL,
-		"of a flight recorder, also the time before all threads are complete"},
+		"include the time of a flight recorder before all threads are complete"},
 	{"width", 0, ARGUMENT_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
-		"of the text; default: the terminal's; in a pipe names are whole"},
+		"width of the text; default: the terminal's; in a pipe, names are not cut"},
 	OPEN_VIEW_OPTIONS(struct report_settings, view),
 };
 
@@ -209,7 +210,7 @@ static int run_report(const struct command *self, int argc, char **argv)
 const struct command command_report = {
 	.name = "report",
 	.usage = "[options] LOG_DIR|RUN|FILE ...",
-	.summary = "what a person wants to read first of a trace",
+	.summary = "sum up a trace: steps, spans, threads and devices",
 	.arguments.options = options,
 	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = values,

@@ -211,21 +211,24 @@ static int set_format(void *settings, const char *words, struct diag *d)
 
 static const struct argument_option options[] = {
 	{"port", 'p', ARGUMENT_CALL, 0, 0, 0, set_port, "PORT",
-		"can be recorded there at any time; 0: any free port, see proftap list"},
+		"let clients record the program at this port at any time; 0: any free port, see "
+		"proftap list"},
 	{"duration", 0, ARGUMENT_INT, AT(child.duration_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
 		"record the first MS milliseconds; default without --port: to the end"},
 	{"log_dir", 0, ARGUMENT_TEXT, AT(log_dir), 0, 0, NULL, "DIR",
-		"record, and where the file goes; default $PROFTAP_LOG_DIR, else a fresh directory"},
+		"record, and write the file there; default $PROFTAP_LOG_DIR, else a new temporary "
+		"directory"},
 	{"option", 'o', ARGUMENT_CALL, 0, 0, 0, set_option, "KEY=VALUE",
-		"record, with that option, see below"},
+		"record with this option, see below"},
 	{"format", 0, ARGUMENT_CALL, 0, 0, 0, set_format, "LIST",
-		"record, with other formats beside the XSpace, as in perfetto,pprof"},
+		"record, and write these formats, too, as in perfetto,pprof"},
 	{"recorder", 0, ARGUMENT_FLAG, AT(recorder), 0, 0, NULL, NULL,
-		"with a flight recorder in its server, for proftap snapshot"},
+		"start a flight recorder in the program's server, for proftap snapshot"},
 	{"nvtx", 0, ARGUMENT_CALL, 0, 0, 0, set_nvtx, "MODE",
-		"off, on (default; NVTX annotations are recorded) or xla (XLA's, too: see the man page)"},
+		"record NVTX annotations: off, on (default), or xla (those of XLA, too; see the "
+		"man page)"},
 	{"follow", 0, ARGUMENT_FLAG, AT(follow), 0, 0, NULL, NULL,
-		"what it starts gets servers, too, and is part of the recording, if there is one"},
+		"give the programs that it starts servers, too, and record them with it"},
 };
 
 static const struct command_words values[] = {
@@ -356,7 +359,8 @@ static int check_run(const struct run_settings *s, int n_left, struct diag *d)
 		return diag_set(d, -EINVAL, "proftap run: no program given");
 	if (o->duration_ms || o->delay_ms || o->start_timestamp_ns)
 		return diag_set(d, -EINVAL,
-			"proftap run records from the start of the program, for --duration MS: duration_ms, "
+			"proftap run records from the start of the program, for --duration MS: "
+			"duration_ms, "
 			"delay_ms and start_timestamp_ns are for proftap capture");
 	return profile_options_check_recording(o, d);
 }

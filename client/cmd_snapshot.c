@@ -17,11 +17,11 @@
 
 static const struct argument_option options[] = {
 	{"last", 0, ARGUMENT_INT, AT(last_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
-		"of the flight recorder, the last MS milliseconds; default: all it holds"},
+		"only the last MS milliseconds of the flight recorder; default: all"},
 	{"keep", 0, ARGUMENT_FLAG, AT(keeps), 0, 0, NULL, NULL,
-		"of a program that died: leave it there for others, up to five minutes"},
+		"do not drop the content of a program that died; it stays for up to five minutes"},
 	{"session", 0, ARGUMENT_TEXT, AT(session), 0, 0, NULL, "ID",
-		"of this session, or \"recorder\"; default: whichever runs"},
+		"session, or \"recorder\"; default: the one that runs"},
 	SESSION_COMMAND_FILE_OPTIONS,
 	SESSION_COMMAND_OPTIONS,
 };
@@ -37,7 +37,8 @@ static void explain_pid(const struct address *a, struct diag *d)
 	if (refused.code != -ECONNREFUSED || !a->is_bare || kill(a->port, 0) == 0 || errno != ESRCH)
 		return;
 	diag_set(d, refused.code,
-		"%.300s; no process has the pid %u, and no data of an ended one is kept; a flight recorder's "
+		"%.300s; no process has the pid %u, and no data of an ended one is kept; a flight "
+		"recorder's "
 		"data is kept for five minutes",
 		refused.text, a->port);
 }
@@ -68,7 +69,9 @@ static int run_snapshot(const struct command *self, int argc, char **argv)
 const struct command command_snapshot = {
 	.name = "snapshot",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME",
-	.summary = "write what the flight recorder, or a continuous session, holds; it goes on",
+	.summary =
+		"write the content of the flight recorder, or of a continuous session, which goes "
+		"on",
 	.arguments.options = options,
 	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = session_command_values,

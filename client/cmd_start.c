@@ -76,7 +76,8 @@ static int check_recorder(const struct session_start *s, struct diag *d)
 	if (strcmp(s->session_id, RECORDER_ID) == 0)
 		return EXIT_DONE;
 	diag_set(d, -EOPNOTSUPP,
-		"%s: that server is older and has no flight recorder; it began a continuous session "
+		"%s: that server is older and has no flight recorder; it began a continuous "
+		"session "
 		"instead: proftap stop %s --discard ends it",
 		s->address->text, s->address->words);
 	return EXIT_FAILED;
@@ -221,13 +222,16 @@ static int set_session(void *settings, const char *value, struct diag *d)
 
 static const struct argument_option options[] = {
 	{"recorder", 0, ARGUMENT_FLAG, offsetof(struct session_command, is_recorder), 0, 0, NULL,
-		NULL, "the flight recorder: overwrites the oldest in the program's own memory"},
+		NULL,
+		"start the flight recorder, which overwrites its oldest records, in the program's "
+		"own memory"},
 	{"session", 0, ARGUMENT_CALL, 0, 0, 0, set_session, "ID",
-		"what the session is called; default: the time"},
+		"name of the session; default: the time"},
 	{"option", 'o', ARGUMENT_CALL, 0, 0, 0, capture_settings_set_option, "KEY=VALUE",
-		"an option of the recording, see below"},
+		"set an option of the recording, see below"},
 	{"max_bytes", 0, ARGUMENT_INT, SESSION_COMMAND_AT(max_bytes), OPTION_MIN_CAPTURE_BYTES,
-		INT64_MAX, NULL, "N", "memory for it at the target (ptap_max_capture_bytes)"},
+		INT64_MAX, NULL, "N",
+		"memory that the recording may take at the target (ptap_max_capture_bytes)"},
 	SESSION_COMMAND_OPTIONS,
 };
 
@@ -247,7 +251,8 @@ static void say_bounds(const struct session_start *s)
 {
 	if (s->of_recorder)
 		fprintf(stderr,
-			"  the newest of each thread is kept in its ring (ring_bytes); captures run beside "
+			"  the newest of each thread is kept in its ring (ring_bytes); captures "
+			"run beside "
 			"it\n");
 	else if (!s->is_bounded)
 		fprintf(stderr,
@@ -255,7 +260,8 @@ static void say_bounds(const struct session_start *s)
 			"its memory grows\n");
 	else if (s->max_capture_bytes)
 		fprintf(stderr,
-			"  the newest data is kept, %s of records (a seventh of what the capture may use: "
+			"  the newest data is kept, %s of records (a seventh of what the capture "
+			"may use: "
 			"--max_bytes); what is older goes\n",
 			quantity_bytes(s->max_capture_bytes / RECORDS_SHARE).text);
 	else
@@ -365,7 +371,7 @@ static int run_start(const struct command *self, int argc, char **argv)
 const struct command command_start = {
 	.name = "start",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME",
-	.summary = "begin to record, until proftap stop; or the flight recorder",
+	.summary = "start a recording that lasts until proftap stop, or the flight recorder",
 	.arguments.options = options,
 	.arguments.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",

@@ -9,9 +9,9 @@
 
 static const struct argument_option options[] = {
 	{"session", 0, ARGUMENT_TEXT, AT(session), 0, 0, NULL, "ID",
-		"this session, or \"recorder\"; default: whichever runs"},
+		"session, or \"recorder\"; default: the one that runs"},
 	{"discard", 0, ARGUMENT_FLAG, AT(discards), 0, 0, NULL, NULL,
-		"drop what it holds: nothing is written"},
+		"drop the content instead of writing it"},
 	SESSION_COMMAND_FILE_OPTIONS,
 	SESSION_COMMAND_OPTIONS,
 };
@@ -24,7 +24,7 @@ static int run_stop(const struct command *self, int argc, char **argv)
 const struct command command_stop = {
 	.name = "stop",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME",
-	.summary = "end a continuous session or the flight recorder, and write what it holds",
+	.summary = "end a continuous session or the flight recorder, and write its content",
 	.arguments.options = options,
 	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = session_command_values,

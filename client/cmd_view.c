@@ -85,7 +85,8 @@ static bool has_xprof(void)
 static void say_interfaces(uint16_t port)
 {
 	fprintf(stderr,
-		"xprof: listens on all interfaces of this machine, port %u, and shows the runs to whoever asks; proftap view "
+		"xprof: listens on all interfaces of this machine, port %u, and shows the runs to "
+		"whoever asks; proftap view "
 		"without --xprof listens on 127.0.0.1 alone\n",
 		port ? port : XPROF_PORT);
 }
@@ -103,7 +104,8 @@ static int execute_xprof(const char *log_dir, uint16_t port, struct diag *d)
 	execvp(words[0], words);
 	if (errno == ENOENT)
 		return diag_set(d, -ENOENT,
-			"xprof: not found in PATH; install it with pip install xprof, or see the trace in the Perfetto UI: "
+			"xprof: not found in PATH; install it with pip install xprof, or see the "
+			"trace in the Perfetto UI: "
 			"proftap view without --xprof");
 	return diag_set(d, -errno, "xprof: cannot be run: %s", errno_words(errno));
 }
@@ -138,15 +140,15 @@ struct view_command_settings {
 
 static const struct argument_option options[] = {
 	{"port", 'p', ARGUMENT_INT, AT(port), 1, UINT16_MAX, NULL, "PORT",
-		"of 127.0.0.1; default 9001, which is where the Perfetto UI fetches from"},
+		"port on 127.0.0.1; default 9001, from which the Perfetto UI fetches"},
 	{"keep", 0, ARGUMENT_FLAG, AT(perfetto.keeps), 0, 0, NULL, NULL,
-		"serve until Ctrl-C; default: until it was fetched once"},
+		"serve until Ctrl-C; default: until the trace was fetched once"},
 	{"xprof", 0, ARGUMENT_FLAG, AT(is_xprof), 0, 0, NULL, NULL,
 		"start XProf on the log directory instead"},
 	{"max_events", 0, ARGUMENT_INT, AT(perfetto.max_events), 1, INT64_MAX, NULL, "N",
-		"what is larger is not for a browser; default 20000000"},
+		"refuse traces with more events, which a browser cannot show; default 20000000"},
 	{"json", 0, ARGUMENT_FLAG, AT(perfetto.is_json), 0, 0, NULL, NULL,
-		"one JSON object on standard output instead of the link"},
+		"print one JSON object on standard output instead of the link"},
 	OPEN_VIEW_OPTIONS(struct view_command_settings, view),
 	OPEN_VIEW_GROUP_OPTIONS(struct view_command_settings, view),
 };
@@ -247,7 +249,7 @@ static int run_view(const struct command *self, int argc, char **argv)
 const struct command command_view = {
 	.name = "view",
 	.usage = "[options] LOG_DIR|RUN|FILE ...",
-	.summary = "a trace in the Perfetto UI, or in XProf",
+	.summary = "show a trace in the Perfetto UI, or in XProf",
 	.arguments.options = options,
 	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = values,

@@ -30,33 +30,35 @@ struct session_command {
 
 #define SESSION_COMMAND_OPTIONS                                                                  \
 	{"host", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(host), 0, 0, NULL, "HOST",                 \
-		"goes with a bare PORT; default localhost"},                                     \
+		"host of a bare PORT; default localhost"},                                       \
 		{"target", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(target), 0, 0, NULL, "PID|NAME", \
-			"which program of a host daemon"},                                       \
+			"program of a host daemon"},                                             \
 		{"newest", 0, ARGUMENT_FLAG, SESSION_COMMAND_AT(has_newest), 0, 0, NULL, NULL,   \
-			"where several programs have the NAME: the one that was started last"},  \
+			"if several programs have the NAME, take the one started last"},         \
 		{"ssh", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(ssh), 0, 0, NULL, "[USER@]DEST",    \
-			"through a tunnel to there: a PORT is one of that machine"},             \
+			"connect by an ssh tunnel; a PORT is one of that machine"},              \
 		{"timeout", 0, ARGUMENT_INT, SESSION_COMMAND_AT(capture.timeout_ms), 1,          \
-			CAPTURE_MAX_MS, NULL, "MS", "for the answer; default 60000"},            \
+			CAPTURE_MAX_MS, NULL, "MS", "limit for the answer; default 60000"},      \
 	{                                                                                        \
 		"json", 0, ARGUMENT_FLAG, SESSION_COMMAND_AT(capture.is_json), 0, 0, NULL, NULL, \
-			"one JSON object on standard output instead of text"                     \
+			"print one JSON object on standard output instead of text"               \
 	}
 
 #define SESSION_COMMAND_FILE_OPTIONS                                                              \
 	{"log_dir", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(capture.log_dir), 0, 0, NULL, "DIR",     \
-		"where the file goes; default $PROFTAP_LOG_DIR, else a fresh directory"},         \
+		"directory of the output; default $PROFTAP_LOG_DIR, else a new "                  \
+		"temporary directory"},                                                           \
 		{"run", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(capture.run), 0, 0, NULL, "NAME",    \
 			"add to this run; default: a new one named after the time"},              \
 		{"format", 0, ARGUMENT_CALL, 0, 0, 0, capture_settings_set_format, "LIST",        \
-			"other formats beside the XSpace, as in perfetto,pprof"},                 \
+			"write these formats, too, as in perfetto,pprof"},                        \
 		{"split", 0, ARGUMENT_MAYBE_INT, SESSION_COMMAND_AT(capture.split_bytes),         \
 			PART_FILES_MIN_BYTES, PART_FILES_MAX_BYTES, NULL, "[=BYTES]",             \
-			"split larger files by time; default: those XProf cannot read"},          \
+			"split files larger than BYTES by time; default: those that "             \
+			"XProf cannot read"},                                                     \
 	{                                                                                         \
 		"host_name", 0, ARGUMENT_TEXT, SESSION_COMMAND_AT(host_name), 0, 0, NULL, "NAME", \
-			"of the file, before .xplane.pb; default HOSTNAME_PORT"                   \
+			"name of the file, before .xplane.pb; default HOSTNAME_PORT"              \
 	}
 
 /* The values of SESSION_COMMAND_FILE_OPTIONS, for completion. */

@@ -65,8 +65,8 @@ static void print_help(const struct command *c, FILE *out)
 	for (size_t i = 0; i < c->arguments.n_options; i++)
 		if (c->arguments.options[i].kind != ARGUMENT_ANNOUNCED)
 			print_option(&c->arguments.options[i], out);
-	fprintf(out, "  %-30s %s\n", "-h, --help", "this text");
-	fprintf(out, "  %-30s %s\n", "    --version", "the version");
+	fprintf(out, "  %-30s %s\n", "-h, --help", "print this text");
+	fprintf(out, "  %-30s %s\n", "    --version", "print the version");
 	if (c->arguments.set_profile_option) {
 		fprintf(out, "\nEach of these is an option too (--KEY VALUE, or -o KEY=VALUE):\n");
 		options_print_help(c->arguments.profile_use, out);

@@ -59,38 +59,40 @@ int view_settings_set_system_secondary(void *settings, const char *value, struct
 		name, 0, ARGUMENT_CALL, offsetof(settings, member), 0, 0, set, argument, help \
 	}
 
-#define OPEN_VIEW_OPTIONS(settings, member)                                                               \
-	OPEN_VIEW_CALL(settings, member, "from", view_settings_set_from, "TIME",                          \
-		"only what ends at TIME of the trace or later, as in 250us, 20ms, 1.5s"),                 \
-		OPEN_VIEW_CALL(settings, member, "to", view_settings_set_to, "TIME",                      \
-			"only what begins before TIME"),                                                  \
-		OPEN_VIEW_CALL(settings, member, "name", view_settings_set_name, "REGEX",                 \
-			"only what has a matching name"),                                                 \
-		OPEN_VIEW_CALL(settings, member, "exclude", view_settings_set_exclude, "REGEX",           \
-			"nothing that has a matching name"),                                              \
-		OPEN_VIEW_CALL(settings, member, "min_duration", view_settings_set_min_duration,          \
-			"TIME", "only spans that are as long as TIME or longer"),                         \
-		OPEN_VIEW_CALL(settings, member, "iterations", view_settings_set_iterations,              \
-			"LIST",                                                                           \
-			"only what begins in these steps, as in [1,[3-4]]; without steps, of each "       \
-			"kernel only these"),                                                             \
-		OPEN_VIEW_CALL(settings, member, "thread", view_settings_set_thread, "LIST",              \
-			"only these threads: names (with * and ?) or tids"),                              \
-		OPEN_VIEW_CALL(settings, member, "pid", view_settings_set_pid, "LIST",                    \
-			"only these programs and devices: pids or names"),                                \
-		{"truncate_kernels", 0, ARGUMENT_FLAG,                                                    \
-			offsetof(settings, member.selection.truncates_kernels), 0, 0, NULL, NULL,         \
-			"names of kernels without arguments and template parameters"},                    \
-		OPEN_VIEW_CALL(settings, member, "align", view_settings_set_align, "HOW",                 \
-			"of several files: epoch (default, by their clocks), start, or a time to add to " \
-			"each, as in 0,-5ms")
+#define OPEN_VIEW_OPTIONS(settings, member)                                                       \
+	OPEN_VIEW_CALL(settings, member, "from", view_settings_set_from, "TIME",                  \
+		"only events that end at TIME of the trace or later, as in 250us, 20ms, "         \
+		"1.5s"),                                                                          \
+		OPEN_VIEW_CALL(settings, member, "to", view_settings_set_to, "TIME",              \
+			"only events that begin before TIME"),                                    \
+		OPEN_VIEW_CALL(settings, member, "name", view_settings_set_name, "REGEX",         \
+			"only events with a matching name"),                                      \
+		OPEN_VIEW_CALL(settings, member, "exclude", view_settings_set_exclude, "REGEX",   \
+			"only events without a matching name"),                                   \
+		OPEN_VIEW_CALL(settings, member, "min_duration", view_settings_set_min_duration,  \
+			"TIME", "only spans that last TIME or longer"),                           \
+		OPEN_VIEW_CALL(settings, member, "iterations", view_settings_set_iterations,      \
+			"LIST",                                                                   \
+			"only events that begin in these steps, as in [1,[3-4]]; in a trace "     \
+			"without steps, only these launches of each kernel"),                     \
+		OPEN_VIEW_CALL(settings, member, "thread", view_settings_set_thread, "LIST",      \
+			"only these threads: names (with * and ?) or tids"),                      \
+		OPEN_VIEW_CALL(settings, member, "pid", view_settings_set_pid, "LIST",            \
+			"only these programs and devices: pids or names"),                        \
+		{"truncate_kernels", 0, ARGUMENT_FLAG,                                            \
+			offsetof(settings, member.selection.truncates_kernels), 0, 0, NULL, NULL, \
+			"cut arguments and template parameters off the names of kernels"},        \
+		OPEN_VIEW_CALL(settings, member, "align", view_settings_set_align, "HOW",         \
+			"time line of several files: epoch (default, by their clocks), start, "   \
+			"or a time to add to each, as in 0,-5ms")
 
 /* Also accepts the names that Neuron's tools have for these options. */
 #define OPEN_VIEW_GROUP_OPTIONS(settings, member)                                                 \
 	OPEN_VIEW_CALL(settings, member, "primary_group", view_settings_set_primary, "LIST",      \
-		"what makes a process in the viewer; default host,pid; see proftap-convert(1)"),  \
+		"properties that group rows into a process of the viewer; default "               \
+		"host,pid; see proftap-convert(1)"),                                              \
 		OPEN_VIEW_CALL(settings, member, "secondary_group", view_settings_set_secondary,  \
-			"LIST", "what makes a row in it; default tid"),                           \
+			"LIST", "properties that group events into a row; default tid"),          \
 		OPEN_VIEW_CALL(settings, member, "system_trace_primary_group",                    \
 			view_settings_set_system_primary, "LIST", "the same as --primary_group"), \
 		OPEN_VIEW_CALL(settings, member, "system_trace_secondary_group",                  \

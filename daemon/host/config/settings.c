@@ -107,37 +107,40 @@ static int check_switch(const char *text)
 
 const struct setting settings_table[] = {
 	{FIXED(listen), "127.0.0.1:9021", "ADDRESS:PORT on loopback, or unix:PATH", check_listen,
-		"where the gRPC services of this machine's programs are served; a restart changes it"},
+		"address of the gRPC services of this machine's programs; only a restart changes "
+		"it"},
 	{FIXED(web), "127.0.0.1:9022", "ADDRESS:PORT on loopback, unix:PATH, or none", check_web,
-		"where the web page, the HTTP API and the metrics are served; a restart changes it"},
+		"address of the web page, the HTTP API and the metrics; only a restart changes it"},
 	{TEXT(web_names), "",
 		"names or addresses without ports, separated by commas alone, or nothing",
 		check_names,
-		"what else than localhost the machine is called by who asks for the web page, such as "
-		"through a proxy that passes the name on; asking by other names is refused"},
+		"names besides localhost by which browsers may ask for the web page, such as "
+		"through a proxy that passes the name on; requests by other names are refused"},
 	{FIXED(registry), "", "an absolute path, or nothing", check_path,
-		"the socket where servers announce their programs; nothing: registry.sock in "
-		"/run/proftap, or of another user than root in $XDG_RUNTIME_DIR/proftap; a restart "
-		"changes it"},
+		"socket where servers announce their programs; nothing: registry.sock in "
+		"/run/proftap, or for users other than root in $XDG_RUNTIME_DIR/proftap; only a "
+		"restart changes it"},
 	{TEXT(operators), "proftap", "a group, or nothing", check_any,
-		"whose members may ask for every program, as root may; others for their own"},
+		"group whose members may record every program, as root may; other users may "
+		"record their own"},
 	{FIXED(log_dir), "", "an absolute path, or nothing", check_path,
-		"where captures go that are begun on the web page, and whose runs it lists; nothing: "
-		"/var/lib/proftap, or of another user than root proftap in $XDG_STATE_HOME or "
-		"~/.local/state"},
+		"directory of the captures that the web page starts, and of the runs that it "
+		"lists; nothing: /var/lib/proftap, or for users other than root proftap in "
+		"$XDG_STATE_HOME or ~/.local/state"},
 	{TEXT(log_level), "info", "error, warn, info or debug", check_log_level,
-		"how much is said on standard error, or in the journal"},
+		"level of messages on standard error, or in the journal"},
 	{TEXT(stop_limit_s), "60", "seconds, 0 to 3600", check_stop_limit,
-		"how long calls under way, such as captures, may go on when the daemon is told to "
-		"end; then they fail"},
+		"time that running calls, such as captures, have to finish when the daemon is "
+		"asked to exit; then they fail"},
 	{TEXT(stock_servers), SETTINGS_YES, "yes or no", check_switch,
-		"whether programs count that have a profiler server of JAX's or TensorFlow's make and none of "
-		"proftap's; sockets on which such programs listen on all addresses are asked once"},
+		"whether to include programs that have a profiler server of JAX or TensorFlow and "
+		"none of proftap; the daemon sends one request to each socket on which such "
+		"programs listen on all addresses"},
 	{TEXT(recorder_metrics), "",
 		"names of programs, which may have * and ?, separated by commas alone, or nothing",
 		check_patterns,
-		"programs whose flight recorder, where one runs, is asked at each scrape of /metrics for the newest "
-		"values of the program's counters and for its last steps; * is all of them"},
+		"programs whose flight recorder, if one runs, delivers the newest values of the "
+		"program's counters and its last steps at each scrape of /metrics; * selects all"},
 };
 const size_t n_settings = sizeof settings_table / sizeof *settings_table;
 
