@@ -18,7 +18,7 @@
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
 #include "client/process/log_dir.h"
-#include "client/process/streams.h"
+#include "client/process/terminal.h"
 #include "client/target/locate.h"
 #include "client/view/conversion.h"
 #include "client/view/open_view.h"

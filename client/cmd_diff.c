@@ -14,7 +14,6 @@
 #include "base/nearest.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
-#include "client/process/streams.h"
 #include "client/process/terminal.h"
 #include "client/view/open_view.h"
 #include "trace/report/diff.h"

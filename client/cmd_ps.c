@@ -19,7 +19,6 @@
 #include "client/command/command.h"
 #include "client/connect/exchange.h"
 #include "client/connect/link.h"
-#include "client/connect/method.h"
 #include "client/connect/tunnel.h"
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"

@@ -11,7 +11,6 @@
 #include "base/diag.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
-#include "client/process/streams.h"
 #include "client/process/terminal.h"
 #include "client/view/open_view.h"
 #include "trace/report/digest.h"

@@ -22,7 +22,6 @@
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
 #include "client/process/log_dir.h"
-#include "client/program/injection.h"
 #include "client/program/launch.h"
 #include "client/program/program.h"
 #include "client/target/address.h"

@@ -22,7 +22,6 @@
 #include "client/connect/exchange.h"
 #include "client/connect/failure.h"
 #include "client/connect/link.h"
-#include "client/connect/method.h"
 #include "client/process/exit.h"
 #include "client/process/terminal.h"
 #include "client/session_command.h"

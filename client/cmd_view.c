@@ -16,9 +16,8 @@
 #include "base/grow.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
-#include "client/process/streams.h"
+#include "client/process/terminal.h"
 #include "client/view/open_view.h"
-#include "client/view/perfetto_link.h"
 #include "client/view/perfetto_view.h"
 
 /* --- XProf --------------------------------------------------------------------------------- */

@@ -21,7 +21,6 @@
 #include "client/connect/exchange.h"
 #include "client/connect/failure.h"
 #include "client/connect/link.h"
-#include "client/connect/method.h"
 #include "client/connect/tunnel.h"
 #include "client/process/clock.h"
 #include "client/process/exit.h"

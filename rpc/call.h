@@ -7,16 +7,17 @@
  * message is sent. Every call is answered exactly once, even one that was given up long ago: gRPC
  * drops such an answer, but its event still comes. So the server's thread always frees a call, and
  * sees the last call go.
+ *
+ * A host daemon relays the messages of another server's answer into a call.
  */
 #ifndef RPC_CALL_H
 #define RPC_CALL_H
 
+#include <grpc/grpc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <grpc/grpc.h>
 
 #include "rpc/peer_limits.h"
 #include "rpc/server.h"
@@ -118,5 +119,35 @@ void stream_note_gone(struct rpc_call *call);
 
 /* Asks gRPC for one more call, unless it was asked already. Server's thread. */
 void call_arm(struct call_host *host);
+
+/* --- relays ----------------------------------------------------------------------------------- */
+
+struct rpc_call;
+struct rpc_pending;
+
+/*
+ * Sends the message of |from| (rpc_pending_next()), which then has none, as rpc_call_write() does,
+ * with the same errors; -ENODATA when there is none.
+ */
+int rpc_relay_message(struct rpc_call *to, struct rpc_pending *from, int64_t timeout_ms);
+
+/*
+ * Ends the stream |to| with the status and text of |from|, which has ended. |to| is invalid
+ * afterwards.
+ */
+void rpc_relay_end(struct rpc_call *to, struct rpc_pending *from);
+
+/*
+ * Answers the unary call |to| with the message, or the status and text, of |from|, which has ended.
+ * |to| is invalid afterwards.
+ */
+void rpc_relay_reply(struct rpc_call *to, struct rpc_pending *from);
+
+/* --- keys of metadata ------------------------------------------------------------------------- */
+
+/* In a call to a host daemon: the program that the call is for. */
+#define TARGET_KEY "proftap-target"
+/* In an answer: the role of a server that is not the server of one program. */
+#define ROLE_KEY "proftap-role"
 
 #endif

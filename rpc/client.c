@@ -22,9 +22,9 @@
 #include <grpc/support/alloc.h>
 
 #include "base/diag.h"
+#include "rpc/call.h"
 #include "rpc/client_parts.h"
 #include "rpc/engine.h"
-#include "rpc/keys.h"
 #include "rpc/message.h"
 
 /* gRPC's status text for a call that it gave up because the channel's quota was used up. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels and calls in flight: the structs that channel.c, client.c and relay.c share. */
+/* Channels and calls in flight: the structs that channel.c, client.c and call.c share. */
 #ifndef RPC_CLIENT_PARTS_H
 #define RPC_CLIENT_PARTS_H
 

@@ -38,7 +38,6 @@
 #include "rpc/call.h"
 #include "rpc/engine.h"
 #include "rpc/handoff.h"
-#include "rpc/keys.h"
 #include "rpc/socket.h"
 
 /* --- Connections that gRPC was given --------------------------------------------------------- */

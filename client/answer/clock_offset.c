@@ -4,19 +4,26 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
+#include "base/file_io.h"
 #include "base/log.h"
 #include "base/stock_servers.h"
-#include "client/connect/method.h"
+#include "client/answer/answer.h"
+#include "client/connect/exchange.h"
 #include "client/process/interrupt.h"
 #include "client/target/address.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/client.h"
+#include "trace/model/space.h"
+#include "trace/run_dir.h"
 #include "trace/saturate.h"
+#include "trace/xspace/pbwire.h"
 
 #define N_ROUNDS 8
 #define ROUND_TIMEOUT_MS 1000
@@ -199,4 +206,185 @@ void clock_offset_format(const struct clock_offset *offset, char *out, size_t n)
 	else
 		snprintf(out, n, "clock %+.3f ms ± %.3f ms", (double)offset->offset_ns / 1e6,
 			(double)offset->uncertainty_ns / 1e6);
+}
+
+/* --- stamps of traces ------------------------------------------------------------------------- */
+
+/*
+ * Protobuf would accept a second plane of the same name at the end of the file. Viewers would not:
+ * XProf takes the first one, and a viewer that makes a dictionary of them takes the last one. So
+ * fields are appended to the plane itself, and the bytes behind it in the file move: a few
+ * warnings, or the traces of all subprocesses.
+ */
+
+#define XSPACE_PLANES 1
+#define XPLANE_NAME 2
+#define XPLANE_STAT_METADATA 5
+#define XPLANE_STATS 6
+#define XSTAT_METADATA_ID 1
+#define XSTAT_INT64_VALUE 4
+#define XSTAT_STR_VALUE 5
+
+/* The ids must not occur in the plane. Servers count from 1 and use few. */
+#define FIRST_ID 1000001
+/* The limit of the encoded stats: each has a name, an id twice, and a value. */
+#define STAMP_MAX_BYTES 640
+/* The limit of a stat's encoded value: a tag, a length, and the longest text. */
+#define VALUE_MAX_BYTES (16 + CLOCK_OFFSET_NAME_BYTES)
+
+struct stamp {
+	uint8_t bytes[STAMP_MAX_BYTES];
+	uint8_t *end;
+};
+
+static uint8_t *put_len(uint8_t *p, uint32_t number, const void *data, size_t n)
+{
+	p = pb_put_varint(pb_put_varint(p, PB_TAG(number, PB_LEN)), n);
+	memcpy(p, data, n);
+	return p + n;
+}
+
+/*
+ * Adds one XPlane.stat_metadata entry and one XPlane.stats, whose value is the encoded field
+ * |value| of XStat.
+ */
+static void add_stat(
+	struct stamp *s, uint64_t id, const char *name, const uint8_t *value, size_t n_value)
+{
+	uint8_t metadata[64];
+	uint8_t entry[80];
+	uint8_t stat[16 + VALUE_MAX_BYTES];
+	uint8_t *p;
+
+	p = pb_put_uint(metadata, 1, id);
+	p = put_len(p, 2, name, strlen(name));
+	p = put_len(pb_put_uint(entry, 1, id), 2, metadata, (size_t)(p - metadata));
+	s->end = put_len(s->end, XPLANE_STAT_METADATA, entry, (size_t)(p - entry));
+	p = pb_put_uint(stat, XSTAT_METADATA_ID, id);
+	memcpy(p, value, n_value);
+	s->end = put_len(s->end, XPLANE_STATS, stat, (size_t)(p - stat) + n_value);
+}
+
+static void add_int(struct stamp *s, uint64_t id, const char *name, int64_t value)
+{
+	uint8_t field[VALUE_MAX_BYTES];
+	uint8_t *end = pb_put_uint(field, XSTAT_INT64_VALUE, (uint64_t)value);
+
+	add_stat(s, id, name, field, (size_t)(end - field));
+}
+
+static void add_text(struct stamp *s, uint64_t id, const char *name, const char *text)
+{
+	uint8_t field[VALUE_MAX_BYTES];
+	uint8_t *end = put_len(field, XSTAT_STR_VALUE, text, strlen(text));
+
+	add_stat(s, id, name, field, (size_t)(end - field));
+}
+
+static bool has_name(const struct pb_field *plane, const char *name)
+{
+	struct pb_reader reader = pb_enter(plane);
+	struct pb_field field;
+
+	while (pb_next(&reader, &field) > 0)
+		if (field.tag == PB_TAG(XPLANE_NAME, PB_LEN))
+			return field.n_bytes == strlen(name) &&
+			       memcmp(field.data, name, field.n_bytes) == 0;
+	return false;
+}
+
+/* Finds the plane's field; *start is the position of its tag. */
+static bool find_plane(const struct answer *a, const uint8_t **start, struct pb_field *plane)
+{
+	struct pb_reader reader = pb_reader(a->trace, a->trace ? a->xspace_bytes : 0);
+
+	*start = reader.p;
+	while (pb_next(&reader, plane) > 0) {
+		if (plane->tag == PB_TAG(XSPACE_PLANES, PB_LEN) &&
+			has_name(plane, PLANE_ENVIRONMENT))
+			return true;
+		*start = reader.p;
+	}
+	return false;
+}
+
+/* The offsets of the plane in the file, and its growth. */
+struct plane_place {
+	uint64_t start; /* the tag */
+	uint64_t data;
+	uint64_t end;
+	size_t n_length; /* the bytes of the encoded new length */
+	size_t n_shift; /* the data moves by so many bytes, because the encoded length grows */
+};
+
+/*
+ * The encoded length keeps its number of bytes if that is enough. It may have more than it needs,
+ * because servers reserve bytes for it before they know it.
+ */
+static void find_place(const struct answer *a, const uint8_t *start, const struct pb_field *plane,
+	size_t n_stamp, struct plane_place *out)
+{
+	size_t n_least = pb_varint_size(plane->n_bytes + n_stamp);
+	size_t n_had = (size_t)(plane->data - start) - 1;
+
+	out->start = (uint64_t)(start - a->trace);
+	out->data = (uint64_t)(plane->data - a->trace);
+	out->end = out->data + plane->n_bytes;
+	out->n_length = n_had > n_least ? n_had : n_least;
+	out->n_shift = out->n_length - n_had;
+}
+
+static int write_head(int fd, const struct plane_place *at, uint64_t n_bytes)
+{
+	uint8_t head[1 + PB_VARINT_MAX_BYTES] = {PB_TAG(XSPACE_PLANES, PB_LEN)};
+
+	for (size_t i = 1; i <= at->n_length; i++, n_bytes >>= 7)
+		head[i] = (uint8_t)((n_bytes & 0x7f) | (i < at->n_length ? 0x80 : 0));
+	return file_write_at(fd, head, 1 + at->n_length, at->start);
+}
+
+static int write_stamp(
+	int fd, const struct plane_place *at, uint64_t n_file, const struct stamp *stamp)
+{
+	size_t n_stamp = (size_t)(stamp->end - stamp->bytes);
+	int r = file_move_up(fd, at->end, n_file, at->n_shift + n_stamp);
+
+	if (!r && at->n_shift)
+		r = file_move_up(fd, at->data, at->end, at->n_shift);
+	if (!r)
+		r = file_write_at(fd, stamp->bytes, n_stamp, at->end + at->n_shift);
+	return r ? r : write_head(fd, at, at->end - at->data + n_stamp);
+}
+
+int clock_stamp_write(
+	struct answer *a, const struct clock_offset *offset, uint64_t *file_bytes, struct diag *d)
+{
+	struct stamp stamp = {.end = stamp.bytes};
+	const uint8_t *start;
+	struct pb_field plane;
+	struct plane_place at;
+	size_t n_stamp;
+	int r;
+
+	if (!find_plane(a, &start, &plane))
+		return 0;
+	if (offset->is_known) {
+		add_int(&stamp, FIRST_ID, "proftap_clock_offset_ns", offset->offset_ns);
+		add_int(&stamp, FIRST_ID + 1, "proftap_clock_uncertainty_ns",
+			offset->uncertainty_ns);
+	}
+	if (offset->name[0]) {
+		add_text(&stamp, FIRST_ID + 2, "proftap_target_name", offset->name);
+		add_int(&stamp, FIRST_ID + 3, "proftap_target_pid", offset->pid);
+	}
+	n_stamp = (size_t)(stamp.end - stamp.bytes);
+	find_place(a, start, &plane, n_stamp, &at);
+	/* Such a long tag comes from no server. */
+	if (at.n_length > PB_VARINT_MAX_BYTES)
+		return 0;
+	*file_bytes = a->xspace_bytes + at.n_shift + n_stamp;
+	r = write_stamp(a->run_dir->fd, &at, a->xspace_bytes, &stamp);
+	if (r < 0)
+		diag_set(d, r, "%s: cannot write the trace: %s", a->run_dir->path, errno_words(r));
+	return r;
 }

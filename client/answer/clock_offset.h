@@ -2,7 +2,7 @@
 /*
  * The difference between a target's clock and ours. It is measured by a few short calls (proftap.v1
  * Status). For servers without that method it comes from the process on this machine, or from the
- * times in the answer.
+ * times in the answer. It is written into the trace.
  */
 #ifndef CLIENT_CLOCK_OFFSET_H
 #define CLIENT_CLOCK_OFFSET_H
@@ -81,5 +81,20 @@ int64_t clock_offset_convert(const struct clock_offset *offset, int64_t unix_ns)
 
 /* Writes "clock +1.2 ms ± 0.1 ms", "same clock" or "clock unknown". */
 void clock_offset_format(const struct clock_offset *offset, char *out, size_t n);
+
+/* --- stamps of traces ------------------------------------------------------------------------- */
+
+struct answer;
+struct diag;
+
+/*
+ * Adds stats to the plane "Task Environment" of the temporary file: for an offset with a name
+ * proftap_target_name, a text, and proftap_target_pid; for a known offset proftap_clock_offset_ns,
+ * the target's Unix time minus ours, and proftap_clock_uncertainty_ns, both int64. A trace without
+ * that plane is not changed. *file_bytes becomes the size of the file; the answer's mapping must
+ * not be read afterwards. 0, or a negative errno with |d|.
+ */
+int clock_stamp_write(struct answer *answer, const struct clock_offset *offset,
+	uint64_t *file_bytes, struct diag *d);
 
 #endif

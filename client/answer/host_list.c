@@ -14,7 +14,6 @@
 #include "base/printable.h"
 #include "client/connect/exchange.h"
 #include "client/connect/link.h"
-#include "client/connect/method.h"
 #include "client/process/exit.h"
 #include "client/target/address.h"
 #include "client/target/targets.h"

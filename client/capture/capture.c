@@ -12,13 +12,11 @@
 #include "base/diag.h"
 #include "client/answer/summary.h"
 #include "client/capture/part_files.h"
-#include "client/capture/part_formats.h"
 #include "client/capture/part_report.h"
 #include "client/capture/parts.h"
 #include "client/connect/dial.h"
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
-#include "client/process/streams.h"
 #include "client/process/terminal.h"
 #include "trace/json.h"
 

@@ -12,7 +12,7 @@
 #include "base/diag.h"
 #include "client/capture/part_files.h"
 #include "client/target/target_words.h"
-#include "client/view/perfetto_link.h"
+#include "client/view/perfetto_view.h"
 #include "trace/run_dir.h"
 
 #define MAX_SSH_BYTES 200

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that a part of a capture publishes, and their names. */
+/* The files that a part of a capture publishes, their names, and their other formats. */
 #ifndef CLIENT_PART_FILES_H
 #define CLIENT_PART_FILES_H
 
@@ -71,5 +71,15 @@ void part_name_format(const struct part *p, char out[static PART_NAME_BYTES]);
  */
 int part_name_add_suffix(
 	const struct part *p, const char *name, int suffix, char out[static PART_NAME_BYTES]);
+
+/* --- other formats ---------------------------------------------------------------------------- */
+
+/*
+ * Writes each of the capture's formats beside each of the part's files. p->converted gets the
+ * paths; failures go to p->conversion_warnings only, because the traces exist. Interrupts beyond
+ * the first p->n_interrupts end the conversion: an incomplete file is removed, and the rest is
+ * skipped.
+ */
+void part_formats_write(struct part *p);
 
 #endif

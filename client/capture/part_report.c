@@ -15,7 +15,6 @@
 #include "client/capture/part.h"
 #include "client/capture/part_files.h"
 #include "client/process/exit.h"
-#include "client/process/streams.h"
 #include "client/process/terminal.h"
 #include "trace/json.h"
 #include "trace/model/space.h"

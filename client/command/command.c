@@ -11,7 +11,6 @@
 #include "base/nearest.h"
 #include "base/options.h"
 #include "client/process/exit.h"
-#include "client/process/streams.h"
 #include "client/process/terminal.h"
 
 static const struct command *const commands[] = {

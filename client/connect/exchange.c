@@ -13,7 +13,6 @@
 #include "base/stock_servers.h"
 #include "client/connect/failure.h"
 #include "client/connect/link.h"
-#include "client/connect/method.h"
 #include "client/process/clock.h"
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"

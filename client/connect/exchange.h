@@ -2,16 +2,15 @@
 /*
  * One gRPC call with a small answer. It waits for the end of the call, handles interrupts and a
  * peer that never speaks, and explains a failure. A caller that tries one method after the other,
- * because servers differ, checks exchange_is_unknown().
+ * because servers differ, checks exchange_is_unknown(). The names of the methods are below.
  */
 #ifndef CLIENT_EXCHANGE_H
 #define CLIENT_EXCHANGE_H
 
+#include <protobuf-c/protobuf-c.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <protobuf-c/protobuf-c.h>
 
 struct address;
 struct diag;
@@ -75,5 +74,22 @@ int exchange_read(const struct exchange *e, uint8_t **out, size_t *n_out);
  */
 ProtobufCMessage *exchange_unpack(
 	const struct exchange *e, const ProtobufCMessageDescriptor *type, struct diag *d);
+
+/* --- methods ---------------------------------------------------------------------------------- */
+
+#define METHOD_V1 "/proftap.v1.Profiler/"
+#define METHOD_STOCK "/tensorflow.ProfilerService/"
+
+#define CAPTURE_PATH METHOD_V1 "Capture"
+#define START_PATH METHOD_V1 "Start"
+#define SNAPSHOT_PATH METHOD_V1 "Snapshot"
+#define STOP_PATH METHOD_V1 "Stop"
+#define STATUS_PATH METHOD_V1 "Status"
+#define OPEN_SPANS_PATH METHOD_V1 "OpenSpans"
+#define LIST_PATH METHOD_V1 "List"
+
+#define PROFILE_PATH METHOD_STOCK "Profile"
+#define TERMINATE_PATH METHOD_STOCK "Terminate"
+#define MONITOR_PATH METHOD_STOCK "Monitor"
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tries system calls whose permission no file tells. Nothing is left behind, and no other process
- * is affected.
+ * is affected. Foreign libraries and programs, which may hang, run in a child with a time limit.
  */
 #ifndef CLIENT_ATTEMPT_H
 #define CLIENT_ATTEMPT_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 enum attempt {
@@ -28,5 +29,25 @@ enum attempt {
 
 /* Returns 0 or the kernel's negative errno. |pid| is for the attempts that name it above. */
 int attempt(enum attempt what, pid_t pid);
+
+/* --- work in a child process ------------------------------------------------------------------ */
+
+/* The time limit for foreign libraries and programs. */
+#define CHILD_WORK_MS 5000
+
+/*
+ * Runs |work| in a child. |out| gets the child's standard output and error, cut to |n| bytes,
+ * without the last line break. Returns its exit status (0 to 255), -ETIMEDOUT if it was killed
+ * because the time was over, -ECHILD if a signal ended it, or the negative errno of starting it.
+ * The child is a copy of this process, which must not have started threads yet.
+ */
+int child_work_run(
+	int (*work)(const void *what), const void *what, int timeout_ms, char *out, size_t n);
+
+/*
+ * Runs the program argv[0], which is looked for in PATH; |argv| ends with NULL. |out| and the
+ * result are those of child_work_run(), and -ENOENT if the program was not found.
+ */
+int child_work_run_program(const char *const *argv, char *out, size_t n);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of checks; see check.h. A new check is a function and a row. */
+/* The tables of checks; see checks.h. */
 #include "client/doctor/checks.h"
-
-#include "client/doctor/check.h"
 
 #define RECORDING "recording"
 #define HOST "host daemon"

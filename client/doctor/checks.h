@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of the tables in checks.c, by the files of this folder that define them. */
+/*
+ * Checks of the machine and of a target: the row of a check, the tables of checks.c, and their
+ * functions by the files of this folder that define them. A new check is a function and a row.
+ */
 #ifndef CLIENT_CHECKS_H
 #define CLIENT_CHECKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 struct check;
 struct finding;
@@ -12,7 +18,7 @@ struct system;
 #define CHECK(name) \
 	void check_##name(const struct system *sys, const struct check *self, struct finding *f)
 
-/* needs.c */
+/* kernel.c */
 CHECK(proc);
 CHECK(memory);
 CHECK(pidfd);
@@ -24,13 +30,12 @@ CHECK(libproftap);
 /* places.c */
 CHECK(runtime_dir);
 CHECK(log_dir);
-/* limits.c */
+/* kernel.c */
 CHECK(limit_files);
 CHECK(limit_file_size);
 CHECK(limit_memory);
 CHECK(limit_locked);
 CHECK(limit_processes);
-/* clock_source.c */
 CHECK(clock);
 /* service.c */
 CHECK(unit);
@@ -54,7 +59,7 @@ CHECK(btf);
 CHECK(tracefs);
 CHECK(kernel_symbols);
 CHECK(lockdown);
-/* usage_files.c */
+/* kernel.c */
 CHECK(cgroup);
 CHECK(pressure);
 CHECK(npu);
@@ -65,14 +70,13 @@ CHECK(nvml);
 /* gpu_container.c */
 CHECK(gpu_nodes);
 CHECK(gpu_container);
-/* gpu_modes.c */
+/* gpu.c */
 CHECK(gpu_persistence);
 CHECK(gpu_mig);
-/* gpu_plugin.c */
 CHECK(gpu_plugin);
-/* cupti.c */
+/* target_cuda.c */
 CHECK(cupti);
-/* gpu_counters.c */
+/* gpu.c */
 CHECK(gpu_counters);
 /* confinement.c */
 CHECK(seccomp);
@@ -103,13 +107,31 @@ CHECK(sampling);
 CHECK(cuda);
 CHECK(cupti);
 CHECK(gpu_said);
-/* gpu_plugin.c */
+/* gpu.c */
 CHECK(gpu_plugin);
-/* gpu_counters.c */
 CHECK(gpu_counters);
 /* gpu_container.c */
 CHECK(gpu_container);
 
 #undef CHECK
+
+/* --- the tables ------------------------------------------------------------------------------- */
+
+struct check {
+	const char *key; /* the name in JSON and in the manual */
+	const char *group; /* the heading; rows of a group are adjacent */
+	const char *name; /* the name in the text output */
+	bool is_needed; /* without it proftap cannot record; otherwise "no" is only a limitation */
+	void (*run)(const struct system *sys, const struct check *self, struct finding *f);
+	const char *about; /* the object of the check if several rows share |run|; else NULL */
+};
+
+/* The checks of the machine. */
+extern const struct check checks[];
+extern const size_t n_checks;
+
+/* The checks of the target system->target. */
+extern const struct check target_checks[];
+extern const size_t n_target_checks;
 
 #endif

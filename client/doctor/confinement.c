@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/doctor/check.h"
 #include "client/doctor/checks.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/system.h"

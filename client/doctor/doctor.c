@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 
 #include "base/line_break.h"
-#include "client/doctor/check.h"
+#include "client/doctor/checks.h"
 #include "client/doctor/doctor_target.h"
 #include "client/doctor/system.h"
 #include "client/process/terminal.h"

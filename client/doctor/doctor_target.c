@@ -13,7 +13,6 @@
 #include "client/answer/host_list.h"
 #include "client/connect/exchange.h"
 #include "client/connect/link.h"
-#include "client/connect/method.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/system.h"
 #include "client/process/exit.h"

@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of NVIDIA's driver and its libraries; see gpu.h. */
+/*
+ * Checks of NVIDIA's driver and its libraries, of the plug-in that records CUDA, and of the driver's
+ * modes and counters; see gpu.h. The plug-in is looked for in libproftap's folders
+ * (lib/collect/plugin.c).
+ */
 #include "client/doctor/gpu.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/diag.h"
-#include "client/doctor/check.h"
 #include "client/doctor/checks.h"
+#include "client/doctor/doctor_target.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/library.h"
+#include "client/doctor/mappings.h"
 #include "client/doctor/system.h"
+#include "client/program/program.h"
 
 #define NVIDIA 0x10de
 #define DRIVER_VERSION "/proc/driver/nvidia/version"
@@ -140,4 +147,187 @@ void check_nvml(const struct system *sys, const struct check *self, struct findi
 {
 	(void)self;
 	ask_of_driver(sys, LIBRARY_NVML, "libnvidia-ml.so.1", "libnvidia-ml1", f);
+}
+
+/* --- the plug-in ------------------------------------------------------------------------------ */
+
+static bool try_plugin(
+	const char *root, const char *folder, size_t n, const char *below, struct finding *f)
+{
+	char path[PATH_MAX];
+	char full[2 * PATH_MAX];
+
+	snprintf(path, sizeof path, "%.*s/%s" GPU_PLUGIN, (int)n, folder, below);
+	snprintf(full, sizeof full, "%s%s", root, path);
+	if (access(full, R_OK))
+		return false;
+	finding_yes(f, "%s", path);
+	return true;
+}
+
+/* Looks for the plug-in of |library|, the path of libproftap below |root|. */
+static void find_plugin(const char *root, const char *library, struct finding *f)
+{
+	/* The first two are for an installed library, the last for a build tree. */
+	static const char *const below[] = {"", "proftap/", "../plugins/cuda/.libs/"};
+	const char *end = strrchr(library, '/');
+	size_t n = end ? (size_t)(end - library) : 0;
+
+	for (size_t i = 0; i < sizeof below / sizeof below[0]; i++)
+		if (try_plugin(root, library, n, below[i], f))
+			return;
+	if (try_plugin(root, PTAP_LIBDIR, strlen(PTAP_LIBDIR), "proftap/", f))
+		return;
+	finding_no(f, GPU_PLUGIN ": neither beside %s nor in " PTAP_LIBDIR "/proftap", library);
+	finding_set_command(f, "make install");
+	finding_set_reason(f, "in the source of proftap " PACKAGE_VERSION);
+}
+
+void check_gpu_plugin(const struct system *sys, const struct check *self, struct finding *f)
+{
+	char path[PATH_MAX];
+
+	(void)self;
+	/* The library is that of check_libproftap(), which does not depend on sys->root. */
+	if (!gpu_is_there(sys))
+		finding_none(f, GPU_NONE);
+	else if (program_find_library(path, NULL))
+		finding_none(f, "there is no libproftap that could open it");
+	else
+		find_plugin("", path, f);
+}
+
+void check_target_gpu_plugin(const struct system *sys, const struct check *self, struct finding *f)
+{
+	struct cuda_mappings cuda;
+	struct mappings mappings;
+	char root[PATH_MAX];
+
+	(void)self;
+	if (!doctor_target_is_there(sys, f))
+		return;
+	cuda_mappings_read(sys, sys->target->pid, &cuda);
+	mappings_read(sys, sys->target->pid, &mappings);
+	if (!cuda.driver[0])
+		finding_none(f, "it does not use CUDA");
+	else if (cuda.plugin[0])
+		finding_yes(f, "%s, in use", cuda.plugin);
+	else if (!mappings.library[0])
+		finding_none(f, "it has no libproftap that could open it");
+	else
+		find_plugin(doctor_target_root(sys, root), mappings.library, f);
+}
+
+/* --- modes of the driver ---------------------------------------------------------------------- */
+
+#define NVML "libnvidia-ml.so.1"
+
+struct gpu_modes {
+	unsigned n;
+	unsigned n_persistent;
+	unsigned n_mig;
+};
+
+/* Reads the modes. False: they are not known, and |f| has the reason. */
+static bool ask_modes(const struct system *sys, struct gpu_modes *m, struct finding *f)
+{
+	char said[160] = "";
+	const struct library_question question = {LIBRARY_NVML_MODES, NVML};
+
+	if (!gpu_is_there(sys))
+		finding_none(f, GPU_NONE);
+	else if (sys->ask_library(&question, said, sizeof said) ||
+		 sscanf(said, "%u %u %u", &m->n, &m->n_persistent, &m->n_mig) != 3)
+		finding_none(f, "not known: NVML does not tell");
+	else if (m->n == 0)
+		finding_none(f, "NVML has no GPU");
+	else
+		return true;
+	return false;
+}
+
+void check_gpu_persistence(const struct system *sys, const struct check *self, struct finding *f)
+{
+	struct gpu_modes m;
+
+	(void)self;
+	if (!ask_modes(sys, &m, f))
+		return;
+	if (m.n_persistent == m.n) {
+		finding_yes(f, "on");
+		return;
+	}
+	finding_no(f, "off for %u of %u GPUs", m.n - m.n_persistent, m.n);
+	system_set_command(sys, f, "nvidia-smi -pm 1");
+	finding_set_reason(f,
+		"while no program uses them the driver releases them, and the next program waits "
+		"for seconds until they are ready again");
+}
+
+void check_gpu_mig(const struct system *sys, const struct check *self, struct finding *f)
+{
+	struct gpu_modes m;
+
+	(void)self;
+	if (!ask_modes(sys, &m, f))
+		return;
+	if (m.n_mig == 0) {
+		finding_yes(f, "off: GPUs are whole");
+		return;
+	}
+	finding_no(f,
+		"on for %u of %u GPUs: neither hardware counters nor utilisation of their parts are known",
+		m.n_mig, m.n);
+	system_set_command(sys, f, "nvidia-smi -mig 0");
+	finding_set_reason(f, "ends what runs there; kernels and copies are recorded in any case");
+}
+
+/* --- counters --------------------------------------------------------------------------------- */
+
+/* The permission to read a GPU's counters is a setting of the driver, and rights. */
+
+#define PARAMS "/proc/driver/nvidia/params"
+
+/* |whose|: "this" or "it", for the message; |has_right|: CAP_SYS_ADMIN. */
+static void judge_counters(
+	const struct system *sys, const char *whose, bool has_right, struct finding *f)
+{
+	char text[32];
+
+	if (system_read_field(sys, PARAMS, "RmProfilingAdminOnly", text, sizeof text)) {
+		finding_none(f, gpu_is_there(sys) ? "the driver does not tell" : GPU_NONE);
+	} else if (strtol(text, NULL, 10) == 0) {
+		finding_yes(f, "for all users");
+	} else if (has_right) {
+		finding_yes(f, "for root only, which %s is", whose);
+	} else {
+		finding_no(f, "for root only (NVreg_RestrictProfilingToAdminUsers)");
+		system_set_command(sys, f,
+			"sh -c 'echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 "
+			">/etc/modprobe.d/nvidia-profiling.conf'");
+		finding_set_reason(f,
+			"on the machine itself, and counts when the driver is loaded anew: restart it; or, "
+			"of a container: start it with --cap-add=SYS_ADMIN");
+	}
+}
+
+void check_gpu_counters(const struct system *sys, const struct check *self, struct finding *f)
+{
+	(void)self;
+	judge_counters(sys, "this", system_has_capability(sys, CAP_SYS_ADMIN), f);
+}
+
+/* CUPTI reads the counters in the program, so the program's rights matter. */
+void check_target_gpu_counters(
+	const struct system *sys, const struct check *self, struct finding *f)
+{
+	char text[64];
+
+	(void)self;
+	if (!doctor_target_is_there(sys, f))
+		return;
+	if (doctor_target_read_status(sys, "CapEff", text, sizeof text))
+		finding_none(f, "its rights are not known");
+	else
+		judge_counters(sys, "it", strtoull(text, NULL, 16) >> CAP_SYS_ADMIN & 1, f);
 }

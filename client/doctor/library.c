@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/doctor/child_work.h"
+#include "client/doctor/attempt.h"
 
 /* Exit statuses of the child. */
 #define NOT_FOUND 2

@@ -6,7 +6,6 @@
 #include <linux/capability.h>
 
 #include "base/diag.h"
-#include "client/doctor/check.h"
 #include "client/doctor/checks.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/programs.h"

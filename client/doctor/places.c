@@ -13,7 +13,6 @@
 #include "base/env.h"
 #include "base/local_path.h"
 #include "base/runtime_dir.h"
-#include "client/doctor/check.h"
 #include "client/doctor/checks.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/system.h"

@@ -10,7 +10,6 @@
 #include "base/diag.h"
 #include "base/env.h"
 #include "base/server_path.h"
-#include "client/doctor/check.h"
 #include "client/doctor/checks.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/library.h"

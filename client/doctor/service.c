@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/runtime_dir.h"
-#include "client/doctor/check.h"
 #include "client/doctor/checks.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/port.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "client/doctor/child_work.h"
+#include "client/doctor/attempt.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/library.h"
 #include "client/doctor/port.h"

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/diag.h"
-#include "client/doctor/check.h"
 #include "client/doctor/checks.h"
 #include "client/doctor/doctor_target.h"
 #include "client/doctor/finding.h"

@@ -2,14 +2,18 @@
 /* A ring of buffers, and the thread that writes them; see write_behind.h. */
 #include "client/process/write_behind.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/cpus.h"
 #include "base/file_io.h"
+#include "client/process/interrupt.h"
 
 #define N_BUFFERS 3
 #define BUFFER_BYTES ((size_t)1 << 20)
@@ -193,4 +197,27 @@ int write_behind_finish(struct write_behind *w)
 	pthread_join(w->thread, NULL);
 	w->has_thread = false;
 	return w->error;
+}
+
+/* --- windows of a file ------------------------------------------------------------------------ */
+
+/* The part of the file that stays in memory, at most; a multiple of every page size. */
+#define WINDOW_BYTES ((size_t)4 << 20)
+
+int file_window_advance(const uint8_t *p, void *context)
+{
+	struct file_window *w = context;
+	size_t n;
+
+	if (p < w->from) {
+		n = (size_t)(p - w->map);
+		w->from = w->map + (n - n % WINDOW_BYTES);
+	}
+	n = (size_t)(p - w->from);
+	if (n < WINDOW_BYTES)
+		return 0;
+	n -= n % WINDOW_BYTES;
+	madvise(w->from, n, MADV_DONTNEED);
+	w->from += n;
+	return interrupt_get_count() >= 2 ? -EINTR : 0;
 }

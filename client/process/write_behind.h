@@ -5,6 +5,8 @@
  * written by the caller's thread.
  *
  * Threads: one thread calls all functions.
+ *
+ * A large file that is read once through a mapping gives its pages back in windows.
  */
 #ifndef CLIENT_WRITE_BEHIND_H
 #define CLIENT_WRITE_BEHIND_H
@@ -27,5 +29,18 @@ struct write_behind *write_behind_free(struct write_behind *w);
 int write_behind_write(struct write_behind *w, const uint8_t *data, size_t n);
 /* Waits until all is written. 0 or a negative errno, as above. */
 int write_behind_finish(struct write_behind *w);
+
+/* --- windows of a file ------------------------------------------------------------------------ */
+
+struct file_window {
+	uint8_t *map; /* the mapping of the file; it is only read */
+	uint8_t *from; /* the pages before it have been given back; |map| at first */
+};
+
+/*
+ * Gives back the pages before |p|; they may be read again. |context| is a struct file_window, as
+ * outline_read() and split.h pass it. 0, or -EINTR when the user gave up.
+ */
+int file_window_advance(const uint8_t *p, void *context);
 
 #endif

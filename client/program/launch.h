@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Starts a program with libproftap preloaded. In the program, lib/inject/preload.c reads the
- * variables that are set here.
+ * variables that are set here, but only those that the user has not set.
  */
 #ifndef CLIENT_LAUNCH_H
 #define CLIENT_LAUNCH_H
@@ -20,7 +20,7 @@ struct program_launch {
 	const char *server; /* the value of PROFTAP_SERVER */
 	bool follow; /* the program's children get servers, too */
 	bool is_tree_recorded; /* the children wait to be recorded, like the program */
-	const char *nvtx; /* the value of PROFTAP_NVTX; see injection.h */
+	const char *nvtx; /* the value of PROFTAP_NVTX; see injection_nvtx_modes */
 	/* The server has a flight recorder; the environment may have options for it. */
 	bool recorder;
 	/* The program waits until then (CLOCK_MONOTONIC) to be recorded; 0: it does not. */
@@ -45,5 +45,22 @@ int launch_wait(pid_t pid);
 
 /* Whether |pid| has ended. It is not reaped. */
 bool launch_has_ended(pid_t pid);
+
+/* --- the environment of the program ----------------------------------------------------------- */
+
+/* The values of PROFTAP_NVTX. */
+#define INJECTION_NVTX_MODES 3
+extern const char *const injection_nvtx_modes[INJECTION_NVTX_MODES];
+/* 0, or -EINVAL with |d| if |value| is none of them. |name| is what the user set. */
+int injection_check_nvtx(const char *name, const char *value, struct diag *d);
+/* Sets *mode to the environment's value or to the default. 0, or -EINVAL with |d|. */
+int injection_get_nvtx(const char **mode, struct diag *d);
+
+/*
+ * Says on standard error which variables are kept, and the consequence. |nvtx| is one of the modes.
+ */
+void injection_say_kept(const char *library, const char *nvtx);
+/* Sets the variables that are not set. 0 or a negative errno. */
+int injection_set(const char *library, const char *nvtx);
 
 #endif

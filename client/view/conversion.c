@@ -12,7 +12,6 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "client/process/output_file.h"
-#include "client/process/streams.h"
 #include "client/process/terminal.h"
 #include "client/view/traces.h"
 #include "trace/codec/codec.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shows a view in the Perfetto UI: converts it into an unlinked file, prints the link and serves
- * the file.
+ * the file. The link's path is random, so that other users of the machine cannot guess it.
  */
 #ifndef CLIENT_PERFETTO_VIEW_H
 #define CLIENT_PERFETTO_VIEW_H
@@ -70,5 +70,28 @@ struct processor_command {
 
 /* Writes the command as a line that a shell can read. */
 void processor_command_write(const struct processor_command *c, FILE *out);
+
+/* --- the link --------------------------------------------------------------------------------- */
+
+#define PERFETTO_LINK_ORIGIN "https://ui.perfetto.dev"
+#define PERFETTO_LINK_PORT 9001
+
+struct perfetto_link {
+	char path[256]; /* "/<128 random bits>/gpu7_9999.pftrace" */
+	char url[320]; /* the file's URL for the browser */
+	char text[512]; /* the link */
+	/*
+	 * The ssh command for the browser's machine; "": the browser runs on this machine.
+	 */
+	char tunnel[256];
+};
+
+/* Makes the link of a file |name| that is served at |port|. 0, or a negative errno with |d|. */
+int perfetto_link_make(struct perfetto_link *l, uint16_t port, const char *name, struct diag *d);
+/*
+ * Whether a Host header names this server. Another name may be an attack by DNS rebinding. NULL: it
+ * does not.
+ */
+bool perfetto_link_is_host(const char *host, uint16_t port);
 
 #endif

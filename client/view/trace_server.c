@@ -15,7 +15,7 @@
 #include "base/diag.h"
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
-#include "client/view/perfetto_link.h"
+#include "client/view/perfetto_view.h"
 #include "http/server.h"
 
 #define BACKLOG 16

@@ -16,7 +16,7 @@
 #include "base/profile_options.h"
 #include "client/answer/profile_call.h"
 #include "client/answer/reply.h"
-#include "client/connect/method.h"
+#include "client/connect/exchange.h"
 #include "rpc/client.h"
 #include "tests/bench/samples.h"
 #include "trace/model/space.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/doctor/check.h"
+#include "client/doctor/checks.h"
 #include "client/doctor/library.h"
 #include "client/doctor/port.h"
 #include "tests/unit/fake_root.h"

@@ -20,7 +20,7 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "client/answer/profile_call.h"
-#include "client/connect/method.h"
+#include "client/connect/exchange.h"
 #include "client/process/exit.h"
 #include "rpc/handoff.h"
 #include "rpc/server.h"

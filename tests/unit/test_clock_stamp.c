@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stamps in files, wherever the plane is and however much comes behind it. */
-#include "client/answer/clock_stamp.h"
 
 #include <check.h>
 #include <stdio.h>

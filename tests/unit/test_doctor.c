@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "client/doctor/check.h"
+#include "client/doctor/checks.h"
 #include "client/doctor/port.h"
 #include "client/process/exit.h"
 #include "tests/unit/doctor_fixture.h"

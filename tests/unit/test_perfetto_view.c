@@ -9,7 +9,6 @@
 #include "base/diag.h"
 #include "client/process/exit.h"
 #include "client/view/conversion.h"
-#include "client/view/perfetto_link.h"
 #include "client/view/trace_server.h"
 #include "tests/unit/unit.h"
 #include "trace/codec/codec.h"

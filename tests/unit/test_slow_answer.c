@@ -13,7 +13,7 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "client/capture/recording_call.h"
-#include "client/connect/method.h"
+#include "client/connect/exchange.h"
 #include "client/process/exit.h"
 #include "client/target/address.h"
 #include "rpc/client.h"

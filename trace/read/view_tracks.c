@@ -62,7 +62,7 @@ static int32_t find_local_device(const struct archive_plane *plane)
 
 /*
  * Returns the name of the plane's process. The client that recorded a server of another make wrote
- * it into the trace (client/answer/clock_stamp.h).
+ * it into the trace (client/answer/clock_offset.h).
  */
 static char *name_process(const struct view_builder *b, const struct archive_plane *plane)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls that are passed on to the server of the program that they select (call_target.h): the
- * request unchanged, and each message of the answer in the slices in which it comes (rpc/relay.h).
+ * request unchanged, and each message of the answer in the slices in which it comes (rpc/call.h).
  * Each call has the thread of its errand, which waits for one side and then for the other.
  */
 
@@ -26,8 +26,8 @@
 #include "daemon/serve/message/target_message.h"
 #include "daemon/serve/message/trace_part.h"
 #include "proftap/v1/profiler.pb-c.h"
+#include "rpc/call.h"
 #include "rpc/client.h"
-#include "rpc/relay.h"
 #include "rpc/server.h"
 
 /* Time between two checks that the client is still connected. */
