@@ -42,13 +42,11 @@ static void hash_table_move(struct hash_table *to, struct hash_slot slot)
 	*free_slot = slot;
 }
 
-int hash_table_make_room(struct hash_table *t)
+int hash_table_grow(struct hash_table *t)
 {
 	struct hash_table larger = {
 		.n_slots = t->n_slots ? t->n_slots * 2 : FIRST_SLOTS, .n = t->n};
 
-	if (t->n < t->n_slots / 2)
-		return 0;
 	if (t->n >= HASH_TABLE_MAX)
 		return -EOVERFLOW;
 	larger.slots = calloc(larger.n_slots, sizeof *larger.slots);

@@ -35,6 +35,14 @@ static inline uint32_t hash_end(const struct hash_seed *seed, uint64_t sum)
 	return (uint32_t)(sum ^ sum >> 32);
 }
 
+/* The hash of a key of one word. */
+static inline uint32_t hash_word(const struct hash_seed *seed, uint64_t word)
+{
+	uint64_t sum = hash_mix(seed, seed->start, word);
+
+	return (uint32_t)(sum ^ sum >> 32);
+}
+
 /*
  * A table from hashes to the numbers of entries, which the caller keeps in his own array. It has
  * open addressing, and at most half of its slots are used. All zero is the empty table. This finds
@@ -58,11 +66,18 @@ struct hash_table {
 /* Twice as many slots still fit into 32 bits. */
 #define HASH_TABLE_MAX (1u << 30)
 
+/* Doubles the slots; see hash_table_make_room(). */
+int hash_table_grow(struct hash_table *t);
+
 /*
  * Makes room for one more entry. 0; -ENOMEM, and -EOVERFLOW beyond HASH_TABLE_MAX entries; then
  * nothing has changed.
  */
-int hash_table_make_room(struct hash_table *t);
+static inline int hash_table_make_room(struct hash_table *t)
+{
+	return t->n < t->n_slots / 2 ? 0 : hash_table_grow(t);
+}
+
 /* Removes all entries, and keeps the slots. */
 void hash_table_clear(struct hash_table *t);
 void hash_table_deinit(struct hash_table *t);

@@ -19,39 +19,42 @@
 /* Whether |a| must come before |b|. */
 typedef bool heap_is_before(const void *a, const void *b);
 
-static inline __attribute__((always_inline)) void heap_swap(char *a, char *b, size_t size)
-{
-	char kept[HEAP_MAX_ITEM_BYTES];
-
-	memcpy(kept, a, size);
-	memmove(a, b, size);
-	memcpy(b, kept, size);
-}
-
-/* Moves the last item to its place. */
+/*
+ * Moves the last item to its place. It is kept outside meanwhile, so that each step copies one item
+ * instead of swapping two.
+ */
 static inline __attribute__((always_inline)) void heap_sift_up(
 	void *items, size_t n, size_t size, heap_is_before *is_before)
 {
+	_Alignas(max_align_t) char kept[HEAP_MAX_ITEM_BYTES];
 	char *v = items;
+	size_t i = n - 1;
 
-	for (size_t i = n - 1; i && is_before(v + i * size, v + (i - 1) / 2 * size);
-		i = (i - 1) / 2)
-		heap_swap(v + i * size, v + (i - 1) / 2 * size, size);
+	memcpy(kept, v + i * size, size);
+	for (; i && is_before(kept, v + (i - 1) / 2 * size); i = (i - 1) / 2)
+		memmove(v + i * size, v + (i - 1) / 2 * size, size);
+	memcpy(v + i * size, kept, size);
 }
 
-/* Moves the first item to its place. */
+/* Moves the first item to its place, in the same way. */
 static inline __attribute__((always_inline)) void heap_sift_down(
 	void *items, size_t n, size_t size, heap_is_before *is_before)
 {
+	_Alignas(max_align_t) char kept[HEAP_MAX_ITEM_BYTES];
 	char *v = items;
+	size_t i = 0;
 
-	for (size_t i = 0, child = 1; child < n; i = child, child = 2 * i + 1) {
+	if (n == 0)
+		return;
+	memcpy(kept, v, size);
+	for (size_t child = 1; child < n; i = child, child = 2 * i + 1) {
 		if (child + 1 < n && is_before(v + (child + 1) * size, v + child * size))
 			child++;
-		if (!is_before(v + child * size, v + i * size))
-			return;
-		heap_swap(v + i * size, v + child * size, size);
+		if (!is_before(v + child * size, kept))
+			break;
+		memmove(v + i * size, v + child * size, size);
 	}
+	memcpy(v + i * size, kept, size);
 }
 
 #endif

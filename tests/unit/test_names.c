@@ -101,8 +101,8 @@ static uint32_t find_longest_run(const struct names *names)
 	uint32_t longest = 0;
 	uint32_t run = 0;
 
-	for (uint32_t i = 0; i < names->n_slots; i++) {
-		run = names->slots[i].number ? run + 1 : 0;
+	for (uint32_t i = 0; i < names->table.n_slots; i++) {
+		run = names->table.slots[i].number ? run + 1 : 0;
 		longest = run > longest ? run : longest;
 	}
 	return longest;

@@ -77,7 +77,7 @@ START_TEST(small_tracks_are_cheap_after_a_large_one)
 	fill("small");
 	fill("small");
 	ck_assert_uint_eq(tree.n_nodes, 1 + 3);
-	ck_assert_uint_le(tree.n_slots, 1024);
+	ck_assert_uint_le(tree.table.n_slots, 1024);
 	fill("main");
 	ck_assert_uint_eq(tree.n_nodes, 1 + 10000);
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "trace/codec/codec.h"
@@ -16,21 +15,19 @@
 /*
  * Frees the table after a large track, so that it is not zeroed again for each of many small ones.
  */
-static void clear_slots(struct stack_tree *t)
+static void clear_table(struct stack_tree *t)
 {
-	if (t->n_slots > FEW_SLOTS && t->n_slots / 8 > t->n_nodes) {
-		free(t->slots);
-		t->slots = NULL;
-		t->n_slots = 0;
-	}
-	if (t->n_slots)
-		memset(t->slots, 0, t->n_slots * sizeof *t->slots);
+	if (t->table.n_slots > FEW_SLOTS && t->table.n_slots / 8 > t->n_nodes)
+		hash_table_deinit(&t->table);
+	else
+		hash_table_clear(&t->table);
 }
 
 static void stack_tree_clear(struct stack_tree *t)
 {
 	lane_stacks_deinit(&t->lanes);
-	clear_slots(t);
+	clear_table(t);
+	t->seed = hash_seed();
 	t->n_nodes = 0;
 }
 
@@ -38,52 +35,21 @@ void stack_tree_deinit(struct stack_tree *t)
 {
 	stack_tree_clear(t);
 	free(t->nodes);
-	free(t->slots);
+	hash_table_deinit(&t->table);
 	*t = (struct stack_tree){NULL};
 }
 
 /* --- nodes --------------------------------------------------------------------------------- */
 
-static size_t hash_node(uint32_t parent, uint32_t name)
-{
-	uint64_t key = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (size_t)(key ^ key >> 32);
-}
-
-/* Finds the slot of the node, or the empty one where it belongs. */
-static uint32_t *find_slot(const struct stack_tree *t, uint32_t parent, uint32_t name)
-{
-	size_t i = hash_node(parent, name) & (t->n_slots - 1);
-
-	while (t->slots[i] &&
-		(t->nodes[t->slots[i]].parent != parent || t->nodes[t->slots[i]].name != name))
-		i = (i + 1) & (t->n_slots - 1);
-	return &t->slots[i];
-}
-
-static int grow_slots(struct stack_tree *t)
-{
-	size_t n = t->n_slots ? 2 * t->n_slots : FEW_SLOTS;
-	uint32_t *slots = calloc(n, sizeof *slots);
-
-	if (!slots)
-		return -ENOMEM;
-	free(t->slots);
-	t->slots = slots;
-	t->n_slots = n;
-	for (size_t i = 1; i < t->n_nodes; i++)
-		*find_slot(t, t->nodes[i].parent, t->nodes[i].name) = (uint32_t)i;
-	return 0;
-}
-
 static int reserve_node(struct stack_tree *t)
 {
-	if (t->n_nodes >= UINT32_MAX || grow(&t->nodes, &t->n_nodes_allocated, t->n_nodes + 1))
-		return -ENOMEM;
-	return 2 * (t->n_nodes + 1) > t->n_slots ? grow_slots(t) : 0;
+	return grow(&t->nodes, &t->n_nodes_allocated, t->n_nodes + 1) ||
+			       hash_table_make_room(&t->table)
+		       ? -ENOMEM
+		       : 0;
 }
 
+/* The root has no name and no place in the table, so a node's number there is its index. */
 static int add_root(struct stack_tree *t)
 {
 	if (reserve_node(t))
@@ -92,10 +58,23 @@ static int add_root(struct stack_tree *t)
 	return 0;
 }
 
+/* Finds the slot of the node, or the empty one where it belongs. */
+static struct hash_slot *find_slot(
+	const struct stack_tree *t, uint32_t hash, uint32_t parent, uint32_t name)
+{
+	struct hash_slot *slot = hash_table_first(&t->table, hash);
+
+	while (slot->number && (slot->hash != hash || t->nodes[slot->number].parent != parent ||
+				       t->nodes[slot->number].name != name))
+		slot = hash_table_next(&t->table, slot);
+	return slot;
+}
+
 /* Returns the node's index, which is added if it is new, or -ENOMEM. */
 static int64_t take_node(struct stack_tree *t, uint32_t parent, uint32_t name)
 {
-	uint32_t *slot;
+	uint32_t hash = hash_word(t->seed, (uint64_t)parent << 32 | name);
+	struct hash_slot *slot;
 
 	if (t->nodes[parent].depth == STACK_MAX_DEPTH) {
 		t->n_too_deep++;
@@ -103,14 +82,14 @@ static int64_t take_node(struct stack_tree *t, uint32_t parent, uint32_t name)
 	}
 	if (reserve_node(t))
 		return -ENOMEM;
-	slot = find_slot(t, parent, name);
-	if (*slot == 0) {
-		t->nodes[t->n_nodes] = (struct stack_node){
+	slot = find_slot(t, hash, parent, name);
+	if (!slot->number) {
+		t->nodes[t->n_nodes++] = (struct stack_node){
 			.parent = parent, .name = name, .depth = t->nodes[parent].depth + 1};
-		*slot = (uint32_t)t->n_nodes++;
+		hash_table_add(&t->table, slot, hash);
 	}
-	t->nodes[*slot].n_spans++;
-	return *slot;
+	t->nodes[slot->number].n_spans++;
+	return slot->number;
 }
 
 /* --- spans --------------------------------------------------------------------------------- */

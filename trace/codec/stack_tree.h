@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "trace/codec/lane_stack.h"
 #include "trace/codec/span_reader.h"
 
@@ -37,8 +38,8 @@ struct stack_tree {
 	struct stack_node *nodes; /* [0] is the root */
 	size_t n_nodes;
 	size_t n_nodes_allocated;
-	uint32_t *slots; /* hash of parent and name -> index */
-	size_t n_slots; /* 0 or a power of two */
+	const struct hash_seed *seed;
+	struct hash_table table; /* from a parent and a name to the node's index */
 	struct lane_stacks lanes;
 	struct span_rest rest; /* left-out items of all tracks so far */
 	uint64_t n_too_deep; /* too deep spans of all tracks so far */

@@ -9,18 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Empty when |number| is 0. */
-struct text_slot {
-	uint32_t hash;
-	uint32_t number; /* index + 1 */
-};
+#include "base/hash.h"
 
 struct names {
 	char **texts;
 	uint32_t n_texts;
 	size_t n_allocated;
-	struct text_slot *slots;
-	uint32_t n_slots; /* 0 or a power of two */
+	struct hash_table table; /* from texts to their indices */
 };
 
 #define NAMES_NONE UINT32_MAX /* out of memory, or not in the set */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/heap.h"
 #include "trace/saturate.h"
 
 struct lane {
@@ -59,28 +60,12 @@ static struct lane *lanes_add(struct lanes *l)
 
 /* --- lanes of one span at a time: a heap of their ends ------------------------------------- */
 
-static void swap_lane_ends(struct lane_end *a, struct lane_end *b)
+static bool lane_end_is_before(const void *a, const void *b)
 {
-	struct lane_end c = *a;
+	const struct lane_end *left = a;
+	const struct lane_end *right = b;
 
-	*a = *b;
-	*b = c;
-}
-
-static void heap_sift_down(struct lanes *l)
-{
-	for (size_t i = 0, child = 1; child < l->n_heap; i = child, child = 2 * i + 1) {
-		child += child + 1 < l->n_heap && l->heap[child + 1].end_ns < l->heap[child].end_ns;
-		if (l->heap[i].end_ns <= l->heap[child].end_ns)
-			return;
-		swap_lane_ends(&l->heap[i], &l->heap[child]);
-	}
-}
-
-static void heap_sift_up(struct lanes *l, size_t i)
-{
-	for (; i && l->heap[i].end_ns < l->heap[(i - 1) / 2].end_ns; i = (i - 1) / 2)
-		swap_lane_ends(&l->heap[i], &l->heap[(i - 1) / 2]);
+	return left->end_ns < right->end_ns;
 }
 
 static int64_t lanes_place_alone(struct lanes *l, int64_t start_ns, int64_t end_ns)
@@ -90,14 +75,14 @@ static int64_t lanes_place_alone(struct lanes *l, int64_t start_ns, int64_t end_
 	if (l->n_heap && l->heap[0].end_ns <= start_ns) {
 		lane = l->heap[0].lane;
 		l->heap[0].end_ns = end_ns;
-		heap_sift_down(l);
+		heap_sift_down(l->heap, l->n_heap, sizeof *l->heap, lane_end_is_before);
 		return lane;
 	}
 	if (grow(&l->heap, &l->n_heap_allocated, l->n_heap + 1))
 		return -ENOMEM;
 	lane = (int64_t)(LANES_NESTING + l->n_heap);
-	l->heap[l->n_heap] = (struct lane_end){end_ns, lane};
-	heap_sift_up(l, l->n_heap++);
+	l->heap[l->n_heap++] = (struct lane_end){end_ns, lane};
+	heap_sift_up(l->heap, l->n_heap, sizeof *l->heap, lane_end_is_before);
 	return lane;
 }
 

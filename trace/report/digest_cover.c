@@ -4,10 +4,12 @@
  * the same time, the earliest span first, so that no spans are kept in memory.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/heap.h"
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
@@ -27,35 +29,17 @@ struct merge {
 	size_t n;
 };
 
-static int64_t merge_get_start(const struct merge *m, size_t i)
+static bool head_is_before(const void *a, const void *b)
 {
-	return m->v[i]->item.start_ns;
-}
+	const struct head *const *left = a;
+	const struct head *const *right = b;
 
-static void merge_swap(struct merge *m, size_t i, size_t k)
-{
-	struct head *head = m->v[i];
-
-	m->v[i] = m->v[k];
-	m->v[k] = head;
+	return (*left)->item.start_ns < (*right)->item.start_ns;
 }
 
 static void merge_sift_down(struct merge *m)
 {
-	for (size_t i = 0, child = 1; child < m->n; i = child, child = 2 * i + 1) {
-		child += child + 1 < m->n &&
-			 merge_get_start(m, child + 1) < merge_get_start(m, child);
-		if (merge_get_start(m, i) <= merge_get_start(m, child))
-			return;
-		merge_swap(m, i, child);
-	}
-}
-
-static void merge_sift_up(struct merge *m)
-{
-	for (size_t i = m->n - 1; i && merge_get_start(m, i) < merge_get_start(m, (i - 1) / 2);
-		i = (i - 1) / 2)
-		merge_swap(m, i, (i - 1) / 2);
+	heap_sift_down(m->v, m->n, sizeof *m->v, head_is_before);
 }
 
 static void merge_drop_first(struct merge *m)
@@ -89,7 +73,7 @@ static int merge_add_track(
 	}
 	if (r > 0) {
 		m->v[m->n++] = head;
-		merge_sift_up(m);
+		heap_sift_up(m->v, m->n, sizeof *m->v, head_is_before);
 		return 0;
 	}
 	if (head)
@@ -153,7 +137,7 @@ static int merge_list(struct merge *m, const struct digest *g, const struct wait
 	while ((m->n || n < n_list) && r == 0) {
 		const struct item *item;
 
-		if (n < n_list && (!m->n || list[n].first_ns < merge_get_start(m, 0))) {
+		if (n < n_list && (!m->n || list[n].first_ns < m->v[0]->item.start_ns)) {
 			r = merge_add_track(m, g->view, list[n++].track, d);
 			continue;
 		}

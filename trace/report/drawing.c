@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/grow.h"
+#include "base/heap.h"
 #include "trace/json.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
@@ -91,10 +92,14 @@ struct drawing {
 };
 
 /*
- * True if |a| is less important than |b|: steps come first, then longer spans, then earlier ones.
+ * True if the span |left| is less important: steps come first, then longer spans, then earlier
+ * ones.
  */
-static bool drawn_is_less(const struct drawn *a, const struct drawn *b)
+static bool drawn_is_less(const void *left, const void *right)
 {
+	const struct drawn *a = left;
+	const struct drawn *b = right;
+
 	if (a->is_step != b->is_step)
 		return a->is_step < b->is_step;
 	if (a->duration_ns != b->duration_ns)
@@ -106,49 +111,18 @@ static bool drawn_is_less(const struct drawn *a, const struct drawn *b)
 
 /* --- choosing ------------------------------------------------------------------------------ */
 
-static void swap_drawn(struct drawn *a, struct drawn *b)
-{
-	struct drawn copy = *a;
-
-	*a = *b;
-	*b = copy;
-}
-
-static void heap_sift_up(struct drawn *heap, size_t i)
-{
-	for (; i > 0 && drawn_is_less(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2)
-		swap_drawn(&heap[i], &heap[(i - 1) / 2]);
-}
-
-static void heap_sift_down(struct drawn *heap, size_t n)
-{
-	size_t i = 0;
-
-	for (;;) {
-		size_t least = i;
-
-		for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < n; child++)
-			if (drawn_is_less(&heap[child], &heap[least]))
-				least = child;
-		if (least == i)
-			return;
-		swap_drawn(&heap[i], &heap[least]);
-		i = least;
-	}
-}
-
 static void keep_span(struct drawing *w, const struct drawn *span)
 {
 	if (w->n < w->options->n_spans) {
-		w->heap[w->n] = *span;
-		heap_sift_up(w->heap, w->n++);
+		w->heap[w->n++] = *span;
+		heap_sift_up(w->heap, w->n, sizeof *w->heap, drawn_is_less);
 		return;
 	}
 	w->n_left_out++;
 	if (!drawn_is_less(&w->heap[0], span))
 		return;
 	w->heap[0] = *span;
-	heap_sift_down(w->heap, w->n);
+	heap_sift_down(w->heap, w->n, sizeof *w->heap, drawn_is_less);
 }
 
 /* Returns the number of spans around one that begins there, up to the limit. */

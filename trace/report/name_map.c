@@ -1,57 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A hash table with open addressing. At most half of the slots are taken, so that a free one is
- * near.
- */
+/* The numbers in the order of their places, and a hash table of the places; see name_map.h. */
 #include "trace/report/name_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIRST_SLOTS 16
-
-static struct name_slot *find_slot(const struct name_map *map, uint64_t name)
-{
-	size_t i = (name * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
-
-	while (map->slots[i & (map->n_slots - 1)].place &&
-		map->slots[i & (map->n_slots - 1)].name != name)
-		i++;
-	return &map->slots[i & (map->n_slots - 1)];
-}
-
-static int name_map_reserve(struct name_map *map)
-{
-	struct name_map larger = {
-		.n_slots = map->n_slots ? 2 * map->n_slots : FIRST_SLOTS, .n = map->n};
-
-	if (2 * (map->n + 1) <= map->n_slots)
-		return 0;
-	larger.slots = calloc(larger.n_slots, sizeof *larger.slots);
-	if (!larger.slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < map->n_slots; i++)
-		if (map->slots[i].place)
-			*find_slot(&larger, map->slots[i].name) = map->slots[i];
-	free(map->slots);
-	*map = larger;
-	return 0;
-}
+#include "base/grow.h"
 
 int64_t name_map_put(struct name_map *map, uint64_t name)
 {
-	struct name_slot *slot = map->n_slots ? find_slot(map, name) : NULL;
+	uint32_t hash = hash_word(hash_seed(), name);
+	struct hash_slot *slot;
 
-	if (slot && slot->place)
-		return (int64_t)slot->place - 1;
-	if (name_map_reserve(map))
+	if (hash_table_make_room(&map->table))
 		return -ENOMEM;
-	*find_slot(map, name) = (struct name_slot){name, (uint32_t)++map->n};
-	return (int64_t)map->n - 1;
+	slot = hash_table_first(&map->table, hash);
+	while (slot->number && (slot->hash != hash || map->names[slot->number - 1] != name))
+		slot = hash_table_next(&map->table, slot);
+	if (slot->number)
+		return (int64_t)slot->number - 1;
+	if (grow(&map->names, &map->n_allocated, (size_t)map->table.n + 1))
+		return -ENOMEM;
+	map->names[map->table.n] = name;
+	hash_table_add(&map->table, slot, hash);
+	return (int64_t)slot->number - 1;
 }
 
 void name_map_deinit(struct name_map *map)
 {
-	free(map->slots);
-	*map = (struct name_map){.slots = NULL};
+	free(map->names);
+	hash_table_deinit(&map->table);
+	*map = (struct name_map){.names = NULL};
 }

@@ -9,16 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct name_slot {
-	uint64_t name;
-	uint32_t place; /* plus 1; 0: the slot is free */
-};
+#include "base/hash.h"
 
 /* A map of all zero bytes is empty. */
 struct name_map {
-	struct name_slot *slots;
-	size_t n_slots; /* 0 or a power of two */
-	size_t n;
+	uint64_t *names; /* by place */
+	size_t n_allocated;
+	struct hash_table table;
 };
 
 /* Returns the place of |name|, or -ENOMEM. If it is new, that is the number of names so far. */

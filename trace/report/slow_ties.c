@@ -389,7 +389,7 @@ static int count_span(struct slow_ties *t, const struct item *item, uint32_t ind
 	int64_t end_ns = add_saturated(item->start_ns, item->duration_ns);
 	int64_t start_ns = item->start_ns > unit->start_ns ? item->start_ns : unit->start_ns;
 	int64_t place = slow_group_find_node(group, parent, item->name);
-	size_t n_before = t->counted.n;
+	size_t n_before = t->counted.table.n;
 	struct slow_node *n;
 
 	*out = SLOW_NO_NODE;
@@ -401,7 +401,7 @@ static int count_span(struct slow_ties *t, const struct item *item, uint32_t ind
 	if (name_map_put(&t->counted, (uint64_t)index << 32 | (uint32_t)place) < 0)
 		return -ENOMEM;
 	n = &group->nodes[place];
-	n->n_units[unit->side] += t->counted.n > n_before;
+	n->n_units[unit->side] += t->counted.table.n > n_before;
 	n->n[unit->side]++;
 	n->total_ns[unit->side] = add_saturated(n->total_ns[unit->side], end_ns - start_ns);
 	n->self_ns[unit->side] = add_saturated(n->self_ns[unit->side], end_ns - start_ns);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys in an open-addressing table of numbers; see keys.h. */
+/* Keys in an array, and a hash table of their numbers; see keys.h. */
 #include "daemon/pipeline/devices/keys.h"
 
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "base/hash.h"
-
-#define MAX_KEYS (1u << 30) /* twice as many slots still fit into 32 bits */
 
 void keys_init(struct keys *k, uint32_t key_bytes)
 {
@@ -19,7 +16,7 @@ void keys_init(struct keys *k, uint32_t key_bytes)
 void keys_deinit(struct keys *k)
 {
 	free(k->v);
-	free(k->slots);
+	hash_table_deinit(&k->table);
 	keys_init(k, k->n_bytes);
 }
 
@@ -35,62 +32,21 @@ static uint32_t hash_key(const struct keys *k, const void *key)
 	return hash_end(k->seed, sum);
 }
 
-/* The slot that holds |key|, or the empty one where it belongs. Needs n_slots > n. */
-static struct key_slot *find_slot(const struct keys *k, uint32_t sum, const void *key)
-{
-	uint32_t mask = k->n_slots - 1;
-	uint32_t i = sum & mask;
-
-	while (k->slots[i].number &&
-		(k->slots[i].hash != sum ||
-			memcmp(keys_get(k, k->slots[i].number - 1), key, k->n_bytes) != 0))
-		i = (i + 1) & mask;
-	return &k->slots[i];
-}
-
-static void move_slot(struct key_slot *slots, uint32_t mask, struct key_slot slot)
-{
-	uint32_t i = slot.hash & mask;
-
-	while (slots[i].number)
-		i = (i + 1) & mask;
-	slots[i] = slot;
-}
-
-static int grow_slots(struct keys *k)
-{
-	uint32_t n_slots = k->n_slots ? k->n_slots * 2 : 64;
-	struct key_slot *slots = calloc(n_slots, sizeof *slots);
-
-	if (!slots)
-		return 0;
-	for (uint32_t i = 0; i < k->n_slots; i++)
-		if (k->slots[i].number)
-			move_slot(slots, n_slots - 1, k->slots[i]);
-	free(k->slots);
-	k->slots = slots;
-	k->n_slots = n_slots;
-	return 1;
-}
-
-static int make_room(struct keys *k)
-{
-	if (k->n >= MAX_KEYS || grow(&k->v, &k->n_allocated, ((size_t)k->n + 1) * k->n_bytes))
-		return 0;
-	return k->n < k->n_slots / 2 || grow_slots(k);
-}
-
 uint32_t keys_intern_other(struct keys *k, const void *key)
 {
-	uint32_t sum = hash_key(k, key);
-	struct key_slot *slot;
+	uint32_t hash = hash_key(k, key);
+	struct hash_slot *slot;
 
-	if (!make_room(k))
+	if (grow(&k->v, &k->n_allocated, ((size_t)k->n + 1) * k->n_bytes) ||
+		hash_table_make_room(&k->table))
 		return KEYS_NONE;
-	slot = find_slot(k, sum, key);
+	slot = hash_table_first(&k->table, hash);
+	while (slot->number &&
+		(slot->hash != hash || memcmp(keys_get(k, slot->number - 1), key, k->n_bytes) != 0))
+		slot = hash_table_next(&k->table, slot);
 	if (!slot->number) {
-		memcpy(k->v + (size_t)k->n * k->n_bytes, key, k->n_bytes);
-		*slot = (struct key_slot){sum, ++k->n};
+		memcpy(k->v + (size_t)k->n++ * k->n_bytes, key, k->n_bytes);
+		hash_table_add(&k->table, slot, hash);
 	}
 	k->last = slot->number - 1;
 	return k->last;

@@ -9,13 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-struct hash_seed;
-
-/* A slot of the table; empty when |number| is 0. */
-struct key_slot {
-	uint32_t hash;
-	uint32_t number; /* + 1 */
-};
+#include "base/hash.h"
 
 struct keys {
 	const struct hash_seed *seed; /* the target chooses the keys */
@@ -23,8 +17,7 @@ struct keys {
 	uint32_t n;
 	uint32_t n_bytes; /* of a key: a multiple of 8; no padding in it, or all zero */
 	size_t n_allocated; /* bytes */
-	struct key_slot *slots;
-	uint32_t n_slots; /* 0 or a power of two */
+	struct hash_table table; /* from keys to their numbers */
 	uint32_t last; /* the number that was asked for last */
 };
 
