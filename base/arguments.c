@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/nearest.h"
 #include "base/options.h"
 
 /* A command line that is being parsed. */

@@ -99,4 +99,14 @@ int option_unknown_of_recorder(const char *key, const char *value, struct diag *
 /* One line per row of |use|: key, type, range, default, help. */
 void options_print_help(enum option_use use, FILE *out);
 
+/* --- the nearest word ------------------------------------------------------------------------- */
+
+/* The similarity of two words' spelling, for "did you mean". */
+
+/*
+ * Returns the number of letters to insert, delete, replace or swap with a neighbour to get from |a|
+ * to |b|. '-' and '_' count as the same. Only the first 63 letters of each word count.
+ */
+unsigned int nearest_distance(const char *a, const char *b);
+
 #endif

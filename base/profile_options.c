@@ -11,7 +11,7 @@
 
 #include "base/diag.h"
 #include "base/grow.h"
-#include "base/nearest.h"
+#include "base/options.h"
 
 /* A key at this distance from a known one counts as mistyped. */
 #define TYPO_DISTANCE 2u

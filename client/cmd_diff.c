@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/grow.h"
-#include "base/nearest.h"
+#include "base/options.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
 #include "client/process/terminal.h"

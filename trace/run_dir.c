@@ -12,7 +12,6 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "trace/run_dir_file.h"
 
 #define MAX_RUN_BYTES 127
 

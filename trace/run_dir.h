@@ -87,4 +87,17 @@ void run_dir_sanitise(char *name);
  */
 int run_dir_check_name(const char *name, struct diag *d);
 
+/* --- the temporary file ----------------------------------------------------------------------- */
+
+/* The temporary file of a run directory. */
+
+/* Makes the temporary file in r->path. 0, or a negative errno with |d|. */
+int run_dir_open_file(struct run_dir *r, struct diag *d);
+
+/*
+ * Fills |d| with what happened to |path|, and what to do about it; returns |error|, a negative
+ * errno.
+ */
+int run_dir_fail(struct diag *d, int error, const char *path, const char *what);
+
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the file of a run directory under a temporary name, and renames it. */
-#include "trace/run_dir_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

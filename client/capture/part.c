@@ -30,7 +30,7 @@
 #include "client/process/terminal.h"
 #include "client/process/write_behind.h"
 #include "trace/model/space.h"
-#include "trace/run_dir_file.h"
+#include "trace/run_dir.h"
 
 /* --- empty recordings ---------------------------------------------------------------------- */
 

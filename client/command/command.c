@@ -8,7 +8,6 @@
 #include "base/diag.h"
 #include "base/env.h"
 #include "base/log.h"
-#include "base/nearest.h"
 #include "base/options.h"
 #include "client/process/exit.h"
 #include "client/process/terminal.h"

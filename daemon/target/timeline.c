@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
-#include "base/ticks.h"
 
 static void clock_fault_note(int64_t at_ns, int64_t *first_ns, int64_t *last_ns)
 {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/fence.h"
-#include "base/ticks.h"
+#include "base/clock.h"
 #include "lib/record/guest.h"
 #include "lib/record/segment.h"
 #include "lib/record/thread.h"

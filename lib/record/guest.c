@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 
 #include "base/clock.h"
-#include "base/ticks.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAGE_ALIGN 4096

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
-#include "base/ticks.h"
 #include "tests/unit/guest_fixture.h"
 
 struct stage *stage;

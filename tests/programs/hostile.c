@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/ticks.h"
+#include "base/clock.h"
 #include "lib/wire/arena.h"
 #include "lib/wire/serve.h"
 

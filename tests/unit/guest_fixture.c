@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/ticks.h"
 #include "lib/record/guest.h"
 #include "lib/record/strings.h"
 #include "lib/record/thread.h"

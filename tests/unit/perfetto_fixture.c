@@ -13,7 +13,7 @@
 
 #include "base/diag.h"
 #include "tests/unit/view_fixture.h"
-#include "trace/codec/formats.h"
+#include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
 #include "trace/xspace/pbwire.h"
 

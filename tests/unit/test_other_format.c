@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told of files that are no XSpaces, and that nothing is told of those that are. */
-#include "trace/read/other_format.h"
+#include "trace/read/archive.h"
 
 #include <check.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "tests/unit/space_fixture.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/view_fixture.h"
-#include "trace/codec/perfetto_ends.h"
-#include "trace/codec/perfetto_unit.h"
+#include "trace/codec/perfetto_rows.h"
+#include "trace/codec/perfetto_tracks.h"
 #include "trace/read/grouping.h"
 #include "trace/xspace/pbwire.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which archives are one machine: test_perfetto has what becomes of it. */
-#include "trace/codec/perfetto_machines.h"
+#include "trace/codec/perfetto.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/ticks.h"
 #include "tests/unit/drain_fixture.h"
 #include "tests/unit/entry_fixture.h"
 #include "tests/unit/picture_fixture.h"

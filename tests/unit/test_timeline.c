@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/ticks.h"
+#include "base/clock.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/timeline_fixture.h"
 #include "tests/unit/unit.h"

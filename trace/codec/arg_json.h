@@ -3,6 +3,8 @@
 #ifndef TRACE_CODEC_ARG_JSON_H
 #define TRACE_CODEC_ARG_JSON_H
 
+#include <stddef.h>
+
 struct item;
 struct item_arg;
 struct sink;
@@ -19,5 +21,14 @@ typedef void (*arg_json_put)(struct sink *s, const struct item_arg *arg);
 
 /* Writes all arguments as one object, each value by |put|. */
 void arg_json_object(struct sink *s, const struct item *item, arg_json_put put);
+
+/* --- Base64 ----------------------------------------------------------------------------------- */
+
+/* Base64, as in RFC 4648, section 4, with padding. */
+
+#define BASE64_BYTES(n) (((n) + 2) / 3 * 4)
+
+/* Writes BASE64_BYTES(n) characters, not terminated; returns the position after them. */
+char *base64_encode(char *out, const void *data, size_t n);
 
 #endif

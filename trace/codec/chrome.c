@@ -24,7 +24,6 @@
 #include "base/diag.h"
 #include "trace/codec/arg_json.h"
 #include "trace/codec/codec.h"
-#include "trace/codec/formats.h"
 #include "trace/codec/sink.h"
 #include "trace/model/idmap.h"
 #include "trace/read/cursor.h"

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "trace/codec/formats.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"

@@ -94,4 +94,20 @@ int64_t codec_choose_shift(const struct view *view);
  */
 const char *codec_get_item_type(const struct view_track *track, const struct item *item);
 
+/* --- codecs ----------------------------------------------------------------------------------- */
+
+/* The codecs in the table of codec.c. */
+
+extern const struct codec codec_chrome;
+extern const struct codec codec_csv;
+extern const struct codec codec_csv_kernel_stats;
+extern const struct codec codec_csv_kernels;
+extern const struct codec codec_csv_summary;
+extern const struct codec codec_folded;
+extern const struct codec codec_ndjson;
+extern const struct codec codec_perfetto;
+extern const struct codec codec_pprof;
+extern const struct codec codec_speedscope;
+extern const struct codec codec_sqlite;
+
 #endif

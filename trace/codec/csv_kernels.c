@@ -11,7 +11,6 @@
 #include <strings.h>
 
 #include "trace/codec/codec.h"
-#include "trace/codec/formats.h"
 #include "trace/codec/sink.h"
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"

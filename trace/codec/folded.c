@@ -12,7 +12,6 @@
 #include "base/diag.h"
 #include "base/utf8.h"
 #include "trace/codec/codec.h"
-#include "trace/codec/formats.h"
 #include "trace/codec/sink.h"
 #include "trace/codec/stack_tree.h"
 #include "trace/read/view.h"

@@ -7,7 +7,6 @@
 
 #include "trace/codec/arg_json.h"
 #include "trace/codec/codec.h"
-#include "trace/codec/formats.h"
 #include "trace/codec/sink.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"

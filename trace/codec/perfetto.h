@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "trace/codec/codec.h"
-#include "trace/codec/perfetto_machines.h"
 #include "trace/codec/perfetto_packet.h"
 
 struct bundles;
@@ -28,6 +27,25 @@ struct view_track;
 
 /* In the file, times are not negative, and small enough that sums of them do not overflow. */
 #define PERFETTO_MAX_NS (INT64_C(1) << 62)
+
+/* --- machines --------------------------------------------------------------------------------- */
+
+/*
+ * The machines of a Perfetto trace: within a machine a pid is one process. Archives of one host
+ * name are one machine, unless both have a process of the same pid; a view with a grouping has one
+ * machine. Viewers draw no arrows between machines, so there are as few as possible.
+ */
+
+struct perfetto_machines {
+	uint32_t *of_hosts; /* the machine of each host */
+	uint32_t n;
+};
+
+/* 0 or -ENOMEM. */
+int perfetto_machines_init(struct perfetto_machines *m, const struct view *v);
+void perfetto_machines_deinit(struct perfetto_machines *m);
+/* True if |host| is the first host of its machine. */
+bool perfetto_machines_has_first(const struct perfetto_machines *m, uint32_t host);
 
 struct perfetto {
 	const struct view *view;

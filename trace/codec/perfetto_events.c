@@ -12,7 +12,6 @@
 
 #include "base/grow.h"
 #include "trace/codec/perfetto.h"
-#include "trace/codec/perfetto_ends.h"
 #include "trace/codec/perfetto_fields.h"
 #include "trace/codec/perfetto_rows.h"
 #include "trace/codec/perfetto_tracks.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "trace/codec/arg_json.h"
 #include "base/grow.h"
 #include "base/utf8.h"
 #include "trace/codec/perfetto_fields.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/heap.h"
 #include "trace/codec/perfetto.h"
 #include "trace/codec/perfetto_tracks.h"
 
@@ -105,4 +106,37 @@ int64_t perfetto_rows_place(struct perfetto_rows *rows, struct perfetto *w,
 	if (row >= 0)
 		rows->of_lanes[lane] = (uint32_t)row;
 	return row;
+}
+
+/* --- ends of open spans ----------------------------------------------------------------------- */
+
+/*
+ * A heap of ends. If spans nest, the last to begin is the first to end, and each operation takes
+ * one step.
+ */
+
+static bool end_is_before(const void *left, const void *right)
+{
+	const struct perfetto_end *a = left;
+	const struct perfetto_end *b = right;
+
+	return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->order > b->order;
+}
+
+int perfetto_ends_add(struct perfetto_ends *e, const struct perfetto_end *end)
+{
+	if (grow(&e->heap, &e->n_allocated, e->n + 1))
+		return -ENOMEM;
+	e->heap[e->n++] = *end;
+	heap_sift_up(e->heap, e->n, sizeof *e->heap, end_is_before);
+	return 0;
+}
+
+struct perfetto_end perfetto_ends_take(struct perfetto_ends *e)
+{
+	struct perfetto_end first = e->heap[0];
+
+	e->heap[0] = e->heap[--e->n];
+	heap_sift_down(e->heap, e->n, sizeof *e->heap, end_is_before);
+	return first;
 }

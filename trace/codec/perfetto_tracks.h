@@ -44,4 +44,17 @@ static inline uint32_t perfetto_sequence(size_t track)
 	return (uint32_t)track + 1;
 }
 
+/* --- units of counters ------------------------------------------------------------------------ */
+
+struct perfetto_unit {
+	const char *name; /* last word of the counter's name */
+	uint32_t number; /* value of CounterDescriptor.Unit; 0: it has none, and shows |name| */
+};
+
+/*
+ * Finds the unit in a name such as "process rss MiB", "queue_bytes" or "latency (us)". NULL: there
+ * is none.
+ */
+const struct perfetto_unit *perfetto_find_unit(const char *name);
+
 #endif

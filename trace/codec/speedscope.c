@@ -13,10 +13,9 @@
 
 #include "base/cleanup.h"
 #include "trace/codec/codec.h"
-#include "trace/codec/formats.h"
-#include "trace/codec/lane_stack.h"
 #include "trace/codec/sink.h"
 #include "trace/codec/span_reader.h"
+#include "trace/read/lanes.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 

@@ -9,8 +9,6 @@
 
 #include "base/diag.h"
 #include "trace/codec/codec.h"
-#include "trace/codec/formats.h"
-#include "trace/codec/lane_stack.h"
 #include "trace/codec/sqlite_rows.h"
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"

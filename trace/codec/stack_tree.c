@@ -49,9 +49,15 @@ static int reserve_node(struct stack_tree *t)
 		       : 0;
 }
 
-/* The root has no name and no place in the table, so a node's number there is its index. */
+/*
+ * The root has no name and no place in the table, so a node's number there is its index. The table
+ * begins with FEW_SLOTS: in one that is nearly empty the few stacks of most tracks hardly collide.
+ */
 static int add_root(struct stack_tree *t)
 {
+	while (t->table.n_slots < FEW_SLOTS)
+		if (hash_table_grow(&t->table))
+			return -ENOMEM;
 	if (reserve_node(t))
 		return -ENOMEM;
 	t->nodes[t->n_nodes++] = (struct stack_node){0};

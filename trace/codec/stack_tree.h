@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "trace/codec/lane_stack.h"
 #include "trace/codec/span_reader.h"
+#include "trace/read/lanes.h"
 
 struct codec_result;
 struct diag;

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "trace/model/names.h"
 
@@ -217,5 +218,22 @@ int64_t plane_find_int(const struct plane *plane, const char *name);
  * which may be NULL.
  */
 const char *plane_find_text(const struct plane *plane, const char *name);
+
+/* --- names of devices ------------------------------------------------------------------------- */
+
+/* The plane "/device:GPU:N" holds the work of device N. */
+#define PLANE_DEVICE "/device:GPU:"
+/*
+ * The plane "/device:CUSTOM:GPU:N" holds everything about device N that is not its own work: waits
+ * for it, its memory, and the overhead of tracing. XProf draws this plane, but does not count it as
+ * the device's work.
+ */
+#define PLANE_BESIDE_DEVICE "/device:CUSTOM:GPU:"
+
+/* "/device:" begins the names that XLA and proftap use, "#Chip" those of older TPUs. */
+static inline bool plane_name_is_device(const char *name)
+{
+	return strncmp(name, "/device:", 8) == 0 || strncmp(name, "#Chip", 5) == 0;
+}
 
 #endif

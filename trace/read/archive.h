@@ -196,4 +196,24 @@ int64_t archive_plane_find_int(const struct archive_plane *plane, const char *ke
  */
 char *archive_plane_copy_text(const struct archive_plane *plane, const char *key);
 
+/* --- files of other formats ------------------------------------------------------------------- */
+
+/*
+ * Recognizes files that are no XSpaces. Other formats are protobuf messages, too, and a reader of
+ * XSpaces would skip their fields as unknown: it would show an empty trace, or one with a string
+ * table as its host names.
+ */
+
+/*
+ * Returns a text that names the format of the bytes, and what to do about it; NULL if they may be
+ * an XSpace, whole or not.
+ */
+const char *other_format_find(const uint8_t *data, size_t n_bytes);
+
+/* --- making the index ------------------------------------------------------------------------- */
+
+/* Indexes all bytes at archive->data. 0, or a negative errno with |d|. */
+int archive_index(struct archive *archive, struct diag *d);
+void archive_plane_deinit(struct archive_plane *plane);
+
 #endif

@@ -5,7 +5,6 @@
  * rest. Each event of a line is read once, to check that it can be read, and to find the order and
  * the times of the line.
  */
-#include "trace/read/archive_index.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Joins the processes of which both proftap and JAX's profiler server recorded threads. */
-#include "trace/read/stock_threads.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  *	      item      cursor.h
  *
  * A program that both proftap and JAX's profiler server recorded is one process with the tracks of
- * both archives (stock_threads.h). A thread that both recorded is one row of two tracks, proftap's
+ * both archives (stock_threads.c). A thread that both recorded is one row of two tracks, proftap's
  * first.
  *
  * There are no locks inside; several cursors may read at the same time.

@@ -13,10 +13,8 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "trace/model/device_name.h"
 #include "trace/model/space.h"
 #include "trace/read/archive.h"
-#include "trace/read/stock_threads.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
@@ -199,7 +197,7 @@ static int64_t take_process(struct view_builder *b, const struct archive_plane *
 /*
  * Derived lines repeat the contents of other lines: XLA sums a device's operations up to steps,
  * modules, name scopes and lines of source, each on a line of its own beside the operations. So do
- * the lines of a plane beside a device's own (trace/model/device_name.h): the host's waits for the
+ * the lines of a plane beside a device's own (trace/model/space.h): the host's waits for the
  * device are on the host's threads, too. Viewers draw derived lines like any other, but sums of
  * times leave them out.
  */

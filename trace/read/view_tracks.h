@@ -14,4 +14,15 @@ int view_add_tracks(struct view *v);
 /* Returns the pid of the plane's process; 0: it has none. |plane| may be NULL. */
 int64_t archive_plane_find_pid(const struct archive_plane *plane);
 
+/* --- threads that two servers recorded -------------------------------------------------------- */
+
+/*
+ * A program may be recorded by proftap and by JAX's profiler server at once. Their traces become
+ * one process if both have one of its threads: the plane stat ptap_stock_thread_ids maps proftap's
+ * lines to the ids that JAX's server gives threads.
+ */
+
+/* Joins such processes of |view|, and makes the tracks of one thread one row. 0 or -ENOMEM. */
+int stock_threads_join(struct view *view);
+
 #endif

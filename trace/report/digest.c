@@ -11,7 +11,6 @@
 #include "trace/model/space.h" /* PLANE_ENVIRONMENT */
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
-#include "trace/report/digest_parts.h"
 #include "trace/saturate.h"
 
 /* --- the digest's time --------------------------------------------------------------------- */

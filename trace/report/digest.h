@@ -22,15 +22,106 @@
 #include <stdint.h>
 
 #include "trace/read/selection.h"
-#include "trace/report/busy.h"
-#include "trace/report/gauges.h"
+#include "trace/report/name_map.h"
 #include "trace/report/rows.h"
 #include "trace/xspace/totals.h"
 
 struct archive_plane;
 struct diag;
+struct item;
 struct view;
 struct view_track;
+
+/* --- busy time -------------------------------------------------------------------------------- */
+
+/*
+ * Computes how much of a time is covered by spans, which come in order of their starts, and the
+ * longest gaps between them, also at the ends of that time.
+ */
+
+#define BUSY_GAPS 8 /* number of longest gaps that are kept */
+#define BUSY_NO_NAME UINT32_MAX
+
+struct idle_gap {
+	int64_t start_ns;
+	int64_t end_ns;
+	uint32_t after; /* name of the span that ended last; BUSY_NO_NAME: none had begun */
+	uint32_t before; /* name of the span that ends the gap; BUSY_NO_NAME: none did */
+};
+
+struct busy {
+	int64_t begin_ns; /* the time that may be covered */
+	int64_t end_ns;
+	int64_t busy_ns;
+	/* Longest first; gaps of equal length in order of time. Allocated without slack */
+	struct idle_gap *gaps;
+	size_t n_gaps;
+	int64_t until_ns; /* spans and gaps are counted up to here */
+	uint32_t last; /* name of the span that ends at |until_ns| */
+};
+
+/* |end_ns| >= |begin_ns| */
+void busy_init(struct busy *b, int64_t begin_ns, int64_t end_ns);
+void busy_deinit(struct busy *b);
+/* 0 or -ENOMEM. */
+int busy_add(struct busy *b, int64_t start_ns, int64_t end_ns, uint32_t name);
+/* Ends the adding. 0 or -ENOMEM. */
+int busy_finish(struct busy *b);
+/* Makes |b| a copy of |from|. 0 or -ENOMEM. */
+int busy_copy(struct busy *b, const struct busy *from);
+int64_t gap_get_length(const struct idle_gap *gap); /* ns */
+/* Returns the covered share, 0 to 1. */
+double busy_get_share(const struct busy *b);
+
+/* --- counters --------------------------------------------------------------------------------- */
+
+#define COUNTER_SLOTS 16
+
+/*
+ * A value holds until the next sample of its counter, and the last one until the end of the time.
+ * The sample of a rate is at the beginning of the interval that it was measured over
+ * (daemon/pipeline/assembly/usage_lines.c), so that its mean multiplied by the time is the total.
+ */
+struct gauge {
+	uint32_t name;
+	/* Samples that are finite numbers; if it is 0, the members below have no meaning */
+	uint64_t n;
+	double min;
+	double max;
+	double mean; /* weighted by time; unweighted if no sample holds for any time */
+	double last;
+	double slots[COUNTER_SLOTS]; /* the mean of each sixteenth of the time, weighted by time */
+	double ns_of_slot[COUNTER_SLOTS]; /* for how long in each of these a value is known */
+	double known_ns; /* for how long in all a value is known */
+	int64_t last_ns; /* time of the sample |last| */
+	/*
+	 * Track of |last|: several tracks may have a counter of the name, each with values of its
+	 * own
+	 */
+	uint64_t track;
+};
+
+/* In order of first use. */
+struct gauges {
+	int64_t begin_ns; /* the time that is summed up */
+	int64_t end_ns;
+	struct gauge *v;
+	size_t n;
+	size_t n_allocated;
+	struct name_map places;
+};
+
+void gauges_init(struct gauges *counters, int64_t begin_ns, int64_t end_ns);
+void gauges_deinit(struct gauges *counters);
+/* Adds a sample; those of one |track| must come in order of time. 0 or -ENOMEM. */
+int gauges_add(struct gauges *counters, const struct item *item, uint64_t track);
+/*
+ * Ends the adding, and drops the counters whose names are not wanted (NULL: all are), or that have
+ * no number.
+ */
+void gauges_finish(struct gauges *counters, const uint8_t *wanted);
+
+/* --- the digest ------------------------------------------------------------------------------- */
 
 /*
  * The kind of an event on a thread's line. In foreign traces a span may also be the end of a flow.
@@ -158,5 +249,38 @@ size_t digest_find_plane(const struct digest *g, const struct view_track *track)
 
 /* Finds the start of the recordings and their length together; false if no file has them. */
 bool digest_get_session(const struct view *view, uint64_t *start_unix_ns, uint64_t *duration_ns);
+
+/* --- members in groups ------------------------------------------------------------------------ */
+
+/*
+ * Sorts the members of a list into groups, in the order of the list, so that a group need not
+ * search all members.
+ */
+
+#define GROUPS_END SIZE_MAX
+
+struct groups {
+	size_t *first; /* first member of each group */
+	size_t *next; /* the member after each member in its group; GROUPS_END: it is the last */
+};
+
+/*
+ * |get_group| returns the group, below |n_groups|, of member |i|, below |n_members|. 0 or -ENOMEM;
+ * call groups_deinit() in any case.
+ */
+int groups_make(struct groups *groups, size_t n_groups, size_t n_members,
+	size_t (*get_group)(const void *context, size_t i), const void *context);
+void groups_deinit(struct groups *groups);
+
+/* --- steps of digest_make() ------------------------------------------------------------------- */
+
+/* Reads a track of any kind. 0, or a negative errno with |d|. */
+int digest_read_track(struct digest *g, const struct view_track *track, struct diag *d);
+/* Adds a span as a step and as the end of a flow, if it is one. 0 or -ENOMEM. */
+int digest_add_marks(struct digest *g, struct digest_plane *plane, const struct item *item);
+/*
+ * Finds the time that the tracks of each process cover together. 0, or a negative errno with |d|.
+ */
+int digest_cover(struct digest *g, struct diag *d);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds and counts the units of work in two traces. */
-#include "trace/report/pace.h"
+#include "trace/report/diff.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Writes the report as one JSON object. Keys are stable; times are integers in nanoseconds; an
  * unknown value is null or an empty list, never left out.
  */
-#include "trace/report/report_json_parts.h"
+#include "trace/report/report_json.h"
 
 #include "base/cleanup.h"
 #include "trace/json.h"
@@ -14,7 +14,6 @@
 #include "trace/report/launches.h"
 #include "trace/report/output.h"
 #include "trace/report/report.h"
-#include "trace/report/report_json.h"
 #include "trace/report/slow.h"
 #include "trace/saturate.h"
 

@@ -9,10 +9,8 @@
 #include "trace/read/view.h"
 #include "trace/report/digest.h"
 #include "trace/report/facts.h"
-#include "trace/report/groups.h"
 #include "trace/report/report.h"
 #include "trace/report/report_json.h"
-#include "trace/report/report_json_parts.h"
 #include "trace/report/slow.h"
 
 /* --- steps --------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include "trace/read/view.h"
 #include "trace/report/cpu_shares.h"
 #include "trace/report/digest.h"
-#include "trace/report/report_json_parts.h"
+#include "trace/report/report_json.h"
 #include "trace/report/slow.h"
 
 #define MAX_GROWN 8 /* limit of spans below one parent */

@@ -16,9 +16,6 @@
 #include "trace/report/cpu_shares.h"
 #include "trace/report/digest.h"
 #include "trace/report/report.h"
-#include "trace/report/slow_choice.h"
-#include "trace/report/slow_others.h"
-#include "trace/report/slow_ties.h"
 #include "trace/saturate.h"
 
 #define NO_GROUP UINT8_MAX

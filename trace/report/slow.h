@@ -11,7 +11,7 @@
  * The spans inside of a unit, on the unit's thread, are kept as a tree of names. For spans on other
  * threads and on devices, the time that they ran together with the unit is kept. An async span has
  * no thread: all threads are other threads, and its tree is made of the spans that have its id
- * (slow_ties.h).
+ * (slow_ties.c).
  *
  * A second reading of the view finds the units, and a third one the spans on other threads. Memory
  * grows with the names inside of units, up to SLOW_MAX_NODES nodes in the tree of each group, and
@@ -29,7 +29,10 @@
 struct cpu_shares;
 struct diag;
 struct digest;
+struct item;
 struct row;
+struct slow_others;
+struct slow_ties;
 struct view_track;
 
 #define SLOW_GROUPS 8 /* limit of groups; those that lost most time are chosen */
@@ -106,10 +109,10 @@ struct slow_group {
 	uint64_t n; /* number of whole units */
 	uint64_t n_units[SLOW_SIDES];
 	int64_t total_ns[SLOW_SIDES];
-	uint64_t n_looked[SLOW_SIDES]; /* number of units whose ties were examined (slow_ties.h) */
+	uint64_t n_looked[SLOW_SIDES]; /* number of units whose ties were examined (slow_ties.c) */
 	struct slow_flow *flows; /* sorted by how much later they arrived, most first */
 	size_t n_flows;
-	/* Those of async spans are made of spans with their id (slow_ties.h) */
+	/* Those of async spans are made of spans with their id (slow_ties.c) */
 	struct slow_node *nodes;
 	size_t n_nodes;
 	size_t n_nodes_allocated;
@@ -192,5 +195,74 @@ size_t slow_list_grown(
  */
 bool slow_find_wait(
 	const struct slow *s, const struct slow_group *group, double *wait_ns, double *error_ns);
+
+/* --- choosing groups -------------------------------------------------------------------------- */
+
+/* Chooses the groups of a comparison of slow units with typical ones. */
+
+/*
+ * Fills in s->groups, those that lost most time first. |factor| is that of slow_make(). 0 or
+ * -ENOMEM.
+ */
+int slow_choose_groups(struct digest *g, struct slow *s, double factor);
+
+/* --- spans of other threads ------------------------------------------------------------------- */
+
+/*
+ * Finds the spans that ran on other threads and devices while slow units ran, and while typical
+ * ones ran (slow.h). At most SLOW_OTHERS_WINDOWS units of each side of a group are examined, spread
+ * over all of them.
+ */
+
+#define SLOW_OTHERS_WINDOWS 1024
+
+/* 0 or -ENOMEM; call slow_others_free() in any case. */
+int slow_others_new(struct slow *s, const struct digest *g, struct slow_others **out);
+struct slow_others *slow_others_free(struct slow_others *o); /* NULL ok; returns NULL */
+
+/*
+ * The units that are added next are on |track|; NULL: they are on no thread, so that all tracks are
+ * others.
+ */
+void slow_others_begin(struct slow_others *o, const struct view_track *track);
+/* Adds a unit. Those of one track must come in the order of their starts. 0 or -ENOMEM. */
+int slow_others_add(
+	struct slow_others *o, size_t group, enum slow_side side, int64_t start_ns, int64_t end_ns);
+/*
+ * Reads the spans that ran at the same time, after all units were added, and fills in
+ * group->others. 0, or a negative errno with |d|.
+ */
+int slow_others_find(struct slow_others *o, struct diag *d);
+
+/* --- tied spans ------------------------------------------------------------------------------- */
+
+/*
+ * Finds the spans and flows on other threads that the trace ties to slow units, and to typical
+ * ones:
+ *
+ * 	flows         that arrived in a unit on its thread, and the spans that they left
+ * 	async spans   have no thread. The spans on threads that have their id belong to them: the id
+ * 	              is the argument "id" of the span, or of the mark of a flow directly inside of
+ * 	              it. A span around the whole async span does not belong to it.
+ *
+ * At most SLOW_TIES_UNITS units of each side of a group are examined, spread over all of them.
+ */
+
+#define SLOW_TIES_UNITS 1024
+
+int slow_ties_new(struct slow *s, const struct digest *g, struct slow_ties **out);
+struct slow_ties *slow_ties_free(struct slow_ties *t); /* NULL ok; returns NULL */
+
+/*
+ * Adds a unit of |group|, on |track|, which is NULL for async spans. Those of a thread must come in
+ * order. 0 or -ENOMEM.
+ */
+int slow_ties_add(struct slow_ties *t, size_t group, enum slow_side side, const struct item *unit,
+	const struct view_track *track);
+/*
+ * Fills in the flows of groups, and the nodes of async spans, after all units were added. 0, or a
+ * negative errno with |d|.
+ */
+int slow_ties_find(struct slow_ties *t, struct diag *d);
 
 #endif

@@ -3,7 +3,6 @@
  * Chooses the names whose slow units are compared with typical ones: those that lost most time by
  * them.
  */
-#include "trace/report/slow_choice.h"
 
 #include <errno.h>
 #include <math.h>

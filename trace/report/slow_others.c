@@ -5,7 +5,7 @@
  * The sums are kept for each moment at which a unit begins or ends; between two moments they are
  * linear.
  */
-#include "trace/report/slow_others.h"
+#include "trace/report/slow.h"
 
 #include <errno.h>
 #include <stdlib.h>

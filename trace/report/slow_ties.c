@@ -4,7 +4,7 @@
  * with an id, which may only be known by a mark behind spans inside of them. The second one finds
  * where these flows left, and the spans inside of those with an id.
  */
-#include "trace/report/slow_ties.h"
+#include "trace/report/slow.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,10 +12,8 @@
 
 #include "base/grow.h"
 #include "trace/saturate.h"
-#include "trace/xspace/graft_plane.h"
 #include "trace/xspace/pbwire.h"
 #include "trace/xspace/split.h"
-#include "trace/xspace/split_walk.h"
 
 #define PLANES_PER_PROCESS 4096 /* plane ids that each process has for its own */
 #define MIN_RANGE_BYTES 4096 /* shorter ranges are copied into the frame */

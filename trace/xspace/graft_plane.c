@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds and writes the names and process ids of encoded planes. */
-#include "trace/xspace/graft_plane.h"
+#include "trace/xspace/graft.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct diag;
+struct pb_field;
 
 #define SPLIT_MAX_PARTS 256
 #define SPLIT_MARK_BYTES 128 /* size limit of the mark */
@@ -42,5 +43,30 @@ int split_plan(struct split *s, struct diag *d);
 size_t split_find_part(const struct split *s, int64_t time_ns);
 /* Writes each part to its descriptor, an empty file. 0, or a negative errno. */
 int split_write(const struct split *s, const int *fds);
+
+/* --- walking over an encoded space ------------------------------------------------------------ */
+
+/*
+ * One walk over an encoded XSpace, for split.c and graft.c: a visitor gets its planes, lines and
+ * events as bytes.
+ */
+
+struct split_visitor {
+	/*
+	 * A plane, or a line in it, begins and ends. |number| is its field's number in the message
+	 * that it is in; |line_ns| is the timestamp of a line.
+	 */
+	int (*begin)(
+		uint32_t number, const struct pb_field *message, int64_t line_ns, void *context);
+	int (*end)(void *context);
+	/* The bytes of an event's field, and its start in ns. */
+	int (*event)(int64_t time_ns, const uint8_t *p, size_t n, void *context);
+	/* The bytes of any other field. */
+	int (*other)(const uint8_t *p, size_t n, void *context);
+	void *context;
+};
+
+/* Ends early with the result of a callback that is not 0; -EBADMSG if the bytes are no XSpace. */
+int split_walk(const struct split *s, const struct split_visitor *v);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "trace/json.h"
-#include "trace/model/device_name.h"
 #include "trace/model/space.h"
 #include "trace/xspace/pbwire.h"
 

@@ -11,7 +11,7 @@
 #include "base/diag.h"
 #include "base/line_break.h"
 #include "base/log.h"
-#include "base/nearest.h"
+#include "base/options.h"
 #include "daemon/host/config/listener.h"
 
 #define MAX_STOP_LIMIT_S 3600

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/model/device_name.h"
+#include "trace/model/space.h"
 
 struct device_drawing;
 struct plane;
@@ -41,7 +41,7 @@ int device_plane_open(struct device_plane *p, struct device_drawing *g, unsigned
 	unsigned ordinal, size_t n_streams, struct space *space);
 /*
  * Goes from the plane of a device, which device_plane_open() opened for the same |g|, to the one
- * beside it (trace/model/device_name.h), and adds that one if it does not exist yet. 0 or -ENOMEM.
+ * beside it (trace/model/space.h), and adds that one if it does not exist yet. 0 or -ENOMEM.
  */
 int device_plane_open_beside(struct device_plane *p, struct device_drawing *g, unsigned collector,
 	unsigned ordinal, struct space *space);
