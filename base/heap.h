@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A binary heap in the caller's array of |n| items of |size| bytes each: the first item comes before
- * all others. The functions are inlined together with the caller's |is_before|.
+ * A binary heap in the caller's array of |n| items of |size| bytes each: the first item comes
+ * before all others. The functions are inlined together with the caller's |is_before|.
  *
  *   add:            items[n++] = item; heap_sift_up(items, n, sizeof *items, is_before);
  *   remove first:   items[0] = items[--n]; heap_sift_down(items, n, sizeof *items, is_before);

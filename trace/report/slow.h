@@ -240,10 +240,10 @@ int slow_others_find(struct slow_others *o, struct diag *d);
  * Finds the spans and flows on other threads that the trace ties to slow units, and to typical
  * ones:
  *
- * 	flows         that arrived in a unit on its thread, and the spans that they left
- * 	async spans   have no thread. The spans on threads that have their id belong to them: the id
- * 	              is the argument "id" of the span, or of the mark of a flow directly inside of
- * 	              it. A span around the whole async span does not belong to it.
+ *   flows         that arrived in a unit on its thread, and the spans that they left
+ *   async spans   have no thread. The spans on threads that have their id belong to them: the id
+ *                 is the argument "id" of the span, or of the mark of a flow directly inside of
+ *                 it. A span around the whole async span does not belong to it.
  *
  * At most SLOW_TIES_UNITS units of each side of a group are examined, spread over all of them.
  */
