@@ -35,7 +35,7 @@
 #include "daemon/serve/children/joins.h"
 #include "daemon/serve/children/registry.h"
 #include "daemon/serve/children/starter.h"
-#include "daemon/serve/message/stream_place.h"
+#include "daemon/serve/message/trace_stream.h"
 #include "daemon/serve/session/recorder_end.h"
 #include "daemon/serve/session/recorder_work.h"
 #include "daemon/serve/session/repository.h"

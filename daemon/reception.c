@@ -2,6 +2,7 @@
 /* Connections of clients; see reception.h. */
 #include "daemon/reception.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ void reception_init(struct reception *r, struct service *service, struct target 
 	access_init(&r->access, target);
 }
 
-static int reception_may_connect(int fd, void *context)
+static bool reception_may_connect(int fd, void *context)
 {
 	struct reception *r = context;
 
@@ -35,7 +36,7 @@ static int reception_may_connect(int fd, void *context)
 				      : access_allows_tcp(&r->access, fd);
 }
 
-static int reception_may_connect_locally(int fd, void *context)
+static bool reception_may_connect_locally(int fd, void *context)
 {
 	struct reception *r = context;
 
@@ -94,7 +95,7 @@ static void reception_open_private(struct reception *r, uv_loop_t *loop)
 {
 	const struct private_policy policy = {reception_may_connect_locally, reception_serve,
 		reception_hear_child, reception_describe_service, r};
-	int error = private_open(&r->private, loop, r->target->pid, &policy);
+	int error = private_sockets_open(&r->private, loop, r->target->pid, &policy);
 
 	if (error)
 		log_info(LOG_LISTEN, "no private socket: %s", errno_words(error));
@@ -106,7 +107,7 @@ int reception_open(struct reception *r, uv_loop_t *loop)
 {
 	const struct door_policy policy = {.may_enter = reception_may_connect,
 		.serve = reception_serve,
-		.hear = reception_hear_child,
+		.on_notice = reception_hear_child,
 		.context = r};
 
 	access_look(&r->access, SPAWN_FD_LISTENER);
@@ -190,7 +191,7 @@ void reception_close(struct reception *r)
 {
 	door_close(&r->door);
 	socket_file_remove(&r->socket_file);
-	private_close(&r->private);
+	private_sockets_close(&r->private);
 	announcer_close(&r->announcer);
 }
 

@@ -16,7 +16,7 @@
 #include "daemon/serve/children/notice_relay.h"
 #include "daemon/serve/door/access.h"
 #include "daemon/serve/door/door.h"
-#include "daemon/serve/door/private.h"
+#include "daemon/serve/door/private_sockets.h"
 #include "lib/wire/arena.h"
 
 struct rpc_server;
@@ -29,7 +29,7 @@ struct reception {
 	struct target *target;
 	struct access access;
 	struct door door;
-	struct private private;
+	struct private_sockets private;
 	char own_socket[ARENA_SOCKET_BYTES]; /* the private one, "unix:PATH"; "": none */
 	struct notice_relay notices; /* to the parent's server, and from the children's */
 	struct announcer announcer; /* to host daemons, which send channels */

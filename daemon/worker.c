@@ -15,7 +15,6 @@
 #include "daemon/serve/session/local_trace.h"
 #include "daemon/serve/session/recorder_end.h"
 #include "daemon/serve/session/recorder_work.h"
-#include "daemon/serve/session/request_list.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static void host_log_open(void)
 #define KEPT_BYTES (8 << 20)
 
 /* Every user of this machine may connect. Each call checks the programs that its user may see. */
-static int may_enter(int fd, void *context)
+static bool may_enter(int fd, void *context)
 {
 	struct host *h = context;
 	struct caller caller;

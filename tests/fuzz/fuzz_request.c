@@ -70,7 +70,7 @@ static void check_start(const uint8_t *data, size_t n_bytes)
 {
 	struct session_request *request;
 	struct diag d = DIAG_INIT;
-	int for_recorder;
+	bool for_recorder;
 	int r = request_decode_start(data, n_bytes, &request, &for_recorder, &d);
 
 	if (!r && !request->session_id[0])

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/host/machine/machine_plane.h"
-#include "daemon/serve/message/reply_message.h"
+#include "daemon/serve/message/reply.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What several traces may take together: whose limit it is, and what comes back. */
+/* The disk space that several traces share: which limit it has, and that room is given back. */
 #include "daemon/serve/remote/disk_share.h"
 
 #include <check.h>

@@ -4,7 +4,7 @@
  * before session_take() has returned. Linked with -Wl,--wrap=session_take. gRPC lives in the test's
  * own process: check forks before the fixture.
  */
-#include "daemon/serve/calls/service_handlers.h"
+#include "daemon/serve/calls/service.h"
 
 #include <check.h>
 #include <stdatomic.h>

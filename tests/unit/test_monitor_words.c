@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "daemon/pipeline/usage/usage.h"
-#include "daemon/serve/calls/step_times.h"
 #include "daemon/target/target.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that wait: their order, who is picked, and that each is told once. */
-#include "daemon/serve/session/request_list.h"
+#include "daemon/serve/session/session_request.h"
 
 #include <check.h>
 #include <errno.h>
@@ -11,7 +11,6 @@
 #include "base/diag.h"
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/recording/capture.h"
-#include "daemon/serve/session/session_request.h"
 #include "tests/unit/unit.h"
 
 /* What was told to whom, in the order in which it was. */
@@ -82,7 +81,7 @@ START_TEST(one_comes_at_the_end_while_there_is_room)
 }
 END_TEST
 
-static int is_lower(const struct session_request *request, const void *limit)
+static bool is_lower(const struct session_request *request, const void *limit)
 {
 	return request->session_id[0] < *(const char *)limit;
 }

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/pipeline/recording/orders.h"
-#include "daemon/serve/session/request_list.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
@@ -109,17 +108,17 @@ static void deliver(
 }
 
 /* As a call that came while the worker did something else. */
-static void ask(enum recorder_ask what)
+static void ask(enum recorder_action what)
 {
 	struct session_request *request = calloc(1, sizeof *request);
 
 	ck_assert_ptr_nonnull(request);
 	profile_options_init(&request->capture.options);
-	request->recorder_ask = what;
+	request->recorder_action = what;
 	request->discards = 1;
 	request->begin = begin;
 	request->deliver = deliver;
-	ck_assert_int_eq(request_list_append(&session.recorder_asks, request, 2), 0);
+	ck_assert_int_eq(request_list_append(&session.recorder_requests, request, 2), 0);
 }
 
 START_TEST(idle_worker_sleeps_for_good)

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "daemon/host/calls/machine_part.h"
 #include "daemon/pipeline/assembly/delivery.h"
-#include "daemon/serve/message/reply_message.h"
+#include "daemon/serve/message/reply.h"
 #include "daemon/serve/message/trace_part.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/client.h"

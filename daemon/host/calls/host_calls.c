@@ -15,7 +15,7 @@
 #include "daemon/host/programs/programs.h"
 #include "daemon/kernel/proc_file.h"
 #include "daemon/serve/calls/methods.h"
-#include "daemon/serve/message/reply_message.h"
+#include "daemon/serve/message/reply.h"
 #include "daemon/serve/message/target_message.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/server.h"

@@ -22,7 +22,7 @@
 #include "daemon/host/programs/programs.h"
 #include "daemon/serve/calls/errand.h"
 #include "daemon/serve/calls/methods.h"
-#include "daemon/serve/message/reply_message.h"
+#include "daemon/serve/message/reply.h"
 #include "daemon/serve/message/target_message.h"
 #include "daemon/serve/message/trace_part.h"
 #include "proftap/v1/profiler.pb-c.h"

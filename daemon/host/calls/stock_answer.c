@@ -26,7 +26,6 @@
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/serve/calls/errand.h"
 #include "daemon/serve/message/reply.h"
-#include "daemon/serve/message/reply_message.h"
 #include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 

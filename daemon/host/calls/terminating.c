@@ -17,7 +17,7 @@
 #include "daemon/host/programs/program_channel.h"
 #include "daemon/host/programs/programs.h"
 #include "daemon/serve/calls/errand.h"
-#include "daemon/serve/message/reply_message.h"
+#include "daemon/serve/message/reply.h"
 #include "rpc/client.h"
 #include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs on disk; see analysis.h. */
-#include "daemon/serve/calls/analysis.h"
+/*
+ * tensorflow.ProfileAnalysis: NewSession records into, and EnumSessions and GetSessionToolData
+ * read, the runs in the directory that the operator named. Without one each call is
+ * FAILED_PRECONDITION.
+ */
+#include "daemon/serve/calls/service.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +24,35 @@
 #include "base/grow.h"
 #include "daemon/pipeline/assembly/spool.h"
 #include "daemon/serve/calls/errand.h"
-#include "daemon/serve/calls/service.h"
-#include "daemon/serve/message/reply_message.h"
+#include "daemon/serve/calls/fan_out.h"
+#include "daemon/serve/message/reply.h"
+#include "daemon/serve/remote/remote_error.h"
 #include "daemon/serve/session/repository.h"
 #include "rpc/server.h"
 #include "trace/run_dir.h"
 #include "trace/xspace/pbwire.h"
 #include "tsl/profiler/protobuf/profiler_analysis.pb-c.h"
 
-/* --- GetSessionToolData ----------------------------------------------------------------------- */
+/* Answers |call| with what a function of repository.h returned as |error|. */
+static void fail_analysis(struct rpc_call *call, int error, const struct diag *d)
+{
+	if (error == -ENOENT)
+		rpc_call_fail(call, RPC_NOT_FOUND, d->text);
+	else if (error == -EINVAL)
+		rpc_call_fail(call, RPC_INVALID_ARGUMENT, d->text);
+	else if (error == -EACCES)
+		rpc_call_fail(call, RPC_FAILED_PRECONDITION, d->text);
+	else if (error == -ENOMEM)
+		reply_no_memory(call);
+	else
+		rpc_call_fail(call, RPC_INTERNAL, d->text);
+}
+
+/* --- GetSessionToolData --------------------------------------------------------------------- */
 
 #define PIECE_BYTES ((size_t)1 << 20)
 
-/* A file of a run is HOST.TOOL. No other file is given away. */
+/* The files of a run are HOST.TOOL; no other file is sent. */
 #define N_TOOLS 5
 
 static char *const tools[N_TOOLS] = {"xplane.pb", "trace.json.gz", "pftrace", "pprof", "csv"};
@@ -41,12 +63,12 @@ static int check_tool(const char *tool, struct diag *d)
 		if (strcmp(tool, tools[i]) == 0)
 			return 0;
 	return diag_set(d, -ENOENT,
-		"tool \"%.60s\": not known here; there are xplane.pb, trace.json.gz, pftrace, pprof "
-		"and csv",
+		"tool \"%.60s\": not known here; there are xplane.pb, trace.json.gz, pftrace, "
+		"pprof and csv",
 		tool);
 }
 
-static int open_file(
+static int open_tool_file(
 	struct errand *e, const Tensorflow__ProfileSessionDataRequest *q, struct diag *d)
 {
 	const struct service *service = e->context;
@@ -70,8 +92,8 @@ static int open_file(
 		     : r;
 }
 
-/* Everything of the answer that comes before the file's |n_bytes|. */
-static void put_head(struct chunks *message, uint64_t n_bytes)
+/* Encodes the part of the answer that comes before the |n_bytes| of the file. */
+static void put_data_head(struct chunks *message, uint64_t n_bytes)
 {
 	static const char format[] = "application/octet-stream";
 	uint8_t head[80];
@@ -92,7 +114,7 @@ static int copy_piece(int fd, uint8_t *piece, uint64_t at, size_t n, struct spoo
 	return r ? r : spool_append_bytes(spool, piece, n);
 }
 
-static int copy(int fd, uint64_t n_bytes, struct spool *spool)
+static int copy_file(int fd, uint64_t n_bytes, struct spool *spool)
 {
 	_cleanup_free_ uint8_t *piece = malloc(PIECE_BYTES);
 	int r = piece ? 0 : -ENOMEM;
@@ -106,16 +128,17 @@ static int copy(int fd, uint64_t n_bytes, struct spool *spool)
 	return r;
 }
 
-static void release(void *spool)
+static void release_spool(void *spool)
 {
 	spool_release(spool);
 }
 
 /*
- * The file as it is. The answer is one message, and clients decide when it is taken: it lies in a
- * file that nobody can make shorter, and not in memory.
+ * Puts the bytes of the file into |message|. A slow client holds the answer, which is one message,
+ * for long: so it is mapped from a copy in the spool, which takes no memory and which nobody can
+ * truncate.
  */
-static int put_file(int fd, uint64_t n_bytes, struct chunks *message, struct diag *d)
+static int put_tool_file(int fd, uint64_t n_bytes, struct chunks *message, struct diag *d)
 {
 	struct spool *spool;
 	const uint8_t *map;
@@ -123,10 +146,10 @@ static int put_file(int fd, uint64_t n_bytes, struct chunks *message, struct dia
 
 	if (r || !n_bytes)
 		return r;
-	r = copy(fd, n_bytes, spool);
+	r = copy_file(fd, n_bytes, spool);
 	map = r ? NULL : spool_map(spool);
 	if (map) {
-		chunks_lend(message, map, (size_t)n_bytes, release, spool);
+		chunks_lend(message, map, (size_t)n_bytes, release_spool, spool);
 		return message->error;
 	}
 	spool_release(spool);
@@ -137,19 +160,19 @@ static int put_file(int fd, uint64_t n_bytes, struct chunks *message, struct dia
 			    : diag_set(d, r, "no room for a copy of the file: %s", errno_words(r));
 }
 
-static int read_file(int fd, struct chunks *message, struct diag *d)
+static int read_tool_file(int fd, struct chunks *message, struct diag *d)
 {
 	struct stat st;
 	int r;
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > INT32_MAX)
 		return diag_set(d, -EFBIG, "not a file of less than 2 GiB");
-	put_head(message, (uint64_t)st.st_size);
-	r = put_file(fd, (uint64_t)st.st_size, message, d);
+	put_data_head(message, (uint64_t)st.st_size);
+	r = put_tool_file(fd, (uint64_t)st.st_size, message, d);
 	return r ? r : message->error;
 }
 
-static void get_data(struct errand *e)
+static void do_get_data(struct errand *e)
 {
 	Tensorflow__ProfileSessionDataRequest *request =
 		tensorflow__profile_session_data_request__unpack(
@@ -164,44 +187,30 @@ static void get_data(struct errand *e)
 			"the request is not a ProfileSessionDataRequest");
 		return;
 	}
-	fd = open_file(e, request, &d);
+	fd = open_tool_file(e, request, &d);
 	tensorflow__profile_session_data_request__free_unpacked(request, NULL);
-	r = fd < 0 ? fd : read_file(fd, &message, &d);
+	r = fd < 0 ? fd : read_tool_file(fd, &message, &d);
 	if (!r) {
 		rpc_call_reply(e->call, &message);
 		return;
 	}
 	chunks_deinit(&message);
-	analysis_fail(e->call, r, &d);
+	fail_analysis(e->call, r, &d);
 }
 
 void analysis_get_data(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
 	struct service *service = context;
 
-	errand_start(service->errands, ERRAND_FILES, call, bytes, n, get_data);
+	errand_start(service->errands, ERRAND_FILES, call, bytes, n, do_get_data);
 }
 
-/* More of them nobody looks through, and the answer stays small. */
+/* --- EnumSessions --------------------------------------------------------------------------- */
+
+/* The answer stays small, and people do not look through more. */
 #define MAX_SESSIONS 4096
 
 typedef Tensorflow__ProfileSessionInfo Info;
-
-void analysis_fail(struct rpc_call *call, int error, const struct diag *d)
-{
-	if (error == -ENOENT)
-		rpc_call_fail(call, RPC_NOT_FOUND, d->text);
-	else if (error == -EINVAL)
-		rpc_call_fail(call, RPC_INVALID_ARGUMENT, d->text);
-	else if (error == -EACCES)
-		rpc_call_fail(call, RPC_FAILED_PRECONDITION, d->text);
-	else if (error == -ENOMEM)
-		reply_no_memory(call);
-	else
-		rpc_call_fail(call, RPC_INTERNAL, d->text);
-}
-
-/* EnumSessions. */
 
 struct sessions {
 	Info **v;
@@ -226,7 +235,7 @@ static void free_sessions(struct sessions *s)
 	free(s->v);
 }
 
-static int has_suffix(const char *name, const char *tool)
+static bool has_suffix(const char *name, const char *tool)
 {
 	size_t n = strlen(name);
 	size_t n_tool = strlen(tool);
@@ -299,7 +308,7 @@ static int add_session(struct sessions *s, int runs, const char *name)
 	return 0;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_sessions(const void *left, const void *right)
 {
 	const Info *const *a = left;
 	const Info *const *b = right;
@@ -307,7 +316,7 @@ static int compare(const void *left, const void *right)
 	return strcmp((*a)->session_id, (*b)->session_id);
 }
 
-/* By name: the usual ones are times. */
+/* Sorts by name, because the usual names are times. */
 static int list_sessions(struct sessions *s, int runs, struct diag *d)
 {
 	DIR *dir = open_dir(fcntl(runs, F_DUPFD_CLOEXEC, 0));
@@ -320,7 +329,7 @@ static int list_sessions(struct sessions *s, int runs, struct diag *d)
 		r = add_session(s, runs, entry->d_name);
 	closedir(dir);
 	if (s->n)
-		qsort(s->v, s->n, sizeof(*s->v), compare);
+		qsort(s->v, s->n, sizeof(*s->v), compare_sessions);
 	return r;
 }
 
@@ -334,7 +343,7 @@ static void reply_sessions(struct rpc_call *call, const struct sessions *s)
 	reply_message(call, &response.base);
 }
 
-static void enum_sessions(struct errand *e)
+static void do_enum_sessions(struct errand *e)
 {
 	Tensorflow__EnumProfileSessionsAndToolsRequest *request =
 		tensorflow__enum_profile_sessions_and_tools_request__unpack(
@@ -352,10 +361,10 @@ static void enum_sessions(struct errand *e)
 	runs = repository_open_runs(
 		((struct service *)e->context)->repository, request->repository_root, &d);
 	tensorflow__enum_profile_sessions_and_tools_request__free_unpacked(request, NULL);
-	/* No run yet is none. */
+	/* Before the first run there is no directory; the answer is an empty list. */
 	r = runs == -ENOENT ? 0 : runs < 0 ? runs : list_sessions(&sessions, runs, &d);
 	if (r)
-		analysis_fail(e->call, r, &d);
+		fail_analysis(e->call, r, &d);
 	else
 		reply_sessions(e->call, &sessions);
 	free_sessions(&sessions);
@@ -365,5 +374,119 @@ void analysis_enum_sessions(struct rpc_call *call, const uint8_t *bytes, size_t 
 {
 	struct service *service = context;
 
-	errand_start(service->errands, ERRAND_FILES, call, bytes, n, enum_sessions);
+	errand_start(service->errands, ERRAND_FILES, call, bytes, n, do_enum_sessions);
+}
+
+/* --- NewSession ----------------------------------------------------------------------------- */
+
+/*
+ * A capture of many hosts, which clients of the "cloud TPU" path ask of the first host. This server
+ * records itself and asks the others by Profile; each host's trace goes into one run.
+ */
+
+typedef Tensorflow__NewProfileSessionRequest Asked;
+
+static int check_new_session(
+	const struct repository *r, const Asked *asked, const char *session_id, struct diag *d)
+{
+	if (!repository_is_named(r))
+		return diag_set(d, -EACCES, "%s", repository_explain_none(r));
+	if (asked->repository_root[0] && !repository_contains(r, asked->repository_root))
+		return diag_set(d, -EACCES,
+			"\"%.150s\" is not inside the directory that this server's operator named",
+			asked->repository_root);
+	if (!asked->request)
+		return diag_set(d, -EINVAL, "there must be a request");
+	return run_dir_check_name(session_id, d);
+}
+
+/* All checks are made before any host records. */
+static int prepare_fan_out(struct fan_out *f, struct errand *e, const Asked *asked, struct diag *d)
+{
+	const struct service *service = e->context;
+	int r;
+
+	f->errand = e;
+	f->session = service->session;
+	f->registry = service->registry;
+	f->repository = service->repository;
+	f->request = asked->request;
+	f->session_id = asked->session_id[0] || !asked->request ? asked->session_id
+								: asked->request->session_id;
+	r = check_new_session(f->repository, asked, f->session_id, d);
+	for (size_t i = 0; i < asked->n_hosts && !r; i++)
+		r = fan_out_add(f, asked->hosts[i], d);
+	return r;
+}
+
+static void reply_new_session(const struct fan_out *f)
+{
+	Tensorflow__NewProfileSessionResponse response =
+		TENSORFLOW__NEW_PROFILE_SESSION_RESPONSE__INIT;
+	struct remote_failures failures = {.n_bytes = 0};
+
+	response.empty_trace = 1;
+	for (size_t i = 0; i < f->group.n; i++) {
+		const struct group_member *h = &f->group.members[i];
+
+		if (h->error[0])
+			remote_failures_add(&failures, h->error);
+		else if (!h->is_empty)
+			response.empty_trace = 0;
+	}
+	response.error_message = failures.text;
+	reply_message(f->errand->call, &response.base);
+}
+
+static void run_fan_out(struct fan_out *f, const char *root, atomic_bool *is_fanning_out)
+{
+	int is_cancelled = fan_out_record(f);
+
+	if (!is_cancelled)
+		fan_out_publish(f, root);
+	fan_out_deinit(f);
+	/* Cleared before the answer: its client may ask again at once. */
+	atomic_store(is_fanning_out, false);
+	if (is_cancelled)
+		rpc_call_fail(f->errand->call, RPC_CANCELLED, "the client went away");
+	else
+		reply_new_session(f);
+}
+
+static void answer_new_session(struct errand *e, const Asked *asked)
+{
+	struct service *service = e->context;
+	struct fan_out *f = calloc(1, sizeof *f);
+	struct diag d = DIAG_INIT;
+	int r = f ? prepare_fan_out(f, e, asked, &d) : -ENOMEM;
+
+	if (r)
+		fail_analysis(e->call, r, &d);
+	else if (atomic_exchange(&service->is_fanning_out, true))
+		rpc_call_fail(e->call, RPC_RESOURCE_EXHAUSTED,
+			"another NewSession is under way; ask again later");
+	else
+		run_fan_out(f, asked->repository_root, &service->is_fanning_out);
+	free(f);
+}
+
+static void do_new_session(struct errand *e)
+{
+	Asked *asked =
+		tensorflow__new_profile_session_request__unpack(NULL, e->request_bytes, e->request);
+
+	if (!asked) {
+		rpc_call_fail(e->call, RPC_INVALID_ARGUMENT,
+			"the request is not a NewProfileSessionRequest");
+		return;
+	}
+	answer_new_session(e, asked);
+	tensorflow__new_profile_session_request__free_unpacked(asked, NULL);
+}
+
+void analysis_new_session(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct service *service = context;
+
+	errand_start(service->errands, ERRAND_RECORDING, call, bytes, n, do_new_session);
 }

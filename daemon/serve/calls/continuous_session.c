@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions without an end; see continuous_session.h. */
+/* Continuous sessions; see continuous_session.h. */
 #include "daemon/serve/calls/continuous_session.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "daemon/serve/calls/subprocesses.h"
-#include "daemon/serve/session/request_list.h"
+#include "daemon/serve/message/request.h"
 #include "daemon/serve/session/session.h"
+#include "daemon/serve/session/session_recorder.h"
 #include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
 
-/* Whoever asks for them is to know that they are not there. */
+/* Warns a client that asks for subprocesses that the trace will not have them. */
 static int warn_of_subprocesses(struct session_request *request)
 {
 	if (!subprocesses_are_wanted(request))
@@ -34,7 +35,7 @@ int session_start_continuous(struct session *s, struct session_request *request)
 }
 
 /* Under the mutex. */
-static int is_running(const struct session *s, const char *session_id)
+static bool is_running(const struct session *s, const char *session_id)
 {
 	return s->request && s->request->capture.keeps_newest && !s->stopper &&
 	       (!session_id || request_has_id(s->request, session_id));
@@ -96,14 +97,14 @@ int session_copy_place(struct session *s, struct session_request *request)
 	return r;
 }
 
-int session_is_continuous(struct session *s)
+bool session_is_continuous(struct session *s)
 {
-	int r;
+	bool is_continuous;
 
 	pthread_mutex_lock(&s->mutex);
-	r = s->request && s->request->capture.keeps_newest;
+	is_continuous = s->request && s->request->capture.keeps_newest;
 	pthread_mutex_unlock(&s->mutex);
-	return r;
+	return is_continuous;
 }
 
 struct session_request *session_next_snapshot(struct session *s)
@@ -114,4 +115,72 @@ struct session_request *session_next_snapshot(struct session *s)
 	request = s->snapshots ? request_list_unlink(&s->snapshots) : NULL;
 	pthread_mutex_unlock(&s->mutex);
 	return request;
+}
+
+/* --- sessions and the flight recorder ------------------------------------------------------- */
+
+/* NULL stands for the running session. */
+static const char *id_or_any(const char *session_id)
+{
+	return session_id[0] ? session_id : NULL;
+}
+
+static bool is_recorder_name(const char *session_id)
+{
+	return strcmp(session_id, REQUEST_RECORDER_ID) == 0;
+}
+
+bool recorder_call_is_for_recorder(struct session *s, const char *session_id)
+{
+	if (session_id[0])
+		return is_recorder_name(session_id);
+	return !session_is_continuous(s) && session_recorder_is_on(s);
+}
+
+int recorder_call_start(struct session *s, struct session_request *request)
+{
+	int r = session_recorder_start(s, request);
+
+	return r == SESSION_BUSY ? SESSION_RECORDER_ON : r;
+}
+
+/* Translates the recorder's refusal of a request for data. */
+static int translate_refusal(int r)
+{
+	switch (r) {
+	case SESSION_NONE:
+		return SESSION_NO_RECORDER;
+	case SESSION_BUSY:
+		return SESSION_FULL;
+	default:
+		return r;
+	}
+}
+
+static int ask_recorder(struct session *s, struct session_request *request)
+{
+	bool has_last = request->last_ms != 0;
+	int r = translate_refusal(session_recorder_snapshot(s, request));
+
+	/* A continuous session does not know last_ms. */
+	return r == SESSION_NO_RECORDER && has_last && session_is_continuous(s) ? SESSION_NO_LAST
+										: r;
+}
+
+int recorder_call_snapshot(
+	struct session *s, const char *session_id, struct session_request *request)
+{
+	bool is_for_session =
+		session_id[0] ? !is_recorder_name(session_id) : session_is_continuous(s);
+
+	if (is_for_session && !request->last_ms)
+		return session_snapshot(s, id_or_any(session_id), request);
+	return ask_recorder(s, request);
+}
+
+int recorder_call_stop(struct session *s, const char *session_id, struct session_request *request)
+{
+	if (recorder_call_is_for_recorder(s, session_id))
+		return translate_refusal(session_recorder_stop(s, request));
+	return session_stop(s, id_or_any(session_id), request);
 }

@@ -18,7 +18,9 @@ static const struct {
 } kinds[ERRAND_KINDS] = {
 	[ERRAND_FILES] = {8, "8 calls that read files are under way; ask again later"},
 	[ERRAND_MONITOR] = {8, "8 Monitor calls are under way; ask again later"},
-	/* So many may wait for their start; some run, or are being made into a trace. */
+	/*
+	 * Besides the requests that wait for their start, some record, and some make their trace.
+	 */
 	[ERRAND_RECORDING] = {SESSION_MAX_WAITING + 8,
 		"too many recordings of several programs are under way; ask again later"},
 	[ERRAND_PASSING] = {512, "512 calls are being passed on already; ask again later"},
@@ -72,7 +74,7 @@ static void unlink_errand(struct errand *e)
 	pthread_mutex_unlock(&all->mutex);
 }
 
-/* An errand that has answered is still in the list, maybe: it does not look any more. */
+/* An errand that has answered may still be in the list; it ignores this. */
 static void on_cancel(struct rpc_call *call, void *context)
 {
 	struct errands *all = context;
@@ -80,7 +82,7 @@ static void on_cancel(struct rpc_call *call, void *context)
 	pthread_mutex_lock(&all->mutex);
 	for (struct errand *e = all->list; e; e = e->next)
 		if (e->call == call)
-			e->is_cancelled = 1;
+			e->is_cancelled = true;
 	pthread_cond_broadcast(&all->changed);
 	pthread_mutex_unlock(&all->mutex);
 }
@@ -158,11 +160,11 @@ void errand_start(struct errands *all, enum errand_kind kind, struct rpc_call *c
 		r == -EUSERS ? kinds[kind].refusal : "no memory or thread for it; ask again later");
 }
 
-int errand_wait(struct errand *e, int64_t deadline_ns)
+bool errand_wait(struct errand *e, int64_t deadline_ns)
 {
 	const struct timespec deadline = {deadline_ns / NS_PER_S, deadline_ns % NS_PER_S};
 	struct errands *all = e->all;
-	int is_cancelled;
+	bool is_cancelled;
 	int r = 0;
 
 	pthread_mutex_lock(&all->mutex);
@@ -173,9 +175,9 @@ int errand_wait(struct errand *e, int64_t deadline_ns)
 	return is_cancelled;
 }
 
-int errand_is_cancelled(struct errand *e)
+bool errand_is_cancelled(struct errand *e)
 {
-	int is_cancelled;
+	bool is_cancelled;
 
 	pthread_mutex_lock(&e->all->mutex);
 	is_cancelled = e->is_cancelled;
@@ -197,16 +199,16 @@ unsigned errands_count(struct errands *e)
 void errands_give_up(struct errands *e)
 {
 	pthread_mutex_lock(&e->mutex);
-	e->are_given_up = 1;
+	e->are_given_up = true;
 	for (struct errand *one = e->list; one; one = one->next)
-		one->is_cancelled = 1;
+		one->is_cancelled = true;
 	pthread_cond_broadcast(&e->changed);
 	pthread_mutex_unlock(&e->mutex);
 }
 
-int errands_are_given_up(struct errands *e)
+bool errands_are_given_up(struct errands *e)
 {
-	int are_given_up;
+	bool are_given_up;
 
 	pthread_mutex_lock(&e->mutex);
 	are_given_up = e->are_given_up;
@@ -224,12 +226,12 @@ void errand_raise(struct errand *e, int *flag)
 	pthread_mutex_unlock(&all->mutex);
 }
 
-int errand_await_for(struct errand *e, const int *flag, int wait_ms)
+bool errand_await_for(struct errand *e, const int *flag, int wait_ms)
 {
 	const int64_t end_ns = monotonic_ns() + wait_ms * NS_PER_MS;
 	const struct timespec end = {end_ns / NS_PER_S, end_ns % NS_PER_S};
 	struct errands *all = e->all;
-	int is_over;
+	bool is_over;
 	int r = 0;
 
 	pthread_mutex_lock(&all->mutex);
@@ -240,10 +242,10 @@ int errand_await_for(struct errand *e, const int *flag, int wait_ms)
 	return is_over;
 }
 
-int errand_await_or_cancel(struct errand *e, const int *flag)
+bool errand_await_or_cancel(struct errand *e, const int *flag)
 {
 	struct errands *all = e->all;
-	int is_cancelled;
+	bool is_cancelled;
 
 	pthread_mutex_lock(&all->mutex);
 	while (!*flag && !e->is_cancelled)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Health; see health.h. A server ends with its program, so a Watch that was told SERVING hears no other status: its
- * end is the news.
+ * Health; see health.h. A server ends with its program, so a Watch that has received SERVING
+ * receives no other status: its end tells that the program has ended.
  */
 #include "daemon/serve/calls/health.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/chunks.h"
-#include "daemon/serve/message/reply_message.h"
+#include "daemon/serve/message/reply.h"
 #include "daemon/serve/message/schema.h"
 #include "daemon/serve/session/session.h"
 #include "grpc/health/v1/health.pb-c.h"
@@ -27,19 +27,19 @@ void health_init(struct health *h, const struct session *session)
 	h->session = session;
 	pthread_mutex_init(&h->mutex, NULL);
 	h->n_watchers = 0;
-	h->has_ended = 0;
+	h->has_ended = false;
 }
 
-static int is_service(const char *wanted)
+static bool is_service(const char *wanted)
 {
 	char name[64];
 
 	if (!wanted[0])
-		return 1;
+		return true;
 	for (size_t i = 0; schema_get_service(i, name, sizeof name) == 0; i++)
 		if (strcmp(name, wanted) == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 static status get_status(const struct health *h)
@@ -47,7 +47,7 @@ static status get_status(const struct health *h)
 	return h->session && atomic_load(&h->session->is_closing) ? NOT_SERVING : SERVING;
 }
 
-static void encode(status s, struct chunks *out)
+static void encode_status(status s, struct chunks *out)
 {
 	response_message response = GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT;
 
@@ -55,7 +55,7 @@ static void encode(status s, struct chunks *out)
 	reply_message_append(out, &response.base);
 }
 
-/* 1 or 0: whether the service that is asked for is here; negative: answered. */
+/* 1 or 0: whether this server has the service of the request; -1: the call was answered. */
 static int read_request(struct rpc_call *call, const uint8_t *bytes, size_t n)
 {
 	Grpc__Health__V1__HealthCheckRequest *request =
@@ -83,11 +83,11 @@ void health_check(struct rpc_call *call, const uint8_t *bytes, size_t n, void *c
 		rpc_call_fail(call, RPC_NOT_FOUND, "no such service here");
 		return;
 	}
-	encode(get_status(context), &message);
+	encode_status(get_status(context), &message);
 	rpc_call_reply(call, &message);
 }
 
-/* NULL, or why it cannot wait, with the code: then the caller ends it. */
+/* NULL; or the reason why |call| cannot watch, with the code, and then the caller ends it. */
 static const char *add_watcher(struct health *h, struct rpc_call *call, enum rpc_status *code)
 {
 	const char *refusal = NULL;
@@ -106,8 +106,8 @@ static const char *add_watcher(struct health *h, struct rpc_call *call, enum rpc
 	return refusal;
 }
 
-/* 1 when it was there: then the caller ends it, and nobody else. */
-static int remove_watcher(struct health *h, const struct rpc_call *call)
+/* Whether |call| was a watcher; then only the caller ends it. */
+static bool remove_watcher(struct health *h, const struct rpc_call *call)
 {
 	size_t i = 0;
 
@@ -139,8 +139,8 @@ void health_watch(struct rpc_call *call, const uint8_t *bytes, size_t n, void *c
 	if (is_known < 0)
 		return;
 	rpc_call_set_on_cancel(call, on_cancel, h);
-	encode(is_known ? get_status(h) : SERVICE_UNKNOWN, &message);
-	/* The first message does not wait. Of a call that was given up on_cancel is still to run. */
+	encode_status(is_known ? get_status(h) : SERVICE_UNKNOWN, &message);
+	/* The first message does not wait. If the call was cancelled, on_cancel() still runs. */
 	if (rpc_call_write(call, &message, 0) != -ENOMEM)
 		refusal = add_watcher(h, call, &code);
 	if (refusal)
@@ -156,7 +156,7 @@ void health_end(struct health *h)
 	n = h->n_watchers;
 	memcpy(ended, h->watchers, n * sizeof ended[0]);
 	h->n_watchers = 0;
-	h->has_ended = 1;
+	h->has_ended = true;
 	pthread_mutex_unlock(&h->mutex);
 	for (size_t i = 0; i < n; i++)
 		rpc_call_finish(ended[i], RPC_UNAVAILABLE, session_gone_text);

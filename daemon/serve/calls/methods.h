@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths of methods, and the table's rows that an attached server and a host daemon share. */
+/*
+ * Paths of methods, and rows of the method table that an attached server and a host daemon share.
+ */
 #ifndef DAEMON_METHODS_H
 #define DAEMON_METHODS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "daemon/serve/calls/health.h"
-#include "daemon/serve/calls/reflection.h"
 #include "rpc/server.h"
 
 /* Requests are small. */
@@ -15,8 +19,13 @@
 #define METHODS_V1 "/proftap.v1.Profiler/"
 
 /*
- * Rows for the calls of probes and tools. The context of the table's handlers begins with a struct
- * health.
+ * Answers one ServerReflectionRequest of grpc.reflection.v1 or v1alpha, by which tools like grpcurl
+ * list the services and learn their messages. |context| is not used. See reflection.c.
+ */
+void reflection_answer(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context);
+
+/*
+ * Rows for the calls of probes and tools; the context of the handlers begins with a struct health.
  */
 #define METHODS_OF_PROBES                                                                     \
 	{"/grpc.health.v1.Health/Check", METHODS_MAX_REQUEST_BYTES, health_check, RPC_UNARY}, \

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Monitor of tensorflow.ProfilerService: what the program does right now, in numbers and as a text
- * for people. It measures for the time that was asked for; where nobody else records it records
- * steps (level 1) or steps and spans (level 2), and stops as soon as somebody else wants to record.
+ * Monitor of tensorflow.ProfilerService: the program's present activity in numbers and as a text
+ * for people. It measures for the requested time. Meanwhile it records steps (level 1) or steps and
+ * spans (level 2) if no session runs, and stops recording as soon as somebody asks for a session.
  */
-#include "daemon/serve/calls/service_handlers.h"
+#include "daemon/serve/calls/service.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,7 @@
 #include "daemon/pipeline/usage/usage.h"
 #include "daemon/serve/calls/errand.h"
 #include "daemon/serve/calls/monitor_text.h"
-#include "daemon/serve/calls/service.h"
-#include "daemon/serve/calls/step_times.h"
 #include "daemon/serve/message/reply.h"
-#include "daemon/serve/message/reply_message.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
@@ -39,16 +37,16 @@ struct monitor {
 	struct session *session;
 	uint64_t duration_ms;
 	int level; /* 1 or 2 */
-	int is_stamped;
+	bool is_stamped;
 	struct usage usage;
 	int is_recorded; /* the recording has been delivered; under the errands' mutex */
-	int has_steps; /* |steps| is known */
+	bool has_steps; /* |steps| is known */
 	struct step_times steps;
 };
 
-/* The recording. */
+/* --- the recording -------------------------------------------------------------------------- */
 
-static void deliver(
+static void deliver_recording(
 	struct session_request *request, int r, struct capture_result *result, struct diag *d)
 {
 	struct monitor *m = request->context;
@@ -77,7 +75,7 @@ static struct session_request *make_request(struct monitor *m)
 	request->capture.options.device_tracer_level = 0;
 	request->capture.options.duration_ms = m->duration_ms;
 	request->call = m->errand->call;
-	request->deliver = deliver;
+	request->deliver = deliver_recording;
 	request->context = m;
 	request->yields = 1;
 	if (set_option(request, "ptap_usage_interval_ms", 0) ||
@@ -87,8 +85,8 @@ static struct session_request *make_request(struct monitor *m)
 }
 
 /*
- * A short recording is delivered before session_take() has returned: the flag is set only where
- * there is none.
+ * A short recording may be delivered before session_take() returns. So is_recorded is set here only
+ * if there is no recording.
  */
 static void begin_recording(struct monitor *m)
 {
@@ -98,22 +96,22 @@ static void begin_recording(struct monitor *m)
 		errand_raise(m->errand, &m->is_recorded);
 }
 
-/* Nobody waits for the end of a duration that is given up. */
-static void end_recording(struct monitor *m, int is_cancelled)
+/* Ends the recording early if the call was given up. */
+static void end_recording(struct monitor *m, bool is_cancelled)
 {
 	if (is_cancelled)
 		session_cancel(m->session, m->errand->call);
 	errand_await(m->errand, &m->is_recorded);
 }
 
-/* The use. */
+/* --- the usage ------------------------------------------------------------------------------ */
 
-static const struct target *target_of(const struct monitor *m)
+static const struct target *get_target(const struct monitor *m)
 {
 	return m->session->family->main;
 }
 
-static int64_t end_of(const struct monitor *m)
+static int64_t find_end(const struct monitor *m)
 {
 	int64_t now_ns = monotonic_ns();
 
@@ -122,26 +120,26 @@ static int64_t end_of(const struct monitor *m)
 	return now_ns + (int64_t)m->duration_ms * NS_PER_MS;
 }
 
-/* 1 when the call is given up. */
-static int watch(struct monitor *m)
+/* Samples until the duration or the program ends. Whether the call was given up. */
+static bool sample_usage(struct monitor *m)
 {
-	int64_t end_ns = end_of(m);
-	int is_cancelled = 0;
+	int64_t end_ns = find_end(m);
+	bool is_cancelled = false;
 
-	usage_open(&m->usage, "", target_of(m)->pid, SAMPLE_INTERVAL_MS);
+	usage_open(&m->usage, "", get_target(m)->pid, SAMPLE_INTERVAL_MS);
 	usage_open_family(&m->usage, "");
 	while (!is_cancelled && monotonic_ns() < end_ns &&
-		target_get_life(target_of(m)) == TARGET_ALIVE) {
+		target_get_life(get_target(m)) == TARGET_ALIVE) {
 		int64_t look_ns = monotonic_ns() + SAMPLE_INTERVAL_MS * NS_PER_MS;
 
 		is_cancelled = errand_wait(m->errand, look_ns < end_ns ? look_ns : end_ns);
 		usage_visit(&m->usage);
 	}
-	usage_finish(&m->usage, target_get_life(target_of(m)) == TARGET_DEAD);
+	usage_finish(&m->usage, target_get_life(get_target(m)) == TARGET_DEAD);
 	return is_cancelled;
 }
 
-static void reply(struct monitor *m, Result *result, char *text)
+static void reply_monitor(struct monitor *m, Result *result, char *text)
 {
 	Tensorflow__MonitorResponse response = TENSORFLOW__MONITOR_RESPONSE__INIT;
 
@@ -150,13 +148,13 @@ static void reply(struct monitor *m, Result *result, char *text)
 	reply_message(m->errand->call, &response.base);
 }
 
-static void answer(struct monitor *m, double seconds)
+static void answer_monitor(struct monitor *m, double seconds)
 {
 	char *text = NULL;
 	size_t n = 0;
 	struct monitor_text words = {
 		.to = open_memstream(&text, &n),
-		.target = target_of(m),
+		.target = get_target(m),
 		.usage = &m->usage,
 		.steps = m->has_steps ? &m->steps : NULL,
 		.seconds = seconds,
@@ -164,39 +162,39 @@ static void answer(struct monitor *m, double seconds)
 		.is_stamped = m->is_stamped,
 	};
 	Result result;
-	int is_written = 0;
+	bool is_written = false;
 
 	if (words.to) {
 		monitor_text_write(&words, &result);
 		is_written = fclose(words.to) == 0;
 	}
 	if (is_written)
-		reply(m, &result, text);
+		reply_monitor(m, &result, text);
 	else
 		reply_no_memory(m->errand->call);
 	free(text);
 }
 
-static void measure(struct monitor *m)
+static void measure_program(struct monitor *m)
 {
 	int64_t begin_ns = monotonic_ns();
 	double seconds;
-	int is_cancelled;
+	bool is_cancelled;
 
 	begin_recording(m);
-	is_cancelled = watch(m);
+	is_cancelled = sample_usage(m);
 	seconds = (double)(monotonic_ns() - begin_ns) / 1e9;
 	end_recording(m, is_cancelled);
 	if (is_cancelled)
 		rpc_call_fail(m->errand->call, RPC_CANCELLED, "the client went away");
-	else if (target_get_life(target_of(m)) != TARGET_ALIVE)
+	else if (target_get_life(get_target(m)) != TARGET_ALIVE)
 		reply_gone(m->errand->call, m->session);
 	else
-		answer(m, seconds);
+		answer_monitor(m, seconds);
 	usage_close(&m->usage);
 }
 
-static void work(struct errand *e)
+static void do_monitor(struct errand *e)
 {
 	Tensorflow__MonitorRequest *request =
 		tensorflow__monitor_request__unpack(NULL, e->request_bytes, e->request);
@@ -215,12 +213,12 @@ static void work(struct errand *e)
 		rpc_call_fail(
 			e->call, RPC_INVALID_ARGUMENT, "duration_ms must be greater than zero.");
 	else
-		measure(&m);
+		measure_program(&m);
 }
 
 void monitor_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
 	struct service *service = context;
 
-	errand_start(service->errands, ERRAND_MONITOR, call, bytes, n, work);
+	errand_start(service->errands, ERRAND_MONITOR, call, bytes, n, do_monitor);
 }

@@ -1,20 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Monitor's words; see monitor_text.h. They are in the style of those that TensorFlow's own monitor shows for TPUs. */
+/*
+ * Monitor's answer; see monitor_text.h. Its text looks like the one that TensorFlow's own monitor
+ * shows for TPUs.
+ */
 #include "daemon/serve/calls/monitor_text.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/cpus.h"
 #include "base/printable.h"
+#include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/usage/usage.h"
-#include "daemon/serve/calls/step_times.h"
 #include "daemon/target/target.h"
+#include "trace/model/space.h"
+#include "trace/xspace/summary_keys.h"
 
 #define BUSIEST_THREADS 5
 
-/* From the first sample to the last; 0 when it is not known. */
+/* --- steps ---------------------------------------------------------------------------------- */
+
+static void count_step(struct step_times *t, int64_t duration_ns)
+{
+	if (t->n_ended == 0 || duration_ns < t->min_ns)
+		t->min_ns = duration_ns;
+	if (duration_ns > t->max_ns)
+		t->max_ns = duration_ns;
+	t->total_ns += duration_ns;
+	t->n_ended++;
+}
+
+static void count_plane(struct step_times *t, const struct plane *plane)
+{
+	struct summary_keys keys;
+
+	summary_keys_init(&keys, plane);
+	for (size_t i = 0; i < plane->n_lines; i++) {
+		const struct line *line = &plane->lines[i];
+
+		t->n_events += line->n_events;
+		if (line_is_counters(line) || !line->n_events)
+			continue;
+		t->n_threads++;
+		for (size_t k = 0; k < line->n_events; k++) {
+			const struct trace_event *e = &line->events[k];
+
+			if (!event_is_step(plane, &keys, e))
+				continue;
+			t->n_steps++;
+			if (!event_is_unfinished(plane, &keys, e))
+				count_step(t, e->duration_ns);
+		}
+	}
+}
+
+int step_times_read(struct delivery *d, struct step_times *out)
+{
+	_cleanup_(space_freep) struct space *space = NULL;
+	int r = delivery_decode(d, &space);
+
+	memset(out, 0, sizeof *out);
+	for (size_t i = 0; !r && i < space->n_planes; i++)
+		count_plane(out, space->planes[i]);
+	return r;
+}
+
+/* --- the text ------------------------------------------------------------------------------- */
+
+/* The rate between the first and the last sample; 0: not known. */
 static double find_rate(const struct usage *u, enum usage_metric metric)
 {
 	const struct usage_sample *a = u->samples;
@@ -32,17 +88,15 @@ static uint64_t find_last(const struct usage *u, enum usage_metric metric)
 	return u->n_samples ? u->samples[u->n_samples - 1].value[metric] : 0;
 }
 
-/* The words. */
-
-/* A name is whatever the program made of it: cut in a character, with line ends in it. */
-static const char *clean(const char *name, char *to, size_t n)
+/* Makes |name| printable: a program may have cut it in a character, or put line ends into it. */
+static const char *clean_name(const char *name, char *to, size_t n)
 {
 	snprintf(to, n, "%s", name);
 	printable_clean(to);
 	return to;
 }
 
-static void say_time(const struct monitor_text *m)
+static void print_time(const struct monitor_text *m)
 {
 	time_t now = realtime_ns() / NS_PER_S;
 	char stamp[16];
@@ -53,7 +107,7 @@ static void say_time(const struct monitor_text *m)
 	fprintf(m->to, "Timestamp: %s\n", stamp);
 }
 
-static void say_steps(const struct monitor_text *m)
+static void print_steps(const struct monitor_text *m)
 {
 	const struct step_times *s = m->steps;
 
@@ -75,7 +129,7 @@ static void say_steps(const struct monitor_text *m)
  * Writes what the program and its descendants use together. For a server with worker processes that
  * is nearly everything.
  */
-static void say_family(const struct monitor_text *m)
+static void print_family(const struct monitor_text *m)
 {
 	const struct usage *f = m->usage->family;
 
@@ -89,7 +143,7 @@ static void say_family(const struct monitor_text *m)
 		find_last(f, USAGE_RSS));
 }
 
-static void say_threads(const struct monitor_text *m)
+static void print_threads(const struct monitor_text *m)
 {
 	const struct usage_threads *t = &m->usage->threads;
 	char name[sizeof t->v[0]->name];
@@ -99,12 +153,12 @@ static void say_threads(const struct monitor_text *m)
 
 		if (used_s > 0)
 			fprintf(m->to, "Thread %s (%d): %.1f %% CPU\n",
-				clean(t->v[i]->name, name, sizeof name), (int)t->v[i]->tid,
+				clean_name(t->v[i]->name, name, sizeof name), (int)t->v[i]->tid,
 				100 * used_s / m->seconds);
 	}
 }
 
-static void say_details(const struct monitor_text *m)
+static void print_details(const struct monitor_text *m)
 {
 	const struct usage *u = m->usage;
 
@@ -119,7 +173,7 @@ static void say_details(const struct monitor_text *m)
 	if (m->steps)
 		fprintf(m->to, "Annotations: %" PRIu64 " on %" PRIu64 " %s\n", m->steps->n_events,
 			m->steps->n_threads, m->steps->n_threads == 1 ? "thread" : "threads");
-	say_threads(m);
+	print_threads(m);
 }
 
 static double find_idle_percent(double processors_used, int n_processors)
@@ -144,17 +198,18 @@ void monitor_text_write(
 		TENSORFLOW__PROFILER_SERVICE_MONITOR_RESULT__RESPONSE_TYPE__UTIL_IDLE;
 	result->device_idle_time_percent = find_idle_percent(used_by_all, n);
 	if (m->is_stamped)
-		say_time(m);
+		print_time(m);
 	fprintf(m->to, "Program: %s (pid %d), measured for %.1f s\n",
-		clean(t->name, name, sizeof name), (int)t->pid, m->seconds);
+		clean_name(t->name, name, sizeof name), (int)t->pid, m->seconds);
 	fprintf(m->to, "CPU: %.1f %%, of %d processors\n", 100 * used, n);
-	say_family(m);
+	print_family(m);
 	fprintf(m->to,
-		"CPU idle time: %.1f %% of what the %d processors can do is not used by the program\n",
+		"CPU idle time: %.1f %% of what the %d processors can do is not used by the "
+		"program\n",
 		result->device_idle_time_percent, n);
-	say_steps(m);
+	print_steps(m);
 	if (m->is_detailed)
-		say_details(m);
+		print_details(m);
 	if (!m->steps || !m->steps->n_ended)
 		return;
 	result->response_type =

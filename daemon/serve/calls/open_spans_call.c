@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenSpans of proftap.v1. A thread of its own reads the answer from shared memory and /proc:
- * neither the program nor the worker is asked for anything, so it comes while they are stopped,
- * hang, or are busy.
+ * OpenSpans of proftap.v1. A thread of its own reads the answer from shared memory and /proc,
+ * without the program and the worker. So the call is answered while they are stopped, hang, or are
+ * busy.
  */
-#include "daemon/serve/calls/service_handlers.h"
+#include "daemon/serve/calls/service.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
 #include "daemon/kernel/thread_list.h"
 #include "daemon/serve/calls/errand.h"
-#include "daemon/serve/calls/service.h"
 #include "daemon/serve/message/open_spans.h"
-#include "daemon/serve/message/reply_message.h"
-#include "daemon/serve/message/reply_v1.h"
-#include "daemon/serve/session/recorder_asks.h"
+#include "daemon/serve/message/reply.h"
 #include "daemon/serve/session/recorder_end.h"
 #include "daemon/serve/session/session.h"
+#include "daemon/serve/session/session_recorder.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
 #include "rpc/server.h"
@@ -72,7 +71,7 @@ static void free_lists(struct lists *l)
 	free(l->v);
 }
 
-/* Names who records the processes: a capture, the flight recorder, both, or nobody (""). */
+/* Whether a capture, the flight recorder, both, or none ("") record the processes. */
 static const char *name_recording(struct session *s)
 {
 	const struct family *f = s->family;
@@ -92,12 +91,12 @@ static unsigned find_level(const struct family *f)
 
 struct child_look {
 	struct open_spans *spans;
-	int wants_latest;
+	bool wants_latest;
 	const struct open_spans_list *list;
 	struct session *session;
 };
 
-static void add(const struct child_look *l, struct target *t)
+static void add_spans(const struct child_look *l, struct target *t)
 {
 	const char *recording = name_recording(l->session);
 	unsigned level = find_level(l->session->family);
@@ -108,27 +107,28 @@ static void add(const struct child_look *l, struct target *t)
 		open_spans_add(l->spans, t, l->list, recording, level);
 }
 
-static void add_child(struct child *child, void *context)
+static void add_child_spans(struct child *child, void *context)
 {
 	const struct child_look *l = context;
 
 	if (child->target.pid == l->list->pid && target_get_life(&child->target) == TARGET_ALIVE)
-		add(l, &child->target);
+		add_spans(l, &child->target);
 }
 
-static void fill(struct open_spans *o, struct session *s, const struct lists *l, int wants_latest)
+static void fill_open_spans(
+	struct open_spans *o, struct session *s, const struct lists *l, bool wants_latest)
 {
 	struct child_look main = {o, wants_latest, &l->v[0], s};
 
-	add(&main, s->family->main);
+	add_spans(&main, s->family->main);
 	for (size_t i = 1; i < l->n; i++) {
 		struct child_look look = {o, wants_latest, &l->v[i], s};
 
-		family_visit(s->family, add_child, &look);
+		family_visit(s->family, add_child_spans, &look);
 	}
 }
 
-/* -1: the request cannot be read. */
+/* 1 or 0; -1: the request cannot be read. */
 static int wants_latest_values(const struct errand *e)
 {
 	Proftap__V1__OpenSpansRequest *request =
@@ -139,17 +139,17 @@ static int wants_latest_values(const struct errand *e)
 	return wants;
 }
 
-static void work(struct errand *e)
+static void do_open_spans(struct errand *e)
 {
 	int wants_latest = wants_latest_values(e);
 	const struct service *service = e->context;
 	struct session *s = service->session;
-	int uses_ticks = atomic_load(&s->family->main->arena->clock) == ARENA_CLOCK_TICKS;
+	bool uses_ticks = atomic_load(&s->family->main->arena->clock) == ARENA_CLOCK_TICKS;
 	struct open_spans_clock clock;
 	struct open_spans spans;
 	struct lists lists = {NULL, 0, 0, 0};
 
-	if (recorder_end_holds(s) && !recorder_asks_may_inherit(s, e->call)) {
+	if (recorder_end_holds(s) && !session_recorder_may_inherit(s, e->call)) {
 		reply_v1_refusal(e->call, s, SESSION_CLOSED);
 		return;
 	}
@@ -162,7 +162,7 @@ static void work(struct errand *e)
 	open_spans_clock_read(&clock, service->first_pair, uses_ticks);
 	open_spans_init(&spans, &clock);
 	if (!lists.error)
-		fill(&spans, s, &lists, wants_latest);
+		fill_open_spans(&spans, s, &lists, wants_latest);
 	if (lists.error || spans.error)
 		reply_no_memory(e->call);
 	else
@@ -175,5 +175,5 @@ void open_spans_call_handle(struct rpc_call *call, const uint8_t *bytes, size_t 
 {
 	struct service *service = context;
 
-	errand_start(service->errands, ERRAND_FILES, call, bytes, n, work);
+	errand_start(service->errands, ERRAND_FILES, call, bytes, n, do_open_spans);
 }

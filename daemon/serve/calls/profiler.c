@@ -1,34 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of proftap.v1.Profiler that record. */
+/*
+ * The calls of proftap.v1.Profiler: Capture, Start, Snapshot and Stop record; Status and List
+ * describe the server and its processes. OpenSpans is open_spans_call.c.
+ */
+#include "daemon/serve/calls/service.h"
+
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
+#include "base/grow.h"
+#include "base/printable.h"
+#include "base/status.h"
+#include "daemon/kernel/headroom.h"
+#include "daemon/kernel/identity.h"
+#include "daemon/kernel/proc_file.h"
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/serve/calls/continuous_session.h"
 #include "daemon/serve/calls/errand.h"
-#include "daemon/serve/calls/recorder_calls.h"
-#include "daemon/serve/calls/service.h"
-#include "daemon/serve/calls/service_handlers.h"
 #include "daemon/serve/calls/subprocesses.h"
-#include "daemon/serve/message/reply_message.h"
-#include "daemon/serve/message/reply_v1.h"
+#include "daemon/serve/children/registry.h"
+#include "daemon/serve/message/reply.h"
 #include "daemon/serve/message/request.h"
+#include "daemon/serve/message/target_message.h"
 #include "daemon/serve/message/trace_part.h"
 #include "daemon/serve/message/trace_stream.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_request.h"
+#include "daemon/target/family.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/server.h"
 
-/* --- streams ---------------------------------------------------------------------------------- */
+/* --- streams -------------------------------------------------------------------------------- */
 
-static void stream_on_cancel(struct rpc_call *call, void *session)
+static void cancel_session(struct rpc_call *call, void *session)
 {
 	session_cancel(session, call);
 }
@@ -53,9 +65,9 @@ static void fail_stream(struct rpc_call *call, int r)
 }
 
 /*
- * The outcome of |request| goes to |call|, with progress every |interval_ms| (0: none). NULL when
- * it cannot: |call| was told, and |request| freed. The caller says what ends the session when the
- * client is gone.
+ * Makes the stream that carries the outcome of |request| to |call|, with progress every
+ * |interval_ms| (0: none). On failure answers |call|, frees |request| and returns NULL. The caller
+ * decides what a client that goes away means for the session.
  */
 static struct trace_stream *request_stream_prepare(struct trace_streams *streams,
 	struct rpc_call *call, struct session_request *request, uint32_t interval_ms)
@@ -81,7 +93,7 @@ static struct trace_stream *request_stream_prepare(struct trace_streams *streams
 	return stream;
 }
 
-/* The same; a client that is gone ends its session. */
+/* Makes the stream likewise; a client that goes away ends its session. */
 static struct trace_stream *request_stream_open(struct session *session,
 	struct trace_streams *streams, struct rpc_call *call, struct session_request *request,
 	uint32_t interval_ms)
@@ -89,11 +101,11 @@ static struct trace_stream *request_stream_open(struct session *session,
 	struct trace_stream *stream = request_stream_prepare(streams, call, request, interval_ms);
 
 	if (stream)
-		rpc_call_set_on_cancel(call, stream_on_cancel, session);
+		rpc_call_set_on_cancel(call, cancel_session, session);
 	return stream;
 }
 
-/* |r|: what the session said to the request. It starts, or |call| is told why not. */
+/* Starts |stream|, or answers |call| with |r|, the session's refusal of the request. */
 static void request_stream_start(
 	struct session *session, struct rpc_call *call, struct trace_stream *stream, int r)
 {
@@ -105,7 +117,7 @@ static void request_stream_start(
 	reply_v1_refusal(call, session, r);
 }
 
-/* Capture. */
+/* --- Capture -------------------------------------------------------------------------------- */
 
 /* 0 or -1: the call was answered. */
 static int decode_capture(struct rpc_call *call, const uint8_t *bytes, size_t n,
@@ -166,7 +178,7 @@ void profiler_handle_capture(struct rpc_call *call, const uint8_t *bytes, size_t
 			service->session, call, stream, session_take(service->session, request));
 }
 
-/* Continuous sessions, and the flight recorder. */
+/* --- continuous sessions and the flight recorder -------------------------------------------- */
 
 static void reply_started(struct session_request *request, struct rpc_call *call)
 {
@@ -176,7 +188,7 @@ static void reply_started(struct session_request *request, struct rpc_call *call
 	reply_message(call, &reply.base);
 }
 
-/* It did not begin. */
+/* The |deliver| of a session that did not begin. */
 static void deliver_failure(
 	struct session_request *request, int r, struct capture_result *result, struct diag *d)
 {
@@ -189,7 +201,7 @@ void profiler_handle_start(struct rpc_call *call, const uint8_t *bytes, size_t n
 	struct service *service = context;
 	struct session_request *request;
 	struct diag d = DIAG_INIT;
-	int for_recorder = 0;
+	bool for_recorder = false;
 	int r = request_decode_start(bytes, n, &request, &for_recorder, &d);
 
 	if (r) {
@@ -205,7 +217,7 @@ void profiler_handle_start(struct rpc_call *call, const uint8_t *bytes, size_t n
 		reply_v1_refusal(call, service->session, r);
 }
 
-/* A request for what a session has recorded. The call is told when there is no memory for it. */
+/* A request for the data of a session. NULL: out of memory, and the call was answered. */
 static struct session_request *new_request(struct rpc_call *call)
 {
 	struct session_request *request = calloc(1, sizeof *request);
@@ -217,7 +229,7 @@ static struct session_request *new_request(struct rpc_call *call)
 	return request;
 }
 
-/* The session can end before it is this one's turn; the program need not. */
+/* CAPTURE_NO_TARGET: the session, but perhaps not the program, has ended before its turn. */
 static void deliver_snapshot(
 	struct session_request *request, int r, struct capture_result *result, struct diag *d)
 {
@@ -226,7 +238,7 @@ static void deliver_snapshot(
 	request_stream_deliver(request, r, result, d);
 }
 
-static void snapshot(
+static void take_snapshot(
 	struct service *service, struct rpc_call *call, const Proftap__V1__SnapshotRequest *m)
 {
 	struct session_request *request = new_request(call);
@@ -257,14 +269,14 @@ void profiler_handle_snapshot(struct rpc_call *call, const uint8_t *bytes, size_
 		rpc_call_fail(call, RPC_INVALID_ARGUMENT,
 			"last_ms: only the flight recorder has that; leave session_id empty");
 	else
-		snapshot(context, call, message);
+		take_snapshot(context, call, message);
 	proftap__v1__snapshot_request__free_unpacked(message, NULL);
 }
 
-/* Stop. */
+/* --- Stop ----------------------------------------------------------------------------------- */
 
 /* The client that ends a continuous session or the recorder gets the data that is left. */
-static void stop(struct service *service, struct rpc_call *call, const char *session_id)
+static void stop_recording(struct service *service, struct rpc_call *call, const char *session_id)
 {
 	struct session_request *request = new_request(call);
 	struct trace_stream *stream =
@@ -276,7 +288,7 @@ static void stop(struct service *service, struct rpc_call *call, const char *ses
 			recorder_call_stop(service->session, session_id, request));
 }
 
-/* A trailer only: there is no data, or it is another call's. */
+/* Answers with a trailer only, because there is no data, or another call gets it. */
 static void reply_nothing(struct rpc_call *call)
 {
 	const struct capture_result nothing = {.is_empty = 1};
@@ -297,7 +309,8 @@ static void deliver_nothing(
 	reply_nothing(request->call);
 }
 
-static void discard(struct service *service, struct rpc_call *call, const char *session_id)
+static void discard_recording(
+	struct service *service, struct rpc_call *call, const char *session_id)
 {
 	struct session_request *request = new_request(call);
 	int r;
@@ -312,8 +325,9 @@ static void discard(struct service *service, struct rpc_call *call, const char *
 		reply_v1_refusal(call, service->session, r);
 }
 
-/* One of a call's. */
-static void end(struct service *service, struct rpc_call *call, const Proftap__V1__StopRequest *m)
+/* Ends a capture; the call that asked for it gets the data. */
+static void end_capture(
+	struct service *service, struct rpc_call *call, const Proftap__V1__StopRequest *m)
 {
 	int r = session_end(service->session, m->session_id, m->discard);
 
@@ -333,11 +347,182 @@ void profiler_handle_stop(struct rpc_call *call, const uint8_t *bytes, size_t n,
 		return;
 	}
 	if (!session_is_continuous(service->session) &&
-		!recorder_call_is_meant(service->session, message->session_id))
-		end(service, call, message);
+		!recorder_call_is_for_recorder(service->session, message->session_id))
+		end_capture(service, call, message);
 	else if (message->discard)
-		discard(service, call, message->session_id);
+		discard_recording(service, call, message->session_id);
 	else
-		stop(service, call, message->session_id);
+		stop_recording(service, call, message->session_id);
 	proftap__v1__stop_request__free_unpacked(message, NULL);
+}
+
+/* --- Status and List ------------------------------------------------------------------------ */
+
+/*
+ * The state of one process: the server's status |s|, which all processes that it records share,
+ * except that this one may have ended.
+ */
+static char *name_state(enum target_life life, const struct status *s)
+{
+	struct status own = *s;
+
+	own.has_ended = life != TARGET_ALIVE;
+	return (char *)status_name_state(&own);
+}
+
+/* The program that started the server. */
+static void describe_main(
+	const struct service *service, const struct status *s, struct target_message *e)
+{
+	target_message_describe(e, s);
+	e->message.state = name_state(target_get_life(service->session->family->main), s);
+}
+
+static void describe_child(
+	const struct child *child, const struct status *s, struct target_message *e)
+{
+	memset(e, 0, sizeof *e);
+	proftap__v1__target__init(&e->message);
+	e->message.pid = child->target.pid;
+	e->message.since_unix_ns = (uint64_t)child->since_ns;
+	e->message.state = name_state(target_get_life(&child->target), s);
+	memcpy(e->name, child->target.name, sizeof e->name);
+}
+
+/* Reads /proc, which takes longer than the mutex of the family may be held. */
+static void find_uid_and_stop(struct target_message *e)
+{
+	uid_t uid = 0;
+
+	owner_find_uid("", e->message.pid, &uid);
+	e->message.uid = uid;
+	e->message.is_stopped = proc_is_stopped(e->message.pid);
+}
+
+void profiler_handle_status(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct service *service = context;
+	Proftap__V1__StatusReply reply = PROFTAP__V1__STATUS_REPLY__INIT;
+	struct status status = {.pid = 0};
+	struct headroom headroom;
+	struct target_message target;
+	char session[256];
+
+	(void)bytes, (void)n;
+	service->describe(&status, service->context);
+	describe_main(service, &status, &target);
+	target_message_link(&target);
+	session_describe(service->session, session, sizeof session);
+	printable_clean(session);
+	reply.target = &target.message;
+	reply.session = session;
+	reply.version = status.version;
+	reply.max_capture_bytes = capture_find_max_bytes(
+		service->session->family->main->max_capture_bytes, &headroom);
+	reply.unix_ns = (uint64_t)realtime_ns();
+	reply.monotonic_ns = (uint64_t)monotonic_ns();
+	reply_message(call, &reply.base);
+}
+
+struct target_list {
+	struct target_message *entries; /* the program first */
+	size_t n;
+	size_t n_allocated;
+	struct status status; /* of the program's server */
+	int error; /* -ENOMEM */
+};
+
+static struct target_message *add_entry(struct target_list *l)
+{
+	l->error = l->error ? l->error : grow(&l->entries, &l->n_allocated, l->n + 1);
+	return l->error ? NULL : &l->entries[l->n++];
+}
+
+static void add_child_entry(struct child *child, void *context)
+{
+	struct target_list *l = context;
+	struct target_message *e = add_entry(l);
+
+	if (e)
+		describe_child(child, &l->status, e);
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct target_message *left = a, *right = b;
+
+	return (left->message.pid > right->message.pid) - (left->message.pid < right->message.pid);
+}
+
+static void fill_list(struct service *service, struct target_list *l)
+{
+	struct target_message *e = add_entry(l);
+
+	service->describe(&l->status, service->context);
+	if (e)
+		describe_main(service, &l->status, e);
+	family_visit(service->session->family, add_child_entry, l);
+	if (!l->error)
+		qsort(l->entries + 1, l->n - 1, sizeof *l->entries, compare_pids);
+}
+
+/* Programs that have registered with this server (registry.h). */
+struct subprocess_list {
+	struct registered v[REGISTRY_MAX];
+	Proftap__V1__Target messages[REGISTRY_MAX];
+	Proftap__V1__Target *targets[REGISTRY_MAX];
+	size_t n;
+};
+
+static void fill_subprocesses(struct service *service, struct subprocess_list *l)
+{
+	l->n = registry_list(service->registry, l->v);
+	for (size_t i = 0; i < l->n; i++) {
+		Proftap__V1__Target *target = l->targets[i] = &l->messages[i];
+
+		proftap__v1__target__init(target);
+		target->pid = l->v[i].pid;
+		target->since_unix_ns = (uint64_t)l->v[i].since_ns;
+		target->address = l->v[i].address;
+		printable_clean(target->address);
+	}
+}
+
+static void answer_list(struct rpc_call *call, struct target_list *l, struct subprocess_list *s)
+{
+	Proftap__V1__ListReply reply = PROFTAP__V1__LIST_REPLY__INIT;
+	Proftap__V1__Target **targets = l->error ? NULL : calloc(l->n, sizeof *targets);
+
+	if (!targets) {
+		reply_v1_failure(call, -ENOMEM, NULL);
+		return;
+	}
+	reply.n_subprocesses = s->n;
+	reply.subprocesses = s->targets;
+	for (size_t i = 0; i < l->n; i++) {
+		if (i > 0)
+			find_uid_and_stop(&l->entries[i]);
+		target_message_link(&l->entries[i]);
+		targets[i] = &l->entries[i].message;
+	}
+	reply.n_targets = l->n;
+	reply.targets = targets;
+	reply_message(call, &reply.base);
+	free(targets);
+}
+
+void profiler_handle_list(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct target_list list = {.n = 0};
+	struct subprocess_list *subprocesses = calloc(1, sizeof *subprocesses);
+
+	(void)bytes, (void)n;
+	fill_list(context, &list);
+	if (subprocesses)
+		fill_subprocesses(context, subprocesses);
+	else
+		list.error = -ENOMEM;
+	answer_list(call, &list, subprocesses);
+	free(subprocesses);
+	free(list.entries);
 }

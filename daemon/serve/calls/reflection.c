@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Server reflection; see reflection.h. The messages of v1 and v1alpha have the same bytes. */
-#include "daemon/serve/calls/reflection.h"
+/* Server reflection; see methods.h. The messages of v1 and v1alpha have the same bytes. */
+#include "daemon/serve/calls/methods.h"
 
 #include <string.h>
 
 #include "base/chunks.h"
-#include "daemon/serve/message/reply_message.h"
+#include "daemon/serve/message/reply.h"
 #include "daemon/serve/message/schema.h"
 #include "grpc/reflection/v1/reflection.pb-c.h"
 #include "rpc/server.h"
@@ -13,7 +13,7 @@
 typedef Grpc__Reflection__V1__ServerReflectionRequest request_message;
 typedef Grpc__Reflection__V1__ServerReflectionResponse response_message;
 
-/* No tool may wait longer for one of ours. */
+/* A tool that does not take an answer for so long is given up. */
 #define WRITE_TIMEOUT_MS 10000
 #define MAX_SERVICES 16
 
@@ -80,7 +80,7 @@ static void send_services(struct rpc_call *call, response_message *response)
 	send_response(call, response);
 }
 
-static void answer(
+static void answer_request(
 	struct rpc_call *call, const request_message *request, response_message *response)
 {
 	struct schema_file file;
@@ -125,6 +125,6 @@ void reflection_answer(struct rpc_call *call, const uint8_t *bytes, size_t n, vo
 	}
 	response.valid_host = request->host;
 	response.original_request = request;
-	answer(call, request, &response);
+	answer_request(call, request, &response);
 	grpc__reflection__v1__server_reflection_request__free_unpacked(request, NULL);
 }

@@ -2,10 +2,7 @@
 /* The table of methods; see service.h. */
 #include "daemon/serve/calls/service.h"
 
-#include "daemon/serve/calls/analysis.h"
 #include "daemon/serve/calls/methods.h"
-#include "daemon/serve/calls/profile_calls.h"
-#include "daemon/serve/calls/service_handlers.h"
 
 #define ANALYSIS "/tensorflow.ProfileAnalysis/"
 
@@ -14,21 +11,20 @@ const struct rpc_method service_methods[] = {
 	METHODS_OF_PROBES,
 	{ANALYSIS "EnumSessions", METHODS_MAX_REQUEST_BYTES, analysis_enum_sessions, RPC_UNARY},
 	{ANALYSIS "GetSessionToolData", METHODS_MAX_REQUEST_BYTES, analysis_get_data, RPC_UNARY},
-	{ANALYSIS "NewSession", METHODS_MAX_REQUEST_BYTES, new_session_handle, RPC_UNARY},
-	{METHODS_PROFILER "ContinuousProfiling", METHODS_MAX_REQUEST_BYTES, continuous_call_start,
+	{ANALYSIS "NewSession", METHODS_MAX_REQUEST_BYTES, analysis_new_session, RPC_UNARY},
+	{METHODS_PROFILER "ContinuousProfiling", METHODS_MAX_REQUEST_BYTES,
+		stock_call_start_continuous, RPC_UNARY},
+	{METHODS_PROFILER "GetSnapShot", METHODS_MAX_REQUEST_BYTES, stock_call_get_old_snapshot,
 		RPC_UNARY},
-	{METHODS_PROFILER "GetSnapShot", METHODS_MAX_REQUEST_BYTES,
-		continuous_call_get_old_snapshot, RPC_UNARY},
-	{METHODS_PROFILER "GetSnapshot", METHODS_MAX_REQUEST_BYTES, continuous_call_get_snapshot,
+	{METHODS_PROFILER "GetSnapshot", METHODS_MAX_REQUEST_BYTES, stock_call_get_snapshot,
 		RPC_UNARY},
 	{METHODS_PROFILER "Monitor", METHODS_MAX_REQUEST_BYTES, monitor_handle, RPC_UNARY},
-	{METHODS_PROFILER "Profile", METHODS_MAX_REQUEST_BYTES, profile_call_handle, RPC_UNARY},
+	{METHODS_PROFILER "Profile", METHODS_MAX_REQUEST_BYTES, stock_call_profile, RPC_UNARY},
 	{METHODS_PROFILER "StartContinuousProfiling", METHODS_MAX_REQUEST_BYTES,
-		continuous_call_start, RPC_UNARY},
+		stock_call_start_continuous, RPC_UNARY},
 	{METHODS_PROFILER "StopContinuousProfiling", METHODS_MAX_REQUEST_BYTES,
-		continuous_call_stop, RPC_UNARY},
-	{METHODS_PROFILER "Terminate", METHODS_MAX_REQUEST_BYTES, profile_call_handle_terminate,
-		RPC_UNARY},
+		stock_call_stop_continuous, RPC_UNARY},
+	{METHODS_PROFILER "Terminate", METHODS_MAX_REQUEST_BYTES, stock_call_terminate, RPC_UNARY},
 	{METHODS_V1 "Capture", METHODS_MAX_REQUEST_BYTES, profiler_handle_capture,
 		RPC_SERVER_STREAM},
 	{METHODS_V1 "Start", METHODS_MAX_REQUEST_BYTES, profiler_handle_start, RPC_UNARY},

@@ -25,7 +25,7 @@
 #include "daemon/kernel/passed_fd.h"
 #include "daemon/kernel/unix_peer.h"
 #include "daemon/serve/children/stock_look.h"
-#include "daemon/target/arena_file.h"
+#include "daemon/target/target.h"
 #include "lib/wire/serve.h"
 
 /* --- requests -------------------------------------------------------------------------------- */

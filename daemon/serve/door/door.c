@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way in; see door.h. A connection that gRPC has is still known here, by a descriptor of our own: gRPC shuts a
- * connection down when it is done with it, and so does the peer when it goes. And it is looked at while it sends.
+ * Connections; see door.h. A client that gRPC has is still known here by a descriptor of our own:
+ * its end shows when gRPC or the client shuts the connection down. While it sends, its bytes are
+ * counted.
  */
 #include "daemon/serve/door/door.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,113 +20,119 @@
 #include "daemon/serve/door/greeting.h"
 #include "rpc/socket.h"
 
-#define PATIENCE_MS 2000
+#define GREETING_MS 2000
 #define MAX_WAITING 256
 #define MAX_SERVED 128
-/* What a client may have under way to us. Requests are small, and what gRPC finds it parses at one go. */
+/*
+ * The kernel's receive buffer of a connection. It is small because requests are small, and gRPC
+ * parses all that it finds at once.
+ */
 #define RECEIVE_BYTES 16384
-/* A client that sends is looked at so often, and one that does not, never. */
+/* The interval at which the bytes of a client that sends are counted; others cost nothing. */
 #define LOOK_MS 10
-/* Whoever connects faster than we refuse must not keep the loop from its other work. */
+/* The limit of accepted connections in one turn of the loop, which has other work, too. */
 #define MAX_AT_ONCE 16
 
-struct visitor {
+struct door_client {
 	uv_poll_t poll;
 	struct door *door;
-	struct visitor_list *list; /* of those that wait, or of those that are served */
-	struct visitor *previous;
-	struct visitor *next;
+	struct door_client_list *list; /* the door's waiting or served clients */
+	struct door_client *previous;
+	struct door_client *next;
 	uint64_t deadline_ms; /* the loop's clock */
 	int fd;
-	uid_t uid; /* root's where nobody asked */
-	struct intake_peer traffic;
+	uid_t uid; /* root's if the policy does not ask for it */
+	struct traffic traffic;
 };
 
-static void on_patience(uv_timer_t *timer);
+static void on_greeting_timeout(uv_timer_t *timer);
 
-static void append(struct visitor *v, struct visitor_list *list)
+static void append_client(struct door_client *c, struct door_client_list *list)
 {
-	v->list = list;
-	v->next = NULL;
-	v->previous = list->last;
+	c->list = list;
+	c->next = NULL;
+	c->previous = list->last;
 	if (list->last)
-		list->last->next = v;
+		list->last->next = c;
 	else
-		list->first = v;
-	list->last = v;
+		list->first = c;
+	list->last = c;
 	list->n++;
 }
 
-static void take_out(struct visitor *v)
+static void unlink_client(struct door_client *c)
 {
-	struct visitor_list *list = v->list;
+	struct door_client_list *list = c->list;
 
-	if (v->previous)
-		v->previous->next = v->next;
+	if (c->previous)
+		c->previous->next = c->next;
 	else
-		list->first = v->next;
-	if (v->next)
-		v->next->previous = v->previous;
+		list->first = c->next;
+	if (c->next)
+		c->next->previous = c->previous;
 	else
-		list->last = v->previous;
+		list->last = c->previous;
 	list->n--;
 }
 
-static void free_visitor(uv_handle_t *handle)
+static void free_client(uv_handle_t *handle)
 {
 	free(handle->data);
 }
 
-/* Closes our descriptor of it and forgets it. */
-static void dismiss(struct visitor *v)
+/* Closes our descriptor of the connection, and frees it. */
+static void dismiss_client(struct door_client *c)
 {
-	take_out(v);
-	uv_poll_stop(&v->poll);
-	close(v->fd);
-	uv_close((uv_handle_t *)&v->poll, free_visitor);
+	unlink_client(c);
+	uv_poll_stop(&c->poll);
+	close(c->fd);
+	uv_close((uv_handle_t *)&c->poll, free_client);
 }
 
-/* Those that are served. */
+/* --- clients that are served ------------------------------------------------------------------ */
 
 static void on_served(uv_poll_t *poll, int status, int events);
 
-/* Not all the time: what gRPC does not read at once would wake us again and again. */
-static void on_look(uv_timer_t *timer)
+/*
+ * Polls for data again only after LOOK_MS: otherwise bytes that gRPC has not read yet would wake
+ * the loop again and again.
+ */
+static void on_traffic_timer(uv_timer_t *timer)
 {
 	struct door *door = timer->data;
 
-	for (struct visitor *v = door->served.first; v; v = v->next)
-		uv_poll_start(&v->poll, UV_READABLE | UV_DISCONNECT, on_served);
+	for (struct door_client *c = door->served.first; c; c = c->next)
+		uv_poll_start(&c->poll, UV_READABLE | UV_DISCONNECT, on_served);
 }
 
 static void on_served(uv_poll_t *poll, int status, int events)
 {
-	struct visitor *v = poll->data;
-	struct door *door = v->door;
+	struct door_client *c = poll->data;
+	struct door *door = c->door;
 
 	if (status < 0 || events & UV_DISCONNECT) {
-		dismiss(v);
-	} else if (intake_count(&door->intake, &v->traffic, intake_read(v->fd), monotonic_ns())) {
+		dismiss_client(c);
+	} else if (traffic_count(&door->limit, &c->traffic, traffic_read(c->fd), monotonic_ns())) {
 		log_warn(LOG_LISTEN, "hung up on a client that sent %llu bytes",
-			(unsigned long long)v->traffic.received_bytes);
-		socket_hang_up(v->fd); /* and it comes back as a disconnect */
+			(unsigned long long)c->traffic.received_bytes);
+		socket_hang_up(c->fd); /* this causes a UV_DISCONNECT */
 	} else {
 		uv_poll_start(poll, UV_DISCONNECT, on_served);
-		uv_timer_start(&door->look, on_look, LOOK_MS, 0);
+		uv_timer_start(&door->traffic_timer, on_traffic_timer, LOOK_MS, 0);
 	}
 }
 
-static unsigned count_of(const struct door *door, uid_t uid)
+static unsigned count_clients_of(const struct door *door, uid_t uid)
 {
 	unsigned n = 0;
 
-	for (const struct visitor *v = door->served.first; v; v = v->next)
-		n += v->uid == uid;
+	for (const struct door_client *c = door->served.first; c; c = c->next)
+		n += c->uid == uid;
 	return n;
 }
 
-/* Root is not kept out by root's own. */
-static int has_room(struct door *door, uid_t uid)
+/* Whether one more client of |uid| may be served. Root has no limit of its own. */
+static bool has_room(struct door *door, uid_t uid)
 {
 	const struct door_policy *policy = &door->policy;
 	unsigned max = policy->max_served ? policy->max_served : MAX_SERVED;
@@ -132,66 +140,66 @@ static int has_room(struct door *door, uid_t uid)
 
 	if (n < max && uid && policy->max_of_user) {
 		max = policy->max_of_user;
-		n = count_of(door, uid);
+		n = count_clients_of(door, uid);
 	}
 	if (n < max) {
-		door->is_full = 0;
-		return 1;
+		door->is_full = false;
+		return true;
 	}
 	if (!door->is_full)
 		log_warn(LOG_LISTEN, "refused a connection of uid %u: there are %u already",
 			(unsigned)uid, n);
-	door->is_full = 1;
-	return 0;
+	door->is_full = true;
+	return false;
 }
 
-static int keep(int fd)
+static int keep_descriptor(int fd)
 {
 	return descriptors_keep(fd, DESCRIPTORS_OF_CONNECTIONS);
 }
 
-/* gRPC gets a descriptor of its own. */
-static void pass_on(struct visitor *v)
+/* Gives gRPC a descriptor of its own. */
+static void serve_client(struct door_client *c)
 {
-	struct door *door = v->door;
+	struct door *door = c->door;
 	int one = 1;
-	int fd = has_room(door, v->uid) ? keep(fcntl(v->fd, F_DUPFD_CLOEXEC, 0)) : -1;
+	int fd = has_room(door, c->uid) ? keep_descriptor(fcntl(c->fd, F_DUPFD_CLOEXEC, 0)) : -1;
 
 	if (fd < 0) {
-		dismiss(v);
+		dismiss_client(c);
 		return;
 	}
-	take_out(v);
-	append(v, &door->served);
-	uv_poll_start(&v->poll, UV_READABLE | UV_DISCONNECT, on_served);
+	unlink_client(c);
+	append_client(c, &door->served);
+	uv_poll_start(&c->poll, UV_READABLE | UV_DISCONNECT, on_served);
 	setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof one);
 	door->policy.serve(fd, door->policy.context);
 }
 
-/* Those that wait: what they say. */
+/* --- clients that wait ------------------------------------------------------------------------ */
 
-static void set_patience(struct door *door)
+static void set_greeting_timer(struct door *door)
 {
-	const struct visitor *first = door->waiting.first;
+	const struct door_client *first = door->waiting.first;
 	uint64_t now = uv_now(door->poll.loop);
 
 	if (!first)
-		uv_timer_stop(&door->patience);
+		uv_timer_stop(&door->greeting_timer);
 	else
-		uv_timer_start(&door->patience, on_patience,
+		uv_timer_start(&door->greeting_timer, on_greeting_timeout,
 			first->deadline_ms > now ? first->deadline_ms - now : 0, 0);
 }
 
-static void on_patience(uv_timer_t *timer)
+static void on_greeting_timeout(uv_timer_t *timer)
 {
 	struct door *door = timer->data;
 
 	while (door->waiting.first && door->waiting.first->deadline_ms <= uv_now(door->poll.loop))
-		dismiss(door->waiting.first);
-	set_patience(door);
+		dismiss_client(door->waiting.first);
+	set_greeting_timer(door);
 }
 
-/* Reads what there is first: with bytes unread, the kernel would not deliver the answer. */
+/* Reads all bytes first: if any were unread, the kernel would not deliver the answer. */
 static void answer_http1(int fd)
 {
 	char bytes[4096];
@@ -202,60 +210,60 @@ static void answer_http1(int fd)
 	shutdown(fd, SHUT_WR);
 }
 
-/* Whose greeting is not HTTP/2. */
-static void turn_away(struct visitor *v, enum greeting greeting)
+/* Hangs up on a client that does not speak HTTP/2. */
+static void refuse_client(struct door_client *c, enum greeting greeting)
 {
-	const struct door_policy *policy = &v->door->policy;
+	const struct door_policy *policy = &c->door->policy;
 
 	if (greeting == GREETING_HTTP1)
-		answer_http1(v->fd);
-	else if (greeting == GREETING_NOTICE && policy->hear)
-		policy->hear(v->fd, policy->context);
-	dismiss(v);
+		answer_http1(c->fd);
+	else if (greeting == GREETING_NOTICE && policy->on_notice)
+		policy->on_notice(c->fd, policy->context);
+	dismiss_client(c);
 }
 
 static void on_greeting(uv_poll_t *poll, int status, int events)
 {
-	struct visitor *v = poll->data;
-	struct door *door = v->door;
+	struct door_client *c = poll->data;
+	struct door *door = c->door;
 	uint8_t bytes[GREETING_BYTES];
-	ssize_t n = recv(v->fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+	ssize_t n = recv(c->fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
 	enum greeting greeting = n > 0 ? greeting_judge(bytes, (size_t)n) : GREETING_OTHER;
 
 	(void)status, (void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (greeting == GREETING_HTTP2)
-		pass_on(v);
+		serve_client(c);
 	else
-		turn_away(v, greeting);
-	set_patience(door);
+		refuse_client(c, greeting);
+	set_greeting_timer(door);
 }
 
-/* Coming in. */
+/* --- new connections -------------------------------------------------------------------------- */
 
-static void let_wait(struct door *door, int fd)
+static void add_waiting(struct door *door, int fd)
 {
 	const struct door_policy *policy = &door->policy;
-	struct visitor *v = calloc(1, sizeof *v);
+	struct door_client *c = calloc(1, sizeof *c);
 	int whole = GREETING_BYTES;
 
-	if (!v || (policy->find_uid && policy->find_uid(fd, &v->uid, policy->context)) ||
-		uv_poll_init(door->poll.loop, &v->poll, fd)) {
-		free(v);
+	if (!c || (policy->find_uid && policy->find_uid(fd, &c->uid, policy->context)) ||
+		uv_poll_init(door->poll.loop, &c->poll, fd)) {
+		free(c);
 		close(fd);
 		return;
 	}
-	/* So that half a greeting wakes nobody. */
+	/* Half a greeting does not wake the loop. */
 	setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &whole, sizeof whole);
-	v->poll.data = v;
-	v->door = door;
-	v->fd = fd;
-	v->deadline_ms = uv_now(door->poll.loop) + PATIENCE_MS;
-	append(v, &door->waiting);
-	uv_poll_start(&v->poll, UV_READABLE, on_greeting);
+	c->poll.data = c;
+	c->door = door;
+	c->fd = fd;
+	c->deadline_ms = uv_now(door->poll.loop) + GREETING_MS;
+	append_client(c, &door->waiting);
+	uv_poll_start(&c->poll, UV_READABLE, on_greeting);
 	if (door->waiting.n > MAX_WAITING)
-		dismiss(door->waiting.first);
+		dismiss_client(door->waiting.first);
 }
 
 static void on_connection(uv_poll_t *poll, int status, int events)
@@ -269,31 +277,31 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	for (int i = 0; i < MAX_AT_ONCE; i++) {
 		fd = accept4(door->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0) {
-			accept_pause_start(&door->rest, errno);
+			accept_pause_start(&door->pause, errno);
 			break;
 		}
-		fd = keep(fd);
+		fd = keep_descriptor(fd);
 		if (fd < 0)
 			continue;
 		if (door->policy.may_enter(fd, door->policy.context))
-			let_wait(door, fd);
+			add_waiting(door, fd);
 		else
 			close(fd);
 	}
-	set_patience(door);
+	set_greeting_timer(door);
 }
 
 void door_let_in(struct door *door, int fd)
 {
-	fd = keep(fd);
+	fd = keep_descriptor(fd);
 	if (fd < 0)
 		return;
 	if (door->listener < 0) {
 		close(fd);
 		return;
 	}
-	let_wait(door, fd);
-	set_patience(door);
+	add_waiting(door, fd);
+	set_greeting_timer(door);
 }
 
 int door_open(struct door *door, uv_loop_t *loop, int listener, const struct door_policy *policy)
@@ -304,13 +312,13 @@ int door_open(struct door *door, uv_loop_t *loop, int listener, const struct doo
 	memset(door, 0, sizeof *door);
 	door->policy = *policy;
 	door->listener = listener;
-	/* Its connections inherit this. */
+	/* Connections inherit this from the listener. */
 	setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-	uv_timer_init(loop, &door->patience);
-	uv_timer_init(loop, &door->look);
-	accept_pause_init(&door->rest, loop, &door->poll, on_connection);
+	uv_timer_init(loop, &door->greeting_timer);
+	uv_timer_init(loop, &door->traffic_timer);
+	accept_pause_init(&door->pause, loop, &door->poll, on_connection);
 	r = uv_poll_init(loop, &door->poll, listener);
-	door->poll.data = door->patience.data = door->look.data = door;
+	door->poll.data = door->greeting_timer.data = door->traffic_timer.data = door;
 	return r ? r : uv_poll_start(&door->poll, UV_READABLE, on_connection);
 }
 
@@ -318,10 +326,10 @@ void door_close(struct door *door)
 {
 	if (door->listener < 0)
 		return;
-	accept_pause_end(&door->rest);
+	accept_pause_end(&door->pause);
 	close(door->listener);
 	door->listener = -1;
 	while (door->waiting.first)
-		dismiss(door->waiting.first);
-	uv_timer_stop(&door->patience);
+		dismiss_client(door->waiting.first);
+	uv_timer_stop(&door->greeting_timer);
 }

@@ -1,65 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way in: connections from accept() until gRPC has them, and how many there are. Who says nothing within 2 s, or
- * does not speak HTTP/2, is hung up on here and costs a descriptor until then; gRPC would keep it for a minute. Who sends
- * without an end is hung up on later.
+ * Connections from accept() until gRPC has them, and limits of their number and traffic. A client
+ * that sends nothing within 2 s, or does not speak HTTP/2, is hung up on here and costs only a
+ * descriptor until then; gRPC would keep it for a minute. A client that sends without end is hung
+ * up on later.
  *
  * Threads: the loop's only.
  */
 #ifndef DAEMON_DOOR_H
 #define DAEMON_DOOR_H
 
+#include <stdbool.h>
+#include <sys/types.h>
 #include <uv.h>
 
 #include "daemon/kernel/accept_pause.h"
-#include "daemon/serve/door/intake.h"
+#include "daemon/serve/door/traffic.h"
 
-/* Who comes in. */
+/* The owner's rules and functions. */
 struct door_policy {
-	int (*may_enter)(int fd, void *context); /* asked at accept(); 0: hung up on at once */
+	bool (*may_enter)(int fd, void *context); /* called at accept(); if false, hangs up */
 	void (*serve)(int fd, void *context); /* takes |fd|, which speaks HTTP/2 */
-	void (*hear)(int fd, void *context); /* a notice lies in |fd| (borrowed), unread; NULL ok */
+	void (*on_notice)(
+		int fd, void *context); /* |fd| (borrowed) has an unread notice; NULL ok */
 	void *context;
-	/* Where clients of many users come in. NULL: all are one's. 0; else nobody is served. */
+	/* Finds the user of a client; nonzero: hangs up. NULL: all clients are of one user. */
 	int (*find_uid)(int fd, uid_t *uid, void *context);
 	unsigned max_served; /* at a time; 0: 128 */
-	unsigned max_of_user; /* of those, of a user who is not root */
+	unsigned max_of_user; /* of these, for each user except root */
 };
 
-struct visitor;
+struct door_client;
 
-struct visitor_list {
-	struct visitor *first; /* the oldest */
-	struct visitor *last;
+struct door_client_list {
+	struct door_client *first; /* the oldest */
+	struct door_client *last;
 	unsigned n;
 };
 
 struct door {
 	uv_poll_t poll; /* on the listener */
-	struct accept_pause rest; /* of the listener, when descriptors are short */
-	uv_timer_t patience; /* until the first deadline of those that wait */
-	uv_timer_t look; /* at those that have sent something, again */
+	struct accept_pause pause; /* of the listener, when descriptors are short */
+	uv_timer_t greeting_timer; /* until the first deadline of a client that waits */
+	uv_timer_t traffic_timer; /* until clients that send are polled again */
 	struct door_policy policy;
 	int listener; /* -1: closed */
-	struct visitor_list waiting; /* by deadline */
-	struct visitor_list served;
-	struct intake intake;
-	int is_full; /* and it was said */
+	struct door_client_list waiting; /* by deadline */
+	struct door_client_list served;
+	struct traffic_limit limit;
+	bool is_full; /* and a warning was logged */
 };
 
 /*
- * Watches |listener| (a listening, non-blocking socket; closed by door_close()). 0, or libuv's error. |door| stays where
- * it is until the loop has ended.
+ * Watches |listener| (a listening, non-blocking socket; closed by door_close()). 0, or libuv's
+ * error. |door| must not move until the loop has ended.
  */
 int door_open(struct door *door, uv_loop_t *loop, int listener, const struct door_policy *policy);
 
 /*
- * Lets in |fd|, a connected, non-blocking socket that somebody else accepted and vouches for; always takes it. Of a door that is closed
- * it is closed, too.
+ * Accepts |fd|, a connected, non-blocking socket that somebody else accepted and has checked;
+ * always takes it. A closed door closes it.
  */
 void door_let_in(struct door *door, int fd);
 
-/* Nobody comes in any more; those that are served stay. Again: nothing. */
+/* Accepts no more clients; those that are served stay. A second call does nothing. */
 void door_close(struct door *door);
 
 #endif

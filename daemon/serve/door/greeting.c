@@ -2,14 +2,15 @@
 /* The first bytes of a client; see greeting.h. */
 #include "daemon/serve/door/greeting.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 const char greeting_notice[] = "PROFTAP CHILD NOTICE 1\r\n";
 
-_Static_assert(sizeof greeting_notice - 1 == GREETING_BYTES, "as long as the other");
-_Static_assert(sizeof preface - 1 == GREETING_BYTES, "the preface's length");
+_Static_assert(sizeof greeting_notice - 1 == GREETING_BYTES, "the length of the preface");
+_Static_assert(sizeof preface - 1 == GREETING_BYTES, "the length in RFC 9113");
 
 const char greeting_http1_answer[] =
 	"HTTP/1.1 400 Bad Request\r\n"
@@ -18,8 +19,8 @@ const char greeting_http1_answer[] =
 	"this port speaks gRPC (tensorflow.ProfilerService), not HTTP/1.1; "
 	"record with: proftap capture HOST:PORT MILLISECONDS\n";
 
-/* A method: capital letters, then a space. */
-static int is_http1(const uint8_t *bytes, size_t n)
+/* A request line begins with a method: capital letters, then a space. */
+static bool is_http1(const uint8_t *bytes, size_t n)
 {
 	size_t i = 0;
 

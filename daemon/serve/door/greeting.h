@@ -9,9 +9,9 @@
 #define GREETING_BYTES 24 /* RFC 9113 3.4 */
 
 enum greeting {
-	GREETING_HTTP2, /* also as much of it as there is */
+	GREETING_HTTP2, /* or the beginning of it */
 	GREETING_HTTP1, /* a request line */
-	GREETING_NOTICE, /* of a child's server; see registry.h */
+	GREETING_NOTICE, /* a child's server announces itself; see registry.h */
 	GREETING_OTHER, /* TLS, and anything else */
 };
 

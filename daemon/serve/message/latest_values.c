@@ -21,13 +21,13 @@
 #include "daemon/target/target.h"
 
 /*
- * A ring is copied again, so often at most, if its thread overwrote all of it meanwhile. Each try
- * asks for half as much.
+ * The limit of copies of one ring: if its thread overwrites all of it meanwhile, the next try
+ * copies half as much.
  */
 #define N_TRIES 4
 /*
- * So many string ids are remembered. Several may have one name: each place in the source has its
- * own.
+ * The limit of string ids that are remembered. Several may have one name, because each place in the
+ * source has an id of its own.
  */
 #define MAX_IDS 256u
 
@@ -44,9 +44,9 @@ struct look {
 	size_t n_ids;
 };
 
-/* --- names --------------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------------- */
 
-/* Returns the value of that name, which is a new one if need be; NULL: there are too many names. */
+/* Finds or adds the value of that name; NULL: there are too many names. */
 static struct latest_value *take_value(struct latest_kind *k, const char *text, uint32_t n_text)
 {
 	char name[LATEST_NAME_BYTES] = "";
@@ -80,7 +80,7 @@ static struct latest_value *find_dynamic(struct latest_kind *k, const struct ent
 }
 
 /*
- * Finds the value that the entry is one of. The ids of counters and steps are remembered together,
+ * Finds or adds the value that the entry updates. Ids of counters and steps share one table,
  * because one place in the source never records both.
  */
 static struct latest_value *find_value(struct look *l, struct latest_kind *k, const struct entry *e)
@@ -102,7 +102,7 @@ static struct latest_value *find_value(struct look *l, struct latest_kind *k, co
 	return v;
 }
 
-/* --- records ------------------------------------------------------------------------------- */
+/* --- records -------------------------------------------------------------------------------- */
 
 static void take_entry(struct look *l, const struct slot *record)
 {
@@ -130,7 +130,7 @@ static void take_entry(struct look *l, const struct slot *record)
 		v->value = NAN;
 }
 
-/* Takes the entries of |c|, from the first one on, as far as they are whole. */
+/* Takes the entries of |c|, from the first one to the last one that is whole. */
 static void take_all(struct look *l, const struct ring_copy *c, const struct slot *slots)
 {
 	uint64_t at = c->from.position;

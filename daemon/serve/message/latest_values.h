@@ -11,9 +11,7 @@
 
 struct target;
 
-/*
- * So many names of counters, and as many of steps, are kept. Values of more names are only counted.
- */
+/* The limit of counters, and of steps. Values of further names are only counted. */
 #define LATEST_MAX_NAMES 64u
 #define LATEST_NAME_BYTES 256u
 
@@ -37,9 +35,9 @@ struct latest_values {
 };
 
 /*
- * Looks at the rings of living threads at |now_ticks|, without taking anything from them. A record
- * has 48 bits of its time, so the newest of several values that are older than a lap of these (26 h
- * at 3 GHz) cannot be told. 0 or -ENOMEM; |out| need not be initialised, and is large.
+ * Reads the rings of living threads at |now_ticks|, and leaves all records in them. A record has 48
+ * bits of its time, which wrap after 26 h at 3 GHz: among values older than that the newest is not
+ * known. 0 or -ENOMEM; |out| need not be initialised, and is large.
  */
 int latest_values_read(struct target *t, uint64_t now_ticks, struct latest_values *out);
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A message as words; see message_text.h. Walks the descriptors that protobuf-c has of each type. */
+/*
+ * Messages as text; see message_text.h. It walks the descriptors that protobuf-c has of each type.
+ */
 #include "daemon/serve/message/message_text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +15,14 @@
 
 typedef ProtobufCFieldDescriptor Field;
 
-struct writing {
+struct text_writing {
 	char *out;
 	size_t n;
 	size_t at;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct writing *w, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void put_text(
+	struct text_writing *w, const char *format, ...)
 {
 	va_list ap;
 	int n;
@@ -30,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct writing *w, const c
 		w->at = w->at + (size_t)n < w->n ? w->at + (size_t)n : w->n - 1;
 }
 
-static const char *at(const ProtobufCMessage *m, unsigned offset)
+static const char *field_at(const ProtobufCMessage *m, unsigned offset)
 {
 	return (const char *)m + offset;
 }
@@ -55,7 +59,7 @@ static size_t size_of(const Field *f)
 	}
 }
 
-static int is_zero(const Field *f, const char *value)
+static bool is_zero(const Field *f, const char *value)
 {
 	static const char zero[sizeof(ProtobufCBinaryData)];
 
@@ -64,52 +68,52 @@ static int is_zero(const Field *f, const char *value)
 	return memcmp(value, zero, size_of(f)) == 0;
 }
 
-/* How many values it has: none where it is as if it had not been said. */
-static size_t count(const ProtobufCMessage *m, const Field *f)
+/* The number of values; a field with its default value has none. */
+static size_t count_values(const ProtobufCMessage *m, const Field *f)
 {
 	if (f->label == PROTOBUF_C_LABEL_REPEATED)
-		return *(const size_t *)at(m, f->quantifier_offset);
+		return *(const size_t *)field_at(m, f->quantifier_offset);
 	if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
-		return *(const uint32_t *)at(m, f->quantifier_offset) == f->id;
-	return !is_zero(f, at(m, f->offset));
+		return *(const uint32_t *)field_at(m, f->quantifier_offset) == f->id;
+	return !is_zero(f, field_at(m, f->offset));
 }
 
-static void write_members(struct writing *w, const char *name, const ProtobufCMessage *m);
+static void write_members(struct text_writing *w, const char *name, const ProtobufCMessage *m);
 
-static void write_value(struct writing *w, const Field *f, const char *value)
+static void write_value(struct text_writing *w, const Field *f, const char *value)
 {
 	switch (f->type) {
 	case PROTOBUF_C_TYPE_INT64:
 	case PROTOBUF_C_TYPE_SINT64:
 	case PROTOBUF_C_TYPE_SFIXED64:
-		put(w, "%" PRId64, *(const int64_t *)value);
+		put_text(w, "%" PRId64, *(const int64_t *)value);
 		break;
 	case PROTOBUF_C_TYPE_UINT64:
 	case PROTOBUF_C_TYPE_FIXED64:
-		put(w, "%" PRIu64, *(const uint64_t *)value);
+		put_text(w, "%" PRIu64, *(const uint64_t *)value);
 		break;
 	case PROTOBUF_C_TYPE_UINT32:
 	case PROTOBUF_C_TYPE_FIXED32:
-		put(w, "%" PRIu32, *(const uint32_t *)value);
+		put_text(w, "%" PRIu32, *(const uint32_t *)value);
 		break;
 	case PROTOBUF_C_TYPE_DOUBLE:
-		put(w, "%g", *(const double *)value);
+		put_text(w, "%g", *(const double *)value);
 		break;
 	case PROTOBUF_C_TYPE_FLOAT:
-		put(w, "%g", (double)*(const float *)value);
+		put_text(w, "%g", (double)*(const float *)value);
 		break;
 	case PROTOBUF_C_TYPE_STRING:
-		put(w, "%s", *(const char *const *)value);
+		put_text(w, "%s", *(const char *const *)value);
 		break;
 	case PROTOBUF_C_TYPE_BYTES:
-		put(w, "%zu bytes", ((const ProtobufCBinaryData *)value)->len);
+		put_text(w, "%zu bytes", ((const ProtobufCBinaryData *)value)->len);
 		break;
 	default:
-		put(w, "%" PRId32, *(const int32_t *)value);
+		put_text(w, "%" PRId32, *(const int32_t *)value);
 	}
 }
 
-/* Of an entry of a map: its key, which is a text in all that we know. */
+/* The key if |m| is an entry of a map (all our maps have text keys); else NULL. */
 static const char *find_key(const ProtobufCMessage *m)
 {
 	const ProtobufCMessageDescriptor *d = m->descriptor;
@@ -117,10 +121,10 @@ static const char *find_key(const ProtobufCMessage *m)
 	if (d->n_fields != 2 || strcmp(d->fields[0].name, "key") != 0 ||
 		d->fields[0].type != PROTOBUF_C_TYPE_STRING)
 		return NULL;
-	return *(const char *const *)at(m, d->fields[0].offset);
+	return *(const char *const *)field_at(m, d->fields[0].offset);
 }
 
-static void write_one(struct writing *w, const char *name, const Field *f, const char *value)
+static void write_one(struct text_writing *w, const char *name, const Field *f, const char *value)
 {
 	const ProtobufCMessage *inner;
 
@@ -129,19 +133,19 @@ static void write_one(struct writing *w, const char *name, const Field *f, const
 		write_members(w, find_key(inner) ? find_key(inner) : name, inner);
 		return;
 	}
-	put(w, "%s%s=", w->at ? " " : "", name ? name : f->name);
+	put_text(w, "%s%s=", w->at ? " " : "", name ? name : f->name);
 	write_value(w, f, value);
 }
 
-/* |name|: what its members are called; NULL: each by its own. */
-static void write_members(struct writing *w, const char *name, const ProtobufCMessage *m)
+/* |name| replaces the names of the members; NULL: each has its own. */
+static void write_members(struct text_writing *w, const char *name, const ProtobufCMessage *m)
 {
 	const ProtobufCMessageDescriptor *d = m->descriptor;
 
 	for (unsigned i = find_key(m) ? 1 : 0; i < d->n_fields; i++) {
 		const Field *f = &d->fields[i];
-		size_t n = count(m, f);
-		const char *value = at(m, f->offset);
+		size_t n = count_values(m, f);
+		const char *value = field_at(m, f->offset);
 
 		if (f->label == PROTOBUF_C_LABEL_REPEATED)
 			value = *(const char *const *)value;
@@ -152,7 +156,7 @@ static void write_members(struct writing *w, const char *name, const ProtobufCMe
 
 void message_text_write(const ProtobufCMessage *message, char *out, size_t n)
 {
-	struct writing w = {.out = out, .n = n};
+	struct text_writing w = {.out = out, .n = n};
 
 	out[0] = '\0';
 	write_members(&w, NULL, message);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A message as words, for people. */
+/* A protobuf message as a line of text, for people. */
 #ifndef DAEMON_MESSAGE_TEXT_H
 #define DAEMON_MESSAGE_TEXT_H
 
@@ -8,8 +8,9 @@
 #include <protobuf-c/protobuf-c.h>
 
 /*
- * What is set in |message|, in that of its members, too, by the names of the fields: "duration_ms=500 host_tracer_level=2". An entry of
- * a map is KEY=VALUE. Cut to |n| bytes, and printable, whoever wrote the message.
+ * Writes the fields that are set in |message| and in its members: "duration_ms=500
+ * host_tracer_level=2". An entry of a map is KEY=VALUE. The text is cut to |n| bytes, and
+ * printable, whatever the message holds.
  */
 void message_text_write(const ProtobufCMessage *message, char *out, size_t n);
 

@@ -25,23 +25,23 @@
 #include "daemon/target/target.h"
 
 /*
- * The bytes that an answer may point to. Spans beyond them are only counted: an arena that a
- * program has filled at random can have 131,072 of them.
+ * The limit of the memory that an answer points to. Spans beyond it are only counted: an arena that
+ * a program has filled at random can have 131,072 of them.
  */
 #define MAX_BYTES (2u << 20)
 #define MAX_NAME_BYTES 1024
 /*
- * So many slots of the rings are searched for async spans, which takes milliseconds and 8 MiB of
- * copies. Followed children share a smaller number, because a lock is held while they are looked
- * at: each gets half of what is left.
+ * The limit of slots that are searched for async spans, which takes milliseconds and 8 MiB of
+ * copies. Followed children share a smaller number, because a lock is held meanwhile: each may
+ * search half of the slots that the children before it have left.
  */
 #define MAX_ASYNC_SLOTS (1u << 19)
 #define MAX_CHILDREN_ASYNC_SLOTS (1u << 17)
 #define MAX_ASYNCS 256u
-/* A stack is read again when something else begins to be recorded meanwhile. */
+/* The limit of readings of one stack, which is read again if another recording begins meanwhile. */
 #define N_TRIES 3
 
-/* --- memory -------------------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------------------------- */
 
 struct open_spans_room {
 	struct open_spans_room *next;
@@ -49,7 +49,7 @@ struct open_spans_room {
 };
 
 /* Returns zeroed memory, which is freed with the answer; NULL: out of memory. */
-static void *take(struct open_spans *o, size_t n)
+static void *take_memory(struct open_spans *o, size_t n)
 {
 	struct open_spans_room *room = calloc(1, sizeof *room + n);
 
@@ -66,7 +66,7 @@ static void *take(struct open_spans *o, size_t n)
 /* Copies a text of |n| bytes that may be anything, and makes it printable. */
 static char *take_text(struct open_spans *o, const char *text, size_t n)
 {
-	char *copy = take(o, n + 1);
+	char *copy = take_memory(o, n + 1);
 
 	if (!copy)
 		return (char *)"";
@@ -75,7 +75,7 @@ static char *take_text(struct open_spans *o, const char *text, size_t n)
 	return copy;
 }
 
-/* --- times --------------------------------------------------------------------------------- */
+/* --- times ---------------------------------------------------------------------------------- */
 
 /* The nanoseconds per tick between two readings of the clocks. */
 static double find_rate(const struct clock_pair *a, const struct clock_pair *b)
@@ -86,11 +86,12 @@ static double find_rate(const struct clock_pair *a, const struct clock_pair *b)
 }
 
 /*
- * The rate since the server met the program is the exact one, unless the counter went on while the machine was suspended, or went to
- * another machine: then the rate of these milliseconds is nearer to the truth.
+ * Since the server met its program, much time has passed, so the rate over it is exact. It is wrong
+ * if the counter went on while the machine was suspended, or if the program moved to another
+ * machine: then the rate of the last milliseconds is used.
  */
 void open_spans_clock_read(
-	struct open_spans_clock *c, const struct clock_pair *first, int uses_ticks)
+	struct open_spans_clock *c, const struct clock_pair *first, bool uses_ticks)
 {
 	const struct timespec pause = {.tv_nsec = 2 * NS_PER_MS};
 	struct clock_pair before;
@@ -111,8 +112,8 @@ void open_spans_clock_read(
 }
 
 /*
- * The nanoseconds from |ticks| to |end|; 0 where |ticks| is later, as the clock of another
- * processor may be.
+ * The nanoseconds from |ticks| to |end|; 0 if |ticks| is later, because clocks of processors may
+ * differ.
  */
 static uint64_t find_age(const struct open_spans_clock *c, uint64_t ticks, uint64_t end)
 {
@@ -124,7 +125,7 @@ static uint64_t find_unix_ns(const struct open_spans_clock *c, uint64_t ticks)
 	return (uint64_t)c->unix_ns - find_age(c, ticks, c->now.ticks);
 }
 
-/* --- names and arguments ------------------------------------------------------------------- */
+/* --- names and arguments -------------------------------------------------------------------- */
 
 static char *take_name(struct open_spans *o, struct arena *arena, uint32_t id)
 {
@@ -185,7 +186,7 @@ static void add_argument(struct open_spans *o, struct arena *arena, Proftap__V1_
 	const struct slot *slot, uint32_t n_left)
 {
 	uint32_t key = (uint32_t)slot->word[0] & STRING_ID_MASK;
-	Proftap__V1__Argument *a = take(o, sizeof *a);
+	Proftap__V1__Argument *a = take_memory(o, sizeof *a);
 
 	if (!a)
 		return;
@@ -200,7 +201,7 @@ static void add_arguments(struct open_spans *o, struct arena *arena, Proftap__V1
 {
 	uint32_t at = 0;
 
-	to->arguments = take(o, span->n_slots * sizeof *to->arguments);
+	to->arguments = take_memory(o, span->n_slots * sizeof *to->arguments);
 	while (to->arguments && at < span->n_slots) {
 		const struct slot *slot = &span->slots[at];
 		unsigned type = slot_type(slot->word[0]);
@@ -215,7 +216,7 @@ static void add_arguments(struct open_spans *o, struct arena *arena, Proftap__V1
 	}
 }
 
-/* The number of a step is its first slot that is no name. */
+/* A step's number is in its first slot that is not a name. */
 static void set_step(Proftap__V1__OpenSpan *to, const struct open_span *span)
 {
 	const struct entry e = {.slots = span->slots, .n_slots = span->n_slots};
@@ -228,7 +229,7 @@ static void set_step(Proftap__V1__OpenSpan *to, const struct open_span *span)
 static Proftap__V1__OpenSpan *make_span(struct open_spans *o, const struct target *t,
 	const struct open_span *span, uint64_t end_ticks)
 {
-	Proftap__V1__OpenSpan *to = take(o, sizeof *to);
+	Proftap__V1__OpenSpan *to = take_memory(o, sizeof *to);
 
 	if (!to)
 		return NULL;
@@ -243,20 +244,20 @@ static Proftap__V1__OpenSpan *make_span(struct open_spans *o, const struct targe
 	return to;
 }
 
-/* --- threads ------------------------------------------------------------------------------- */
+/* --- threads -------------------------------------------------------------------------------- */
 
 /* A process that is being looked at. */
 struct look {
 	struct open_spans *o;
 	struct target *t;
 	Proftap__V1__ProcessSpans *process;
-	uint64_t end_ticks; /* now, or when it ended */
+	uint64_t end_ticks; /* the present, or the end of the process */
 	struct open_span stack[RECORD_MAX_DEPTH];
 };
 
 static void add_spans(struct look *l, Proftap__V1__ThreadSpans *to, uint32_t n)
 {
-	to->spans = take(l->o, n * sizeof *to->spans);
+	to->spans = take_memory(l->o, n * sizeof *to->spans);
 	for (uint32_t i = 0; to->spans && i < n; i++) {
 		Proftap__V1__OpenSpan *span = NULL;
 
@@ -286,7 +287,7 @@ static void read_ring(struct look *l, Proftap__V1__ThreadSpans *to, uint32_t i)
 
 static Proftap__V1__ThreadSpans *add_thread(struct look *l)
 {
-	Proftap__V1__ThreadSpans *to = take(l->o, sizeof *to);
+	Proftap__V1__ThreadSpans *to = take_memory(l->o, sizeof *to);
 
 	if (!to)
 		return NULL;
@@ -330,14 +331,14 @@ static uint32_t find_ring(const struct target *t, pid_t tid)
 	return i;
 }
 
-/* --- async spans --------------------------------------------------------------------------- */
+/* --- async spans ---------------------------------------------------------------------------- */
 
 static Proftap__V1__AsyncSpan *make_async(
 	struct look *l, const struct open_async *async, uint64_t complete_ticks)
 {
-	Proftap__V1__AsyncSpan *to = take(l->o, sizeof *to);
+	Proftap__V1__AsyncSpan *to = take_memory(l->o, sizeof *to);
 	const struct ring *ring = target_ring(l->t, async->ring);
-	/* The id is the first slot behind the name; what follows are arguments. */
+	/* The id is the first slot behind the name; arguments follow. */
 	struct open_span span = {.start = async->start,
 		.string_id = async->string_id,
 		.kind = RECORD_SPAN,
@@ -368,7 +369,7 @@ static void add_asyncs(struct look *l)
 		l->o->n_async_slots -= max_slots;
 	if (open_asyncs_find(&a, l->t, l->end_ticks, max_slots))
 		l->o->error = -ENOMEM;
-	l->process->asyncs = take(l->o, MAX_ASYNCS * sizeof *l->process->asyncs);
+	l->process->asyncs = take_memory(l->o, MAX_ASYNCS * sizeof *l->process->asyncs);
 	for (size_t i = 0; l->process->asyncs && i < a.n; i++) {
 		Proftap__V1__AsyncSpan *to = NULL;
 
@@ -384,7 +385,7 @@ static void add_asyncs(struct look *l)
 	open_asyncs_deinit(&a);
 }
 
-static void add_listed(struct look *l, const struct listed_thread *listed, int is_recorded)
+static void add_listed(struct look *l, const struct listed_thread *listed, bool is_recorded)
 {
 	Proftap__V1__ThreadSpans *to = add_thread(l);
 	uint32_t i = is_recorded ? find_ring(l->t, listed->inner_tid) : l->t->n_rings;
@@ -418,7 +419,7 @@ static uint64_t get_rank(const Proftap__V1__ThreadSpans *t)
 	return t->n_spans ? t->spans[t->n_spans - 1]->age_ns + 1 : 0;
 }
 
-/* The thread whose innermost span has been open longest comes first: it is the one that hangs, if any does. */
+/* A thread that hangs comes first, because its innermost span has been open longest. */
 static int compare_threads(const void *left, const void *right)
 {
 	const Proftap__V1__ThreadSpans *a = *(Proftap__V1__ThreadSpans *const *)left;
@@ -445,9 +446,9 @@ static void sort_threads(Proftap__V1__ProcessSpans *p)
 		}
 }
 
-/* --- processes ----------------------------------------------------------------------------- */
+/* --- processes ------------------------------------------------------------------------------ */
 
-static int are_stopped(const struct listed_thread *v, size_t n)
+static bool are_stopped(const struct listed_thread *v, size_t n)
 {
 	size_t i = 0;
 
@@ -456,20 +457,21 @@ static int are_stopped(const struct listed_thread *v, size_t n)
 	return n && i == n;
 }
 
-static void add_living(struct look *l, const struct open_spans_list *list, int is_recorded)
+static void add_living(struct look *l, const struct open_spans_list *list, bool is_recorded)
 {
 	l->process->state = (char *)(are_stopped(list->v, list->n) ? "stopped" : "running");
-	l->process->threads = take(l->o, (list->n + l->t->n_rings) * sizeof *l->process->threads);
+	l->process->threads =
+		take_memory(l->o, (list->n + l->t->n_rings) * sizeof *l->process->threads);
 	if (!l->process->threads)
 		return;
 	for (size_t i = 0; i < list->n; i++)
 		add_listed(l, &list->v[i], is_recorded);
-	/* If /proc does not tell which threads live, only the rings tell of threads. */
+	/* Without a list from /proc the rings are the only source of threads. */
 	if (list->error && is_recorded)
 		add_rings(l);
 }
 
-static void add_dead(struct look *l, int is_recorded)
+static void add_dead(struct look *l, bool is_recorded)
 {
 	const char *why;
 	char ending[64];
@@ -481,7 +483,7 @@ static void add_dead(struct look *l, int is_recorded)
 	l->process->signal_tid = exit_note_find_signal_thread(l->t, UINT64_MAX, &why);
 	l->process->signal_thread = (char *)why;
 	l->process->ended_ago_ns = find_age(&l->o->clock, l->end_ticks, l->o->clock.now.ticks);
-	l->process->threads = take(l->o, l->t->n_rings * sizeof *l->process->threads);
+	l->process->threads = take_memory(l->o, l->t->n_rings * sizeof *l->process->threads);
 	if (l->process->threads && is_recorded)
 		add_rings(l);
 }
@@ -489,7 +491,7 @@ static void add_dead(struct look *l, int is_recorded)
 static int add_process(struct open_spans *o, Proftap__V1__ProcessSpans *process)
 {
 	size_t n = o->reply.n_processes;
-	Proftap__V1__ProcessSpans **all = take(o, (n + 1) * sizeof *all);
+	Proftap__V1__ProcessSpans **all = take_memory(o, (n + 1) * sizeof *all);
 
 	if (!all)
 		return o->error;
@@ -505,7 +507,7 @@ static int add_process(struct open_spans *o, Proftap__V1__ProcessSpans *process)
 static Proftap__V1__ProcessSpans *begin_process(
 	struct open_spans *o, const struct target *t, const char *recording, unsigned level)
 {
-	Proftap__V1__ProcessSpans *process = take(o, sizeof *process);
+	Proftap__V1__ProcessSpans *process = take_memory(o, sizeof *process);
 
 	if (!process)
 		return NULL;
@@ -522,7 +524,7 @@ static Proftap__V1__ProcessSpans *begin_process(
 static void add_latest_counter(
 	struct open_spans *o, Proftap__V1__ProcessSpans *process, const struct latest_value *v)
 {
-	Proftap__V1__LatestCounter *to = take(o, sizeof *to);
+	Proftap__V1__LatestCounter *to = take_memory(o, sizeof *to);
 
 	if (!to)
 		return;
@@ -535,7 +537,7 @@ static void add_latest_counter(
 static void add_latest_step(
 	struct open_spans *o, Proftap__V1__ProcessSpans *process, const struct latest_value *v)
 {
-	Proftap__V1__LatestStep *to = take(o, sizeof *to);
+	Proftap__V1__LatestStep *to = take_memory(o, sizeof *to);
 
 	if (!to)
 		return;
@@ -563,8 +565,8 @@ void open_spans_add_latest(
 		return;
 	}
 	process->n_left_out = latest->n_left_out;
-	process->counters = take(o, LATEST_MAX_NAMES * sizeof *process->counters);
-	process->steps = take(o, LATEST_MAX_NAMES * sizeof *process->steps);
+	process->counters = take_memory(o, LATEST_MAX_NAMES * sizeof *process->counters);
+	process->steps = take_memory(o, LATEST_MAX_NAMES * sizeof *process->steps);
 	for (size_t i = 0; process->counters && i < latest->counters.n; i++)
 		add_latest_counter(o, process, &latest->counters.v[i]);
 	for (size_t i = 0; process->steps && i < latest->steps.n; i++)

@@ -6,6 +6,7 @@
 #ifndef DAEMON_OPEN_SPANS_H
 #define DAEMON_OPEN_SPANS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,7 +23,7 @@ struct target;
  */
 struct open_spans_list {
 	pid_t pid;
-	int has_own_tids; /* as in struct target */
+	bool has_own_tids; /* as in struct target */
 	struct listed_thread *v; /* malloc'ed */
 	size_t n;
 	int error; /* 0, or a negative errno: /proc could not be read */
@@ -36,9 +37,9 @@ struct open_spans_clock {
 	int64_t unix_ns; /* with |now| */
 };
 
-/* Reads the clocks. It takes some milliseconds where ticks are the processor's. */
+/* Reads the clocks. It takes some milliseconds if ticks are the processor's. */
 void open_spans_clock_read(
-	struct open_spans_clock *c, const struct clock_pair *first, int uses_ticks);
+	struct open_spans_clock *c, const struct clock_pair *first, bool uses_ticks);
 
 struct open_spans {
 	Proftap__V1__OpenSpansReply reply;
@@ -46,7 +47,7 @@ struct open_spans {
 	size_t n_bytes; /* of it */
 	size_t n_async_slots; /* of rings that may still be searched for async spans */
 	struct open_spans_clock clock;
-	int error; /* 0, or -ENOMEM once anything had no memory */
+	int error; /* 0, or -ENOMEM after any allocation has failed */
 };
 
 /* All members but the clock begin as zero. Call deinit in every case. */
@@ -54,15 +55,17 @@ void open_spans_init(struct open_spans *o, const struct open_spans_clock *clock)
 void open_spans_deinit(struct open_spans *o);
 
 /*
- * Adds |t|, which may run, be stopped or be dead, with its threads |list| and the spans that are
- * open in them. If |recording| is "", nobody records it, and no spans are known. |recording| (a
- * literal) and |level| are those of ProcessSpans. Parts for which there was no memory are missing,
- * and o->error tells.
+ * Adds |t|, which may run, be stopped or be dead, with its threads |list| and their open spans.
+ * |recording| (a literal) and |level| are those of ProcessSpans; "" means that |t| is not recorded
+ * and no spans are known. If memory runs out, parts are missing, and o->error is set.
  */
 void open_spans_add(struct open_spans *o, struct target *t, const struct open_spans_list *list,
 	const char *recording, unsigned level);
 
-/* Adds |t| likewise, but with the newest values of its counters and its last steps (latest_values.h) instead of its open spans. */
+/*
+ * Adds |t| likewise, but with the newest values of its counters and its last steps
+ * (latest_values.h) instead of its open spans.
+ */
 void open_spans_add_latest(
 	struct open_spans *o, struct target *t, const char *recording, unsigned level);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the .proto files declare; see schema.h. The field numbers are those of google/protobuf/descriptor.proto, which
- * are the same for everything that has a name: 1.
+ * Declarations of .proto files; see schema.h. Field numbers: google/protobuf/descriptor.proto. A
+ * name is field 1 in all messages there.
  */
 #include "daemon/serve/message/schema.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ enum kind {
 	KIND_LEAF, /* a field, a value, a method */
 };
 
-/* What lies in what. */
+/* The fields of declarations that hold other declarations. */
 static const struct {
 	enum kind outer;
 	uint32_t tag;
@@ -42,7 +43,7 @@ static const struct {
 	{KIND_SERVICE, PB_TAG(2, PB_LEN), KIND_LEAF},
 };
 
-/* The first field |tag|; empty if there is none. */
+/* Returns the first field |tag|; an empty one if there is none. */
 static struct pb_field find_field(const uint8_t *data, size_t n_bytes, uint32_t tag)
 {
 	struct pb_reader r = pb_reader(data, n_bytes);
@@ -54,13 +55,13 @@ static struct pb_field find_field(const uint8_t *data, size_t n_bytes, uint32_t 
 	return (struct pb_field){0};
 }
 
-static int equals(const struct pb_field *field, const char *text)
+static bool field_equals(const struct pb_field *field, const char *text)
 {
 	return field->n_bytes == strlen(text) && memcmp(field->data, text, field->n_bytes) == 0;
 }
 
-/* Returns the rest of |symbol| behind "name."; NULL when it does not begin so. */
-static const char *strip(const char *symbol, const struct pb_field *name)
+/* Returns the rest of |symbol| behind "name."; NULL if it does not begin with that. */
+static const char *strip_name(const char *symbol, const struct pb_field *name)
 {
 	if (name->n_bytes == 0)
 		return symbol;
@@ -70,20 +71,20 @@ static const char *strip(const char *symbol, const struct pb_field *name)
 	return symbol + name->n_bytes + 1;
 }
 
-static int declares(enum kind kind, const struct pb_field *outer, const char *symbol);
+static bool declares_symbol(enum kind kind, const struct pb_field *outer, const char *symbol);
 
-static int is_declared_by(enum kind kind, const struct pb_field *inner, const char *symbol)
+static bool is_declared_by(enum kind kind, const struct pb_field *inner, const char *symbol)
 {
 	struct pb_field name = find_field(inner->data, inner->n_bytes, NAME);
 	const char *rest;
 
-	if (equals(&name, symbol))
-		return 1;
-	rest = strip(symbol, &name);
-	return rest && declares(kind, inner, rest);
+	if (field_equals(&name, symbol))
+		return true;
+	rest = strip_name(symbol, &name);
+	return rest && declares_symbol(kind, inner, rest);
 }
 
-static int declares(enum kind kind, const struct pb_field *outer, const char *symbol)
+static bool declares_symbol(enum kind kind, const struct pb_field *outer, const char *symbol)
 {
 	struct pb_reader r = pb_enter(outer);
 	struct pb_field field;
@@ -92,27 +93,27 @@ static int declares(enum kind kind, const struct pb_field *outer, const char *sy
 		for (size_t i = 0; i < sizeof nestings / sizeof nestings[0]; i++)
 			if (nestings[i].outer == kind && nestings[i].tag == field.tag &&
 				is_declared_by(nestings[i].inner, &field, symbol))
-				return 1;
-	return 0;
+				return true;
+	return false;
 }
 
-static int has_symbol(const struct pb_field *file, const char *symbol)
+static bool has_symbol(const struct pb_field *file, const char *symbol)
 {
 	struct pb_field package = find_field(file->data, file->n_bytes, FILE_PACKAGE);
-	const char *rest = strip(symbol, &package);
+	const char *rest = strip_name(symbol, &package);
 
-	return rest && declares(KIND_FILE, file, rest);
+	return rest && declares_symbol(KIND_FILE, file, rest);
 }
 
-static int has_path(const struct pb_field *file, const char *path)
+static bool has_path(const struct pb_field *file, const char *path)
 {
 	struct pb_field name = find_field(file->data, file->n_bytes, NAME);
 
-	return equals(&name, path);
+	return field_equals(&name, path);
 }
 
-static int find(int (*matches)(const struct pb_field *, const char *), const char *text,
-	struct schema_file *out)
+static int find_matching_file(bool (*matches)(const struct pb_field *, const char *),
+	const char *text, struct schema_file *out)
 {
 	struct pb_reader r = pb_reader(proto_descriptors, n_proto_descriptors);
 	struct pb_field file;
@@ -127,12 +128,12 @@ static int find(int (*matches)(const struct pb_field *, const char *), const cha
 
 int schema_find_file(const char *path, struct schema_file *out)
 {
-	return find(has_path, path, out);
+	return find_matching_file(has_path, path, out);
 }
 
 int schema_find_symbol(const char *symbol, struct schema_file *out)
 {
-	return find(has_symbol, symbol, out);
+	return find_matching_file(has_symbol, symbol, out);
 }
 
 static size_t add_import(struct schema_file *files, size_t n, const struct pb_field *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The services and messages that this server speaks, as their .proto files declare them: what reflection tells. */
+/* The services and messages of this server, as their .proto files declare them; for reflection. */
 #ifndef DAEMON_SCHEMA_H
 #define DAEMON_SCHEMA_H
 
@@ -14,13 +14,16 @@ struct schema_file {
 	size_t n_bytes;
 };
 
-/* By its path, as an import names it. 0 or -ENOENT. */
+/* Finds a file by its path, as an import names it. 0 or -ENOENT. */
 int schema_find_file(const char *path, struct schema_file *out);
 
-/* The file that declares |symbol|, "package.Service.Method" or any part of it below the package. 0 or -ENOENT. */
+/*
+ * Finds the file that declares |symbol|: "package.Service.Method", or a part of it below the
+ * package. 0 or -ENOENT.
+ */
 int schema_find_symbol(const char *symbol, struct schema_file *out);
 
-/* |file|, then all that it imports, each once. Returns how many, at most SCHEMA_MAX_FILES. */
+/* Lists |file| and all its imports, each once. Returns their number, at most SCHEMA_MAX_FILES. */
 size_t schema_list_imports(const struct schema_file *file, struct schema_file *out);
 
 /* The full name of the |i|-th service, cut to |size|; -ENOENT behind the last. */

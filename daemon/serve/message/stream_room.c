@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Room for messages; see stream_room.h. */
+/* Reused memory for messages; see stream_room.h. */
 #include "daemon/serve/message/stream_room.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "base/chunks.h"
 
-/* One is being written, one is being sent, and some were sent, but are held by the transport. */
+/* One block is being written, one sent, and the transport still holds some that were sent. */
 #define MAX_KEPT 4
 
 struct block {
@@ -62,7 +62,7 @@ struct stream_room *stream_room_release(struct stream_room *room)
 	return NULL;
 }
 
-static void give_back(void *lender)
+static void give_block_back(void *lender)
 {
 	struct block *block = lender;
 	struct stream_room *room = block->room;
@@ -79,7 +79,7 @@ static void give_back(void *lender)
 	stream_room_release(room);
 }
 
-static struct block *take(struct stream_room *room)
+static struct block *take_block(struct stream_room *room)
 {
 	struct block *block;
 
@@ -96,7 +96,7 @@ static struct block *take(struct stream_room *room)
 
 void stream_room_lend(struct stream_room *room, struct chunks *to)
 {
-	struct block *block = take(room);
+	struct block *block = take_block(room);
 
 	if (!block)
 		block = malloc(sizeof *block);
@@ -106,5 +106,5 @@ void stream_room_lend(struct stream_room *room, struct chunks *to)
 		return;
 	}
 	block->room = room;
-	chunks_lend_room(to, block->data, sizeof block->data, give_back, block);
+	chunks_lend_room(to, block->data, sizeof block->data, give_block_back, block);
 }

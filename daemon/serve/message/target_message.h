@@ -19,13 +19,13 @@ struct target_message {
 	Proftap__V1__Container container;
 };
 
-/* All that |s| says of it. */
+/* Fills |t| from the status |s| of the program's server. */
 void target_message_describe(struct target_message *t, const struct status *s);
 
-/* Where it lives; borrows |c|'s texts. */
+/* Adds the executable's path and the container; borrows the texts of |c|. */
 void target_message_place(struct target_message *t, const struct container *c);
 
-/* Makes the texts clean, and |message| point to them: once |t| stays where it is. */
+/* Makes the texts printable and sets the pointers of |message| to them; |t| must not move later. */
 void target_message_link(struct target_message *t);
 
 #endif

@@ -10,16 +10,19 @@
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/pipeline/recording/progress.h"
-#include "daemon/serve/message/reply_message.h"
+#include "daemon/serve/message/reply.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "trace/xspace/pbwire.h"
 
 #define TAG_CHUNK PB_TAG(2, PB_LEN) /* CaptureReply.chunk */
 #define WORD "part="
-/* Of one part of each stream, where there are not too many of them: they come and go, so that 64 have some 12 MiB. */
+/*
+ * The bytes of one part of each stream together, unless there are too many streams. Several parts
+ * of a stream may be on their way: 64 streams hold some 12 MiB.
+ */
 #define ALL_BYTES (2u << 20)
 
-static size_t clamp(size_t n)
+static size_t clamp_part_bytes(size_t n)
 {
 	if (n < TRACE_PART_PASSED_BYTES)
 		return TRACE_PART_PASSED_BYTES;
@@ -28,7 +31,7 @@ static size_t clamp(size_t n)
 
 void trace_part_write_word(unsigned n_streams, char out[static TRACE_PART_WORD_BYTES])
 {
-	snprintf(out, TRACE_PART_WORD_BYTES, WORD "%zu", clamp(ALL_BYTES / n_streams));
+	snprintf(out, TRACE_PART_WORD_BYTES, WORD "%zu", clamp_part_bytes(ALL_BYTES / n_streams));
 }
 
 size_t trace_part_find_bytes(const char *target)
@@ -37,10 +40,10 @@ size_t trace_part_find_bytes(const char *target)
 		return TRACE_PART_BYTES;
 	if (strncmp(target, WORD, sizeof WORD - 1) != 0)
 		return TRACE_PART_PASSED_BYTES;
-	return clamp(strtoul(target + sizeof WORD - 1, NULL, 10));
+	return clamp_part_bytes(strtoul(target + sizeof WORD - 1, NULL, 10));
 }
 
-/* NULL: none is wanted. */
+/* NULL: the trace does not want the counters of the machine. */
 static Proftap__V1__MachineUsage *describe_usage(
 	Proftap__V1__MachineUsage *usage, const struct capture_result *result)
 {

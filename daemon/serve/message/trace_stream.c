@@ -19,12 +19,45 @@
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/pipeline/recording/progress.h"
-#include "daemon/serve/message/reply_v1.h"
+#include "daemon/serve/message/reply.h"
 #include "daemon/serve/message/stream_room.h"
 #include "daemon/serve/message/trace_part.h"
 #include "rpc/server.h"
 
-/* --- chunks ----------------------------------------------------------------------------------- */
+/* --- places --------------------------------------------------------------------------------- */
+
+static atomic_uint *get_count(const struct stream_place *p)
+{
+	return p->is_for_later ? &p->all->n_waiting : &p->all->n;
+}
+
+static void leave_place(const struct stream_place *p)
+{
+	atomic_fetch_sub(get_count(p), 1);
+}
+
+/* 0, or -EUSERS: there are too many streams of its kind. */
+static int take_place(const struct stream_place *p)
+{
+	unsigned max = p->is_for_later ? TRACE_STREAM_MAX_WAITING : TRACE_STREAM_MAX;
+
+	if (atomic_fetch_add(get_count(p), 1) < max)
+		return 0;
+	leave_place(p);
+	return -EUSERS;
+}
+
+/* The stream has a trace now. It is never refused, because only one is recorded at a time. */
+static void change_place(struct stream_place *p)
+{
+	if (!p->is_for_later)
+		return;
+	leave_place(p);
+	p->is_for_later = false;
+	atomic_fetch_add(get_count(p), 1);
+}
+
+/* --- chunks --------------------------------------------------------------------------------- */
 
 struct writing {
 	struct rpc_call *call;
@@ -34,7 +67,7 @@ struct writing {
 	XXH3_state_t *sum;
 };
 
-/* |n| bytes, copied. 0, -ENOMEM or -EIO. */
+/* Appends a copy of |n| bytes. 0, -ENOMEM or -EIO. */
 static int copy_chunk(struct writing *w, struct chunks *message, size_t n)
 {
 	uint8_t *data = trace_part_add_chunk(message, n);
@@ -43,7 +76,7 @@ static int copy_chunk(struct writing *w, struct chunks *message, size_t n)
 	return r && r != -ENOMEM ? -EIO : r;
 }
 
-/* Appends at most |n| bytes without a copy; *n_out: how many. */
+/* Appends at most |n| bytes without a copy; *n_out is their number. */
 static int lend_chunk(struct writing *w, struct chunks *message, size_t n, size_t *n_out)
 {
 	struct chunks lent = CHUNKS_INIT;
@@ -64,7 +97,7 @@ static void add_sum(XXH3_state_t *sum, const struct chunks *message, size_t n)
 	XXH3_64bits_update(sum, last->data + last->used_bytes - n, n);
 }
 
-/* *n is how many bytes there are at most, and then how many were written. */
+/* Writes at most *n bytes; *n becomes their number. */
 static int write_chunk(struct writing *w, size_t *n)
 {
 	struct chunks message = CHUNKS_INIT;
@@ -110,8 +143,8 @@ static int write_all(struct writing *w)
 }
 
 /*
- * Writes all that is left of |delivery|; *xxh3: the sum of it. 0, or a negative errno:
- * rpc_call_write()'s, -ENOMEM, or -EIO when the trace cannot be read back.
+ * Writes the rest of |delivery|; *xxh3 is its checksum. 0, or a negative errno: rpc_call_write()'s,
+ * -ENOMEM, or -EIO when the trace cannot be read back.
  */
 static int trace_chunks_write(
 	struct rpc_call *call, struct delivery *delivery, int64_t idle_ms, uint64_t *xxh3)
@@ -132,6 +165,8 @@ static int trace_chunks_write(
 	return r;
 }
 
+/* --- the stream ----------------------------------------------------------------------------- */
+
 #define STACK_BYTES (256u << 10)
 
 enum {
@@ -141,7 +176,7 @@ enum {
 	STREAM_ABANDONED,
 };
 
-/* Three hold it: its thread, who starts it, and who brings the outcome. */
+/* A stream has three holders: its thread, the caller that starts it, and the one that ends it. */
 struct trace_stream {
 	struct rpc_call *call;
 	struct trace_stream_config config;
@@ -153,7 +188,7 @@ struct trace_stream {
 	struct diag diag;
 };
 
-static void release(struct trace_stream *s, int n_holders)
+static void release_stream(struct trace_stream *s, int n_holders)
 {
 	if (atomic_fetch_sub(&s->n_holders, n_holders) != n_holders)
 		return;
@@ -162,14 +197,14 @@ static void release(struct trace_stream *s, int n_holders)
 }
 
 /* Waits while the stream is |state|, until |deadline_ns|. */
-static uint32_t await(struct trace_stream *s, uint32_t state, int64_t deadline_ns)
+static uint32_t await_change(struct trace_stream *s, uint32_t state, int64_t deadline_ns)
 {
 	while (atomic_load(&s->state) == state && monotonic_ns() < deadline_ns)
 		futex_wait_until(&s->state, state, deadline_ns);
 	return atomic_load(&s->state);
 }
 
-/* Messages. */
+/* --- messages ------------------------------------------------------------------------------- */
 
 static int write_progress(
 	struct trace_stream *s, const struct capture_result *result, int64_t timeout_ms)
@@ -181,15 +216,15 @@ static int write_progress(
 }
 
 /*
- * A client that does not read misses some; one that is gone ends the session, which is heard of
- * soon.
+ * Writes progress until the state changes. A slow client misses some. If the client goes away, its
+ * session ends, which changes the state.
  */
 static void tell_progress(struct trace_stream *s)
 {
 	while (s->config.interval_ms && atomic_load(&s->state) == STREAM_STARTED) {
 		if (!rpc_call_flush(s->call, 0))
 			write_progress(s, NULL, 0);
-		await(s, STREAM_STARTED, monotonic_ns() + s->config.interval_ms * NS_PER_MS);
+		await_change(s, STREAM_STARTED, monotonic_ns() + s->config.interval_ms * NS_PER_MS);
 	}
 }
 
@@ -217,7 +252,7 @@ static int write_trace(struct trace_stream *s)
 	return r;
 }
 
-/* The end. */
+/* --- the end -------------------------------------------------------------------------------- */
 
 static void finish_delivery(struct trace_stream *s, int r)
 {
@@ -245,13 +280,13 @@ static void finish_delivery(struct trace_stream *s, int r)
 	}
 }
 
-static void deliver(struct trace_stream *s)
+static void deliver_trace(struct trace_stream *s)
 {
 	int r = s->r ? 0 : write_trace(s);
 
-	/* Whoever sees the end may ask for the next one. */
+	/* The place is free before the client sees the end and may ask for the next trace. */
 	s->result.delivery = delivery_free(s->result.delivery);
-	stream_place_leave(&s->config.place);
+	leave_place(&s->config.place);
 	if (s->r)
 		reply_v1_failure(s->call, s->r, &s->diag);
 	else
@@ -260,17 +295,17 @@ static void deliver(struct trace_stream *s)
 		capture_result_note_taken(&s->result);
 }
 
-static void *run(void *argument)
+static void *run_stream(void *argument)
 {
 	struct trace_stream *s = argument;
 
-	await(s, STREAM_PREPARED, INT64_MAX);
+	await_change(s, STREAM_PREPARED, INT64_MAX);
 	tell_progress(s);
-	if (await(s, STREAM_STARTED, INT64_MAX) == STREAM_ENDED)
-		deliver(s);
+	if (await_change(s, STREAM_STARTED, INT64_MAX) == STREAM_ENDED)
+		deliver_trace(s);
 	else
-		stream_place_leave(&s->config.place);
-	release(s, 1);
+		leave_place(&s->config.place);
+	release_stream(s, 1);
 	return NULL;
 }
 
@@ -283,7 +318,7 @@ static int start_thread(struct trace_stream *s)
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	r = pthread_create(&thread, &attributes, run, s);
+	r = pthread_create(&thread, &attributes, run_stream, s);
 	pthread_attr_destroy(&attributes);
 	if (!r)
 		pthread_setname_np(thread, "ptap-stream");
@@ -294,7 +329,7 @@ int trace_stream_new(
 	struct rpc_call *call, const struct trace_stream_config *config, struct trace_stream **out)
 {
 	struct trace_stream *s;
-	int r = stream_place_take(&config->place);
+	int r = take_place(&config->place);
 
 	if (r)
 		return r;
@@ -307,7 +342,7 @@ int trace_stream_new(
 		r = start_thread(s);
 	}
 	if (r) {
-		stream_place_leave(&config->place);
+		leave_place(&config->place);
 		free(s);
 		return r;
 	}
@@ -332,7 +367,7 @@ void trace_stream_start(struct trace_stream *s)
 
 	if (atomic_compare_exchange_strong(&s->state, &prepared, STREAM_STARTED))
 		futex_wake(&s->state, 1);
-	release(s, 1);
+	release_stream(s, 1);
 }
 
 void trace_stream_end(
@@ -344,13 +379,13 @@ void trace_stream_end(
 	if (d)
 		s->diag = *d;
 	if (!r)
-		stream_place_change(&s->config.place);
+		change_place(&s->config.place);
 	set_state(s, STREAM_ENDED);
-	release(s, 1);
+	release_stream(s, 1);
 }
 
 void trace_stream_abandon(struct trace_stream *s)
 {
 	set_state(s, STREAM_ABANDONED);
-	release(s, 2);
+	release_stream(s, 2);
 }

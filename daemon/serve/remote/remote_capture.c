@@ -33,7 +33,7 @@ void remote_capture_fail(struct remote_capture *r, const char *text)
 		remote_error_format(r->error, sizeof r->error, r->address, text);
 }
 
-/* Asking. */
+/* --- asking --------------------------------------------------------------------------------- */
 
 void remote_capture_fill_options(Tensorflow__ProfileOptions *options)
 {
@@ -67,8 +67,9 @@ static void start_call(struct remote_capture *r, const char *path, const Protobu
 		remote_capture_fail(r, d.text);
 }
 
-static void start(struct remote_capture *r, const char *address, struct rpc_channel *channel,
-	struct disk_share *share, const char *path, const ProtobufCMessage *message)
+static void start_capture_call(struct remote_capture *r, const char *address,
+	struct rpc_channel *channel, struct disk_share *share, const char *path,
+	const ProtobufCMessage *message)
 {
 	snprintf(r->address, sizeof r->address, "%s", address);
 	r->trace.share = share;
@@ -91,7 +92,7 @@ void remote_capture_start(struct remote_capture *r, const char *address,
 	message.options = (Tensorflow__ProfileOptions *)options;
 	message.progress_interval_ms =
 		r->progress_interval_ms ? r->progress_interval_ms : UINT32_MAX;
-	start(r, address, channel, share, CAPTURE, &message.base);
+	start_capture_call(r, address, channel, share, CAPTURE, &message.base);
 }
 
 void remote_capture_start_snapshot(struct remote_capture *r, const char *address,
@@ -104,9 +105,9 @@ void remote_capture_start_snapshot(struct remote_capture *r, const char *address
 		snapshot.session_id = stop.session_id = (char *)what->session_id;
 	snapshot.last_ms = what->last_ms;
 	if (what->ends)
-		start(r, address, channel, share, STOP, &stop.base);
+		start_capture_call(r, address, channel, share, STOP, &stop.base);
 	else
-		start(r, address, channel, share, SNAPSHOT, &snapshot.base);
+		start_capture_call(r, address, channel, share, SNAPSHOT, &snapshot.base);
 }
 
 void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id)
@@ -124,14 +125,14 @@ void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id)
 		remote_capture_fail(r, d.text);
 }
 
-int remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms)
+bool remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms)
 {
 	return !r->ending || rpc_pending_wait(r->ending, wait_ms);
 }
 
-/* Reading. */
+/* --- reading -------------------------------------------------------------------------------- */
 
-/* Notes an error of the trace's file. */
+/* Returns |error| of the trace's file, and notes it. */
 static int note_stored(struct remote_capture *r, int error, const struct diag *d)
 {
 	if (error)
@@ -147,7 +148,10 @@ int remote_capture_append(
 	return note_stored(r, remote_trace_append(&r->trace, bytes, offset_out, &d), &d);
 }
 
-/* The last one says how large the trace is: who has no room for it leaves it with its server. */
+/*
+ * The last progress tells the size of the trace: if the share has no room for it, it is not taken
+ * from its server.
+ */
 static int take_progress(struct remote_capture *r, const struct pb_field *field)
 {
 	Proftap__V1__Progress *progress =
@@ -198,7 +202,7 @@ static int take_trailer(struct remote_capture *r, const struct pb_field *field)
 
 static int take_part(struct remote_capture *r, const struct pb_field *part)
 {
-	/* Behind the trailer there is nothing that it could vouch for. */
+	/* The checksum in the trailer does not cover anything behind it. */
 	if (r->is_complete)
 		return -EBADMSG;
 	switch (part->tag) {
@@ -209,7 +213,7 @@ static int take_part(struct remote_capture *r, const struct pb_field *part)
 	case PB_TAG(3, PB_LEN):
 		return take_trailer(r, part);
 	default:
-		return 0; /* of a later version */
+		return 0; /* a later version */
 	}
 }
 
@@ -225,7 +229,7 @@ int remote_capture_feed(struct remote_capture *r, const uint8_t *data, size_t n)
 			break;
 	}
 	if (result)
-		r->is_complete = 0;
+		r->is_complete = false;
 	return result;
 }
 
@@ -244,28 +248,28 @@ static void take_message(struct remote_capture *r)
 	rpc_pending_cancel(r->call);
 }
 
-int remote_capture_read(struct remote_capture *r, int64_t wait_ms)
+bool remote_capture_read(struct remote_capture *r, int64_t wait_ms)
 {
 	if (!r->call || !rpc_pending_next(r->call, wait_ms))
 		return 0;
 	r->has_begun = 1;
 	take_message(r);
-	return 1;
+	return true;
 }
 
-int remote_capture_is_over(const struct remote_capture *r)
+bool remote_capture_is_over(const struct remote_capture *r)
 {
 	return !r->call || rpc_pending_has_ended(r->call);
 }
 
-int remote_capture_is_unknown(const struct remote_capture *r)
+bool remote_capture_is_unknown(const struct remote_capture *r)
 {
 	return r->call && rpc_pending_has_ended(r->call) && !r->has_begun && !r->error[0] &&
 	       !rpc_pending_get_fault(r->call) &&
 	       rpc_pending_get_status(r->call) == RPC_UNIMPLEMENTED;
 }
 
-/* The end. */
+/* --- the end -------------------------------------------------------------------------------- */
 
 static void explain_end(struct remote_capture *r)
 {

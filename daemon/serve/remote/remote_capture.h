@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Capture (proftap.v1) that is asked of another server of ours, and the trace that comes back:
- * into a file, as it comes. Everything that can go wrong is its |error|.
+ * A Capture (proftap.v1) by another server of ours. Its trace is written into a file as it comes.
+ * Every failure is a text in |error|.
  *
  * Threads: none inside; one at a time.
  */
 #ifndef DAEMON_REMOTE_CAPTURE_H
 #define DAEMON_REMOTE_CAPTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,12 +22,13 @@ struct XXH3_state_s;
 struct Tensorflow__ProfileOptions;
 
 /*
- * Which session a snapshot is of. All zero: the continuous one that runs, else the flight recorder.
+ * The session that a snapshot is taken from. All zero: the running continuous session, or the
+ * flight recorder if there is none.
  */
 struct remote_snapshot {
 	const char *session_id; /* NULL: see above; "recorder": the flight recorder */
-	uint64_t last_ms; /* of the recorder: no more than these; 0: all */
-	int ends; /* it ends with that */
+	uint64_t last_ms; /* of the recorder: the limit of the data; 0: all of it */
+	bool ends; /* the session ends with the snapshot */
 };
 
 /* The progress that the server reports while it records. */
@@ -37,10 +39,10 @@ struct remote_progress {
 	uint64_t xspace_bytes; /* 0: not known yet */
 };
 
-/* All zero is the state before. */
+/* All zero is the state before the start. */
 struct remote_capture {
-	uint32_t progress_interval_ms; /* to be set before; 0: nobody looks at |progress| */
-	char address[280]; /* "host:port", "unix:/path", or another name of it */
+	uint32_t progress_interval_ms; /* set before the start; 0: |progress| is not needed */
+	char address[280]; /* "host:port", "unix:/path", or another name */
 	struct rpc_channel *channel;
 	struct rpc_pending *call; /* NULL: none is under way */
 	struct rpc_pending *ending; /* the request for its end */
@@ -48,9 +50,9 @@ struct remote_capture {
 	struct remote_trace trace;
 	struct XXH3_state_s *sum;
 	struct remote_progress progress;
-	int has_begun; /* it has said something */
-	int is_complete; /* the trailer has come, and what came is what it says */
-	int is_empty; /* it said so */
+	bool has_begun; /* a message has come */
+	bool is_complete; /* the trailer has come, and its size and checksum are the trace's */
+	bool is_empty; /* the trailer says so */
 	uint64_t n_events;
 	uint64_t n_dropped;
 	uint64_t start_unix_ns;
@@ -60,7 +62,7 @@ struct remote_capture {
 	 */
 	uint64_t usage_since_ns; /* CLOCK_MONOTONIC outside of all time namespaces */
 	uint64_t usage_duration_ns;
-	int status; /* gRPC's, of a call that has ended by itself */
+	int status; /* gRPC's, if the call has ended by itself */
 	char error[512]; /* "": none; begins with the address */
 };
 
@@ -73,48 +75,48 @@ void remote_capture_fail(struct remote_capture *r, const char *text);
 void remote_capture_fill_options(struct Tensorflow__ProfileOptions *options);
 
 /*
- * Asks for |options|, whose session_id is set, over |channel| (taken; NULL: memory ran out).
- * |share| may still be empty before something is read.
+ * Asks for |options|, whose session_id is set, over |channel| (taken; NULL: memory ran out). The
+ * limit of |share| may be set later, before the first read.
  */
 void remote_capture_start(struct remote_capture *r, const char *address,
 	struct rpc_channel *channel, const struct Tensorflow__ProfileOptions *options,
 	struct disk_share *share);
 
 /*
- * The same for what a session that runs there has recorded since it was asked last, or its flight
- * recorder holds: a Snapshot, or a Stop.
+ * Asks by Snapshot, or Stop, for the data that a running session has recorded since the
+ * last such request, or that the flight recorder holds.
  */
 void remote_capture_start_snapshot(struct remote_capture *r, const char *address,
 	struct rpc_channel *channel, const struct remote_snapshot *what, struct disk_share *share);
 
 /* Asks for an early end, with the data, and does not wait for the answer. */
 void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id);
-/* 1 when that was answered, or nothing was asked; waits for it up to |wait_ms|. */
-int remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms);
+/* Whether that request was answered, or none was made; waits for it up to |wait_ms|. */
+bool remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms);
 
 /*
- * Takes the bytes of one message, which remote_capture_read() does with what comes. 0; -EBADMSG for
- * what is not a part of a trace, -ENOMEM, or another negative errno, which |error| says.
+ * Takes the bytes of one message; remote_capture_read() calls it. 0; -EBADMSG if they are not a
+ * part of a trace; -ENOMEM; or another negative errno, which |error| explains.
  */
 int remote_capture_feed(struct remote_capture *r, const uint8_t *data, size_t n);
 /*
- * Takes one message, if there is one within |wait_ms|: 1. 0 when none is there yet, or the call is
+ * Takes one message, if one comes within |wait_ms|. Returns false if none has come, or the call is
  * over.
  */
-int remote_capture_read(struct remote_capture *r, int64_t wait_ms);
-/* 1 when there is nothing more to read. */
-int remote_capture_is_over(const struct remote_capture *r);
+bool remote_capture_read(struct remote_capture *r, int64_t wait_ms);
+/* Whether there is nothing more to read. */
+bool remote_capture_is_over(const struct remote_capture *r);
 
-/* 1 when it was over before it began, because the server has no such call. */
-int remote_capture_is_unknown(const struct remote_capture *r);
+/* Whether the call ended before its first message because the server does not know it. */
+bool remote_capture_is_unknown(const struct remote_capture *r);
 
-/* Writes |bytes| behind the trace. 0, or a negative errno, which |error| says. */
+/* Writes |bytes| behind the trace. 0, or a negative errno, which |error| explains. */
 int remote_capture_append(
 	struct remote_capture *r, const struct chunks *bytes, uint64_t *offset_out);
 
 /*
- * Gives the call up, if it is not over yet; |error| says so. The trace stays if it is complete,
- * else its room is others'.
+ * Gives the call up unless it is over; |error| says so. A trace that is not complete is dropped,
+ * and its room given back.
  */
 void remote_capture_end(struct remote_capture *r);
 void remote_capture_deinit(struct remote_capture *r);

@@ -2,6 +2,7 @@
 /* Failures of other servers; see remote_error.h. */
 #include "daemon/serve/remote/remote_error.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +10,10 @@
 #include "rpc/client.h"
 #include "rpc/server.h"
 
-/* The rest of an endless text tells nobody more. */
+/* Longer texts are cut. */
 #define MAX_TEXT_BYTES 320
+/* "; and 4294967295 more" */
+#define REST_BYTES 24
 
 void remote_error_format(char *out, size_t size, const char *address, const char *text)
 {
@@ -19,16 +22,19 @@ void remote_error_format(char *out, size_t size, const char *address, const char
 	printable_clean(out);
 }
 
-/* gRPC's own words for a connection that is gone; a server that is there may be UNAVAILABLE, too. */
-static int is_broken(const struct rpc_pending *call)
+/*
+ * Looks for gRPC's own texts about a broken connection, because a server that still runs may be
+ * UNAVAILABLE, too.
+ */
+static bool is_broken(const struct rpc_pending *call)
 {
 	static const char *const words[] = {
 		"Socket closed", "Connection reset by peer", "Broken pipe"};
 	const char *said = rpc_pending_get_text(call);
-	int is_one = 0;
+	bool is_one = false;
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		is_one |= strstr(said, words[i]) != NULL;
+		is_one = is_one || strstr(said, words[i]);
 	return is_one && rpc_pending_get_status(call) == RPC_UNAVAILABLE;
 }
 
@@ -45,4 +51,17 @@ void remote_error_format_status(
 			rpc_status_name(rpc_pending_get_status(call)), MAX_TEXT_BYTES + 1,
 			*said ? said : "its server gave no reason");
 	remote_error_format(out, size, address, text);
+}
+
+void remote_failures_add(struct remote_failures *f, const char *text)
+{
+	const char *between = f->n_bytes ? "; " : "";
+
+	if (f->n_left_out ||
+		f->n_bytes + strlen(between) + strlen(text) + REST_BYTES > sizeof f->text) {
+		f->n_left_out++;
+		snprintf(f->text + f->n_bytes, REST_BYTES, "%sand %u more", between, f->n_left_out);
+		return;
+	}
+	f->n_bytes += (size_t)sprintf(f->text + f->n_bytes, "%s%s", between, text);
 }

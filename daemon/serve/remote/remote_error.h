@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The failure of a call to another server as a text for people: "ADDRESS: TEXT". It is printable
- * and of bounded length, whatever that server said.
+ * Failures of calls to other servers as texts for people: one is "ADDRESS: TEXT", several are
+ * "ONE; TWO; and 3 more". They are printable and of bounded length, whatever those servers said.
  */
 #ifndef DAEMON_REMOTE_ERROR_H
 #define DAEMON_REMOTE_ERROR_H
@@ -17,5 +17,17 @@ void remote_error_format(char *out, size_t size, const char *address, const char
 /* "ADDRESS: STATUS: its text", or that the connection broke. |call| has ended. */
 void remote_error_format_status(
 	char *out, size_t size, const char *address, const struct rpc_pending *call);
+
+#define REMOTE_FAILURES_MAX_BYTES 4096
+
+/* The failures of several servers. All zero is the empty state. */
+struct remote_failures {
+	char text[REMOTE_FAILURES_MAX_BYTES]; /* "": none */
+	size_t n_bytes; /* of the failures that are whole in |text| */
+	unsigned n_left_out;
+};
+
+/* Adds the |text| of one server: whole, or not at all. */
+void remote_failures_add(struct remote_failures *f, const char *text);
 
 #endif

@@ -31,11 +31,11 @@ void remote_profile_fail(struct remote_profile *r, const char *text)
 		remote_error_format(r->error, sizeof r->error, r->address, text);
 }
 
-/* Asking. */
+/* --- asking --------------------------------------------------------------------------------- */
 
 /*
- * A stream on the wire is what a single message is, and it leaves that with its server until it is
- * wanted.
+ * The call is unary, but is started as a stream: on the wire both are the same, and a stream leaves
+ * the message with its server until it is read.
  */
 static void start_call(struct remote_profile *r, const char *path, const uint8_t *bytes, size_t n)
 {
@@ -54,8 +54,8 @@ static void start_call(struct remote_profile *r, const char *path, const uint8_t
 		remote_profile_fail(r, d.text);
 }
 
-static void prepare(struct remote_profile *r, const char *address, struct rpc_channel *channel,
-	struct disk_share *share)
+static void prepare_profile(struct remote_profile *r, const char *address,
+	struct rpc_channel *channel, struct disk_share *share)
 {
 	snprintf(r->address, sizeof r->address, "%s", address);
 	r->trace.share = share;
@@ -65,28 +65,28 @@ static void prepare(struct remote_profile *r, const char *address, struct rpc_ch
 void remote_profile_start(struct remote_profile *r, const char *address,
 	struct rpc_channel *channel, const uint8_t *bytes, size_t n, struct disk_share *share)
 {
-	prepare(r, address, channel, share);
+	prepare_profile(r, address, channel, share);
 	start_call(r, SERVICE "Profile", bytes, n);
 }
 
 /* A GetSnapshotRequest without a name: the data is in the answer. */
 void remote_profile_start_snapshot(struct remote_profile *r, const char *address,
-	struct rpc_channel *channel, int ends, struct disk_share *share)
+	struct rpc_channel *channel, bool ends, struct disk_share *share)
 {
-	prepare(r, address, channel, share);
-	r->is_snapshot = 1;
+	prepare_profile(r, address, channel, share);
+	r->is_snapshot = true;
 	r->ends_session = ends;
 	start_call(r, SERVICE "GetSnapshot", (const uint8_t *)"", 0);
 }
 
-/* If the server does not know GetSnapshot, calls it by its old name and returns 1. */
-static int ask_by_old_name(struct remote_profile *r)
+/* Calls GetSnapshot by its old name if the server does not know it. Whether it did. */
+static bool ask_by_old_name(struct remote_profile *r)
 {
 	if (!r->is_snapshot || r->is_by_old_name || r->is_answered || r->error[0] ||
 		rpc_pending_get_fault(r->call) ||
 		rpc_pending_get_status(r->call) != RPC_UNIMPLEMENTED)
-		return 0;
-	r->is_by_old_name = 1;
+		return false;
+	r->is_by_old_name = true;
 	r->call = rpc_pending_free(r->call);
 	start_call(r, SERVICE "GetSnapShot", (const uint8_t *)"", 0);
 	return r->call != NULL;
@@ -132,18 +132,18 @@ static void judge_ending(struct remote_profile *r)
 			"its session goes on: its server did not end it; ask again");
 }
 
-int remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms)
+bool remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms)
 {
 	return !r->call || rpc_pending_await_answer(r->call, wait_ms);
 }
 
-/* The answer. */
+/* --- the answer ----------------------------------------------------------------------------- */
 
 #define TOOL_DATA PB_TAG(6, PB_LEN)
 #define XSPACE PB_TAG(8, PB_LEN)
 
-/* In pieces of some size: fields may be very many. */
-static int flush(struct remote_trace *to, struct chunks *room, struct diag *d)
+/* Writes the collected bytes to the file: there may be very many small fields. */
+static int flush_pieces(struct remote_trace *to, struct chunks *room, struct diag *d)
 {
 	uint64_t offset;
 	int error = room->error ? room->error : remote_trace_append(to, room, &offset, d);
@@ -152,23 +152,23 @@ static int flush(struct remote_trace *to, struct chunks *room, struct diag *d)
 	return error;
 }
 
-static int append(
+static int append_piece(
 	struct remote_trace *to, struct chunks *room, const struct pb_field *data, struct diag *d)
 {
-	int error = data->n_bytes >= CHUNK_BYTES ? flush(to, room, d) : 0;
+	int error = data->n_bytes >= CHUNK_BYTES ? flush_pieces(to, room, d) : 0;
 
 	if (data->n_bytes >= CHUNK_BYTES)
 		return error ? error : remote_trace_append_bytes(to, data->data, data->n_bytes, d);
 	chunks_append(room, data->data, data->n_bytes);
-	return room->total_bytes < CHUNK_BYTES ? room->error : flush(to, room, d);
+	return room->total_bytes < CHUNK_BYTES ? room->error : flush_pieces(to, room, d);
 }
 
-/* tool_data: whether it is the XSpace, and its bytes. */
-static int is_xspace(const struct pb_field *tool, struct pb_field *data)
+/* Whether a tool_data is the XSpace; *data are its bytes. */
+static bool is_xspace(const struct pb_field *tool, struct pb_field *data)
 {
 	struct pb_reader reader = pb_enter(tool);
 	struct pb_field field;
-	int is_named = 0;
+	bool is_named = false;
 
 	*data = (struct pb_field){.n_bytes = 0};
 	while (pb_next(&reader, &field) > 0) {
@@ -190,7 +190,7 @@ static int take_trace(struct remote_profile *r, struct chunks *room, const struc
 	if (r->trace_tag && (r->trace_tag != field->tag || field->tag == TOOL_DATA))
 		return 0;
 	r->trace_tag = field->tag;
-	return append(&r->trace, room, data, d);
+	return append_piece(&r->trace, room, data, d);
 }
 
 /* One field of a ProfileResponse. */
@@ -217,7 +217,7 @@ int remote_profile_feed(struct remote_profile *r, const uint8_t *reply, size_t n
 	while (!error && (result = pb_next(&reader, &field)) > 0)
 		error = take_field(r, &field, &room, d);
 	if (!error)
-		error = result < 0 ? -EBADMSG : flush(&r->trace, &room, d);
+		error = result < 0 ? -EBADMSG : flush_pieces(&r->trace, &room, d);
 	chunks_deinit(&room);
 	return error;
 }
@@ -249,7 +249,7 @@ static int store_piece(const uint8_t *data, size_t n, void *context)
 	return remote_trace_append_bytes(&s->trace, data, n, &s->diag);
 }
 
-static int pass_on(const uint8_t *p, void *context)
+static int skip_bytes(const uint8_t *p, void *context)
 {
 	(void)p, (void)context;
 	return 0;
@@ -263,7 +263,7 @@ static void read_outline(struct remote_profile *r)
 	struct diag d = DIAG_INIT;
 	const struct plane *environment;
 
-	if (data && !outline_read(&o, data, n, pass_on, NULL, &d)) {
+	if (data && !outline_read(&o, data, n, skip_bytes, NULL, &d)) {
 		environment = space_find_plane(o.space, PLANE_ENVIRONMENT);
 		r->n_events = o.n_events;
 		r->start_unix_ns = plane_find_int(environment, "profile_start_time");
@@ -272,12 +272,12 @@ static void read_outline(struct remote_profile *r)
 	outline_deinit(&o);
 }
 
-/* From memory to a file, as it is, and from there to another one. */
+/* Writes the answer to a file as it is, and its XSpace from there to the trace's own file. */
 static void take_message(struct remote_profile *r)
 {
 	struct store message = {.trace = {.share = r->trace.share}, .diag = DIAG_INIT};
 	int error = rpc_pending_read(r->call, store_piece, &message);
-	int has_more = rpc_pending_next(r->call, 0);
+	bool has_more = rpc_pending_next(r->call, 0);
 
 	if (error)
 		remote_profile_fail(r, message.diag.text[0] ? message.diag.text : "out of memory");
@@ -290,7 +290,7 @@ static void take_message(struct remote_profile *r)
 		read_outline(r);
 }
 
-int remote_profile_read(struct remote_profile *r, int64_t wait_ms)
+bool remote_profile_read(struct remote_profile *r, int64_t wait_ms)
 {
 	if (r->call && r->ending && rpc_pending_has_ended(r->call))
 		rpc_pending_wait(r->ending, wait_ms);
@@ -300,22 +300,22 @@ int remote_profile_read(struct remote_profile *r, int64_t wait_ms)
 		remote_profile_fail(r, two_messages);
 	else
 		take_message(r);
-	r->is_answered = 1;
+	r->is_answered = true;
 	end_session(r);
 	if (r->error[0])
 		rpc_pending_cancel(r->call);
-	return 1;
+	return true;
 }
 
-int remote_profile_is_over(const struct remote_profile *r)
+bool remote_profile_is_over(const struct remote_profile *r)
 {
 	if (!r->call)
-		return 1;
+		return true;
 	return rpc_pending_has_ended(r->call) &&
 	       (!r->is_snapshot || !r->ending || rpc_pending_wait(r->ending, 0));
 }
 
-/* The end. */
+/* --- the end -------------------------------------------------------------------------------- */
 
 static void explain_end(struct remote_profile *r)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Profile that is asked of another server, of whatever make, and the trace that comes back. The
- * answer comes into memory as a whole, but only when it is asked for: until then it stays with its
- * server. From there it goes to a file. Everything that can go wrong is its |error|.
+ * A Profile, or a GetSnapshot, by another server of any make, and its trace. The answer stays with
+ * that server until it is read; then it comes into memory as a whole, and from there into a file.
+ * Every failure is a text in |error|.
  *
  * Threads: none inside; one at a time.
  */
 #ifndef DAEMON_REMOTE_PROFILE_H
 #define DAEMON_REMOTE_PROFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,34 +20,36 @@ struct disk_share;
 struct rpc_channel;
 struct rpc_pending;
 
-/* All zero is the state before. */
+/* All zero is the state before the start. */
 struct remote_profile {
 	char address[280]; /* "host:port", "unix:/path" */
 	struct rpc_channel *channel;
 	struct rpc_pending *call; /* NULL: none is under way */
 	struct remote_trace trace; /* the XSpace */
-	uint32_t trace_tag; /* of the field that the XSpace came in; 0: in none yet */
-	int is_answered; /* a message was there */
-	int is_empty; /* it said so */
-	int status; /* gRPC's, of a call that has ended by itself */
-	/* Facts that the trace tells: */
+	uint32_t trace_tag; /* the tag of the field with the XSpace; 0: none has come */
+	bool is_answered; /* a message has come */
+	bool is_empty; /* the answer says so */
+	int status; /* gRPC's, if the call has ended by itself */
+	/* Facts from the trace: */
 	uint64_t n_events;
-	int64_t start_unix_ns; /* 0: it does not say */
+	int64_t start_unix_ns; /* 0: not known */
 	int64_t stop_unix_ns;
 	/* For a snapshot: */
-	int is_snapshot;
-	int ends_session; /* behind it */
-	int is_by_old_name; /* the server knows it by that alone */
+	bool is_snapshot;
+	bool ends_session; /* after the snapshot */
+	bool is_by_old_name; /* the server knows only the older name of the call */
 	struct rpc_pending *ending; /* the request for an end */
-	char remark[160]; /* what is to be said of a trace that is there; "": nothing */
-	char error
-		[512]; /* "": none; begins with the address; printable, whatever the other server said */
+	char remark[160]; /* a warning about a complete trace; "": none */
+	/* "": none; begins with the address; printable, whatever the other server said */
+	char error[512];
 };
 
 /* The first error stays. */
 void remote_profile_fail(struct remote_profile *r, const char *text);
 
-/* Over |channel| (taken; NULL: memory ran out). |bytes|: a ProfileRequest with emit_xspace. */
+/*
+ * Asks over |channel| (taken; NULL: memory ran out). |bytes|: a ProfileRequest with emit_xspace.
+ */
 void remote_profile_start(struct remote_profile *r, const char *address,
 	struct rpc_channel *channel, const uint8_t *bytes, size_t n, struct disk_share *share);
 /*
@@ -54,27 +57,27 @@ void remote_profile_start(struct remote_profile *r, const char *address,
  * data has come.
  */
 void remote_profile_start_snapshot(struct remote_profile *r, const char *address,
-	struct rpc_channel *channel, int ends, struct disk_share *share);
+	struct rpc_channel *channel, bool ends, struct disk_share *share);
 /*
  * Asks for an early end of the Profile of |session_id|, with the data, and does not wait for the
  * answer.
  */
 void remote_profile_ask_to_end(struct remote_profile *r, const char *session_id);
-/* 1 when the server has begun to answer, or has ended the call; waits for it up to |wait_ms|. */
-int remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms);
+/* Whether the server has begun to answer, or has ended the call; waits up to |wait_ms|. */
+bool remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms);
 /*
- * Takes the bytes of an answer, which remote_profile_read() does with what comes: its XSpace
- * becomes the trace. 0; -EBADMSG for what is no ProfileResponse, or another negative errno, with
- * |d| but for -ENOMEM.
+ * Takes the bytes of an answer, whose XSpace becomes the trace; remote_profile_read() calls it. 0;
+ * -EBADMSG if they are not a ProfileResponse; or another negative errno, with |d| except for
+ * -ENOMEM.
  */
 int remote_profile_feed(struct remote_profile *r, const uint8_t *reply, size_t n, struct diag *d);
 /*
- * Takes the answer, up to 512 MiB, if it is there within |wait_ms|: 1. 0 when it is not yet, or the
- * call is over.
+ * Takes the answer, up to 512 MiB, if it comes within |wait_ms|. Returns false if it has not come,
+ * or the call is over.
  */
-int remote_profile_read(struct remote_profile *r, int64_t wait_ms);
-int remote_profile_is_over(const struct remote_profile *r);
-/* Gives the call up, if it is not over yet; |error| says so. */
+bool remote_profile_read(struct remote_profile *r, int64_t wait_ms);
+bool remote_profile_is_over(const struct remote_profile *r);
+/* Gives the call up unless it is over; |error| says so. */
 void remote_profile_end(struct remote_profile *r);
 void remote_profile_deinit(struct remote_profile *r);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of traces from others; see remote_trace.h. */
+/* Traces of other servers in files; see remote_trace.h. */
 #include "daemon/serve/remote/remote_trace.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "daemon/pipeline/assembly/spool.h"
 #include "daemon/serve/remote/disk_share.h"
 
-static int open_file(struct remote_trace *t, struct diag *d)
+static int open_spool(struct remote_trace *t, struct diag *d)
 {
 	struct diag reason = DIAG_INIT;
 	int r = t->spool ? 0 : disk_share_open(t->share, &t->spool, &reason);
@@ -22,7 +22,7 @@ static int open_file(struct remote_trace *t, struct diag *d)
 
 int remote_trace_reserve(struct remote_trace *t, uint64_t n_bytes, struct diag *d)
 {
-	int r = open_file(t, d);
+	int r = open_spool(t, d);
 
 	if (r || n_bytes <= t->taken_bytes)
 		return r;
@@ -32,7 +32,7 @@ int remote_trace_reserve(struct remote_trace *t, uint64_t n_bytes, struct diag *
 	return r;
 }
 
-static int explain(const struct remote_trace *t, int r, struct diag *d)
+static int explain_failure(const struct remote_trace *t, int r, struct diag *d)
 {
 	if (!r)
 		return 0;
@@ -45,14 +45,14 @@ int remote_trace_append(
 {
 	int r = remote_trace_reserve(t, remote_trace_get_bytes(t) + bytes->total_bytes, d);
 
-	return r ? r : explain(t, spool_append(t->spool, bytes, offset_out), d);
+	return r ? r : explain_failure(t, spool_append(t->spool, bytes, offset_out), d);
 }
 
 int remote_trace_append_bytes(struct remote_trace *t, const uint8_t *data, size_t n, struct diag *d)
 {
 	int r = remote_trace_reserve(t, remote_trace_get_bytes(t) + n, d);
 
-	return r ? r : explain(t, spool_append_bytes(t->spool, data, n), d);
+	return r ? r : explain_failure(t, spool_append_bytes(t->spool, data, n), d);
 }
 
 uint64_t remote_trace_get_bytes(const struct remote_trace *t)

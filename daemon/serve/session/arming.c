@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When requests are armed; see arming.h. */
+/* Times of arming; see arming.h. */
 #include "daemon/serve/session/arming.h"
 
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
 
-/* The look is over by the time that the first one may be due. */
+/* The check has ended before the earliest time at which a request can be due. */
 #define LOOK_AHEAD_NS (CAPTURE_ARM_DEVICES_NS + 100 * NS_PER_MS)
 
 static void set_due(const struct session *s, struct session_request *request)
@@ -23,7 +23,7 @@ static void set_due(const struct session *s, struct session_request *request)
 	request->due_ns = request->capture.start_ns - arm_ns;
 }
 
-int arming_begin(struct session *s, struct session_request *request)
+bool arming_begin(struct session *s, struct session_request *request)
 {
 	request->capture.start_ns =
 		capture_find_start_ns(request->capture.options.start_timestamp_ns);
@@ -33,17 +33,17 @@ int arming_begin(struct session *s, struct session_request *request)
 	return request->due_ns > monotonic_ns();
 }
 
-int arming_is_late(const struct session_request *request, const void *now_ns)
+bool arming_is_late(const struct session_request *request, const void *now_ns)
 {
 	return request->capture.start_ns <= *(const int64_t *)now_ns;
 }
 
-static int wants_look(const struct session_request *request)
+static bool wants_look(const struct session_request *request)
 {
 	return request->capture.options.device_tracer_level && !request->is_looked_for;
 }
 
-/* When the first look is due. Under the mutex. */
+/* When the first check is due. Under the mutex. */
 static int64_t find_look_ns(const struct session *s)
 {
 	if (s->request)
@@ -60,7 +60,7 @@ static void set_all(struct session *s, int64_t now_ns)
 	for (struct session_request *r = s->waiting; r; r = r->next) {
 		if (!wants_look(r) || r->capture.start_ns - LOOK_AHEAD_NS > now_ns)
 			continue;
-		r->is_looked_for = 1;
+		r->is_looked_for = true;
 		set_due(s, r);
 	}
 }

@@ -1,37 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long what a dead program's flight recorder had is held for somebody: five minutes, but not of a program that exited with
- * status 0 or became another one, only while there is a way to it, and until others that died later want the place.
+ * Decides for how long the data of a dead program's flight recorder is held: five minutes, but only
+ * while its private socket exists and until programs that died later need the room; and not at all
+ * if the program exited with status 0 or became another one.
  *
- * Threads: one.
+ * The mark of a hold is the file PID.held beside the private socket, with the program's name in it.
+ * A program that crashes and is started again ten times a second would otherwise have thousands of
+ * servers that hold data. So each server that makes a mark removes the oldest ones, among those of
+ * its program's name and among all; and a server whose mark is gone gives its data up.
+ *
+ * Threads: one; any number of servers at once.
  */
 #ifndef DAEMON_HOLD_H
 #define DAEMON_HOLD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/serve/session/hold_mark.h"
+#include "daemon/kernel/socket_file.h"
 
-struct socket_file;
+#define HOLD_MARK_MAX_OF_NAME 4u
+#define HOLD_MARK_MAX 16u
+
 struct target;
+
+struct hold_mark {
+	struct socket_file file;
+};
 
 struct hold {
 	const struct target *target; /* borrowed */
-	const struct socket_file *way; /* borrowed; NULL: none */
+	const struct socket_file *way; /* the private socket, borrowed; NULL: none */
 	struct hold_mark mark;
-	int is_owed; /* it was to be written, and could not be: status 0 is no reason */
-	int was_another; /* as image_is_another(), at the last look */
+	bool is_owed; /* the run could not be written, so status 0 does not end the hold */
+	bool was_another; /* target_has_become_another() at the last look */
 	int64_t interval_ns; /* to the next look */
 	int64_t until_ns; /* CLOCK_MONOTONIC */
 };
 
-/* From |now_ns| on, as below in CLOCK_MONOTONIC. */
-void hold_init(struct hold *h, const struct target *t, const struct socket_file *way, int is_owed,
+/*
+ * Begins a hold at |now_ns| (CLOCK_MONOTONIC, as below), and makes its mark. Without a mark,
+ * because that failed, other servers do not end this hold.
+ */
+void hold_init(struct hold *h, const struct target *t, const struct socket_file *way, bool is_owed,
 	int64_t now_ns);
+/* Removes the mark. A second call does nothing. */
 void hold_deinit(struct hold *h);
-/* A look: whether it is over. */
-int hold_is_over(struct hold *h, int64_t now_ns);
-/* When the next look is due: soon while nobody knows how the program has ended. */
+/* Looks once. Whether the hold is over. */
+bool hold_is_over(struct hold *h, int64_t now_ns);
+/* When the next look is due: soon, until it is known how the program has ended. */
 int64_t hold_get_due(struct hold *h, int64_t now_ns);
+
+/*
+ * Makes a mark beside |way|, "/path/PID.sock", for the program |name|, and removes older ones. On
+ * failure there is no mark.
+ */
+void hold_mark_make(struct hold_mark *m, const struct socket_file *way, const char *name);
+/* Whether a later hold has removed the mark. */
+bool hold_mark_is_gone(const struct hold_mark *m);
+/* A second call does nothing. */
+void hold_mark_remove(struct hold_mark *m);
 
 #endif

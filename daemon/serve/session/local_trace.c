@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traces that the program asks for; see local_trace.h. */
+/* Traces that the program itself starts; see local_trace.h. */
 #include "daemon/serve/session/local_trace.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 const char local_trace_busy_text[] =
 	"a capture is being recorded; start the trace when it has ended";
 
-static int has_state(const struct target *t, enum arena_trace_state state)
+static bool has_state(const struct target *t, enum arena_trace_state state)
 {
 	return atomic_load(&t->arena->trace.state) == state;
 }
@@ -34,7 +34,7 @@ static void set_state(struct target *t, enum arena_trace_state state)
 	futex_wake(&t->arena->trace.state, INT32_MAX);
 }
 
-static void answer(struct target *t, int result, const char *text)
+static void answer_program(struct target *t, int result, const char *text)
 {
 	struct arena_trace *trace = &t->arena->trace;
 
@@ -43,13 +43,13 @@ static void answer(struct target *t, int result, const char *text)
 	set_state(t, ARENA_TRACE_DONE);
 }
 
-int local_trace_is_asked(const struct target *t)
+bool local_trace_is_asked(const struct target *t)
 {
 	return has_state(t, ARENA_TRACE_ASKED);
 }
 
-/* The program may have given up in between. */
-static int take_request(struct target *t)
+/* Whether the request could be taken: the program may have given up meanwhile. */
+static bool take_request(struct target *t)
 {
 	uint32_t asked = ARENA_TRACE_ASKED;
 
@@ -59,10 +59,10 @@ static int take_request(struct target *t)
 void local_trace_refuse(struct target *t)
 {
 	if (local_trace_is_asked(t) && take_request(t))
-		answer(t, -EBUSY, local_trace_busy_text);
+		answer_program(t, -EBUSY, local_trace_busy_text);
 }
 
-/* The options, and the session's request made of them. */
+/* --- options ---------------------------------------------------------------------------------- */
 
 static int set_option(struct session_request *request, const char *line, struct diag *d)
 {
@@ -81,14 +81,14 @@ static int set_options(struct session_request *request, char *text, struct diag 
 		r = set_option(request, line, d);
 	if (!r && profile_options_get_number(&request->capture.options, "profile_subprocesses", 0))
 		r = capture_request_warn(&request->capture,
-			"profile_subprocesses: ignored: a trace that the program starts itself has no "
-			"other programs");
+			"profile_subprocesses: ignored: a trace that the program starts itself has "
+			"no other programs");
 	if (!r && profile_options_get_number(&request->capture.options, "ptap_machine_usage", 0))
 		r = capture_request_warn(&request->capture, SESSION_REQUEST_NO_MACHINE_USAGE);
 	return r ? r : profile_options_check_recording(&request->capture.options, d);
 }
 
-/* 0 is until the stop. A delay beyond all time is never. */
+/* A duration of 0 lasts until the stop. A delay that overflows never ends. */
 static void set_times(struct profile_options *o)
 {
 	uint64_t now_ns = (uint64_t)realtime_ns();
@@ -101,7 +101,7 @@ static void set_times(struct profile_options *o)
 		o->start_timestamp_ns = now_ns + o->delay_ms * (uint64_t)NS_PER_MS;
 }
 
-/* The place. */
+/* --- the run ---------------------------------------------------------------------------------- */
 
 void local_trace_name_host(const struct target *t, char host[LOCAL_TRACE_HOST_BYTES])
 {
@@ -160,14 +160,14 @@ struct local_trace *local_trace_free(struct local_trace *trace)
 	return NULL;
 }
 
-static void deliver(
+static void deliver_trace(
 	struct session_request *request, int r, struct capture_result *result, struct diag *d)
 {
 	local_trace_end(request->trace, r, result, d);
 	delivery_free(result->delivery);
 }
 
-static int fill(struct session_request *request, struct target *t, struct diag *d)
+static int fill_request(struct session_request *request, struct target *t, struct diag *d)
 {
 	char options[sizeof t->arena->trace.options];
 	char log_dir[sizeof t->arena->trace.log_dir];
@@ -177,7 +177,7 @@ static int fill(struct session_request *request, struct target *t, struct diag *
 	memcpy(log_dir, t->arena->trace.log_dir, sizeof log_dir);
 	options[sizeof options - 1] = log_dir[sizeof log_dir - 1] = '\0';
 	profile_options_init(&request->capture.options);
-	request->deliver = deliver;
+	request->deliver = deliver_trace;
 	request->trace = new_trace(t);
 	r = request->trace ? set_options(request, options, d) : -ENOMEM;
 	if (r)
@@ -200,14 +200,14 @@ int local_trace_take(struct target *t, struct session_request **out, struct diag
 	if (!take_request(t))
 		return diag_set(d, -ECANCELED, "the program has given up");
 	request = calloc(1, sizeof *request);
-	r = request ? fill(request, t, d) : -ENOMEM;
+	r = request ? fill_request(request, t, d) : -ENOMEM;
 	if (!r) {
 		*out = request;
 		return 0;
 	}
 	if (r == -ENOMEM)
 		diag_set(d, r, "the profiler server is out of memory");
-	answer(t, r, d->text);
+	answer_program(t, r, d->text);
 	session_request_free(request);
 	return r;
 }
@@ -218,12 +218,12 @@ void local_trace_begin(struct local_trace *trace)
 		set_state(trace->target, ARENA_TRACE_RUNNING);
 }
 
-int local_trace_is_ending(const struct local_trace *trace)
+bool local_trace_is_ending(const struct local_trace *trace)
 {
 	return has_state(trace->target, ARENA_TRACE_ENDING);
 }
 
-static int publish(struct local_trace *trace, struct delivery *delivery, struct diag *d)
+static int publish_trace(struct local_trace *trace, struct delivery *delivery, struct diag *d)
 {
 	char *path = NULL;
 	int r = delivery_write(delivery, &trace->dir, d);
@@ -236,7 +236,7 @@ static int publish(struct local_trace *trace, struct delivery *delivery, struct 
 	return r;
 }
 
-static int explain(int r, struct diag *d)
+static int explain_outcome(int r, struct diag *d)
 {
 	switch (r) {
 	case CAPTURE_NO_TARGET:
@@ -257,13 +257,13 @@ void local_trace_end(
 			"the trace was empty and is not written: no annotation of its level was "
 			"reached, and there are no samples of usage");
 	else if (!r)
-		r = publish(trace, result->delivery, d);
+		r = publish_trace(trace, result->delivery, d);
 	else
-		r = explain(r, d);
-	/* The program may be gone: then the journal is the only one to tell. */
+		r = explain_outcome(r, d);
+	/* If the program is gone, only the journal tells of the failure. */
 	if (r)
 		log_warn(LOG_TRACE, "trace of pid %d: %s", (int)trace->target->pid, d->text);
 	/* An unpublished file is removed before the program looks for it. */
 	run_dir_close(&trace->dir);
-	answer(trace->target, r, r ? d->text : "");
+	answer_program(trace->target, r, r ? d->text : "");
 }

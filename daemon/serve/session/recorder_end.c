@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of the flight recorder, and of a session; see recorder_end.h. */
+/* The end of the flight recorder and of a continuous session; see recorder_end.h. */
 #include "daemon/serve/session/recorder_end.h"
 
 #include <errno.h>
@@ -16,9 +16,7 @@
 #include "daemon/pipeline/assembly/spool.h"
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/serve/session/hold.h"
-#include "daemon/serve/session/recorder_asks.h"
 #include "daemon/serve/session/recorder_work.h"
-#include "daemon/serve/session/request_list.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_recorder.h"
 #include "daemon/serve/session/session_request.h"
@@ -33,23 +31,23 @@ struct session_rest {
 	struct spool *spool; /* the trace */
 };
 
-static int has_session(struct session *s)
+static bool has_continuous_session(struct session *s)
 {
-	int r;
+	bool has;
 
 	pthread_mutex_lock(&s->mutex);
-	r = s->request && s->request->capture.keeps_newest;
+	has = s->request && s->request->capture.keeps_newest;
 	pthread_mutex_unlock(&s->mutex);
-	return r;
+	return has;
 }
 
-int recorder_end_holds(struct session *s)
+bool recorder_end_holds(struct session *s)
 {
 	return target_get_life(s->family->main) == TARGET_DEAD &&
-	       (atomic_load(&s->has_recorder) || has_session(s));
+	       (atomic_load(&s->has_recorder) || has_continuous_session(s));
 }
 
-/* --- a session's rest ---------------------------------------------------------------------- */
+/* --- the session's data ----------------------------------------------------------------------- */
 
 static int copy_trace(struct delivery *from, struct spool *to)
 {
@@ -62,7 +60,7 @@ static int copy_trace(struct delivery *from, struct spool *to)
 	return r;
 }
 
-static struct session_rest *rest_free(struct session_rest *rest)
+static struct session_rest *free_rest(struct session_rest *rest)
 {
 	if (rest)
 		spool_release(rest->spool);
@@ -70,8 +68,8 @@ static struct session_rest *rest_free(struct session_rest *rest)
 	return NULL;
 }
 
-/* In a file, so that it can be given more than once: who asked may go away before he has it. */
-static struct session_rest *rest_new(struct capture_result *result, int *error)
+/* Copies the trace to a file, so that it can be sent again if a client goes away too early. */
+static struct session_rest *new_rest(struct capture_result *result, int *error)
 {
 	struct session_rest *rest = calloc(1, sizeof *rest);
 	struct diag d = DIAG_INIT;
@@ -80,37 +78,37 @@ static struct session_rest *rest_new(struct capture_result *result, int *error)
 	if (!*error)
 		*error = copy_trace(result->delivery, rest->spool);
 	if (*error)
-		return rest_free(rest);
+		return free_rest(rest);
 	rest->result = *result;
 	rest->result.delivery = NULL;
 	return rest;
 }
 
-static int has_stopper(struct session *s)
+static bool has_stopper(struct session *s)
 {
-	int r;
+	bool has;
 
 	pthread_mutex_lock(&s->mutex);
-	r = s->stopper != NULL;
+	has = s->stopper != NULL;
 	pthread_mutex_unlock(&s->mutex);
-	return r;
+	return has;
 }
 
-int recorder_end_keep(struct session *s, struct capture_result *result)
+bool recorder_end_keep(struct session *s, struct capture_result *result)
 {
 	int error;
 
 	if (target_get_life(s->family->main) != TARGET_DEAD || result->is_empty || has_stopper(s))
-		return 0;
-	s->rest = rest_new(result, &error);
+		return false;
+	s->rest = new_rest(result, &error);
 	if (!s->rest) {
 		log_warn(LOG_TARGET,
 			"what the session of pid %d recorded until its death cannot be held: %s",
 			(int)s->family->main->pid, errno_words(error));
-		return 0;
+		return false;
 	}
 	delivery_free(result->delivery);
-	return 1;
+	return true;
 }
 
 static struct session_request *next_heir(struct session *s)
@@ -142,7 +140,7 @@ static void give_rest(struct session *s, struct session_request *request)
 	struct diag d = DIAG_INIT;
 	int r = CAPTURE_CANCELLED;
 
-	if (request->call && !recorder_asks_may_inherit(s, request->call)) {
+	if (request->call && !session_recorder_may_inherit(s, request->call)) {
 		request_list_tell(request, CAPTURE_NO_TARGET, session_gone_text);
 		return;
 	}
@@ -160,12 +158,12 @@ static void give_rest(struct session *s, struct session_request *request)
 	session_request_free(request);
 }
 
-/* The place is free: who asks from now on is told that there is nothing. */
+/* Frees the session; later requests for its data are refused. */
 static void give_up_rest(struct session *s)
 {
 	struct session_request *request = s->request;
 
-	s->rest = rest_free(s->rest);
+	s->rest = free_rest(s->rest);
 	request_list_tell(session_release(s), CAPTURE_NO_TARGET, session_gone_text);
 	session_request_free(request);
 }
@@ -180,7 +178,7 @@ static void serve_rest(struct session *s)
 		give_up_rest(s);
 }
 
-/* --- the recorder -------------------------------------------------------------------------- */
+/* --- the recorder --------------------------------------------------------------------------- */
 
 static void describe_how(const struct target *t, char *text, size_t size)
 {
@@ -193,14 +191,17 @@ static void describe_how(const struct target *t, char *text, size_t size)
 		snprintf(text, size, "ended%s", how);
 }
 
-/* It may have asked for a snapshot just before, and say there why it ended. */
+/*
+ * Names the reason of an unserved ptap_snapshot(), too: the program may have told there why it
+ * ends.
+ */
 static void describe_end(struct recorder_work *w)
 {
 	const struct target *t = w->session->family->main;
 	char how[80];
 	char why[160];
 	char unwritten[160];
-	int has_why = recorder_work_take_why(w, why, sizeof why);
+	bool has_why = recorder_work_take_why(w, why, sizeof why);
 
 	trigger_scan_finish(&w->scan, &w->recorder);
 	triggers_describe_unwritten(&w->scan.triggers, unwritten, sizeof unwritten);
@@ -212,7 +213,7 @@ static void describe_end(struct recorder_work *w)
 		w->run.reason, unwritten[0] ? "; " : "", unwritten);
 }
 
-/* 0, or why there is none. */
+/* 0, or a negative errno: the run was not written. */
 static int write_last_run(struct recorder_work *w)
 {
 	if (!recorder_run_has_place(&w->run))
@@ -223,31 +224,31 @@ static int write_last_run(struct recorder_work *w)
 	return w->run.outcome;
 }
 
-static int is_wanted(const struct recorder_work *w)
+static bool has_recorder_data(const struct recorder_work *w)
 {
 	return w && w->recorder.is_on &&
 	       !(atomic_load(&w->session->is_inherited) && recorder_work_is_ready(w->session));
 }
 
 /*
- * Until somebody has had it, or nobody will want it: the recorder's content, unless |w| is NULL,
- * and the session's rest.
+ * Holds the recorder's data, unless |w| is NULL, and the session's, and serves requests for it
+ * until both were taken or the hold is over.
  */
-static void hold(struct session *s, struct recorder_work *w)
+static void hold_data(struct session *s, struct recorder_work *w)
 {
 	struct hold h;
 
 	if (w)
-		w->is_held = 1;
+		w->is_held = true;
 	hold_init(
 		&h, s->family->main, s->way, w && recorder_run_has_place(&w->run), monotonic_ns());
-	while ((s->rest || is_wanted(w)) && !hold_is_over(&h, monotonic_ns())) {
+	while ((s->rest || has_recorder_data(w)) && !hold_is_over(&h, monotonic_ns())) {
 		uint32_t news = atomic_load(&s->recorder_news);
 
-		recorder_asks_serve(s);
+		session_recorder_serve(s);
 		if (s->rest)
 			serve_rest(s);
-		if (s->rest || is_wanted(w))
+		if (s->rest || has_recorder_data(w))
 			futex_wait_until(&s->recorder_news, news, hold_get_due(&h, monotonic_ns()));
 	}
 	if (s->rest)
@@ -258,16 +259,16 @@ static void hold(struct session *s, struct recorder_work *w)
 	hold_deinit(&h);
 }
 
-/* Writes the last run. Returns whether the data must be held instead. */
-static int save(struct recorder_work *w)
+/* Writes the last run. Whether the data must be held instead. */
+static bool save_recorder(struct recorder_work *w)
 {
 	recorder_snapshot_wait(&w->snapshot);
 	recorder_work_is_ready(w->session);
 	if (!w->recorder.is_on || target_get_life(w->session->family->main) != TARGET_DEAD)
-		return 0;
+		return false;
 	/* An empty recorder is not held: each command that a shell starts may have one. */
 	if (!recorder_has_content(&w->recorder))
-		return 0;
+		return false;
 	describe_end(w);
 	recorder_freeze(&w->recorder);
 	return write_last_run(w) != 0;
@@ -276,20 +277,20 @@ static int save(struct recorder_work *w)
 void recorder_end(struct session *s)
 {
 	struct recorder_work *w = s->recorder_work;
-	int is_left = w && save(w);
+	bool is_left = w && save_recorder(w);
 	struct session_request *late;
 
 	if (w && !is_left)
 		recorder_work_turn_off(w);
 	if (is_left || s->rest)
-		hold(s, is_left ? w : NULL);
+		hold_data(s, is_left ? w : NULL);
 	if (is_left) {
 		recorder_snapshot_wait(&w->snapshot);
 		recorder_work_turn_off(w);
 	}
 	pthread_mutex_lock(&s->mutex);
-	late = s->recorder_asks;
-	s->recorder_asks = NULL;
+	late = s->recorder_requests;
+	s->recorder_requests = NULL;
 	pthread_mutex_unlock(&s->mutex);
 	request_list_tell(late, CAPTURE_NO_TARGET, session_gone_text);
 	if (w)

@@ -26,7 +26,7 @@ void recorder_run_init(
 	run->repository = repository;
 }
 
-int recorder_run_has_place(const struct recorder_run *run)
+bool recorder_run_has_place(const struct recorder_run *run)
 {
 	return run->repository && repository_is_named(run->repository);
 }
@@ -34,19 +34,19 @@ int recorder_run_has_place(const struct recorder_run *run)
 void recorder_run_look_at_rights(struct recorder_run *run)
 {
 	struct diag d = DIAG_INIT;
-	int may_write;
+	bool may_write;
 
 	if (!recorder_run_has_place(run) || target_get_life(run->target) != TARGET_ALIVE)
 		return;
 	may_write = rights_check("", run->target->pid, &d) == 0;
-	/* If the program died meanwhile, the check saw nothing. */
+	/* If the program died meanwhile, the check is worthless. */
 	if (target_get_life(run->target) == TARGET_ALIVE)
 		atomic_store(&run->may_write, may_write);
 }
 
 static int check_rights(struct recorder_run *run, struct diag *d)
 {
-	int is_alive = target_get_life(run->target) == TARGET_ALIVE;
+	bool is_alive = target_get_life(run->target) == TARGET_ALIVE;
 	int r = is_alive ? rights_check("", run->target->pid, d) : 0;
 
 	if (is_alive && (!r || target_get_life(run->target) == TARGET_ALIVE))

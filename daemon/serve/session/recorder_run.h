@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A snapshot of the flight recorder that no client asked for: a run in the operator's directory,
- * with its reason. One at a time.
+ * A snapshot of the flight recorder that the program, a trigger or a crash asked for: a run in the
+ * operator's directory, with its reason. One at a time.
  *
- * Threads: |recorder_run_deliver| on any; the rest on the worker's, and but for the look at the
- * rights not while that runs.
+ * Threads: recorder_run_deliver() on any; the other functions on the worker's, and while
+ * recorder_run_deliver() runs only recorder_run_look_at_rights().
  */
 #ifndef DAEMON_RECORDER_RUN_H
 #define DAEMON_RECORDER_RUN_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/diag.h"
@@ -21,32 +22,31 @@ struct target;
 struct recorder_run {
 	struct target *target;
 	const struct repository *repository; /* NULL: none */
-	_Atomic int may_write; /* as of the last look; see rights.h */
+	_Atomic int may_write; /* at the last look; see rights.h */
 	char reason[320];
 	char warning[640]; /* "": none */
-	/* why the last one that was to be written was not, or none can be; "": it was */
-	char trouble[640];
-	int outcome; /* of the last one: 0, or why it was not written; -ENODATA: there was nothing */
-	void (*on_written)(void *context); /* or it could not be; NULL ok */
+	char trouble[640]; /* why runs cannot be written; "": the last one was written */
+	int outcome; /* 0, or why the last run was not written; -ENODATA: it was empty */
+	void (*on_written)(void *context); /* called on failure, too; NULL ok */
 	void *context;
 };
 
 void recorder_run_init(
 	struct recorder_run *run, struct target *t, const struct repository *repository);
-/* Whether there is a place for it. */
-int recorder_run_has_place(const struct recorder_run *run);
+/* Whether the operator named a directory for runs. */
+bool recorder_run_has_place(const struct recorder_run *run);
 /*
- * Tries the place, if there is one; nothing stays there. 0, or with |d| -EACCES, -ENOSPC, -ENOMEM,
- * or -EIO for all other reasons: the program is told by ptap_snapshot(), and a snapshot that a
- * client takes says it, until a run is written.
+ * Tries to write to the directory, if there is one, and removes the attempt. 0, or with |d|
+ * -EACCES, -ENOSPC, -ENOMEM, or -EIO for all other reasons. Until a run is written, ptap_snapshot()
+ * returns the error, and the snapshots of clients have it as a warning.
  */
 int recorder_run_try(struct recorder_run *run, struct diag *d);
 /* Notes, while the program lives, whether its runs may be written after its death. */
 void recorder_run_look_at_rights(struct recorder_run *run);
 
 /*
- * The |deliver| of recorder_snapshot.h; |context| is the run. Takes the result's delivery. The
- * outcome goes to the journal.
+ * The |deliver| of recorder_snapshot.h; |context| is the run. Takes the result's delivery, and logs
+ * the outcome.
  */
 void recorder_run_deliver(void *context, int r, struct capture_result *result, struct diag *d);
 

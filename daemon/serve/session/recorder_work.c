@@ -13,7 +13,6 @@
 #include "base/printable.h"
 #include "base/profile_options.h"
 #include "daemon/pipeline/recording/capture_request.h"
-#include "daemon/serve/session/recorder_asks.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_recorder.h"
 #include "daemon/target/exit_note.h"
@@ -22,8 +21,8 @@
 #include "daemon/target/target.h"
 
 /*
- * A worker that crashes at its start is started again and again: so many runs are written of them
- * in a minute.
+ * The limit of runs for crashed children in a minute: a child that crashes at its start may be
+ * started again and again.
  */
 #define MAX_CRASH_RUNS 4
 #define CRASH_MINUTE_NS (60 * NS_PER_S)
@@ -59,7 +58,7 @@ static struct recorder_work *make_work(struct session *s)
 	return w;
 }
 
-void recorder_work_tell(struct session *s, int is_on)
+void recorder_work_tell(struct session *s, bool is_on)
 {
 	pthread_mutex_lock(&s->mutex);
 	atomic_store(&s->has_recorder, is_on);
@@ -75,16 +74,16 @@ static void clear_ask(void *context)
 	atomic_store(&snapshot->word, arena_snapshot_next(word, ARENA_SNAPSHOT_NONE));
 }
 
-/* On. */
+/* --- on and off ------------------------------------------------------------------------------- */
 
 /*
- * Without triggers it is good for clients also where nothing can be written; ptap_snapshot() says
- * that.
+ * Triggers need a place for their runs. Without triggers the recorder still serves clients if runs
+ * cannot be written, and ptap_snapshot() returns the error.
  */
 static int check_place(struct recorder_work *w, struct diag *d)
 {
 	struct diag place = DIAG_INIT;
-	int is_needed = triggers_are_set(&w->scan.triggers);
+	bool is_needed = triggers_are_set(&w->scan.triggers);
 	int r;
 
 	if (is_needed && w->session->family->main->is_foreign)
@@ -92,8 +91,8 @@ static int check_place(struct recorder_work *w, struct diag *d)
 			d, -EINVAL, "ptap_trigger_*: no place for runs: %s", rights_foreign_text);
 	if (is_needed && !recorder_run_has_place(&w->run))
 		return diag_set(d, -EINVAL,
-			"ptap_trigger_*: the server has no log directory for a trigger's run; set .log_dir, or "
-			"PROFTAP_LOG_DIR for PROFTAP_SERVER");
+			"ptap_trigger_*: the server has no log directory for a trigger's run; "
+			"set .log_dir, or PROFTAP_LOG_DIR for PROFTAP_SERVER");
 	r = recorder_run_try(&w->run, &place);
 	if (r && is_needed)
 		return diag_set(d, r == -ENOMEM ? r : -EINVAL,
@@ -103,7 +102,7 @@ static int check_place(struct recorder_work *w, struct diag *d)
 	return 0;
 }
 
-static int start(struct recorder_work *w, const struct profile_options *o, struct diag *d)
+static int start_recorder(struct recorder_work *w, const struct profile_options *o, struct diag *d)
 {
 	uint64_t max_bytes = (uint64_t)profile_options_get_number(
 		o, "ptap_max_capture_bytes", (int64_t)w->session->family->main->max_capture_bytes);
@@ -129,16 +128,16 @@ int recorder_work_turn_on(struct session *s, const struct profile_options *o, st
 		return -ENOMEM;
 	if (w->recorder.is_on)
 		return diag_set(d, -EALREADY, "the flight recorder is on already");
-	r = start(w, o, d);
+	r = start_recorder(w, o, d);
 	if (r)
 		return r == RECORDING_NO_TARGET ? diag_set(d, -ESRCH, "%s", session_gone_text) : r;
-	w->was_on = 1;
+	w->was_on = true;
 	w->run.warning[0] = '\0';
 	w->crashes = (struct child_crashes){.n_exits = atomic_load(&s->family->n_exits)};
 	recorder_run_look_at_rights(&w->run);
 	/* A request to an earlier recorder, which ended before it was served, does not count. */
 	clear_ask(get_arena(s));
-	recorder_work_tell(s, 1);
+	recorder_work_tell(s, true);
 	return 0;
 }
 
@@ -164,24 +163,24 @@ void recorder_work_turn_off(struct recorder_work *w)
 {
 	recorder_stop(&w->recorder);
 	trigger_scan_deinit(&w->scan);
-	recorder_work_tell(w->session, 0);
+	recorder_work_tell(w->session, false);
 }
 
-int recorder_work_is_ready(struct session *s)
+bool recorder_work_is_ready(struct session *s)
 {
 	struct recorder_work *w = s->recorder_work;
 
 	if (!w)
-		return 1;
+		return true;
 	if (!recorder_snapshot_is_ready(&w->snapshot))
-		return 0;
+		return false;
 	if (w->is_last)
 		recorder_work_turn_off(w);
-	w->is_last = 0;
-	return 1;
+	w->is_last = false;
+	return true;
 }
 
-/* Requests of the program. */
+/* --- requests of the program ------------------------------------------------------------------ */
 
 void recorder_work_begin_run(struct recorder_work *w)
 {
@@ -195,7 +194,7 @@ void recorder_work_begin_run(struct recorder_work *w)
 	recorder_snapshot_take(&w->snapshot, &w->recorder, &wish);
 }
 
-int recorder_work_take_why(struct recorder_work *w, char *why, size_t size)
+bool recorder_work_take_why(struct recorder_work *w, char *why, size_t size)
 {
 	struct arena_snapshot *snapshot = &get_arena(w->session)->snapshot;
 	uint32_t word = atomic_load(&snapshot->word);
@@ -203,11 +202,11 @@ int recorder_work_take_why(struct recorder_work *w, char *why, size_t size)
 
 	if (arena_snapshot_state(word) != ARENA_SNAPSHOT_ASKED ||
 		!atomic_compare_exchange_strong(&snapshot->word, &word, taken))
-		return 0;
+		return false;
 	snprintf(why, size, "%.*s", (int)sizeof snapshot->why[0],
 		snapshot->why[arena_snapshot_text(word)]);
 	printable_clean(why);
-	return 1;
+	return true;
 }
 
 static void serve_program(struct recorder_work *w)
@@ -241,7 +240,7 @@ static void serve_triggers(struct recorder_work *w)
 	recorder_work_begin_run(w);
 }
 
-/* Runs for children that a signal has ended while the program lives. */
+/* --- runs for children that a signal has ended while the program lives ------------------------ */
 
 static void note_crash(struct recorder_work *w, const struct target *t)
 {
@@ -280,7 +279,7 @@ static void look_for_crashes(struct recorder_work *w)
 }
 
 /* Whether one more run may be begun in this minute; counts it. */
-static int take_turn(struct child_crashes *c)
+static bool take_run(struct child_crashes *c)
 {
 	int64_t now_ns = monotonic_ns();
 
@@ -313,7 +312,7 @@ static void serve_crashes(struct recorder_work *w)
 	look_for_crashes(w);
 	if (!c->reason[0] || !recorder_work_is_ready(w->session) || !w->recorder.is_on)
 		return;
-	if (!recorder_run_has_place(&w->run) || !take_turn(c)) {
+	if (!recorder_run_has_place(&w->run) || !take_run(c)) {
 		c->reason[0] = '\0';
 		c->n_more++;
 		return;
@@ -323,13 +322,13 @@ static void serve_crashes(struct recorder_work *w)
 	recorder_work_begin_run(w);
 }
 
-/* The worker's loop. */
+/* --- the worker's loop ------------------------------------------------------------------------ */
 
-void recorder_work_look(struct session *s, int is_capturing)
+void recorder_work_look(struct session *s, bool is_capturing)
 {
 	struct recorder_work *w;
 
-	recorder_asks_serve(s);
+	session_recorder_serve(s);
 	w = s->recorder_work;
 	if (!w || !w->recorder.is_on)
 		return;
@@ -350,14 +349,14 @@ int64_t recorder_work_get_due(const struct session *s)
 	return w && w->recorder.due_ns < due_ns ? w->recorder.due_ns : due_ns;
 }
 
-int recorder_work_is_on(const struct session *s)
+bool recorder_work_is_on(const struct session *s)
 {
 	return s->recorder_work && s->recorder_work->recorder.is_on;
 }
 
-int recorder_work_has_used_rings(struct session *s)
+bool recorder_work_has_used_rings(struct session *s)
 {
-	int was_on = s->recorder_work && s->recorder_work->was_on;
+	bool was_on = s->recorder_work && s->recorder_work->was_on;
 
 	if (was_on)
 		s->recorder_work->was_on = recorder_work_is_on(s);

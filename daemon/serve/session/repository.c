@@ -18,8 +18,8 @@
 #define MAX_PATH_BYTES 4096
 
 static const char none_text[] =
-	"this server has no log directory: start it with .log_dir (ptap_server_options), or let the "
-	"client write the files";
+	"this server has no log directory: start it with .log_dir (ptap_server_options), or let "
+	"the client write the files";
 
 void repository_name(struct repository *r, const char *log_dir, size_t size, pid_t pid)
 {
@@ -30,7 +30,7 @@ void repository_name(struct repository *r, const char *log_dir, size_t size, pid
 
 void repository_forbid(struct repository *r)
 {
-	r->is_foreign = 1;
+	r->is_foreign = true;
 }
 
 const char *repository_explain_none(const struct repository *r)
@@ -38,7 +38,7 @@ const char *repository_explain_none(const struct repository *r)
 	return r->is_foreign ? rights_foreign_text : none_text;
 }
 
-int repository_is_named(const struct repository *r)
+bool repository_is_named(const struct repository *r)
 {
 	return atomic_load(&r->is_named);
 }
@@ -58,28 +58,28 @@ static const char *find_rest(const struct repository *r, const char *path)
 	return path[n] == '/' || path[n] == '\0' ? path + n : NULL;
 }
 
-static int is_part(const char *name)
+static bool is_part(const char *name)
 {
 	return name[0] && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '/');
 }
 
-/* Lexically: every ".." is one too many. */
-int repository_contains(const struct repository *r, const char *client_root)
+/* Compares texts only, so a path with ".." is never inside. */
+bool repository_contains(const struct repository *r, const char *client_root)
 {
 	const char *rest = find_rest(r, client_root);
 	char copy[MAX_PATH_BYTES];
 	char *state = NULL;
 
 	if (!rest || strlen(rest) >= sizeof copy)
-		return 0;
+		return false;
 	strcpy(copy, rest);
 	for (char *part = strtok_r(copy, "/", &state); part; part = strtok_r(NULL, "/", &state))
 		if (!is_part(part))
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
-int repository_open_part(int fd, const char *name, int makes, struct diag *d)
+int repository_open_part(int fd, const char *name, bool makes, struct diag *d)
 {
 	int r;
 
@@ -97,7 +97,7 @@ int repository_open_part(int fd, const char *name, int makes, struct diag *d)
 }
 
 /* Takes |fd|. */
-static int walk(int fd, char *path, int makes, struct diag *d)
+static int walk_path(int fd, char *path, bool makes, struct diag *d)
 {
 	char *state = NULL;
 
@@ -111,7 +111,8 @@ static int walk(int fd, char *path, int makes, struct diag *d)
 	return fd;
 }
 
-static int open_runs(const struct repository *r, const char *client_root, int makes, struct diag *d)
+static int open_runs(
+	const struct repository *r, const char *client_root, bool makes, struct diag *d)
 {
 	const char *rest = client_root[0] ? find_rest(r, client_root) : "plugins/profile";
 	char path[MAX_PATH_BYTES];
@@ -124,19 +125,19 @@ static int open_runs(const struct repository *r, const char *client_root, int ma
 			"\"%.150s\" is not inside the directory that this server's operator named",
 			client_root);
 	strcpy(path, rest);
-	/* Whoever named the directory may have meant a link. */
+	/* The operator's directory itself may be a link. */
 	if (makes && mkdir(r->log_dir, 0777) && errno != EEXIST)
 		return diag_set(d, -errno, "%.200s: cannot make the directory: %s", r->log_dir,
 			errno_words(errno));
 	fd = open(r->log_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return diag_set(d, -errno, "%.200s: %s", r->log_dir, errno_words(errno));
-	return walk(fd, path, makes, d);
+	return walk_path(fd, path, makes, d);
 }
 
 int repository_open_runs(const struct repository *r, const char *client_root, struct diag *d)
 {
-	return open_runs(r, client_root, 0, d);
+	return open_runs(r, client_root, false, d);
 }
 
 int repository_open_run(const struct repository *r, const char *client_root, const char *run,
@@ -150,7 +151,7 @@ int repository_open_run(const struct repository *r, const char *client_root, con
 		error = rights_check("", r->pid, d);
 	if (error)
 		return error;
-	runs = open_runs(r, client_root, 1, d);
+	runs = open_runs(r, client_root, true, d);
 	fd = runs < 0 ? runs : repository_open_part(runs, run, 1, d);
 	return fd < 0 ? fd : run_dir_adopt(out, fd, d);
 }
@@ -162,7 +163,7 @@ void repository_name_host(char *name, size_t n)
 	name[n - 1] = '\0';
 }
 
-static int say_taken(int r, const char *host, struct diag *d)
+static int explain_taken(int r, const char *host, struct diag *d)
 {
 	return r != -EEXIST ? r
 			    : diag_set(d, r,
@@ -173,7 +174,7 @@ static int say_taken(int r, const char *host, struct diag *d)
 
 int repository_check_free(const struct run_dir *run, const char *host, struct diag *d)
 {
-	return say_taken(run_dir_check_free(run, host, d), host, d);
+	return explain_taken(run_dir_check_free(run, host, d), host, d);
 }
 
 int repository_publish(
@@ -184,5 +185,5 @@ int repository_publish(
 
 	if (!r)
 		r = run_dir_publish(run, host, &path, d);
-	return say_taken(r, host, d);
+	return explain_taken(r, host, d);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one directory that the operator named (.log_dir of ptap_server_options), and what clients may
- * name inside of it. What a client says is never a path that is opened: it is taken apart, and each
- * part opened in the one before it, symbolic links not followed.
+ * The one directory that the operator named (.log_dir of ptap_server_options), and places in it
+ * that clients may name. A client's path is never opened as a whole: each part is opened in the
+ * directory before it, and symbolic links are not followed.
  */
 #ifndef DAEMON_REPOSITORY_H
 #define DAEMON_REPOSITORY_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -16,61 +17,64 @@ struct diag;
 struct run_dir;
 
 struct repository {
-	_Atomic int is_named; /* the rest is there */
-	int is_foreign; /* see repository_forbid() */
+	_Atomic int is_named; /* the other fields are set */
+	bool is_foreign; /* see repository_forbid() */
 	char log_dir[1024]; /* absolute */
-	pid_t pid; /* in whose name it is written */
+	pid_t pid; /* the program, with whose rights files are written */
 };
 
 /*
- * The program |pid| named |log_dir|, of at most |size| bytes; "" is none. Once; others may look
- * meanwhile.
+ * Sets the directory |log_dir|, of at most |size| bytes, which the program |pid| named; "" is none.
+ * Once; other threads may read meanwhile.
  */
 void repository_name(struct repository *r, const char *log_dir, size_t size, pid_t pid);
 
 /*
- * In place of that: what the program names is a place of other files than this server's. Before any
- * client comes.
+ * Called instead of repository_name(), before any client comes, if the program's paths lead to
+ * other files in this server (another mount namespace): there is no directory then.
  */
 void repository_forbid(struct repository *r);
 
 /* The error for clients that ask for files when there is no directory. */
 const char *repository_explain_none(const struct repository *r);
 
-int repository_is_named(const struct repository *r);
+bool repository_is_named(const struct repository *r);
 
 /*
- * Whether |client_root|, a log directory's "plugins/profile" as a client says it, is the operator's
- * or lies in it.
+ * Whether |client_root|, a client's path of a log directory's "plugins/profile", is the operator's
+ * directory or lies in it.
  */
-int repository_contains(const struct repository *r, const char *client_root);
+bool repository_contains(const struct repository *r, const char *client_root);
 
 /*
  * Opens the directory of the runs: "plugins/profile" of the operator's, or |client_root| if that is
- * not "". A descriptor, or a negative errno with |d|: -EACCES for a place that is not inside,
- * -ENOENT if it is not there.
+ * not "". A descriptor, or a negative errno with |d|: -EACCES for a place outside, -ENOENT if it
+ * does not exist.
  */
 int repository_open_runs(const struct repository *r, const char *client_root, struct diag *d);
 
-/* Opens |name| in the directory |fd|, a directory itself: one part of a path, no link. As above. */
-int repository_open_part(int fd, const char *name, int makes, struct diag *d);
+/*
+ * Opens the directory |name|, which must be one part of a path and no link, in the directory |fd|;
+ * |makes|: makes it if need be. Results as of repository_open_runs().
+ */
+int repository_open_part(int fd, const char *name, bool makes, struct diag *d);
 
 /*
- * Makes the run |run| in |client_root| (as above) ready to be written in the program's name:
- * run_dir_write(), repository_publish(). 0, or a negative errno with |d|.
+ * Makes the run |run| in |client_root| (as above), with the program's rights, for run_dir_write()
+ * and repository_publish(). 0, or a negative errno with |d|.
  */
 int repository_open_run(const struct repository *r, const char *client_root, const char *run,
 	struct run_dir *out, struct diag *d);
 
-/* The machine's name, for files of clients that give none. */
+/* Writes the machine's name, for files of clients that name no host. */
 void repository_name_host(char *name, size_t n);
 
-/* -EEXIST with |d| when repository_publish() would find that file there. */
+/* 0, or -EEXIST with |d| if the file of repository_publish() already exists. */
 int repository_check_free(const struct run_dir *run, const char *host, struct diag *d);
 
 /*
- * Writes what is left of |d| as <host>.xplane.pb. 0, or a negative errno with |diag|; in any case
- * run_dir_close().
+ * Writes the rest of |d| as <host>.xplane.pb. 0, or a negative errno with |diag|. The caller calls
+ * run_dir_close() in any case.
  */
 int repository_publish(
 	struct run_dir *run, struct delivery *d, const char *host, struct diag *diag);

@@ -12,7 +12,6 @@
 #include "base/futex.h"
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/serve/session/arming.h"
-#include "daemon/serve/session/request_list.h"
 #include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
@@ -30,9 +29,8 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
 }
 
 /*
- * The worker may be between its last look at the flags and going to sleep: then nobody is woken,
- * and it is tried again until it was. One that is at work, which can take long, looks before it
- * sleeps.
+ * The worker may be between its last look at the flags and going to sleep. Then the wake-up has no
+ * effect, so it is repeated. A worker that is busy needs none, because it looks before it sleeps.
  */
 void session_wake_worker(struct session *s)
 {
@@ -42,7 +40,7 @@ void session_wake_worker(struct session *s)
 }
 
 /* Under the mutex. */
-static int occupy(struct session *s, struct session_request *request)
+static int occupy_session(struct session *s, struct session_request *request)
 {
 	if (s->request)
 		return SESSION_BUSY;
@@ -67,7 +65,7 @@ void session_raise(struct session *s, _Atomic int *flag)
 }
 
 /* Under the mutex. */
-static int enqueue(struct session *s, struct session_request *request)
+static int enqueue_request(struct session *s, struct session_request *request)
 {
 	struct session_request **at = &s->waiting;
 
@@ -81,25 +79,25 @@ static int enqueue(struct session *s, struct session_request *request)
 	return 0;
 }
 
-/* The callers' part. */
+/* --- callers ---------------------------------------------------------------------------------- */
 
-/* Ends a request that yields. 1: |request| need only wait for that. Under the mutex. */
-static int makes_room(struct session *s, struct session_request *request)
+/* Ends a recording that yields. Whether |request| then only waits for its end. Under the mutex. */
+static bool makes_room(struct session *s, struct session_request *request)
 {
 	if (!s->request || !s->request->yields || request->yields)
-		return 0;
+		return false;
 	session_raise(s, &s->stop);
 	request->due_ns = 0;
-	return 1;
+	return true;
 }
 
-static int take(struct session *s, struct session_request *request)
+static int take_request(struct session *s, struct session_request *request)
 {
 	if (atomic_load(&s->is_closing))
 		return SESSION_CLOSED;
 	if (arming_begin(s, request) || makes_room(s, request))
-		return enqueue(s, request);
-	return occupy(s, request);
+		return enqueue_request(s, request);
+	return occupy_session(s, request);
 }
 
 int session_take(struct session *s, struct session_request *request)
@@ -107,7 +105,7 @@ int session_take(struct session *s, struct session_request *request)
 	int r;
 
 	pthread_mutex_lock(&s->mutex);
-	r = take(s, request);
+	r = take_request(s, request);
 	if (!r)
 		atomic_store(&s->is_pending, 1);
 	pthread_mutex_unlock(&s->mutex);
@@ -132,7 +130,7 @@ void session_terminate(struct session *s, const char *session_id)
 	struct session_request *unbegun;
 
 	pthread_mutex_lock(&s->mutex);
-	/* One that runs until it is stopped gives its data to who stops it: there is nobody yet. */
+	/* A continuous session goes on: its data would go to the call that stops it. */
 	if (s->request && !s->request->capture.keeps_newest &&
 		request_has_id(s->request, session_id))
 		session_raise(s, &s->stop);
@@ -147,9 +145,9 @@ static struct session_request *pick_first(struct session *s)
 	return s->waiting ? request_list_unlink(&s->waiting) : NULL;
 }
 
-int session_end(struct session *s, const char *session_id, int discards)
+int session_end(struct session *s, const char *session_id, bool discards)
 {
-	int is_any = !session_id[0];
+	bool is_any = !session_id[0];
 	struct session_request *unbegun = NULL;
 	int r = 0;
 
@@ -188,9 +186,9 @@ void session_note_gpu(struct session *s, const char *text)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-int session_is_busy(struct session *s)
+bool session_is_busy(struct session *s)
 {
-	int is_busy;
+	bool is_busy;
 
 	pthread_mutex_lock(&s->mutex);
 	is_busy = s->request != NULL;
@@ -202,16 +200,16 @@ void session_cancel(struct session *s, const struct rpc_call *call)
 {
 	struct session_request *waited;
 	struct session_request *snapshots;
-	struct session_request *recorder_asks;
+	struct session_request *recorder_requests;
 
 	pthread_mutex_lock(&s->mutex);
 	if (s->request && s->request->call == call)
 		session_raise(s, &s->cancel);
 	waited = request_list_pick(&s->waiting, request_is_of_call, call);
 	snapshots = request_list_pick(&s->snapshots, request_is_of_call, call);
-	recorder_asks = request_list_pick(&s->recorder_asks, request_is_of_call, call);
+	recorder_requests = request_list_pick(&s->recorder_requests, request_is_of_call, call);
 	pthread_mutex_unlock(&s->mutex);
-	request_list_tell(recorder_asks, CAPTURE_CANCELLED, "");
+	request_list_tell(recorder_requests, CAPTURE_CANCELLED, "");
 	request_list_tell(waited, CAPTURE_CANCELLED, "");
 	request_list_tell(snapshots, CAPTURE_CANCELLED, "");
 }
@@ -236,16 +234,20 @@ void session_close(struct session *s)
 		request_list_tell(left[i], CAPTURE_NO_TARGET, session_gone_text);
 }
 
-/* The worker's. */
+/* --- the worker ------------------------------------------------------------------------------- */
 
-/* The first one that is due. 1: it need only wait for one that makes room. Under the mutex. */
-static int admit(struct session *s, int64_t now_ns)
+/*
+ * Admits the first request that is due. Whether it only waits for a recording that yields. Under
+ * the mutex.
+ */
+static bool admit_due(struct session *s, int64_t now_ns)
 {
 	if (!s->waiting || s->waiting->due_ns > now_ns)
-		return 0;
-	if (!s->request)
-		return occupy(s, request_list_unlink(&s->waiting));
-	return makes_room(s, s->waiting);
+		return false;
+	if (s->request)
+		return makes_room(s, s->waiting);
+	occupy_session(s, request_list_unlink(&s->waiting));
+	return false;
 }
 
 int64_t session_tend(struct session *s)
@@ -256,7 +258,7 @@ int64_t session_tend(struct session *s)
 	int64_t due_ns;
 
 	pthread_mutex_lock(&s->mutex);
-	if (!admit(s, now_ns))
+	if (!admit_due(s, now_ns))
 		late = request_list_pick(&s->waiting, arming_is_late, &now_ns);
 	due_ns = s->waiting ? s->waiting->due_ns : INT64_MAX;
 	pthread_mutex_unlock(&s->mutex);
@@ -280,7 +282,7 @@ int session_occupy(struct session *s, struct session_request *request)
 	int r;
 
 	pthread_mutex_lock(&s->mutex);
-	r = atomic_load(&s->is_closing) ? SESSION_CLOSED : occupy(s, request);
+	r = atomic_load(&s->is_closing) ? SESSION_CLOSED : occupy_session(s, request);
 	pthread_mutex_unlock(&s->mutex);
 	return r;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one recording that may run at a time, between the threads: calls come in on the transport's
- * thread, the recording runs on the worker's (worker.h). Who asks for a start in the future waits
- * beside it and keeps nobody out before then; at its time it gets the place if it is free, and is
- * told that it is taken otherwise.
+ * The one recording that may run at a time, as the threads share it: calls come in on the
+ * transport's thread, the recording runs on the worker's (worker.h). A request with a start in the
+ * future waits beside the recording and blocks no other before then. At its time it occupies the
+ * session if that is free, and is refused otherwise.
  */
 #ifndef DAEMON_SESSION_H
 #define DAEMON_SESSION_H
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -32,47 +33,44 @@ struct session {
 	void (*on_gone)(void *context); /* on the worker's thread; must return at once */
 	void *context;
 	pthread_mutex_t mutex;
-	struct session_request *request; /* NULL: free; under mutex */
-	struct session_request *waiting; /* the soonest first; under mutex */
+	struct session_request *request; /* it occupies the session; NULL: free; under mutex */
+	struct session_request *waiting; /* by their starts; under mutex */
 	/* For a continuous session (continuous_session.h); under mutex. */
-	struct session_request *snapshots; /* asked for, the first first */
-	struct session_request *stopper; /* who asked for its end */
-	struct session_rest *
-		rest; /* the worker's: what it had when the program died, see recorder_end.h; or NULL */
-	_Atomic int is_rest_taken; /* somebody has it */
+	struct session_request *snapshots; /* requests for snapshots, in their order */
+	struct session_request *stopper; /* the request for its end */
+	struct session_rest *rest; /* its data after the program's death; the worker's; or NULL */
+	_Atomic int is_rest_taken; /* a client has received it */
 	/* For the flight recorder (session_recorder.h). */
-	struct session_request *recorder_asks; /* the first first; under mutex */
+	struct session_request *recorder_requests; /* in their order; under mutex */
 	_Atomic int has_recorder; /* changes under mutex */
-	_Atomic uint32_t recorder_news; /* a futex: counts the asks */
-	_Atomic int is_inherited; /* somebody has what a dead program's recorder held */
-	struct recorder_work *recorder_work; /* the worker's; NULL: there was never one */
+	_Atomic uint32_t recorder_news; /* a futex: counts changes */
+	_Atomic int is_inherited; /* a client has taken a dead program's data */
+	struct recorder_work *recorder_work; /* the worker's; NULL: no recorder was ever on */
 	const struct repository *repository; /* the operator's; NULL: none */
-	const struct socket_file *way; /* to what a dead program left; NULL: none */
-	_Atomic uid_t heir; /* beside root, who may have what a dead program left */
-	char gpu[STATUS_GPU_BYTES]; /* what the last capture said, if it said something; under mutex */
-	_Atomic int is_pending; /* the worker has not looked yet */
-	_Atomic int
-		is_waiting; /* the worker sleeps, or is about to; set before is_pending is read */
+	const struct socket_file *way; /* the socket by which held data can be taken; NULL: none */
+	_Atomic uid_t heir; /* the user, beside root, who may take a dead program's data */
+	char gpu[STATUS_GPU_BYTES]; /* the last text of a capture about GPUs; under mutex */
+	_Atomic int is_pending; /* the worker has something new to look at */
+	/* The worker sleeps, or is about to; set before is_pending is read. */
+	_Atomic int is_waiting;
 	_Atomic int stop;
 	_Atomic int cancel;
 	_Atomic int is_closing; /* no further captures */
 };
 
-/* Requests of a kind that may wait. Each costs a call of its own; nobody needs more. */
+/* The limit of waiting requests of each kind. Each costs a call of its own. */
 #define SESSION_MAX_WAITING 64
 
 enum {
-	SESSION_BUSY = 1, /* or too many wait for their time */
+	SESSION_BUSY = 1, /* another recording runs, or too many requests wait */
 	SESSION_CLOSED = 2, /* the target is gone */
 	SESSION_NONE = 3, /* there is no such session */
-	SESSION_OWN = 4, /* the program traces itself: only it ends that */
-	/*
-	 * Results of calls to the flight recorder, which is beside the session (recorder_calls.h).
-	 */
-	SESSION_NO_RECORDER = 5, /* it is off */
-	SESSION_RECORDER_ON = 6, /* it is on already */
-	SESSION_NO_LAST = 7, /* it is off, and a continuous session has no last milliseconds */
-	SESSION_FULL = 8, /* too many snapshots of it wait */
+	SESSION_OWN = 4, /* the program traces itself, and only it can end that */
+	/* Refusals of the flight recorder, which runs beside the session (continuous_session.h). */
+	SESSION_NO_RECORDER = 5, /* the recorder is off */
+	SESSION_RECORDER_ON = 6, /* the recorder is on already */
+	SESSION_NO_LAST = 7, /* the recorder is off, and a continuous session has no last_ms */
+	SESSION_FULL = 8, /* too many requests for snapshots wait */
 };
 
 void session_init(struct session *s, struct family *family, void (*on_gone)(void *), void *context);
@@ -84,66 +82,65 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
  */
 int session_take(struct session *s, struct session_request *request);
 /*
- * For a client that was told SESSION_BUSY: whose session that is, e.g. "session a: 60.0 s, begun
- * 2.1 s ago".
+ * Describes the running session for a client that was refused: "session a: 60.0 s, begun 2.1 s
+ * ago".
  */
 void session_describe(struct session *s, char *text, size_t n);
 /*
- * Ends the session |session_id| early, with its data; nothing if it neither runs nor waits for its
- * start.
+ * Ends the session |session_id| early, with its data, if it runs or waits for its start.
  */
 void session_terminate(struct session *s, const char *session_id);
 /*
- * Ends the session |session_id|, or whichever runs ("": if none does, the first of those that wait
- * for their start), with its data or without: the data goes to who began it. Not a continuous one.
- * 0, SESSION_NONE, or SESSION_OWN.
+ * Ends the session |session_id|; "" means the running one, or else the first one that waits for its
+ * start. The request that began it gets the data, unless |discards|. Continuous sessions are not
+ * ended here. 0, SESSION_NONE, or SESSION_OWN.
  */
-int session_end(struct session *s, const char *session_id, int discards);
+int session_end(struct session *s, const char *session_id, bool discards);
 /* Whether a capture runs, or is about to. Any thread. */
-int session_is_busy(struct session *s);
-/* Writes what the last capture said of GPUs to |out|, as struct status has it. Any thread. */
+bool session_is_busy(struct session *s);
+/* Copies the last text of a capture about GPUs, for struct status. Any thread. */
 void session_get_gpu(struct session *s, char out[STATUS_GPU_BYTES]);
-/* The client of |call| is gone. */
+/* Cancels the requests of |call|, whose client is gone. */
 void session_cancel(struct session *s, const struct rpc_call *call);
 
 /*
- * No capture any more: those that wait are answered, later ones are refused. What is held (s->rest)
- * can still be asked for.
+ * Ends all captures: waiting requests are answered, later ones refused. Held data (s->rest) can
+ * still be taken.
  */
 void session_close(struct session *s);
 
-/* There is something new for the worker: s->is_pending is set. Any thread. */
+/* Wakes the worker after s->is_pending was set. Any thread. */
 void session_wake_worker(struct session *s);
 
-/* Wakes who records, and who holds what a dead program left. Any thread, under the mutex or not. */
+/* Wakes the worker if it records or holds data. Any thread, with or without the mutex. */
 void session_nudge(struct session *s);
 /*
- * Raises |flag| of |s|, under the mutex; a recording looks at it at least every 10 ms. For
- * continuous_session.h, too.
+ * Sets |flag| of |s|, under the mutex; a recording reads it at least every 10 ms. Also for
+ * continuous_session.c.
  */
 void session_raise(struct session *s, _Atomic int *flag);
 
-/* The worker's part. */
+/* Functions for the worker. */
 
 /*
- * The requests whose time has come: the first one gets the place, or all are told that it is taken.
- * Returns when the next will be due, CLOCK_MONOTONIC ns, or INT64_MAX.
+ * Handles requests that are due: the first one occupies the session, or all that are late are
+ * refused. Returns when the next one is due, CLOCK_MONOTONIC ns, or INT64_MAX.
  */
 int64_t session_tend(struct session *s);
-/* The request that has the place, or NULL. */
+/* The request that occupies the session, or NULL. */
 struct session_request *session_get_request(struct session *s);
 /*
- * Gives the place to |request|, which the worker runs itself. 0, or as session_take(); then it is
- * still the caller's.
+ * Lets |request|, which the worker runs itself, occupy the session. 0, or a refusal as of
+ * session_take(), and then the caller still owns |request|.
  */
 int session_occupy(struct session *s, struct session_request *request);
-/* The one that runs records, and its call no longer holds it. Returns the call. */
+/* Notes that the running session records and no longer ends with its call. Returns the call. */
 struct rpc_call *session_note_begun(struct session *s);
 /* Notes the text about GPUs of a capture's result; "" changes nothing. */
 void session_note_gpu(struct session *s, const char *text);
 /*
- * The place is free again. Snapshots that were not made are told so. Returns who asked for its end
- * (the caller's then), or NULL.
+ * Frees the session. Requests for snapshots that were not made are answered. Returns the request
+ * for its end, or NULL. Owner: the caller.
  */
 struct session_request *session_release(struct session *s);
 

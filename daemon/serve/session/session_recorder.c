@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to the flight recorder; see session_recorder.h. recorder_asks.c serves them. */
+/* Requests of calls to the flight recorder; see session_recorder.h. */
 #include "daemon/serve/session/session_recorder.h"
 
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/diag.h"
 #include "base/futex.h"
-#include "daemon/serve/session/request_list.h"
+#include "daemon/kernel/unix_peer.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/serve/session/recorder_work.h"
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_request.h"
+#include "rpc/server.h"
+
+/* --- calls ------------------------------------------------------------------------------------ */
 
 /* Under the mutex. 0 or SESSION_BUSY. */
-static int add(struct session *s, struct session_request *request)
+static int add_request(struct session *s, struct session_request *request)
 {
-	if (request_list_append(&s->recorder_asks, request, SESSION_MAX_WAITING))
+	if (request_list_append(&s->recorder_requests, request, SESSION_MAX_WAITING))
 		return SESSION_BUSY;
 	atomic_store(&s->is_pending, 1);
 	return 0;
@@ -23,25 +32,26 @@ void session_recorder_wake(struct session *s)
 	futex_wake(&s->recorder_news, 1);
 }
 
-/* Under the mutex: whether there is anybody who could do it. */
-static int check(const struct session *s, enum recorder_ask ask)
+/* Whether the worker could do the action now. Under the mutex. 0, or the refusal. */
+static int check_action(const struct session *s, enum recorder_action action)
 {
-	if (ask != RECORDER_START)
+	if (action != RECORDER_START)
 		return atomic_load(&s->has_recorder) ? 0 : SESSION_NONE;
 	if (atomic_load(&s->is_closing))
 		return SESSION_CLOSED;
 	return atomic_load(&s->has_recorder) ? SESSION_BUSY : 0;
 }
 
-static int take(struct session *s, struct session_request *request, enum recorder_ask ask)
+static int take_request(
+	struct session *s, struct session_request *request, enum recorder_action action)
 {
 	int r;
 
-	request->recorder_ask = ask;
+	request->recorder_action = action;
 	pthread_mutex_lock(&s->mutex);
-	r = check(s, ask);
+	r = check_action(s, action);
 	if (!r)
-		r = add(s, request);
+		r = add_request(s, request);
 	pthread_mutex_unlock(&s->mutex);
 	if (r)
 		session_request_free(request);
@@ -52,17 +62,17 @@ static int take(struct session *s, struct session_request *request, enum recorde
 
 int session_recorder_start(struct session *s, struct session_request *request)
 {
-	return take(s, request, RECORDER_START);
+	return take_request(s, request, RECORDER_START);
 }
 
 int session_recorder_snapshot(struct session *s, struct session_request *request)
 {
-	return take(s, request, RECORDER_SNAPSHOT);
+	return take_request(s, request, RECORDER_SNAPSHOT);
 }
 
 int session_recorder_stop(struct session *s, struct session_request *request)
 {
-	return take(s, request, RECORDER_STOP);
+	return take_request(s, request, RECORDER_STOP);
 }
 
 void session_recorder_note_inherited(struct session *s)
@@ -71,7 +81,158 @@ void session_recorder_note_inherited(struct session *s)
 	session_recorder_wake(s);
 }
 
-int session_recorder_is_on(struct session *s)
+bool session_recorder_is_on(struct session *s)
 {
 	return atomic_load(&s->has_recorder);
+}
+
+/* --- the worker ------------------------------------------------------------------------------- */
+
+static void answer_request(struct session_request *request, int r, struct diag *d)
+{
+	struct capture_result nothing;
+
+	memset(&nothing, 0, sizeof nothing);
+	request->deliver(request, r, &nothing, d);
+	session_request_free(request);
+}
+
+static void start_recorder(struct session *s, struct session_request *request)
+{
+	struct diag d = DIAG_INIT;
+	int r = recorder_work_turn_on(s, &request->capture.options, &d);
+
+	if (r) {
+		answer_request(request, r, &d);
+		return;
+	}
+	request->begin(request, request->call);
+	session_request_free(request);
+}
+
+static void note_inherited(void *session)
+{
+	session_recorder_note_inherited(session);
+}
+
+static void deliver_snapshot(void *context, int r, struct capture_result *result, struct diag *d)
+{
+	struct session_request *request = context;
+
+	/* The data stays held until a client has received it. */
+	if (request->inherits) {
+		result->on_taken = note_inherited;
+		result->on_taken_context = request->inherits;
+	}
+	request->deliver(request, r, result, d);
+	session_request_free(request);
+}
+
+/* The warning for the snapshot, or NULL. */
+static const char *find_warning(const struct recorder_work *w)
+{
+	if (w->run.warning[0])
+		return w->run.warning;
+	return w->run.trouble[0] ? w->run.trouble : NULL;
+}
+
+static void take_snapshot(struct recorder_work *w, struct session_request *request)
+{
+	struct recorder_wish wish = {
+		.last_ms = request->last_ms,
+		.max_xspace_bytes = request->capture.max_xspace_bytes,
+		.warning = find_warning(w),
+		.deliver = deliver_snapshot,
+		.context = request,
+	};
+
+	if (w->is_held && !request->keeps)
+		request->inherits = w->session;
+	recorder_snapshot_take(&w->snapshot, &w->recorder, &wish);
+}
+
+static void snapshot_recorder(struct recorder_work *w, struct session_request *request)
+{
+	/*
+	 * The last run's warning, such as a child's end, belongs to that run; a held trace keeps
+	 * its own.
+	 */
+	if (!w->is_held)
+		w->run.warning[0] = '\0';
+	take_snapshot(w, request);
+}
+
+static void stop_recorder(struct recorder_work *w, struct session_request *request)
+{
+	struct diag d = DIAG_INIT;
+
+	if (request->discards) {
+		recorder_work_turn_off(w);
+		answer_request(request, CAPTURE_CANCELLED, &d);
+		return;
+	}
+	if (!w->is_held) {
+		w->is_last = true;
+		trigger_scan_finish(&w->scan, &w->recorder);
+		triggers_describe_unwritten(
+			&w->scan.triggers, w->run.warning, sizeof w->run.warning);
+		/*
+		 * Before the snapshot is delivered, because its client must find the recorder off.
+		 */
+		recorder_work_tell(w->session, false);
+	}
+	take_snapshot(w, request);
+}
+
+static struct session_request *next_request(struct session *s)
+{
+	struct session_request *request;
+
+	pthread_mutex_lock(&s->mutex);
+	request = s->recorder_requests ? request_list_unlink(&s->recorder_requests) : NULL;
+	pthread_mutex_unlock(&s->mutex);
+	return request;
+}
+
+/* The recorder was turned off after the request had come. */
+static void tell_gone(struct session_request *request)
+{
+	request->next = NULL;
+	request_list_tell(request, CAPTURE_NO_TARGET, session_gone_text);
+}
+
+bool session_recorder_may_inherit(const struct session *s, struct rpc_call *call)
+{
+	uid_t uid = (uid_t)-1;
+	pid_t pid;
+
+	return unix_peer_identify(rpc_call_get_connection(call), &pid, &uid) == 0 &&
+	       (uid == 0 || uid == atomic_load(&s->heir));
+}
+
+static bool may_inherit(const struct session *s, const struct session_request *request)
+{
+	return !request->call || session_recorder_may_inherit(s, request->call);
+}
+
+static void serve_request(struct session *s, struct session_request *request)
+{
+	struct recorder_work *w = s->recorder_work;
+
+	if (request->recorder_action == RECORDER_START)
+		start_recorder(s, request);
+	else if (!w || !w->recorder.is_on || (w->is_held && !may_inherit(s, request)))
+		tell_gone(request);
+	else if (request->recorder_action == RECORDER_SNAPSHOT)
+		snapshot_recorder(w, request);
+	else
+		stop_recorder(w, request);
+}
+
+void session_recorder_serve(struct session *s)
+{
+	struct session_request *request;
+
+	while (recorder_work_is_ready(s) && (request = next_request(s)))
+		serve_request(s, request);
 }

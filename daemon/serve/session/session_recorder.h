@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The flight recorder (recorder.h) as calls see it. It runs beside the session's one recording
- * (session.h) and blocks no capture. The worker serves the requests to it in their order, also
- * while it records something else.
+ * Requests of calls to the flight recorder (recorder.h). It runs beside the session's one recording
+ * (session.h) and blocks no capture. The worker serves the requests in their order, also while it
+ * records something else.
+ *
+ * Threads: any, unless stated.
  */
 #ifndef DAEMON_SESSION_RECORDER_H
 #define DAEMON_SESSION_RECORDER_H
 
+#include <stdbool.h>
+
+struct rpc_call;
 struct session;
 struct session_request;
 
 /*
- * Turns it on, with |request|'s options. Takes |request|, also on failure, and wakes the worker:
- * |request|->begin is called when it records, |deliver| with why it does not otherwise. 0,
- * SESSION_BUSY (it is on already, or too many wait), or SESSION_CLOSED; then nothing is called. Any
- * thread, as all here that do not say otherwise.
+ * Turns the recorder on, with the options of |request|. Takes |request|, also on failure, and wakes
+ * the worker: |request|->begin is called when the recorder runs, |deliver| with the reason if it
+ * cannot. 0; SESSION_BUSY (it is on already, or too many requests wait) or SESSION_CLOSED, and then
+ * neither is called.
  */
 int session_recorder_start(struct session *s, struct session_request *request);
 /*
@@ -25,20 +30,27 @@ int session_recorder_start(struct session *s, struct session_request *request);
  */
 int session_recorder_snapshot(struct session *s, struct session_request *request);
 /*
- * The same, and then it is off; with |request|->discards the outcome is CAPTURE_CANCELLED. 0 or
- * SESSION_NONE.
+ * Delivers the data likewise, and turns the recorder off; with |request|->discards the outcome is
+ * CAPTURE_CANCELLED. 0 or SESSION_NONE.
  */
 int session_recorder_stop(struct session *s, struct session_request *request);
-/*
- * Has the worker look at what was asked, also where it waits without a program to record. Any
- * thread.
- */
+/* Wakes the worker, which serves the requests; also after the program's death. */
 void session_recorder_wake(struct session *s);
-/*
- * Somebody has taken what a dead program's recorder held, and did not want to leave it to others.
- */
+/* A client has taken a dead program's data, which need not be held for others any longer. */
 void session_recorder_note_inherited(struct session *s);
-/* Whether there is something to ask it for. */
-int session_recorder_is_on(struct session *s);
+/* Whether the recorder is on, or its data is held. */
+bool session_recorder_is_on(struct session *s);
+
+/*
+ * Serves the requests in their order, until one must wait for a snapshot that is being made. The
+ * worker's thread.
+ */
+void session_recorder_serve(struct session *s);
+
+/*
+ * Whether |call| may have the data of a dead program: only root and the program's user may, and
+ * only by a Unix socket.
+ */
+bool session_recorder_may_inherit(const struct session *s, struct rpc_call *call);
 
 #endif

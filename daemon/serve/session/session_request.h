@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A call's or the program's own request to the session: the request for the recording, and who gets
- * the outcome and in which form. The session owns it while it waits and runs.
+ * A request of a call, or of the program itself, to the session: the request for the recording, and
+ * the receiver and form of its outcome. The session owns it while it waits and runs.
  */
 #ifndef DAEMON_SESSION_REQUEST_H
 #define DAEMON_SESSION_REQUEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,8 +20,8 @@ struct rpc_call;
 struct run_dir;
 struct session;
 
-/* Requests to the flight recorder. */
-enum recorder_ask {
+/* The action that a request to the flight recorder asks for. */
+enum recorder_action {
 	RECORDER_NOTHING,
 	RECORDER_START,
 	RECORDER_SNAPSHOT,
@@ -28,54 +29,77 @@ enum recorder_ask {
 };
 
 struct session_request {
-	struct session_request *next; /* the session's */
+	struct session_request *next; /* in a list of the session's */
 	/*
-	 * Hands the outcome to the asker: |r| and |result| (all zero unless |r| is 0; its contents
-	 * are taken) are those of capture_run(), |d| a text where capture.h says so. Called exactly
-	 * once unless session_take() refused the request, on any thread; the session is free by
-	 * then, or still another's. The request is the session's to free.
+	 * Delivers the outcome: |r| and |result| (all zero unless |r| is 0; its contents are taken)
+	 * are those of capture_run(), |d| a text as capture.h says. Called exactly once unless
+	 * session_take() refused the request, on any thread. The session is free by then, or runs
+	 * another request. The session frees the request afterwards.
 	 */
 	void (*deliver)(struct session_request *request, int r, struct capture_result *result,
 		struct diag *d);
 	void *context; /* of |deliver| */
-	struct progress
-		*progress; /* NULL, or where the recording says how far it is, until |deliver| */
+	struct progress *progress; /* the recording updates it until |deliver|; NULL: none */
 	/*
 	 * Called on the worker's thread when a continuous session records; |deliver| is not called
 	 * then.
 	 */
 	void (*begin)(struct session_request *request, struct rpc_call *call);
-	struct rpc_call *call; /* who asks: session_cancel() goes by it; NULL: the program itself */
+	struct rpc_call *call; /* the call, for session_cancel(); NULL: the program itself asks */
 	struct local_trace *trace; /* owned; NULL unless the program itself asks */
 	struct capture_request capture; /* the recording reads it as it is */
-	char *session_id; /* malloc'ed, for Terminate; NULL: cannot be named */
-	int emit_xspace;
-	char *repository_root; /* malloc'ed, a client's words; NULL: none */
-	char *host_name; /* the same: of the file there */
-	struct run_dir *run; /* owned (malloc'ed): where the file goes; NULL: into the answer */
-	enum recorder_ask recorder_ask; /* session_recorder.h's */
-	int discards; /* of session_stop(): the data is not wanted */
-	uint64_t last_ms; /* of session_recorder_snapshot(): no more than that; 0: all there is */
-	int keeps; /* the same, after the program's death: for those who come later, too */
-	struct session
-		*inherits; /* the same: is told when it was taken; NULL: nobody is. The worker's */
-	int yields; /* its recording ends early when somebody else asks for one */
+	char *session_id; /* malloc'ed, for Terminate; NULL: no name */
+	bool emit_xspace; /* the answer has the trace itself */
+	char *repository_root; /* malloc'ed, as the client wrote it; NULL: none */
+	char *host_name; /* malloc'ed: the host in the file's name, as the client wrote it */
+	struct run_dir *run; /* owned (malloc'ed): the place of the file; NULL: no file */
+	enum recorder_action recorder_action; /* of session_recorder.h */
+	bool discards; /* of session_stop(): the data is not wanted */
+	uint64_t last_ms; /* of session_recorder_snapshot(): the limit of the data; 0: all of it */
+	bool keeps; /* of that, too: a dead program's data stays held for other clients */
+	/* The session to notify when a dead program's data was taken; NULL: none. The worker's. */
+	struct session *inherits;
+	bool yields; /* its recording ends early when somebody else asks for one */
 	int64_t taken_ns; /* CLOCK_MONOTONIC, when it became the session's */
-	int64_t due_ns; /* CLOCK_MONOTONIC, when it is to be armed; the session's, as the next one is */
-	int is_looked_for; /* whether the program uses a device; see arming.h */
+	int64_t due_ns; /* CLOCK_MONOTONIC, when it must be armed; the session sets it */
+	bool is_looked_for; /* the worker has checked for device use (arming.h); the session's */
 };
 
 void session_request_deinit(struct session_request *request);
-struct session_request *session_request_free(
-	struct session_request *request); /* NULL ok; returns NULL */
+/* NULL ok; returns NULL. */
+struct session_request *session_request_free(struct session_request *request);
 /*
  * The warning for a capture that asked for the machine's usage, but did not come through a host
  * daemon.
  */
-#define SESSION_REQUEST_NO_MACHINE_USAGE                                                            \
-	"ptap_machine_usage: without effect: a host daemon (proftapd --host) records the machine, " \
-	"and this capture did not come through one"
-/* Whose session it is since when, e.g. "session a: 60.0 s, begun 2.1 s ago". */
+#define SESSION_REQUEST_NO_MACHINE_USAGE                                                   \
+	"ptap_machine_usage: without effect: a host daemon (proftapd --host) records the " \
+	"machine, and this capture did not come through one"
+
+/* Writes the name, length and age, e.g. "session a: 60.0 s, begun 2.1 s ago". */
 void session_request_describe(const struct session_request *request, char *text, size_t n);
+
+/* Lists of requests, linked by |next|. The owner of a list owns its requests. */
+
+size_t request_list_count(const struct session_request *list);
+
+/* Puts |request| at the end. 0, or -ENOSPC if the list has |max| requests. */
+int request_list_append(struct session_request **list, struct session_request *request, size_t max);
+
+/* Takes the request at |at| out of the list. Owner: the caller. */
+struct session_request *request_list_unlink(struct session_request **at);
+
+/* Moves the requests of |*list| that |matches| accepts to another list, in the same order. */
+struct session_request *request_list_pick(struct session_request **list,
+	bool (*matches)(const struct session_request *, const void *), const void *key);
+/* For |matches|: the request's call is |call|. */
+bool request_is_of_call(const struct session_request *request, const void *call);
+/* For |matches|: the request's session_id is the text |id|. */
+bool request_has_id(const struct session_request *request, const void *id);
+
+/* Delivers the outcome |r| with |text| to each, and frees them all. Without the session's mutex. */
+void request_list_tell(struct session_request *list, int r, const char *text);
+/* Delivers a trace that says that the recording never began to each, and frees them all. */
+void request_list_end_unbegun(struct session_request *list);
 
 #endif

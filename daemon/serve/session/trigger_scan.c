@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at all rings for triggers; see trigger_scan.h. */
+/* Scans of rings for triggers; see trigger_scan.h. */
 #include "daemon/serve/session/trigger_scan.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "daemon/target/target.h"
 
 #define INTERVAL_NS (100 * NS_PER_MS)
-/* While a ring gets more than half full from one look to the next. */
+/* Used while a ring gets more than half full between two looks. */
 #define SHORT_INTERVAL_NS (10 * NS_PER_MS)
 #define HALF 500u
 
@@ -41,7 +41,7 @@ static void set_clock(struct trigger_scan *l, const struct recorder *r)
 	triggers_set_clock(&l->triggers, now.monotonic_ns, ns_per_tick);
 }
 
-static unsigned visit(struct trigger_scan *l, struct target *t)
+static unsigned visit_target(struct trigger_scan *l, struct target *t)
 {
 	unsigned most = 0;
 
@@ -53,7 +53,7 @@ static unsigned visit(struct trigger_scan *l, struct target *t)
 	}
 	if (most < TRIGGER_WATCH_OUTRUN || l->is_outrun)
 		return most;
-	l->is_outrun = 1;
+	l->is_outrun = true;
 	log_warn(LOG_TRACE,
 		"triggers of pid %d: it overwrites annotations before they are looked at; larger "
 		"rings (.ring_bytes) hold them for longer",
@@ -61,7 +61,7 @@ static unsigned visit(struct trigger_scan *l, struct target *t)
 	return most;
 }
 
-static unsigned visit_all(struct trigger_scan *l, struct recorder *r, int is_late)
+static unsigned visit_sources(struct trigger_scan *l, struct recorder *r, bool is_late)
 {
 	unsigned most = 0;
 
@@ -75,7 +75,7 @@ static unsigned visit_all(struct trigger_scan *l, struct recorder *r, int is_lat
 		if (!s->target->watch && trigger_watch_open(s->target, &l->triggers, is_late))
 			r->recording.error = -ENOMEM;
 		else
-			share = visit(l, s->target);
+			share = visit_target(l, s->target);
 		if (share > most)
 			most = share;
 	}
@@ -87,7 +87,7 @@ void trigger_scan_begin(struct trigger_scan *l, struct recorder *r)
 	if (!triggers_are_set(&l->triggers))
 		return;
 	set_clock(l, r);
-	visit_all(l, r, 1);
+	visit_sources(l, r, true);
 	l->due_ns = monotonic_ns() + INTERVAL_NS;
 }
 
@@ -98,7 +98,7 @@ void trigger_scan_look(struct trigger_scan *l, struct recorder *r)
 	if (monotonic_ns() < trigger_scan_get_due(l))
 		return;
 	set_clock(l, r);
-	most = visit_all(l, r, 0);
+	most = visit_sources(l, r, false);
 	l->due_ns = monotonic_ns() + (most > HALF ? SHORT_INTERVAL_NS : INTERVAL_NS);
 }
 
@@ -107,7 +107,7 @@ void trigger_scan_finish(struct trigger_scan *l, struct recorder *r)
 	if (!triggers_are_set(&l->triggers))
 		return;
 	set_clock(l, r);
-	visit_all(l, r, 0);
+	visit_sources(l, r, false);
 }
 
 int64_t trigger_scan_get_due(const struct trigger_scan *l)

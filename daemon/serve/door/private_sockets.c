@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The private sockets; see private.h. */
-#include "daemon/serve/door/private.h"
+/* Private sockets; see private_sockets.h. */
+#include "daemon/serve/door/private_sockets.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,29 +17,29 @@
 
 #define BACKLOG 64
 
-static int may_enter(int fd, void *context)
+static bool may_enter(int fd, void *context)
 {
-	struct private *p = context;
+	struct private_sockets *p = context;
 
 	return p->policy.may_enter(fd, p->policy.context);
 }
 
-static void serve(int fd, void *context)
+static void serve_client(int fd, void *context)
 {
-	struct private *p = context;
+	struct private_sockets *p = context;
 
 	p->policy.serve(fd, p->policy.context);
 }
 
-static void hear(int fd, void *context)
+static void pass_notice(int fd, void *context)
 {
-	struct private *p = context;
+	struct private_sockets *p = context;
 
-	p->policy.hear(fd, p->policy.context);
+	p->policy.on_notice(fd, p->policy.context);
 }
 
-/* It fits into the socket's buffer: nobody is waited for. */
-static void answer(struct private *p, int fd)
+/* Does not wait, because the text fits into the socket's buffer. */
+static void send_status(struct private_sockets *p, int fd)
 {
 	struct status status;
 	char text[STATUS_MAX_BYTES];
@@ -48,12 +49,12 @@ static void answer(struct private *p, int fd)
 	p->policy.describe(&status, p->policy.context);
 	n = status_format(&status, text);
 	if (send(fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)n)
-		log_debug(LOG_LISTEN, "a status did not reach who asked for it");
+		log_debug(LOG_LISTEN, "a status could not be sent to its client");
 }
 
 static void on_status(uv_poll_t *poll, int error, int events)
 {
-	struct private *p = poll->data;
+	struct private_sockets *p = poll->data;
 	int fd;
 
 	(void)events;
@@ -61,13 +62,13 @@ static void on_status(uv_poll_t *poll, int error, int events)
 		return;
 	while ((fd = accept4(p->status_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
 		if (may_enter(fd, p))
-			answer(p, fd);
+			send_status(p, fd);
 		close(fd);
 	}
-	accept_pause_start(&p->rest, errno);
+	accept_pause_start(&p->pause, errno);
 }
 
-/* A listening socket at |path|, or a negative errno. */
+/* Returns a listening socket at |path|, or a negative errno. */
 static int listen_at(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -80,8 +81,8 @@ static int listen_at(const char *path)
 	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
 	unlink(path);
 	/*
-	 * The program of a server of root's may become another user's. Its directory can be read then, and who connects
-	 * is looked at.
+	 * The program of root's server may become another user's, and must be able to connect then:
+	 * so all users can, and each client is checked.
 	 */
 	mask = umask(geteuid() == 0 ? 0111 : 0177);
 	r = bind(fd, (struct sockaddr *)&address, sizeof address);
@@ -95,7 +96,7 @@ static int listen_at(const char *path)
 	return r;
 }
 
-static int open_status(struct private *p, uv_loop_t *loop)
+static int open_status(struct private_sockets *p, uv_loop_t *loop)
 {
 	int r = listen_at(p->status_file.path);
 
@@ -104,15 +105,17 @@ static int open_status(struct private *p, uv_loop_t *loop)
 	p->status_fd = r;
 	socket_file_note(&p->status_file);
 	p->status.data = p;
-	accept_pause_init(&p->rest, loop, &p->status, on_status);
+	accept_pause_init(&p->pause, loop, &p->status, on_status);
 	r = uv_poll_init(loop, &p->status, p->status_fd);
 	return r ? r : uv_poll_start(&p->status, UV_READABLE, on_status);
 }
 
-static int open_door(struct private *p, uv_loop_t *loop)
+static int open_door(struct private_sockets *p, uv_loop_t *loop)
 {
-	const struct door_policy policy = {
-		.may_enter = may_enter, .serve = serve, .hear = hear, .context = p};
+	const struct door_policy policy = {.may_enter = may_enter,
+		.serve = serve_client,
+		.on_notice = pass_notice,
+		.context = p};
 	int fd = listen_at(p->door_file.path);
 
 	if (fd < 0)
@@ -121,7 +124,7 @@ static int open_door(struct private *p, uv_loop_t *loop)
 	return door_open(&p->door, loop, fd, &policy);
 }
 
-static int open_in(struct private *p, uv_loop_t *loop, const char *dir, pid_t pid)
+static int open_in(struct private_sockets *p, uv_loop_t *loop, const char *dir, pid_t pid)
 {
 	int r;
 
@@ -131,11 +134,12 @@ static int open_in(struct private *p, uv_loop_t *loop, const char *dir, pid_t pi
 	if (r == 0)
 		r = open_status(p, loop);
 	if (r)
-		private_close(p);
+		private_sockets_close(p);
 	return r;
 }
 
-int private_open(struct private *p, uv_loop_t *loop, pid_t pid, const struct private_policy *policy)
+int private_sockets_open(
+	struct private_sockets *p, uv_loop_t *loop, pid_t pid, const struct private_policy *policy)
 {
 	char dir[RUNTIME_DIR_MAX_BYTES];
 	int error = -ENOENT;
@@ -159,11 +163,11 @@ int private_open(struct private *p, uv_loop_t *loop, pid_t pid, const struct pri
 	return error;
 }
 
-void private_close(struct private *p)
+void private_sockets_close(struct private_sockets *p)
 {
 	door_close(&p->door);
 	if (p->status_fd >= 0) {
-		accept_pause_end(&p->rest);
+		accept_pause_end(&p->pause);
 		close(p->status_fd);
 		p->status_fd = -1;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/serve/calls/failures.h"
+#include "daemon/serve/remote/remote_error.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "tests/unit/unit.h"
 
-static struct failures failures;
+static struct remote_failures failures;
 
 static void set_up(void)
 {
@@ -17,9 +17,9 @@ static void set_up(void)
 START_TEST(text_names_each_failure)
 {
 	ck_assert_str_eq(failures.text, "");
-	failures_add(&failures, "one");
+	remote_failures_add(&failures, "one");
 	ck_assert_str_eq(failures.text, "one");
-	failures_add(&failures, "two");
+	remote_failures_add(&failures, "two");
 	ck_assert_str_eq(failures.text, "one; two");
 }
 END_TEST
@@ -33,10 +33,10 @@ START_TEST(says_how_many_are_left_out)
 	memset(one, 'x', sizeof one - 1);
 	one[sizeof one - 1] = '\0';
 	for (unsigned i = 0; i < 1000; i++)
-		failures_add(&failures, one);
+		remote_failures_add(&failures, one);
 	for (const char *p = failures.text; (p = strstr(p, one)); p += strlen(one))
 		n_named++;
-	ck_assert_uint_eq(n_named, (FAILURES_MAX_BYTES - 1) / (strlen(one) + 2));
+	ck_assert_uint_eq(n_named, (REMOTE_FAILURES_MAX_BYTES - 1) / (strlen(one) + 2));
 	snprintf(rest, sizeof rest, "; and %u more", 1000 - n_named);
 	ck_assert_str_eq(failures.text + n_named * (strlen(one) + 2) - 2, rest);
 }
@@ -45,24 +45,24 @@ END_TEST
 /* What is named and what is left out is in order: none is put behind the number. */
 START_TEST(a_short_one_does_not_jump_the_queue)
 {
-	char large[FAILURES_MAX_BYTES];
+	char large[REMOTE_FAILURES_MAX_BYTES];
 
 	memset(large, 'x', sizeof large - 1);
 	large[sizeof large - 1] = '\0';
-	failures_add(&failures, "one");
-	failures_add(&failures, large);
-	failures_add(&failures, "two");
+	remote_failures_add(&failures, "one");
+	remote_failures_add(&failures, large);
+	remote_failures_add(&failures, "two");
 	ck_assert_str_eq(failures.text, "one; and 2 more");
 }
 END_TEST
 
 START_TEST(one_that_has_no_room_is_one_more)
 {
-	char large[FAILURES_MAX_BYTES];
+	char large[REMOTE_FAILURES_MAX_BYTES];
 
 	memset(large, 'x', sizeof large - 1);
 	large[sizeof large - 1] = '\0';
-	failures_add(&failures, large);
+	remote_failures_add(&failures, large);
 	ck_assert_str_eq(failures.text, "and 1 more");
 }
 END_TEST
