@@ -98,7 +98,7 @@ static const char *add_watcher(struct health *h, struct rpc_call *call, enum rpc
 		refusal = session_gone_text;
 	} else if (h->n_watchers == HEALTH_MAX_WATCHERS) {
 		*code = RPC_RESOURCE_EXHAUSTED;
-		refusal = "too many watch already";
+		refusal = "too many Watch calls already";
 	} else {
 		h->watchers[h->n_watchers++] = call;
 	}
@@ -125,7 +125,7 @@ static bool remove_watcher(struct health *h, const struct rpc_call *call)
 static void on_cancel(struct rpc_call *call, void *health)
 {
 	if (remove_watcher(health, call))
-		rpc_call_finish(call, RPC_CANCELLED, "nobody watches any more");
+		rpc_call_finish(call, RPC_CANCELLED, "the client went away");
 }
 
 void health_watch(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)

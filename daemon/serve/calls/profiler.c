@@ -58,7 +58,7 @@ static void fail_stream(struct rpc_call *call, int r)
 
 	if (r == -EUSERS)
 		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED,
-			"too many traces wait for readers that do not take them; try again later");
+			"too many traces wait for slow readers; try again later");
 	else
 		reply_v1_failure(call,
 			diag_set(&d, r, "no thread to deliver the trace: %s", errno_words(r)), &d);

@@ -23,7 +23,7 @@ static void send_response(struct rpc_call *call, const response_message *respons
 
 	reply_message_append(&message, &response->base);
 	if (rpc_call_write(call, &message, WRITE_TIMEOUT_MS) < 0)
-		rpc_call_finish(call, RPC_UNAVAILABLE, "the answer was not taken");
+		rpc_call_finish(call, RPC_UNAVAILABLE, "the client did not take the answer");
 }
 
 static void send_error(

@@ -355,8 +355,8 @@ static void fail_data_request(struct rpc_call *call, int r)
 	if (r == SESSION_NONE || r == SESSION_NO_RECORDER)
 		rpc_call_fail(call, RPC_NOT_FOUND, no_session);
 	else
-		rpc_call_fail(
-			call, RPC_RESOURCE_EXHAUSTED, "too many snapshots are asked for at a time");
+		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED,
+			"too many snapshots were requested at a time");
 }
 
 /* A request for the data of a running session. NULL: out of memory, and the call was answered. */

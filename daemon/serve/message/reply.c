@@ -202,7 +202,7 @@ static const struct refusal {
 	{SESSION_RECORDER_ON, RPC_ALREADY_EXISTS, "the flight recorder is on already"},
 	{SESSION_NO_LAST, RPC_FAILED_PRECONDITION,
 		"last_ms: a continuous session runs, and no flight recorder"},
-	{SESSION_FULL, RPC_RESOURCE_EXHAUSTED, "too many snapshots are asked for at a time"},
+	{SESSION_FULL, RPC_RESOURCE_EXHAUSTED, "too many snapshots were requested at a time"},
 };
 
 static const struct refusal *find_refusal(int r)

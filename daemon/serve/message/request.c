@@ -85,8 +85,8 @@ static int read_device_type(struct session_request *request, const Options *o, s
 	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__PLUGGABLE_DEVICE:
 		request->capture.options.device_tracer_level = 0;
 		return capture_request_warn(&request->capture,
-			"device_type: PLUGGABLE_DEVICE: no device is recorded: there is none that "
-			"proftap knows");
+			"device_type: PLUGGABLE_DEVICE: no device is recorded: proftap knows "
+			"none");
 	default:
 		return diag_set(
 			d, -EINVAL, "device_type: %d is out of range; 0 to 4", (int)o->device_type);
@@ -105,8 +105,8 @@ static int warn_of_ignored_fields(struct session_request *request, const Options
 			"have no filters");
 	if (!r && o->raise_error_on_start_failure)
 		r = capture_request_warn(&request->capture,
-			"raise_error_on_start_failure: ignored: what cannot be recorded is a "
-			"warning of the trace");
+			"raise_error_on_start_failure: ignored: failures are warnings of the "
+			"trace");
 	if (!r && o->enable_multipass)
 		r = capture_request_warn(&request->capture,
 			"enable_multipass: ignored: kernels are not run again for metrics");

@@ -272,7 +272,7 @@ static void finish_delivery(struct trace_stream *s, int r)
 		break;
 	case -EIO:
 		rpc_call_finish(s->call, RPC_DATA_LOSS,
-			"what was recorded could not be read back from the server's disk");
+			"the recording could not be read back from the server's disk");
 		break;
 	default:
 		reply_v1_failure(s->call, r, &s->diag);

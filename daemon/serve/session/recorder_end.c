@@ -103,7 +103,7 @@ bool recorder_end_keep(struct session *s, struct capture_result *result)
 	s->rest = new_rest(result, &error);
 	if (!s->rest) {
 		log_warn(LOG_TARGET,
-			"what the session of pid %d recorded until its death cannot be held: %s",
+			"the session's data of pid %d cannot be held after its death: %s",
 			(int)s->family->main->pid, errno_words(error));
 		return false;
 	}
@@ -254,7 +254,8 @@ static void hold_data(struct session *s, struct recorder_work *w)
 	if (s->rest)
 		give_up_rest(s);
 	if (hold_mark_is_gone(&h.mark))
-		log_info(LOG_TARGET, "what pid %d left is given up: others have died since",
+		log_info(LOG_TARGET,
+			"the data of pid %d is no longer held: other programs have died since",
 			(int)s->family->main->pid);
 	hold_deinit(&h);
 }
