@@ -12,15 +12,15 @@ AC_DEFUN([PTAP_ARG_ENABLE], [
 ])
 
 # PTAP_PROG(VARIABLE, PROGRAM, DEBIAN-PACKAGE)
-# A program that we cannot build without.
+# Requires a program without which the build is impossible.
 AC_DEFUN([PTAP_PROG], [
 	AC_PATH_PROG([$1], [$2], [no])
 	AS_IF([test "$$1" = no], [AC_MSG_ERROR([$2: not found; install $3])])
 ])
 
 # PTAP_SYSTEMD_DIR(VARIABLE, FOLDER, HELP)
-# A directory of systemd's: --with-VARIABLE=DIR; without it PREFIX/lib/FOLDER, where systemd looks below /usr and /usr/local;
-# below /usr what systemd's pkg-config file says, which distributions change. Sets VARIABLE, to `no` when it was forbidden.
+# Sets VARIABLE to a directory of systemd's: --with-VARIABLE=DIR, else PREFIX/lib/FOLDER, where systemd looks below /usr and
+# /usr/local; below /usr it is the one in systemd's pkg-config file, which distributions change. It is `no` with --without-VARIABLE.
 AC_DEFUN([PTAP_SYSTEMD_DIR], [
 	AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1=DIR], [$3 @<:@PREFIX/lib/$2@:>@])],
 		[$1=$withval], [$1='${prefix}/lib/$2'

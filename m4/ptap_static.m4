@@ -3,7 +3,7 @@
 # PTAP_STATIC_LIBS(VARIABLE, MODULES)
 # Sets VARIABLE to the libraries of the pkg-config MODULES and all that they need, but for libc and
 # its parts, as the paths of static archives: libtool keeps the order of those, which it does not for
-# -Bstatic and -Bdynamic. Of a library that pkg-config names several times the last place counts.
+# -Bstatic and -Bdynamic. If pkg-config names a library several times, the last place counts.
 AC_DEFUN([PTAP_STATIC_LIBS], [
 	AC_MSG_CHECKING([for the static archives of $2])
 	$1=

@@ -30,7 +30,7 @@
 struct connection {
 	int fd; /* -1: none */
 	size_t n_bytes;
-	char line[LINE_BYTES]; /* what came of the next one */
+	char line[LINE_BYTES]; /* the part of the next request that has come */
 };
 
 struct request {
@@ -42,7 +42,7 @@ struct request {
 
 static struct connection connections[MAX_CONNECTIONS];
 static struct request requests[MAX_REQUESTS];
-static int n_requests; /* open ones */
+static int n_requests; /* open requests */
 static int listener;
 static int epoll;
 
@@ -54,7 +54,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* ---- requests -------------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------------ */
 
 static void begin_request(struct connection *from, const char *line)
 {
@@ -80,7 +80,7 @@ static void end_request(struct request *r)
 	int n = snprintf(text, sizeof text, "%" PRIu64 "\n", r->number);
 
 	PTAP_SPAN("end");
-	/* Who has gone gets no answer. */
+	/* A client that has left gets no answer. */
 	if (r->from && send(r->from->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		fprintf(stderr, "answers: request %" PRIu64 ": %s\n", r->number, strerror(errno));
 	r->is_open = 0;
@@ -97,7 +97,7 @@ static void end_due_requests(void)
 			end_request(&requests[i]);
 }
 
-/* Until the next request is due; -1: nothing to wait for. */
+/* Returns the time until the next request is due, or -1 if there is none. */
 static int wait_ms(void)
 {
 	int64_t next = INT64_MAX;
@@ -110,7 +110,7 @@ static int wait_ms(void)
 	return next > now_ms() ? (int)(next - now_ms()) : 0;
 }
 
-/* ---- connections ----------------------------------------------------------------------------- */
+/* --- connections --------------------------------------------------------------------------- */
 
 static int watch(int fd, void *what)
 {
@@ -132,7 +132,7 @@ static void accept_connection(void)
 		close(fd);
 }
 
-/* Its requests go on, and are answered to nobody. */
+/* Its requests go on without an answer. */
 static void close_connection(struct connection *c)
 {
 	for (int i = 0; i < MAX_REQUESTS; i++)
@@ -168,7 +168,7 @@ static void read_connection(struct connection *c)
 		close_connection(c);
 }
 
-/* ---- the loop -------------------------------------------------------------------------------- */
+/* --- the loop ------------------------------------------------------------------------------ */
 
 static void turn(void)
 {
@@ -185,7 +185,7 @@ static void turn(void)
 	end_due_requests();
 }
 
-/* On any free port of 127.0.0.1, which it returns; or 0. */
+/* Listens on any free port of 127.0.0.1. Returns the port, or 0. */
 static int start_listening(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET};

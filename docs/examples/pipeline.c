@@ -44,13 +44,13 @@ struct options {
 	long n_workers;
 	long seconds; /* 0: until a signal */
 	long per_capture; /* batches in each capture; 0: work all the time */
-	long n_batches; /* then it ends, and says how long they took; 0: go on */
+	long n_batches; /* the program ends after these and prints their time; 0: no end */
 	const char *count_path; /* NULL: do not count */
 	bool no_server;
 	const char *directory;
 };
 
-/* One file on its way. */
+/* One file on its way through the pipeline. */
 struct job {
 	const char *path; /* borrowed */
 	unsigned char *data;
@@ -63,10 +63,10 @@ static size_t n_files;
 static struct queue raw = QUEUE_INIT;
 static struct queue compressed = QUEUE_INIT;
 static atomic_bool stopping;
-static struct timespec began, began_cpu; /* the first batch: by the clock, and of the processor */
+static struct timespec began, began_cpu; /* the first batch: time of the clock and of the processor */
 static FILE *output;
 
-/* ---- reader ---------------------------------------------------------------------------------- */
+/* --- reader -------------------------------------------------------------------------------- */
 
 static void job_free(struct job *job)
 {
@@ -181,7 +181,7 @@ static void *run_reader(void *unused)
 	return NULL;
 }
 
-/* ---- workers --------------------------------------------------------------------------------- */
+/* --- workers ------------------------------------------------------------------------------- */
 
 /* Replaces the job's bytes by their compressed form. */
 static void compress_job(struct job *job)
@@ -221,7 +221,7 @@ static void *run_worker(void *name)
 	return NULL;
 }
 
-/* ---- writer ---------------------------------------------------------------------------------- */
+/* --- writer -------------------------------------------------------------------------------- */
 
 static void write_job(const struct job *job)
 {
@@ -252,7 +252,7 @@ static void *run_writer(void *unused)
 	return NULL;
 }
 
-/* ---- main ------------------------------------------------------------------------------------ */
+/* --- main ---------------------------------------------------------------------------------- */
 
 static int add_file(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {

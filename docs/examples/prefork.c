@@ -88,7 +88,7 @@ static void serve(int fd)
 static void work(void)
 {
 	signal(SIGTERM, SIG_DFL);
-	signal(SIGINT, SIG_IGN); /* the master tells us */
+	signal(SIGINT, SIG_IGN); /* the master stops the workers */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	ptap_thread_name("worker");
 	for (;;) {
@@ -107,7 +107,7 @@ static int start_worker(int i)
 	return workers[i] < 0 ? -1 : 0;
 }
 
-/* One that ended is replaced. */
+/* Replaces a worker that has ended. */
 static void watch_over(int n)
 {
 	while (!is_over) {
@@ -137,7 +137,7 @@ static int start_profiler(void)
 
 int main(int argc, char **argv)
 {
-	const struct sigaction ends = {.sa_handler = end}; /* wait() shall return */
+	const struct sigaction ends = {.sa_handler = end}; /* no SA_RESTART, so that wait() returns */
 	int n = argc > 1 ? atoi(argv[1]) : 2;
 	int port = listen_somewhere();
 
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: prefork [WORKERS]   1 to %d\n", MAX_WORKERS);
 		return 2;
 	}
-	/* Before the workers: they join the server of the process that they come from. */
+	/* The server starts before the workers, which join the server of their parent. */
 	if (start_profiler() != 0)
 		return 1;
 	sigaction(SIGTERM, &ends, NULL);

@@ -10,7 +10,7 @@
 #define QUEUE_MAX_ITEMS 64
 
 struct queue {
-	pthread_mutex_t lock; /* all below */
+	pthread_mutex_t lock; /* protects all fields below */
 	pthread_cond_t changed;
 	void *items[QUEUE_MAX_ITEMS];
 	size_t first;
@@ -26,10 +26,10 @@ struct queue {
 /* Waits while the queue is full. Returns the number of items in it, this one included. */
 size_t queue_push(struct queue *q, void *item);
 
-/* Waits while the queue is empty. NULL when it was closed and nothing is left. */
+/* Waits while the queue is empty. Returns NULL when it is closed and empty. */
 void *queue_pop(struct queue *q);
 
-/* No more pushes: whoever pops gets what is left, then NULL. */
+/* Ends pushing. Callers of pop get the remaining items, then NULL. */
 void queue_close(struct queue *q);
 
 #endif

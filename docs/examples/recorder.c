@@ -16,12 +16,12 @@
 
 #include <proftap/proftap.h>
 
-/* What is too long. A flush in every 100th request is. */
+/* The limit of a request's duration. A flush in every 100th request exceeds it. */
 #define LIMIT_MS 20
 #define FAST_US 500
 #define FLUSH_MS 30
 #define FLUSH_EACH 100
-/* The next runs would show the same again. */
+/* More runs would show the same again. */
 #define PAUSE_S 1
 
 static double now_ms(void)
@@ -46,7 +46,7 @@ static void answer(int number)
 		flush();
 }
 
-/* After the request, so that all of its spans are in the rings. */
+/* The snapshot is taken after the request, so that all its spans are in the rings. */
 static void explain(int number, double took_ms)
 {
 	char why[64];

@@ -27,7 +27,7 @@ namespace
 
 struct request {
 	uint64_t number;
-	ptap::async_span span; /* ends with the request, wherever that is */
+	ptap::async_span span; /* ends with the request, in any thread */
 };
 
 class queue
@@ -59,7 +59,7 @@ class queue
 	ptap::counter length_{"queue"};
 };
 
-/* As long as the program: the workers never end. */
+/* This lives as long as the program, because the workers never end. */
 queue &waiting = *new queue;
 
 void sleep_ms(int ms)
@@ -75,7 +75,7 @@ void work(const char *name)
 
 		PTAP_SPAN_ARGS("work", PTAP_U("number", r.number));
 		PTAP_FLOW_IN("job", r.number);
-		/* A name that is known at run time only. */
+		/* The name is known only at run time. */
 		ptap::span kind(("kind " + std::to_string(r.number % 3)).c_str());
 		sleep_ms(3);
 	}

@@ -19,7 +19,7 @@ import time
 
 
 class Proftap:
-    """What this program needs of <proftap/proftap.h>."""
+    """The part of <proftap/proftap.h> that this program needs."""
 
     def __init__(self, path):
         self.lib = ctypes.CDLL(path)
@@ -78,7 +78,7 @@ def main(library, directory, port="0"):
     for number in itertools.count():
         with proftap.step("round", number):
             for path in files:
-                # Making a name costs something: not when nobody records.
+                # Building a name takes time, so it is built only while somebody records.
                 with proftap.span(path.name if proftap.is_recording() else ""):
                     words = count_words(proftap, path)
                 proftap.counter(f"words of {path.name}", words)
