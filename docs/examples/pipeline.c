@@ -63,7 +63,7 @@ static size_t n_files;
 static struct queue raw = QUEUE_INIT;
 static struct queue compressed = QUEUE_INIT;
 static atomic_bool stopping;
-static struct timespec began, began_cpu; /* the first batch: time of the clock and of the processor */
+static struct timespec began, began_cpu; /* at the first batch: clock and processor time */
 static FILE *output;
 
 /* --- reader -------------------------------------------------------------------------------- */

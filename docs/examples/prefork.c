@@ -137,7 +137,7 @@ static int start_profiler(void)
 
 int main(int argc, char **argv)
 {
-	const struct sigaction ends = {.sa_handler = end}; /* no SA_RESTART, so that wait() returns */
+	const struct sigaction ends = {.sa_handler = end}; /* without SA_RESTART */
 	int n = argc > 1 ? atoi(argv[1]) : 2;
 	int port = listen_somewhere();
 
