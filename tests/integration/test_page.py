@@ -40,7 +40,7 @@ def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
     # The values change.
     first = visit.await_answer("page.samples.next || null", "the first sample")
     visit.await_answer(f"page.samples.next > {first + 1}", "two samples more")
-    contains(page.text("[data-chart=cpu] .legend"), "busy", "what the chart of CPU tells")
+    contains(page.text("[data-chart=cpu] .legend"), "busy", "the legend of the CPU chart")
     check(page.evaluate("document.querySelector('[data-chart=memory] canvas').width") > 300, "a chart is drawn")
 
     # The program shows its own usage when it is selected.

@@ -74,7 +74,7 @@ def options_are_sent_and_take_effect(t):
     equal(visit.capture(RUN_MS), "with_options", "the name of the run")
     equal(visit.ask("page.captures.list()[0].options"),
           {"host_tracer_level": 3, "ptap_usage_interval_ms": "0", "ptap_machine_usage": "false", "override_hostname": "somewhere"},
-          "what the daemon was asked")
+          "the daemon's requests")
     (trace,) = read_run(visit, "with_options")
     check("/host:CPU machine" not in trace.planes, f"planes without usage of the machine: {list(trace.planes)}")
     equal(trace.usage, {}, "usage at intervals of 0")
@@ -95,10 +95,10 @@ def options_can_be_searched_and_show_their_ranges(t):
     for option in table:
         contains(page.text(f"#option-{option['key']}-help"), option["help"], f"help of {option['key']}")
     page.write("#capture-form input[type=search]", "counters of the WHOLE")
-    equal(page.evaluate(seen), ["ptap_machine_usage"], "what is found by its help")
+    equal(page.evaluate(seen), ["ptap_machine_usage"], "options found by help")
     page.write("#capture-form input[type=search]", "ptap_usage_interval")
-    equal(page.evaluate(seen), ["ptap_usage_interval_ms"], "what is found by its key")
-    contains(page.text("#option-ptap_usage_interval_ms-help"), "0 to 60000 ms; default 100", "what it may be")
+    equal(page.evaluate(seen), ["ptap_usage_interval_ms"], "options found by key")
+    contains(page.text("#option-ptap_usage_interval_ms-help"), "0 to 60000 ms; default 100", "its range")
 
 
 @test
@@ -123,7 +123,7 @@ def every_option_can_be_filled_in(t):
             }}
             return null;
         }})()""")
-        equal(refused, None, "what is refused")
+        equal(refused, None, "the refusal")
 
 
 @test
@@ -149,15 +149,15 @@ def a_wrong_value_is_shown_wherever_it_is(t):
 def a_capture_can_be_stopped_and_kept(t):
     visit, _ = visit_with(t)
     item = begin(visit)
-    equal(find_buttons(visit, item), ["Stop and keep", "Cancel"], "what can be done with one that records")
+    equal(find_buttons(visit, item), ["Stop and keep", "Cancel"], "actions of a recording capture")
     check(visit.page.wait_for(f"document.querySelector(\"{item} progress\").value > 0", "progress"), "progress")
     press(visit, item, "Stop and keep")
     visit.page.wait_for(f"document.querySelector(\"{item}\").dataset.state === 'done'", "it to be done")
-    contains(visit.page.text("#said"), ": done", "what is said of it")
+    contains(visit.page.text("#said"), ": done", "its message")
     name = visit.await_answer("page.events.run?.run", "its events")
     (trace,) = read_run(visit, name)
     check(0 < trace.duration_ms < LONG_MS and trace.count("compress"), f"{trace.duration_ms} ms of {LONG_MS}")
-    equal(find_buttons(visit, item), ["Events", "Forget"], "what can be done with one that is done")
+    equal(find_buttons(visit, item), ["Events", "Forget"], "actions of a finished capture")
     press(visit, item, "Forget")
     visit.page.wait_for(f"document.querySelector(\"{item}\") === null", "it to be forgotten")
     equal(json.loads(visit.fetch("/api/v1/captures"))["captures"], [], "the daemon's captures")
@@ -208,7 +208,7 @@ def a_waiting_capture_can_be_cancelled(t):
     page.write("#capture-next", "nobody")
     page.click("#capture-button")
     page.wait_for_text("#capture-list", "waiting for the program")
-    equal(find_buttons(visit, f"{LIST} li"), ["Cancel"], "what can be done with one that waits")
+    equal(find_buttons(visit, f"{LIST} li"), ["Cancel"], "actions of a waiting capture")
     press(visit, f"{LIST} li", "Cancel")
     page.wait_for(f"document.querySelector('{LIST} li') === null", "it to go")
     page.check_quiet()
@@ -224,7 +224,7 @@ def a_name_that_is_taken_is_refused(t):
     page.wait_for_text("#capture-form .problem", "run mine: exists; choose another name")
     page.write("#capture-run", "other")
     equal(visit.capture(RUN_MS), "other", "the name of the next")
-    equal(page.text("#capture-form .problem"), "", "what was wrong with the one before")
+    equal(page.text("#capture-form .problem"), "", "the earlier problem")
 
 
 @test
@@ -247,11 +247,11 @@ def data_held_already_is_captured(t):
     page.click("#capture-button")
     name = visit.await_answer("page.captures.list().find((one) => one.run)?.run ?? null", "the run")
     visit.await_answer(f"page.events.run?.run === '{name}' && page.events.answer !== null", "its events")
-    contains(page.text(f"{LIST} li"), f"Snapshot of pipeline ({program.pid})", "what it is called")
+    contains(page.text(f"{LIST} li"), f"Snapshot of pipeline ({program.pid})", "its name")
     (trace,) = read_run(visit, name)
     check(trace.count("compress") and trace.duration_ms < 2 * RUN_MS, f"{trace.duration_ms} ms of the last {RUN_MS}")
     # It also works when another program is selected.
-    equal(visit.ask("page.form.mode"), "held", "what is chosen")
+    equal(visit.ask("page.form.mode"), "held", "the mode")
     page.shoot("held")
     visit.ask("page.api.delete(`/targets/${page.targets.list()[0].id}/session`)")
     page.wait_for_text("#program-list", "idle")
@@ -265,7 +265,7 @@ def several_programs_are_one_run(t):
     pids = sorted(program.pid for program in programs)
     # Without a selection all programs are captured.
     name = visit.capture(RUN_MS)
-    equal(sorted(row["pid"] for row in visit.ask("page.captures.list()[0].targets")), pids, "who was recorded")
+    equal(sorted(row["pid"] for row in visit.ask("page.captures.list()[0].targets")), pids, "the recorded programs")
     for pid in pids:
         contains(page.text("#run-list tbody tr"), f"pipeline ({pid})", "the run's programs")
     links = page.evaluate("[...document.querySelectorAll('.files a')].map((link) => [link.textContent, link.getAttribute('href')])")
@@ -333,7 +333,7 @@ def the_keyboard_alone_suffices(t):
     page.wait_for(f"document.querySelector('{LIST} li[data-state=done]') !== null", "it to be done")
     capture = visit.ask("page.captures.list()[0]")
     equal([capture["target"], capture["duration_ms"], capture["options"]],
-          [str(pid), RUN_MS, {"host_tracer_level": 3, "ptap_usage_interval_ms": "20", "ptap_machine_usage": "false"}], "what was asked")
+          [str(pid), RUN_MS, {"host_tracer_level": 3, "ptap_usage_interval_ms": "20", "ptap_machine_usage": "false"}], "the request")
     # Another press starts another capture.
     equal(page.evaluate("document.activeElement.id"), "capture-button", "where the keyboard is")
 

@@ -76,7 +76,7 @@ def below_ten_seconds_the_charts_show_the_counters_of_the_trace(t):
     visit.select(program.pid)
     visit.capture(1000)
     fine = visit.await_answer("page.charts.main[1].series.map(({name, at, isHeld}) => ({name, isHeld, n: at.length}))", "the program's CPU")
-    equal([(one["name"], one["isHeld"]) for one in fine], [(f"pipeline ({program.pid})", True)], "whose it is")
+    equal([(one["name"], one["isHeld"]) for one in fine], [(f"pipeline ({program.pid})", True)], "its owner")
     check(fine[0]["n"] >= 8, f"a second of samples taken ten times a second: {fine}")
     memory = visit.ask("page.charts.main.find(({kind}) => kind.id === 'memory').series.map(({name, isHeld}) => [name, isHeld])")
     check([f"pipeline ({program.pid})", True] in memory, f"memory: {memory}")
@@ -143,7 +143,7 @@ def tooltips_show_whole_names(t):
         page.press(keys, shift=True)
         page.wait_for(f"document.querySelector('#span-tip strong').textContent === {json.dumps(name)} && !document.querySelector('#span-tip').hidden",
                       f"{name} after {keys}")
-        contains(page.text("#span-detail"), f"{name}: ", "what is said of it")
+        contains(page.text("#span-detail"), f"{name}: ", "its message")
     window = visit.ask("[page.timeWindow.from, page.timeWindow.to]")
     page.press("Escape")
     page.wait_for("document.querySelector('#span-tip').hidden", "Escape to put it away")
@@ -247,7 +247,7 @@ def spans_that_cross_on_a_stream_are_all_drawn(t):
     drawn = visit.ask(f"{ROW_COLOURS}({lane}, {depth}, {TIMELINE})")
     check(sum(colour.endswith("ff") for colour in drawn) > 0.8 * len(drawn), "the long one is not drawn")
     found = visit.ask(f"{lane}.rows[{depth}].shortestIn(450e3, 451e3)?.[2] ?? null")
-    equal(found, 800_000, "what is found there")
+    equal(found, 800_000, "the length of the span found")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def all_references_are_local_and_exist(t):
         answer = web.ask(f"/page/{name}")
         equal(answer.status, 200, name)
         wanted |= find_references(answer.text) - seen
-    equal(seen, {path.name for path in SITE.iterdir()}, "what the page consists of")
+    equal(seen, {path.name for path in SITE.iterdir()}, "the files of the page")
 
 
 @test

@@ -211,7 +211,7 @@ def a_program_that_is_gone_is_reported(t):
     visit = open_spans(t, target)
     target.kill()
     visit.page.wait_for_text("dialog [role=alert]", f"target ({target.pid}) has ended, and its open spans are not kept.")
-    contains(visit.page.text("dialog"), "not refreshed since", "what is shown")
+    contains(visit.page.text("dialog"), "not refreshed since", "the shown time")
     equal(visit.page.evaluate("document.querySelector('dialog input[type=checkbox]').checked"), False, "whether it is asked again")
 
 
@@ -223,7 +223,7 @@ def a_lost_daemon_is_reported(t):
     visit.stop()
     visit.page.click("dialog [data-action=refresh]")
     visit.page.wait_for_text("dialog [role=alert]", "the daemon does not answer")
-    contains(visit.page.text("dialog .thread"), "lock", "what was shown before")
+    contains(visit.page.text("dialog .thread"), "lock", "the earlier view")
 
 
 @test

@@ -108,8 +108,8 @@ def injected_content_does_nothing(t):
             page.wait_for(f"violations.some(([what, whose]) => what === '{directive}' && whose.startsWith('{blocked}'))",
                           f"{name} to be forbidden by {directive}")
             page.evaluate("violations.length = 0")
-        equal(elsewhere.asked, [], "what another host was asked for")
-    equal(page.evaluate("window.ran"), [], "what ran")
+        equal(elsewhere.asked, [], "requests to the other host")
+    equal(page.evaluate("window.ran"), [], "the attacks that ran")
     check(any("Content Security Policy" in complaint for complaint in page.complaints), f"said on the console: {page.complaints}")
     # The page itself still works.
     seen = visit.ask("page.samples.next")

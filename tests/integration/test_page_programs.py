@@ -44,12 +44,12 @@ def programs_appear_and_disappear(t):
     target = start_target(t)
     await_names(visit, "pipeline", "target")
     visit.select(pipeline.pid)
-    equal(page.evaluate(SELECTED), str(pipeline.pid), "who is selected")
+    equal(page.evaluate(SELECTED), str(pipeline.pid), "the selected program")
     page.wait_for("document.querySelector('[data-chart=program]').checkVisibility()", "the program's own chart")
     page.write("#program-search", "")
     pipeline.signal(signal.SIGKILL)
     await_names(visit, "target")
-    equal([page.evaluate(SELECTED), page.evaluate("document.querySelector('#capture-target').value")], ["", ""], "who is selected then")
+    equal([page.evaluate(SELECTED), page.evaluate("document.querySelector('#capture-target').value")], ["", ""], "the selection then")
     page.wait_for("!document.querySelector('[data-chart=program]').checkVisibility()", "its chart to go")
     target.kill()
     page.wait_for_text("#program-list", "There is no program that can be recorded")
@@ -110,7 +110,7 @@ def a_row_shows_all_facts_of_a_program(t):
     labels = page.evaluate("[...document.querySelectorAll('#program-list tbody [name=program]')].map((e) => e.labels[0].innerText.trim())")
     equal(labels, ["n301"], "the label of what selects one")
     equal(page.evaluate("document.querySelector('#program-list [data-action=measure]').getAttribute('aria-label')"),
-          "Measure the memory of n301: its own, plus its share of memory that it shares with others (PSS)", "what measures, in words")
+          "Measure the memory of n301: its own, plus its share of memory that it shares with others (PSS)", "the label of the measure button")
     page.check_quiet()
 
 
@@ -134,10 +134,10 @@ def the_keyboard_stays_where_it_is(t):
     await_pids(visit, 100, 300, 350, 400)
     visit.ask("page.take('target_gone', {id: 1000300})")
     await_pids(visit, 100, 350, 400)
-    equal([page.evaluate(SELECTED), page.evaluate(checked)], ["", []], "who is selected when it has gone")
+    equal([page.evaluate(SELECTED), page.evaluate(checked)], ["", []], "the selection after its end")
     # The page itself selects a program, as after a restart of the daemon.
     visit.ask("page.programs.select(1000350)")
-    equal(page.evaluate(checked), ["350"], "what is marked")
+    equal(page.evaluate(checked), ["350"], "the checked program")
 
 
 @test
@@ -186,7 +186,7 @@ def the_list_shows_usage(t):
         page.wait_for(f"/^[0-9.]+ MB\\s/.test(({cells})({pid})[{memory}]?.innerText)", f"the memory of {pid}")
     idle.ask("touch 100")
     page.wait_for(f"/^1\\d\\d MB\\s/.test(({cells})({idle.pid})[{memory}]?.innerText)", "100 MiB more, without being asked")
-    equal(page.evaluate(SELECTED), "", "who is selected")
+    equal(page.evaluate(SELECTED), "", "the selected program")
     page.check_quiet()
 
 
@@ -202,13 +202,13 @@ def the_share_of_memory_is_measured_on_request(t):
     contains(page.evaluate(f"document.querySelector('{button}').title"), "measured at ", "when")
     told = page.text(button)
     equal(page.evaluate(f"document.querySelector('{button}').getAttribute('aria-label')").split(", memory of target: ")[0] + " share", told, "how much, in words")
-    contains(page.evaluate(f"document.querySelector('{button}').getAttribute('aria-label')"), "; measure again", "what can be done, in words")
+    contains(page.evaluate(f"document.querySelector('{button}').getAttribute('aria-label')"), "; measure again", "the actions, in words")
     target.ask("touch 100")
     page.click(button)
     page.wait_for(f"/^1\\d\\d MB share$/.test(document.querySelector('{button}').textContent)", "100 MiB more")
     target.signal(signal.SIGKILL)
     page.wait_for_text("#program-list", "There is no program")
-    equal(visit.ask("page.programs.memory.size"), 0, "what is kept of those that are gone")
+    equal(visit.ask("page.programs.memory.size"), 0, "data kept of ended programs")
     page.check_quiet()
 
 

@@ -52,7 +52,7 @@ def a_run_is_handed_to_the_perfetto_ui(t):
     visit.page.click("[data-action=perfetto]")
     wait_until(lambda: pages, "a window to open")
     given = pages[0].wait_for("window.given ?? null", "the trace to be handed over")
-    equal((given["title"], given["file"]), (name, f"{name}.pftrace"), "what it is called")
+    equal((given["title"], given["file"]), (name, f"{name}.pftrace"), "its name")
     size = len(visit.fetch(f"/api/v1/runs/{name}/perfetto"))
     equal(given["size"], size, "bytes")
     visit.page.check_quiet()

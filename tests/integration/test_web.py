@@ -74,8 +74,8 @@ def a_missing_library_is_reported_with_a_remedy(t):
     for thread in ended.threads:
         thread.join()
     said = "".join(ended.err)
-    contains(said, "web: libmicrohttpd.so.12: not found, and serving pages needs it; install it", "what is missing")
-    contains(said, ", or serve without a page: --web none", "what can be done")
+    contains(said, "web: libmicrohttpd.so.12: not found, and serving pages needs it; install it", "the missing library")
+    contains(said, ", or serve without a page: --web none", "the actions")
 
 
 if __name__ == "__main__":

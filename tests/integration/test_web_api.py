@@ -80,7 +80,7 @@ def check_memory(api, row):
     before = read_pss(row["pid"])
     memory = api.get(f"targets/{row['id']}/memory")
     after = read_pss(row["pid"])
-    equal([memory["id"], memory["pid"]], [row["id"], row["pid"]], "whose it is")
+    equal([memory["id"], memory["pid"]], [row["id"], row["pid"]], "its owner")
     # Other processes with the same libraries change the share.
     check(0.5 * min(before, after) <= memory["pss_bytes"] <= 2 * max(before, after), f"{before}, {memory}, {after}")
     check(abs(memory["at_unix_ms"] - time.time() * 1000) < 60000, f"when: {memory}")
@@ -125,7 +125,7 @@ def a_daemon_without_rights_asks_the_programs_server(t):
     api = Api(t, web=Web.at(manager.web_port))
     api.await_target(target.pid)
     (row,) = api.get("targets")["targets"]
-    equal(row["uid"], SOMEBODY, "whose it is")
+    equal(row["uid"], SOMEBODY, "its owner")
     check_memory(api, row)
     # The kernel does not show it to the server of an undumpable program either.
     target.ask("sandbox undumpable")

@@ -40,13 +40,13 @@ def a_capture_becomes_a_run(t):
     target.ask("burst 7")
     api.await_capture(number, "recording")
     equal(api.get("captures")["captures"][0]["id"], number, "the list")
-    equal(api.post(f"captures/{number}/stop", status=200)["id"], number, "who is stopped")
+    equal(api.post(f"captures/{number}/stop", status=200)["id"], number, "the stopped capture")
     capture = api.await_capture(number)
     equal([capture["state"], capture["error"], capture["warnings"]], ["done", None, []], "the outcome")
     equal(capture["files"], [f"{socket.gethostname()}_target_{target.pid}.xplane.pb"], "files")
     trace = Trace(path_of(api, capture))
     equal(trace.count("burst"), 7, "spans")
-    contains(trace.planes, "/host:CPU machine", "what the machine used")
+    contains(trace.planes, "/host:CPU machine", "the machine's usage")
     (row,) = capture["targets"]
     equal([row["pid"], row["name"], row["state"], row["n_dropped"]], [target.pid, "target", "done", 0], "the program")
     check(row["n_events"] >= 7 and row["trace_bytes"] == capture["trace_bytes"] > 0, f"sizes: {row}")
@@ -134,7 +134,7 @@ def a_name_of_several_is_refused_with_who_they_are(t):
             message = api.refuses("POST", "captures", 400, "INVALID_ARGUMENT", {"target": asked, "duration_ms": 50})
             contains(message, f"target: {word}: 2 programs are meant: target ({targets[0].pid}), target ({targets[1].pid})",
                      f"refusal of {asked}")
-            contains(message, "name=NAME", "what to do")
+            contains(message, "name=NAME", "the remedy")
     equal(api.get("captures")["captures"], [], "captures")
     for asked in ("name=target", [target.pid for target in targets]):
         capture = api.await_capture(api.capture(target=asked, duration_ms=50))
@@ -299,8 +299,8 @@ def programs_with_stock_servers_are_recorded(t):
         capture = api.await_capture(api.capture(duration_ms=20, **how))
         equal([capture["state"], capture["error"], capture["warnings"]], ["done", None, []], f"the outcome of {how}")
         check(capture["targets"][0]["n_events"] == 3, f"events: {capture['targets']}")
-    contains(Trace(path_of(api, capture)).planes, "/host:CPU machine", "what the machine used")
-    equal(stock.calls, ["Monitor", "Profile", "Profile"], "what it was asked")
+    contains(Trace(path_of(api, capture)).planes, "/host:CPU machine", "the machine's usage")
+    equal(stock.calls, ["Monitor", "Profile", "Profile"], "the request")
     metrics = api.web.ask("/metrics").text
     for line in ('captures_total{call="web",result="ok"} 2', 'captures_total{call="web",result="failed"} 0',
                  'targets{state="unknown"} 1'):
@@ -327,7 +327,7 @@ def a_stock_server_is_asked_to_end_early(t):
     api.await_capture(number, "recording")
     api.post(f"captures/{number}/stop", status=200)
     equal(api.await_capture(number)["state"], "done", "the outcome")
-    equal(stock.calls[1:], ["Profile", "Terminate"], "what it was asked")
+    equal(stock.calls[1:], ["Profile", "Terminate"], "the request")
 
 
 run()

@@ -51,7 +51,7 @@ def programs_come_change_and_go(t):
     target = start_target(t)
     row = events.wait("target")
     holds(row, "Target")
-    equal([row["pid"], row["state"]], [target.pid, "idle"], "who came")
+    equal([row["pid"], row["state"]], [target.pid, "idle"], "the new programs")
     target.signal(signal.SIGSTOP)
     events.wait("target", lambda data: data["stopped"] and data["state"] == "idle")
     equal([one["stopped"] for one in api.get("targets")["targets"]], [True], "the list")
@@ -62,7 +62,7 @@ def programs_come_change_and_go(t):
     capture.signal(signal.SIGINT)
     capture.finish()
     target.signal(signal.SIGKILL)
-    equal(events.wait("target_gone"), {"id": row["id"], "pid": target.pid, "name": "target"}, "who is gone")
+    equal(events.wait("target_gone"), {"id": row["id"], "pid": target.pid, "name": "target"}, "the programs that have left")
 
 
 @test
@@ -101,8 +101,8 @@ def a_client_that_reconnects_misses_nothing(t):
     for _ in range(3):
         numbers_made.append(api.capture(next="nobody", duration_ms=50))
     for again in (api.events("?topics=captures", Last_Event_ID=last), api.events(f"?topics=captures&after={last}")):
-        wait_until(lambda: len(again.of("capture")) >= 3, "what was missed")
-        equal([data["id"] for data in again.of("capture")], numbers_made[1:], "what was missed")
+        wait_until(lambda: len(again.of("capture")) >= 3, "the missed events")
+        equal([data["id"] for data in again.of("capture")], numbers_made[1:], "the missed events")
         equal(numbers(again)[1:], sorted(set(numbers(again)[1:])), "numbers of events")
         equal(again.of("reset"), [], "a reset")
         again.close()
@@ -170,7 +170,7 @@ def a_daemon_that_ends_ends_its_streams(t):
     api = Api(t)
     events = api.events()
     started = events.wait("hello")["started_unix_ms"]
-    equal(started, api.get("session")["started_unix_ms"], "which daemon it is")
+    equal(started, api.get("session")["started_unix_ms"], "the daemon's identity")
     equal(api.host.end(), 0, "exit status")
     events.join(20)
     check(not events.is_alive(), "the stream goes on")

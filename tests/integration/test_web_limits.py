@@ -74,7 +74,7 @@ def a_thousand_peers_that_send_a_byte_a_second(t):
         for s in slow:
             s.settimeout(2 * REQUEST_S)
             with contextlib.suppress(ConnectionError):
-                equal(s.recv(100), b"", "what a slow one got")
+                equal(s.recv(100), b"", "a slow peer's answer")
     finally:
         for s in slow:
             s.close()
@@ -94,7 +94,7 @@ def a_slow_body_is_abandoned(t):
         while not select.select([s], [], [], 0.5)[0] and time.monotonic() - begin < 3 * REQUEST_S:
             s.sendall(b"a")
         with contextlib.suppress(ConnectionError):
-            equal(s.recv(100), b"", "what it got")
+            equal(s.recv(100), b"", "its answer")
     took_s = time.monotonic() - begin
     check(took_s > REQUEST_S - 1, f"it was given up after {took_s} s")
     check(took_s < 3 * REQUEST_S, "it was not given up")
@@ -151,7 +151,7 @@ def answers_of_the_library_repeat_nothing_of_the_request(t):
             equal(answer.status, status, f"the answer to {request[:80]}")
             check(mark not in answer.body and b"<html>" in answer.body, f"the answer to {request[:80]}: {answer.body}")
             with contextlib.suppress(ConnectionError):
-                equal(s.recv(1), b"", "what comes behind it")
+                equal(s.recv(1), b"", "the bytes after it")
 
 
 @test
@@ -219,7 +219,7 @@ def descriptors_are_left_for_others(t):
     limits = resource.prlimit(web.pid, resource.RLIMIT_NOFILE)
     resource.prlimit(web.pid, resource.RLIMIT_NOFILE, (max(before.fds) + 40, limits[1]))
     silent = [web.connect() for _ in range(100)]
-    equal(list(web.host.list()), [target.pid], "what the gRPC port says meanwhile")
+    equal(list(web.host.list()), [target.pid], "the answer of the gRPC port meanwhile")
     check(len(read_fds(web.pid)) < max(before.fds) + 40, "all descriptors are taken")
     for s in silent:
         s.close()

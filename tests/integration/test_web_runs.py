@@ -54,10 +54,10 @@ def a_run_is_listed_with_what_is_in_it(t):
     file = place(api, "first", capture["files"][0])
     equal(run_["files"], [{"name": file.name, "size_bytes": file.stat().st_size}], "files")
     equal([run_["size_bytes"], run_["targets"], run_["uid"]],
-          [file.stat().st_size, [{"pid": target.pid, "name": "target"}], os.geteuid()], "what the daemon knows")
+          [file.stat().st_size, [{"pid": target.pid, "name": "target"}], os.geteuid()], "the daemon's data")
     report = json.loads(printed(t, "report", "--json", str(file)))
     equal([run_["n_spans"], run_["n_dropped"], run_["duration_ms"], run_["warnings"]],
-          [7, 0, report["duration_ns"] / 1e6, report["warnings"]], "what is in it")
+          [7, 0, report["duration_ns"] / 1e6, report["warnings"]], "its content")
     equal(run_["start_unix_ms"], report["start_unix_ns"] // 1000000, "its begin")
     record(api, target, run="second")
     equal([row["run"] for row in api.get("runs")["runs"]], ["second", "first"], "the youngest first")
@@ -179,7 +179,7 @@ def events_are_what_a_timeline_draws(t):
     run_ = record(api, target, "threads loader=4")["run"]
     whole = api.get(f"runs/{run_}/events?depth=64")
     (track,) = [track for track in whole["tracks"] if track["thread"] == "loader"]
-    equal([track["process"], track["pid"], track["device"]], ["target", target.pid, None], "whose it is")
+    equal([track["process"], track["pid"], track["device"]], ["target", target.pid, None], "its owner")
     inner = {"informative", "args", "train", "pair", *(f"file {i}" for i in range(4))}
     for name, start_ns, duration_ns, depth, step in named(whole):
         equal([depth, step is not None], [int(name in inner), name == "train"], f"depth of {name}, and whether it is a step")
@@ -196,7 +196,7 @@ def events_are_what_a_timeline_draws(t):
     second = sorted(start_ns for name, start_ns, *_ in named(outer) if name == "outer")[1]
     equal({start_ns < second for name, start_ns, *_ in named(api.get(f"runs/{run_}/events?from={second}"))}, {False}, "from")
     equal(len(named(api.get(f"runs/{run_}/events?to={second}"))), 2, "the first round's, by to")
-    equal(named(api.get(f"runs/{run_}/events?min_ns={longest + 1}")), [], "what is longer than the longest")
+    equal(named(api.get(f"runs/{run_}/events?min_ns={longest + 1}")), [], "spans longer than the longest")
     equal(named(api.get(f"runs/{run_}/events?pid=1")), [], "of another program")
     for query, what in (("limit=0", "limit"), ("depth=1025", "depth"), ("from=x", "from"), ("pid=", "pid: ")):
         contains(api.refuses("GET", f"runs/{run_}/events?{query}", 400, "INVALID_ARGUMENT"), what, query)
@@ -277,7 +277,7 @@ def others_runs_are_not_told(t):
     equal(asking.wait(), 0, f"asking: {asking.err}")
     for thread in asking.threads:
         thread.join()
-    equal([line.strip() for line in asking.out], ['["theirs"]', "404", "404", "404", "404", "200"], "what another user sees")
+    equal([line.strip() for line in asking.out], ['["theirs"]', "404", "404", "404", "404", "200"], "another user's view")
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ def bad_requests_are_explained(t):
                         ({"recorder": True, "options": {"host_tracer_level": 0}}, "host_tracer_level"),
                         ({"tea": 1}, "tea: no such member; there are session, recorder and options"), ([], "the body must be a JSON object")):
         contains(api.refuses("POST", path_of(api, target), 400, "INVALID_ARGUMENT", body), words, f"of {body}")
-    equal(api.send("POST", path_of(api, target), b"{", 400).json["error"]["code"], "INVALID_ARGUMENT", "of what is no JSON")
+    equal(api.send("POST", path_of(api, target), b"{", 400).json["error"]["code"], "INVALID_ARGUMENT", "of a body that is not JSON")
     api.refuses("DELETE", path_of(api, target) + f"?session={'a' * 128}", 400, "INVALID_ARGUMENT")
     equal(find_row(api, target)["state"], "idle", "its state")
     for number in ("0", "x", "1000000"):
@@ -160,7 +160,7 @@ def a_server_that_is_stopped_holds_nobody_up(t):
             asked = [pool.submit(api.send, "POST", path, {}) for _ in range(3)]
             equal(api.get("runs")["runs"], [], "runs, meanwhile")
             codes = sorted(one.result().json["error"]["code"] for one in asked)
-        equal(codes, ["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"], "what they are told")
+        equal(codes, ["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"], "their messages")
     finally:
         # If the server continued, it would begin the requested session and outlive the program with its data.
         os.kill(server, signal.SIGKILL)
@@ -179,7 +179,7 @@ def one_of_a_stock_server_is_begun_read_and_ended(t):
         equal([capture["state"], capture["error"], capture["warnings"]], ["done", None, []], f"a snapshot, {more}")
     api.delete(path)
     equal(stock.calls, ["Monitor", "StartContinuousProfiling", "GetSnapshot", "GetSnapshot", "StopContinuousProfiling",
-                        "StopContinuousProfiling"], "what it was asked")
+                        "StopContinuousProfiling"], "the request")
     for method, query, body, words in (
             ("POST", "", {"session": "nightly"}, "JAX's profiler server has no names for sessions; leave session out"),
             ("POST", "", {"recorder": True}, "JAX's profiler server has no flight recorder; begin a session"),

@@ -43,7 +43,7 @@ def a_session_continues_after_each_snapshot(t):
         target.ask("await 1", "burst 3")
         trace = take(api, target)
         equal(trace.count("burst"), 3, "spans of the first")
-        contains(trace.planes, "/host:CPU machine", "what the machine used")
+        contains(trace.planes, "/host:CPU machine", "the machine's usage")
         target.ask("burst 4")
         equal(take(api, target, "nightly", run="second").count("burst"), 4, "spans of the next")
         equal(state_of(api, target), "recording", "the session")
