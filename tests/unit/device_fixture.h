@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What collectors would write into rings, put into the logs of log_fixture.h, and what becomes of it. Times are ns since the
- * capture's start, which the collector counts from DEVICE_EPOCH_NS on.
+ * Puts records of collectors into the logs of log_fixture.h, and shows the trace that is made of
+ * them. Times are ns since the capture's start, which the collector counts from DEVICE_EPOCH_NS on.
  */
 #ifndef TESTS_UNIT_DEVICE_FIXTURE_H
 #define TESTS_UNIT_DEVICE_FIXTURE_H
@@ -12,19 +12,19 @@
 #include "trace/model/space.h"
 
 #define DEVICE_EPOCH_NS UINT64_C(1700000000000000000)
-/* Of the capture. */
+/* The end of the capture. */
 #define DEVICE_STOP_NS INT64_C(1000000)
 
 struct thread_log;
 
-/* Of device 0, context 1, stream 7, from |start| to |end|; the rest is zero. */
+/* A record of device 0, context 1, stream 7, from |start| to |end|; the rest is zero. */
 struct device_entry device_make(enum device_kind kind, int64_t start, int64_t end);
 /* |name| NULL: it has none. */
 void device_put(struct thread_log *log, const char *name, const struct device_entry *entry);
 /* The same, but only |n_bytes| of it. */
 void device_put_bytes(
 	struct thread_log *log, const char *name, const void *bytes, uint32_t n_bytes);
-/* Of the collector 0, at the start and at the stop. */
+/* The anchors of the collector 0, at the start and at the stop. */
 void device_put_anchors(struct thread_log *log);
 /* 256 threads in 16 blocks, with 32 registers each. */
 void device_put_kernel(

@@ -17,7 +17,7 @@ void digest_fixture_close(void);
 void digest_space(void);
 void digest_selection(const struct selection *s);
 
-/* That row of the list; there must be one. */
+/* The row of that name; there must be one. */
 const struct row *find_row(const struct rows *rows, const char *name);
 const struct row *find_span(const char *name); /* of LIST_SPANS */
 const char *name_of(uint32_t name); /* "-": BUSY_NO_NAME */

@@ -18,7 +18,7 @@ extern struct drain_fixture drained;
 void drained_setup(void);
 void drained_teardown(void);
 
-/* What the setup is made of: a drain without anything in it, and a new capture. */
+/* The parts of the setup: a drain without any contents, and a new capture. */
 void drained_init(void);
 void drained_start(void);
 

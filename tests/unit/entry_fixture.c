@@ -4,7 +4,7 @@
 
 #include "lib/record/emit.h"
 
-/* Not the same in any two slots. */
+/* No two slots are the same. */
 static struct slot make_slot(uint64_t ordinal, uint32_t i)
 {
 	uint64_t word = ordinal * 2654435761u + i;

@@ -297,7 +297,7 @@ int nvmlGpmMetricsGet(gpm_metrics_get *get)
 {
 	if (get->version != 1 || !get->sample1->is_taken || !get->sample2->is_taken)
 		return INVALID_ARGUMENT;
-	/* What a look takes may differ. */
+	/* The duration of a look may differ. */
 	if (find_ns(get->sample2->at) - find_ns(get->sample1->at) < 95000000)
 		abort();
 	for (unsigned int i = 0; i < get->num_metrics; i++) {

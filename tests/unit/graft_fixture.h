@@ -18,7 +18,7 @@ extern struct graft_file graft_file;
 /* A graft's |store|; -ENOSPC when the file is full. */
 int graft_fixture_store(const struct chunks *c, uint64_t *offset, void *unused);
 
-/* What a graft has become, for whoever reads it: malloc'ed, g->total_bytes of it. */
+/* The result of a graft: malloc'ed, g->total_bytes of it. */
 uint8_t *graft_fixture_read(const struct graft *g);
 
 #endif

@@ -48,13 +48,13 @@ void fixture_overwrite(int overwrites);
 /* Publishes |word|; 0 ends the capture. */
 void fixture_publish(uint32_t word);
 
-/* What guest_wipe_on_fork() returns. */
+/* The result of guest_wipe_on_fork(). */
 int fixture_wipe_on_fork(void);
 
 /* The ring |i|, and the slot at its position |at|. */
 struct ring *fixture_ring(uint32_t i);
 struct slot *fixture_slot(uint32_t i, uint64_t at);
-/* Of ring |i|: how many slots were ever written; what was lost. */
+/* The number of slots ever written to ring |i|, and its losses. */
 uint64_t fixture_head(uint32_t i);
 uint64_t fixture_lost(uint32_t i, enum ring_loss reason);
 /* All that the thread of ring |i| has recorded is taken away, as if it had been drained. */

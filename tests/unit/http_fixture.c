@@ -99,7 +99,7 @@ int http_fixture_connect(void)
 
 	ck_assert_uint_lt(n_peers, MAX_PEERS);
 	peers[n_peers++] = peer;
-	/* So that the kernel keeps little of what is not taken. */
+	/* The kernel keeps little of the bytes that the peer does not take. */
 	setsockopt(peer, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 	ck_assert_int_eq(connect(peer, (struct sockaddr *)&address, sizeof address), 0);
 	/* Its time begins when it is seen. */

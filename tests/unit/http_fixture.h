@@ -18,17 +18,20 @@ void http_fixture_tear_down(void);
 
 /* On a port that is free; |options->listener| is set here. */
 void http_fixture_serve(struct http_server_options *options);
-/* As an owner does: when its descriptor or its deadline says so, until neither does for a while. */
+/*
+ * Serves like an owner: at its descriptor's or its deadline's word, until neither comes for a
+ * while.
+ */
 void http_fixture_run(void);
 
 /* A connection that the server has seen. It is closed at the end. */
 int http_fixture_connect(void);
 void http_fixture_send(int peer, const char *text);
-/* What has come since, as text; static. */
+/* The bytes that have come since, as text; static. */
 const char *http_fixture_take(int peer);
 /* Asks, and takes the answer. */
 const char *http_fixture_ask(int peer, const char *text);
-/* As far as a peer can see that takes nothing. */
+/* Whether the connection is open, as far as a peer can see that takes nothing. */
 bool http_fixture_is_open(int peer);
 /* How much there is until the end that it must have. */
 size_t http_fixture_take_all(int peer);

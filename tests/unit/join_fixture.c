@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a forked child says when it joins; see join_fixture.h. */
+/* The messages of a forked child that joins; see join_fixture.h. */
 #include "tests/unit/join_fixture.h"
 
 #include <string.h>

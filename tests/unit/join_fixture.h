@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a forked child says when it joins, right or wrong, and whether descriptors stay open. */
+/* The messages of a forked child that joins, right or wrong, and whether descriptors stay open. */
 #ifndef TESTS_UNIT_JOIN_FIXTURE_H
 #define TESTS_UNIT_JOIN_FIXTURE_H
 

@@ -164,7 +164,7 @@ size_t lap_see_input(struct assemble_input *in)
 	return n;
 }
 
-/* As a reader has it, since some of it lies encoded in the spool. */
+/* The space as a reader of the file gets it, since some of it lies encoded in the spool. */
 static struct space *read_back(struct space *space, const struct recording *r)
 {
 	struct spooler *spooler = r->spooler;
@@ -181,7 +181,7 @@ static struct space *read_back(struct space *space, const struct recording *r)
 	return read;
 }
 
-/* As capture_trace.c does. */
+/* The events of the recording, taken like capture_trace.c does. */
 size_t lap_see(struct recording *r)
 {
 	struct assemble_input in = {

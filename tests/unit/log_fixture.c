@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What threads have recorded, written by hand; see log_fixture.h. */
+/* Logs of threads, written by hand; see log_fixture.h. */
 #include "tests/unit/log_fixture.h"
 
 #include <check.h>

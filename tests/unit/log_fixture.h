@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What threads have recorded, written by hand, and the trace that is made of it. Times are ticks since
- * the capture's start; 4 of them are a nanosecond.
+ * Logs of threads, written by hand, and the trace that is made of them. Times are ticks since the
+ * capture's start; 4 of them are a nanosecond.
  */
 #ifndef TESTS_UNIT_LOG_FIXTURE_H
 #define TESTS_UNIT_LOG_FIXTURE_H

@@ -23,7 +23,7 @@ void machine_fixture_open(const char *nvml);
 /* A sample, a second after the one before. */
 void machine_fixture_sample(void);
 
-/* What |text| says, "disk sda read", was in the last sample; NAN: unknown, or no such thing. */
+/* The value of |text|, for example "disk sda read", in the last sample; NAN: unknown, or absent. */
 double machine_fixture_get(const char *text);
 
 size_t machine_fixture_count(void); /* things in the history */

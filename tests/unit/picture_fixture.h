@@ -13,9 +13,9 @@ struct pictured {
 	int64_t n_kept; /* entries; -1: they are not what was written */
 };
 
-/* Of ring |i| in the recording |word|. To be freed. */
+/* A picture of ring |i| in the recording |word|. The caller frees it. */
 void pictured_take(struct pictured *p, uint32_t i, uint32_t word);
-/* Of its newest, so many slots at most; 0: all. */
+/* A picture of the newest slots, |share_slots| at most; 0: all. */
 void pictured_take_share(struct pictured *p, uint32_t i, uint32_t word, uint64_t share_slots);
 void pictured_free(struct pictured *p);
 /* Asserts that it is whole, and of a thread that has written |n| entries. */

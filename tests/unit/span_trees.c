@@ -43,7 +43,7 @@ static void put_point(struct thread_log *log, enum record_kind kind, unsigned de
 	char name[16];
 	uint32_t id;
 
-	/* Of each thread another: samples at one time would come in the order of arrival. */
+	/* Each thread has its own name: samples at one time would come in the order of arrival. */
 	snprintf(name, sizeof name, "point %d", (int)log->tid);
 	id = fixture_add_string(name);
 	if (kind == RECORD_INSTANT) {

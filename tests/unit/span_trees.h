@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a busy thread may have recorded: nested spans with arguments and points in them, at random (spooled_pick()). */
+/*
+ * Random records of a busy thread: nested spans with arguments and points in them, from
+ * spooled_pick().
+ */
 #ifndef TESTS_UNIT_SPAN_TREES_H
 #define TESTS_UNIT_SPAN_TREES_H
 

@@ -35,7 +35,7 @@ unsigned spooled_pick(unsigned n);
 void spooled_begin(void);
 /* All but a tail of |log|, which may be all, too, goes in parts of up to |max_part| slots. */
 void spooled_put(struct thread_log *log, unsigned max_part);
-/* What went and what is left in the logs becomes logs.space. */
+/* Makes logs.space of the spooled slots and of those left in the logs. */
 void spooled_assemble(void);
 
 /* |of|: NULL when there is none. |max_bytes| 0: any number. Owner: the caller (delivery_free). */

@@ -11,7 +11,7 @@
 #include "rpc/handoff.h"
 #include "tests/unit/rpc_fixture.h"
 
-/* So long nothing was taken: the reader is not reading. */
+/* After this time without progress the reader is taken for one that does not read. */
 #define MOMENT_MS 50
 
 static void on_cancel(struct rpc_call *call, void *context)

@@ -16,14 +16,14 @@
 #define MESSAGE_BYTES (1u << 20)
 
 struct writer {
-	/* What it does with the next call that arrives at STREAM_PATH: */
+	/* The reaction to the next call that arrives at STREAM_PATH: */
 	unsigned n_messages;
 	size_t bytes; /* of each */
 	int64_t timeout_ms; /* of each write; 0: PATIENCE_MS */
 	enum rpc_status status; /* and what it says then */
 	const char *text; /* NULL: "" */
 
-	/* What came of it: */
+	/* Its results: */
 	sem_t blocked; /* posted once, when a message was not taken for a moment */
 	_Atomic unsigned n_written;
 	int result; /* of the last write; after writer_end() */

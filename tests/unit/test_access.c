@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may ask, and what is said of who may not. Another user is to be had by root only. */
+/*
+ * Tests which users may connect, and how others are refused. Only root can test with another user.
+ */
 #include "daemon/serve/door/access.h"
 
 #include <check.h>

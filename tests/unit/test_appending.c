@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host daemon puts behind a trace that it passes on, and the sums of both. */
+/*
+ * Tests the counters that a host daemon appends to a trace that it passes on, and the sums of both.
+ */
 #include "daemon/host/calls/appending.h"
 
 #include <check.h>
@@ -78,7 +80,7 @@ static void tear_down(void)
 	machine_fixture_tear_down();
 }
 
-/* What the daemon sends in the place of a message. */
+/* The bytes that the daemon sends in the place of a message. */
 static void take_message(struct chunks *message)
 {
 	Reply *reply;
@@ -159,7 +161,7 @@ static int pass_right_trailer(Proftap__V1__MachineUsage *usage)
 	return pass_trailer(TRACE_BYTES, XXH3_64bits(TRACE, TRACE_BYTES), usage);
 }
 
-/* What came behind the trace: its number of events. */
+/* The number of events in the part after the trace. */
 static uint64_t check_part(void)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
@@ -202,7 +204,7 @@ START_TEST(the_part_is_behind_the_last_chunk)
 	announced = told->progress->xspace_bytes;
 	ck_assert_int_eq(pass_chunk("an XSpace of"), 0);
 	ck_assert_int_eq(pass_chunk(" a program"), 0);
-	/* What was announced comes, whatever else is wanted now. */
+	/* The announced part comes, whatever |wanted| says now. */
 	wanted.start_ns = 1;
 	ck_assert_int_eq(pass_right_trailer(&wanted), 1);
 	check_trailer(check_part());
@@ -262,7 +264,7 @@ START_TEST(damaged_trace_is_not_vouched_for)
 }
 END_TEST
 
-/* Of a later version. */
+/* The fields are those of a later version. */
 START_TEST(unknown_fields_stay)
 {
 	static const uint8_t bytes[] = {1, 'x'}; /* with its length */

@@ -114,7 +114,7 @@ static bool use(size_t n, bool with_formats, bool with_files)
 
 static const char *const names[] = {"counters", "environment", "links", "spans", "steps"};
 
-/* What an answer that broke off leaves: whatever is in front of the cut is read, and mended once more it is the same. */
+/* A truncated answer can be read up to the cut, and repairing it once more changes nothing. */
 START_TEST(files_cut_anywhere)
 {
 	char path[] = "/tmp/test_archive_XXXXXX.xplane.pb.broken";

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of an arena's rings when its server has ended: those that no thread took go, for good. */
+/*
+ * Tests that the rings that no thread took are given back for good when the arena's server has
+ * ended.
+ */
 #define PTAP_IMPL_BUILDING
 #include "lib/control/arena.h"
 

@@ -325,7 +325,7 @@ START_TEST(cuts_open_spans_where_their_thread_ended)
 }
 END_TEST
 
-/* What a thread of it begins while another one is at its end is not lost. */
+/* A span that one thread begins while another one is at its end is not lost. */
 START_TEST(cuts_open_spans_where_the_process_ended)
 {
 	struct thread_log *log = log_add(1, "t");

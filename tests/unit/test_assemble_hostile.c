@@ -27,7 +27,7 @@ static void put_good(void)
 	log_put(thread_log, RECORD_SPAN, good_id, 3999000, 400, 0, 0);
 }
 
-/* What the model promises to whoever reads it; it can be encoded, too. */
+/* Checks the model's promises to its readers, and that it can be encoded. */
 static void expect_sane(void)
 {
 	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;
@@ -184,7 +184,7 @@ END_TEST
 START_TEST(survives_a_run_time_name_that_is_missing)
 {
 	put_id(STRING_ID_DYNAMIC);
-	/* Where the name would be: its start looks like a text's type. */
+	/* The name's slot: its start looks like a text's type. */
 	log_put(thread_log, RECORD_SPAN, good_id, 1000 + (SLOT_NAME << 24), 40, 0, 0);
 	log_put(thread_log, RECORD_SPAN, STRING_ID_DYNAMIC, 40, 40, 0, 1);
 	log_put_slot(thread_log, slot_word0(good_id, SLOT_I64, 0), 1);

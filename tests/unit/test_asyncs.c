@@ -252,7 +252,7 @@ START_TEST(keeps_what_overlaps_very_much)
 		}
 	}
 	ck_assert_uint_eq(n_events, 5000);
-	/* Of 10,000 ns and 1 more of each later one. */
+	/* 10,000 ns each, and 1 more for each later one. */
 	ck_assert_int_eq(total_ns, 5000 * 10000 + 5000 * 4999 / 2);
 	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 0);
 	ck_assert_uint_eq(logs.space->warnings.n_texts, 0);

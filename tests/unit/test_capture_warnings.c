@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a capture: of one without anything to say, and of one whose clock went wrong. */
+/* Tests the warnings of a capture: of one without any, and of one whose clock went wrong. */
 #include "daemon/pipeline/recording/capture_warnings.h"
 
 #include <check.h>

@@ -38,7 +38,9 @@ static void begin_and_end(const struct ptap_impl_arg *arg, int yields)
 	if (!token.ring)
 		return;
 	atomic_fetch_add(&n_begun[token.word >> 2], 1);
-	/* Who waits for two rounds is not to wait for a time slice; and often the capture ends here. */
+	/*
+	 * A waiter for two rounds shall not wait for a time slice; and often the capture ends here.
+	 */
 	if (yields)
 		sched_yield();
 	ptap_impl_end(token);

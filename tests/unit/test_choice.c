@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of a host daemon's programs words mean. */
+/* Tests how words select programs of a host daemon. */
 #include "daemon/host/programs/choice.h"
 
 #include <check.h>

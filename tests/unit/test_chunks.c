@@ -185,7 +185,7 @@ START_TEST(lent_chunk_is_returned_once)
 	n_given_back = 0;
 	chunks_append(&from, "<", 1);
 	chunks_lend(&from, bytes, 4, give_back, &n_given_back);
-	/* Not into what is lent, nor behind it. */
+	/* Appending goes neither into the lent bytes nor right after them in their chunk. */
 	chunks_append(&from, ">", 1);
 	chunks_take(&c, &from);
 	ck_assert_int_eq(n_given_back, 0);
@@ -223,7 +223,7 @@ START_TEST(rewinding_keeps_room_of_its_own)
 	ck_assert_ptr_eq(chunks_reserve(&c, CHUNK_BYTES), room);
 	ck_assert_uint_eq(c.n_chunks, 1);
 	chunks_deinit(&c);
-	/* What is another's is not kept. */
+	/* Lent bytes are not kept. */
 	chunks_lend(&c, lent, 4, give_back, &n_given_back);
 	chunks_rewind(&c);
 	ck_assert_int_eq(n_given_back, 2);

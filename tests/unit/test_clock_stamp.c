@@ -170,7 +170,7 @@ static uint64_t read_data_bytes(void)
 	return (uint64_t)kib << 10;
 }
 
-/* As the traces of subprocesses are. */
+/* Traces of subprocesses lie after the plane in this way. */
 START_TEST(much_behind_the_plane_needs_no_memory)
 {
 	uint64_t most = read_data_bytes() + SPARE_BYTES;

@@ -168,7 +168,7 @@ static int get_number(const struct plane *plane, const struct trace_event *e)
 	return atoi(names_get(&plane->event_names, e->name));
 }
 
-/* Of events of the same times, the one that began first comes first: so is what holds the other. */
+/* Events of the same times are sorted by their begin: so the outer one comes first. */
 static void check_line(const struct plane *plane, const struct line *line)
 {
 	static const struct trace_event *found[MAX_EVENTS];
@@ -241,7 +241,7 @@ static void go_on(void)
 	play(rand() % 6);
 }
 
-/* Of those that were open when the look began each is there, and once, whether it has ended since or not. */
+/* Each span that was open when the look began is there once, whether it has ended since or not. */
 START_TEST(a_picture_has_each_that_was_open_once)
 {
 	struct pictured p;

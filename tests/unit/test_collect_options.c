@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What collectors are told of a capture's options. */
+/* Tests the text that tells collectors the options of a capture. */
 #include "daemon/pipeline/recording/collect_options.h"
 
 #include <check.h>
@@ -67,7 +67,7 @@ START_TEST(options_are_formatted_as_they_were_parsed)
 }
 END_TEST
 
-/* Of an option nobody can make two. */
+/* The value of an option cannot make a second option. */
 START_TEST(a_line_end_in_a_value_is_a_blank)
 {
 	set("other=1\ngpu_enable_nvtx_tracking=true");

@@ -98,7 +98,7 @@ static void set_state(enum arena_collect_state state)
 	atomic_store(&words->state, state);
 }
 
-/* As the control thread does. */
+/* Acknowledges like the control thread. */
 static void acknowledge(void)
 {
 	atomic_store(&fixture.arena->ack, fixture.target.command);
@@ -113,7 +113,7 @@ static void ask(void)
 	set_state(ARENA_COLLECT_TAKEN);
 }
 
-/* What it becomes in a trace: all of it, a line each. */
+/* The warnings in a trace: a line each. */
 static const char *warnings(void)
 {
 	static char all[8192];
@@ -431,7 +431,7 @@ START_TEST(a_ring_that_there_is_none_of_is_none)
 }
 END_TEST
 
-/* Nobody is waited for: it is not what was agreed upon. */
+/* The server does not wait: the state is none of the agreed ones. */
 START_TEST(a_state_that_there_is_none_of_is_the_end)
 {
 	static const uint32_t states[] = {ARENA_COLLECT_NONE, 77, UINT32_MAX};

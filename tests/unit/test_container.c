@@ -15,7 +15,7 @@
 #define POD_ "0a1b2c3d_4e5f_6071_8293_a4b5c6d7e8f9"
 #define STATIC_POD "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 
-/* What the kernel writes, and what is known by it. */
+/* Texts that the kernel writes, and the containers that they name. */
 static const struct {
 	const char *file;
 	const char *cgroup;
@@ -98,7 +98,7 @@ START_TEST(the_pid_inside_is_the_innermost)
 	expect_inside("Name:\tx\nNSpid:\t4242\nNSpgid:\t4242\n", 4242);
 	expect_inside("Name:\tx\nNSpid:\t4242\t7\nNSpgid:\t1\n", 7);
 	expect_inside("Name:\tx\nNSpid:\t4242\t300\t1\nNSpgid:\t1\n", 1);
-	/* Of a kernel without it. */
+	/* An old kernel has no such line. */
 	expect_inside("Name:\tx\nPid:\t4242\n", 4242);
 	expect_inside("Name:\tx\nNSpid:\tnone\n", 4242);
 }

@@ -49,7 +49,7 @@ START_TEST(sees_a_server_that_died_before_it_looked)
 }
 END_TEST
 
-/* As a server that lives gives it. Returns the word that is recorded. */
+/* Gives a command like a live server. Returns the word that is recorded. */
 static uint32_t command(uint32_t op, uint32_t arg)
 {
 	uint32_t number = atomic_load(&fixture.arena->command) + 1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was made of runs: found again for the same files, for a while, and never too much of it. */
+/*
+ * Tests the cache of conversions: they are found again for the same files, for a while, and within
+ * a limit.
+ */
 #include "daemon/host/web/conversions.h"
 
 #include <check.h>
@@ -21,7 +24,7 @@ static struct conversions conversions;
 static int dir_fd;
 static int made_fd; /* what proftap printed */
 
-/* As if it had been written long ago. */
+/* Makes the file look old. */
 static void age_file(const char *name, long nanoseconds)
 {
 	const struct timespec times[2] = {{.tv_sec = 1700000000}, {1700000000, nanoseconds}};
@@ -103,7 +106,7 @@ START_TEST(kept_conversion_is_found_again)
 	ck_assert_uint_eq(counts.n_made, 1);
 	ck_assert_uint_eq(counts.n_found, 1);
 	ck_assert_uint_eq(counts.n_bytes, 4);
-	/* Who asked at the same time made it, too. */
+	/* A second client at the same time made it, too. */
 	keep("run", report, 4);
 	conversions_count(&conversions, &counts);
 	ck_assert_uint_eq(counts.n_made, 2);
@@ -118,7 +121,7 @@ START_TEST(other_files_are_another_run)
 	ck_assert(!has("run", report));
 	ck_assert_int_eq(unlinkat(dir_fd, "three.xplane.pb", 0), 0);
 	ck_assert(has("run", report));
-	/* Of the same size and time, but not the same. */
+	/* This file has the same size and time, but other bytes. */
 	ck_assert_int_eq(renameat(dir_fd, "one.xplane.pb", dir_fd, ".old"), 0);
 	write_file("one.xplane.pb", "eno");
 	ck_assert(!has("run", report));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes in comes out, in pieces of any size, and is freed whatever was read of it. */
+/*
+ * Tests that a delivery's bytes come out as they went in, in pieces of any size, and are freed
+ * however much was read.
+ */
 #include "daemon/pipeline/assembly/delivery.h"
 
 #include <check.h>

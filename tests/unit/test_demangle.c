@@ -59,7 +59,7 @@ START_TEST(refuses_a_name_without_end)
 	ck_assert_int_eq(demangle(name, out), 1);
 	ck_assert_str_eq(out, "f(A*, P<A, A>, P<P<A, A>, P<A, A> >, "
 			      "P<P<P<A, A>, P<A, A> >, P<P<A, A>, P<A, A> > >)");
-	/* Of so many the last one would have 2^60 parts. */
+	/* The last one would have 2^60 parts. */
 	make_name(name, 60);
 	ck_assert_int_eq(demangle(name, out), 0);
 	ck_assert_int_eq(demangle("_Z5saxpyv", out), 1);

@@ -231,7 +231,7 @@ START_TEST(tokens_that_make_no_sense_end_nothing)
 }
 END_TEST
 
-/* What is dropped is an open span's loss, and closes nothing of others. */
+/* A dropped call is a loss of the open span, and closes no other one. */
 START_TEST(a_full_ring_counts_it_and_the_depth_is_right)
 {
 	uint32_t n = 0;

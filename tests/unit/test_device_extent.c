@@ -11,7 +11,7 @@
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/unit.h"
 
-/* Where log_fixture.h's time begins. */
+/* The begin of log_fixture.h's time. */
 #define BASE_NS 777
 
 static struct device_extents own;
@@ -122,7 +122,7 @@ START_TEST(the_clock_of_one_piece_is_that_of_all)
 }
 END_TEST
 
-/* Of the fixture's logs, which are empty then. */
+/* A slice of the fixture's logs, which are empty afterwards. */
 static struct slice *make_slice(void)
 {
 	struct slice *slice = slice_new(1);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is missing of devices is counted by reason and said; and records that make no sense, whatever they are, harm nobody. */
+/*
+ * Tests that lost device records are counted by reason and reported, and that invalid records are
+ * harmless.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

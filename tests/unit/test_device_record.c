@@ -50,7 +50,7 @@ START_TEST(invalid_records_are_refused)
 }
 END_TEST
 
-/* What it did not know is zero. */
+/* Fields that the plug-in did not know are zero. */
 START_TEST(an_older_plug_ins_record_is_shorter)
 {
 	struct ptap_device_record r = make(PTAP_DEVICE_KERNEL);

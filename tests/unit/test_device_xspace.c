@@ -123,7 +123,7 @@ START_TEST(is_cut_at_the_start)
 }
 END_TEST
 
-/* Of several with one name viewers read one only. */
+/* Viewers read only one of several planes with the same name. */
 START_TEST(has_other_names_where_ours_are_taken)
 {
 	char name[64];

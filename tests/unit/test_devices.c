@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What collectors recorded of devices, as planes: lines, names, times, stats and types. */
+/*
+ * Tests the planes of devices that are made of collectors' records: lines, names, times, stats and
+ * types.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -641,7 +644,10 @@ START_TEST(keeps_what_runs_across_the_start_or_the_stop)
 }
 END_TEST
 
-/* What it emits before the start and behind the stop is of the capture, whenever it was written. */
+/*
+ * Records that are emitted before the start or after the stop belong to the capture, whenever they
+ * were written.
+ */
 START_TEST(takes_records_whenever_they_were_written)
 {
 	const struct era nobody_knows = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What differs between two traces, and what only seems to. */
+/* Tests differences between two traces, and those that are chance. */
 #include "trace/report/diff.h"
 
 #include <check.h>
@@ -36,7 +36,7 @@ static void tear_down(void)
 	digest_fixture_close();
 }
 
-/* What was added until now is the first trace; a new space is begun. */
+/* Makes the events that were added until now the first trace; a new space is begun. */
 static void end_first(void)
 {
 	digest_space();
@@ -147,7 +147,7 @@ START_TEST(a_longer_recording_is_no_change)
 }
 END_TEST
 
-/* Nobody knows how long they took. */
+/* Their durations are unknown. */
 START_TEST(durations_of_cut_spans_do_not_compare)
 {
 	for (int i = 0; i < 10; i++)
@@ -189,7 +189,7 @@ START_TEST(slower_name_is_found)
 	for (int i = 0; i < DIFF_METRICS; i++) {
 		bool is_longer = i < DIFF_COUNT;
 
-		/* Of so few there is no slowest one in a thousand. */
+		/* So few spans have no slowest one in a thousand. */
 		if (i == DIFF_P999) {
 			ck_assert_int_eq(get("slower", DIFF_P999)->verdict, DIFF_TOO_FEW);
 			continue;
@@ -252,7 +252,7 @@ START_TEST(a_tail_fails_and_its_end_does_not)
 	ck_assert_uint_eq(count_outcomes(10, DIFF_FAILED), is_better ? 0 : 2);
 	ck_assert_str_eq(diff.v[0].name, "request");
 	ck_assert(diff.v[0].is_request);
-	/* What is in each request is as it was, but there is less of it a second. */
+	/* The contents of each request are the same, but there are fewer a second. */
 	ck_assert_int_eq(judge(DIFF_TOTAL, "parse", 10), DIFF_PASSED);
 	ck_assert_int_eq(judge(DIFF_RATE, "parse", 10), outcome);
 }
@@ -284,7 +284,7 @@ START_TEST(a_better_tail_passes_although_the_median_rises)
 }
 END_TEST
 
-/* As many of each, in another order, and one that took a thousand times as long. */
+/* Both have as many spans in another order, and one that took a thousand times as long. */
 START_TEST(an_outlier_is_no_difference)
 {
 	add_spans("a", 40, 1000);
@@ -430,7 +430,7 @@ START_TEST(changed_name_among_many_fails)
 }
 END_TEST
 
-/* Of more spans than are kept as they are. */
+/* These are more spans than are kept one by one. */
 START_TEST(histograms_are_compared)
 {
 	for (int k = 0; k < 2; k++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace amounts to: times by name, percentiles, order, steps, counters, and when nothing happened. */
+/*
+ * Tests the sums over a trace: times by name, percentiles, order, steps, counters, and idle times.
+ */
 #include "trace/report/digest.h"
 
 #include <check.h>
@@ -319,7 +321,7 @@ START_TEST(counters_have_range_mean_and_last)
 	ck_assert_double_eq(counters->v[0].min, -2);
 	ck_assert_double_eq(counters->v[0].max, 4);
 	ck_assert_double_eq(counters->v[0].last, -2);
-	/* Of the sixteenths that are 10 ns long. */
+	/* The sixteenths are 10 ns long. */
 	ck_assert_double_eq_tol(counters->v[0].slots[0], 1, 1e-12);
 	ck_assert_double_eq_tol(counters->v[0].slots[1], 1, 1e-12);
 	ck_assert_double_eq_tol(counters->v[0].slots[2], -2, 1e-12);
@@ -347,7 +349,7 @@ START_TEST(the_mean_of_a_rate_times_the_time_is_the_total)
 	ck_assert_double_eq_tol(counters->v[0].known_ns, 120, 1e-9);
 	/* Nothing is known of the time before the first sample. */
 	ck_assert_double_eq(counters->v[0].ns_of_slot[3], 0);
-	/* Of a moment alone all samples are alike. */
+	/* The counter has only one moment, so its samples are averaged. */
 	ck_assert_double_eq_tol(counters->v[1].mean, 1.5, 1e-12);
 }
 END_TEST
@@ -409,7 +411,7 @@ static void add_links(void)
 	plane_set_uint(plane, "dropped_traces", 17);
 }
 
-/* That of a capture's one line, which is counted without a view. */
+/* The totals of a capture's one line are counted without a view. */
 START_TEST(totals_are_those_of_the_trace_model)
 {
 	struct report_totals expected;
@@ -467,7 +469,10 @@ static void record_for(uint64_t ns)
 	add_environment(1000000, ns);
 }
 
-/* As JAX's server does, whose stop comes after it has collected the events. |asked_ms| is below 128. */
+/*
+ * Records like JAX's server, whose stop comes after it has collected the events. |asked_ms| is
+ * below 128.
+ */
 static void record_as_stock(uint64_t length_ns, uint8_t asked_ms)
 {
 	const uint8_t options[] = {9 << 3, asked_ms}; /* ProfileOptions.duration_ms */
@@ -539,7 +544,10 @@ START_TEST(a_stock_recording_is_as_long_as_was_asked)
 }
 END_TEST
 
-/* Of one that went on behind that, or was stopped before, or whose options say none, the last event tells. */
+/*
+ * The last event decides if the recording went on beyond its length, or was stopped before, or has
+ * no such option.
+ */
 START_TEST(else_it_is_as_long_as_its_events_reach)
 {
 	record_as_stock(9 * NS_PER_MS, _i == 0 ? 2 : _i == 1 ? 100 : 0);
@@ -566,7 +574,7 @@ START_TEST(missing_time_at_the_begin_is_not_idle)
 }
 END_TEST
 
-/* Of two of a run each has been recorded in its own time. */
+/* Each of two programs of a run has been recorded in its own time. */
 START_TEST(programs_of_a_run_are_measured_each_in_its_own_recording)
 {
 	struct diag d = DIAG_INIT;

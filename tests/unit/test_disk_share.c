@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The disk space that several traces share: which limit it has, and that room is given back. */
+/* Tests the disk space that several traces share: the limit, and the space that is given back. */
 #include "daemon/serve/remote/disk_share.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What proftap doctor prints: of a machine that permits nothing, and of a target. */
+/* Tests the output of proftap doctor: for a machine that permits nothing, and for a target. */
 #include "client/doctor/doctor.h"
 
 #include <check.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What proftap doctor says of GPUs, of the machine's and of a program's: each check with "yes" and with "no". */
+/*
+ * Tests the GPU checks of proftap doctor, for the machine and for a program: each with "yes" and
+ * with "no".
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What proftap doctor says of the kernel, of devices, and of containers: each check with "yes" and with "no". */
+/*
+ * Tests proftap doctor's checks of the kernel, of devices, and of containers: each with "yes" and
+ * with "no".
+ */
 #include <check.h>
 #include <errno.h>
 #include <linux/capability.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What recording needs, as proftap doctor finds it: each check by a machine that has it, and by one that has not. */
+/*
+ * Tests proftap doctor's checks of the needs of a recording: each on a machine that has it, and on
+ * one that has not.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -330,7 +333,7 @@ static int listen_at(const char *path)
 	return fd;
 }
 
-/* Who listens at the registry is this process, whose sockets are the fixture's. */
+/* The listener at the registry is this process, whose sockets are the fixture's. */
 START_TEST(the_ports_of_who_has_the_registry_are_found)
 {
 	char path[64];

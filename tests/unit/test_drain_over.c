@@ -242,7 +242,10 @@ START_TEST(tells_only_the_losses_of_its_own_time)
 }
 END_TEST
 
-/* Nor for a log: entries, of any length, of which some are overwritten before anybody comes. */
+/*
+ * A thread without a log has entries of any length, of which some are overwritten before the server
+ * reads them.
+ */
 START_TEST(counts_the_entries_of_a_thread_that_has_no_log)
 {
 	uint64_t begun;

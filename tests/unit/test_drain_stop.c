@@ -85,7 +85,7 @@ static void begin_around(void)
 	begin_two();
 }
 
-/* As behind a longjmp. */
+/* Ends like a thread after a longjmp. */
 static void end_around(void)
 {
 	ptap_impl_end(around);
@@ -98,7 +98,7 @@ static void begin_around_in_a_full_ring(void)
 		PTAP_INSTANT("filling");
 }
 
-/* Of one that goes on, for a flight recorder. */
+/* Ends one part, while the flight recorder goes on. */
 static void end_and_go_on(void)
 {
 	PTAP_INSTANT("before");

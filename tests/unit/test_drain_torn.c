@@ -28,7 +28,7 @@ START_TEST(reads_spans_that_are_open)
 }
 END_TEST
 
-/* As when a part could not be cut off for want of memory, and its log stayed. */
+/* A part could not be cut off for want of memory, and its log stayed. */
 START_TEST(reads_open_spans_anew)
 {
 	int error = 0;

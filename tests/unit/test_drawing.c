@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a timeline draws: which spans of a view are chosen, how deep they are, and how they are told. */
+/*
+ * Tests the drawing of a timeline: which spans of a view are chosen, how deep they are, and how
+ * they are told.
+ */
 #include "trace/report/drawing.h"
 
 #include <check.h>
@@ -100,7 +103,7 @@ static long long get(const char *key)
 	return json_integer_value(json_object_get(drawing, key));
 }
 
-/* Which ones. */
+/* The choice of spans. */
 
 START_TEST(spans_are_as_deep_as_others_are_around_them)
 {
@@ -114,14 +117,14 @@ START_TEST(spans_are_as_deep_as_others_are_around_them)
 	ck_assert_int_eq(get("n_left_out"), 0);
 	draw(10, 2);
 	ck_assert_str_eq(list(0), "a 0+100/0, b 10+50/1, d 70+10/1, e 100+5/0");
-	/* What is too deep was not left out for want of room. */
+	/* A span that is too deep is not counted as left out for want of room. */
 	ck_assert_int_eq(get("n_left_out"), 0);
 	draw(10, 1);
 	ck_assert_str_eq(list(0), "a 0+100/0, e 100+5/0");
 }
 END_TEST
 
-/* As on a device's streams. */
+/* Spans of a device's streams overlap. */
 START_TEST(overlapping_spans_lie_below_each_other)
 {
 	add("a", 0, 100, 0);
@@ -133,7 +136,7 @@ START_TEST(overlapping_spans_lie_below_each_other)
 }
 END_TEST
 
-/* What JAX's server saw of a thread is drawn in the thread's row, below what ours did. */
+/* Spans of a thread by JAX's server are drawn in the thread's row, below those of ours. */
 START_TEST(a_thread_that_two_servers_saw_is_one_track)
 {
 	const json_t *files;
@@ -236,7 +239,7 @@ START_TEST(first_of_equally_long_spans_are_kept)
 }
 END_TEST
 
-/* What is told of them. */
+/* The attributes of spans. */
 
 START_TEST(names_are_told_once)
 {
@@ -297,7 +300,7 @@ START_TEST(events_that_no_lane_can_hold_are_left_out)
 }
 END_TEST
 
-/* Of arrows "name track:ns/depth>track:ns/depth". */
+/* The arrows as "name track:ns/depth>track:ns/depth". */
 static const char *list_flows(void)
 {
 	static char text[1024];

@@ -92,7 +92,10 @@ static void *leave_open(void *unused)
 	return unused;
 }
 
-/* As live(), with a span that nobody ends. Returns when its ring was freed at the latest. */
+/*
+ * Like live(), with a span that never ends. Returns the last time at which its ring can have been
+ * freed.
+ */
 static uint64_t live_unended(void)
 {
 	pthread_t thread;
@@ -243,7 +246,10 @@ START_TEST(slots_beyond_the_budget_of_a_snapshot_are_counted)
 }
 END_TEST
 
-/* Of the memory that is left when a ring is copied out: the newest, or nothing, until there is more. */
+/*
+ * The copy of a ring gets the newest slots that fit into the memory left, or none, until there is
+ * more.
+ */
 START_TEST(a_ring_is_copied_out_as_far_as_there_is_memory)
 {
 	ended_pool_allow(&pool, 8192);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the machine used, behind the traces of programs that are recorded together: as far as there is room in the answer. */
+/*
+ * Tests the machine's counters that are appended to the traces of programs that are recorded
+ * together, within the answer's limit.
+ */
 #include "daemon/host/calls/ensemble.h"
 
 #include <check.h>
@@ -88,7 +91,7 @@ static void tear_down(void)
 	machine_fixture_tear_down();
 }
 
-/* As the answer has it: the first trace tells what is to be said of all. */
+/* The trace of the answer: the first one has the messages about all. */
 static struct space *read_trace(size_t i)
 {
 	struct delivery *trace = ensemble_steal_trace(&ensemble, i);

@@ -196,12 +196,12 @@ START_TEST(a_0_of_another_user_is_not_trusted)
 	}
 	waitpid(asker, &status, 0);
 	waitpid(pid, NULL, 0);
-	/* Who is not root cannot be another user. */
+	/* Only root can be another user. */
 	ck_assert(status == 0 || (geteuid() && status == 77 << 8));
 }
 END_TEST
 
-/* Nor that of one that has more rights, though it is the same user's. */
+/* The other process has more rights, though it has the same user. */
 START_TEST(a_0_of_one_with_capabilities_is_not_trusted)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -19,7 +19,7 @@ static int fd;
 static uint8_t data[N_BYTES];
 static uint8_t got[N_BYTES];
 
-/* What the kernel takes at a time is none of it when a signal comes, and otherwise little. */
+/* The fake kernel writes nothing when a signal comes, and otherwise few bytes at a time. */
 
 ssize_t __real_write(int to, const void *p, size_t n);
 ssize_t __real_pwrite(int to, const void *p, size_t n, off_t at);

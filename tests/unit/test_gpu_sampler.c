@@ -48,7 +48,7 @@ static struct gpu_sampler *start(void)
 	return s;
 }
 
-/* What comes last is of no interest. */
+/* Stops; the last samples do not matter. */
 static void stop(struct gpu_sampler *s)
 {
 	struct gpu_samples rest;
@@ -276,7 +276,7 @@ START_TEST(silence_is_said)
 	s = start();
 	await(s, has_a_sample);
 	fake_root_write("/hang", "");
-	/* What counts as silence. */
+	/* The time after which the GPU counts as silent. */
 	usleep(1200000);
 	gpu_samples_deinit(&samples);
 	gpu_sampler_stop(s, &samples, why);

@@ -139,7 +139,10 @@ START_TEST(leaves_later_events_where_they_are)
 }
 END_TEST
 
-/* What is open at the start is cut there, the outermost first; what had ended is left out. */
+/*
+ * Spans that are open at the start are cut there, the outermost first; those that had ended are
+ * left out.
+ */
 START_TEST(cuts_what_began_before_the_parents_start)
 {
 	add_event(&host->lines[0], 100, 50);

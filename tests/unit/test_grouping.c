@@ -94,7 +94,7 @@ START_TEST(names_can_be_rows)
 }
 END_TEST
 
-/* As Neuron's tools have it: each device of the run has a number of its own. */
+/* Neuron's tools give each device of the run its own number. */
 START_TEST(neurons_names_mean_the_same)
 {
 	add_threads_and_device();

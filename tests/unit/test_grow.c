@@ -84,7 +84,7 @@ START_TEST(too_many_are_refused)
 {
 	check_refusal(SIZE_MAX);
 	check_refusal(SIZE_MAX / sizeof(uint64_t) + 1);
-	/* As many bytes as 8 when they overflow. */
+	/* The product overflows to 8 bytes. */
 	check_refusal((SIZE_MAX >> 3) + 2);
 }
 END_TEST

@@ -104,7 +104,7 @@ int prctl(int option, ...)
 	}
 	if (option != PR_GET_TSC)
 		return (int)syscall(SYS_prctl, option, argument, 0, 0, 0);
-	/* As on a processor that has no such counter. */
+	/* A processor without such a counter fails like this. */
 	errno = EINVAL;
 	return -1;
 }

@@ -85,7 +85,7 @@ START_TEST(reads_the_cgroup_of_version_1)
 }
 END_TEST
 
-/* What is dirty must be written first, and what is used is asked for again. */
+/* Dirty pages must be written first, and used pages are read again. */
 START_TEST(files_are_no_usage)
 {
 	fake_root_write("/proc/self/cgroup", "10:memory:/app\n0::/app\n");

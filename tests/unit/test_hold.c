@@ -85,7 +85,7 @@ END_TEST
 
 /* Marks. */
 
-/* That of the |i|th of some that ended one after the other. */
+/* Makes the mark of the |i|th of several programs that ended one after the other. */
 static void mark(struct hold_mark *m, unsigned i, const char *name)
 {
 	const struct timespec times[2] = {{.tv_sec = i}, {.tv_sec = i}};
@@ -146,7 +146,7 @@ START_TEST(its_mark_goes_with_it_and_no_others)
 
 	snprintf(path, sizeof path, "%s", hold.mark.file.path);
 	ck_assert_int_eq(access(path, F_OK), 0);
-	/* Of a later program with that pid. */
+	/* The mark of a later program with that pid. */
 	hold_mark_make(&later, &way, "later");
 	hold_deinit(&hold);
 	ck_assert_int_eq(access(path, F_OK), 0);

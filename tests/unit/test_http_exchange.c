@@ -160,7 +160,7 @@ START_TEST(bodies_are_taken_up_to_their_bound)
 		http_fixture_ask(peer,
 			"POST /echo/a HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n0123456789a"),
 		"HTTP/1.1 413 ", "the body has more than 10 bytes\n");
-	/* What was too much was read, so that is no end. */
+	/* The server has read the bytes beyond the limit, so the connection stays open. */
 	check_answer(
 		http_fixture_ask(peer,
 			"POST /echo/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -355,7 +355,8 @@ START_TEST(backlog_of_a_slow_listener_is_bounded)
 END_TEST
 
 /*
- * What it takes does not renew the time of what waited before: it would need two thirds more of it.
+ * Bytes that the client takes do not renew the time limit of those that waited before: it would
+ * need two thirds more of it.
  */
 START_TEST(listener_that_trickles_is_dropped)
 {
@@ -406,7 +407,7 @@ START_TEST(one_user_does_not_push_out_others)
 }
 END_TEST
 
-/* Those that are being answered keep their places: a further one is turned away. */
+/* Clients that are being answered keep their places: another one is turned away. */
 START_TEST(client_being_served_keeps_its_place)
 {
 	struct http_counts counts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which requests pass: hosts, other sites' pages, and tokens. */
+/* Tests which requests pass: hosts, other sites' pages, and tokens. */
 #include "http/guard.h"
 
 #include <check.h>

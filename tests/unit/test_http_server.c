@@ -50,7 +50,7 @@ static void ask(size_t n_bytes)
 	http_fixture_run();
 }
 
-/* Of one that is not to get |n_bytes|. */
+/* Checks the time limit of a client that shall not get |n_bytes|. */
 static void check_deadline(int64_t patience_ms, size_t n_bytes)
 {
 	fixture_now_ms += patience_ms - 1;
@@ -95,7 +95,7 @@ START_TEST(client_that_reads_nothing_is_dropped)
 }
 END_TEST
 
-/* What it takes does not renew the time. */
+/* Bytes that the client takes do not renew the time limit. */
 START_TEST(client_that_reads_in_sips_is_dropped)
 {
 	char sip[100];

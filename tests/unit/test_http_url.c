@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request asks for, taken apart. */
+/* Tests the parser of request URLs. */
 #include "http/url.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom a process is, from a fake /proc, and becoming that. */
+/* Tests reading a process's identity from a fake /proc, and taking it on. */
 #include "daemon/kernel/identity.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a forked child may say at the door, and what it brings: hostile ones. */
+/* Tests the requests of forked children that join, with hostile ones among them. */
 #include "daemon/serve/children/joins.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the journal is sent. */
+/* Tests the messages to the journal. */
 #include "daemon/kernel/journald.h"
 
 #include <check.h>

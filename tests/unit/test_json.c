@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the JSON writer makes of nests, numbers and hostile texts. */
+/* Tests the JSON writer with nests, numbers and hostile texts. */
 #include "trace/json.h"
 
 #include <check.h>

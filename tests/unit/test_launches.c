@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which span was around which call, whatever the order in which they come, and how it is found again. */
+/* Tests finding the span around a call, in whatever order both come. */
 #include "daemon/pipeline/devices/launches.h"
 
 #include <check.h>
@@ -151,7 +151,7 @@ START_TEST(follows_nodes_to_where_they_were_made)
 	add_node(11, 10, 44, 1);
 	end_span(4, 40, 0);
 	add_node(12, 11, 60, 0);
-	/* Nobody knows of what it was made from. */
+	/* The original of this node is unknown. */
 	add_node(13, 99, 84, 1);
 	end_span(5, 80, 0);
 	/* From itself, by way of another one. */
@@ -191,7 +191,10 @@ static uint32_t expected[N_CALLS + 1];
 static uint32_t n_calls;
 static uint64_t now;
 
-/* What a thread does within |outermost| (0: nothing yet), with |depth| spans around it. */
+/*
+ * Random spans and calls of a thread within |outermost| (0: nothing yet), with |depth| spans around
+ * them.
+ */
 static void do_some(uint32_t outermost, unsigned depth)
 {
 	for (int n = 1 + rand() % 6; n > 0 && n_calls < N_CALLS; n--) {
@@ -233,7 +236,7 @@ START_TEST(is_right_of_any_tree)
 }
 END_TEST
 
-/* Of several threads, as their parts come to the spool. */
+/* Parts of several threads come to the spool in turns. */
 START_TEST(finds_those_of_all_threads)
 {
 	struct launch_stack stacks[8] = {{NULL, 0, 0}};

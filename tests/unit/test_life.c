@@ -21,7 +21,7 @@
 #include "lib/wire/arena.h"
 #include "tests/unit/unit.h"
 
-/* As libc calls it on newer architectures. */
+/* libc calls it on newer architectures. */
 #ifndef SYS_readlink
 #define SYS_readlink SYS_readlinkat
 #endif

@@ -20,7 +20,7 @@
 
 /* Between two visits here: the server's come each 10 ms at least. */
 #define VISIT_TICKS (LAP >> 5)
-/* So little goes to the spool. */
+/* The window is so small that slots go to the spool. */
 #define WINDOW_BYTES (16u << 10)
 #define MAX_BYTES (UINT64_C(64) << 20)
 /* A session's slices are a sixteenth of it. */
@@ -114,7 +114,7 @@ START_TEST(a_capture_dates_all_that_it_has)
 }
 END_TEST
 
-/* What its threads write is dated from a quarter of a lap before it began. */
+/* Records of its threads are dated from a quarter of a lap before its begin. */
 START_TEST(a_capture_over_a_recorder_dates_all_that_it_has)
 {
 	fixture_overwrite(1);

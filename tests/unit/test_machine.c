@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a machine uses, by files of /proc and /sys whose numbers are known: as the kernel writes them, and as no kernel should. */
+/*
+ * Tests a machine's counters with files of /proc and /sys that have known numbers: in the kernel's
+ * format, and in bad ones.
+ */
 #include "daemon/host/machine/machine.h"
 
 #include <check.h>
@@ -216,7 +219,7 @@ START_TEST(neural_processors_tell_how_long_they_were_busy)
 }
 END_TEST
 
-/* What should not be. */
+/* Bad files. */
 
 START_TEST(nothing_to_read_is_nothing_to_tell)
 {
@@ -293,7 +296,7 @@ START_TEST(more_things_than_there_is_room_for_are_left_out)
 	sample();
 	ck_assert_uint_eq(machine_fixture_count(), HISTORY_MAX_SUBJECTS);
 	ck_assert_double_eq(get("network n0 sent"), 0);
-	/* Those that have gone make room. */
+	/* Interfaces that have gone make room. */
 	write_net("1", "1");
 	sample();
 	sample();

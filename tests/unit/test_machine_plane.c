@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a machine used during a capture, as counters. */
+/* Tests the plane of a machine's counters during a capture. */
 #include "daemon/host/machine/machine_plane.h"
 
 #include <check.h>
@@ -208,7 +208,7 @@ START_TEST(a_rate_is_of_a_quarter_of_a_second_at_least)
 	write_files(10);
 	fake_root_write("/proc/stat", "cpu 10 0 0 9\ncpu0 9 0 0 9\nctxt 38\n");
 	cut_at_once(9.05, 9.1);
-	/* Of the second before, too: 19 kB in 1.1 s. */
+	/* The second before counts, too: 19 kB in 1.1 s. */
 	expect("network eth0 received bytes/s", "0 17272.7, 50 17272.7");
 	expect("machine context switches/s", "0 30, 50 30");
 	/* Two ticks of three, not one of one. */
@@ -248,7 +248,7 @@ START_TEST(extra_reading_does_not_change_the_samples)
 	ck_assert_uint_eq(machine_fixture_count(), n);
 	ck_assert_double_eq(machine_fixture_get("network eth0 received"), 9000);
 	ck_assert_double_eq(machine_fixture_get("memory used"), 9.0 * (1 << 30));
-	/* Of the whole second. */
+	/* These samples cover the whole second. */
 	write_files(20);
 	fake_root_write("/proc/stat", "cpu 11 0 0 11\ncpu0 9 0 0 9\nctxt 38\n");
 	machine_fixture_sample();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs use, by a fake /proc; how long it is kept; PSS. */
+/* Tests the counters of programs with a fake /proc, how long they are kept, and PSS. */
 #include <check.h>
 #include <errno.h>
 #include <glob.h>
@@ -174,7 +174,7 @@ START_TEST(more_programs_than_are_measured_are_no_harm)
 	machine_fixture_open(NULL);
 	sample();
 	ck_assert_uint_eq(machine_fixture_count(), MACHINE_MAX_PROCESSES);
-	/* Those that waited for a place. */
+	/* Programs that waited for a place. */
 	for (int i = 0; i < 8; i++)
 		machine_fixture_remove_program(0);
 	sample();

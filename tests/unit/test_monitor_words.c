@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Monitor says of a program whose names are no text. */
+/* Tests Monitor's answer for a program whose names are not valid text. */
 #include "daemon/serve/calls/monitor_text.h"
 
 #include <check.h>

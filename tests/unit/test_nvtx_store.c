@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of NVTX for good: memory, shelves, and wide texts on their way there. */
+/* Tests NVTX data that is kept for good: memory, shelves, and wide texts on their way there. */
 #include "lib/inject/nvtx/store.h"
 
 #include <check.h>
@@ -84,7 +84,7 @@ START_TEST(store_is_bounded)
 		n++;
 	ck_assert_uint_gt(n, STORE_MAX_BYTES / 4100 - 1);
 	ck_assert_uint_le(n, STORE_MAX_BYTES / 4000);
-	/* Who finds no room gets something all the same. */
+	/* A thread that finds no room still gets a usable name. */
 	while (store_take(8))
 		;
 	ck_assert_str_eq(nvtx_string_get(nvtx_domain_of(NULL), "x")->name,

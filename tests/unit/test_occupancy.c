@@ -8,7 +8,7 @@
 
 #include "tests/unit/unit.h"
 
-/* As the driver tells them. */
+/* Devices with the numbers that the driver reports. */
 #define DEVICE(major, minor, cores, threads, blocks, optin, shared, reserved)              \
 	{                                                                                  \
 		.compute_major = (major), .compute_minor = (minor), .core_count = (cores), \
@@ -120,7 +120,7 @@ START_TEST(knows_nothing_of_an_unknown_device)
 }
 END_TEST
 
-/* What comes after the newest that is known is taken for that. */
+/* A device newer than the newest known one is treated like that one. */
 START_TEST(takes_a_newer_device_for_the_newest)
 {
 	struct device_info info = h100;

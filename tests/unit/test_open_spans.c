@@ -70,7 +70,7 @@ END_TEST
 
 static struct ptap_impl_site task_site = {0, {0}, "task"};
 
-/* As two coroutines of one thread do that wait for each other. */
+/* Two coroutines of one thread that wait for each other do this. */
 START_TEST(counts_spans_that_end_after_the_one_around_them)
 {
 	struct ptap_impl_token first = ptap_impl_begin(&task_site, ptap_impl_word());
@@ -90,7 +90,7 @@ static void *end_span(void *token)
 	return NULL;
 }
 
-/* As a coroutine that goes on elsewhere, or an object that is destroyed there. */
+/* A coroutine that continues on another thread does this, or an object that is destroyed there. */
 START_TEST(keeps_a_span_open_that_another_thread_ends)
 {
 	struct ptap_impl_token token = ptap_impl_begin(&task_site, ptap_impl_word());

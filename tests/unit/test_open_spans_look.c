@@ -24,7 +24,7 @@ static void setup(void)
 
 	fixture_open();
 	word = fixture_start(3);
-	/* As the control thread leaves them. */
+	/* The state in which the control thread leaves them. */
 	atomic_store(&fixture.arena->word, word);
 	atomic_store(&fixture.arena->guest, 1);
 	self = (struct listed_thread){
@@ -165,7 +165,7 @@ static void *begin_and_end(void *unused)
 	return unused;
 }
 
-/* What is not marked is a stack that was there: "b" in "a", "c" in "b", each with its own argument. */
+/* An unmarked stack was real: "b" in "a", "c" in "b", each with its own argument. */
 START_TEST(a_stack_that_changes_is_whole_or_marked)
 {
 	static struct open_span stack[RECORD_MAX_DEPTH];

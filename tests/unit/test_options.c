@@ -426,7 +426,7 @@ START_TEST(words_are_of_a_list)
 }
 END_TEST
 
-/* Of each key that only known ones may look like, with a letter less. */
+/* Each key with a letter less, since only known keys have similar names. */
 START_TEST(names_each_key_that_is_misspelled)
 {
 	for (size_t i = 0; i < n_options; i++) {

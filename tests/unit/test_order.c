@@ -63,7 +63,7 @@ static int compare(const void *a, const void *b)
 	return 0;
 }
 
-/* What the records say, sorted by the library. */
+/* The events of the records, sorted by the library. */
 static struct trace_event *sort_records(void)
 {
 	struct trace_event *v = calloc(thread_log->n_slots + 1, sizeof *v);
@@ -119,7 +119,7 @@ START_TEST(orders_random_trees_with_losses)
 }
 END_TEST
 
-/* Of records that make no tree: a clock that went back, or a program that writes at random. */
+/* The records make no tree: a clock went back, or a program writes at random. */
 START_TEST(orders_what_does_not_nest)
 {
 	srand((unsigned)_i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told of files that are no XSpaces, and that nothing is told of those that are. */
+/* Tests that files in other formats are recognised, and that no XSpace is taken for one. */
 #include "trace/read/archive.h"
 
 #include <check.h>
@@ -60,7 +60,7 @@ START_TEST(spaces_are_let_through)
 	check_found(FIND("\x12\x01x\x1a\x01y\x22\x01z"), "none");
 	/* A plane with an id, a name and a stat. */
 	check_found(FIND("\x0a\x07\x08\x01\x12\x01p\x32\x00"), "none");
-	/* Of a newer kind: one that has lines may have fields that are not known yet. */
+	/* A plane of a newer version: one with lines may have unknown fields. */
 	check_found(FIND("\x0a\x04\x3a\x00\x1a\x00\x50\x01"), "none");
 	check_found(FIND("\x0a\x04\x1a\x00\x40\x05\x50\x01"), "none");
 }

@@ -34,7 +34,7 @@ static void put(uint64_t number)
 	ck_assert_int_eq(outlet_put(&outlet, 5, &e, device_entry_bytes(DEVICE_COUNTER)), 0);
 }
 
-/* That of entry |i| in the log, each three slots and the record. */
+/* The number of entry |i| in the log; each entry has three slots and the record. */
 static uint64_t find_number(size_t i)
 {
 	const struct slot *slot = &drained.drain.logs[0]->slots[i * 4];
@@ -153,7 +153,7 @@ START_TEST(sleeps_for_longer_while_nobody_comes)
 
 	ck_assert_int_eq(pthread_create(&thread, NULL, count_naps, &n), 0);
 	await_full();
-	/* So long the server is stopped. */
+	/* The server is stopped for this time. */
 	nanosleep(&half_a_second, NULL);
 	atomic_store(&fixture.arena->collect.is_cancelled, 1);
 	pthread_join(thread, &n_naps);

@@ -121,7 +121,10 @@ START_TEST(keeps_names_and_facts_and_no_events)
 }
 END_TEST
 
-/* That of a stock server is as long as was asked: its stop is when it had collected all. */
+/*
+ * A stock server's recording is as long as requested: its stop time is when it had collected
+ * everything.
+ */
 START_TEST(tells_how_long_the_recording_was)
 {
 	const uint8_t options[] = {9 << 3, 3}; /* ProfileOptions.duration_ms */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose process it is, from a fake /proc. */
+/* Tests finding the owner of a process in a fake /proc. */
 #include "daemon/kernel/identity.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a file that XProf cannot read. */
+/* Tests the messages about a file that XProf cannot read. */
 #include "client/capture/part_files.h"
 
 #include <check.h>

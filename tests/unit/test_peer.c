@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is at the other end, asked of the kernel about real loopback connections. */
+/* Tests finding the peer of real loopback connections by the kernel's tables. */
 #include "daemon/kernel/peer.h"
 
 #include <arpa/inet.h>
@@ -201,7 +201,7 @@ START_TEST(does_not_trust_a_socket_without_an_owner)
 }
 END_TEST
 
-/* As when its owner has closed it long ago: the kernel knows no socket there any more. */
+/* The owner closed it long ago: the kernel knows no socket there any more. */
 START_TEST(does_not_take_a_socket_that_vanished_for_a_remote_one)
 {
 	static const struct {

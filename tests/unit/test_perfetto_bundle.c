@@ -59,7 +59,7 @@ START_TEST(room_of_a_large_event_is_not_kept)
 }
 END_TEST
 
-/* What zlib counts ends at 4 GB; nobody looks at the bytes before that is found. */
+/* zlib's counters end at 4 GB; the event's bytes are not read before that is found. */
 START_TEST(an_event_that_is_too_large_is_told)
 {
 	put(100);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which archives are one machine: test_perfetto has what becomes of it. */
+/* Tests which archives are one machine; test_perfetto tests the resulting trace. */
 #include "trace/codec/perfetto.h"
 
 #include <check.h>

@@ -52,7 +52,7 @@ static int64_t place(int64_t start_ns, int64_t duration_ns)
 	return perfetto_rows_place(&rows, &writer, view->tracks, start_ns, duration_ns);
 }
 
-/* As many rows, one below the other, all of them full. */
+/* Fills |n| rows, one below the other. */
 static void fill(int64_t n)
 {
 	for (int64_t i = 0; i < n; i++) {

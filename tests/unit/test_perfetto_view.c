@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is too large for a browser, by what a conversion says that it has written. */
+/* Tests the limit of a browser, by the numbers that a conversion has written. */
 #include "client/view/perfetto_view.h"
 
 #include <check.h>
@@ -36,7 +36,7 @@ int __wrap_conversion_write(const struct trace_conversion *c, const struct view 
 	return 0;
 }
 
-/* Nobody else shall have to leave the port free. */
+/* No real port is opened. */
 int __wrap_trace_server_open(struct trace_server *s, struct diag *d)
 {
 	(void)s;
@@ -45,7 +45,7 @@ int __wrap_trace_server_open(struct trace_server *s, struct diag *d)
 	return 0;
 }
 
-/* Not for long. */
+/* It returns at once. */
 int __wrap_trace_server_run(struct trace_server *s, struct diag *d)
 {
 	n_served = s->n_bytes;
@@ -53,7 +53,7 @@ int __wrap_trace_server_run(struct trace_server *s, struct diag *d)
 	return EXIT_FAILED;
 }
 
-/* What it says of that. */
+/* The messages about a trace of that size. */
 static const char *show(uint64_t n_items, uint64_t n_bytes)
 {
 	static struct diag d;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a program lives, as text. */
+/* Tests the text about the place of a program. */
 #include "client/target/targets.h"
 
 #include <check.h>

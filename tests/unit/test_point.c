@@ -110,7 +110,10 @@ static const char *name_behind(uint64_t at, unsigned *n)
 	return text;
 }
 
-/* As expect_mark(), with a run-time name and a number of |type|. Returns where the next record is. */
+/*
+ * Like expect_mark(), with a run-time name and a number of |type|. Returns the position of the next
+ * record.
+ */
 static uint64_t expect_named(
 	uint64_t at, enum record_kind kind, const char *name, enum slot_type type, uint64_t bits)
 {
