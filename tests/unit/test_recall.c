@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What collectors have said of things, said again. */
+/* Tests that facts that collectors have reported are repeated for a later capture. */
 #include "lib/collect/recall.h"
 
 #include <check.h>

@@ -20,7 +20,7 @@
 #include "daemon/target/family.h"
 #include "tests/unit/guest_fixture.h"
 
-/* As many as are kept, and some. */
+/* The number of children that are kept, and a few more. */
 #define N_KEPT 64u
 #define N_MORE 3u
 #define N_CHILDREN (N_KEPT + N_MORE)
@@ -246,7 +246,7 @@ static void start_alone(void)
 	start(1);
 }
 
-/* What it holds. */
+/* The recorder's content. */
 
 START_TEST(recorder_that_has_only_begun_has_no_content)
 {
@@ -259,7 +259,7 @@ START_TEST(records_of_a_thread_are_content)
 {
 	start(1);
 	ck_assert_int_eq(recorder_has_content(&recorder), 1);
-	/* Of an earlier recording. */
+	/* These records are those of an earlier recording. */
 	atomic_fetch_add(&program.arena->word, 4);
 	ck_assert_int_eq(recorder_has_content(&recorder), 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of how far back a flight recorder's snapshot reaches. */
+/* Tests the sentences about the time that a flight recorder's snapshot covers. */
 #include "client/answer/summary.h"
 
 #include <check.h>
@@ -75,7 +75,7 @@ START_TEST(says_how_far_memory_reached)
 }
 END_TEST
 
-/* What a ring overwrote was older than what was asked for. */
+/* The ring overwrote only records older than the request. */
 START_TEST(says_that_all_that_was_asked_for_is_there)
 {
 	static const char text[] =
@@ -84,7 +84,7 @@ START_TEST(says_that_all_that_was_asked_for_is_there)
 
 	add_process(1, 1000, 0);
 	expect_text(500, text);
-	/* Of a span that began long before. */
+	/* One of its spans began long before. */
 	add_process(2, 0, 500000000);
 	expect_text(500, text);
 	add_process(3, 0, 499000000);

@@ -26,7 +26,7 @@ static char root[64];
 static struct repository repository;
 static struct recorder_run run;
 
-/* What the look finds, and whether the program dies in the middle of it. */
+/* The result of the check, and whether the program dies in the middle of it. */
 static int found;
 static int dies;
 static int n_looks;
@@ -54,7 +54,7 @@ static void look(int r, int is_last)
 	recorder_run_look_at_rights(&run);
 }
 
-/* Of one byte. */
+/* Writes a run of one byte. */
 static void write_run(void)
 {
 	struct capture_result result = {.is_empty = 0};
@@ -130,7 +130,7 @@ START_TEST(last_check_of_a_dead_program_counts)
 }
 END_TEST
 
-/* Of a process that is ending there is nothing to be seen, which looks like fewer rights. */
+/* A process that is ending shows nothing, which looks like fewer rights. */
 START_TEST(a_look_in_the_middle_of_its_death_does_not)
 {
 	look(0, 0);

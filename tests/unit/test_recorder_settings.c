@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What program and environment say of the flight recorder. */
+/* Tests the flight recorder's settings by the program and by the environment. */
 #define PTAP_IMPL_BUILDING
 #include <check.h>
 #include <errno.h>

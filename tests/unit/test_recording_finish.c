@@ -95,7 +95,7 @@ START_TEST(recording_without_a_recorder_ends_at_once)
 }
 END_TEST
 
-/* What its recorder holds is for its heirs: see recorder_end.h. */
+/* The recorder's content is kept for later clients: see recorder_end.h. */
 START_TEST(a_program_that_is_gone_is_looked_after_later)
 {
 	atomic_store(&patience_ns, 20 * NS_PER_MS);

@@ -307,7 +307,7 @@ static void add_ended(int64_t pid, const char *ending)
 	add("serve", 0, 1000, 0);
 }
 
-/* Nobody asks why a program ended that ended well. */
+/* A good end needs no explanation. */
 START_TEST(good_ends_are_one_line)
 {
 	for (int pid = 100; pid < 164; pid++)
@@ -350,7 +350,7 @@ static void assert_is_whole(const char *name)
 	ck_assert_ptr_null(strstr(text, "…"));
 }
 
-/* Of the name's characters each takes two columns of the 26 that are left of 80. */
+/* Each of the name's characters takes two columns of the 26 that are left of 80. */
 START_TEST(names_are_cut_where_the_page_ends)
 {
 	char wide[4 * 30 + 1] = "";
@@ -431,7 +431,7 @@ START_TEST(json_tells_of_a_recorder)
 	report = write_report(report_write_json);
 	ck_assert_ptr_nonnull(strstr(report, "\"reason\":\"queue is full\""));
 	ck_assert_ptr_nonnull(strstr(report, "\"windows\":[\"main\",\"\",\"www"));
-	/* Of a stranger's line a part is enough. */
+	/* A part of a foreign line is enough. */
 	ck_assert_ptr_null(strstr(report, windows + sizeof windows - 1 - 256));
 	ck_assert_ptr_nonnull(strstr(report, windows + sizeof windows - 1 - 255));
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a hostile request can cost; what requests mean is tested with real clients (tests/interop). */
+/*
+ * Tests the cost of hostile requests; tests/interop tests the meaning of requests with real
+ * clients.
+ */
 #include "daemon/serve/message/request.h"
 
 #include <check.h>

@@ -13,7 +13,7 @@
 #include "daemon/pipeline/recording/capture.h"
 #include "tests/unit/unit.h"
 
-/* What was told to whom, in the order in which it was. */
+/* The answers, in their order. */
 static struct {
 	char ids[16];
 	size_t n;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program has given up since its server started, from a fake /proc. */
+/*
+ * Tests finding the rights that a program has given up since its server started, in a fake /proc.
+ */
 #include "daemon/target/rights.h"
 
 #include <check.h>
@@ -141,12 +143,12 @@ START_TEST(hidden_namespace_of_a_stranger_counts_as_another)
 {
 	show_places((size_t)_i);
 	ck_assert_int_eq(compare_with("7\t7\t7\t7", "0000000000000003", "0"), -EACCES);
-	/* Of a program that has started this server it is the same. */
+	/* The namespace of a program that has started this server is the same. */
 	ck_assert_int_eq(rights_check(fake_root, 42, &d), 0);
 }
 END_TEST
 
-/* Of two filters nobody can say that they are one. */
+/* Two filters cannot be compared. */
 START_TEST(a_stranger_with_a_filter_is_another)
 {
 	show_places(N_PLACES);

@@ -223,7 +223,7 @@ START_TEST(keeps_numbers_whole_across_the_wrap)
 }
 END_TEST
 
-/* As if the innermost open span had begun |ticks| ago. */
+/* Makes the innermost open span begin |ticks| ago. */
 static void age(uint64_t ticks)
 {
 	uint32_t at = atomic_load(&ring->depth) - 1;

@@ -70,7 +70,7 @@ static void stop_writers(void)
 		pthread_join(writers[i].thread, NULL);
 }
 
-/* Of the threads that write, the one that has written least. */
+/* Whether the writer that has written least has written so many slots. */
 static int have_all_written(uint64_t n_slots)
 {
 	for (uint32_t i = 0; i < N_WRITERS; i++)
@@ -167,7 +167,7 @@ struct turns {
 
 static void see(struct turns *turns, unsigned depth, uint64_t start, uint64_t n)
 {
-	/* What came after the instant is none of its. */
+	/* Events after the instant do not count. */
 	if ((int64_t)((turns->t_ticks - start) << 16) < 0)
 		return;
 	ck_assert_uint_lt(depth, 2);

@@ -58,7 +58,7 @@ static void setup(void)
 	recorder_init(&recorder, &laps.family);
 }
 
-/* What there is of the last |last_ms|, by its time; laps.n_undated besides. */
+/* The number of records of the last |last_ms|; sets laps.n_undated. */
 static size_t snapshot(uint64_t last_ms)
 {
 	struct recording part;
@@ -67,7 +67,7 @@ static size_t snapshot(uint64_t last_ms)
 	played.now += 300;
 	ck_assert_int_eq(recorder_cut(&recorder, last_ms, &part), 0);
 	part_origin_set(&part);
-	/* As recorder_snapshot.c. */
+	/* recorder_snapshot.c does the same. */
 	part.budget.window_bytes = recorder.recording.budget.window_bytes;
 	n = lap_see(&part);
 	recording_part_deinit(&part);
@@ -165,7 +165,9 @@ START_TEST(undatable_records_are_counted)
 }
 END_TEST
 
-/* As often as it is noted, for months: the oldest ones cannot be dated, the others can. */
+/*
+ * The thread is noted that often, for months: the oldest records cannot be dated, the others can.
+ */
 START_TEST(a_thread_that_writes_seldom_has_a_bound)
 {
 	size_t n_found;
@@ -278,7 +280,7 @@ START_TEST(a_capture_has_nothing_that_began_before)
 	timeline_init(&timeline, 1);
 	timeline_add(&timeline, (struct clock_pair){played.now, lap_to_ns(played.now)});
 	in.start_ticks = in.window_ticks = played.now;
-	/* As recording_begin(). */
+	/* recording_begin() does the same. */
 	in.earliest_ticks = played.now - LAP / 4;
 	played.now += 3000;
 	for (int i = 0; i < N_PLAYERS; i++) {

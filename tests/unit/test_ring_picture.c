@@ -134,7 +134,10 @@ START_TEST(keeps_whole_entries_of_all_lengths)
 }
 END_TEST
 
-/* Where there is less memory than a ring takes; what is older is counted, by why it is not there. */
+/*
+ * There is less memory than a ring takes; older records are counted by the reason why they are
+ * missing.
+ */
 START_TEST(keeps_the_newest_that_there_is_memory_for)
 {
 	srand(4712);
@@ -260,7 +263,10 @@ static void write_meanwhile(void)
 		write_entry(1 + i % MAX_SLOTS);
 }
 
-/* So many that some, or all, of what is copied or was copied is overwritten. What was written until the look is counted. */
+/*
+ * Writes so much that some, or all, of the copied slots are overwritten. Slots written until the
+ * look are counted.
+ */
 static void look_while_it_writes(uint32_t n)
 {
 	uint64_t n_before = n_written;
@@ -329,7 +335,7 @@ static void end_two_among_others(void)
 		PTAP_INSTANT("behind");
 }
 
-/* As of a thread that stops, or is killed, between the two stores of an end. */
+/* Leaves the state of a thread that stops, or is killed, between the two stores of an end. */
 static void end_without_depth(void)
 {
 	PTAP_END();
@@ -360,7 +366,7 @@ static unsigned count_spans(const struct pictured *p)
 	return n;
 }
 
-/* Of three spans that were open before the look each is there once. */
+/* Each of the three spans that were open before the look is there once. */
 START_TEST(has_a_span_that_ends_meanwhile_once)
 {
 	struct pictured p;
@@ -431,7 +437,7 @@ static void mark_what_is_not_copied(void)
 		atomic_store(&fixture_ring(0)->marks[i].position, n_written / 2);
 }
 
-/* Of a target that changes its mind in the middle of a look. */
+/* The target changes its words in the middle of a look. */
 START_TEST(does_not_trust_what_it_was_told_before)
 {
 	struct pictured p;
@@ -464,7 +470,7 @@ START_TEST(survives_noise)
 		for (size_t i = 0; i < ring_stride_bytes(FIXTURE_RING_BYTES) / 4; i++)
 			noise[i] = (uint32_t)rand() * 3u;
 		atomic_store(&ring->word, word);
-		/* So that it is looked at more closely. */
+		/* The look takes the slow path then. */
 		if (round % 3) {
 			atomic_store(&ring->head, (unsigned)rand() % (3 * FIXTURE_SLOTS));
 			atomic_store(&ring->first, (unsigned)rand() % FIXTURE_SLOTS);

@@ -150,7 +150,10 @@ START_TEST(late_reader_gets_the_whole_answer)
 }
 END_TEST
 
-/* Of several times the grace, and never more than a piece of the answer within it. */
+/*
+ * The answer takes several times the grace, and the reader takes no more than a piece of it within
+ * the grace.
+ */
 START_TEST(slow_reader_gets_the_whole_answer)
 {
 	struct rpc_pending *pending;

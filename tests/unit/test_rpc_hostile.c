@@ -73,7 +73,7 @@ static grpc_byte_buffer *zeros(size_t n)
 	return message;
 }
 
-/* What a stranger has on its side of one call. */
+/* A hostile client's side of one call. */
 struct side {
 	grpc_completion_queue *queue;
 	grpc_channel *channel;

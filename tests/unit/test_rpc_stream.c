@@ -138,7 +138,7 @@ START_TEST(slow_reader_holds_only_the_writer)
 }
 END_TEST
 
-/* Not even the first message, which may be a large one, is taken before somebody wants it. */
+/* Not even the first message, which may be a large one, is taken before the reader wants it. */
 START_TEST(answer_stays_with_its_server_until_it_is_asked_for)
 {
 	struct writer w = {.n_messages = 2, .bytes = 16 * MESSAGE_BYTES};
@@ -215,7 +215,10 @@ static void reset_peak(void)
 	fclose(file);
 }
 
-/* Of both sides together; the reader waits in the beginning, and whenever it has read a tenth. */
+/*
+ * The memory is that of both sides together; the reader waits in the beginning, and whenever it has
+ * read a tenth.
+ */
 START_TEST(long_stream_needs_little_memory)
 {
 	struct writer w = {.n_messages = LONG_STREAM, .bytes = MESSAGE_BYTES};

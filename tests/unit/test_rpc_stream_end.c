@@ -292,8 +292,8 @@ static void end_some_way(int i)
 }
 
 /*
- * What gRPC keeps for later grows in the beginning, and its threads come and go. A call alone is
- * more than 256 bytes.
+ * gRPC's caches grow in the beginning, and its threads come and go. A call alone takes more than
+ * 256 bytes.
  */
 static bool are_alike(const struct holdings *first, const struct holdings *now)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of runs: taken from reports, told as long as the files are the same, and never of too many. */
+/*
+ * Tests the facts about runs: they come from reports, hold while the files are the same, and are
+ * limited in number.
+ */
 #include "daemon/host/web/run_facts.h"
 
 #include <check.h>
@@ -120,7 +123,7 @@ START_TEST(other_files_are_not_known)
 	other = state;
 	strcpy(other.name, "mine_2");
 	ck_assert(!run_facts_has(cache, &other));
-	/* What is read anew takes the place of the older state. */
+	/* Facts of a newer state replace the older ones. */
 	set(&other, report);
 	other.n_bytes++;
 	set(&other, report);

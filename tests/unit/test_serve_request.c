@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program that wants a server may say, and bring: hostile ones. */
+/*
+ * Tests the requests of programs for a server, and the descriptors that come with them: hostile
+ * ones.
+ */
 #include "daemon/serve/children/starter.h"
 
 #include <arpa/inet.h>
@@ -114,7 +117,7 @@ START_TEST(takes_an_arena_and_a_listener)
 	ck_assert_uint_eq(got.is_program, 1);
 	ck_assert_int_ge(brought.arena, 0);
 	ck_assert_int_eq(fcntl(brought.arena, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-	/* Who accepts there is not kept waiting. */
+	/* An accept() there does not block. */
 	ck_assert_int_eq(fcntl(brought.listener, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
 	close(brought.arena);
 	close(brought.listener);

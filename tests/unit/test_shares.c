@@ -12,7 +12,7 @@
 
 static struct shares shares;
 
-/* Of |n_slots| for those that want so many each. */
+/* The limit for a ring of |n_slots| and three threads that want |a|, |b| and |c| slots. */
 static uint64_t find(uint64_t n_slots, uint64_t a, uint64_t b, uint64_t c)
 {
 	shares_deinit(&shares);
@@ -60,7 +60,7 @@ static uint64_t emit(unsigned n)
 	return fixture_now();
 }
 
-/* Of a ring that went round. */
+/* The ring has wrapped around. */
 START_TEST(recently_ended_records_of_a_ring_are_wanted)
 {
 	uint64_t head;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes into a sink comes out of its descriptor: bytes of any amount, numbers, and texts as JSON and CSV have them. */
+/*
+ * Tests that the bytes put into a sink come out of its descriptor: bytes of any amount, numbers,
+ * and texts in JSON and CSV.
+ */
 #include "trace/codec/sink.h"
 
 #include <check.h>

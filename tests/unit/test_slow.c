@@ -128,7 +128,9 @@ START_TEST(few_slow_ones_are_found)
 }
 END_TEST
 
-/* Of so many the durations are known to 0.4 % only; typical are those that the quartiles stand for all the same. */
+/*
+ * The durations of so many spans are known to 0.4 % only; the quartiles still select typical ones.
+ */
 START_TEST(some_of_very_many_equal_spans_are_typical)
 {
 	const struct slow_group *group;
@@ -152,7 +154,7 @@ START_TEST(without_a_tail_nothing_is_slow)
 }
 END_TEST
 
-/* Where durations spread without a gap the slowest hundredth is looked at. */
+/* Durations spread without a gap, so the slowest hundredth counts as slow. */
 START_TEST(slowest_hundredth_of_a_wide_spread_is_taken)
 {
 	for (int i = 0; i < 1000; i++)
@@ -268,7 +270,7 @@ START_TEST(concurrent_span_of_another_thread_is_found)
 	ck_assert_double_eq_tol(other->open[SIDE_TYPICAL], 0, 1e-9);
 	ck_assert_str_eq(name_of(find_other(group, "merge")->around), "compaction");
 	ck_assert_ptr_null(find_other(group, "watch"));
-	/* Neither a unit itself nor what lies in it is elsewhere. */
+	/* Neither a unit itself nor its children are concurrent spans. */
 	ck_assert_ptr_null(find_other(group, "request"));
 	ck_assert_ptr_null(find_other(group, "inner"));
 }
@@ -421,7 +423,7 @@ START_TEST(async_spans_are_taken_apart_by_their_id)
 	ck_assert_double_eq_tol(slow_get_self_growth(group, 0), 0, 1);
 	ck_assert_double_eq_tol(
 		slow_get_share(group, &group->nodes[encode], SIDE_TYPICAL), 1, 1e-9);
-	/* What it consists of is not elsewhere. */
+	/* The unit's children are no concurrent spans. */
 	ck_assert_ptr_null(find_other(group, "decode"));
 	ck_assert_ptr_null(find_other(group, "evict"));
 }

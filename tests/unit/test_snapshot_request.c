@@ -45,7 +45,7 @@ static const char *get_why(void)
 	return get_snapshot()->why[arena_snapshot_text(atomic_load(&get_snapshot()->word))];
 }
 
-/* What the server does when the run is written. */
+/* The server's step when the run is written. */
 static void finish(void)
 {
 	atomic_store(&get_snapshot()->word,
@@ -218,7 +218,7 @@ START_TEST(says_that_no_recorder_runs)
 }
 END_TEST
 
-/* As after its server has died, or before there was one. */
+/* The server has died, or has never run. */
 START_TEST(says_so_where_no_server_runs)
 {
 	atomic_store(&guest_get()->is_serving, 0);
@@ -288,7 +288,7 @@ static void set_up(void)
 	atomic_store(&guest_get()->is_serving, 1);
 }
 
-/* What came of the one before it is told the first time that somebody asks; this one may be better off. */
+/* The first answer after a failure tells it, even if the newer run is written. */
 START_TEST(a_run_that_could_not_be_written_is_told_with_the_next)
 {
 	ck_assert_int_eq(ptap_snapshot("first"), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server's and a client's sockets are set to. */
+/* Tests the options of a server's and of a client's sockets. */
 #include "rpc/socket.h"
 
 #include <check.h>

@@ -223,7 +223,7 @@ static void expect_stripped(const char *address, const char *stripped)
 	ck_assert_pstr_eq(o.address, stripped);
 }
 
-/* As PROFTAP_SERVER and clients write them; nothing else becomes an address by that. */
+/* PROFTAP_SERVER and clients write brackets; no other text becomes an address by removing them. */
 START_TEST(takes_the_brackets_of_ipv6_off)
 {
 	expect_stripped("[::1]", "::1");

@@ -21,7 +21,10 @@
 #include "trace/model/space.h"
 
 #define N_LOGS 3
-/* Of random traces, with each of the sizes of parts once at least: ThreadSanitizer takes seconds for one. */
+/*
+ * The number of random traces; each size of parts occurs at least once. ThreadSanitizer takes
+ * seconds for one trace.
+ */
 #ifdef __SANITIZE_THREAD__
 #define N_TRACES 5
 #else
@@ -144,7 +147,7 @@ START_TEST(is_lent_as_chunks)
 }
 END_TEST
 
-/* Where it lies in memory, and as it is read between. */
+/* The reader gets the bytes where they lie in memory, with reads from the file in between. */
 START_TEST(is_lent_a_piece_at_a_time)
 {
 	struct thread_log *log = log_add(1, "t");

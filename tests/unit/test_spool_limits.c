@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens when a spool, the disk, the memory beside it, or the client has no room; and where the file may lie. */
+/*
+ * Tests a spool when it, the disk, the memory beside it, or the client has no room; and the places
+ * for its file.
+ */
 #include "daemon/pipeline/assembly/spool.h"
 
 #include <check.h>
@@ -73,7 +76,7 @@ START_TEST(oldest_events_beyond_the_clients_limit_are_left_out)
 }
 END_TEST
 
-/* What was spooled until then is delivered, the rest is counted; |break_it| is done half-way. */
+/* Slots spooled until then are delivered, the rest is counted; |break_it| is called half-way. */
 static void expect_loss(struct thread_log *log, void (*break_it)(void), const char *stat)
 {
 	struct delivery *d;
@@ -177,7 +180,10 @@ START_TEST(memory_takes_what_lies_in_its_room)
 }
 END_TEST
 
-/* What was put into |log| in two parts goes to the spool, is delivered, and read. The caller frees it. */
+/*
+ * Spools the slots of |log| in two parts, delivers them, and reads them. The caller frees the
+ * space.
+ */
 static struct space *spool_and_read(struct thread_log *log, size_t first_slots)
 {
 	struct delivery *d;

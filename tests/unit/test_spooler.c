@@ -123,7 +123,7 @@ START_TEST(writes_what_is_assembled_as_a_whole)
 }
 END_TEST
 
-/* What still waits is lost, and nobody waits for it. */
+/* The waiting slots are lost, and the end does not wait for them. */
 START_TEST(ends_in_the_middle)
 {
 	struct thread_log *log = log_add(1, "t");

@@ -51,7 +51,7 @@ START_TEST(formatted_status_is_parsed)
 }
 END_TEST
 
-/* As the collector of CUDA has it: a longer one is hardly met. */
+/* The sentence of the CUDA collector: few are longer. */
 START_TEST(a_sentence_is_told_with_what_is_to_be_done)
 {
 	static const char sentence[] =

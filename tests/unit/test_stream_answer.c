@@ -36,7 +36,7 @@ static struct stream_answer begin(void *context)
 
 #define FEED(s, bytes) stream_answer_feed(s, (const uint8_t *)(bytes), sizeof(bytes) - 1)
 
-/* Of |n_bytes| that were "abcde". */
+/* Feeds the trailer of |n_bytes| that were "abcde". */
 static int feed_trailer(struct stream_answer *s, uint8_t n_bytes, uint64_t xxh3)
 {
 	uint8_t message[16] = {0x1a, 11, 0x08, n_bytes, 0x11};
@@ -140,7 +140,7 @@ START_TEST(refuses_what_is_malformed)
 	ck_assert_int_eq(FEED(&s, "\x0a\x01\x08"), -EBADMSG);
 	ck_assert_ptr_nonnull(s.fault);
 	ck_assert_int_eq(n_got, 0);
-	/* What a later version may add. */
+	/* A part that a later version may add. */
 	ck_assert_int_eq(FEED(&s, "\x22\x01x"), 0);
 	stream_answer_deinit(&s);
 }

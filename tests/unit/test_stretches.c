@@ -90,7 +90,7 @@ START_TEST(means_are_tested_by_welch)
 }
 END_TEST
 
-/* Of C(16, 8) ways to choose who reaches the limit one, on each side. */
+/* One of C(16, 8) choices of those that reach the limit, on each side. */
 START_TEST(shares_are_tested_by_fisher)
 {
 	struct stretches_test test;
@@ -162,7 +162,7 @@ START_TEST(a_longest_span_alone_is_chance)
 }
 END_TEST
 
-/* Of more spans the longest is longer: that alone says nothing. */
+/* The longest of more spans is longer: that alone proves nothing. */
 START_TEST(more_spans_have_a_longer_one)
 {
 	put_row(&a, 100, 0, 1);
@@ -195,7 +195,7 @@ START_TEST(a_steady_loop_is_counted_well)
 }
 END_TEST
 
-/* As many, but in three bursts. */
+/* The spans are as many, but come in three bursts. */
 START_TEST(bursts_are_counted_with_care)
 {
 	put_row(&a, 400, 10, 0);

@@ -139,7 +139,7 @@ static int child_sees_nothing(uint32_t word)
 	PTAP_INSTANT("child");
 	PTAP_COUNTER("child", 1);
 	PTAP_END();
-	/* Not even with the word that its parent had, from a thread that has no ring yet. */
+	/* The parent's word does not help a thread that has no ring yet either. */
 	memset(&thread_self, 0, sizeof thread_self);
 	ptap_impl_instant_dyn("child", word);
 	return 0;

@@ -78,7 +78,7 @@ START_TEST(each_era_has_its_slots)
 }
 END_TEST
 
-/* Of what came last, the first ones were overwritten while they were copied. */
+/* The first of the newest slots were overwritten while they were copied. */
 START_TEST(slots_that_are_forgotten_have_none)
 {
 	add(10, 0);

@@ -66,7 +66,7 @@ START_TEST(finds_the_first_start)
 }
 END_TEST
 
-/* Of a session's log, whose records ended at EARLIEST or later. */
+/* The log is a session's, whose records ended at EARLIEST or later. */
 START_TEST(finds_it_without_eras)
 {
 	struct thread_log log;

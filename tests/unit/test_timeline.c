@@ -81,7 +81,7 @@ START_TEST(never_runs_backwards)
 	int64_t before;
 
 	srand(7);
-	/* As a server takes them: every 20 ms at about 2.6 GHz, with noise. */
+	/* A server takes pairs every 20 ms, at about 2.6 GHz, with noise. */
 	for (int i = 0; i < 200; i++) {
 		add_pair(ticks, ns);
 		ticks += 52000000u + (unsigned)rand() % 5000;

@@ -8,7 +8,7 @@
 #include "tests/unit/unit.h"
 
 #define MAX_STREAMS 512
-/* Of one part each; twice as many are there while it passes them on. */
+/* One part each; twice as many are in memory while they are passed on. */
 #define MAX_BYTES_OF_64 (14u << 20)
 
 static size_t ask(unsigned n_streams)
@@ -41,7 +41,10 @@ START_TEST(parts_are_large_for_few_streams_and_small_for_many)
 }
 END_TEST
 
-/* Of an older daemon, or of a client that names a program where there is but one. */
+/*
+ * These words come from an older daemon, or from a client that names a program where there is only
+ * one.
+ */
 START_TEST(parts_are_small_for_other_words)
 {
 	static const char *const words[] = {

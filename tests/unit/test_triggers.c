@@ -105,7 +105,7 @@ static void put_step(uint64_t duration)
 	put_number(RECORD_STEP, fixture_add_string("train"), duration, 41);
 }
 
-/* What a look at the ring says; "": nothing. Then it is as if that had been written. */
+/* The trigger that a look at the ring finds, or "". The run counts as written afterwards. */
 static const char *look(void)
 {
 	static char reason[TRIGGERS_REASON_BYTES];

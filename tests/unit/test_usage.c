@@ -95,7 +95,7 @@ static double value_at(const char *name, size_t i)
 	return plane_get_stats(t.plane, &line->events[i])->value.f64;
 }
 
-/* As if the samples had been taken a second apart. */
+/* Makes the samples look a second apart. */
 static void space_out(void)
 {
 	for (size_t i = 0; i < t.usage.n_samples; i++)

@@ -379,7 +379,7 @@ START_TEST(an_archive_without_a_clock_is_noted)
 }
 END_TEST
 
-/* What is refused. */
+/* Bad files. */
 
 START_TEST(a_file_that_is_cut_is_refused_with_the_place)
 {

@@ -90,7 +90,7 @@ static int try(const struct codec *codec, int n, int expected)
 	return n_looks;
 }
 
-/* Those of kernels have none here, and do not look. */
+/* Codecs for kernels write nothing here, and do not look. */
 START_TEST(a_codec_gives_up_at_any_look)
 {
 	int n = try(codecs[_i], INT_MAX, 0);
@@ -108,7 +108,7 @@ START_TEST(a_long_track_is_looked_at_now_and_then)
 }
 END_TEST
 
-/* Which reads no items. */
+/* Indexing reads no items. */
 START_TEST(indexes_of_a_database_are_looked_at_too)
 {
 	int n = try(codec_find("csv"), INT_MAX, 0);

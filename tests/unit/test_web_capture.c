@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a capture is asked for by HTTP: bodies that are understood, and how others are refused. */
+/*
+ * Tests the requests of captures by HTTP: bodies that are understood, and how others are refused.
+ */
 #include "daemon/host/web/web_capture.h"
 
 #include <check.h>
@@ -48,7 +50,7 @@ static void refuse(const char *body, const char *why)
 		diag.text);
 }
 
-/* Whom. */
+/* The targets. */
 
 START_TEST(a_program_is_a_number_or_a_word)
 {
@@ -59,7 +61,7 @@ START_TEST(a_program_is_a_number_or_a_word)
 	ck_assert_uint_eq(request.duration_ms, 500);
 	accept("{\"target\": \"pod=a b\", \"duration_ms\": 1}");
 	ck_assert_str_eq(request.targets[0], "pod=a b");
-	/* Whom it means is for others to say. */
+	/* Other code decides which program this is. */
 	accept("{\"target\": -1, \"duration_ms\": 1}");
 	ck_assert_str_eq(request.targets[0], "-1");
 }
@@ -234,7 +236,7 @@ START_TEST(triggered_capture_has_no_delay)
 }
 END_TEST
 
-/* What is there already. */
+/* Snapshots. */
 
 START_TEST(a_snapshot_is_of_a_session)
 {

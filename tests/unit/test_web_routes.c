@@ -37,7 +37,7 @@ static int is_of_api(const struct http_route *route)
 	return strncmp(route->path, API, strlen(API)) == 0;
 }
 
-/* What the document says of |method| and |path|, or NULL. */
+/* The entry of |method| and |path| in the document, or NULL. */
 static json_t *find(const char *path, const char *method)
 {
 	char lower[16];

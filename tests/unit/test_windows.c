@@ -9,7 +9,10 @@
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/unit.h"
 
-/* Of a thread that overwrote |n_overwritten|, and kept what ended in the last half millisecond. */
+/*
+ * Adds a thread that overwrote |n_overwritten| records, and kept those that ended in the last half
+ * millisecond.
+ */
 static struct thread_log *add_thread(int32_t tid, const char *name, uint64_t n_overwritten)
 {
 	struct thread_log *log = log_add(tid, name);
@@ -83,7 +86,7 @@ START_TEST(more_than_fit_are_counted)
 }
 END_TEST
 
-/* What a thread has all of is not short, whatever there was that nobody had asked for. */
+/* A thread without losses is not short, even if it overwrote records from before the request. */
 START_TEST(the_shortest_of_those_that_lost_something_is_said)
 {
 	add_thread(1, "long", 3);

@@ -107,7 +107,7 @@ static void deliver(
 	n_ended += r == CAPTURE_CANCELLED;
 }
 
-/* As a call that came while the worker did something else. */
+/* Leaves a request that came while the worker was busy. */
 static void ask(enum recorder_action what)
 {
 	struct session_request *request = calloc(1, sizeof *request);

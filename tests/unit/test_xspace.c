@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the golden files do not show: foreign and broken bytes, and the wire format's edges. */
+/* Tests cases beyond the golden files: foreign and broken bytes, and limits of the wire format. */
 #include "trace/xspace/xspace.h"
 
 #include <check.h>

@@ -26,7 +26,10 @@ void view_add_bytes(const void *data, size_t n, const char *path);
  * "beside 0+1" by the thread other (43). |stock_ids|: the ids that JAX's server gives them; NULL: none are told.
  */
 void view_add_ours(const char *stock_ids);
-/* What JAX's did: "jax 0+20" by the thread python (-91), and "eigen 2+1" by tf_XLAEigen/92 (92). */
+/*
+ * The spans of JAX's server: "jax 0+20" by the thread python (-91), and "eigen 2+1" by
+ * tf_XLAEigen/92 (92).
+ */
 void view_add_stock(int64_t pid, const char *host);
 /* Opens the view of them. */
 void view_make(const struct view_options *options);
