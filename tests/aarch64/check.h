@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * As much of the library check as the unit tests use that are run for another processor: Debian has no libcheck to
- * cross-compile with. Each test runs in a process of its own; the output is TAP.
+ * The part of the library check that the unit tests for another processor use: Debian has no
+ * libcheck to cross-compile with. Each test runs in a process of its own; the output is TAP.
  */
 #ifndef TESTS_AARCH64_CHECK_H
 #define TESTS_AARCH64_CHECK_H
@@ -136,7 +136,7 @@ static inline SRunner *srunner_create(Suite *suite)
 	return suite;
 }
 
-/* Those that an emulator cannot run: CHECK_SKIP is a list of names, separated by spaces. */
+/* Whether an emulator cannot run the test: CHECK_SKIP is a list of names, separated by spaces. */
 static inline int check_is_skipped(const char *name)
 {
 	const char *list = getenv("CHECK_SKIP");

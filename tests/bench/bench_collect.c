@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What devices cost a program: nanoseconds of a call into a device's library as a span, beside a span with two arguments, and of
- * a record that the collectors' thread hands on while another thread takes it out of the ring, as the server does.
+ * Measures the cost of devices for a program: nanoseconds of a call into a device's library as a
+ * span, beside a span with two arguments, and of a record that the collectors' thread hands on
+ * while another thread takes it out of the ring, like the server.
  *
- * Prints a line for each: its name and the median. Of records also the most that went through in a second.
+ * Prints a line for each: its name and the median. For records it prints the highest throughput of
+ * a second, too.
  */
 #include <check.h>
 #include <proftap/proftap.h>
@@ -79,7 +81,7 @@ static struct outlet outlet;
 static _Atomic int is_over;
 static uint64_t n_taken;
 
-/* What was read goes on, and its memory comes back: as slots that the spooler has read. */
+/* Frees the memory of the slots, like the spooler after it has read them. */
 static void pass_on(struct thread_log *log)
 {
 	struct slot_batch batch;
@@ -107,7 +109,7 @@ static void *take_out(void *unused)
 	return unused;
 }
 
-/* Of a record, nanoseconds. */
+/* nanoseconds of a record */
 struct cost {
 	double emitted; /* processor time of who hands it on */
 	double wall;

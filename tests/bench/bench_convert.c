@@ -149,7 +149,7 @@ static int measure(const char *what, const struct view *view, const struct codec
 	return 0;
 }
 
-/* As it is, and as its files are. */
+/* Measures the codec's plain output, and its compressed files. */
 static int measure_codec(const char *what, const struct view *view, const struct codec *codec)
 {
 	bool is_gzip = codec_is_gzip(codec, codec->suffix);

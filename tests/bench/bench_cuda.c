@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What recording CUDA costs a program, on the fakes of NVIDIA's libraries (tests/cuda): nanoseconds of the launch of one kernel, in turns
- * in each state; reading records; memory. Each includes what the fakes do, which "off" shows.
+ * Measures the cost of recording CUDA for a program, on the fakes of NVIDIA's libraries
+ * (tests/cuda): nanoseconds of the launch of one kernel, in turns in each state; reading records;
+ * memory. Each figure includes the fakes' own cost, which "off" shows.
  *
  * Prints a line for each: its name and the median.
  */
@@ -357,7 +358,7 @@ static void load(void)
 	set(FAKE_DRIVER_IS_INITIALIZED, 1);
 }
 
-/* Of what the fake does for its own sake, nothing. */
+/* Removes the fake's own costs. */
 static void reset(void)
 {
 	char why[PTAP_COLLECTOR_WHY_BYTES];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a million kernels cost the server, in processor time: the calls that launched them, read from slots that a ring held, and
- * encoded; the kernels themselves, read and kept; and what is left when the recording is over, up to bytes. Of kernels that are
- * launched in few ways, as loops do, and of ones that are alike in nothing but their names. Beside them, in the same run, as many
- * plain spans by the same way.
+ * Measures the cost of a million kernels for the server, in processor time: their launching calls,
+ * read from slots of a ring, and encoded; the kernels themselves, read and kept; and the rest of
+ * the work at the end of the recording, up to bytes. Some kernels are launched in few ways, by
+ * loops; others have only their names in common. The same run has as many plain spans for
+ * comparison.
  *
  * Prints a line for each: its name and the median, ns a kernel.
  */
@@ -37,7 +38,7 @@
 #define SPOOL_BYTES (UINT64_C(1) << 30)
 #define START_TICKS UINT64_C(1000000)
 #define KERNEL_NS UINT64_C(2000)
-/* Of a kernel: the record, and five slots of it; of a call: the record, its number and its place. */
+/* Slots of a kernel: the record, and five more; of a call: the record, its number and its place. */
 #define KERNEL_SLOTS 6u
 #define CALL_SLOTS 3u
 
@@ -238,7 +239,7 @@ static int spool(struct bench *b, const struct slots *slots, double *cost)
 	return r;
 }
 
-/* What is left when all has been read, up to bytes that can be sent. */
+/* The rest of the work after the last read, up to bytes that can be sent. */
 static int end_capture(struct bench *b, enum shape shape)
 {
 	struct assemble_input in = {

@@ -39,7 +39,7 @@
 #define START_TICKS UINT64_C(1000000)
 #define PAIR_TICKS UINT64_C(50000000)
 #define PART_BYTES (UINT64_C(2) << 20)
-/* What the spooler appends at a time. */
+/* the bytes that the spooler appends at a time */
 #define PIECE_BYTES ((size_t)240 << 10)
 #define KEEP_BYTES (UINT64_C(64) << 20)
 
@@ -52,7 +52,7 @@ struct writer {
 	uint32_t seed;
 };
 
-/* What a run took, in ns a span of processor time. */
+/* Processor time of a run, in ns a span. */
 struct costs {
 	double copy;
 	double order; /* the spool's thread, too */
@@ -70,7 +70,7 @@ struct bench {
 	struct costs costs;
 };
 
-/* Of all other threads. */
+/* The processor time of all other threads. */
 static double others_cpu_ns(void)
 {
 	return process_cpu_ns() - thread_cpu_ns();
@@ -130,7 +130,7 @@ static void open_writer(struct bench *b, uint32_t i)
 	atomic_store(&b->target.arena->ring_state[i], RING_USED);
 }
 
-/* As lib/record/segment.c, once in a segment. */
+/* Enters a segment like lib/record/segment.c. */
 static void enter_segment(struct ring *ring, uint64_t head)
 {
 	struct ring_mark *mark = ring_mark(ring, head, N_SLOTS);
@@ -320,7 +320,7 @@ static int run_in_memory(struct bench *b)
 	return r;
 }
 
-/* As many bytes as that were, again, for what the file takes. */
+/* Writes as many bytes once more, to measure the file alone. */
 static int write_again(struct bench *b, uint64_t n_bytes)
 {
 	_cleanup_(chunks_deinit) struct chunks piece = CHUNKS_INIT;

@@ -11,7 +11,7 @@
 
 #define N_PROCESSES 200
 #define N_RUNS 21
-/* So that it finds caches as a sample a second does, more or less. */
+/* With this pause caches are about as cold as with a sample a second. */
 #define PAUSE_US 20000
 
 static pid_t pids[N_PROCESSES];

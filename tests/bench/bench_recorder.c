@@ -44,7 +44,7 @@ static int start_server(uint32_t ring_bytes)
 	return -1;
 }
 
-/* What the first laps cost, in fresh memory, is not among the figures. */
+/* The first laps, in fresh memory, are not among the figures. */
 static int measure_laps(size_t n_spans)
 {
 	int n = 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What collectors of devices cost a program."""
+"""Measures the cost of devices' collectors for a program."""
 from common import Failure, run_lines
 
 

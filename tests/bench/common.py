@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all groups of figures share: where things are, and targets."""
+"""Paths and targets, shared by all groups of figures."""
 import contextlib
 import glob
 import json

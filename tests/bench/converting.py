@@ -18,7 +18,7 @@ NOWHERE = "/dev/null"
 
 
 def find_formats():
-    """Those of the help, in its order, but for kernels', of which there are none."""
+    """The formats of the help, in its order, without those of kernels: the trace has none."""
     text = subprocess.run([PROFTAP, "convert", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
     names = re.findall(r"^  (\S+) +\S+ +\S", text.split("\nFormats:\n")[1], re.M)
     return [name for name in names if not name.startswith("csv-kernel")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an annotation costs."""
+"""Measures the cost of an annotation."""
 import os
 import signal
 import statistics
@@ -94,7 +94,7 @@ def show_costs(out, n_threads, rows):
 
 
 def show_against(out, name, row, other, of_what):
-    """What is to be no dearer than something else; 5 % are noise."""
+    """Shows a figure that shall not exceed another one; 5 % are noise."""
     cost, other_cost = row[0] - row[2], other[0] - other[2]
     out.figure(name, f"{cost:.2f}", "ns", f"<= 1.05 x {of_what}", "",
                (f"{cost / other_cost:.2f}", of_what))

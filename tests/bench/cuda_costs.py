@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What recording CUDA costs a program, on fakes of NVIDIA's libraries."""
+"""Measures the cost of recording CUDA for a program, on fakes of NVIDIA's libraries."""
 from common import Failure, run_lines
 
-# Of bench_cuda: state, figure, what the fakes do by themselves.
+# bench_cuda's state, the figure's name, and the state that shows the costs of the fakes alone.
 STATES = (
     ("armed", "CUDA launch, armed", "off"),
     ("callbacks", "CUDA launch, callbacks only", "off"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What devices cost the server, with a collector of a device that there is not (tests/programs/fake_collector.c)."""
+"""Measures the cost of devices for the server, with a fake collector (tests/programs/fake_collector.c)."""
 import contextlib
 import glob
 import os

@@ -47,7 +47,7 @@ class Output:
         self.line(textwrap.fill(text, 118, initial_indent="# ", subsequent_indent="# "))
 
     def skip(self, text):
-        """What is not measured, and why."""
+        """Notes a missing figure with its reason."""
         self.said["skipped"].append({"group": self.group, "text": text})
         self.line(f"skipped: {text}")
 

@@ -33,7 +33,7 @@
 		emit_##kind(N_COUNTED);                                      \
 	}
 
-/* As a collector makes one; its name is any. */
+/* a call like a collector's; its name is arbitrary */
 static const struct device_call call = {.name = 1, .correlation = 7, .where = 1};
 
 COUNTED(nothing, (void)0)

@@ -13,7 +13,7 @@ from memory_watch import LOOK_S, MemoryWatch
 
 N_LARGE = 33_000_000
 LARGE_BYTES = 3_000_000_000
-# What is captured: the size, and how many spans that is.
+# The sizes of the captures, and their numbers of spans.
 CAPTURES = (("1 GB", 11_000_000), ("3 GB", N_LARGE))
 
 
@@ -61,7 +61,7 @@ def bench_large(out, directory):
 
 
 def capture(port, target, directory):
-    """What it said, how long the whole command took behind the recording, and the memory of both sides."""
+    """The output, the time of the whole command after the recording, and the memory of both sides."""
     client = subprocess.Popen(
         [PROFTAP, "capture", port, str(3600 * 1000), "--log_dir", directory, "--max_bytes",
          str(4 * LARGE_BYTES), "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an NVTX call costs, beside a span of proftap's own."""
+"""Measures the cost of an NVTX call, beside a span of proftap's own."""
 import os
 import signal
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What it costs real programs: without annotations, off, armed and recording, in turns."""
+"""Measures the overhead for real programs: without annotations, off, armed and recording, in turns."""
 import contextlib
 import os
 import signal
@@ -13,7 +13,7 @@ N_STATEMENTS = 20000  # as in statements.c
 N_PIPELINE_ROUNDS = 9
 N_BATCHES = 60
 EXAMPLES = os.path.join(BUILD, "docs", "examples")
-# What is compared with the first one; "again" is the same program once more: noise, and nothing else.
+# The modes are compared with the first one; "again" is the same program once more and shows the noise.
 MODES = ("bare", "again", "off", "armed", "recorder", "recording")
 AIMS = {"off": "<= {:.2f} % (noise)", "armed": "<= {:.2f} % (noise)", "recorder": "<= 2 %",
         "recording": "<= 2 %"}

@@ -18,7 +18,7 @@ def measure_paint_ms(page):
 
 
 def measure_paints(case):
-    """Not the browser's own first page, which it has yet to warm up for."""
+    """The first page of the browser does not count, because the browser warms up."""
     page = Visit(case).page
     return [measure_paint_ms(page) for _ in range(N_LOADS)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a host daemon passes on: how fast, and with how much memory of its own."""
+"""Measures how fast a host daemon passes traces on, and its memory meanwhile."""
 import os
 import subprocess
 import time

@@ -9,7 +9,7 @@ import time
 from traced import Peer, Refused, Traced, count_bytes, run_tool
 
 SUBBUFFERS = ("--subbuf-size", "256K", "--num-subbuf", "8")
-# Of each processor: what the program records until the snapshot fits in.
+# The sizes for each processor: the program's records until the snapshot fit in.
 RECORDER = ("--subbuf-size", "4M", "--num-subbuf", "8", "--overwrite")
 N_FILLS = 10
 READY_S = 20

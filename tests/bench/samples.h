@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every measurement needs: a clock, and the median of what it said. */
+/* Parts of every measurement: a clock, and the median of samples. */
 #ifndef BENCH_SAMPLES_H
 #define BENCH_SAMPLES_H
 
@@ -26,7 +26,7 @@ static inline double process_cpu_ns(void)
 	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* That of this thread. */
+/* the processor time of this thread */
 static inline double thread_cpu_ns(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -20,14 +20,14 @@ def serve(target):
 
 
 def read_first_ns(part, instant):
-    """Of the first span, since the instant; the targets have our clock."""
+    """The begin of the first span, in ns since the instant; the targets have our clock."""
     trace = Trace(part["file"])
     start = trace.environment["profile_start_time"].value - instant
     return start + min(line.events[0].start_ps for line in trace.threads) // 1000
 
 
 def measure_lateness(where, directory):
-    """Of one capture, ns since the instant: when each target could record, and each one's first span."""
+    """The delays of one capture, in ns since the instant: when each target could record, and each one's first span."""
     done = subprocess.run([PROFTAP, "capture", where, "100", "--log_dir", directory, "--json"],
                           stdout=subprocess.PIPE, check=True, text=True)
     result = json.loads(done.stdout)

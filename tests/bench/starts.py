@@ -49,7 +49,7 @@ def bench_not_asked(out, _):
 
 
 def has_memory(gigabytes):
-    """Of the machine and of the cgroup, one more than asked for."""
+    """Whether the machine and the cgroup have one gigabyte more than requested."""
     free = [kilobytes(read_fields("/proc/meminfo"), "MemAvailable") << 10]
     for limit, used in (("memory.max", "memory.current"),
                         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes")):

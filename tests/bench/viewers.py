@@ -9,7 +9,7 @@ from rivals import PYTHON
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "xprof_convert.py")
 N_RUNS = 3
-# What ours is called and its file; who makes the same, from what.
+# The name of our output and its file; the rival for the same output, and its command.
 RIVALS = (
     ("Chrome's JSON, compressed", "out.trace.json.gz", "JAX's collect_profile", ("trace_viewer", "gzip")),
     ("Chrome's JSON", "out.json", "XProf's trace_viewer", ("trace_viewer", "plain")),
@@ -18,7 +18,7 @@ RIVALS = (
 
 
 def finish(process):
-    """What it said, its processor seconds, and its MiB at most."""
+    """The output, the processor seconds, and the peak of memory in MiB."""
     said = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -12,7 +12,7 @@ import time
 
 from xprof.convert import raw_to_tool_data
 
-# What its page asks for at first.
+# The page's first request.
 SCREEN = {"resolution": "8000"}
 
 

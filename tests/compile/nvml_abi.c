@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* That our declarations of NVML are NVIDIA's: compiled by tests/compile/nvml where its header is. */
+/*
+ * Compares our declarations of NVML with NVIDIA's: tests/compile/nvml compiles this file if the
+ * header is there.
+ */
 #include <assert.h>
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the script is made of: functions that each make one annotation, or prepare the next one. The table in script.c
- * says what they are there for.
+ * The acts of the script: each makes one annotation, or prepares the next one. The table in
+ * script.c says the purpose of each.
  */
 #ifndef TESTS_CRASH_ACTS_H
 #define TESTS_CRASH_ACTS_H
@@ -20,7 +20,7 @@ extern uint32_t acts_bad_ring;
 #define ACTS_LONG_BYTES 600
 extern char acts_long_text[ACTS_LONG_BYTES];
 
-/* Of the span that was begun last by a token of that name. */
+/* The span that was begun last with a token of that name. */
 extern struct ptap_impl_token acts_outer;
 extern struct ptap_impl_site acts_outer_site;
 extern struct ptap_impl_site acts_step_site;

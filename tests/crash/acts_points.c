@@ -37,7 +37,7 @@ void act_instant_with_a_cut_name(void)
 			LETTERS_100 LETTERS_100 LETTERS_100 LETTERS_100 LETTERS_100);
 }
 
-/* What a careless writer would do: the test must see it. */
+/* A careless writer would do this: the test must see it. */
 void act_instant_out_of_order(void)
 {
 	uint64_t at = atomic_load(&acts_ring()->head);

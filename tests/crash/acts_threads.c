@@ -22,7 +22,7 @@ struct ring *acts_ring(void)
 
 uint32_t acts_bad_ring = UINT32_MAX;
 
-/* What is in the rings is of the past, as when a server starts a capture. */
+/* Old records are in the rings when a server starts a capture. */
 void act_empty_rings(void)
 {
 	for (uint32_t i = 0; i < FIXTURE_RINGS; i++) {
@@ -50,7 +50,7 @@ void act_start_by_ticks(void)
 	start(ARENA_CLOCK_TICKS);
 }
 
-/* As in a program that has forbidden itself the counter. */
+/* A program that has forbidden itself the counter starts by a call. */
 void act_start_by_call(void)
 {
 	start(ARENA_CLOCK_MONOTONIC);
@@ -67,7 +67,7 @@ void act_stop(void)
 	fixture_publish(0);
 }
 
-/* What is recorded goes on. */
+/* Open spans and records go on across the change. */
 void act_change_level(void)
 {
 	stage->capture.word ^= 1;

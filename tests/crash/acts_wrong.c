@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes wrong, or comes in between; see acts.h. */
+/* Errors and interruptions; see acts.h. */
 #include "tests/crash/acts.h"
 
 #include <stdatomic.h>
@@ -35,7 +35,7 @@ void act_free_guard(void)
 	inside_set_guard(0);
 }
 
-/* As if the innermost span had begun |ticks| ago. */
+/* Makes the innermost span begin |ticks| ago. */
 static void age(uint64_t ticks)
 {
 	uint32_t at = atomic_load(&acts_ring()->depth) - 1;
@@ -102,7 +102,7 @@ static char *last_string_page(void)
 	return arena_strings(fixture.arena) + ARENA_STRINGS_BYTES - 4096;
 }
 
-/* Where there is no page left: as behind the end of a file. */
+/* No page is left, like after the end of a file. */
 void act_use_up_pages(void)
 {
 	int fd = memfd_create("empty", MFD_CLOEXEC);

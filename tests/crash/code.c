@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which instructions were reached; see code.h. */
+/* Notes which instructions were reached; see code.h. */
 #include "tests/crash/code.h"
 
 #include <check.h>
@@ -21,7 +21,7 @@ struct instruction {
 	char text[96];
 };
 
-/* Of starting and stopping: no annotation comes there. */
+/* Functions that start and stop the recording: no annotation reaches them. */
 static const char *const others[] = {
 	"<guest_choose_clock>:",
 	"<guest_lock>:",
@@ -54,7 +54,7 @@ static int find_bias(struct dl_phdr_info *info, size_t size, void *unused)
 	return 1; /* the first is the program */
 }
 
-/* What stands between functions and in front of loops, to fill. */
+/* Whether the instruction only fills the space between functions or before loops. */
 static int is_padding(const char *text)
 {
 	return strstr(text, "nop") || strstr(text, "data16") || strstr(text, "xchg   %ax,%ax");

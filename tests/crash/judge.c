@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may be seen; see judge.h. */
+/* Judges pictures; see judge.h. */
 #include "tests/crash/judge.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ int judge_next(struct picture *p, struct picture *last, size_t act)
 	int is_right = judge_allows(p, act) &&
 		       ((script[act].flags & ACT_AGED) || are_times_right(p, last));
 
-	/* What was seen once does not go. */
+	/* A record that was seen once stays. */
 	if (is_right && picture_is_same(last, &judge_expected[act + 1]))
 		is_right = picture_is_same(p, last);
 	picture_free(last);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What would be delivered now; see picture.h. */
+/* Makes a picture of the trace at this moment; see picture.h. */
 #include "tests/crash/picture.h"
 
 #include <check.h>
@@ -16,7 +16,7 @@
 #include "trace/model/space.h"
 
 #define TEXT_BYTES 4096
-/* Of a capture, in ticks; each counts as a nanosecond. */
+/* The length of a capture, in ticks; each counts as a nanosecond. */
 #define LONGEST (INT64_C(1) << 46)
 
 static void add_row(
@@ -186,7 +186,10 @@ static int has(const struct picture *p, const char *text)
 	return 0;
 }
 
-/* What is lost is counted in between, and how many there are changes. */
+/*
+ * Whether the text is a loss counter: losses are counted between the records, and their number
+ * changes.
+ */
 static int is_count(const char *text)
 {
 	return text[0] == ' ';

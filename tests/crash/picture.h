@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the server would deliver if the program ended at this moment: the rings of guest_fixture.h, read by the drain
- * and assembled like any capture. The rings stay as they are.
+ * The trace that the server would deliver if the program ended at this moment: the rings of
+ * guest_fixture.h, read by the drain and assembled like any capture. The rings stay as they are.
  */
 #ifndef TESTS_CRASH_PICTURE_H
 #define TESTS_CRASH_PICTURE_H
@@ -24,7 +24,7 @@ struct picture {
 	size_t n;
 };
 
-/* What the server knows of the capture. */
+/* The server's knowledge of the capture. */
 struct picture_capture {
 	uint32_t word;
 	uint64_t start_ticks;

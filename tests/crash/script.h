@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program does that is killed: acts, of which each is one annotation, or prepares the next one. Each way
- * through lib/record is taken by one of them.
+ * The script of the program that is killed: acts, each of which makes one annotation, or prepares
+ * the next one. The acts cover each way through lib/record.
  */
 #ifndef TESTS_CRASH_SCRIPT_H
 #define TESTS_CRASH_SCRIPT_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program does in which a flight recorder runs: entries of each kind that come to a boundary, and that cross one. */
+/*
+ * The script of a program under a flight recorder: entries of each kind that reach a boundary, and
+ * that cross one.
+ */
 #include "tests/crash/acts.h"
 #include "tests/crash/script.h"
 #include "tests/unit/guest_fixture.h"

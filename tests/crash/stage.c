@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is shared; see stage.h. */
+/* The memory that both processes share; see stage.h. */
 #include "tests/crash/stage.h"
 
 #include <check.h>

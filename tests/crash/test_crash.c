@@ -27,7 +27,7 @@
  */
 #define N_NEVER_REACHED 11
 #define STEP_LIMIT 20000
-/* Of a long act only some. */
+/* Only some steps of a long act are disturbed. */
 #define STEPS_DISTURBED 80
 
 static size_t n_steps[JUDGE_MAX_ACTS];
@@ -119,13 +119,13 @@ static void end_capture(pid_t pid)
 	program_clear(pid, inside_word(), sizeof(long));
 }
 
-/* As in a child that a signal handler forks: it comes back into the annotation, and its page is empty. */
+/* A signal handler forks; the child comes back into the annotation, and its page is empty. */
 static void fork_away(pid_t pid)
 {
 	program_clear(pid, inside_page(), INSIDE_PAGE_BYTES);
 }
 
-/* As when a capture begins over a flight recorder: what is recorded goes on. */
+/* A capture begins over a flight recorder: the recording goes on. */
 static void change_level(pid_t pid)
 {
 	program_write(pid, inside_word(), stage->capture.word ^ 1);
@@ -264,7 +264,10 @@ static int has_row(const struct picture *p, const char *text)
 	return 0;
 }
 
-/* What is expected is not taken on trust: these are in it after the act of that name, and not before. */
+/*
+ * The expectation itself is checked: these texts are in it after the act of that name, and not
+ * before.
+ */
 static const struct {
 	const char *act;
 	const char *row;

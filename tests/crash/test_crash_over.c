@@ -24,13 +24,13 @@
 
 /* All that was ever written, by position. */
 static struct slot written[MAX_POSITIONS];
-/* Of the entry that begins there: how many were before, + 1; 0: none does. */
+/* The number of entries before the one that begins there, + 1; 0: none begins. */
 static uint64_t ordinals[MAX_POSITIONS];
 static uint64_t n_entries; /* in the recording |word| */
 static uint32_t word;
 static uint64_t n_remembered; /* positions */
 
-/* What is seen at a stop, or between two acts. */
+/* The state at a stop, or between two acts. */
 struct look {
 	uint64_t head;
 	uint64_t ordinal;

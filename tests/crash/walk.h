@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* What is looked at on the way. */
+/* The observer of the way. */
 struct walk {
 	/* Steps through |act|, from before it to before the next one. Returns how many looks were wrong; *n_stops: of all. */
 	size_t (*step_through)(pid_t pid, size_t act, size_t *n_stops);

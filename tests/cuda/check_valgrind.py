@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 CUDA = Path(os.environ["top_builddir"]) / "tests" / "cuda"
-# Of check's own deadlines: it is slower by so much.
+# A factor on check's own deadlines, because valgrind is slow.
 SLOWER = "30"
 
 
@@ -21,7 +21,7 @@ def skip(reason):
 
 
 def run(program):
-    """What it said; and whether all was well."""
+    """The output, and whether all tests passed."""
     env = {**os.environ, "CK_TIMEOUT_MULTIPLIER": SLOWER, "CK_VERBOSITY": "normal"}
     env.pop("CK_TAP_LOG_FILE_NAME", None)
     done = subprocess.run(["valgrind", "-q", "--error-exitcode=99", "--child-silent-after-fork=no", program], text=True, check=False,

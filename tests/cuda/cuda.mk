@@ -84,7 +84,7 @@ cuda/fake_libcupti.so: $(cuda_fake_cupti) $(cuda_fake_headers)
 	$(AM_V_CCLD)$(CUDA_COMPILE) -Wl,-soname,libcupti.so.13 -o $@ $(cuda_fake_cupti)
 cuda/fake_libcupti_old.so: $(cuda_fake_cupti) $(cuda_fake_headers)
 	$(AM_V_CCLD)$(CUDA_COMPILE) -DFAKE_IS_OLD -Wl,-soname,libcupti.so.11.8 -o $@ $(cuda_fake_cupti)
-# Of CUPTI's, and empty: it is enough that it is there.
+# A library of CUPTI's name, and empty: its existence is enough.
 cuda/libnvperf_host.so: cuda/fake_libcupti.so
 	$(AM_V_CCLD)$(CUDA_COMPILE) -Wl,-soname,libnvperf_host.so -o $@ -x c /dev/null
 cuda_fakes = \

@@ -83,13 +83,13 @@ struct fake {
 	/* Whatever is waited for goes on. */
 	void (*release)(void);
 
-	/* What the program does, on the calling thread. */
+	/* A call of the program, on the calling thread. */
 	uint32_t (*call)(const char *function, const struct fake_record *work, size_t n);
 	/* The same in two steps; the first answers the correlation. */
 	uint32_t (*begin_call)(const char *function, void *parameters);
 	void (*end_call)(void);
 	void (*record)(const struct fake_record *r); /* by itself, of whatever kind */
-	/* What is done from now on does not end until the device is let go. */
+	/* Work from now on does not end until the device is let go. */
 	void (*hold_device)(void);
 	void (*let_device_go)(void);
 	/* A node is made, or cloned from |original|. */
@@ -99,7 +99,7 @@ struct fake {
 	void (*destroy_context)(uint32_t context);
 	void (*die)(int result, const char *message); /* it ends itself, and says so */
 
-	/* What was asked of it. */
+	/* The calls that came. */
 	int (*count)(const char *function);
 	int (*is_before)(const char *first, const char *second); /* the last call of each */
 	int (*is_enabled)(uint32_t kind);
@@ -119,7 +119,10 @@ struct fake {
 #define FAKE_SYMBOL "fake_get"
 typedef const struct fake *(*fake_getter)(void);
 
-/* Of the fake libcuda.so.1: 0 as at first, nobody has called cuInit(). */
+/*
+ * The settings of the fake libcuda.so.1; 0 is the initial state, in which nobody has called
+ * cuInit().
+ */
 #define FAKE_DRIVER_SYMBOL "fake_driver_set"
 enum fake_driver_knob {
 	FAKE_DRIVER_IS_INITIALIZED, /* 1: cuInit() was called */
@@ -129,7 +132,7 @@ enum fake_driver_knob {
 	FAKE_DRIVER_KNOBS
 };
 typedef void (*fake_driver_setter)(enum fake_driver_knob knob, int value);
-/* What happens when somebody waits for the device. */
+/* The function that runs when the program waits for the device. */
 #define FAKE_DRIVER_SYNCHRONIZE_SYMBOL "fake_driver_at_synchronize"
 typedef void (*fake_driver_synchronize)(void (*act)(uint32_t context));
 #define FAKE_DRIVER_CONTEXT_SYMBOL "fake_driver_set_context"

@@ -60,7 +60,7 @@ uint64_t activity_get_attribute(uint32_t attribute)
 	return attributes[attribute];
 }
 
-/* Of all that needs the place, and that none may ask in a callback. */
+/* Checks a call that needs the subscription and that a callback may not make. */
 static int ask(const char *function)
 {
 	int result = asked(function);

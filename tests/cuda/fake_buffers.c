@@ -17,7 +17,7 @@ struct buffer {
 	struct buffer *next; /* of those that nobody writes to any more */
 };
 
-/* Where a thread writes; all threads, if they have one for all. */
+/* The place to which a thread writes; one for all threads, if they share it. */
 struct place {
 	struct buffer *buffer;
 	struct place *next;
@@ -276,7 +276,7 @@ void buffers_ask(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* What is on the device is given up: its records keep no end. With |lock|. */
+/* Gives up the work on the device: its records get no end. The caller holds |lock|. */
 static void forget_open(void)
 {
 	while (open_records) {

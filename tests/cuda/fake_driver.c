@@ -53,7 +53,7 @@ static _Atomic int n_retained;
 static _Atomic int is_alive[N_CONTEXTS];
 static _Atomic int n_users[N_CONTEXTS]; /* who wait for it */
 
-/* As cuda.h numbers them; of an H100, roughly. */
+/* Attributes with cuda.h's numbers; roughly those of an H100. */
 static const struct {
 	int attribute;
 	int value;

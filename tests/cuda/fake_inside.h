@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the fake libcupti share; see fake.h. */
+/* Declarations that the files of the fake libcupti share; see fake.h. */
 #ifndef TESTS_CUDA_FAKE_INSIDE_H
 #define TESTS_CUDA_FAKE_INSIDE_H
 
@@ -7,7 +7,7 @@
 
 #include "tests/cuda/fake.h"
 
-/* As cupti_result.h numbers them. */
+/* Numbers of cupti_result.h. */
 #define OK 0
 #define INVALID_PARAMETER 1
 #define INVALID_OPERATION 7

@@ -11,7 +11,7 @@
 #define RESOURCE 3u
 #define STATE 6u
 
-/* As cupti_callbacks.h has them. */
+/* The layout of cupti_callbacks.h. */
 struct call_data {
 	uint32_t site;
 	const char *function;
@@ -220,7 +220,10 @@ static void make_context(uint32_t context)
 	subscriber_call(RESOURCE, 1, &resource);
 }
 
-/* As the real one: its records are complete then, and it is told before it is gone. */
+/*
+ * Like the real one: the context's records are complete then, and the callback comes before it is
+ * gone.
+ */
 static void destroy_context(uint32_t context)
 {
 	struct resource_data resource = {.context = (void *)(uintptr_t)context};

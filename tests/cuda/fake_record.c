@@ -10,7 +10,7 @@
 
 #include "tests/cuda/fake_inside.h"
 
-/* Of each kind the last row that fits. */
+/* The last row that fits the version counts for each kind. */
 static const struct {
 	uint32_t kind;
 	uint32_t since;
@@ -340,7 +340,7 @@ void record_set_end(uint8_t *at, uint64_t end_ns)
 	put64(at, kinds[kind].end_offset, end_ns);
 }
 
-/* Who reads it after this reads nonsense; under a sanitizer, not even that. */
+/* A later read of the buffer gets nonsense; under a sanitizer it fails. */
 static void poison(uint8_t *at, uint32_t kind)
 {
 	char *name;

@@ -345,7 +345,7 @@ int cuptiPmSamplingStop(struct of_sampling *p)
 	return result;
 }
 
-/* As many as were asked for, at most four at a time. */
+/* Decodes as many samples as requested, at most four at a time. */
 int cuptiPmSamplingDecodeData(struct decode *p)
 {
 	uint64_t left = knob(FAKE_SAMPLES) - sampler.n_taken;

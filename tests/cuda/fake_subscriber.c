@@ -11,7 +11,7 @@
 #define N_DOMAINS 7u
 #define N_CALLBACKS 1024u
 
-/* As cupti_callbacks.h has it, before 13.2; |allow| since. */
+/* The layout of cupti_callbacks.h before 13.2; newer ones have |allow|. */
 struct subscription {
 	size_t size;
 	const char *name;

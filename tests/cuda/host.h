@@ -41,7 +41,7 @@ struct host {
 	void *state;
 	char why[PTAP_COLLECTOR_WHY_BYTES];
 
-	/* What it said. */
+	/* The plug-in's output. */
 	struct ptap_device_record *records;
 	size_t n_records;
 	size_t n_records_allocated;
@@ -55,7 +55,7 @@ struct host {
 	int n_unknown_ends; /* of calls that were never begun */
 	struct ptap_collector_stats stats;
 
-	/* What it is told. */
+	/* The plug-in's input. */
 	const char *options[16]; /* KEY=VALUE, NULL at the end */
 	uint32_t max_names;
 	int is_cancelled;
@@ -92,7 +92,7 @@ void host_close(void);
 /* All up to recording, which must succeed; and all to the end. */
 void host_begin(void);
 void host_end(void);
-/* What was said in captures before is forgotten. */
+/* Forgets the output of earlier captures. */
 void host_forget(void);
 
 const char *host_name(uint32_t id);
@@ -100,7 +100,7 @@ size_t host_count(enum ptap_device_kind kind);
 /* The |i|th of its kind; there must be one. */
 const struct ptap_device_record *host_get(enum ptap_device_kind kind, size_t i);
 const struct ptap_device_record *host_find_name(enum ptap_device_kind kind, const char *name);
-/* What is lost for |reason|, of all kinds. */
+/* The number of records lost for |reason|, of all kinds. */
 uint64_t host_lost(enum ptap_device_loss reason);
 
 /* Work as a program gives it: kernels and the like, one after the other. */

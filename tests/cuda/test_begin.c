@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What keeps a capture from beginning: each is said in words that help, and harms nobody. On a fake CUPTI. */
+/*
+ * Tests obstacles to the begin of a capture: each is explained with a remedy, and harms nothing.
+ * The CUPTI is a fake.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +25,7 @@ START_TEST(a_program_that_has_not_begun_is_asked_again)
 	check_said("the program has not initialised CUDA");
 	host.set_driver(FAKE_DRIVER_IS_INITIALIZED, 1);
 	ck_assert_int_eq(host_probe(), 0);
-	/* Nobody else may begin it. */
+	/* No other thread may initialise the driver. */
 	host.set_driver(FAKE_DRIVER_IS_INITIALIZED, 0);
 	ck_assert_int_eq(host_probe(), -EAGAIN);
 	ck_assert_int_eq(host.fake->count("cuptiGetVersion"), 0);

@@ -245,7 +245,7 @@ START_TEST(names_without_room_are_counted_by_kind)
 {
 	struct fake_record kernel = host_kernel("first");
 
-	/* Those of two devices are names, too. None of these is an annotation. */
+	/* Names of two devices count, too. None of these is an annotation. */
 	host.max_names = 3;
 	host_set_option("gpu_max_annotation_strings=1");
 	host_begin();

@@ -200,7 +200,7 @@ START_TEST(a_cupti_that_forgets_launches_is_helped)
 	launch_ahead(0, &node);
 	for (int i = 0; i < 3; i++)
 		host.fake->record(&node);
-	/* Of a launch that nobody has seen. */
+	/* The launch of this node was not seen. */
 	node.graph = 13;
 	host.fake->record(&node);
 	host_end();

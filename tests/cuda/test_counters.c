@@ -17,7 +17,7 @@ START_TEST(samples_are_counters)
 	host.fake->set(FAKE_SAMPLES, 7);
 	host_begin();
 	ck_assert_int_eq(host_poll(), 0);
-	/* Not the first one, which is not whole. */
+	/* The first sample is incomplete. */
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_COUNTER), 6 * 2);
 	counter = host_get(PTAP_DEVICE_COUNTER, 3);
 	ck_assert_str_eq(host_name(counter->name), "dramc__read_throughput.avg");
@@ -26,7 +26,7 @@ START_TEST(samples_are_counters)
 	ck_assert_uint_eq(counter->device, 0);
 	host.fake->set(FAKE_SAMPLES, 9);
 	host_end();
-	/* Those of the last moment, too. */
+	/* The samples of the last moment are there, too. */
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_COUNTER), 8 * 2);
 	ck_assert_str_eq(host.warnings, "");
 	ck_assert(host.fake->is_before("cuptiActivityFlushAll", "cuptiPmSamplingDisable"));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stays of a capture in CUPTI, and in the program: little, nothing on request, or its place. On a fake CUPTI. */
+/*
+ * Tests the remains of a capture in CUPTI, and in the program: few, none on request, or only its
+ * subscription. The CUPTI is a fake.
+ */
 #include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,7 +34,7 @@ static void *end_and_say(void *unused)
 	return unused;
 }
 
-/* As the real one may, for the program's next call. The trace was handed on before. */
+/* CUPTI may wait for the program's next call. The trace was handed on before. */
 START_TEST(finalizing_waits_for_the_program_and_not_it_for_that)
 {
 	struct fake_record kernel = host_kernel("k");

@@ -52,7 +52,7 @@ static void *stop_and_say(void *unused)
 	return unused;
 }
 
-/* What the program does meanwhile is what counts: libproftap gives the thread up after two seconds. */
+/* The program's progress meanwhile counts: libproftap gives the thread up after two seconds. */
 START_TEST(a_flush_that_does_not_come_back_holds_no_program_up)
 {
 	struct fake_record kernel = host_kernel("k");
@@ -129,7 +129,7 @@ START_TEST(the_clock_is_set_in_the_middle)
 	host.fake->set(FAKE_CLOCK_OFFSET_NS, 3600000000000);
 	host.fake->call("cuLaunchKernel", &kernel, 1);
 	host_end();
-	/* Who joins them sees it by the anchors. */
+	/* The anchors show it to the reader who joins them. */
 	moved = (int64_t)(host_get(PTAP_DEVICE_ANCHOR, 1)->start_ns -
 			  host_get(PTAP_DEVICE_ANCHOR, 0)->start_ns) -
 		(int64_t)(host_get(PTAP_DEVICE_ANCHOR, 1)->end_ns -

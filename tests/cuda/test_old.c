@@ -22,7 +22,7 @@ START_TEST(it_records_what_it_can)
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
 	ck_assert_uint_eq(host_get(PTAP_DEVICE_KERNEL, 0)->correlation, correlation);
 	ck_assert_uint_eq(host_get(PTAP_DEVICE_KERNEL, 0)->of.kernel.graph, 5);
-	/* Those that are made from now on. */
+	/* Only streams made from now on have records. */
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_STREAM), 1);
 	ck_assert_uint_eq(host_get(PTAP_DEVICE_STREAM, 0)->stream, 21);
 	ck_assert_uint_eq(host.n_calls, 1);

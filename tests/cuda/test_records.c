@@ -78,7 +78,7 @@ START_TEST(waits_memory_and_graphs_are_there_on_request)
 	host_set_option("ptap_cuda_memory=true");
 	host_set_option("gpu_enable_cupti_activity_graph_trace=true");
 	host_begin();
-	/* Not each question whether something is done. */
+	/* Queries for completion are not recorded. */
 	ck_assert_uint_eq(host.fake->get_attribute(15), 0);
 	host.fake->call("cuStreamSynchronize", waits, 2);
 	host.fake->call("cuMemAlloc_v2", memory, 3);
@@ -151,7 +151,7 @@ START_TEST(kinds_that_nobody_asked_for_are_stepped_over)
 	const struct fake_record external = {.kind = 39, .type = 1, .value = 7};
 
 	host_begin();
-	/* As another tool's kinds would bring them. */
+	/* Another tool's kinds would bring these records. */
 	host.fake->call("cuLaunchKernel", &kernel, 1);
 	host.fake->record(&marker);
 	host.fake->record(&external);

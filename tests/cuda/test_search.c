@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which CUPTI is taken: of all that there are, that of the first place in the order; and what is said when there is none. */
+/* Tests the search for CUPTI: the first place in the order wins; a failed search is explained. */
 #include <check.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which records are a capture's, by their times, in whatever order they come; the others are counted. On a fake CUPTI. */
+/*
+ * Tests which records belong to a capture by their times, in whatever order they come; the others
+ * are counted. The CUPTI is a fake.
+ */
 #include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -127,7 +130,7 @@ START_TEST(kernel_across_the_end_is_whole)
 }
 END_TEST
 
-/* Nor does it come again in the next capture, which it ends in. */
+/* The next capture, in which it ends, does not have it either. */
 START_TEST(abandoned_kernel_is_in_no_later_capture)
 {
 	struct fake_record kernel = host_kernel("long");
@@ -168,7 +171,7 @@ START_TEST(kernels_outside_the_window_are_left_out)
 }
 END_TEST
 
-/* What was launched first is executed last, and its record comes first, from a thread's own buffer. */
+/* The first launch is executed last, and its record comes first, from a thread's own buffer. */
 static void *launch_backwards(void *unused)
 {
 	struct fake_record work[] = {host_kernel("c"), host_kernel("b"), host_kernel("a")};

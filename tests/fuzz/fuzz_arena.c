@@ -66,7 +66,7 @@ static size_t take_bytes(struct input *in, void *to, size_t n, size_t room)
 	return n < room ? n : room;
 }
 
-/* Where a write goes: |room| bytes from the result on. */
+/* The target of a write: |room| bytes from the result on. */
 static void *find_place(uint8_t place, uint8_t index, size_t *room)
 {
 	struct ring *ring = arena_ring(arena, place & 1, RING_BYTES);
@@ -107,7 +107,7 @@ static void write_some(struct input *in)
 	take_bytes(in, to, length, room);
 }
 
-/* What a target leaves that has just started: both rings used, some names. */
+/* Makes the state of a target that has just started: both rings used, some names. */
 static void reset_arena(void)
 {
 	static const char names[] = "\4\0\0\0span\5\0\0\0count\0\0\0\3\0\0\0arg";
@@ -204,7 +204,7 @@ static void assemble(const struct drain *drain, struct timeline *timeline, struc
 	deliver(space, spool);
 }
 
-/* As a spooler does it. */
+/* Spills like a spooler. */
 static void spill(struct drain *drain, struct spool *spool, struct assembly *as)
 {
 	for (size_t i = 0; i < drain->n_logs; i++) {
@@ -234,7 +234,7 @@ static struct assembly *begin_spooling(struct target *t, struct timeline *timeli
 	return as;
 }
 
-/* As a flight recorder does it. */
+/* Takes pictures like a flight recorder. */
 static void take_pictures(struct target *t)
 {
 	for (uint32_t i = 0; i < t->n_rings; i++) {

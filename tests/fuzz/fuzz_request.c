@@ -27,7 +27,7 @@ static void check_accepted(const struct session_request *request)
 			abort();
 }
 
-/* What goes into the trace is what came. */
+/* Checks that the trace repeats the request. */
 static void check_echo(const struct session_request *request)
 {
 	Tensorflow__ProfileOptions *again;

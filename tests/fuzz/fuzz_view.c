@@ -170,7 +170,7 @@ static void use_joined(const uint8_t *data, size_t n_bytes)
 	if (archives_join(archives, &n, JOIN_PROCESSES) ||
 		view_open(archives, n, &options, &view, NULL))
 		abort();
-	/* What both have comes once. */
+	/* Events that both archives have come once. */
 	if (read_all(view) > view->n_events)
 		abort();
 }
@@ -191,7 +191,10 @@ static void use(const uint8_t *data, size_t n_bytes, size_t n_archives)
 	write_reports(view);
 }
 
-/* What an answer that broke off leaves: it may be no trace at all, and what is read of it has an order and a note. */
+/*
+ * Uses the rest of a truncated answer: it may be no trace at all, but each part that can be read is
+ * in order and has a note.
+ */
 static void use_cut(const uint8_t *data, size_t n_bytes)
 {
 	static const char end[] = ".xplane.pb.broken";

@@ -115,7 +115,7 @@ class Expected:
         return bool(numbers) and all(math.isfinite(v) for v in numbers)
 
     def finish(self, plane):
-        """What the encoder has to change: counters, reserved names, empty lines."""
+        """Makes the encoder's own changes: counters, reserved names, empty lines."""
         n_bad = 0
         renamed = {}
         for line in plane["lines"]:

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What proftapd makes of a scripted program with a GPU, byte by byte as it is in gpu.xplane.pb, which others read too: three steps,
- * in each of them a copy and four kernels of "forward", of which one runs beside the others on a stream of its own and one begins
- * before the last one of its stream has ended; and a graph of "backward" whose node "build" had made. The records are those that
- * collectors write into rings. `gpu --regenerate` writes the file; look at the difference before committing it: protoc
- * --decode=tensorflow.profiler.XSpace, or proftap convert -t ndjson.
+ * Tests proftapd's trace of a scripted program with a GPU, byte by byte against gpu.xplane.pb,
+ * which other tests read, too. There are three steps with a copy and four kernels of "forward"
+ * each: one runs beside the others on its own stream, and one begins before the last one of its
+ * stream has ended. There is also a graph of "backward" whose node "build" had made. The records
+ * are those that collectors write into rings. `gpu --regenerate` writes the file; look at the
+ * difference before committing it: protoc --decode=tensorflow.profiler.XSpace, or proftap convert
+ * -t ndjson.
  */
 #include <check.h>
 #include <stdio.h>
@@ -27,7 +29,7 @@
 #define BESIDE 9
 #define GRAPH 7
 #define NODE 11
-/* Of the program: numbers of calls are made of it. */
+/* The program's pid: numbers of calls are made of it. */
 #define PID 4711
 #define MAX_BYTES ((size_t)1 << 20)
 

@@ -109,7 +109,7 @@ static void run_sites(int n, const char *unused)
 	n_emitted += (unsigned long)n;
 }
 #else
-/* As many places as a very large program has: what a macro makes of each is made by hand. */
+/* As many places as a very large program has, each written by hand in the form of the macro. */
 static void run_sites(int n, const char *unused)
 {
 	/* Until the end, and after it: as the places of a macro are. */

@@ -69,7 +69,7 @@ int main(void)
 		setitimer(ITIMER_REAL, &soon, NULL);
 		while (n_forks == i)
 			n_emitted += annotate();
-		/* Of a signal that came between two annotations. */
+		/* The fork was in a signal handler between two annotations. */
 		if (is_child)
 			_exit(0);
 		pause_for(PAUSE_NS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every host program here includes. A host is an ordinary program whose standard output and exit
- * status are its behaviour; it is built twice: NAME.plain without libproftap, and NAME.host with it.
- * GUEST_START() is where it starts its server; the driver (host.py) says by GUEST_MODE what that does:
+ * Every host program here includes this file. A host is an ordinary program whose standard output and
+ * exit status are its behaviour; it is built twice: NAME.plain without libproftap, and NAME.host with
+ * it. It starts its server by GUEST_START(); the driver (host.py) chooses the effect by GUEST_MODE:
  *
  *	off        nothing
  *	armed      starts a server

@@ -27,7 +27,7 @@ HOSTS = TOP_BUILD / "tests" / "guest"
 # Longer than any host runs: its end ends the capture.
 CAPTURE_MS = 30000
 GONE_S = 2 * SLOWNESS
-# Of the report; see guest.h.
+# The layout of the report; see guest.h.
 N_SLOTS = 64
 SLOT_BYTES = 1024
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel says of this process's memory. */
+/* The kernel's numbers of this process's memory. */
 #ifndef GUEST_MEMORY_H
 #define GUEST_MEMORY_H
 

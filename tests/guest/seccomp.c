@@ -75,7 +75,7 @@ static int forbid(const char *what, unsigned action)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/* What works and what does not, as the host sees it. */
+/* Shows which calls work in the host. */
 static void work(int may_fork)
 {
 	PTAP_SPAN("work");

@@ -19,9 +19,10 @@ static atomic_int n_handled;
 static atomic_int n_strange;
 
 /*
- * Not for ThreadSanitizer's eyes: it runs handlers late, with every signal blocked, from where the program next does
- * something atomic. Where that is in the handler, and another signal was noted meanwhile, it puts back a mask that it
- * saved in between: all blocked, for good (gcc 12; without proftap, too).
+ * ThreadSanitizer must not see the handler: it runs handlers late, with every signal blocked, at
+ * the program's next atomic operation. If that is in the handler, and another signal came
+ * meanwhile, it puts back a mask that it saved in between: all blocked, for good (gcc 12; without
+ * proftap, too).
  */
 static __attribute__((no_sanitize("thread"))) void on_signal(int signal_number)
 {

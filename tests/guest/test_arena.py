@@ -38,7 +38,7 @@ def size_and_seals_cannot_be_changed(t):
     try:
         seals = fcntl.fcntl(fd, fcntl.F_GET_SEALS)
         equal(seals & ~EXEC, SEAL | SHRINK | GROW, "seals")
-        # What the kernel knows: a plain memfd without the flag may be sealed so by hand.
+        # The kernel tells the difference: a plain memfd without the flag may be sealed so by hand.
         with open("/proc/sys/kernel/osrelease") as release:
             if tuple(map(int, re.findall(r"\d+", release.read())[:2])) >= (6, 3):
                 equal(seals & EXEC, EXEC, "the seal against execution")
@@ -79,7 +79,7 @@ def read_robust_list(tid):
 
 
 def check_robust_list(pid, name):
-    """That it is ours (its first node leads back to it), and in private memory, node and all."""
+    """Checks that the list is ours (its first node leads back to it), and that list and node are in private memory."""
     for task in os.listdir(f"/proc/{pid}/task"):
         if Path(f"/proc/{pid}/task/{task}/comm").read_text().strip() == name:
             break

@@ -17,7 +17,7 @@ SUBREAPER = ("/usr/bin/python3", "-c", (
 
 
 def lent(name, *args, title=None, spans=None, modes=("armed", "recording"), needs=(), code=0, **how):
-    """As host(), of a start that a daemon's server ends well."""
+    """Like host(), for a program whose server a daemon lends."""
     for mode in modes:
         def one(t, mode=mode):
             for need in needs:
@@ -56,7 +56,7 @@ lent("emulated", spans={"numbers": 1}, command=SUBREAPER)
 
 @test
 def program_asks_itself_if_clone_is_fork(t):
-    """As under valgrind; its parent is somebody else."""
+    """clone is fork under valgrind, too; the child's parent is another process."""
     daemon = Daemon(t)
     process = Host(t, "emulated", "recording", command=SUBREAPER, **runtime(t))
     start = process.await_start()

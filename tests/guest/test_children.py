@@ -10,7 +10,7 @@ from host import SANITIZERS, Failure, Skip, equal, free_port, host, need_no_tsan
 
 for how in ("handler", "ignore", "nocldwait", "wall"):
     host("reap", how, spans={"child": 5}, title=f"reap {how}")
-# What a fork records is its own; a vfork child is its parent's thread, but ThreadSanitizer makes a fork of it.
+# A fork has records of its own; a vfork child is its parent's thread, but ThreadSanitizer makes a fork of it.
 host("children", code=7,
      spans={"in a fork": 0, "in a bare fork": 0, "around vfork": 1, "left open": 0,
             "work": 1 if SANITIZERS == "thread" else 2})

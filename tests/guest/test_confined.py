@@ -41,7 +41,7 @@ def need_one_thread():
     need_no_tsan("has a thread of its own in forked children: they do not end with the thread that is killed")
 
 
-# What a filter that kills the one thread needs.
+# The needs of a filter that kills the one thread.
 NEEDS = {("execve", "thread"): [need_one_thread]}
 
 for action, sentence in (("errno", NO_EXEC), ("trap", KILLED), ("thread", KILLED),
@@ -51,7 +51,7 @@ for action, sentence in (("errno", NO_EXEC), ("trap", KILLED), ("thread", KILLED
 for action in ("errno", "trap"):
     host("seccomp", "before", "clone", action, title=f"seccomp clone {action}", fails=NO_CLONE,
          modes=("off", "armed"), **NO_LEAK_CHECK)
-# What is forbidden once the server runs does not touch it.
+# A filter that is set while the server runs does not touch it.
 for what in ("execve", "clone"):
     for action in ("errno", "trap", "thread", "process"):
         host("seccomp", "after", what, action, title=f"seccomp {what} {action} after the start",

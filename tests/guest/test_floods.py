@@ -18,7 +18,7 @@ def record(t, *args, ring_bytes=0):
 
 
 def check_sum(capture, names, emitted):
-    """Of spans with these names; None: with any."""
+    """Compares the spans with these names, or with any (None), with the emitted ones."""
     trace = capture.trace
     received = sum(len(line.events) for line in trace.threads) - trace.count("guest awaited") \
         if names is None else sum(trace.count(name) for name in names)

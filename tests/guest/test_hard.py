@@ -6,7 +6,7 @@ import os
 from host import (NO_LEAK_CHECK, Host, check, contains, equal, host, need_no_sanitizer, need_no_tsan,
                   need_readable_tree, need_root, run, run_host, test)
 
-# Of nobody else, so that its processes can be counted; one for each run, since zombies count, too.
+# No other process has this user, so that its processes can be counted; each run has its own, since zombies count, too.
 LONELY_UID = 70000 + os.getpid() % 10000 * 16
 
 

@@ -16,7 +16,7 @@ from fixture import read_shared_kib
 LIMIT_BYTES = 64 << 20
 THREADS, SPANS = 60, 10
 ENTER = 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"'
-# What core.c writes where.
+# The texts that core.c writes to both places.
 IN_RINGS, ON_HEAP = b"only in rings ", b"only on heap "
 
 

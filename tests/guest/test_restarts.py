@@ -13,9 +13,9 @@ N_RECORDED = 100
 N_TRACES = max(N_SERVERS // 10, 60)
 # A hundred each second, on a busy machine.
 PATIENCE_S = 20 + N_SERVERS // 10
-# Of a stopped server stays what a thread that is late, or a forked child, may look at: the arena's head, the names.
+# A stopped server leaves memory that a late thread, or a forked child, may read: the arena's head, the names.
 MAX_KIB_EACH = 14
-# Of a thread that has recorded there its ring's head, too.
+# A thread that has recorded leaves its ring's head, too.
 MAX_KIB_EACH_RECORDED = 20
 # Its first megabyte, and rings that threads had: one, of 1 MiB. In two mappings at most: what was opened, and what was not.
 MAX_RESERVED_KIB_EACH = 4096

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the server inherits of its host, and what not; and what the host inherits of the server."""
+"""Tests the attributes that the server inherits from its host, and those that the host gets from the server."""
 import os
 import signal
 from pathlib import Path

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `make install` installs is whole: a program that knows nothing but pkg-config is built against
-it, started, and captured with the installed programs; `make uninstall` leaves nothing."""
+"""Tests that `make install` is complete: a program that knows only pkg-config is built against it, started, and captured with the
+installed programs; `make uninstall` leaves nothing.
+"""
 import json
 import os
 import re
@@ -18,7 +19,7 @@ from fixture import (SANITIZERS, check, contains, equal, find_proftapd, run, tes
 from processes import TOP_BUILD, Capture, Process, is_alive  # noqa: E402
 
 UNITS = ("proftapd.service", "proftapd.socket", "proftapd-registry.socket", "proftapd-web.socket")
-# Of ten, as systemd-analyze security says it; it is told tenths.
+# The limit of systemd-analyze security, in tenths; the scale ends at ten.
 MAX_EXPOSURE = 30
 SANITIZE = {"address": ["-fsanitize=address,undefined"], "thread": ["-fsanitize=thread"]}
 COMPILERS = (("c", os.environ.get("CC", "cc"), "-std=gnu99"),
@@ -118,7 +119,7 @@ def check_whole(prefix):
 
 
 def systemd(program, *words, stdin=""):
-    """What it says, and it says that all is well. None where systemd is not installed."""
+    """The output, after a check that the program found no error. None if systemd is not installed."""
     if not shutil.which(program):
         return None
     done = subprocess.run([program, *words], input=stdin, text=True, stdout=subprocess.PIPE,
@@ -128,7 +129,7 @@ def systemd(program, *words, stdin=""):
 
 
 def check_units(prefix):
-    """What systemd says of them before it starts anything; nothing of this machine is changed."""
+    """Runs systemd's checks of the units; they change nothing on this machine."""
     folder = prefix / "lib/systemd/system"
     said = systemd("systemd-analyze", "verify", "--man=no", *(folder / unit for unit in UNITS))
     equal(said or "", "", "what systemd-analyze verify says")

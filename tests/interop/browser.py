@@ -9,7 +9,7 @@ from processes import BUILD, folder, run
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # Kept after the test, to be looked at.
 SCREENSHOTS = BUILD / "interop-screenshots"
-# Of the page's clock, which runs ahead while nothing else is to be done.
+# Milliseconds of the page's clock, which runs ahead while the browser is idle.
 BUDGET_MS = 30000
 
 

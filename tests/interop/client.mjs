@@ -56,7 +56,7 @@ async function call(message, seconds) {
 	return summarise(answer.error, answer.reply);
 }
 
-// Nobody knows how long a busy machine takes until all has happened once: twice as long, until it has.
+// A busy machine takes an unknown time until everything has happened once: the recording is twice as long each time.
 async function longEnough(record, isEnough) {
 	let found;
 	for (let ms = 200; ms <= 60000; ms *= 2) {

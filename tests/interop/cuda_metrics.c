@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the real host API makes of a list of counters on a chip, without a device. usage: cuda_metrics LIBCUPTI CHIP LIST
- * Prints one line for each that is left out, and how many are sampled.
+ * Asks the real host API for a list of counters on a chip, without a device. usage: cuda_metrics
+ * LIBCUPTI CHIP LIST. Prints one line for each counter that is left out, and the number of sampled
+ * ones.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -15,12 +15,12 @@ import page_servers
 from processes import HERE, PROFTAP, Target, folder, one_file, run
 
 LIMIT_BYTES = 2**31 - 1
-# Of some 136 bytes each: a seventh may be dropped by a busy machine, and it is still enough.
+# Spans of some 136 bytes each: a busy machine may drop a seventh, and the rest is still enough.
 N_SPANS = 18_500_000
 MAX_CAPTURE_BYTES = 16 << 30
 RING_BYTES = 16 << 20
 NEEDED_BYTES = 8 << 30
-# What --split makes of what XProf cannot read.
+# The size of parts by --split that XProf can read.
 PART_BYTES = 700_000_000
 # It takes some seven times as much as a file has, and is not to take the whole machine.
 XPROF_BYTES = 12 << 30
@@ -153,7 +153,7 @@ def test_split_files_open_in_xprof():
         assert len(files) > 1 and max(sizes) <= PART_BYTES and sum(sizes) > LIMIT_BYTES, sizes
         print(f"# files of {sizes} bytes")
         totals = [report(path)["totals"] for path in files]
-        # What was dropped is said in each.
+        # Each file tells the number of dropped spans.
         assert sum(t["spans"] for t in totals) + totals[0]["dropped"] == N_SPANS, totals
         hosts = [path.name.removesuffix(".xplane.pb") for path in files]
         for host in hosts:

@@ -21,7 +21,7 @@ class Plane:
         self.add_stats(self.plane, stats)
 
     def find_id(self, table, name):
-        """Of a name in one of the plane's two tables."""
+        """The id of a name in one of the plane's two tables."""
         for id_, metadata in table.items():
             if metadata.name == name:
                 return id_

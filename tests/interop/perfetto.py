@@ -17,7 +17,7 @@ from processes import HERE, PROFTAP, run
 
 NODE = pathlib.Path(sys.executable).with_name("node")
 
-# What may not be in a trace that is as it should be: loss and errors, and what trace_processor passes over quietly.
+# Statistics that a good trace does not have: loss and errors, and events that trace_processor skips quietly.
 TROUBLE = """select name, idx, severity, value from stats where value > 0 and (severity in ('error', 'data_loss') or name in (
     'track_event_parser_errors', 'track_event_tokenizer_errors', 'packet_skipped_seq_needs_incremental_state_invalid',
     'interned_data_skipped_incremental_state_invalid', 'tokenizer_skipped_packets', 'track_hierarchy_missing_uuid'))"""
@@ -49,7 +49,7 @@ def query(trace, *queries, **options):
 
 
 def signed(value):
-    """As SQL has an unsigned one."""
+    """An unsigned number as SQL holds it."""
     return (value + 2**63) % 2**64 - 2**63
 
 

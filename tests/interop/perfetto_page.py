@@ -35,7 +35,7 @@ def make_certificate(work, host):
 
 
 class Page:
-    """Of https://|host|/ in a browser that believes us."""
+    """The page at https://|host|/ in a browser that trusts our certificate."""
 
     def __init__(self, work, link, host=None):
         self.link = urllib.parse.urlsplit(link)
@@ -81,7 +81,7 @@ class Page:
         return Handler
 
     def open(self, name):
-        """What the page says at its end."""
+        """The page's text at its end."""
         port = self.server.server_address[1]
         browser.show(self.link._replace(netloc=self.host).geturl(), name, 400,
                      f"--host-resolver-rules=MAP {self.host}:443 127.0.0.1:{port}",

@@ -91,7 +91,7 @@ class Target:
     """tests/programs/target, which follows its forked children; one command, one answer."""
 
     def __init__(self, *options):
-        """Of its command "start"; none: any port, and the library's defaults."""
+        """The options of its command "start"; none: any port, and the library's defaults."""
         self.process = subprocess.Popen(
             [TARGET], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, "PROFTAP_FOLLOW_FORK": "1"})
@@ -192,7 +192,7 @@ class Pipeline:
         return self.read_counts()
 
     def count_done(self):
-        """Of batches begun, and of files that have come out at the far end."""
+        """The number of batches begun, and of files that have been written."""
         counts = self.ask_counts()
         return counts["(steps)", "batch"], counts["writer", "write"]
 

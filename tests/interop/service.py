@@ -72,7 +72,7 @@ class Service:
 
 
 def request(duration_ms, **options):
-    """What JAX's client sends, but for the fields that nobody reads."""
+    """A request with the fields of JAX's client that are read."""
     emit_xspace = options.pop("emit_xspace", True)
     session_id = options.pop("session_id", "")
     options = {"version": 1, "host_tracer_level": 2, "device_tracer_level": 1} | options

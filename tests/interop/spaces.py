@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in a trace, in the form in which the pipeline counts: {(thread, name): count}."""
+"""Counts the contents of a trace like the pipeline: {(thread, name): count}."""
 import collections
 
 STEP = "step_num"

@@ -202,7 +202,7 @@ def test_cancel():
 
 
 def test_channel_gone():
-    """So does a client that closes its connection."""
+    """A client that closes its connection also ends the capture."""
     with folder() as work, Pipeline(work) as pipeline, Service(pipeline.port) as calls:
         def measure():
             with Service(pipeline.port) as other:
@@ -214,7 +214,7 @@ def test_channel_gone():
 
 
 def test_deadline():
-    """So does a deadline in mid-capture."""
+    """A deadline in mid-capture also ends it."""
     with service() as calls:
         def measure():
             with refused(Code.DEADLINE_EXCEEDED):

@@ -18,7 +18,7 @@ SLICES = """select slice.id, process.pid, thread.name, slice.name, slice.ts, sli
     from slice join thread_track on thread_track.id = slice.track_id join thread using (utid)
         join process using (upid)"""
 ARGS = "select arg_set_id, flat_key, value_type, int_value, string_value, real_value from args where flat_key glob 'args.*'"
-# That the JSON says how its times may be shown is told as if it were news.
+# trace_processor also notes that the JSON tells how to display its times, with the severity "info"; that is no trouble.
 TROUBLE = "select name, value from stats where value > 0 and severity in ('error', 'data_loss')"
 FLOWS = "select slice_out, slice_in from flow"
 

@@ -13,7 +13,7 @@ SRC = pathlib.Path(os.environ["top_srcdir"])
 PACKAGES = pathlib.Path(sys.prefix) / "nvidia"  # see requirements.txt
 FAKE = BUILD / "tests/cuda/fake_libcupti.so"
 PLUGIN = SRC / "lib/plugins/cuda"
-# Of each the number that it tells, and how many kinds of the fake's it knows.
+# The version number of each package, and how many of the fake's kinds it knows.
 VERSIONS = {"nvidia-cuda-cupti-cu11-11.8.87": 18, "nvidia-cuda-cupti-cu12-12.9.79": 28,
             "nvidia-cuda-cupti-13.0.85": 130001, "nvidia-cuda-cupti-13.1.115": 130101}
 # It answers nothing without a driver.
@@ -62,7 +62,7 @@ def check_declarations(work, package):
 
 
 def test_declarations_are_those_of_the_headers():
-    """What is declared of CUPTI and the driver is as NVIDIA's headers of five versions have it."""
+    """Our declarations of CUPTI and the driver agree with NVIDIA's headers of five versions."""
     with folder() as work:
         for package in [*VERSIONS, SILENT]:
             check_declarations(work, package)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What proftapd makes of a program with a GPU, in XProf's and trace_processor's hands: tests/golden/gpu.c says what it did. No GPU
-was there."""
+"""Tests a trace of a program with a GPU in XProf and trace_processor; tests/golden/gpu.c describes the program. No GPU is needed.
+"""
 import contextlib
 import csv
 import json
@@ -66,7 +66,7 @@ def test_overview_has_steps():
     steps = rows(table_with(page, "stepnum"))
     assert [row["stepnum"] for row in steps] == [str(n) for n in STEPS], steps
     for row in steps:
-        # What ran at one time counts once.
+        # Concurrent time counts once.
         assert row["deviceComputeTimeMs"] == 0.208 and row["infeedTimeMs"] == 0.02, row
     words = json.dumps(page)
     assert "Nvidia GPU (Hopper)" in words and '"device_core_count": "1"' in words, words

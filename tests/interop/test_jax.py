@@ -56,7 +56,7 @@ def test_capture_of_jax_server():
 
         shown = [e["name"] for _, e in viewer.complete(viewer.trace_events(path, "trace_viewer"))]
         assert shown.count("our own work") == n_own
-        # What JAX itself says of the jitted function, at least once for each call.
+        # JAX's own events of the jitted function, at least one for each call.
         n_calls = count(events, "PjitFunction(multiply)")
         assert n_calls == shown.count("PjitFunction(multiply)"), (n_calls, sorted(set(shown)))
         assert n_calls >= n_own - 1, (n_calls, n_own)
@@ -238,7 +238,7 @@ def test_child_of_jax():
             events = list(plane_events(plane))
             names = {name for name, _, _ in events}
             assert {"write", "process cpu %"} <= names, names
-            # What is there twice: a start on the parent's time, not on its own, and no Unix time.
+            # Repeated lines: a start on the parent's time, not on its own, and no Unix time.
             late = [e for e in events if not 0 <= e[1] <= 1e10 or e[1] + e[2] > 1e10]
             assert not late, late[:5]
             own = [start for name, start, _ in plane_events(spaces.plane_named(space, "/host:CPU"))

@@ -9,7 +9,7 @@ from processes import BUILD, PROFTAP, SOURCE, Pipeline, capture, folder, run
 from test_jax import jax_server
 
 GOLDEN = SOURCE / "tests/golden"
-# What a fixture says that it lost.
+# The losses that a fixture reports.
 LOST = {"environment": {"traced_buf_trace_writer_packet_loss": 12}, "late": {}}
 
 
@@ -126,7 +126,7 @@ def test_foreign_shapes():
         assert depth == [[499]] and streams == [[2]], (depth, streams)
 
 
-# Of processes, which have no other arguments.
+# The labels of processes, which have no other arguments.
 LABELS = """select pid, string_value from process join args using (arg_set_id)
     where key glob 'chrome.process_label*' order by pid, key"""
 

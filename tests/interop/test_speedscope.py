@@ -12,7 +12,7 @@ from processes import PROFTAP, SOURCE, folder, run
 
 PAGE = pathlib.Path(sys.executable).parent.parent / "node_modules/speedscope/dist/release/index.html"
 TRACE = SOURCE / "tests/golden/spans.xplane.pb"
-# Of the names on the thread "main": total and own time, in ns.
+# Total and own time of the names on the thread "main", in ns.
 TIMES = {"outer": (1000, 100), "inner": (900, 899), "leaf": (1, 1), "long": (9223372036854, 9223372036854)}
 # Newer versions of go build their tools when they are first asked for.
 BUILD_S = 900

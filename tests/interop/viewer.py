@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What XProf's trace viewer shows of a trace, in the pipeline's terms."""
+"""Reads the events that XProf's trace viewer shows of a trace, in the pipeline's terms."""
 import collections
 import json
 
@@ -22,7 +22,7 @@ def trace_events(path, tool):
 
 
 def run_events(paths):
-    """Of all files of a run together."""
+    """The events of all files of a run together."""
     with folder() as work:
         peer("convert.py", *paths, "trace_viewer@", work / "out")
         return [event for event in json.loads((work / "out").read_text())["traceEvents"] if event]
@@ -66,7 +66,7 @@ def all_counter_samples(events):
 
 
 def counter_samples(events):
-    """Those that the program made."""
+    """The samples that the program made."""
     return {name: values for name, values in all_counter_samples(events).items()
             if not is_usage(name)}
 
@@ -77,7 +77,7 @@ def usage_samples(events):
 
 
 def counts(events):
-    """As the pipeline counts."""
+    """Counts like the pipeline."""
     result = collections.Counter()
     for thread, event in complete(events):
         name = event["name"]

@@ -30,7 +30,7 @@ def build(model, folder):
 
 
 def verify(folder, seed):
-    """What the verifier says: that an assertion failed, or that it has seen all states."""
+    """The verifier's result: an assertion failed, or all states were seen."""
     ran = subprocess.run(["./pan", f"-m{DEPTH}"], cwd=folder, env={**os.environ, "SEED": seed},
                          capture_output=True, text=True)
     said = ran.stdout + ran.stderr

@@ -51,7 +51,7 @@ static int live(const char *registry)
 	return say(fd);
 }
 
-/* Of those that have ended; of |n| at least. How many have not been heard. */
+/* Reaps ended children, |n| at least. Returns how many did not report. */
 static int reap(int *n_alive, int n)
 {
 	int n_unheard = 0;

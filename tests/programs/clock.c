@@ -37,7 +37,7 @@ static int64_t now_ns(void)
 	return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* Those that this process may use, in turn. */
+/* Moves to the next of the cores that this process may use. */
 static void go_to_next_core(const cpu_set_t *all, int *core)
 {
 	cpu_set_t one;

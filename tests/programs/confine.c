@@ -23,7 +23,7 @@
 
 #define LIFE_S 60
 #define NOBODY 65534
-/* Of nobody else's processes. */
+/* No other process has this user. */
 #define LONELY_UID 54321
 
 static int enter_chroot(const char *dir)

@@ -10,7 +10,7 @@ void ending_abort(char *arguments);
 /* _exit(3), with a span open. */
 void ending_exit(char *arguments);
 
-/* Of a thread, with a span open; of that only. */
+/* Ends one thread with an open span; the program goes on. */
 void ending_thread(char *arguments);
 
 /*

@@ -239,7 +239,7 @@ static void emit_kernels(long n)
 	}
 }
 
-/* As one that could not hand them on before. */
+/* Emits kernels that the collector could not hand on before. */
 static void emit_old_kernels(long n)
 {
 	struct ptap_device_record kernel = make(PTAP_DEVICE_KERNEL);
@@ -288,7 +288,7 @@ static void intern_many(long n)
 	note(said);
 }
 
-/* Of a kind that there is none of; and one that is too short. */
+/* Emits a record of an unknown kind, and one that is too short. */
 static void try_wrong(void)
 {
 	for (long i = 0; i < number("wrong"); i++) {
@@ -317,7 +317,10 @@ static void emit_activity(const struct activity *a)
 	emit(&kernel);
 }
 
-/* What the program has launched, |late_ms| ago or earlier; also what ends so much later, when that is negative. */
+/*
+ * Emits the program's launches from |late_ms| ago or earlier; if |late_ms| is negative, also those
+ * that end so much later.
+ */
 static void emit_activities(long late_ms)
 {
 	static struct activity taken[MAX_ACTIVITIES];

@@ -107,7 +107,7 @@ static pid_t start_server(int listener, int memfd)
 	_exit(127);
 }
 
-/* As the control thread would: it is there, and has done what it was told. */
+/* Plays the control thread: it is there, and has done as it was told. */
 static void play_along(void)
 {
 	uint32_t command = atomic_load(&arena->command);

@@ -233,7 +233,7 @@ static void start_and_end(char *arguments)
 	kept_ids[1] = nvtxRangeStartA("other");
 	if (pthread_create(&thread, NULL, end_them, NULL) == 0)
 		pthread_join(thread, NULL);
-	/* Of no range. */
+	/* These are ids of no range. */
 	nvtxRangeEnd(0);
 	nvtxRangeEnd(UINT64_C(0x123456789abcdef));
 	nvtxRangeEnd(UINT64_C(1) << 60);
@@ -344,7 +344,7 @@ static void name_other(char *arguments)
 	pthread_barrier_destroy(&named_barrier);
 }
 
-/* As a profiler for Python does, which registers a name at each call. */
+/* A profiler for Python registers a name at each call like this. */
 static void register_again(char *arguments)
 {
 	nvtxDomainHandle_t domain = nvtxDomainCreateA("lib");

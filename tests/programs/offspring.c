@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a child of a recorded program does; see offspring.h. */
+/* Children of a recorded program; see offspring.h. */
 #include "tests/programs/offspring.h"
 
 #include <errno.h>

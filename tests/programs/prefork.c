@@ -50,7 +50,7 @@ _Noreturn void prefork_work(void)
 	work_from(0);
 }
 
-/* Who has read its pid knows that it has joined. */
+/* The test reads the child's pid only after the child has joined. */
 static void live_steady(void)
 {
 	do_job(0);

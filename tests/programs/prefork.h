@@ -19,7 +19,7 @@
  */
 void prefork(char *arguments);
 
-/* What a steady one does, for ever. */
+/* The endless work of a steady child. */
 _Noreturn void prefork_work(void);
 
 /*

@@ -174,7 +174,7 @@ static void change_directory(char *arguments)
 	printf("%d\n", chdir(arguments));
 }
 
-/* As a stray write would: the kernel finds no robust word to mark when the control thread TID ends. */
+/* A stray write: the kernel finds no robust word to mark when the control thread TID ends. */
 static void forget_robust_list(char *arguments)
 {
 	struct robust_list_head *head = NULL;
@@ -303,7 +303,7 @@ static void *obey_all(void *unused)
 
 int main(void)
 {
-	/* Not signal(), under which TSan interrupts what waits for a command. */
+	/* With signal() TSan would interrupt the read of the next command. */
 	const struct sigaction count = {.sa_handler = count_sigchld, .sa_flags = SA_RESTART};
 
 	alarm(LIFE_S);

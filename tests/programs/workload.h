@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a target emits, in numbers that the tests choose. Each call answers with one line. */
+/* Events that a target emits, in numbers that the tests choose. Each call answers with one line. */
 #ifndef TESTS_PROGRAMS_WORKLOAD_H
 #define TESTS_PROGRAMS_WORKLOAD_H
 

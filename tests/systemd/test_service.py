@@ -180,7 +180,7 @@ def sandboxed_program_gets_a_lent_server(t):
 
 @test
 def operators_record_everybodys_programs(t):
-    """Who is in the group of its own user, from the next connection on."""
+    """A user in the group is an operator from the next connection on."""
     user = pwd.getpwuid(NOBODY).pw_name
     with serving():
         mine, theirs = start_target(t), start_target(t, user=NOBODY)

@@ -152,7 +152,10 @@ START_TEST(gives_the_same_trace_as_memory)
 }
 END_TEST
 
-/* What devices did waits in memory, and then needs room in the spool: what was kept is in the trace, however full both are. */
+/*
+ * Device records wait in memory, and then need room in the spool: kept ones are in the trace,
+ * however full both are.
+ */
 START_TEST(encodes_what_it_has_kept)
 {
 	const uint64_t n_kernels = 20000;

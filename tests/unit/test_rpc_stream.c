@@ -138,7 +138,7 @@ START_TEST(slow_reader_holds_only_the_writer)
 }
 END_TEST
 
-/* Not even the first message, which may be a large one, is taken before the reader wants it. */
+/* Even the first message, which may be a large one, is not taken before the reader wants it. */
 START_TEST(answer_stays_with_its_server_until_it_is_asked_for)
 {
 	struct writer w = {.n_messages = 2, .bytes = 16 * MESSAGE_BYTES};

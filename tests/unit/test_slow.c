@@ -270,7 +270,7 @@ START_TEST(concurrent_span_of_another_thread_is_found)
 	ck_assert_double_eq_tol(other->open[SIDE_TYPICAL], 0, 1e-9);
 	ck_assert_str_eq(name_of(find_other(group, "merge")->around), "compaction");
 	ck_assert_ptr_null(find_other(group, "watch"));
-	/* Neither a unit itself nor its children are concurrent spans. */
+	/* A unit itself and its children are no concurrent spans. */
 	ck_assert_ptr_null(find_other(group, "request"));
 	ck_assert_ptr_null(find_other(group, "inner"));
 }

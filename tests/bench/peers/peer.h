@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is the same in the programs that are measured with and without a tracer at work: batches with pauses, each followed
- * by as many clock reads and by what there would be without the tracer.
+ * The common part of the programs that are measured with and without a tracer at work: batches with
+ * pauses, each followed by as many clock reads and by the same loop without the tracer.
  *
  * usage: peer_TRACER BATCH ROUNDS PAUSE_US     first it prints "ready PORT"; then, for each line "KIND" that it reads, span
  *                                              or instant, it emits ROUNDS batches and prints "KIND EMIT READS NONE N": ns
