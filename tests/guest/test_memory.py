@@ -55,7 +55,7 @@ def the_arena_is_not_to_be_dumped(t):
     process.await_output("full")
     flags = read_arena_flags(process.pid)
     check(len(flags) > 1, f"mappings of the arena: {flags}")
-    equal([f for f in flags if "dd" not in f], [], "those without DONTDUMP")
+    equal([f for f in flags if "dd" not in f], [], "mappings without DONTDUMP")
     equal(process.end()[0], 0, "exit status")
     capture.finish()
 

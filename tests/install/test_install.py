@@ -132,11 +132,11 @@ def check_units(prefix):
     """Runs systemd's checks of the units; they change nothing on this machine."""
     folder = prefix / "lib/systemd/system"
     said = systemd("systemd-analyze", "verify", "--man=no", *(folder / unit for unit in UNITS))
-    equal(said or "", "", "what systemd-analyze verify says")
+    equal(said or "", "", "output of systemd-analyze verify")
     systemd("systemd-analyze", "security", "--offline=true", f"--threshold={MAX_EXPOSURE}", folder / "proftapd.service")
     users = systemd("systemd-sysusers", "--dry-run", f"--root={prefix}", "-",
                     stdin=(prefix / "lib/sysusers.d/proftap.conf").read_text())
-    contains(users or "Creating user 'proftap'", "Creating user 'proftap'", "what systemd-sysusers would do")
+    contains(users or "Creating user 'proftap'", "Creating user 'proftap'", "plan of systemd-sysusers")
     contains((folder / "proftapd.service").read_text(), f"ExecStart={prefix}/sbin/proftapd --host\n", "the service")
 
 
@@ -164,7 +164,7 @@ def staged_package_is_the_same_and_uninstalls(t):
     check_whole(stage / "opt/proftap")
     contains(Path(find(stage / "opt/proftap", "lib*/**/proftap.pc")).read_text(), "prefix=",
              "proftap.pc")
-    equal([p.name for p in stage.iterdir()], ["opt"], "what is in the stage")
+    equal([p.name for p in stage.iterdir()], ["opt"], "contents of the stage")
     make("uninstall", f"DESTDIR={stage}", "prefix=/opt/proftap")
     equal(list_files(stage), [], "files that make uninstall left")
 

@@ -85,12 +85,12 @@ def a_program_that_gave_up_root_is_its_new_users_on_its_socket_too(t):
     runtime.mkdir(mode=0o755)
     target = t.target(XDG_RUNTIME_DIR=str(runtime)).serve()
     path = f"unix:{runtime}/proftap/{target.pid}.sock"
-    equal(list_as(t, NOBODY, runtime), {}, "what its later user sees before")
+    equal(list_as(t, NOBODY, runtime), {}, "programs that its later user sees before")
     contains(capture_as_nobody(t, path, code=5).stderr, REFUSED, "standard error")
     equal(target.ask(f"setuid {NOBODY}"), "0", "setuid")
     for user in (NOBODY, None):
         equal(list_as(t, user, runtime), {target.pid: NOBODY}, "the list")
-    equal(list_as(t, NOBODY - 1, runtime), {}, "what another user sees")
+    equal(list_as(t, NOBODY - 1, runtime), {}, "programs that another user sees")
     target.send("await 1", "burst 10")
     capture = t.start_capture(path, 200, user=NOBODY, program=t.public_proftap(),
                               log_dir=t.public_dir("logs"))

@@ -123,7 +123,7 @@ def a_signal_that_is_for_all_threads(t):
     end(target)
     text, death = report(run_of(target, log_dir))
     equal((death["ending"], death["signal_tid"]), ("killed by SIGKILL", None), "how it ended")
-    contains(death["signal_thread"], "ends all threads at once", "why the thread is not known")
+    contains(death["signal_thread"], "ends all threads at once", "reason for the unknown thread")
     contains(text, "not known: the kernel does not tell", "the text")
     check_stack(spans_of(death, "stuck"))
 
@@ -149,7 +149,7 @@ def a_snapshot_of_one_that_is_held(t):
     env = {**os.environ, **make_environment(t)}
     told = subprocess.run([PROFTAP, "ps", str(target.pid), "--json"], env=env, check=True, capture_output=True)
     process = json.loads(told.stdout)["targets"][0]["processes"][0]
-    equal((process["ending"], process["signal_tid"]), ("killed by SIGABRT", target.pid), "what ps says")
+    equal((process["ending"], process["signal_tid"]), ("killed by SIGABRT", target.pid), "output of ps")
     equal(process["threads"][0]["tid"], target.pid, "the thread that ps shows first")
     subprocess.run([PROFTAP, "snapshot", str(target.pid), "--log_dir", t.dir / "logs"], env=env, check=True,
                    capture_output=True)
@@ -237,7 +237,7 @@ def a_snapshot_with_nothing_open_begins_as_ever(t):
     target = record(t, t.dir / "logs")
     target.ask("burst 5")
     text, told = snapshot(t, target)
-    equal(told["open_at_snapshot"], [], "what is open")
+    equal(told["open_at_snapshot"], [], "open spans")
     check("at the snapshot" not in text, text)
 
 

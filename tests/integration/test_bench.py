@@ -71,7 +71,7 @@ def the_json_is_as_it_is_documented(t):
         equal(sorted(figure), documented_keys("key of a figure"), "a figure's keys")
     equal([(figure["value"], figure["ratio"], figure["met"]) for figure in said["figures"]],
           [(1000, None, True), (20, 1.31, False), (7, None, None)], "the figures")
-    equal(said["skipped"], [{"group": "some", "text": "a tracer: it is not there"}], "what was skipped")
+    equal(said["skipped"], [{"group": "some", "text": "a tracer: it is not there"}], "skipped figures")
     equal(said["errors"], [{"group": "some", "text": "two are missing"}], "the errors")
 
 

@@ -81,7 +81,7 @@ def level_0_asks_nobody(t):
     target = device.target(t)
     capture = t.emit(target, 100, "launch 5 k", "burst 2", options=("--device_tracer_level", "0"))
     check_warnings(capture)
-    equal(device.log(), [], "what the collector did")
+    equal(device.log(), [], "the collector's log")
     equal(capture.trace.thread("target").count()["burst"], 2, "spans")
 
 
@@ -317,7 +317,7 @@ def a_known_one_is_asked_where_its_library_is_mapped(t):
     target = t.target(**known(t, device)).serve()
     capture = t.emit(target, 100)
     check_warnings(capture)
-    equal(device.log(), [], "what the collector did without the library")
+    equal(device.log(), [], "the collector's log without the library")
     equal(target.ask(f"load {library(t)}"), "0", "dlopen")
     check_warnings(t.emit(target, 100))
     equal([device.count(step) for step in ("start", "close")], [1, 1], "steps")
@@ -400,7 +400,7 @@ def the_manuals_example_works(t):
     check_warnings(capture)
     device = capture.trace.planes["/device:GPU:0"]
     events = [(device.event_metadata[e.metadata_id].name, e.duration_ps) for line in device.lines for e in line.events]
-    equal([name for name, _ in events], ["a kernel"], "what the device did")
+    equal([name for name, _ in events], ["a kernel"], "events of the device")
     check(events[0][1] >= 50 * 10**9, f"it lasted {events[0][1]} ps")
 
 

@@ -63,7 +63,7 @@ def records_of_a_late_collector_are_discarded(t):
     check_warnings(t.emit(target, 50), hang("drain"))
     device.write(drain=9)
     check_gone(target)
-    contains("".join(line for line in device.log() if line.startswith("emitted ")), "refused ", "what it did")
+    contains("".join(line for line in device.log() if line.startswith("emitted ")), "refused ", "the collector's log")
     words = [line.split() for line in device.log() if line.startswith("emitted ")][-1]
     check(int(words[3]) >= 1, f"{words[3]} were refused")
 

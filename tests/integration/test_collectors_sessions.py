@@ -29,7 +29,7 @@ def begin_session(calls, host_tracer_level=2, **options):
 
 def cut_part(calls):
     trace = trace_of(ask(calls, "GetSnapshot", reply="ProfileResponse"))
-    equal(trace.host_stat("dropped_traces"), 0, "what was dropped")
+    equal(trace.host_stat("dropped_traces"), 0, "dropped records")
     equal([w for w in trace.space.warnings if w.startswith("gpu: ")], [], "warnings of devices")
     return trace
 

@@ -30,7 +30,7 @@ def kernels_arrive_with_the_calls_that_launched_them(t):
     calls = {e.stats["correlation_id"].value for e in capture.trace.thread("target").named("fakeLaunch")}
     kernels = [read_stats(plane, event.stats) for line in plane.lines for event in line.events
                if plane.event_metadata[event.metadata_id].name == "k"]
-    equal({stats["correlation_id"].value for stats in kernels}, calls, "what belongs together")
+    equal({stats["correlation_id"].value for stats in kernels}, calls, "records that belong together")
     equal({stats["tf_op"].value for stats in kernels}, {"work"}, "the spans around the calls")
 
 
@@ -49,7 +49,7 @@ def nothing_of_a_flood_is_lost(t):
     # The last poll may have gone on behind the stop.
     found = count_events(capture.trace, "fake_kernel")
     check(n * (n_polls - 1) <= found <= n * n_polls, f"{found} of {n * n_polls} kernels")
-    equal(capture.trace.host_stat("dropped_traces"), 0, "what was dropped")
+    equal(capture.trace.host_stat("dropped_traces"), 0, "dropped records")
 
 
 @test
@@ -98,7 +98,7 @@ def losses_are_counted(t):
         check_warnings(capture, said)
         equal(count_events(capture.trace, "k"), 5, f"kernels, beside {lost}")
         equal(capture.trace.host_stat(f"ptap_lost_device_{stat}"), n, f"the stat of {lost}")
-        equal(capture.trace.host_stat("dropped_traces"), n if is_a_drop else 0, f"what was dropped, of {lost}")
+        equal(capture.trace.host_stat("dropped_traces"), n if is_a_drop else 0, f"dropped records, of {lost}")
         contains(capture.stderr, f"dropped {n if is_a_drop else 0}\n", f"the summary of {lost}")
 
 

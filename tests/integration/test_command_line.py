@@ -126,7 +126,7 @@ def call(code, *words, **env):
 def unfinished_command_names_the_alternative(t):
     contains(call(2, "attach", "4242", "500"), "proftap attach: recording a running program that does not use "
              "libproftap is still to come; proftap run starts one so that it can be recorded", "attach")
-    contains(call(2, "bogus"), "bogus: unknown command\n", "what is like none")
+    contains(call(2, "bogus"), "bogus: unknown command\n", "a word without a similar command")
     contains(call(2, "snap", "9999"), "snap: unknown command; the nearest is snapshot", "snap")
     contains(call(2, "captur", "9999", "500"), "captur: unknown command; the nearest is capture", "captur")
 

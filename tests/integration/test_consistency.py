@@ -121,7 +121,7 @@ def devices_that_a_collector_tells_of(t):
     trace = check_trace(t.stop(target, capture).trace, [target.pid], "a collector's device")
     check(BESIDE <= names_of_lines(trace), f"lines: {names_of_lines(trace)}")
     equal([line.name for plane in device_planes(trace) for line in plane.lines if line.name in BESIDE], [],
-          "what is no work of the device, among its work")
+          "lines among the device's work that are no work")
 
 
 @test

@@ -79,7 +79,7 @@ def the_socket_directory_is_mounted_in(t):
     container.serve()
     host.await_pids(container.outside)
     row = host.list()[container.outside]
-    equal((row["name"], row["pid_inside"]), ("train", container.inside), "what the daemon knows")
+    equal((row["name"], row["pid_inside"]), ("train", container.inside), "the daemon's knowledge")
     capture = t.start_capture(f"127.0.0.1:{host.port}", MS, "--target", "train")
     container.ask("await 1", "burst 7")
     capture.signal(2)
@@ -160,7 +160,7 @@ def a_user_namespace_has_its_users_own_daemon(t):
         done = subprocess.run([PROFTAP, "list", f"127.0.0.1:{port}", "--json"], capture_output=True, text=True, check=True)
         return [(row["name"], row["uid"]) for row in json.loads(done.stdout)["targets"]]
 
-    equal(wait_until(listed, "it to be listed"), [("target", NOBODY)], "what the daemon knows of it")
+    equal(wait_until(listed, "it to be listed"), [("target", NOBODY)], "the daemon's knowledge of it")
 
 
 run()

@@ -200,7 +200,7 @@ def overwritten_records_leave_no_false_async_span(t):
     equal({n: cut for n, (*_, cut) in asyncs(trace).items()}, {1: set(), 4: {"unfinished"}}, "async spans")
     equal([trace.host_stat(f"ptap_async_{what}") for what in ("ends_without_begin", "begins_without_end")], [1, 1],
           "the end of 3, whose begin went, and 2, whose end may have gone")
-    equal({n: cut for n, (*_, cut) in rest.items()}, {4: {"unfinished"}}, "those of the next snapshot")
+    equal({n: cut for n, (*_, cut) in rest.items()}, {4: {"unfinished"}}, "async spans of the next snapshot")
     since, stop = trace.host_stat("ptap_complete_since_ns"), stops([trace])[0]
     check(starts([trace])[0] < since < stop, f"complete since {since}")
 
@@ -221,7 +221,7 @@ def over_its_memory_the_oldest_goes_first_and_is_counted(t):
         check(any("the oldest of the session" in w for w in trace.space.warnings),
               f"warnings: {list(trace.space.warnings)}")
         again = trace_of(snapshot(calls))
-        equal(again.host_stat("ptap_lost_oldest"), 0, "what the next one says was dropped")
+        equal(again.host_stat("ptap_lost_oldest"), 0, "dropped records of the next one")
 
 
 @test

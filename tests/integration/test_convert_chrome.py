@@ -71,8 +71,8 @@ def compare(t, *paths, options=()):
     found = collections.Counter(
         (*chrome.place(e), e["name"], to_ns(e["ts"]), to_ns(e.get("dur", 0)), text_of(e.get("args", {})),
          e["ph"]) for e in chrome.of("XiC"))
-    equal(found - expected, collections.Counter(), "what is only in Chrome's JSON")
-    equal(expected - found, collections.Counter(), "what is not in Chrome's JSON")
+    equal(found - expected, collections.Counter(), "events only in Chrome's JSON")
+    equal(expected - found, collections.Counter(), "events missing in Chrome's JSON")
     equal(chrome.conversion.summary["written"], sum(found.values()), "the events that were counted")
     compare_flows(rows, chrome)
     check_nesting(chrome)

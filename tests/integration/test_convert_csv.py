@@ -178,7 +178,7 @@ def events_that_a_summary_leaves_out_are_counted(t):
                                    (["--name", "^train$"], 40, {"arguments": 40}),
                                    (["--name", "rss"], 0, {"counter samples": 40})):
         conversion = summarize(t, path, *options)
-        equal((conversion.summary["written"], conversion.lost), (n_spans, lost), f"of {options}")
+        equal((conversion.summary["written"], conversion.lost), (n_spans, lost), f"lost with {options}")
     links = summarize(t, GOLDEN / "links.xplane.pb")
     flows = [row.flows for row in read_rows(t, GOLDEN / "links.xplane.pb")]
     equal(links.lost["ends of flows"], sum((i != 0) + (o != 0) for i, o in flows), "ends of flows")

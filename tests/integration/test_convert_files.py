@@ -48,14 +48,14 @@ def it_lies_beside_the_trace_and_is_called_as_it(t):
     for name in ("a", "b"):
         (runs / f"{name}.xplane.pb").write_bytes(TRACE.read_bytes())
     one, all_of_it = str(runs / "a.folded"), str(runs / "run.folded")
-    equal(get_output("a.xplane.pb", cwd=runs), one, "of a name")
-    equal(get_output("run/a.xplane.pb", cwd=runs.parent), one, "of a path")
+    equal(get_output("a.xplane.pb", cwd=runs), one, "output for a name")
+    equal(get_output("run/a.xplane.pb", cwd=runs.parent), one, "output for a path")
     for places in (["a.xplane.pb", "b.xplane.pb"], ["./a.xplane.pb", "./b.xplane.pb"], ["."],
                    ["../run"], [runs], [f"{runs}/"], ["../run//"]):
-        equal(get_output(*places, cwd=runs), all_of_it, f"of {places}")
+        equal(get_output(*places, cwd=runs), all_of_it, f"output for {places}")
     (runs / "below").mkdir()
-    equal(get_output("..", cwd=runs / "below"), all_of_it, "of the directory above")
-    equal(get_output("link", cwd=runs.parent), str(t.dir / "day" / "link" / "run.folded"), "of a link")
+    equal(get_output("..", cwd=runs / "below"), all_of_it, "output for the directory above")
+    equal(get_output("link", cwd=runs.parent), str(t.dir / "day" / "link" / "run.folded"), "output for a link")
     equal(sorted(os.listdir(runs)),
           ["a.folded", "a.xplane.pb", "b.xplane.pb", "below", "run.folded"], "files")
 
@@ -85,11 +85,11 @@ def two_things_do_not_go_to_standard_output(t):
 @test
 def outputs_that_are_no_files_are_written_in_place(t):
     data, pipe = expected(), t.dir / "pipe"
-    equal(convert("-o", "/dev/null", TRACE).stdout, b"/dev/null\n", "what is said")
+    equal(convert("-o", "/dev/null", TRACE).stdout, b"/dev/null\n", "the message")
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    equal(convert("-o", pipe, TRACE).stdout, f"{pipe}\n".encode(), "what is said")
-    equal(os.read(reader, len(data) + 1), data, "what came through")
+    equal(convert("-o", pipe, TRACE).stdout, f"{pipe}\n".encode(), "the message")
+    equal(os.read(reader, len(data) + 1), data, "bytes from the pipe")
     os.close(reader)
     contains(refuse("-o", "/dev/full", TRACE), "/dev/full: cannot write: no space left", "the error")
     contains(refuse("-o", t.dir, TRACE), "cannot write: is a directory", "the error")
@@ -106,7 +106,7 @@ def a_link_goes_on_leading_there(t):
     for old in (None, b"old"):
         if old:
             (there / "file").write_bytes(old)
-        equal(convert("-o", link, TRACE).stdout, f"{link}\n".encode(), "what is said")
+        equal(convert("-o", link, TRACE).stdout, f"{link}\n".encode(), "the message")
         equal((there / "file").read_bytes(), data, "the file")
         equal(os.listdir(there), ["file"], "files there")
         equal((os.readlink(link), os.readlink(t.dir / "second")), ("second", "there/file"), "links")

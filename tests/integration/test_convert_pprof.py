@@ -80,7 +80,7 @@ def samples_are_the_stacks_of_a_real_trace(t):
     pprof, rows = compare(t, capture_requests(t))
     types = [(pprof.text(v.type), pprof.text(v.unit)) for v in pprof.profile.sample_type]
     equal(types, [("spans", "count"), ("time", "nanoseconds")], "sample types")
-    equal(pprof.text(pprof.profile.default_sample_type), "time", "what is shown first")
+    equal(pprof.text(pprof.profile.default_sample_type), "time", "the first sample type")
     check(pprof.profile.time_nanos > 10**18, f"when it began: {pprof.profile.time_nanos}")
     ends = [row.start_ns + row.duration_ns for row in rows]
     equal(pprof.profile.duration_nanos, max(ends) - min(row.start_ns for row in rows), "duration")
@@ -132,7 +132,7 @@ def the_file_is_compressed_and_a_pipe_is_not(t):
                            check=True).stdout
     pprof = Pprof(t, path)
     equal(pprof.conversion.path.read_bytes()[:2], b"\x1f\x8b", "the file's first bytes")
-    equal(plain, pprof.conversion.data, "what goes into a pipe")
+    equal(plain, pprof.conversion.data, "bytes in a pipe")
 
 
 run()

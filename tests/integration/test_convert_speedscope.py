@@ -29,7 +29,7 @@ class Speedscope:
             if event["type"] == "O":
                 stack.append(event)
                 continue
-            equal(event["frame"], stack[-1]["frame"], f"what {event} closes")
+            equal(event["frame"], stack[-1]["frame"], f"the event that {event} closes")
             opened = stack.pop()
             yield (profile["name"], self.frames[event["frame"]], opened["at"], event["at"] - opened["at"])
         equal(stack, [], "spans that nobody closes")
@@ -45,8 +45,8 @@ def compare(t, *paths):
         (f"{row.place[1]}: {row.place[3]}", row.name, row.start_ns + shift_ns, row.duration_ns)
         for row in rows if row.kind in DRAWN)
     found = collections.Counter(speedscope.spans())
-    equal(found - expected, collections.Counter(), "what is only in speedscope's file")
-    equal(expected - found, collections.Counter(), "what is not in speedscope's file")
+    equal(found - expected, collections.Counter(), "events only in speedscope's file")
+    equal(expected - found, collections.Counter(), "events missing in speedscope's file")
     equal(speedscope.conversion.lost, expected_losses(rows), "lost")
     equal(speedscope.conversion.summary["written"], sum(found.values()), "the spans that were counted")
     for profile in speedscope.profiles:

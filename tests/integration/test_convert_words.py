@@ -75,12 +75,12 @@ def nothing_that_is_selected_is_said(t):
     note = "nothing of the trace was selected"
     for words in (["--name", "nosuch"], ["--thread", "nosuch"], ["--to=-1s"]):
         said = convert("-o", "-", *words, TRACE)
-        contains(said, f"converted 0 of 7 events to ndjson: 0.0 MB\n  note: {note}\n", "what is said")
+        contains(said, f"converted 0 of 7 events to ndjson: 0.0 MB\n  note: {note}\n", "the message")
         equal(Conversion(t, "folded", TRACE, options=words).summary["notes"], [note], f"notes of {words}")
     instants = Conversion(t, "folded", TRACE, options=["--name", "^last"]).summary
     equal((instants["written"], instants["lost"], instants["notes"]), (0, {"instants": 1}, []),
-          "of what folded cannot express")
-    equal(Conversion(t, "folded", GOLDEN / "empty.xplane.pb").summary["notes"], [], "of an empty trace")
+          "message about events that folded cannot express")
+    equal(Conversion(t, "folded", GOLDEN / "empty.xplane.pb").summary["notes"], [], "message about an empty trace")
 
 
 @test
@@ -93,7 +93,7 @@ def a_pid_that_nobody_has_is_told(t):
                                   timeout=60)
             equal((done.returncode, done.stdout), (1, ""), f"exit of {command[0]} --pid {word}")
             equal(done.stderr, f"--pid {word}: no such program or device in {path}, which has: /host:CPU (pid 4242)\n",
-                  f"what {command[0]} says")
+                  f"the message of {command[0]}")
     summary = Conversion(t, "ndjson", path, options=["--pid", "4242,4243"]).summary
     equal((summary["written"], summary["notes"]), (1, ["--pid: no program or device is 4243"]), "one of two")
 
@@ -111,7 +111,7 @@ def selection_that_is_always_empty_is_wrong_usage(t):
             equal((done.returncode, done.stdout), (2, ""), f"exit of {command} {words}")
             contains(done.stderr, said, "the error")
     # The spans that are open at one instant.
-    contains(convert("-o", "-", "--from=5ms", "--to=5ms", "--min_duration=0", TRACE), "converted ", "what is said")
+    contains(convert("-o", "-", "--from=5ms", "--to=5ms", "--min_duration=0", TRACE), "converted ", "the message")
 
 
 @test
@@ -141,10 +141,10 @@ def threads_have_any_names(t):
     path, long = t.dir / "a.xplane.pb", "x" * 300
     threads = ["a,b", "a", "b", "c\\d", long]
     path.write_bytes(make_space({name: [("f", 0, 1)] for name in threads}))
-    equal(read_threads(t, path, "a,b"), {"a", "b"}, "of two words")
-    equal(read_threads(t, path, "a\\,b"), {"a,b"}, "of one with a comma")
-    equal(read_threads(t, path, "b,a\\,?,c\\\\d"), {"b", "a,b", "c\\d"}, "of three words")
-    equal(read_threads(t, path, "x" * 254 + "*"), {long}, "of a long one")
+    equal(read_threads(t, path, "a,b"), {"a", "b"}, "threads for two words")
+    equal(read_threads(t, path, "a\\,b"), {"a,b"}, "thread with a comma")
+    equal(read_threads(t, path, "b,a\\,?,c\\\\d"), {"b", "a,b", "c\\d"}, "threads for three words")
+    equal(read_threads(t, path, "x" * 254 + "*"), {long}, "thread with a long name")
     for option in ("--thread", "--pid"):
         contains(convert("-o", "-", option, f"a,{'x' * 256}", path, code=2),
                  f'{option}: bad value "{"x" * 64}…": a name with more than 255 bytes', "the error")

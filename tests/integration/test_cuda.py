@@ -108,7 +108,7 @@ def cupti_is_found_in_a_wheel_beside_the_programs_cuda(t):
         check_recorded(t, program)
         found = findings(t, str(program.process.pid))
     expect(found, "target_cupti", "yes")
-    contains(found["target_cupti"]["text"], str(t.dir / "libcupti.so.13"), "what doctor finds")
+    contains(found["target_cupti"]["text"], str(t.dir / "libcupti.so.13"), "the doctor's finding")
 
 
 @test
@@ -166,7 +166,7 @@ def missing_cupti_is_reported_with_a_remedy(t):
           "the warning")
     expect(found, "target_cupti", "no", "pip install nvidia-cuda-cupti-cu12")
     row = found["target_cupti"]
-    contains(row["text"], f"libcupti.so: not found (in {looked})", "what doctor says")
+    contains(row["text"], f"libcupti.so: not found (in {looked})", "the doctor's output")
     contains(row["reason"], "start it with PROFTAP_CUPTI=", "the other way")
     check(capture.trace.thread("program").count()["layer"] > 10, "spans")
 
@@ -195,7 +195,7 @@ def a_program_that_is_terminated_loses_its_last_second(t):
 
     capture = end_in_the_middle(t, terminate)
     check(count_events(capture.trace, KERNEL) > 100, f"{count_events(capture.trace, KERNEL)} kernels")
-    contains("\n".join(capture.warnings), "SIGTERM", "what is said")
+    contains("\n".join(capture.warnings), "SIGTERM", "the message")
 
 
 @test

@@ -230,7 +230,7 @@ def a_shells_substitution_returns_when_the_program_ends(t):
                            stdin=subprocess.PIPE))
     shell.popen.stdin.write("start 0\nport\nexit\n")
     shell.popen.stdin.flush()
-    equal(shell.read_line(), "ready", "what the program said first")
+    equal(shell.read_line(), "ready", "the program's first output")
     equal(shell.read_line().split()[0], "0", "ptap_server_start")
     check(int(shell.read_line()) > 0, "no port")
     equal(shell.wait(), 0, "end of the shell")

@@ -85,7 +85,7 @@ def few_are_not_judged(t):
     contains(done.stdout, " +695.7 %? +800.0 %? +800.0 %?  -11.6 %?  rare\n", "the marks")
     equal(done.stderr, 'p50 of "rare": 100 ns before, 900 ns after: +800.0 %; the limit is +1 %; '
           "too few to tell, 7 and 7: not counted\n", "standard error")
-    equal([diff(*paths, *words).stderr for words in ((), ("--fail-above", "801%"))], ["", ""], "what is no news")
+    equal([diff(*paths, *words).stderr for words in ((), ("--fail-above", "801%"))], ["", ""], "unchanged names")
     equal([verdict["outcome"] for verdict in
            json.loads(diff(*paths, "--json", "--fail-above", "1%").stdout)["verdicts"]], ["too few"] * 3, "verdicts")
 
@@ -123,7 +123,7 @@ def a_tail_fails_and_its_end_does_not(t):
     equal(done.stderr, 'p99 of "request": 210 us before, 20.0 ms after: 95.2 x; the limit is +10 %\n'
           'total of "request": 410 ms before, 1.20 s after: +193.1 % a request; the limit is +10 %\n', "standard error")
     contains(done.stdout, "\n total   410 ms   1.20 s +193.1 %  request  too much\n", "the text")
-    equal(diff(b, a, "--fail-above", "10%").stderr, "", "what is better")
+    equal(diff(b, a, "--fail-above", "10%").stderr, "", "improvements")
     for metric, code in (("total", 1), ("mean", 1), ("p50", 0), ("p90", 0), ("p99", 1), ("max", 1), ("count", 0),
                          ("rate", 1)):
         diff(a, b, "--fail-above", f"{metric}:request:10%", code=code)
@@ -136,7 +136,7 @@ def a_tail_fails_and_its_end_does_not(t):
           ({"unit": "request", "name": "request", "a": 2000, "b": 2000}, True, "sure", True,
            ["total", "mean", "p50", "p90", "p99", "p999", "max", "count", "rate"]), "the row")
     equal({name for name, metric in row["metrics"].items() if metric["verdict"] == "sure" and metric["change"] > 0.1},
-          {"total", "mean", "p99", "p999", "max"}, "what rose")
+          {"total", "mean", "p99", "p999", "max"}, "increases")
 
 
 @test
@@ -190,7 +190,7 @@ def names_may_have_colons_and_must_be_there(t):
           'nothing to compare: "only 2" is only in B, so it has no p50 before; '
           'to judge what is new write --fail_above "count:only 2:10%"\n', "a name of B")
     equal(diff(*paths, "--fail-above", "count:only 2:10%", code=1).stderr,
-          'count of "only 2": 0 before, 1 after: new; the limit is +10 %\n', "what was offered")
+          'count of "only 2": 0 before, 1 after: new; the limit is +10 %\n', "the advised limit")
     equal(diff(*paths, "--fail-above", "p50:only 1:10%").stderr,
           'p50 of "only 1": the name is only in A, and nothing of it got worse: passed\n', "a name of A")
     verdicts = json.loads(diff(*paths, "--json", "--fail-above", "max:nobody:7%", code=1).stdout)["verdicts"]
@@ -219,7 +219,7 @@ def new_name_that_takes_time_fails(t):
           [("total", 0.0, 24e6, None)], "verdicts")
     equal([row["name"] for row in said["names"] if row["failed"]], ["spinner"], "the row")
     for limit in ("10%", "total:10%", "p99:10%"):
-        equal(diff(spinning, plain, "--fail_above", limit).stderr, "", f"what vanished, {limit}")
+        equal(diff(spinning, plain, "--fail_above", limit).stderr, "", f"vanished names, {limit}")
     diff(plain, spinning, "--fail_above", "p99:10%")
 
 
@@ -266,7 +266,7 @@ def names_with_losses_are_not_counted(t):
     # Appeared: who knows.
     new = write_work(t.dir / "new.xplane.pb", ("spinner", [(0, 24_000_000)]))
     contains(diff(lossy, new, "--fail_above", "total:spinner:5%").stderr,
-             'total of "spinner": not compared: 4,620 events were lost in A\n', "what is new")
+             'total of "spinner": not compared: 4,620 events were lost in A\n', "new names")
     # A loss that is too small to matter.
     little = write_work(t.dir / "little.xplane.pb", stats=[("dropped_traces", 0)])
     many = t.dir / "many.xplane.pb"
@@ -323,7 +323,7 @@ def a_real_program_that_is_slow_at_times_fails(t):
     contains(done.stderr, 'total of "paced": ', "standard error")
     contains(done.stdout, "\nchanges of totals and counts are per span of paced: 2,000 in A, 2,000 in B\n", "the unit")
     equal(diff(*reversed(logs), "--fail_above", "p99:paced:10%", "--fail_above", "total:paced:10%").stderr, "",
-          "what is better")
+          "improvements")
 
 
 @test
@@ -369,7 +369,7 @@ def a_full_device_is_said_once(t):
             done = subprocess.run([PROFTAP, "diff", *words, path, path], stdout=full, stderr=subprocess.PIPE, text=True,
                                   timeout=60)
         equal((done.returncode, done.stderr), (1, "standard output: cannot write: no space left on device\n"),
-              f"what is said of {words}")
+              f"message about {words}")
 
 
 @test
@@ -399,7 +399,7 @@ def a_recorder_is_compared_since_all_threads_are_complete(t):
                           text=True, timeout=60, check=True).stdout.rstrip("\n")
     other = make_training(t.dir / "a.xplane.pb")
     said, whole = (json.loads(diff(other, path, "--json", *words).stdout) for words in ((), ("--whole",)))
-    equal(said["a"]["complete_since_ns"], None, "of a trace that has all")
+    equal(said["a"]["complete_since_ns"], None, "begin of a complete trace")
     equal(said["b"]["begin_ns"], said["b"]["complete_since_ns"], "the begin")
     check(whole["b"]["begin_ns"] < said["b"]["begin_ns"], f"begins: {whole['b']}, {said['b']}")
     names = [{row["name"] for row in of["names"] if row["b"]} for of in (said, whole)]

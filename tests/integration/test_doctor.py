@@ -30,7 +30,7 @@ def this_machine_records(t):
     equal(answer["hostname"], os.uname().nodename, "the machine")
     equal(answer["uid"], os.geteuid(), "the user")
     found = {row["key"]: row for row in answer["checks"]}
-    contains(found["proftapd"]["text"], str(PROFTAPD), "where proftapd is")
+    contains(found["proftapd"]["text"], str(PROFTAPD), "path of proftapd")
     for row in found.values():
         check(row["state"] != "no" or row["command"] or row["reason"], f"a no without a remedy: {row}")
 

@@ -40,9 +40,9 @@ def a_filter_of_system_calls_is_told_from_a_setting(t):
     prefix = [sys.executable, "-c", FILTER, ",".join(map(str, calls))]
     found = findings(t, code=1, prefix=prefix)
     expect(found, "perf_call", "no")
-    contains(found["perf_call"]["reason"], "--cap-add PERFMON", "why")
+    contains(found["perf_call"]["reason"], "--cap-add PERFMON", "reason")
     expect(found, "perf_own", "no")
-    contains(found["memory"]["reason"], "seccomp", "why there is no shared memory")
+    contains(found["memory"]["reason"], "seccomp", "reason for the missing shared memory")
     expect(found, "seccomp", "no")
     expect(found, "no_new_privs", "no")
     expect(found, "pidfd", "yes")

@@ -22,7 +22,7 @@ def a_program_with_a_server_is_well(t):
         found = findings(t, words, code=0)
         for key in (*NEEDED, "target_library", "target_rings", "target_namespaces"):
             expect(found, key, "yes")
-        contains(found["target_server"]["text"], f"pid {target.pid}", "who it is")
+        contains(found["target_server"]["text"], f"pid {target.pid}", "the program")
     contains(found["target_library"]["text"], LIBRARY.name, "the library")
 
 
@@ -33,7 +33,7 @@ def it_is_found_by_its_pid(t):
     env = {"XDG_RUNTIME_DIR": str(path)}
     target = t.target(**env).serve()
     found = findings(t, str(target.pid), code=0, env=env)
-    contains(found["target_server"]["text"], f"pid {target.pid}", "who it is")
+    contains(found["target_server"]["text"], f"pid {target.pid}", "the program")
 
 
 @test
@@ -42,7 +42,7 @@ def one_that_is_recorded_is_busy_and_free_afterwards(t):
     capture = t.begin(target)
     found = findings(t, str(target.port), code=1)
     expect(found, "target_state", "no", None)
-    contains(found["target_state"]["reason"], "wait for its end, as proftap capture --wait does", "what to do")
+    contains(found["target_state"]["reason"], "wait for its end, as proftap capture --wait does", "the remedy")
     t.stop(target, capture, code=0)
     wait_until(lambda: findings(t, str(target.port))["target_state"]["state"] == "yes", "it to be free")
 
@@ -109,7 +109,7 @@ def it_is_told_the_command_line_by_which_it_was_started(t):
     found = findings(t, str(program.pid), code=5)
     expect(found, "target_library", "no", None)
     equal(found["target_library"]["command"], None, "the command")
-    contains(found["target_library"]["reason"], "which it has overwritten itself", "why")
+    contains(found["target_library"]["reason"], "which it has overwritten itself", "reason")
 
 
 @test
@@ -129,7 +129,7 @@ def another_users_program_is_told_to_be_that(t):
     expect(found, "target_server", "no")
     found = findings(t, str(target.pid), code=5, **as_nobody(t))
     expect(found, "target_user", "no")
-    contains(found["target_user"]["text"], "only that user and root", "why")
+    contains(found["target_user"]["text"], "only that user and root", "reason")
     expect(found, "target_tracing", "no", f"sudo setcap cap_sys_ptrace+ep {t.dir / 'proftapd'}")
     expect(found, "target_sampling", "no", "proftap doctor")
 
@@ -173,7 +173,7 @@ def a_host_daemon_is_one(t):
 def one_at_a_time(t):
     done = subprocess.run([PROFTAP, "doctor", "1", "2"], capture_output=True, text=True, timeout=20)
     equal(done.returncode, 2, "exit status")
-    contains(done.stderr, "proftap doctor: one TARGET at a time, or none", "why")
+    contains(done.stderr, "proftap doctor: one TARGET at a time, or none", "reason")
     done = subprocess.run([PROFTAP, "doctor", "[::1"], capture_output=True, text=True, timeout=20)
     equal(done.returncode, 2, "exit status of what is no target")
 

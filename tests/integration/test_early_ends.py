@@ -67,7 +67,7 @@ def a_child_is_cut_where_it_was_killed_and_that_is_said(t):
         first = await_end(calls, child)
         time.sleep(1 + GAP_S)  # its rings have been given back
         for trace in (first, calls.look_back()):
-            equal(trace.process(child).host_stat("ptap_ended"), "killed by SIGSEGV", "what its plane says")
+            equal(trace.process(child).host_stat("ptap_ended"), "killed by SIGSEGV", "the plane's stats")
             equal(kill_warnings(trace), [f"the forked child {child} (target) was killed by SIGSEGV"], "warnings")
         before, after = (only_span(trace.process(child), "doomed") for trace in (first, trace))
         check(abs(after - before) < TOLERANCE_PS, f"open for {before / 1e9} ms, later for {after / 1e9} ms")
@@ -80,7 +80,7 @@ def a_child_that_ends_by_itself_is_no_warning(t):
     with Profiler(target) as calls:
         child = int(target.ask("prefork leaving"))
         trace = await_end(calls, child)
-        equal(trace.process(child).host_stat("ptap_ended"), "with exit status 4", "what its plane says")
+        equal(trace.process(child).host_stat("ptap_ended"), "with exit status 4", "the plane's stats")
         equal(kill_warnings(trace), [], "warnings")
 
 

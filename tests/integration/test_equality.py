@@ -24,8 +24,8 @@ class Bag(collections.Counter):
         self[item] += 1
 
     def check(self, expected, what):
-        equal(list((self - expected).items())[:3], [], f"what is in {what} only")
-        equal(list((expected - self).items())[:3], [], f"what is not in {what}")
+        equal(list((self - expected).items())[:3], [], f"items only in {what}")
+        equal(list((expected - self).items())[:3], [], f"items missing in {what}")
 
 
 class Sum:
@@ -116,7 +116,7 @@ def two_hosts(t):
                        stats={"profile_start_time": began_ns, "proftap_clock_offset_ns": offset_ns}))
     equal(compare(t, *paths), 4, "events")
     starts = {item[0]: item[2] for item in each_of_ndjson(t, paths) if item[1] == "work"}
-    equal(starts, {"main of alpha": 100, "main of beta": 3100}, "where they begin")
+    equal(starts, {"main of alpha": 100, "main of beta": 3100}, "the begins")
 
 
 def make_thread(rng, n):

@@ -62,8 +62,8 @@ def requests_are_followed_through_threads(t):
     trace = t.capture(port, 300).trace
     outs, ins = read_flows(trace, "job")
     check(len(ins) > 20, f"{len(ins)} flows")
-    equal({line.name for line, _ in outs.values()}, {"front"}, "where flows begin")
-    equal({line.name for line, _ in ins.values()}, {"worker 1", "worker 2"}, "where flows end")
+    equal({line.name for line, _ in outs.values()}, {"front"}, "begins of flows")
+    equal({line.name for line, _ in ins.values()}, {"worker 1", "worker 2"}, "ends of flows")
     for key in set(outs) & set(ins):
         (front, left), (worker, entered) = outs[key], ins[key]
         number = left.stats["id"]
@@ -111,7 +111,7 @@ def python_annotates_through_ctypes(t):
         for event in [e for e in line.named(name) if is_whole(e)][1:]:
             inside = [e.name for e in line.events
                       if event.start_ps <= e.start_ps and end_ps(e) <= end_ps(event)]
-            equal(sorted(inside), sorted([name, "read", "count"]), f"what is inside of {event}")
+            equal(sorted(inside), sorted([name, "read", "count"]), f"children of {event}")
         samples = {e.stats["value"] for c in trace.counters for e in c.named(f"words of {name}")}
         equal(samples, {("double_value", words[name])}, f"the words of {name}")
 
@@ -170,7 +170,7 @@ def a_recorder_tells_what_led_to_a_slow_request(t):
     equal(trace.environment["ptap_reason"].value, words[1], "the reason")
     requests = {e.stats["number"].value: e for line in trace.threads for e in line.named("request")}
     check(requests[int(words[2])].duration_ps >= 20 * 10**9, "the slow request, whole")
-    check(set(range(int(words[2]))) <= set(requests), f"those before it: {sorted(requests)}")
+    check(set(range(int(words[2]))) <= set(requests), f"requests before it: {sorted(requests)}")
     look = subprocess.run([PROFTAP, "snapshot", str(port), "--last", "200", "--log_dir", t.dir / "logs"],
                           capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     check(Trace(Path(look.stdout.strip())).count("request"), "spans of a look from outside")

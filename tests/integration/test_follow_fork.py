@@ -330,7 +330,7 @@ def children_leave_descriptors_to_clients(t):
     check(20 <= followed < 40, f"{followed} of 40 were followed")
     capture = t.begin(target)
     # Others can ask while it runs, with all of the children's files open.
-    contains(t.capture(target, 10, code=4).stderr, "busy", "what the second one is told")
+    contains(t.capture(target, 10, code=4).stderr, "busy", "answer to the second one")
     target.ask("burst 5")
     equal(t.stop(target, capture).trace.count("burst"), 5, "spans")
     capture.find_warning(f"could not be followed: {40 - followed} ", "too few descriptors")

@@ -126,7 +126,7 @@ def the_server_keeps_what_was_said(t):
     t.emit(target, 200)
     found = findings(t, str(target.port))
     expect(found, "target_gpu_said", "no", "man 7 proftap-errors")
-    check(found["target_gpu_said"]["text"], "what its last recording said")
+    check(found["target_gpu_said"]["text"], "result of its last recording")
 
 
 run()

@@ -95,7 +95,7 @@ def others_programs_are_nobodys_business(t):
     host = Host(t, "--operators", "")
     target = start_target(t)
     host.await_pids(target.pid)
-    equal(host.list(user=NOBODY), {}, "what nobody sees of root's")
+    equal(host.list(user=NOBODY), {}, "root's programs that another user sees")
 
 
 def announce(t, text, pidfd=None):
@@ -175,7 +175,7 @@ def a_daemon_of_another_user_hears_nothing(t):
         listener = t.keep(Process("listener", ["/usr/bin/python3", "-c", LISTENER, registry_path(t), user]))
         listener.read_line()
         target = start_target(t)
-        equal(listener.read_line(), str(heard), f"what uid {user} hears of a program of root's")
+        equal(listener.read_line(), str(heard), f"answer to uid {user} about a program of root's")
         target.kill()
         listener.kill()
         listener.wait()

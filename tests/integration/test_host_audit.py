@@ -145,7 +145,7 @@ def a_capture_by_http_that_is_refused_has_one(t):
         line = await_line(api.host, "WebCapture", n)
         equal((line["target"], line["uid"], line["result"]), ("no program", str(os.geteuid()), code), f"the line about {code}")
         contains(line["reason"], why, "the reason")
-        contains(line["options"] or "", options, "what was asked")
+        contains(line["options"] or "", options, "the request")
     # Also of one that no handler has seen: a page of another site, or without a token.
     api.web.ask("/api/v1/captures", "POST", b"{}", {"Origin": "http://evil.example"})
     contains(await_line(api.host, "WebCapture", n + 1)["reason"], "pages of other sites", "the reason")
@@ -171,7 +171,7 @@ def command_to_a_capture_by_http_has_an_audit_line(t):
     line = await_line(api.host, "WebStop", 2)
     equal((line["result"], line["reason"]), ("FAILED_PRECONDITION", f"capture {number}: it is over"), "the line")
     api.delete(f"captures/{number}")
-    equal(await_line(api.host, "WebDelete")["target"], f"capture {number}", "what is deleted")
+    equal(await_line(api.host, "WebDelete")["target"], f"capture {number}", "target of the deletion")
     api.refuses("DELETE", f"captures/{number}", 404, "NOT_FOUND")
     equal(await_line(api.host, "WebDelete", 2)["result"], "NOT_FOUND", "the result")
 
@@ -207,7 +207,7 @@ def nobodys_words_are_more_than_words(t):
     contains(await_line(api.host, "WebCapture", 2)["reason"], "no??[2Jbody?: no such program", "the reason")
     api.web.ask("/api/v1/captures", "POST", b"{}", {"Host": "evil\x1b[2J.example"})
     contains(await_line(api.host, "WebCapture", 3)["reason"], "evil?[2J.example", "the reason")
-    check(not any("\x1b" in line or "\u202e" in line for line in api.host.err), f"what is said: {api.host.err}")
+    check(not any("\x1b" in line or "\u202e" in line for line in api.host.err), f"the log: {api.host.err}")
 
 
 @test
@@ -265,7 +265,7 @@ def capture_without_a_program_in_the_list_has_an_audit_line(t):
     line = await_line(host, "List")
     equal((line["target"], line["uid"], line["result"]), ("no program", str(os.geteuid()), "NOT_FOUND"), "the line")
     contains(line["reason"], "nobody: no such program here; there are target (", "the reason")
-    equal(line["options"], f"target={target.pid},nobody", "what was asked for")
+    equal(line["options"], f"target={target.pid},nobody", "the request's options")
     # List has no line for a client that only looks, or that finds its program.
     host.list()
     t.capture(f"127.0.0.1:{host.port}", 50, "--target", target.pid)
@@ -292,7 +292,7 @@ def a_look_at_open_spans_by_http_has_one(t):
     api.await_target(target.pid)
     (row,) = api.get("targets")["targets"]
     answer = api.get(f"targets/{row['id']}/open_spans")
-    equal(answer["processes"][0]["pid"], target.pid, "whose they are")
+    equal(answer["processes"][0]["pid"], target.pid, "their owners")
     line = await_line(api.host, "WebOpenSpans")
     equal((line["target"], line["uid"], line["result"]), (f"target ({target.pid})", str(os.geteuid()), "OK"), "the line")
     # A request for an absent program has one line, not two.

@@ -95,7 +95,7 @@ def one_is_meant_by_the_name_that_is_connected_to(t):
         capture.signal(signal.SIGINT)
         capture.finish()
         equal(capture.trace.count("burst"), 7, "spans")
-        contains(capture.stderr, f"(pid {target.pid}) at {target.pid}.localhost:{host.port}", "who it was")
+        contains(capture.stderr, f"(pid {target.pid}) at {target.pid}.localhost:{host.port}", "the program")
     capture = t.capture(f"nobody.localhost:{host.port}", 100, code=1)
     contains(capture.stderr, "nobody: no such program here; there are target (", "another name")
 
@@ -149,9 +149,9 @@ def others_programs_cannot_be_recorded(t):
     out = t.public_dir("out")
     refused = t.capture(f"127.0.0.1:{host.port}", 100, "--target", target.pid, code=1, user=NOBODY, log_dir=out,
                         program=t.public_proftap())
-    contains(refused.stderr, "no such program there", "what nobody is told")
+    contains(refused.stderr, "no such program there", "programs that another user sees")
     refused = t.capture(f"127.0.0.1:{host.port}", 100, code=1, user=NOBODY, log_dir=out, program=t.public_proftap())
-    contains(refused.stderr, "no program that you may record", "what nobody is told")
+    contains(refused.stderr, "no program that you may record", "programs that another user sees")
 
 
 @test
@@ -184,7 +184,7 @@ def daemon_holds_nothing_for_a_slow_reader(t):
         # A client that reads its trace is not held up, and can take another one meanwhile.
         others.deliver(others.capture(500))
         grown_kib = watch.end().anonymous_kib - before_kib
-        check(SANITIZERS != "no" or grown_kib < UNTAKEN_KIB, f"of {UNTAKEN_BYTES} bytes the daemon took {grown_kib} KiB")
+        check(SANITIZERS != "no" or grown_kib < UNTAKEN_KIB, f"the daemon took {grown_kib} KiB of {UNTAKEN_BYTES} bytes")
         reader.open_window(stream)
         delivery = reader.deliver(stream)
         check(len(delivery.data) > UNTAKEN_BYTES, f"{len(delivery.data)} bytes came")
@@ -241,7 +241,7 @@ def parts_are_large_of_few_streams_and_small_of_many(t):
             waiting = [others.capture(50, start_timestamp_ns=time.time_ns() + 10**12) for _ in range(10)]
             equal([others.await_phase(stream, WAITING)[-1].progress.phase for stream in waiting], [WAITING] * 10, "others")
         crowded = sizes(host.port, target, N_LONG)
-    check(max(crowded) <= PASSED_BYTES < sum(crowded), f"what the daemon holds at a time: {max(crowded)} bytes")
+    check(max(crowded) <= PASSED_BYTES < sum(crowded), f"bytes that the daemon holds at a time: {max(crowded)}")
 
 
 @test

@@ -82,7 +82,7 @@ def one_that_waits_for_its_start(t):
         with Profiler(machine.host.port) as profiler:
             asked = time.monotonic()
             stream = profiler.capture(50, start_timestamp_ns=time.time_ns() + DELAY_MS * 10**6)
-            equal(profiler.await_phase(stream, WAITING)[-1].progress.phase, WAITING, "what it does")
+            equal(profiler.await_phase(stream, WAITING)[-1].progress.phase, WAITING, "its state")
             machine.clock.set(step)
             trace = profiler.deliver(stream).trace
             took_s = time.monotonic() - asked
@@ -172,7 +172,7 @@ def silent_client_is_hung_up_on_despite_clock_steps(t):
             silent.settimeout(20)
             silent.connect(str(registry_path(t)))
             machine.clock.set(step)
-            equal(silent.recv(1), b"", f"{step} s: what it hears")
+            equal(silent.recv(1), b"", f"{step} s: answer to the silent client")
 
 
 def apart(times):

@@ -82,9 +82,9 @@ def a_cgroup_tells_the_containers_name(t):
         request = profile_request(50)
         request.opts.advanced_configuration["ptap_target"].string_value = f"container={NAME}"
         trace = trace_of(calls.expect(PROFILER + "Profile", request))
-        equal(trace.host_stat("process_id"), target.pid, "whom a stock client means")
+        equal(trace.host_stat("process_id"), target.pid, "program for a stock client")
         request.opts.advanced_configuration["ptap_target"].string_value = "container=none"
-        equal(calls.call(PROFILER + "Profile", request).status, NOT_FOUND, "of a container that is not there")
+        equal(calls.call(PROFILER + "Profile", request).status, NOT_FOUND, "status for an absent container")
 
 
 @test

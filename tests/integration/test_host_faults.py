@@ -33,8 +33,8 @@ def a_daemon_that_is_killed_in_mid_capture(t):
     targets[0].ask("await 1")
     host.end(signal.SIGKILL)
     stderr = begun.finish(1).stderr
-    contains(stderr, f"127.0.0.1:{host.port} target {targets[0].pid}: the connection broke after ", "what the client says")
-    contains(stderr, "the host daemon there is gone; the program goes on and can be recorded again", "what it says of both")
+    contains(stderr, f"127.0.0.1:{host.port} target {targets[0].pid}: the connection broke after ", "the client's message")
+    contains(stderr, "the host daemon there is gone; the program goes on and can be recorded again", "the client's message about both")
     for target in targets:
         equal(target.ask("port"), str(target.port), "the program goes on")
     again = Host(t, port=host.port)
@@ -54,7 +54,7 @@ def a_daemon_that_is_gone_where_nobody_named_a_program(t):
         begun = t.start_capture(f"{name}:{host.port}", LONG_MS)
         target.ask("await 1")
         host.end(signal.SIGKILL)
-        contains(begun.finish(1).stderr, words, f"what the client says of {name}")
+        contains(begun.finish(1).stderr, words, f"the client's message about {name}")
 
 
 @test
@@ -85,7 +85,7 @@ def a_daemon_that_is_gone_before_it_has_answered(t):
         equal(asking.popen.returncode, 1, f"exit status of {command}")
         for thread in asking.threads:
             thread.join()
-        contains("".join(asking.err), words, f"what {command} says")
+        contains("".join(asking.err), words, f"the message of {command}")
         os.kill(server, signal.SIGCONT)
 
 
@@ -98,7 +98,7 @@ def a_program_that_never_answers(t):
             waiting = t.start_capture(f"127.0.0.1:{host.port}", 100, "--target", os.getpid(), "--timeout", 2000)
             capture(t, host, target)
             check(os.getpid() in host.list(), "it is not listed")
-            contains(waiting.finish(6).stderr, "timed out", "what the client says")
+            contains(waiting.finish(6).stderr, "timed out", "the client's message")
 
 
 @test

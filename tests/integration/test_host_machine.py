@@ -81,7 +81,7 @@ def a_capture_has_it(t):
     with open("/proc/meminfo", encoding="ascii") as file:
         total = 1024 * int(file.readline().split()[1])
     used = values(counters(trace)["memory used bytes"])
-    check(all(0 < n < total for n in used), f"of {total} bytes of memory: {used}")
+    check(all(0 < n < total for n in used), f"{used} of {total} bytes of memory are used")
     check(all(0 <= n <= 100 for n in values(counters(trace)["cpu busy %"])), "shares of time")
     equal([name for name in counters(trace) if name.startswith("process ")], [], "programs")
 
@@ -136,7 +136,7 @@ def the_sums_are_those_of_the_whole(t):
         # It looks at number and checksum of all bytes.
         delivery = profiler.deliver(stream)
     check_counters(delivery.trace, "a stream")
-    equal(delivery.progress[-1].xspace_bytes, len(delivery.data), "what was announced")
+    equal(delivery.progress[-1].xspace_bytes, len(delivery.data), "the announced bytes")
     lines = [line for plane in delivery.space.planes for line in plane.lines]
     equal(delivery.trailer.n_events, sum(len(line.events) for line in lines), "events in the trailer")
     check(not delivery.trailer.HasField("machine_usage"), "it is still wanted")

@@ -123,11 +123,11 @@ def a_reload_changes_who_may_see_all(t):
     target = start_target(t)
     daemon = manager.start()
     await_pids(t, daemon, target)
-    equal(list_programs(t, daemon.port, user=NOBODY), {}, "what nobody sees of root's")
+    equal(list_programs(t, daemon.port, user=NOBODY), {}, "root's programs that another user sees")
     manager.config.write_text("operators = nogroup\n")
     daemon.signal(signal.SIGHUP)
     manager.await_word("READY", "1", 2)
-    equal(list(list_programs(t, daemon.port, user=NOBODY)), [target.pid], "what nobody sees as an operator")
+    equal(list(list_programs(t, daemon.port, user=NOBODY)), [target.pid], "programs that an operator sees")
 
 
 @test

@@ -163,10 +163,11 @@ def failed_program_is_a_warning_unless_all_fail(t):
         calls.headers = {}
         answer = calls.finish(stream)
         (name, trace), = traces_of(answer.message).items()
-        equal((name, trace.count("burst")), (file_of(targets[1]), 7), "who was recorded")
-        contains("".join(trace.space.warnings), f"not recorded: target ({targets[0].pid}): ALREADY_EXISTS", "who not")
+        equal((name, trace.count("burst")), (file_of(targets[1]), 7), "recorded programs")
+        contains("".join(trace.space.warnings), f"not recorded: target ({targets[0].pid}): ALREADY_EXISTS",
+                 "programs that were not recorded")
         refused = calls.call(PROFILE, named(profile_request(50), targets[0].pid))
-        equal(refused.status, INTERNAL, "of the busy one alone")
+        equal(refused.status, INTERNAL, "status of the busy one alone")
         check(refused.text.startswith(BUSY), f"a stock client does not know: {refused.text}")
         own.terminate("other")
         own.finish(blocking)
@@ -225,11 +226,11 @@ def monitor_is_of_one(t):
     request = schema("profiler_service").MonitorRequest(duration_ms=100, monitoring_level=1)
     with Calls(host.port) as calls:
         refused = calls.call(PROFILER + "Monitor", request, "MonitorResponse")
-        equal(refused.status, INVALID_ARGUMENT, "of two")
+        equal(refused.status, INVALID_ARGUMENT, "status for two programs")
         contains(refused.text, "2 programs are meant", "its text")
         calls.headers = {"authority": f"{targets[1].pid}.localhost:{host.port}"}
         shown = calls.expect(PROFILER + "Monitor", request, "MonitorResponse")
-        contains(shown.data, f"(pid {targets[1].pid})", "whom it shows")
+        contains(shown.data, f"(pid {targets[1].pid})", "programs that it shows")
 
 
 def call_session(calls, name, reply):
@@ -272,7 +273,7 @@ def servers_of_another_make_are_programs_too(t):
     row = host.list()[stock.pid]
     equal((row["name"], row["server"], row["state"], row["port"], row["uid"]),
           (name, "JAX", "unknown", stock.port, os.geteuid()), "the row")
-    equal(set(stock.calls), {"Monitor"}, "what it was asked before")
+    equal(set(stock.calls), {"Monitor"}, "earlier calls")
     with urllib.request.urlopen(f"http://localhost:{web}/api/v1/targets", timeout=20) as answer:
         rows = {one["pid"]: one["server"] for one in json.load(answer)["targets"]}
     equal((rows[stock.pid], rows[target.pid]), ("JAX", "proftap"), "the makes on the web")
@@ -308,12 +309,12 @@ def a_daemon_as_its_unit_has_it_finds_other_users_servers(t):
     pids = {program.pid for program in stock.values()}
     wait_until(lambda: pids <= set(list_programs(t, manager.port)), "servers of three users to be listed")
     rows = list_programs(t, manager.port)
-    equal({rows[program.pid]["uid"] for program in stock.values()}, set(stock), "whose they are")
+    equal({rows[program.pid]["uid"] for program in stock.values()}, set(stock), "their owners")
     check(plain.pid not in rows, "a program with another listener is listed")
-    equal({call for program in stock.values() for call in program.calls}, {"Monitor"}, "what they were asked")
+    equal({call for program in stock.values() for call in program.calls}, {"Monitor"}, "their calls")
     for user, program in stock.items():
         seen = set(list_programs(t, manager.port, user)) & pids
-        equal(seen, {program.pid}, f"what user {user} sees")
+        equal(seen, {program.pid}, f"programs that user {user} sees")
     contains(t.capture(manager.port, 20, "--target", names[OTHERS[1]]).stderr, "spans 3 on 1 thread", "the summary")
     stock[OTHERS[0]].kill()
     wait_until(lambda: stock[OTHERS[0]].pid not in list_programs(t, manager.port), "it to go with its program")
@@ -366,7 +367,7 @@ def their_sessions_are_begun_read_and_ended(t):
     stock = StockProgram(t, name)
     wait_until(lambda: stock.pid in host.list(), "it to be listed")
     where, logs = (f"localhost:{host.port}", "--target", stock.pid), ("--log_dir", t.dir / "sessions")
-    contains(run_proftap("start", *where).stderr, f"proftap stop 127.0.0.1:{host.port} --target {stock.pid}", "what ends it")
+    contains(run_proftap("start", *where).stderr, f"proftap stop 127.0.0.1:{host.port} --target {stock.pid}", "the command that ends it")
     contains(run_proftap("snapshot", *where, *logs).stdout, f"fake_{name}_{stock.pid}.xplane.pb", "the snapshot's file")
     contains(run_proftap("stop", *where, *logs).stdout, f"fake_{name}_{stock.pid}.xplane.pb", "the end's file")
     calls = [call for call in stock.calls if call != "Monitor"]
@@ -394,7 +395,7 @@ def one_that_was_stopped_is_asked_when_it_goes_on(t):
     for i in range(7):
         other = StockProgram(t, f"jax-{i}-{os.getpid()}")
         wait_until(lambda: other.pid in host.list(), "the other one to be listed")
-    equal(stopped.calls, [], "what the one that is stopped was asked")
+    equal(stopped.calls, [], "calls of the stopped one")
     os.kill(stopped.pid, signal.SIGCONT)
     wait_until(lambda: stopped.pid in host.list(), "it to be listed")
 

@@ -130,7 +130,7 @@ def squatter_on_the_name_of_an_ended_server_gets_nothing(t):
         sign.touch()
         visit, _ = stranger.accept()
         with visit:
-            equal(socket.recv_fds(visit, 100, 4)[:2], (b"", []), "what the stranger got")
+            equal(socket.recv_fds(visit, 100, 4)[:2], (b"", []), "answer to the stranger")
     equal(int(door.target.read_line()), child, "the child's pid")
     t.at_end.append(lambda: end(child))
     equal(read_status(child)["Threads"], "1", "threads of the child")

@@ -66,7 +66,7 @@ def client_that_leaves_gets_no_server(t):
     host = Host(t)
     starter, fds = find_starter(host), read_fds(host.pid)
     intruder = appeal(t, "leave")
-    equal(intruder.read_line(), "left", "what it says")
+    equal(intruder.read_line(), "left", "its output")
     wait_until(lambda: any("gets none: no such process" in line for line in host.err) or not find_children(starter),
                "the end of it")
     check_quiet(host, starter, fds)
@@ -123,7 +123,7 @@ def a_daemon_of_another_user_is_told_nothing(t):
     equal(listener.read_line(), "ready", "the listener")
     error = refused(sandboxed(t, "subreaper"))
     contains(error, "the host daemon that is seen here is another user's", "the error")
-    equal(listener.read_line(), "b''", "what it heard")
+    equal(listener.read_line(), "b''", "its answer")
 
 
 CAPABLE = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs", "--bounding-set=-all,+setuid,+setgid",
@@ -158,7 +158,7 @@ def a_daemon_without_rights_serves_its_own_user(t):
     daemon = manager.start(user=NOBODY)
     contains(refused(sandboxed(t, "errno", *NO_EXEC)), "the host daemon refused to serve it: it is another user's", "the error")
     target = sandboxed(t, "errno", *NO_EXEC, user=NOBODY).serve()
-    equal(int(read_status(find_lent(target.pid))["PPid"]), find_starter(daemon), "whose child its server is")
+    equal(int(read_status(find_lent(target.pid))["PPid"]), find_starter(daemon), "parent of its server")
 
 
 @test

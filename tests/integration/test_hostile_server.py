@@ -312,7 +312,7 @@ def truncated_trace_is_kept_and_readable(t):
     contains(text, said, "the text")
     contains(" ".join(text.split()), whole, "the text")
     view = View(t, path)
-    equal(view.fetch(), convert(t, path), "what is served of it")
+    equal(view.fetch(), convert(t, path), "served events")
     equal(view.wait(), 0, "the end of proftap view")
     proftap("convert", path, "-t", "ndjson", "-o", t.dir / "out.ndjson")
     equal(sum('"span"' in line for line in (t.dir / "out.ndjson").read_text().splitlines()
@@ -334,7 +334,7 @@ def a_cut_anywhere_leaves_what_is_in_front_of_it(t):
         last = n_spans
     check(last > 6, f"{last} spans at last")
     path.write_bytes(b"\xff" * 100)
-    contains(proftap("report", path, code=1), "not a readable trace", "of garbage")
+    contains(proftap("report", path, code=1), "not a readable trace", "message about garbage")
 
 
 @test

@@ -108,7 +108,7 @@ def lent_server_reports_files_that_it_may_not_read(t):
     words = f"usage is without the I/O of process {target.pid}: its server may not read it"
     contains("\n".join(t.emit(target, 1, "burst 3").trace.space.warnings), words, "the warnings")
     own = t.emit(t.target().serve(), 1, "burst 3").trace.space.warnings
-    check(not any("without the I/O" in warning for warning in own), f"of a server of its own: {own}")
+    check(not any("without the I/O" in warning for warning in own), f"warnings of a server of its own: {own}")
 
 
 @test

@@ -303,7 +303,7 @@ def a_name_of_two_is_refused(t):
     targets = [serve(t, name), serve(t, name)]
     capture = capture_by(t, None, name, code=2)
     contains(capture.stderr, "more than one target has that name", "the reason")
-    contains(capture.stderr, f"; give a pid, as in proftap capture {targets[0].pid} 15000 --log_dir", "what to do")
+    contains(capture.stderr, f"; give a pid, as in proftap capture {targets[0].pid} 15000 --log_dir", "the remedy")
     for target in targets:
         contains(capture.stderr, f"{target.pid}  {name} ", "the table")
         contains(capture.stderr, f"127.0.0.1:{target.port} ", "the table")
@@ -341,7 +341,7 @@ def a_number_that_is_a_pid_is_that_process(t):
     sleep = t.keep(Process("sleep", [shutil.which("sleep"), "300"]))
     refused = capture_by(t, None, sleep.pid, code=5).stderr
     contains(refused, f"pid {sleep.pid} (sleep): that process has no server; proftap doctor {sleep.pid} tells how",
-             "who it is")
+             "the program")
     equal("ptap_server_start(" in refused, False, f"its pid is offered as a port: {refused!r}")
     if os.geteuid() == 0:
         said = "".join(proftap(t, "capture", str(sleep.pid), "10", "--log_dir", t.public_dir("logs"), code=5,
@@ -364,17 +364,17 @@ def a_number_that_is_a_port_and_a_pid_is_the_port_and_that_is_said(t):
         return re.search(r"ms of \S+ \(pid (\d+)\)", "".join(process.err))[1], said
 
     pid, said = capture(str(program.pid))
-    equal((int(pid), len(said)), (listener.pid, 1), f"whom the number means, and what is said: {said}")
+    equal((int(pid), len(said)), (listener.pid, 1), f"program of the number, and the message: {said}")
     words = re.fullmatch(rf"{program.pid}: taken as the port; it is also the pid of a program with a server "
                          rf"\(numbered-{os.getpid()}\): for that write (\S+), for the port without this line (\S+)\n", said[0])
     check(words, said[0])
     for word, meant in zip(words.groups(), (program, listener)):
-        equal(capture(word), (str(meant.pid), []), f"whom {word} means, and what is said")
-    equal(len([line for line in proftap(t, "doctor", str(program.pid)).err if "is also the pid" in line]), 1, "what the doctor says")
+        equal(capture(word), (str(meant.pid), []), f"program of {word}, and the message")
+    equal(len([line for line in proftap(t, "doctor", str(program.pid)).err if "is also the pid" in line]), 1, "the doctor's output")
     for target in (program, listener):
         target.ask("stop")
     program.serve(program.pid)
-    equal(capture(str(program.pid)), (str(program.pid), []), "of a program that listens on the number of its own pid")
+    equal(capture(str(program.pid)), (str(program.pid), []), "message about a program that listens on the number of its own pid")
 
 
 @test
@@ -394,7 +394,7 @@ def the_dead_do_not_shadow_the_living(t):
     for how, pid in ((str(other.pid), other.pid), (f"{name}@dead", dead.pid)):
         done = proftap(t, "snapshot", how, "--log_dir", t.dir / f"held-{pid}")
         equal(Trace(done.out[-1].strip()).count("burst"), 7, f"spans of {how}")
-        wait_until(lambda pid=pid: pid not in listed(t), "what was taken to be gone")
+        wait_until(lambda pid=pid: pid not in listed(t), "the fetched trace to leave the list")
 
 
 @test
@@ -455,9 +455,9 @@ def a_number_is_nobody_elses_business(t):
         capture_by(t, target, target.pid)
         refused = capture_by(t, None, free_port(), code=5)
         in_time(refused.elapsed_s, 1 * SLOWNESS, "a refusal, with nobody to ask")
-        equal(select.select([s], [], [], 0)[0], [], "who was asked")
+        equal(select.select([s], [], [], 0)[0], [], "servers that were called")
         listed(t)
-        equal(select.select([s], [], [], 0)[0], [s], "who was asked for the list")
+        equal(select.select([s], [], [], 0)[0], [s], "servers that were called for the list")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def an_unwritable_one_fails_before_the_recording(t):
     check_early(capture)
     contains(capture.stderr, f"{log_dir}/plugins: cannot make the directory: permission denied; ",
              "standard error")
-    equal(capture.left(), [], "what is left")
+    equal(capture.left(), [], "remaining files")
 
 
 @test
@@ -61,7 +61,7 @@ def a_url_is_no_directory(t):
                               stdin=subprocess.DEVNULL, capture_output=True)
         equal(done.returncode, code, f"status of {command}: {done.stderr}")
         contains(done.stderr, f"{url}: {words}", f"standard error of {command}")
-        equal(list(work.iterdir()), [], f"what {command} left")
+        equal(list(work.iterdir()), [], f"remaining files after {command}")
 
     for url, words in URLS.items():
         fails(url, words, 1, PROFTAP, "capture", target.port, LONG_MS, "--log_dir", url)
@@ -83,7 +83,7 @@ def missing_parents_are_made_and_go_again_with_nothing_to_keep(t):
     log_dir = t.dir / "a" / "b" / "c"
     port = FakeServer(t, lambda c: c.reply(field(8, space(0)))).port
     t.capture(port, 1, log_dir=log_dir, code=3)
-    equal([p.name for p in t.dir.iterdir()], [], "what is left")
+    equal([p.name for p in t.dir.iterdir()], [], "remaining files")
     port = FakeServer(t, lambda c: c.reply(field(8, space(3)))).port
     capture = t.capture(port, 1, log_dir=log_dir)
     check(capture.path.is_relative_to(log_dir), f"{capture.path} is not in {log_dir}")
@@ -98,7 +98,7 @@ def a_full_disk_leaves_nothing(t):
     t.stop(target, capture, code=1)
     contains(capture.stderr, "no space left on device; free some space", "standard error")
     equal(capture.stdout, "", "standard output")
-    equal(capture.left(), [], "what is left")
+    equal(capture.left(), [], "remaining files")
     second = t.emit(target, 200, "burst 10", log_dir=log_dir)
     equal(second.trace.count("burst"), 10, "spans of a capture that fits")
 

@@ -78,9 +78,9 @@ def async_spans_beside_lost_records_are_counted_and_never_made_up(t):
         halves = [trace.host_stat(f"ptap_async_{what}") for what in ("ends_without_begin", "begins_without_end")]
         check(trace.host_stat("ptap_lost_ring_full") > 20000, "few records were dropped: the test is void")
         equal(len(events) + max(halves), 2000, f"requests, {halves} of them halves")
-        equal({name for e in events for name in e.stats} - {"id", "_a"}, set(), "what is said of requests")
+        equal({name for e in events for name in e.stats} - {"id", "_a"}, set(), "stats of requests")
         equal([e.duration_ps for e in events if e.duration_ps > 1000 * longest_ns], [],
-              f"those that took longer than the program's longest, {longest_ns} ns")
+              f"requests longer than the program's longest, {longest_ns} ns")
         target.ask("stop")
 
 

@@ -117,7 +117,7 @@ def another_user_is_refused(t):
                         program=t.public_proftap())
     contains(capture.stderr, "only the user that runs the target, or root, may connect",
              "standard error")
-    equal(capture.left(), [], "what is left")
+    equal(capture.left(), [], "remaining files")
 
 
 @test

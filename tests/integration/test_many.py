@@ -54,7 +54,7 @@ def targets_are_one_run_with_a_file_each(t):
     equal([path.rsplit("/", 1)[1] for path in paths],
           [f"{host}_{target.port}.xplane.pb" for target in targets], "files")
     equal([Trace(path).host_stat("process_id") for path in paths], [target.pid for target in targets],
-          "whose they are")
+          "their owners")
     equal({read_options(path)[0].session_id for path in paths}, {directory.rsplit("/", 1)[1]},
           "sessions")
     equal(capture.stderr.splitlines()[0], "captured 3 of 3 targets", "the headline")

@@ -50,7 +50,7 @@ def the_offset_is_in_the_trace(t):
         # All that was there is there still, and once.
         equal([plane.name for plane in trace.space.planes], ["/host:CPU", "Task Environment"], "planes")
         equal((list(trace.space.hostnames), list(trace.space.warnings)),
-              (["fake"], ["from the fake"]), "what was behind the plane")
+              (["fake"], ["from the fake"]), "trailer behind the plane")
         equal(len(trace.environment), 4, f"stats: {trace.environment}")
         equal(trace.count("span"), 1, "spans")
 

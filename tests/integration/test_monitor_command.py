@@ -54,7 +54,7 @@ def a_step_longer_than_the_interval_is_counted_once_and_so_is_each_counter(t):
     equal(monitor.wait(), 0, "exit status")
     counts = {key: [round(row[key] * row["seconds"]) for row in rows]
               for key in ("steps_per_s", "annotations_per_s")}
-    equal(counts, {"steps_per_s": [1, 0], "annotations_per_s": [6, 0]}, "what began")
+    equal(counts, {"steps_per_s": [1, 0], "annotations_per_s": [6, 0]}, "begun steps and annotations")
     equal([row["step_ms_avg"] for row in rows], [None, None], "no step ended")
     contains(rows[0]["text"], "1 step began, and none has ended", "words")
 
@@ -65,7 +65,7 @@ def numbers_are_in_the_object(t):
     lines = call(target.port, 200, "--count", 2, "--json").stdout.splitlines()
     equal(len(lines), 2, "objects")
     for row in map(json.loads, lines):
-        equal((row["target"], row["pid"]), (f"127.0.0.1:{target.port}", target.pid), "whose they are")
+        equal((row["target"], row["pid"]), (f"127.0.0.1:{target.port}", target.pid), "their owners")
         check(0.2 <= row["seconds"] < 2, f"measured for {row['seconds']} s")
         check(0 <= row["cpu_percent"] < 90, f"an idle program: {row['cpu_percent']}")
         check(row["resident_bytes"] > 10**5, f"memory: {row['resident_bytes']}")
@@ -123,9 +123,9 @@ def server_without_monitor_is_named(t):
 @test
 def a_strangers_text_is_shown_as_it_is(t):
     server = FakeServer(t, lambda c: c.reply(field(1, b"TPU v9\nidle: \x1b[1m7 %\n")))
-    equal(call(server.port, 50, "--count", 1).stdout, "TPU v9\nidle: ?[1m7 %\n", "what is shown")
+    equal(call(server.port, 50, "--count", 1).stdout, "TPU v9\nidle: ?[1m7 %\n", "the shown line")
     row = json.loads(call(server.port, 50, "--count", 1, "--json").stdout)
-    equal((row["process"], row["pid"], row["cpu_percent"]), (None, 0, None), "what is not known")
+    equal((row["process"], row["pid"], row["cpu_percent"]), (None, 0, None), "unknown values")
 
 
 @test

@@ -64,7 +64,7 @@ def hosts_have_ipv6_addresses(t):
     first, second = serve(t, logs), serve(t, host="::1")
     with Calls(first) as calls:
         reply = calls.expect(NEW_SESSION, session("six", [f"[::1]:{second.port}"]), *REPLY)
-    equal(reply.error_message, "", "what failed")
+    equal(reply.error_message, "", "failures")
     equal(len(files_of(logs / "plugins/profile/six")), 2, "files")
 
 
@@ -96,7 +96,7 @@ def text_of_other_servers_becomes_readable(t):
     server = FakeServer(t, lambda c: c.fail(UNAVAILABLE, b"no \xff\xfe\x1b[2J here"))
     with Calls(serve(t, t.dir / "logs")) as calls:
         reply = calls.expect(NEW_SESSION, session("bytes", [f"127.0.0.1:{server.port}"]), *REPLY)
-    equal(reply.error_message, f"127.0.0.1:{server.port}: UNAVAILABLE: no ???[2J here", "what failed")
+    equal(reply.error_message, f"127.0.0.1:{server.port}: UNAVAILABLE: no ???[2J here", "failures")
     equal(reply.empty_trace, False, "whether there is nothing")
 
 
@@ -120,10 +120,10 @@ def a_trace_that_comes_as_a_stream_needs_no_memory(t):
     with Calls(target) as calls:
         reply = calls.expect(NEW_SESSION, session("large", [f"127.0.0.1:{server.port}"]), *REPLY)
     check_memory(watch, MAX_KIB)
-    equal(reply.error_message, "", "what failed")
+    equal(reply.error_message, "", "failures")
     (method, options), = asked
     equal((method, options.version, options.duration_ms, options.session_id), ("Capture", 1, 50, "large"),
-          "what it was asked")
+          "its calls")
     file = logs / f"plugins/profile/large/127.0.0.1_{server.port}.xplane.pb"
     equal(file.stat().st_size, sum(map(len, flood)), "bytes of the file")
 
@@ -138,7 +138,7 @@ def large_answers_are_taken_one_at_a_time(t):
         reply = calls.expect(NEW_SESSION, session("stock", [f"127.0.0.1:{s.port}" for s in servers]), *REPLY)
     # One answer, and a copy of its name, which is all that it has.
     check_memory(watch, MAX_KIB + 2 * LARGE // 1024)
-    equal(reply.error_message, "", "what failed")
+    equal(reply.error_message, "", "failures")
     for server in servers:
         file = logs / f"plugins/profile/stock/127.0.0.1_{server.port}.xplane.pb"
         check(file.read_bytes() == data, "the file is not what was sent")
@@ -159,7 +159,7 @@ def server_that_has_not_answered_yet_delays_no_other(t):
     with Calls(serve(t, t.dir / "logs")) as calls:
         reply = calls.expect(NEW_SESSION, session("late", [f"127.0.0.1:{s.port}" for s in servers]), *REPLY)
     equal(seen, [True], "whether the answer that was there had been taken")
-    equal(reply.error_message, "", "what failed")
+    equal(reply.error_message, "", "failures")
 
 
 @test
@@ -178,7 +178,7 @@ def an_answer_has_one_message_and_it_is_a_profile(t):
     with Calls(serve(t, t.dir / "logs")) as calls:
         reply = calls.expect(NEW_SESSION, session("bad", [f"127.0.0.1:{port}" for port in said]), *REPLY)
     for port, text in said.items():
-        contains(reply.error_message, f"127.0.0.1:{port}: {text}", "what failed")
+        contains(reply.error_message, f"127.0.0.1:{port}: {text}", "failures")
 
 
 @test
@@ -189,7 +189,7 @@ def first_of_both_forms_of_a_trace_counts(t):
     port = FakeServer(t, answer).port
     with Calls(serve(t, logs)) as calls:
         equal(calls.expect(NEW_SESSION, session("both", [f"127.0.0.1:{port}"]), *REPLY).error_message, "",
-              "what failed")
+              "failures")
     file, = (logs / "plugins/profile/both").glob(f"*{port}*")
     equal(Trace(file).count("span"), 4, "spans")
 
@@ -206,7 +206,7 @@ def its_own_part_has_subprocesses_where_they_are_asked_for(t):
         for process, n in ((target, 3), (child, 4)):
             process.ask("await 1", f"burst {n}")
         calls.terminate("tree")
-        equal(calls.finish(stream, *REPLY).message.error_message, "", "what failed")
+        equal(calls.finish(stream, *REPLY).message.error_message, "", "failures")
     file, = (logs / "plugins/profile/tree").iterdir()
     trace = Trace(file)
     equal(planes_of(trace), ["/host:CPU", f"/host:CPU target [{child.pid}]"], "planes")
@@ -239,8 +239,8 @@ def one_session_at_a_time_asks_others(t):
         equal((busy.status, busy.text),
               (RESOURCE_EXHAUSTED, "another NewSession is under way; ask again later"), "the second")
         calls.terminate("first")
-        equal(calls.finish(stream, *REPLY).message.error_message, "", "what failed of the first")
-        equal(calls.expect(NEW_SESSION, session("third"), *REPLY).error_message, "", "what failed of the third")
+        equal(calls.finish(stream, *REPLY).message.error_message, "", "failures of the first")
+        equal(calls.expect(NEW_SESSION, session("third"), *REPLY).error_message, "", "failures of the third")
 
 
 run()

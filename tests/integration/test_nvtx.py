@@ -171,7 +171,7 @@ def payloads_of_a_schema_are_arguments(t):
     span, mark, end = events(trace, "lib: by payload")
     equal(stats(span), fields, "the range")
     equal((stats(mark), mark.duration_ps), (fields, 0), "the mark")
-    equal((stats(end), end.duration_ps), ({**fields, "port": 9022}, 0), "what came at its end")
+    equal((stats(end), end.duration_ps), ({**fields, "port": 9022}, 0), "events at its end")
     within(end, span)
     equal(stats(one(trace, "lib: list")), {"n": 3, "list": "[1, 2.5, -3]"}, "a list")
     equal(stats(one(trace, "lib: union")), {"payload_bytes": 4}, "a union")

@@ -110,7 +110,7 @@ def a_daemon_is_found(t):
 def a_daemon_without_the_variable_is_not(t):
     target = t.target().serve()
     Child(t, target, "child", DAEMON, env=UNSET)
-    equal(list_subprocesses(target), [], "who is registered")
+    equal(list_subprocesses(target), [], "registered children")
     check_tree(t, target)
 
 
@@ -122,7 +122,7 @@ def a_child_with_another_runtime_directory_is_found(t):
     child = Child(t, target, "child", env=f"XDG_RUNTIME_DIR={t.dir}/run")
     await_registered(target, child.pid)
     equal([one.address for one in list_subprocesses(target)],
-          [f"unix:{t.dir}/run/proftap/{child.pid}.sock"], "where it is")
+          [f"unix:{t.dir}/run/proftap/{child.pid}.sock"], "its address")
     check_tree(t, target, child)
 
 
@@ -152,7 +152,7 @@ def a_child_in_another_mount_namespace_is_found(t):
     child = Child(t, target, "child", MOUNTS, env=f"XDG_RUNTIME_DIR={covered}")
     child.pid = child.shell
     await_registered(target, child.pid)
-    equal(os.listdir(covered), [], "what is seen of its runtime directory")
+    equal(os.listdir(covered), [], "visible files of its runtime directory")
     check_tree(t, target, child)
 
 
@@ -280,7 +280,7 @@ def messages_that_are_no_notices_are_forgotten(t):
         say(place, text, *fds)
     say(place, b"1 0 %s\n" % address, fds[0])
     say(place, b"1 0 %s\n" % address, *fds)
-    equal(list_subprocesses(target), [], "who is registered")
+    equal(list_subprocesses(target), [], "registered children")
     wait_until(lambda: len(os.listdir(f"/proc/{server}/fd")) <= before + 8, "descriptors to be closed")
     check_tree(t, target)
 

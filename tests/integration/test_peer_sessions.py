@@ -80,7 +80,7 @@ def a_reader_that_stops_holds_up_nobody(t):
         wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
         c.wait(lambda: c.streams[stream].headers, "the answer's head")
         check_next_capture(t, target)
-        equal(c.streams[stream].data, b"", "what was sent without a window")
+        equal(c.streams[stream].data, b"", "bytes sent without a window")
     # A target that ends meanwhile is not held up, nor is its port.
     target = t.target().serve()
     server = find_proftapd(target.pid)

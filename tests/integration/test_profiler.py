@@ -131,10 +131,10 @@ def busy_says_whose_session_it_is(t):
         answer = calls.call(PROFILE, profile_request(100))
         equal(answer.status, INTERNAL, "a stock client's status")
         contains(answer.text, BUSY + " session mine: 60.0 s", "a stock client's text")
-        contains(calls.ask("Status").session, "session mine: 60.0 s", "whose session it is")
+        contains(calls.ask("Status").session, "session mine: 60.0 s", "owner of the session")
         equal(calls.stop("mine")[0], (OK, ""), "the answer to Stop")
         calls.deliver(mine)
-        equal(calls.ask("Status").session, "", "whose session it is")
+        equal(calls.ask("Status").session, "", "owner of the session")
     await_no_stream(target)
 
 
@@ -165,7 +165,7 @@ def invalid_options_are_named(t):
         for method in ("Capture", "Start", "Snapshot", "Stop"):
             reply = calls.connection.call(V1 + method, message(b"\xff"))
             equal(reply.status, INVALID_ARGUMENT, f"garbage for {method}: {reply.text}")
-        equal(calls.ask("Status").session, "", "whose session it is")
+        equal(calls.ask("Status").session, "", "owner of the session")
     await_no_stream(target)
 
 
@@ -213,7 +213,7 @@ def list_names_the_program_and_its_followed_children(t):
         targets = calls.ask("List").targets
         equal([x.pid for x in targets], [target.pid, *children], "pids")
         equal({x.uid for x in targets}, {os.geteuid()}, "uids")
-        equal([bool(x.address) for x in targets], [True, False, False, False], "who listens")
+        equal([bool(x.address) for x in targets], [True, False, False, False], "the listening process")
         equal({x.state for x in targets}, {"idle"}, "states")
         check(all(x.since_unix_ns >= targets[0].since_unix_ns for x in targets), "times of joining")
         stream = calls.capture(LONG_MS)

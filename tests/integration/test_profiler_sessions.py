@@ -22,7 +22,7 @@ def each_span_is_in_one_snapshot_or_in_the_rest(t):
             found.append(delivery.trace.count("burst"))
         equal(found, [10, 20, 30], "spans")
         equal(calls.end(calls.snapshot()), NOTHING_RUNS, "a snapshot after the end")
-        equal(calls.ask("Status").session, "", "whose session it is")
+        equal(calls.ask("Status").session, "", "owner of the session")
 
 
 @test
@@ -31,7 +31,7 @@ def a_session_gets_a_name(t):
     with Profiler(target) as calls:
         name = calls.begin()
         check(name, "the session has no name")
-        contains(calls.ask("Status").session, f"session {name}: until it is stopped", "whose it is")
+        contains(calls.ask("Status").session, f"session {name}: until it is stopped", "owner of the session")
         equal(calls.end(calls.snapshot("another")), NO_SESSION, "the answer for another name")
         equal(calls.stop("another")[0], NO_SESSION, "the answer for another name")
         target.ask("await 1", "burst 5")

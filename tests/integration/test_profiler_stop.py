@@ -20,7 +20,7 @@ def stop_gives_the_data_to_whoever_began(t):
             nothing = Delivery(parts)
             nothing.check()
             equal((nothing.progress, nothing.data, nothing.trailer.xspace_bytes), ([], b"", 0),
-                  "what the one who stopped it gets")
+                  "spans for the client that stopped it")
             equal(calls.deliver(stream).trace.count("burst"), 10, "spans")
 
 
@@ -67,7 +67,7 @@ def the_programs_own_trace_is_the_programs(t):
     target.ask(f"trace_start {t.dir / 'logs'}")
     with Profiler(target) as calls:
         equal(calls.stop()[0][0], FAILED_PRECONDITION, "the status")
-        contains(calls.ask("Status").session, "a trace of the program's own", "whose session it is")
+        contains(calls.ask("Status").session, "a trace of the program's own", "owner of the session")
     target.ask("burst 5", "trace_stop")
 
 

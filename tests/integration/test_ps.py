@@ -75,11 +75,11 @@ def running_capture_shows_open_spans_without_a_recorder(t):
     capture = t.begin(target)
     tid = int(target.ask("hang stuck"))
     process = look(t, target.port)
-    equal(process["recording"], "capture", "who records")
+    equal(process["recording"], "capture", "the recording")
     check_hung(process["threads"][0], tid)
     t.stop(target, capture)
     process = look(t, target.port, code=3)
-    equal(process["recording"], None, "who records behind its end")
+    equal(process["recording"], None, "the recording after its end")
     equal([thread["spans"] for thread in process["threads"] if thread["spans"]], [], "spans behind its end")
 
 
@@ -141,7 +141,7 @@ def followed_children_are_told_too(t):
         return {process["pid"]: process for process in answer["processes"]}.get(child)
 
     process = wait_until(find, "the child")
-    equal(process["recording"], "recorder", "who records it")
+    equal(process["recording"], "recorder", "the recording")
     check(child in [thread["tid"] for thread in process["threads"]], "its main thread")
 
 
@@ -159,9 +159,9 @@ def async_spans_that_are_open(t):
     after_ns = time.time_ns()
     process = look(t, target.pid)
     equal(asyncs_of(process), [("request", 7, False), ("request", 9, False), ("request", 2**64 - 1, False)], "async spans")
-    equal((process["async_left_out"], process["async_known_since_unix_ns"]), (0, None), "what is missing")
+    equal((process["async_left_out"], process["async_known_since_unix_ns"]), (0, None), "missing values")
     first = process["async_spans"][0]
-    equal((first["tid"], first["arguments"]), (target.pid, []), "who began it")
+    equal((first["tid"], first["arguments"]), (target.pid, []), "thread that began it")
     check(before_ns - 10**7 <= first["since_unix_ns"] <= after_ns + 10**7, "since when")
     check(abs(first["age_ns"] - (time.time_ns() - first["since_unix_ns"])) < 10**10, "its age")
     text = ps(t, target.pid)
@@ -179,7 +179,7 @@ def async_spans_in_a_capture_and_of_the_dead(t):
     target.ask("async begin 7")
     end(target)
     wait_until(lambda: listed_state(t, target) == "ended", "the end to be noticed", 10)
-    equal(asyncs_of(look(t, target.pid)), [("request", 7, False)], "of a dead one")
+    equal(asyncs_of(look(t, target.pid)), [("request", 7, False)], "async spans of a dead program")
     subprocess.run([PROFTAP, "snapshot", str(target.pid), "--log_dir", t.dir / "logs"],
                    env={**os.environ, **make_environment(t)}, check=True, capture_output=True)
     target = t.target().serve()
@@ -245,7 +245,7 @@ def host_daemon_shows_open_spans(t):
     both = recorded(t)
     host.await_pids(target.pid, both.pid)
     answers = json.loads(ps(t, f"127.0.0.1:{host.port}", "--target", f"{target.pid},{both.pid}", "--json"))
-    equal([answer["processes"][0]["pid"] for answer in answers["targets"]], [target.pid, both.pid], "who is told of")
+    equal([answer["processes"][0]["pid"] for answer in answers["targets"]], [target.pid, both.pid], "listed programs")
 
 
 @test

@@ -66,7 +66,7 @@ def it_is_switched_on_looked_at_and_switched_off(t):
     equal(listed(t, program), ("idle", False), "state at first")
     started = call(t, "start", program.port, "--recorder")
     equal(started.stdout, "recorder\n", "its name")
-    contains(started.stderr, f"proftap snapshot 127.0.0.1:{program.port}", "what to do next")
+    contains(started.stderr, f"proftap snapshot 127.0.0.1:{program.port}", "the next command")
     equal(listed(t, program), ("recorder", True), "state with a recorder")
     program.ask("burst 100")
     for look in range(2):
@@ -139,7 +139,7 @@ def overwritten_spans_are_in_the_summary(t):
     equal(row["overwritten"] + row["spans"], n, "overwritten and kept, for scripts")
     check(row["shortest_window_ns"] > 0, f"shortest window: {row}")
     warning = f"the flight recorder has less than was asked for of 1 thread: of target ({program.pid}) the last"
-    contains(fetch(t, "snapshot", program, "--last", 60000).stderr, warning, "who asks for a minute")
+    contains(fetch(t, "snapshot", program, "--last", 60000).stderr, warning, "warnings about a minute")
 
 
 @test
@@ -207,8 +207,8 @@ def missing_recorder_is_explained(t):
     contains(call(t, "stop", program.port, "--session", "recorder", "--discard", code=1).stderr, NONE_RUNS,
              "--discard")
     equal(program.ask("snapshot why"), str(-errno.ENODATA), "ptap_snapshot")
-    contains(program.ask("error"), "PROFTAP_RECORDER=1", "what is said to the program")
-    equal(files(t), [], "what was written")
+    contains(program.ask("error"), "PROFTAP_RECORDER=1", "messages for the program")
+    equal(files(t), [], "written files")
 
 
 @test
@@ -249,10 +249,10 @@ def one_that_died_is_listed_and_left_to_others_who_wish_so(t):
     for options in (["--keep"], []):
         done = fetch(t, "snapshot", socket, *options)
         equal(done.trace.count("burst"), 30, f"spans with {options}")
-        contains(done.stderr, "killed by SIGKILL", f"what is said with {options}")
+        contains(done.stderr, "killed by SIGKILL", f"the message with {options}")
     wait_until(lambda: not (t.dir / "runtime" / "proftap" / f"{program.pid}.sock").exists(), "the server to go")
     said = call(t, "snapshot", program.pid, code=5 if program.pid < 65536 else 2).stderr
-    contains(said, "five minutes", "what is said of one that is gone")
+    contains(said, "five minutes", "message about a program that is gone")
 
 
 # Other servers.
@@ -344,7 +344,7 @@ def the_program_writes_runs_for_a_reason(t):
     contains(report, f"\nwindow: target ({program.pid}): everything\n", "how far back it reaches")
     without = serve(t, "-")
     equal(without.ask("snapshot -"), str(-errno.EOPNOTSUPP), "ptap_snapshot without a place")
-    contains(without.ask("error"), ".log_dir", "what is said")
+    contains(without.ask("error"), ".log_dir", "the message")
     equal(without.ask("stop"), "0", "ptap_server_stop")
 
 
@@ -359,7 +359,7 @@ def a_place_that_cannot_be_written_is_said_until_it_can(t):
         says = lambda: [w for w in calls.look_back().space.warnings if "cannot be written" in w]
         equal(len(says()), 1, "warnings before anybody has asked")
         equal(program.ask("snapshot why"), str(-errno.EIO), "ptap_snapshot")
-        contains(program.ask("error"), f"could not write to {place}/runs", "what is said")
+        contains(program.ask("error"), f"could not write to {place}/runs", "the message")
         place.unlink()
         wait_until(lambda: program.ask("snapshot why") == "0", "ptap_snapshot to be told of a run")
         equal(says(), [], "warnings afterwards")

@@ -176,7 +176,7 @@ def last_request_of_a_dying_program_is_not_lost(t):
     os.kill(server, signal.SIGCONT)
     await_gone(server)
     reasons = [Trace(path).environment["ptap_reason"].value for path in files(log_dir)]
-    check([r for r in reasons if r.endswith("no memory left")], f"what it asked for is in none of {reasons}")
+    check([r for r in reasons if r.endswith("no memory left")], f"the program's request is in none of {reasons}")
 
 
 @test

@@ -149,7 +149,7 @@ def a_program_that_becomes_another_leaves_nothing(t):
     target = record(t)
     server = find_proftapd(target.pid)
     target.ask("burst 5")
-    equal(target.ask("exec"), "ready", "what it has become")
+    equal(target.ask("exec"), "ready", "its state")
     await_gone(server)
     equal(target.ask("port"), "0", "the port of what it has become")
     equal(listed_state(t, target), None, "the state in the list")
@@ -239,7 +239,7 @@ def last_crashes_of_a_program_are_held(t):
         with Profiler(private_socket(t, target)) as calls:
             equal(calls.look_back().count("burst"), 5, "spans")
         await_gone(server)
-    equal(sorted((t.dir / "runtime" / "proftap").iterdir()), [], "what is left of them")
+    equal(sorted((t.dir / "runtime" / "proftap").iterdir()), [], "remaining sockets")
 
 
 @test

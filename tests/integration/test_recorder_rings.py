@@ -56,7 +56,7 @@ def the_newest_are_there_and_the_rest_is_counted(t):
         trace = calls.look_back()
         check_newest(trace, 20000, 100)
         contains(trace.host_stat("ptap_recorder_windows"), f"target ({target.pid}): the last ",
-                 "what is said of the thread's window")
+                 "the thread's window")
         equal(numbers_in(calls.look_back()), numbers_in(trace), "numbers of a second look")
 
 
@@ -121,7 +121,7 @@ def check_requests(trace, n, longest_ns):
     halves = [trace.host_stat(f"ptap_async_{what}") for what in ("ends_without_begin", "begins_without_end")]
     equal((len(events) + sum(halves), {0} & set(halves)), (n, {0}), f"requests, {halves} of them halves")
     check(0 < len(events) < n, f"{len(events)} of {n} are whole: the test is void")
-    equal({name for e in events for name in e.stats}, {"id", "_a"}, "what is said of requests")
+    equal({name for e in events for name in e.stats}, {"id", "_a"}, "stats of requests")
     longest = max(e.duration_ps // 1000 for e in events)
     check(longest <= longest_ns, f"one took {longest} ns; the program's longest {longest_ns} ns")
     start, stop = (trace.environment[f"profile_{end}_time"].value for end in ("start", "stop"))

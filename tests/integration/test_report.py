@@ -62,7 +62,7 @@ def a_full_device_is_said_once(t):
             done = subprocess.run([PROFTAP, "report", *words, path], stdout=full, stderr=subprocess.PIPE, text=True,
                                   timeout=60)
         equal((done.returncode, done.stderr), (1, "standard output: cannot write: no space left on device\n"),
-              f"what is said of {words}")
+              f"message about {words}")
 
 
 @test
@@ -313,7 +313,7 @@ def several_files_are_one_trace(t):
         (runs / f"{host}.xplane.pb").write_bytes(
             make_space({"main": [("step", 0, 1000)]}, host=host, pid=7))
     said = json.loads(report(t.dir, "--json"))
-    equal((said["path"], said["hostnames"]), (str(runs), ["gpu1", "gpu2"]), "where")
+    equal((said["path"], said["hostnames"]), (str(runs), ["gpu1", "gpu2"]), "path and hosts")
     equal([(p["host"], p["pid"]) for p in said["processes"]], [("gpu1", 7), ("gpu2", 7)], "processes")
     equal([(row["name"], row["count"]) for row in said["names"]], [("step", 2)], "names")
     text = report(runs / "gpu1.xplane.pb", runs / "gpu2.xplane.pb", "--align", "0,5us")

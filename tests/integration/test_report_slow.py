@@ -24,7 +24,7 @@ def record(t, what, ms):
     path = t.capture(port, ms).path
     text = report(path)
     first = re.search(r"^(names|steps|warning: |slow)", text[text.index("\n\n") + 2:], re.M)
-    equal(first[1] if first else text, "slow", "what comes first behind the head")
+    equal(first[1] if first else text, "slow", "first table after the head")
     part = text[text.index("\nslow steps"):].split("\n\n")[0]
     return path, re.sub(r"\n {6,}", " ", re.sub(r"\n    (?=\S+ \S+$)", " ", part))
 
@@ -65,9 +65,9 @@ def waiting_spans_have_a_table_of_their_own(t):
 @test
 def a_lock_that_is_held_elsewhere_is_found(t):
     path, text = record(t, "lock", 3000)
-    contains(text, "in slow ones `lookup` takes ", "what grew")
+    contains(text, "in slow ones `lookup` takes ", "names that grew")
     check(re.search(r"meanwhile `compaction` runs on compactor, [\d.]+ % of the time; while typical ones run, [\d.]+ % of the time", text), text)
-    check("`merge`" not in text, f"what lies in it is told, too: {text}")
+    check("`merge`" not in text, f"children are listed, too: {text}")
     group = slow_of(path, "request")
     open_ = next(other for other in group["meanwhile"] if other["name"] == "compaction")
     equal(open_["thread"], "compactor", "the thread")
@@ -95,7 +95,7 @@ def steps_of_several_programs_are_compared_with_their_own(t):
           [("train", 4242, 40, 2)], "the slow steps")
     check(re.search(r"`train` of train \(4242\).*: 2 of 40 are slow ", report(run_dir)), report(run_dir))
     alone = slow_of(run_dir / "a.xplane.pb", "train")
-    equal((alone["process_name"], alone["grew"]), (None, groups[0]["grew"]), "that of the file alone")
+    equal((alone["process_name"], alone["grew"]), (None, groups[0]["grew"]), "report of the file alone")
 
 
 @test
@@ -113,7 +113,7 @@ def a_flow_tells_who_was_waited_for(t):
                     r"\(typically [\d.]+ .s\)(, in \d\d % of the slow ones)?; `handle` took [\d.]+ ms \(typically [\d.]+ .s\)", text), text)
     group = slow_of(path, "request")
     flow = next(flow for flow in group["flows"] if flow["name"] == "answer")
-    equal((flow["from"], flow["thread"], flow["into"]), ("handle", "handler", "wait for answer"), "where it came from")
+    equal((flow["from"], flow["thread"], flow["into"]), ("handle", "handler", "wait for answer"), "origin of the flow")
     check(flow["slow"]["arrival_ns"] > 30e6 > flow["typical"]["arrival_ns"], f"{flow}")
     check(flow["slow"]["from_ns"] > 30e6 > flow["typical"]["from_ns"], f"{flow}")
 

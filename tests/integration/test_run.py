@@ -52,7 +52,7 @@ def a_program_whose_recording_cannot_be_written_does_not_wait_for_it(t):
     started = time.monotonic()
     process = finish(start(t, "--log_dir", t.dir / "file", "--", SHELL, "-c", "exit 3"), 3)
     in_time(time.monotonic() - started, 4, "the program")
-    equal(process.stderr, f"{t.dir}/file: cannot be used: not a directory; choose another log directory\n", "what is said")
+    equal(process.stderr, f"{t.dir}/file: cannot be used: not a directory; choose another log directory\n", "the message")
 
 
 @test
@@ -60,8 +60,8 @@ def an_option_is_a_recording_asked_for(t):
     need_preload()
     process = finish(start(t, "-p", 0, "-o", "nobodys_key=1", "--", "/bin/true", env={"PROFTAP_LOG_DIR": str(t.dir / "logs")}))
     file, = find_files(t)
-    contains(process.stderr, f"{file}\n", "where the file is")
-    contains(process.stderr, "nobodys_key: ", "what becomes of an option that nobody knows")
+    contains(process.stderr, f"{file}\n", "place of the file")
+    contains(process.stderr, "nobodys_key: ", "message about an unknown option")
 
 
 @test

@@ -54,7 +54,7 @@ def every_capture_that_was_cut_leaves_a_program_that_can_record(t):
         equal(target.ask("burst 1000"), "1000", "the program's answer")
         capture.finish(1)
         contains(capture.stderr, "the connection broke after", "standard error")
-        equal(capture.left(), [], "what is left")
+        equal(capture.left(), [], "remaining files")
         shared_kib.append(read_shared_kib(target.pid))
         target.serve(target.port)
         equal(t.emit(target, 200, f"burst {n + 1}").trace.count("burst"), n + 1, "spans")

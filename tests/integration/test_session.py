@@ -58,7 +58,7 @@ def a_recording_to_the_end_of_the_program_has_no_length(t):
     first = t.record(target, TO_THE_END_MS, "-o", f"session_id={SESSION}")
     told = t.capture(target, 20, code=4).stderr
     contains(told, f"session {SESSION}: to the end of the program, begun ", "how long")
-    contains(told, "; it ends with the program, and the client that started it gets it\n", "what to expect")
+    contains(told, "; it ends with the program, and the client that started it gets it\n", "the hint")
     t.stop(target, first)
 
 
@@ -284,7 +284,7 @@ def usage_errors_are_told_before_anything_else(t):
         # The first two words are the target and the duration.
         capture = t.capture(*(words + (None, None))[:2], *words[2:], code=2)
         check(capture.stderr and not capture.stdout, f"{words}: said {capture.stderr!r}")
-        equal(capture.left(), [], f"{words}: what is left")
+        equal(capture.left(), [], f"{words}: remaining files")
 
 
 run()

@@ -183,8 +183,8 @@ def options_are_those_of_a_capture(t):
     said = call("capture", target.port, 10, code=4).stderr
     contains(said, f"; if it is yours, proftap stop 127.0.0.1:{target.port} ends it\n", "to a capture")
     said = call("start", target.port, code=4).stderr
-    contains(said, "session mine: until it is stopped", "who has it")
-    contains(said, f"ends by proftap stop 127.0.0.1:{target.port}", "what to do")
+    contains(said, "session mine: until it is stopped", "owner of the session")
+    contains(said, f"ends by proftap stop 127.0.0.1:{target.port}", "the remedy")
     contains(call("start", target.port, "-o", "ptap_max_capture_byte=1", code=2).stderr,
              "ptap_max_capture_bytes", "the nearest key")
     contains(call("start", target.port, "--delay_ms", 10, code=2).stderr, "for proftap capture", "delay")
@@ -205,7 +205,7 @@ def without_a_session_they_say_how_to_begin_one(t):
                      f"start 127.0.0.1:{target.port}, or with --recorder", command)
         fetch(t, command, free_port(), code=5)
     call("start", free_port(), code=5)
-    equal(files(t), [], "what was written")
+    equal(files(t), [], "written files")
 
 
 @test
@@ -236,8 +236,8 @@ def a_stop_is_said_by_the_snapshot_that_it_was_in(t):
     target.ask("burst 10")
     said.append(fetch(t, "stop", target).stderr)
     equal([bool(re.search(r"stopped \(SIGSTOP or a debugger\) for about ([5-9]\d\d|\d{4,}) ms", s)) for s in said], [True, False, False],
-          f"who says it: {said}")
-    equal(["SIGSTOP" in s for s in said], [True, False, False], f"who says anything: {said}")
+          f"author of the message: {said}")
+    equal(["SIGSTOP" in s for s in said], [True, False, False], f"authors of messages: {said}")
 
 
 @test
@@ -248,7 +248,7 @@ def discarded_session_is_not_written(t):
     result = json.loads(fetch_json(t, "stop", target, "--discard"))
     equal((result["exit"], result["file"]), (0, None), "the result")
     wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
-    equal(files(t), [], "what was written")
+    equal(files(t), [], "written files")
     fetch(t, "stop", target, code=1)
 
 
@@ -264,8 +264,8 @@ def a_capture_that_is_stopped_keeps_its_data(t):
     contains(fetch(t, "stop", target, code=3).stderr, "its data goes to the client that started it", "the sentence")
     equal(capture.finish().trace.count("burst"), 3, "spans of the capture")
     check(re.search(r"warning: ended after \d+ of 60,?000 ms by somebody else", capture.stderr),
-          f"what who began it is told: {capture.stderr!r}")
-    equal(files(t), [], "what stop wrote")
+          f"message for the client that began it: {capture.stderr!r}")
+    equal(files(t), [], "file that stop wrote")
 
 
 @test
@@ -294,7 +294,7 @@ def check_stock(t, names, unknown):
     calls = []
     port = FakeServer(t, lambda c: answer_as_stock(c, calls), unknown=unknown, repeats=True).port
     started = call("start", port)
-    contains(started.stderr, "keeps all of it until a snapshot is taken", "what bounds it")
+    contains(started.stderr, "keeps all of it until a snapshot is taken", "the limit")
     equal(started.stdout, "", "the name of a session that has none")
     shown = fetch(t, "snapshot", port)
     contains(shown.stderr, "begins anew with each snapshot", "the gap")
@@ -393,7 +393,7 @@ def begin_large(t):
 def check_kept(t, done):
     check(".broken" in done.stderr, f"standard error: {done.stderr!r}")
     kept, = (t.dir / "logs").rglob("*.broken")
-    check(kept.stat().st_size > 0, "what is kept is empty")
+    check(kept.stat().st_size > 0, "kept file is empty")
     contains(done.stderr, f"what came is kept in {kept}; the session has ended", "the sentence")
     check(sum(count_spans(report(kept)).values()) > 0, "no span can be read back")
 
@@ -419,7 +419,7 @@ def full_log_directory_is_replaced_by_another(t):
         path = Path(done.stdout.strip())
         check(path.is_relative_to(t.dir) and not path.is_relative_to(log_dir), f"the place: {path}")
         equal(count_spans(report(path)), {name: 20000}, "spans")
-        equal([p.name for p in log_dir.iterdir()], [], "what is left in the log directory")
+        equal([p.name for p in log_dir.iterdir()], [], "remaining files in the log directory")
     equal(calls, ["GetSnapshot", "StopContinuousProfiling"], "the methods called")
 
 
@@ -502,11 +502,11 @@ def session_outlives_its_program(t):
         done = call(command, target.pid, "--log_dir", t.dir / "logs")
         for path in (kept.stdout.strip(), done.stdout.strip()):
             equal(Trace(Path(path)).count("burst"), 1000, "spans")
-        contains(done.stderr, "killed by SIGKILL", "what became of the program")
+        contains(done.stderr, "killed by SIGKILL", "state of the program")
         await_gone(server)
         said = call(command, target.pid, code=5).stderr
         check(re.search(rf"(no process|pid) {target.pid}\b", said) and "five minutes" in said and
-              "ptap_server_start" not in said, f"what is said afterwards: {said!r}")
+              "ptap_server_start" not in said, f"message afterwards: {said!r}")
 
 
 @test

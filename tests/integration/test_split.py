@@ -35,14 +35,14 @@ def check_split(t, capture, port, n_events, max_bytes):
     for path in paths:
         check(len(open(path, "rb").read()) <= max_bytes, f"{path} is too large")
     equal(sorted(p.name for p in capture.log_dir.rglob("*") if p.is_file()), sorted(names(capture)),
-          "what is in the directory")
+          "files in the directory")
 
 
 def check_one(capture, name):
     """One file, with everything."""
     left = [path for path in capture.log_dir.rglob("*") if path.is_file()]
     equal(names(capture), [f"{name}.xplane.pb"], "files")
-    equal(left, [capture.path], "what is in the directory")
+    equal(left, [capture.path], "files in the directory")
     equal(count(left), [10000], "spans")
 
 
@@ -286,7 +286,7 @@ def a_part_that_is_missing_is_said(t):
     (parts / "y.xplane.pb").unlink()
     contains(proftap("report", parts).stdout, f"part 2 of {n} of this capture is missing", "the report")
     contains(proftap("report", parts / "z.xplane.pb").stdout,
-             f"part {', '.join(map(str, range(2, n + 1)))} of {n} of this capture is missing", "of one file")
+             f"part {', '.join(map(str, range(2, n + 1)))} of {n} of this capture is missing", "message about one file")
 
 
 @test

@@ -196,7 +196,7 @@ def a_master_connection_is_used_and_left_as_it_was(t):
     with open("/proc/net/unix", encoding="ascii") as sockets:
         left = [line for line in sockets if "proftap-ssh-" in line and str(sshd.tmp) in line]
     equal(left, [], "sockets that the master still listens on")
-    equal(os.listdir(sshd.tmp), [], "what is left in the temporary directory")
+    equal(os.listdir(sshd.tmp), [], "remaining files in the temporary directory")
 
 
 # Failures.

@@ -76,9 +76,9 @@ def they_write_by_themselves_when_told_to(t):
     server = serve(t, lambda c: c.reply(b""), requests, methods, unknown=None)
     log_dir = t.dir / "logs"
     c = t.capture(server, MS, "--server-writes", "--run", "mine", log_dir=log_dir)
-    equal((methods, requests[0].emit_xspace), (["Profile"], False), "what was asked")
+    equal((methods, requests[0].emit_xspace), (["Profile"], False), "the request")
     place = f"{log_dir.resolve()}/plugins/profile/mine"
-    equal(f"{requests[0].repository_root}/{requests[0].session_id}", place, "where to")
+    equal(f"{requests[0].repository_root}/{requests[0].session_id}", place, "the directory")
     contains(c.stderr, f"the server kept the trace: it wrote it to its own disk, under {place} of", "said")
     equal((c.stdout, c.left()), ("", []), "standard output and what is left")
     result = json.loads(t.capture(server, MS, "--server_writes", "--run", "mine", "--json",
@@ -117,17 +117,17 @@ def they_may_be_told_to_write_to_a_url(t):
     where = (MS, "--server_writes", "--run", "mine", "--log_dir")
     for said in (url, f"{url}/"):
         done = capture(kept.port, *where, said)
-        contains(done.stderr, f"the server kept the trace: it wrote it to {url}/plugins/profile/mine\n", "what is said")
+        contains(done.stderr, f"the server kept the trace: it wrote it to {url}/plugins/profile/mine\n", "the message")
         request = requests.pop()
         equal((request.repository_root, request.session_id, request.emit_xspace), (f"{url}/plugins/profile", "mine", False),
-              "what is asked")
+              "the calls")
     equal(json.loads(capture(kept.port, *where, url, "--json").stdout)["server_dir"], f"{url}/plugins/profile/mine", "JSON")
     refused = f"127.0.0.1:{ours.port}: proftap's servers do not write to {url}; leave --server_writes out and give a path"
     contains(capture(ours.port, *where, url, code=1).stderr, refused, "ours")
     done = capture(f"{ours.port},{kept.port}", *where, url, code=7)
     contains(done.stderr, refused, "ours, of two")
     check("view:" not in done.stderr, f"nothing is here: {done.stderr}")
-    equal(list(work.iterdir()), [], "what is left")
+    equal(list(work.iterdir()), [], "remaining files")
     done = capture(sent.port, *where, url)
     contains(done.stderr, f"  warning: {url}: the server sent the trace instead of writing it there\n", "one that sends it")
     check(done.stdout.startswith(f"{work}/proftap-") and Path(done.stdout.strip()).exists(), done.stdout)
@@ -151,10 +151,10 @@ def options_that_they_do_not_know_are_named(t):
         said = t.capture(ours, 200, *options[:2], *how).stderr
         check("without effect" not in said, f"ours is said not to know its options {how}: {said}")
     said = t.capture(f"{stock.port},{ours.port}", 200, *options[:2]).stderr
-    equal(said.count("  warning: ptap_max_capture_bytes (--max_bytes): without effect"), 1, f"of two targets: {said}")
+    equal(said.count("  warning: ptap_max_capture_bytes (--max_bytes): without effect"), 1, f"message about two targets: {said}")
     session = FakeServer(t, lambda c: c.reply(b""), unknown=b"/proftap.v1.")
     done = subprocess.run([PROFTAP, "start", str(session.port), *options], capture_output=True, text=True)
-    contains(done.stderr, f"  warning: {words}\n", "what a session is begun with")
+    contains(done.stderr, f"  warning: {words}\n", "warnings at the begin of a session")
 
 
 @test
@@ -215,7 +215,7 @@ def servers_of_this_machine_are_listed_without_a_recording(t):
     equal((row["name"], row["address"], row["server"], row["state"], row["uid"], row["socket"]),
           (name, "127.0.0.1", "JAX", "unknown", os.geteuid(), ""), "the row")
     check(0 < time.time_ns() - row["since_unix_ns"] < 600e9, f"since {row['since_unix_ns']}")
-    equal(set(stock.calls), {"Monitor"}, "what it was asked")
+    equal(set(stock.calls), {"Monitor"}, "its calls")
     text = subprocess.run([PROFTAP, "list"], check=True, capture_output=True, text=True).stdout
     row, = (line.split() for line in text.splitlines() if line.split()[0] == str(stock.pid))
     script = stock_program.__file__
@@ -233,7 +233,7 @@ def library_names_do_not_matter(t):
     for make, program in programs:
         equal(rows[program.pid, program.port]["server"], make, f"the make of {program.name}")
         wait_until(lambda: program.calls, f"{program.name} to say what it was asked")
-        equal(set(program.calls), {"Monitor"}, f"what {program.name} was asked")
+        equal(set(program.calls), {"Monitor"}, f"calls of {program.name}")
     contains(t.capture(linked.pid, MS).stderr, "spans 3 on 1 thread", "the summary")
 
 
@@ -257,7 +257,7 @@ def the_next_program_may_be_one_of_them(t):
     equal(waiting.wait(), 0, f"how it ended: {waiting.err}")
     for thread in waiting.threads:
         thread.join()
-    contains("".join(waiting.err), f":{new.port}", "whom it recorded")
+    contains("".join(waiting.err), f":{new.port}", "recorded programs")
     equal((old.calls.count("Profile"), new.calls.count("Profile")), (0, 1), "recordings")
 
 
@@ -268,7 +268,7 @@ def no_host_daemon_is_said_to_be_one(t):
                          (f"localhost:{port}", f"no host daemon there; start one with proftapd --host --listen 127.0.0.1:{port}")):
         done = subprocess.run([PROFTAP, "list", str(where)], capture_output=True, text=True)
         check(done.returncode, "it has listed something")
-        contains(done.stderr, words, f"what is said of {where}")
+        contains(done.stderr, words, f"message about {where}")
 
 
 @test
@@ -303,8 +303,8 @@ def capture_names_the_server_that_records_annotations(t):
     wait_until(lambda: sum(pid == stock.pid for pid, _ in listed(t)) == 2, "both servers to be listed")
     done = subprocess.run([PROFTAP, "capture", str(stock.pid), str(MS), "-o", "ptap_usage_interval_ms=0"], **how)
     equal(done.returncode, 3, f"exit status: {done.stderr}")
-    contains(done.stderr, words, "why nothing was recorded")
-    contains(subprocess.run([PROFTAP, "ps", str(stock.pid)], **how).stderr, words, "what ps says")
+    contains(done.stderr, words, "reason why nothing was recorded")
+    contains(subprocess.run([PROFTAP, "ps", str(stock.pid)], **how).stderr, words, "output of ps")
     contains(subprocess.run([PROFTAP, "ps", str(stock.port)], **how).stderr,
              f"do not tell what is open; record the program instead: proftap capture 127.0.0.1:{stock.port} 1000", "ps of JAX's")
 
@@ -348,7 +348,7 @@ def other_listeners_are_left_alone(t):
     in_time(time.monotonic() - start, 1 * SLOWNESS, "the list")
     check((other.pid, other.port) not in found, "the one without a library is listed")
     check((silent.pid, silent.port) not in found, "the silent one is listed")
-    equal(other.calls, [], "what the one without a library was asked")
+    equal(other.calls, [], "calls of the one without a library")
 
 
 STOPPED = {"thread": "grpcpp_sync_ser"}
@@ -373,10 +373,10 @@ def one_that_is_stopped_is_listed_and_said_to_be(t):
     contains(line, "unknown, stopped", "the line")
     how = f"is stopped, and its profiler server with it; kill -CONT {stock.pid} lets them go on"
     for word in (stock.pid, name):
-        contains(t.capture(word, MS, code=5).stderr, how, f"of {word}")
+        contains(t.capture(word, MS, code=5).stderr, how, f"message about {word}")
     for program in (stock, others[1]):
         contains(t.capture(program.port, MS, code=5).stderr, f"{program.name} (pid {program.pid}), which listens on that port, "
-                 f"is stopped; kill -CONT {program.pid}", f"of the port of {program.name}")
+                 f"is stopped; kill -CONT {program.pid}", f"message about the port of {program.name}")
     os.kill(stock.pid, signal.SIGCONT)
     contains(t.capture(name, MS).stderr, "spans 3 on 1 thread", "when it goes on")
     equal(stock.calls.count("Profile"), 1, "recordings")
@@ -391,7 +391,7 @@ def the_doctor_tells_of_one_that_is_stopped(t):
         for key in ("target_server", "target_process"):
             expect(found, key, "no", f"kill -CONT {program.pid}")
             contains(found[key]["text"], "stopped", f"{key} of {word}")
-        contains(found["target_process"]["text"], program.name, f"who {word} is")
+        contains(found["target_process"]["text"], program.name, f"program of {word}")
 
 
 @test
@@ -424,10 +424,10 @@ def the_doctor_knows_them(t):
     stock = StockProgram(t, name)
     found = findings(t, str(stock.port), code=0)
     expect(found, "target_server", "yes")
-    contains(found["target_server"]["text"], f"127.0.0.1:{stock.port}: JAX profiler server of {name}", "who it is")
+    contains(found["target_server"]["text"], f"127.0.0.1:{stock.port}: JAX profiler server of {name}", "the program")
     expect(found, "target_process", "yes")
     expect(found, "target_library", "none")
-    equal(set(stock.calls), {"Monitor"}, "what it was asked")
+    equal(set(stock.calls), {"Monitor"}, "its calls")
 
 
 run()

@@ -309,7 +309,7 @@ def children_that_hang_are_given_up_together(t):
         trace = trace_of(calls.finish(stream, patience_s=PATIENCE_S).message)
     wait_until(lambda: len(heard) == 2 * HUNG, "all to be left")
     # All were asked before the first was given up, and nobody had to wait for another.
-    equal([what for what, _ in heard], ["asked"] * HUNG + ["left"] * HUNG, "what they heard")
+    equal([what for what, _ in heard], ["asked"] * HUNG + ["left"] * HUNG, "their answers")
     spread = heard[HUNG - 1][1] - heard[0][1]
     check(spread < HUNG, f"{spread:.1f} s from the first to the last that was asked")
     warnings = " ".join(trace.space.warnings)

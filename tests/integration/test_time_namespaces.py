@@ -160,7 +160,7 @@ def a_child_that_cannot_be_followed(t):
     equal(capture.trace.children, [], "planes of followed children")
     # It has its usage, like any descendant that is not recorded, and no events.
     seen = capture.trace.process(child)
-    equal(seen.host_stats["ptap_descendant_of"].value, target.pid, "whose descendant it is")
+    equal(seen.host_stats["ptap_descendant_of"].value, target.pid, "its ancestor")
     equal(set(seen.usage), {"process cpu %", "process rss MiB"}, "its usage")
     equal(seen.lines, [], "lines of what it did")
 

@@ -148,7 +148,7 @@ def a_bad_directory_fails_at_the_start(t):
     contains(refuse(target, errno.EIO, "/proc/nowhere"), "/proc/nowhere: cannot make", "the error")
     contains(refuse(target, errno.EINVAL, "x" * 400), "file name too long", "the error")
     wait_without_server(target)
-    equal(sorted(p.name for p in t.dir.iterdir()), ["file"], "what is left")
+    equal(sorted(p.name for p in t.dir.iterdir()), ["file"], "remaining files")
     start_trace(target, t.dir / "logs")
     target.ask("burst 1")
     stop_trace(target)
@@ -313,7 +313,7 @@ def a_program_that_gave_up_its_rights_gets_no_files(t):
     equal(target.ask(f"setuid {NOBODY}"), "0", "setresuid")
     why = refuse(target, errno.EACCES, log_dir)
     contains(why, "changed its user", "ptap_last_error")
-    equal(list(log_dir.iterdir()), [], "what root's server has written for nobody")
+    equal(list(log_dir.iterdir()), [], "files that root's server wrote for another user")
 
 
 @test

@@ -188,7 +188,7 @@ def the_interval_is_an_option_and_0_is_off(t):
     check_samples(capture.trace, 300, 2)
     off = t.capture(host, 50, "-o", "ptap_usage_interval_ms=0", code=3)
     contains(off.stderr, "the recording worked and was empty", "standard error")
-    equal(off.left(), [], "what is left")
+    equal(off.left(), [], "remaining files")
     bad = t.capture(host, 50, "-o", "ptap_usage_interval_ms=60001", code=2)
     contains(bad.stderr, "must be 0 to 60000 ms", "standard error")
 
@@ -334,11 +334,11 @@ def a_sum_has_what_descendants_use(t):
         children = find_descendants(process.trace)
         each = sorted(total(child.usage["process cpu %"]) / 100 for child in children)[-3:]
         check(all(known - 0.05 - blind_s < s < known + 0.15 for s, known in zip(each, (0.6, 0.8, 0.8))),
-              f"{mode}: of each {each}, blind for {blind_s} s")
+              f"{mode}: {each} of each, blind for {blind_s} s")
         for child in children:
             equal(set(child.usage), {"process cpu %", "process rss MiB"}, "counters of a child")
             check(max(values(child.usage["process rss MiB"]), default=1) > 0.3, "a child's memory")
-            equal(child.host_stats["ptap_descendant_of"].value, process.trace.host_stats["process_id"].value, "whose it is")
+            equal(child.host_stats["ptap_descendant_of"].value, process.trace.host_stats["process_id"].value, "its ancestor")
         check("sh" in {child.host_stats["ptap_process_name"].value for child in children}, "the shell's name")
         result = json.loads(read_report(process.path, "--json"))
         equal(len(result["processes"]), 1 + len(children), "processes")

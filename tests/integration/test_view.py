@@ -22,7 +22,7 @@ TRACE = GOLDEN / "args.xplane.pb"
 
 def says(text, *parts):
     for part in parts:
-        contains(text, part, "what it says")
+        contains(text, part, "its output")
 
 
 def refuse(*words, code=1, env=None, cwd=None):
@@ -147,7 +147,7 @@ def a_stranger_gets_nothing_and_spends_nothing(t):
                              ("GET", "/%ff")):
             status, headers, data = view.ask(method, path, **asked)
             equal((status, data), (403, b""), f"{method} {path} as {asked}")
-            equal([name for name in headers if name.startswith("Access-Control-")], [], f"what {asked} may do by {method} {path}")
+            equal([name for name in headers if name.startswith("Access-Control-")], [], f"CORS headers of {method} {path} for {asked}")
     check(view.popen.poll() is None, "it ended")
     equal(view.ask(origin=None, more={"Sec-Fetch-Site": "none"}, method="HEAD")[0], 200, "a person who types the address")
     equal(view.fetch() == expected, True, "the bytes that the Perfetto UI gets")
@@ -236,7 +236,7 @@ def silent_clients_are_dropped_and_others_served(t):
     # All places are taken: this one has to wait for them.
     data = view.fetch()
     for s in silent[:10]:
-        equal(s.recv(1000), b"", "what a silent one got")
+        equal(s.recv(1000), b"", "answer to a silent one")
     equal(data, convert(t, TRACE), "bytes")
     equal(view.wait(), 0, "exit")
     for s in silent:
@@ -251,7 +251,7 @@ def a_port_in_use_is_said(t):
         # Before anything is converted.
         early = refuse("--port", str(port), TRACE, env={"TMPDIR": "/dev/null"})
     says(said, f"127.0.0.1:{port}: address in use", "another with --port (", "port 9001")
-    equal(early, said, "what it says")
+    equal(early, said, "its output")
 
 
 @test
@@ -339,7 +339,7 @@ def a_full_device_is_said_once(t):
     with open("/dev/full", "wb") as full:
         done = subprocess.run([PROFTAP, "view", "--json", "--port", str(free_port()), TRACE], stdout=full,
                               stderr=subprocess.PIPE, text=True, timeout=60)
-    equal((done.returncode, done.stderr), (1, "standard output: cannot write: no space left on device\n"), "what is said")
+    equal((done.returncode, done.stderr), (1, "standard output: cannot write: no space left on device\n"), "the message")
 
 
 @test

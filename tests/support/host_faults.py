@@ -86,7 +86,7 @@ def unharmed(t, *options, prefix=(), patience_s=20):
     host.await_pids(target.pid)
     capture(t, host, target)
     # From the daemon's next sample on.
-    wait_until(lambda: is_measured(host, target.pid), "what the program uses to be measured")
+    wait_until(lambda: is_measured(host, target.pid), "the program's usage to be measured")
     before = measure(host)
     yield host, target
     check(host.popen.poll() is None, f"the daemon has ended: {host.popen.poll()}")

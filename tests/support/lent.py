@@ -53,7 +53,7 @@ def check_served(t, host, target, pid=None):
     pid = pid or target.pid
     host.await_pids(pid)
     server = find_lent(pid)
-    equal(int(read_status(server)["PPid"]), find_starter(host), "whose child its server is")
+    equal(int(read_status(server)["PPid"]), find_starter(host), "parent of its server")
     check_by_daemon(t, host, target, str(pid))
     check_by_port(t, target)
     return server

@@ -155,7 +155,7 @@ def it_has_no_rights(t):
         uid = str(pwd.getpwnam("proftap").pw_uid)
         equal(status["Uid"].split(), [uid] * 4, "its user")
         equal({status[f"Cap{kind}"] for kind in ("Inh", "Prm", "Eff", "Amb")}, {"0" * 16}, "its capabilities")
-        equal(int(status["CapBnd"], 16), TWO, "those that it could have")
+        equal(int(status["CapBnd"], 16), TWO, "capabilities that it could have")
         equal((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"), "NoNewPrivs and Seccomp")
 
 
@@ -184,9 +184,9 @@ def operators_record_everybodys_programs(t):
     user = pwd.getpwuid(NOBODY).pw_name
     with serving():
         mine, theirs = start_target(t), start_target(t, user=NOBODY)
-        equal(set(list_programs(t, PORT, NOBODY)), {theirs.pid}, f"what {user} sees")
+        equal(set(list_programs(t, PORT, NOBODY)), {theirs.pid}, f"programs that {user} sees")
         subprocess.run(["usermod", "--append", "--groups", "proftap", user], check=True)
-        equal(set(list_programs(t, PORT, NOBODY)), {mine.pid, theirs.pid}, "what an operator sees")
+        equal(set(list_programs(t, PORT, NOBODY)), {mine.pid, theirs.pid}, "programs that an operator sees")
         for target in (mine, theirs):
             check_capture(t, target)
         subprocess.run(["gpasswd", "--delete", user, "proftap"], check=True, capture_output=True)
@@ -231,7 +231,7 @@ def a_stop_has_a_limit(t):
         capture = begin(t, target)
         systemctl("stop", SERVICE)
         equal((show("Result"), show("ExecMainStatus")), ("success", "0"), "how it ended")
-        contains(capture.finish(1, PATIENCE_S).stderr, "the host daemon was told to end", "what the client hears")
+        contains(capture.finish(1, PATIENCE_S).stderr, "the host daemon was told to end", "the client's message")
         check_capture(t, target)
 
 
@@ -242,7 +242,7 @@ def one_that_is_killed_is_there_again(t):
         targets = [start_target(t) for _ in range(3)]
         capture = begin(t, targets[0])
         os.kill(pid, signal.SIGKILL)
-        contains(capture.finish(1, PATIENCE_S).stderr, "the host daemon there is gone", "what the client hears")
+        contains(capture.finish(1, PATIENCE_S).stderr, "the host daemon there is gone", "the client's message")
         await_targets(t, *targets)
         equal((show("NRestarts"), await_service(pid) != pid), ("1", True), "the service")
         check_capture(t, targets[0])
@@ -315,7 +315,7 @@ def captures_by_http_are_in_its_directory(t):
         made = wait_until(lambda: get() if get()["is_over"] else None, "the capture to be over", PATIENCE_S)
         equal(made["state"], "done", f"the state: {made['error']}")
         path = LOG_DIR / "plugins" / "profile" / made["run"] / made["files"][0]
-        equal((stat.S_IMODE(path.stat().st_mode) & 0o007, count_spans(path)), (0, 7), "who may read it, and its spans")
+        equal((stat.S_IMODE(path.stat().st_mode) & 0o007, count_spans(path)), (0, 7), "mode of the file, and its spans")
 
 
 if __name__ == "__main__":
