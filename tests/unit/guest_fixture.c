@@ -163,19 +163,3 @@ const char *fixture_name_of(const struct slot *slot)
 {
 	return fixture_string((uint32_t)(slot->word[1] >> RECORD_DURATION_BITS));
 }
-
-void fixture_run_both_ways(const char *name, void (*add_tests)(TCase *tcase))
-{
-	Suite *suite = suite_create(name);
-	TCase *fast_path = tcase_create("fast path");
-	TCase *slow_path = tcase_create("slow path");
-	SRunner *runner = srunner_create(suite);
-
-	add_tests(fast_path);
-	suite_add_tcase(suite, fast_path);
-	tcase_add_checked_fixture(slow_path, fixture_take_slow_path, NULL);
-	add_tests(slow_path);
-	suite_add_tcase(suite, slow_path);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-}

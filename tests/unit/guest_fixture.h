@@ -70,7 +70,15 @@ uint64_t fixture_start_of(const struct slot *slot);
 uint64_t fixture_duration_of(const struct slot *slot);
 const char *fixture_name_of(const struct slot *slot);
 
-/* A suite with what |add_tests| adds in two cases: all of it on the fast path, and again on the slow one. */
-void fixture_run_both_ways(const char *name, void (*add_tests)(TCase *tcase));
+/* The main function of a test that includes unit.h: |tests| on the fast path of the clock, and again on the slow one. */
+#define FIXTURE_MAIN_BOTH_WAYS(suite, open, close, tests)                        \
+	static void open_on_slow_path(void)                                      \
+	{                                                                        \
+		fixture_take_slow_path();                                        \
+		open();                                                          \
+	}                                                                        \
+	static const struct unit ways[] = {{"fast path", open, close, 0, tests}, \
+		{"slow path", open_on_slow_path, close, 0, tests}, {NULL}};      \
+	UNIT_MAIN_OF(suite, ways)
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "lib/wire/device.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 #define DEVICE 3
 #define CONTEXT 9
@@ -266,25 +267,20 @@ START_TEST(a_stack_that_is_full_counts_it)
 }
 END_TEST
 
-static void add_tests(TCase *tests)
-{
-	tcase_add_checked_fixture(tests, setup, fixture_close);
-	tcase_add_test(tests, a_call_is_a_span_with_its_correlation);
-	tcase_add_test(tests, a_graphs_launch_has_its_number);
-	tcase_add_test(tests, calls_nest_and_what_is_open_is_on_the_stack);
-	tcase_add_test(tests, a_node_is_a_point);
-	tcase_add_test(tests, nothing_is_recorded_when_off);
-	tcase_add_test(tests, a_call_of_another_recording_does_not_end_in_this_one);
-	tcase_add_test(tests, another_thread_ends_nothing);
-	tcase_add_test(tests, a_forked_child_records_nothing);
-	tcase_add_test(tests, a_child_that_is_to_be_followed_does_not_join_by_it);
-	tcase_add_test(tests, tokens_that_make_no_sense_end_nothing);
-	tcase_add_test(tests, a_full_ring_counts_it_and_the_depth_is_right);
-	tcase_add_test(tests, a_stack_that_is_full_counts_it);
-}
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_call_is_a_span_with_its_correlation),
+	UNIT_TEST(a_graphs_launch_has_its_number),
+	UNIT_TEST(calls_nest_and_what_is_open_is_on_the_stack),
+	UNIT_TEST(a_node_is_a_point),
+	UNIT_TEST(nothing_is_recorded_when_off),
+	UNIT_TEST(a_call_of_another_recording_does_not_end_in_this_one),
+	UNIT_TEST(another_thread_ends_nothing),
+	UNIT_TEST(a_forked_child_records_nothing),
+	UNIT_TEST(a_child_that_is_to_be_followed_does_not_join_by_it),
+	UNIT_TEST(tokens_that_make_no_sense_end_nothing),
+	UNIT_TEST(a_full_ring_counts_it_and_the_depth_is_right),
+	UNIT_TEST(a_stack_that_is_full_counts_it),
+	{NULL},
+};
 
-int main(void)
-{
-	fixture_run_both_ways("device call", add_tests);
-	return 0;
-}
+FIXTURE_MAIN_BOTH_WAYS("device call", setup, fixture_close, tests)

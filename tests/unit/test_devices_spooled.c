@@ -16,6 +16,7 @@
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/same_trace.h"
 #include "tests/unit/spool_fixture.h"
+#include "tests/unit/unit.h"
 
 #define N_THREADS 3
 #define N_NAMES 20
@@ -183,30 +184,28 @@ START_TEST(encodes_what_it_has_kept)
 }
 END_TEST
 
-static TCase *make_case(const char *name, void (*open)(void))
-{
-	TCase *tcase = tcase_create(name);
+static const struct unit_test full_tests[] = {
+	UNIT_TEST(encodes_what_it_has_kept),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, open, spooled_close);
-	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, gives_the_same_trace_as_memory, 0, 8);
-	return tcase;
-}
+static const struct unit_test same_tests[] = {
+	UNIT_LOOP(gives_the_same_trace_as_memory, 8),
+	{NULL},
+};
 
-int main(void)
-{
-	Suite *suite = suite_create("devices_spooled");
-	TCase *full = tcase_create("full");
-	SRunner *runner;
+#define CASE(name, open)                                                           \
+	{                                                                          \
+		name, .set_up = open, .tear_down = spooled_close, .timeout_s = 60, \
+		      .tests = same_tests                                          \
+	}
 
-	tcase_add_checked_fixture(full, open_file, spooled_close);
-	tcase_add_test(full, encodes_what_it_has_kept);
-	suite_add_tcase(suite, full);
-	suite_add_tcase(suite, make_case("file", open_file));
-	suite_add_tcase(suite, make_case("memory", open_memory));
-	suite_add_tcase(suite, make_case("apart", open_apart));
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+static const struct unit cases[] = {
+	{"full", .set_up = open_file, .tear_down = spooled_close, .tests = full_tests},
+	CASE("file", open_file),
+	CASE("memory", open_memory),
+	CASE("apart", open_apart),
+	{NULL},
+};
+
+UNIT_MAIN_OF("devices_spooled", cases)

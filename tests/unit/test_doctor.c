@@ -15,6 +15,7 @@
 #include "client/process/exit.h"
 #include "tests/unit/doctor_fixture.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define yes doctor_expect_yes
 #define no doctor_expect_no
@@ -360,47 +361,36 @@ START_TEST(texts_are_whole_or_marked)
 }
 END_TEST
 
-static TCase *make_output(void)
-{
-	TCase *tests = tcase_create("output");
+static const struct unit_test output_tests[] = {
+	UNIT_TEST(every_no_says_what_changes_it_or_why_nothing_does),
+	UNIT_TEST(keys_are_different),
+	UNIT_TEST(text_has_80_columns),
+	UNIT_TEST(text_says_what_is_missing),
+	UNIT_TEST(optional_check_is_no_failure),
+	UNIT_TEST(json_has_all_of_it),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, doctor_fixture_make, doctor_fixture_remove);
-	tcase_add_test(tests, every_no_says_what_changes_it_or_why_nothing_does);
-	tcase_add_test(tests, keys_are_different);
-	tcase_add_test(tests, text_has_80_columns);
-	tcase_add_test(tests, text_says_what_is_missing);
-	tcase_add_test(tests, optional_check_is_no_failure);
-	tcase_add_test(tests, json_has_all_of_it);
-	return tests;
-}
+static const struct unit_test target_tests[] = {
+	UNIT_TEST(its_server_answers_or_not),
+	UNIT_TEST(it_is_free_or_not),
+	UNIT_TEST(its_process_lives_or_not),
+	UNIT_TEST(its_user_is_the_callers_or_not),
+	UNIT_TEST(it_has_the_library_or_not),
+	UNIT_TEST(a_programs_path_is_a_word_of_a_shell),
+	UNIT_TEST(a_command_that_does_not_fit_is_not_said),
+	UNIT_TEST(it_is_in_a_container_or_not),
+	UNIT_TEST(texts_are_whole_or_marked),
+	UNIT_TEST(it_may_be_traced_and_sampled_or_not),
+	{NULL},
+};
 
-static TCase *make_target(void)
-{
-	TCase *tests = tcase_create("target");
+static const struct unit cases[] = {
+	{"output", .set_up = doctor_fixture_make, .tear_down = doctor_fixture_remove,
+		.tests = output_tests},
+	{"target", .set_up = doctor_fixture_make, .tear_down = doctor_fixture_remove,
+		.tests = target_tests},
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, doctor_fixture_make, doctor_fixture_remove);
-	tcase_add_test(tests, its_server_answers_or_not);
-	tcase_add_test(tests, it_is_free_or_not);
-	tcase_add_test(tests, its_process_lives_or_not);
-	tcase_add_test(tests, its_user_is_the_callers_or_not);
-	tcase_add_test(tests, it_has_the_library_or_not);
-	tcase_add_test(tests, a_programs_path_is_a_word_of_a_shell);
-	tcase_add_test(tests, a_command_that_does_not_fit_is_not_said);
-	tcase_add_test(tests, it_is_in_a_container_or_not);
-	tcase_add_test(tests, texts_are_whole_or_marked);
-	tcase_add_test(tests, it_may_be_traced_and_sampled_or_not);
-	return tests;
-}
-
-int main(void)
-{
-	Suite *suite = suite_create("doctor");
-	SRunner *runner;
-
-	suite_add_tcase(suite, make_output());
-	suite_add_tcase(suite, make_target());
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN_OF("doctor", cases)

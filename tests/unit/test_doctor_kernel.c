@@ -14,6 +14,7 @@
 
 #include "tests/unit/doctor_fixture.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/unit.h"
 
 #define yes doctor_expect_yes
 #define no doctor_expect_no
@@ -294,56 +295,39 @@ END_TEST
 
 #define N(array) (sizeof array / sizeof array[0])
 
-static TCase *make_case(const char *name)
-{
-	TCase *tests = tcase_create(name);
+static const struct unit_test kernel_tests[] = {
+	UNIT_LOOP(an_event_is_permitted_or_not, N(events)),
+	UNIT_TEST(the_call_is_reachable_or_not),
+	UNIT_TEST(counters_that_are_not_there_are_no_refusal),
+	UNIT_TEST(rings_are_limited_or_not),
+	UNIT_TEST(the_rate_was_lowered_or_not),
+	UNIT_TEST(others_programs_may_be_looked_at_or_not),
+	UNIT_TEST(a_setting_that_root_may_not_change_is_one_of_the_machine),
+	UNIT_TEST(ptrace_is_as_yama_says),
+	UNIT_TEST(bpf_is_permitted_or_not),
+	UNIT_TEST(tracefs_is_mounted_or_not),
+	UNIT_TEST(kernel_symbols_are_shown_or_not),
+	UNIT_TEST(the_kernel_is_locked_down_or_not),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, doctor_fixture_make, doctor_fixture_remove);
-	return tests;
-}
+static const struct unit_test device_tests[] = {
+	UNIT_TEST(cgroups_are_of_version_2_or_not),
+	UNIT_TEST(pressure_is_told_or_not),
+	UNIT_TEST(an_npu_tells_its_busy_time_or_not),
+	UNIT_TEST(filters_are_on_or_not),
+	UNIT_TEST(processes_are_shown_or_not),
+	UNIT_TEST(users_are_who_they_are_or_not),
+	UNIT_TEST(it_is_a_container_or_not),
+	{NULL},
+};
 
-static TCase *make_kernel(void)
-{
-	TCase *tests = make_case("kernel");
+static const struct unit cases[] = {
+	{"kernel", .set_up = doctor_fixture_make, .tear_down = doctor_fixture_remove,
+		.tests = kernel_tests},
+	{"devices", .set_up = doctor_fixture_make, .tear_down = doctor_fixture_remove,
+		.tests = device_tests},
+	{NULL},
+};
 
-	tcase_add_loop_test(tests, an_event_is_permitted_or_not, 0, N(events));
-	tcase_add_test(tests, the_call_is_reachable_or_not);
-	tcase_add_test(tests, counters_that_are_not_there_are_no_refusal);
-	tcase_add_test(tests, rings_are_limited_or_not);
-	tcase_add_test(tests, the_rate_was_lowered_or_not);
-	tcase_add_test(tests, others_programs_may_be_looked_at_or_not);
-	tcase_add_test(tests, a_setting_that_root_may_not_change_is_one_of_the_machine);
-	tcase_add_test(tests, ptrace_is_as_yama_says);
-	tcase_add_test(tests, bpf_is_permitted_or_not);
-	tcase_add_test(tests, tracefs_is_mounted_or_not);
-	tcase_add_test(tests, kernel_symbols_are_shown_or_not);
-	tcase_add_test(tests, the_kernel_is_locked_down_or_not);
-	return tests;
-}
-
-static TCase *make_devices(void)
-{
-	TCase *tests = make_case("devices");
-
-	tcase_add_test(tests, cgroups_are_of_version_2_or_not);
-	tcase_add_test(tests, pressure_is_told_or_not);
-	tcase_add_test(tests, an_npu_tells_its_busy_time_or_not);
-	tcase_add_test(tests, filters_are_on_or_not);
-	tcase_add_test(tests, processes_are_shown_or_not);
-	tcase_add_test(tests, users_are_who_they_are_or_not);
-	tcase_add_test(tests, it_is_a_container_or_not);
-	return tests;
-}
-
-int main(void)
-{
-	Suite *suite = suite_create("doctor_kernel");
-	SRunner *runner;
-
-	suite_add_tcase(suite, make_kernel());
-	suite_add_tcase(suite, make_devices());
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN_OF("doctor_kernel", cases)

@@ -13,6 +13,7 @@
 #include "daemon/target/open_stack.h"
 #include "daemon/target/ring_copy.h"
 #include "tests/unit/drain_fixture.h"
+#include "tests/unit/unit.h"
 
 #define MAX_PLACES 100
 
@@ -171,15 +172,9 @@ START_TEST(records_written_during_the_stop_are_there_once)
 }
 END_TEST
 
-static void add_tests(TCase *tcase)
-{
-	tcase_add_checked_fixture(tcase, drained_setup, drained_teardown);
-	tcase_add_loop_test(tcase, records_written_during_the_stop_are_there_once, 0,
-		sizeof stops / sizeof stops[0]);
-}
+static const struct unit_test tests[] = {
+	UNIT_LOOP(records_written_during_the_stop_are_there_once, sizeof stops / sizeof stops[0]),
+	{NULL},
+};
 
-int main(void)
-{
-	fixture_run_both_ways("drain_stop", add_tests);
-	return 0;
-}
+FIXTURE_MAIN_BOTH_WAYS("drain_stop", drained_setup, drained_teardown, tests)

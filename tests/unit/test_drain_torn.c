@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tests/unit/drain_fixture.h"
+#include "tests/unit/unit.h"
 
 START_TEST(reads_spans_that_are_open)
 {
@@ -277,30 +278,30 @@ START_TEST(survives_noise)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("drain_torn");
-	TCase *tcase = tcase_create("drain_torn");
-	TCase *running = tcase_create("running");
-	SRunner *runner;
+static const struct unit_test stopped_tests[] = {
+	UNIT_TEST(reads_spans_that_are_open),
+	UNIT_TEST(reads_open_spans_anew),
+	UNIT_TEST(drops_an_open_span_that_is_the_last_record),
+	UNIT_LOOP(finds_the_last_record_of_several_visits, 2),
+	UNIT_LOOP(keeps_open_spans_that_began_with_the_last_record, 2),
+	UNIT_TEST(drops_open_spans_that_make_no_sense),
+	UNIT_TEST(ignores_an_impossible_depth),
+	UNIT_TEST(starts_again_behind_a_head_that_jumped),
+	UNIT_LOOP(bounds_the_memory_of_threads_that_come_and_go, 2),
+	UNIT_LOOP(survives_noise, 8),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tcase, drained_setup, drained_teardown);
-	tcase_add_test(tcase, reads_spans_that_are_open);
-	tcase_add_test(tcase, reads_open_spans_anew);
-	tcase_add_test(tcase, drops_an_open_span_that_is_the_last_record);
-	tcase_add_loop_test(tcase, finds_the_last_record_of_several_visits, 0, 2);
-	tcase_add_loop_test(tcase, keeps_open_spans_that_began_with_the_last_record, 0, 2);
-	tcase_add_test(tcase, drops_open_spans_that_make_no_sense);
-	tcase_add_test(tcase, ignores_an_impossible_depth);
-	tcase_add_test(tcase, starts_again_behind_a_head_that_jumped);
-	tcase_add_loop_test(tcase, bounds_the_memory_of_threads_that_come_and_go, 0, 2);
-	tcase_add_loop_test(tcase, survives_noise, 0, 8);
-	suite_add_tcase(suite, tcase);
-	tcase_add_checked_fixture(running, drained_setup, drained_teardown);
-	tcase_add_test(running, open_spans_of_a_running_thread_are_whole);
-	suite_add_tcase(suite, running);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+static const struct unit_test running_tests[] = {
+	UNIT_TEST(open_spans_of_a_running_thread_are_whole),
+	{NULL},
+};
+
+static const struct unit cases[] = {
+	{"drain_torn", .set_up = drained_setup, .tear_down = drained_teardown,
+		.tests = stopped_tests},
+	{"running", .set_up = drained_setup, .tear_down = drained_teardown, .tests = running_tests},
+	{NULL},
+};
+
+UNIT_MAIN_OF("drain_torn", cases)

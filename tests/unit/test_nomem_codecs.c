@@ -15,6 +15,7 @@
 #include "client/view/conversion.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 #include "tests/unit/view_fixture.h"
 #include "trace/codec/codec.h"
 #include "trace/read/archive.h"
@@ -240,20 +241,21 @@ static int count_codecs(void)
 	return n;
 }
 
+/* The number of codecs is not a constant, so the table is main's own. */
 int main(void)
 {
-	Suite *suite = suite_create("nomem_codecs");
-	TCase *tests = tcase_create("nomem_codecs");
-	SRunner *runner;
+	const struct unit_test tests[] = {
+		UNIT_LOOP(every_allocation_of_a_codec_may_fail, count_codecs()),
+		UNIT_TEST(every_allocation_of_a_view_may_fail),
+		UNIT_TEST(every_allocation_of_a_join_may_fail),
+		{NULL},
+	};
+	const struct unit units[] = {
+		{"nomem_codecs", .set_up = set_up, .tear_down = tear_down, .timeout_s = 60,
+			.tests = tests},
+		{NULL},
+	};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_set_timeout(tests, 60);
-	tcase_add_loop_test(tests, every_allocation_of_a_codec_may_fail, 0, count_codecs());
-	tcase_add_test(tests, every_allocation_of_a_view_may_fail);
-	tcase_add_test(tests, every_allocation_of_a_join_may_fail);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
+	unit_run("nomem_codecs", units);
 	return 0;
 }

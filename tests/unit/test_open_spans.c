@@ -8,6 +8,7 @@
 #include <setjmp.h>
 
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct ring *ring;
 
@@ -217,25 +218,20 @@ START_TEST(records_points_below_the_deepest_span)
 }
 END_TEST
 
-static void add_tests(TCase *tcase)
-{
-	tcase_add_checked_fixture(tcase, setup, fixture_close);
-	tcase_add_test(tcase, records_the_depth_of_nesting);
-	tcase_add_test(tcase, drops_what_a_longjmp_left_open);
-	tcase_add_test(tcase, counts_spans_that_end_after_the_one_around_them);
-	tcase_add_test(tcase, keeps_a_span_open_that_another_thread_ends);
-	tcase_add_test(tcase, ignores_an_end_without_a_begin);
-	tcase_add_test(tcase, ends_a_span_once);
-	tcase_add_test(tcase, ignores_the_end_of_a_span_of_another_capture);
-	tcase_add_test(tcase, keeps_a_span_open_that_outlives_the_capture);
-	tcase_add_test(tcase, counts_spans_that_are_too_deep);
-	tcase_add_test(tcase, ends_of_dropped_begins_close_nothing);
-	tcase_add_test(tcase, dropped_begins_are_forgotten_with_their_capture);
-	tcase_add_test(tcase, records_points_below_the_deepest_span);
-}
+static const struct unit_test tests[] = {
+	UNIT_TEST(records_the_depth_of_nesting),
+	UNIT_TEST(drops_what_a_longjmp_left_open),
+	UNIT_TEST(counts_spans_that_end_after_the_one_around_them),
+	UNIT_TEST(keeps_a_span_open_that_another_thread_ends),
+	UNIT_TEST(ignores_an_end_without_a_begin),
+	UNIT_TEST(ends_a_span_once),
+	UNIT_TEST(ignores_the_end_of_a_span_of_another_capture),
+	UNIT_TEST(keeps_a_span_open_that_outlives_the_capture),
+	UNIT_TEST(counts_spans_that_are_too_deep),
+	UNIT_TEST(ends_of_dropped_begins_close_nothing),
+	UNIT_TEST(dropped_begins_are_forgotten_with_their_capture),
+	UNIT_TEST(records_points_below_the_deepest_span),
+	{NULL},
+};
 
-int main(void)
-{
-	fixture_run_both_ways("open_spans", add_tests);
-	return 0;
-}
+FIXTURE_MAIN_BOTH_WAYS("open_spans", setup, fixture_close, tests)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct ring *ring;
 
@@ -242,25 +243,20 @@ START_TEST(a_point_has_its_number_behind_the_name)
 }
 END_TEST
 
-static void add_tests(TCase *tcase)
-{
-	tcase_add_checked_fixture(tcase, setup, fixture_close);
-	tcase_add_test(tcase, a_range_is_a_span_with_its_arguments);
-	tcase_add_test(tcase, a_name_that_found_no_room_is_copied);
-	tcase_add_test(tcase, an_end_closes_the_innermost_range_of_its_owner);
-	tcase_add_test(tcase, ranges_above_one_that_ends_go_on_beside_it);
-	tcase_add_test(tcase, a_full_ring_does_not_mix_up_what_is_open);
-	tcase_add_test(tcase, an_end_without_a_begin_closes_nothing);
-	tcase_add_test(tcase, a_span_above_a_range_that_ends_is_dropped);
-	tcase_add_test(tcase, spans_and_ranges_nest);
-	tcase_add_test(tcase, a_span_is_not_taken_for_the_range_before_it);
-	tcase_add_test(tcase, ends_of_ranges_that_were_too_deep_close_nothing);
-	tcase_add_test(tcase, a_range_of_another_recording_does_not_end_in_this_one);
-	tcase_add_test(tcase, a_point_has_its_number_behind_the_name);
-}
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_range_is_a_span_with_its_arguments),
+	UNIT_TEST(a_name_that_found_no_room_is_copied),
+	UNIT_TEST(an_end_closes_the_innermost_range_of_its_owner),
+	UNIT_TEST(ranges_above_one_that_ends_go_on_beside_it),
+	UNIT_TEST(a_full_ring_does_not_mix_up_what_is_open),
+	UNIT_TEST(an_end_without_a_begin_closes_nothing),
+	UNIT_TEST(a_span_above_a_range_that_ends_is_dropped),
+	UNIT_TEST(spans_and_ranges_nest),
+	UNIT_TEST(a_span_is_not_taken_for_the_range_before_it),
+	UNIT_TEST(ends_of_ranges_that_were_too_deep_close_nothing),
+	UNIT_TEST(a_range_of_another_recording_does_not_end_in_this_one),
+	UNIT_TEST(a_point_has_its_number_behind_the_name),
+	{NULL},
+};
 
-int main(void)
-{
-	fixture_run_both_ways("range", add_tests);
-	return 0;
-}
+FIXTURE_MAIN_BOTH_WAYS("range", setup, fixture_close, tests)

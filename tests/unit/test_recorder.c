@@ -19,6 +19,7 @@
 #include "daemon/pipeline/recording/source.h"
 #include "daemon/target/family.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 /* The number of children that are kept, and a few more. */
 #define N_KEPT 64u
@@ -298,46 +299,36 @@ START_TEST(records_of_a_child_are_content)
 }
 END_TEST
 
-static TCase *make_capture_tests(void)
-{
-	TCase *tests = tcase_create("beside a capture");
+static const struct unit_test child_tests[] = {
+	UNIT_TEST(last_joined_of_the_ended_children_are_kept),
+	UNIT_TEST(none_is_let_go_while_a_snapshot_is_made),
+	UNIT_TEST(live_children_do_not_count),
+	UNIT_TEST(a_quarter_of_the_rings_memory_is_for_threads_that_ended),
+	UNIT_TEST(clock_pairs_of_days_take_no_more_memory),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, start_alone, NULL);
-	tcase_add_test(tests, child_is_greeted_once_capture_and_recorder_have_joined_it);
-	tcase_add_test(tests, child_that_ended_before_its_answer_had_begun);
-	return tests;
-}
+static const struct unit_test capture_tests[] = {
+	UNIT_TEST(child_is_greeted_once_capture_and_recorder_have_joined_it),
+	UNIT_TEST(child_that_ended_before_its_answer_had_begun),
+	{NULL},
+};
 
-static TCase *make_content_tests(void)
-{
-	TCase *tests = tcase_create("content");
+static const struct unit_test content_tests[] = {
+	UNIT_TEST(recorder_that_has_only_begun_has_no_content),
+	UNIT_TEST(records_of_a_thread_are_content),
+	UNIT_TEST(open_span_is_content),
+	UNIT_TEST(records_in_a_freed_ring_are_content),
+	UNIT_TEST(records_of_a_child_are_content),
+	{NULL},
+};
 
-	tcase_add_test(tests, recorder_that_has_only_begun_has_no_content);
-	tcase_add_test(tests, records_of_a_thread_are_content);
-	tcase_add_test(tests, open_span_is_content);
-	tcase_add_test(tests, records_in_a_freed_ring_are_content);
-	tcase_add_test(tests, records_of_a_child_are_content);
-	return tests;
-}
+/* No test tears down: each is a process of its own, and its mappings go with it. */
+static const struct unit cases[] = {
+	{"children", .set_up = set_up, .timeout_s = 30, .tests = child_tests},
+	{"beside a capture", .set_up = start_alone, .tests = capture_tests},
+	{"content", .tests = content_tests},
+	{NULL},
+};
 
-int main(void)
-{
-	Suite *suite = suite_create("recorder");
-	TCase *tests = tcase_create("children");
-	SRunner *runner = srunner_create(suite);
-
-	/* Each test is a process of its own: what it mapped goes with it. */
-	tcase_add_checked_fixture(tests, set_up, NULL);
-	tcase_set_timeout(tests, 30);
-	tcase_add_test(tests, last_joined_of_the_ended_children_are_kept);
-	tcase_add_test(tests, none_is_let_go_while_a_snapshot_is_made);
-	tcase_add_test(tests, live_children_do_not_count);
-	tcase_add_test(tests, a_quarter_of_the_rings_memory_is_for_threads_that_ended);
-	tcase_add_test(tests, clock_pairs_of_days_take_no_more_memory);
-	suite_add_tcase(suite, tests);
-	suite_add_tcase(suite, make_capture_tests());
-	suite_add_tcase(suite, make_content_tests());
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN_OF("recorder", cases)

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "lib/record/thread.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct ring *ring;
 
@@ -265,25 +266,20 @@ START_TEST(takes_a_clock_that_steps_back_as_no_time)
 }
 END_TEST
 
-static void add_tests(TCase *tcase)
-{
-	tcase_add_checked_fixture(tcase, setup, fixture_close);
-	tcase_add_test(tcase, writes_one_record_at_the_end_of_a_span);
-	tcase_add_test(tcase, writes_nothing_above_the_level);
-	tcase_add_test(tcase, takes_a_level_below_1_for_1);
-	tcase_add_test(tcase, begins_each_capture_without_open_spans_and_losses);
-	tcase_add_test(tcase, drops_new_records_when_full_and_counts_them);
-	tcase_add_test(tcase, drops_an_entry_that_fits_only_in_part);
-	tcase_add_test(tcase, drops_what_the_reader_has_no_room_for);
-	tcase_add_test(tcase, counts_losses_by_thread);
-	tcase_add_test(tcase, keeps_entries_whole_across_the_wrap);
-	tcase_add_test(tcase, keeps_numbers_whole_across_the_wrap);
-	tcase_add_test(tcase, gives_very_long_durations_a_slot);
-	tcase_add_test(tcase, takes_a_clock_that_steps_back_as_no_time);
-}
+static const struct unit_test tests[] = {
+	UNIT_TEST(writes_one_record_at_the_end_of_a_span),
+	UNIT_TEST(writes_nothing_above_the_level),
+	UNIT_TEST(takes_a_level_below_1_for_1),
+	UNIT_TEST(begins_each_capture_without_open_spans_and_losses),
+	UNIT_TEST(drops_new_records_when_full_and_counts_them),
+	UNIT_TEST(drops_an_entry_that_fits_only_in_part),
+	UNIT_TEST(drops_what_the_reader_has_no_room_for),
+	UNIT_TEST(counts_losses_by_thread),
+	UNIT_TEST(keeps_entries_whole_across_the_wrap),
+	UNIT_TEST(keeps_numbers_whole_across_the_wrap),
+	UNIT_TEST(gives_very_long_durations_a_slot),
+	UNIT_TEST(takes_a_clock_that_steps_back_as_no_time),
+	{NULL},
+};
 
-int main(void)
-{
-	fixture_run_both_ways("ring", add_tests);
-	return 0;
-}
+FIXTURE_MAIN_BOTH_WAYS("ring", setup, fixture_close, tests)

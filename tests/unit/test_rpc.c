@@ -12,6 +12,7 @@
 
 #include "base/diag.h"
 #include "tests/unit/rpc_fixture.h"
+#include "tests/unit/unit.h"
 
 static void handle_fail(struct rpc_call *call, const uint8_t *request, size_t n, void *context)
 {
@@ -204,36 +205,31 @@ START_TEST(status_names_are_grpcs)
 }
 END_TEST
 
-static TCase *status_tests(void)
-{
-	TCase *tests = tcase_create("status");
+static const struct unit_test rpc_tests[] = {
+	UNIT_TEST(answers_with_the_bytes_it_was_sent),
+	UNIT_TEST(empty_messages_are_messages),
+	UNIT_TEST(unknown_method_is_unimplemented_and_told),
+	UNIT_TEST(error_text_reaches_the_client),
+	UNIT_TEST(error_text_with_parts_is_printable),
+	UNIT_TEST(another_thread_may_answer_later),
+	UNIT_TEST(other_calls_are_served_while_one_waits),
+	UNIT_TEST(stop_and_start_again),
+	UNIT_TEST(connections_are_independent),
+	UNIT_TEST(peer_that_hangs_up_is_unavailable),
+	UNIT_TEST(no_thread_of_ours_takes_signals),
+	{NULL},
+};
 
-	tcase_add_test(tests, status_names_are_grpcs);
-	return tests;
-}
+static const struct unit_test status_tests[] = {
+	UNIT_TEST(status_names_are_grpcs),
+	{NULL},
+};
 
-int main(void)
-{
-	Suite *suite = suite_create("rpc");
-	TCase *tests = tcase_create("rpc");
-	SRunner *runner = srunner_create(suite);
+static const struct unit cases[] = {
+	{"rpc", .set_up = set_up, .tear_down = rpc_fixture_close,
+		.timeout_s = 3 * PATIENCE_MS / 1000, .tests = rpc_tests},
+	{"status", .tests = status_tests},
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, rpc_fixture_close);
-	tcase_set_timeout(tests, 3 * PATIENCE_MS / 1000);
-	tcase_add_test(tests, answers_with_the_bytes_it_was_sent);
-	tcase_add_test(tests, empty_messages_are_messages);
-	tcase_add_test(tests, unknown_method_is_unimplemented_and_told);
-	tcase_add_test(tests, error_text_reaches_the_client);
-	tcase_add_test(tests, error_text_with_parts_is_printable);
-	tcase_add_test(tests, another_thread_may_answer_later);
-	tcase_add_test(tests, other_calls_are_served_while_one_waits);
-	tcase_add_test(tests, stop_and_start_again);
-	tcase_add_test(tests, connections_are_independent);
-	tcase_add_test(tests, peer_that_hangs_up_is_unavailable);
-	tcase_add_test(tests, no_thread_of_ours_takes_signals);
-	suite_add_tcase(suite, tests);
-	suite_add_tcase(suite, status_tests());
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN_OF("rpc", cases)

@@ -18,6 +18,7 @@
 #include "tests/unit/same_trace.h"
 #include "tests/unit/span_trees.h"
 #include "tests/unit/spool_fixture.h"
+#include "tests/unit/unit.h"
 #include "trace/model/space.h"
 
 #define N_LOGS 3
@@ -223,29 +224,25 @@ START_TEST(an_equal_span_that_ends_later_is_outside)
 }
 END_TEST
 
-static TCase *make_case(const char *name, void (*open)(void))
-{
-	TCase *tests = tcase_create(name);
+static const struct unit_test tests[] = {
+	UNIT_LOOP(gives_the_same_trace_as_memory, N_TRACES),
+	UNIT_LOOP(gives_the_same_bytes_as_memory, 6),
+	UNIT_TEST(is_lent_as_chunks),
+	UNIT_TEST(is_lent_a_piece_at_a_time),
+	UNIT_TEST(an_equal_span_that_ends_later_is_outside),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, open, spooled_close);
-	tcase_set_timeout(tests, 60);
-	tcase_add_loop_test(tests, gives_the_same_trace_as_memory, 0, N_TRACES);
-	tcase_add_loop_test(tests, gives_the_same_bytes_as_memory, 0, 6);
-	tcase_add_test(tests, is_lent_as_chunks);
-	tcase_add_test(tests, is_lent_a_piece_at_a_time);
-	tcase_add_test(tests, an_equal_span_that_ends_later_is_outside);
-	return tests;
-}
+#define CASE(name, open)                                                                          \
+	{                                                                                         \
+		name, .set_up = open, .tear_down = spooled_close, .timeout_s = 60, .tests = tests \
+	}
 
-int main(void)
-{
-	Suite *suite = suite_create("spool");
-	SRunner *runner = srunner_create(suite);
+static const struct unit cases[] = {
+	CASE("spool", spooled_open),
+	CASE("spool in memory", spooled_open_in_memory),
+	CASE("another thread writes", spooled_open_apart),
+	{NULL},
+};
 
-	suite_add_tcase(suite, make_case("spool", spooled_open));
-	suite_add_tcase(suite, make_case("spool in memory", spooled_open_in_memory));
-	suite_add_tcase(suite, make_case("another thread writes", spooled_open_apart));
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN_OF("spool", cases)

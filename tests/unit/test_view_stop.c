@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/unit.h"
 #include "tests/unit/view_fixture.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
@@ -117,21 +118,29 @@ START_TEST(indexes_of_a_database_are_looked_at_too)
 }
 END_TEST
 
+static int count_codecs(void)
+{
+	int n = 0;
+
+	while (codecs[n])
+		n++;
+	return n;
+}
+
+/* The number of codecs is not a constant, so the table is main's own. */
 int main(void)
 {
-	Suite *suite = suite_create("view_stop");
-	TCase *stop = tcase_create("stop");
-	SRunner *runner = srunner_create(suite);
-	int n_codecs = 0;
+	const struct unit_test tests[] = {
+		UNIT_LOOP(a_codec_gives_up_at_any_look, count_codecs()),
+		UNIT_TEST(a_long_track_is_looked_at_now_and_then),
+		UNIT_TEST(indexes_of_a_database_are_looked_at_too),
+		{NULL},
+	};
+	const struct unit units[] = {
+		{"stop", .set_up = set_up, .tear_down = tear_down, .tests = tests},
+		{NULL},
+	};
 
-	while (codecs[n_codecs])
-		n_codecs++;
-	tcase_add_checked_fixture(stop, set_up, tear_down);
-	tcase_add_loop_test(stop, a_codec_gives_up_at_any_look, 0, n_codecs);
-	tcase_add_test(stop, a_long_track_is_looked_at_now_and_then);
-	tcase_add_test(stop, indexes_of_a_database_are_looked_at_too);
-	suite_add_tcase(suite, stop);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
+	unit_run("view_stop", units);
 	return 0;
 }
