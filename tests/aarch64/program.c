@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program of aarch64's that uses the shared library as users do, and what its clock is. Prints TAP. */
+/*
+ * A program of aarch64's that uses the shared library as users do, and what its clock is. Prints
+ * TAP.
+ */
 #include <errno.h>
 #include <proftap/proftap.h>
 #include <stdio.h>

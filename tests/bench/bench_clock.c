@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints what one read of the processor's counter costs, and one of CLOCK_MONOTONIC, in nanoseconds. */
+/*
+ * Prints what one read of the processor's counter costs, and one of CLOCK_MONOTONIC, in
+ * nanoseconds.
+ */
 #include <stdio.h>
 
 #include "tests/bench/loops.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nanoseconds of processor time and bytes per event of each codec, reading included, over a file in memory; and of reading alone.
- * With an argument: the file to make instead, for other measurements.
+ * Nanoseconds of processor time and bytes per event of each codec, reading included, over a file in
+ * memory; and of reading alone. With an argument: the file to make instead, for other measurements.
  */
 #include <fcntl.h>
 #include <stdbool.h>

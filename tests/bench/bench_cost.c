@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nanoseconds of an annotation: off, recording (also the first lap through the ring), and into a full ring. A program as users write them:
- * the installed header, the shared library, nothing internal.
+ * Nanoseconds of an annotation: off, recording (also the first lap through the ring), and into a
+ * full ring. A program as users write them: the installed header, the shared library, nothing
+ * internal.
  *
  * usage: bench_cost THREADS
  *
- * Each batch of annotations is followed by a batch of as many clock reads, so that both see the same
- * frequency and neighbours. Between batches it pauses, so that the server keeps up: what is emitted is
- * what must be in the file. It talks with the one who runs it, a line at a time:
+ * Each batch of annotations is followed by a batch of as many clock reads, so that both see the
+ * same frequency and neighbours. Between batches it pauses, so that the server keeps up: what is
+ * emitted is what must be in the file. It talks with the one who runs it, a line at a time:
  *
- *	port N		then a capture is to be started; it must not end before this program says "full"
- *	recorded	then proftapd is to be stopped, and a line to be written: the full ring is next
- *	full		then proftapd is to go on, and figures and counts follow
- *	done		after those; it waits for the end of its standard input
+ * 	port N		then a capture is to be started; it must not end before this program says "full"
+ * 	recorded	then proftapd is to be stopped, and a line to be written: the full ring is next
+ * 	full		then proftapd is to go on, and figures and counts follow
+ * 	done		after those; it waits for the end of its standard input
  */
 #include <proftap/proftap.h>
 #include <pthread.h>

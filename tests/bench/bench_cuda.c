@@ -193,7 +193,10 @@ static void launch(int n)
 		fake->call("cuLaunchKernel", &kernel, 1);
 }
 
-/* In turns, so that all see the same machine; what a state sets up is not measured, nor is its first launch. */
+/*
+ * In turns, so that all see the same machine; what a state sets up is not measured, nor is its
+ * first launch.
+ */
 static void compare_states(void)
 {
 	static double samples[STATES][ROUNDS];

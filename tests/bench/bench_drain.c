@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nanoseconds of processor time a span from the rings to the bytes of the file: 8 threads' nested spans, copied out while
- * they are "recorded", then put in order and encoded: once in memory, when the recording is over, as a flight recorder's
- * snapshot is and a capture that needs no file; once through the spool, where the order and the encoding come while the
- * recording lasts.
+ * Nanoseconds of processor time a span from the rings to the bytes of the file: 8 threads' nested
+ * spans, copied out while they are "recorded", then put in order and encoded: once in memory, when
+ * the recording is over, as a flight recorder's snapshot is and a capture that needs no file; once
+ * through the spool, where the order and the encoding come while the recording lasts.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nanoseconds of an NVTX call, while nobody records and recording, beside spans of proftap's own in the same rounds. The program's NVTX
- * is that of tests/programs/nvtx_client.h: NVTX_INJECTION64_PATH must name the library.
+ * Nanoseconds of an NVTX call, while nobody records and recording, beside spans of proftap's own in
+ * the same rounds. The program's NVTX is that of tests/programs/nvtx_client.h:
+ * NVTX_INJECTION64_PATH must name the library.
  *
  * usage: bench_nvtx
  *
- *	port N		then a capture is to be started
- *	cost KIND NS EMPTY_LOOP_NS EMITTED
- *	done		after those; it waits for the end of its standard input
+ * 	port N		then a capture is to be started
+ * 	cost KIND NS EMPTY_LOOP_NS EMITTED
+ * 	done		after those; it waits for the end of its standard input
  */
 #include <proftap/proftap.h>
 #include <stdint.h>

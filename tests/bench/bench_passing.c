@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams through a host daemon, from programs that are nothing but their servers: each announces itself, and answers Capture with
- * as many bytes as it was told, in parts as a trace's. So what is measured is the daemon, not the making of traces.
+ * Streams through a host daemon, from programs that are nothing but their servers: each announces
+ * itself, and answers Capture with as many bytes as it was told, in parts as a trace's. So what is
+ * measured is the daemon, not the making of traces.
  *
  * usage: bench_passing PORT REGISTRY N_PROGRAMS MB
  *
- * PORT, REGISTRY: the daemon's; PORT 0: no daemon, each program's server is called itself. Prints "ready", and begins when a line
- * comes; then the seconds from the first call to the last byte, and how many bytes came.
+ * PORT, REGISTRY: the daemon's; PORT 0: no daemon, each program's server is called itself. Prints
+ * "ready", and begins when a line comes; then the seconds from the first call to the last byte, and
+ * how many bytes came.
  */
 #include <poll.h>
 #include <pthread.h>

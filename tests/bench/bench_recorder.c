@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nanoseconds of a span while the flight recorder runs, and a ring that is full of them. A program as users write them: the
- * installed header, the shared library, nothing internal.
+ * Nanoseconds of a span while the flight recorder runs, and a ring that is full of them. A program
+ * as users write them: the installed header, the shared library, nothing internal.
  *
  * usage: bench_recorder RING_MIB
  *
- * Emits until each slot of its ring was written over twice; batches of spans are followed by batches of as many clock reads, as in bench_cost.c. Then
- * it says "cost EMIT READ NONE" and "filled PORT SPANS", and waits for the end of its standard input.
+ * Emits until each slot of its ring was written over twice; batches of spans are followed by
+ * batches of as many clock reads, as in bench_cost.c. Then it says "cost EMIT READ NONE" and
+ * "filled PORT SPANS", and waits for the end of its standard input.
  */
 #include <proftap/proftap.h>
 #include <stdio.h>

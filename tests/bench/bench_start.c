@@ -4,10 +4,11 @@
  *
  * usage: bench_start EMIT GIGABYTES N
  *
- * N times a new target (`EMIT start GIGABYTES`) starts a server. As soon as this process has heard of
- * it, it connects and asks: first for the server's SETTINGS frame with 33 bytes of its own, then, on a
- * second connection, for a Profile of 1 ms through gRPC. All times count from the target's call of
- * ptap_server_start. Prints the medians in ms: return, SETTINGS, the whole Profile answer.
+ * N times a new target (`EMIT start GIGABYTES`) starts a server. As soon as this process has heard
+ * of it, it connects and asks: first for the server's SETTINGS frame with 33 bytes of its own,
+ * then, on a second connection, for a Profile of 1 ms through gRPC. All times count from the
+ * target's call of ptap_server_start. Prints the medians in ms: return, SETTINGS, the whole Profile
+ * answer.
  */
 #include <errno.h>
 #include <fcntl.h>

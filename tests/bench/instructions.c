@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annotations to be counted by callgrind: count_KIND() is called once, and runs one N_COUNTED times. Without a server and
- * within one ring, so that the numbers repeat exactly. Before, warm_KIND() has run it once, so that its names are known.
+ * Annotations to be counted by callgrind: count_KIND() is called once, and runs one N_COUNTED
+ * times. Without a server and within one ring, so that the numbers repeat exactly. Before,
+ * warm_KIND() has run it once, so that its names are known.
  */
 #include <check.h>
 #include <proftap/proftap.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops that annotations are compared with: as many turns around nothing, and around reads of the clock. */
+/*
+ * Loops that annotations are compared with: as many turns around nothing, and around reads of the
+ * clock.
+ */
 #ifndef BENCH_LOOPS_H
 #define BENCH_LOOPS_H
 

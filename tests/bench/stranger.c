@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that starts no server and annotates; built with the library, and without it and its annotations. */
+/*
+ * A program that starts no server and annotates; built with the library, and without it and its
+ * annotations.
+ */
 #include <proftap/proftap.h>
 
 int main(void)

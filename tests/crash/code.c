@@ -28,7 +28,10 @@ static const char *const others[] = {
 	"<guest_next_word>:",
 	"<guest_wipe_on_fork>:",
 	"<ptap_version>:",
-	/* NVTX's: texts that are arguments, and what it has called threads; who has no such name, as here, is looked for and not found. */
+	/*
+	 * NVTX's: texts that are arguments, and what it has called threads; who has no such name,
+	 * as here, is looked for and not found.
+	 */
 	"<args_write_text>:",
 	"<thread_names_find>:",
 	"<thread_names_set>:",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instructions of lib/record in this very program, as objdump lists them, and which of them were reached. */
+/*
+ * The instructions of lib/record in this very program, as objdump lists them, and which of them
+ * were reached.
+ */
 #ifndef TESTS_CRASH_CODE_H
 #define TESTS_CRASH_CODE_H
 

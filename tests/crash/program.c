@@ -22,7 +22,10 @@
 /* For one run of the program: how long all of them take together depends on the machine. */
 #define HANG_S 100
 
-/* In place of libc's, which reads the time in a loop until it was quick enough: who is stepped never is. */
+/*
+ * In place of libc's, which reads the time in a loop until it was quick enough: who is stepped
+ * never is.
+ */
 int clock_gettime(clockid_t id, struct timespec *t)
 {
 	return (int)syscall(SYS_clock_gettime, id, t);
@@ -43,7 +46,10 @@ static void play(size_t first, const struct act *other)
 	_exit(0);
 }
 
-/* No ck_assert() here and in a step: each writes to a file where it was, which is another system call. */
+/*
+ * No ck_assert() here and in a step: each writes to a file where it was, which is another system
+ * call.
+ */
 static void await_stop(pid_t pid, int signal_number)
 {
 	size_t act = atomic_load(&stage->n_done);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program that plays the script, under ptrace: it stops before each act, and is stepped through some. */
+/*
+ * The program that plays the script, under ptrace: it stops before each act, and is stepped through
+ * some.
+ */
 #ifndef TESTS_CRASH_PROGRAM_H
 #define TESTS_CRASH_PROGRAM_H
 

@@ -7,7 +7,10 @@
 
 #define LOUD 0
 
-/* Once for each of the two ways that annotations take: lib/record/fast_path.h, slow_path.h. Without a last comma. */
+/*
+ * Once for each of the two ways that annotations take: lib/record/fast_path.h, slow_path.h. Without
+ * a last comma.
+ */
 /* clang-format off */
 #define ACTS_IN_A_FULL_RING \
 	{"span", act_begin, LOUD}, \

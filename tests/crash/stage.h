@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the program that plays the script and those who look at it: a part of memory, and the arena of guest_fixture.h. */
+/*
+ * Shared by the program that plays the script and those who look at it: a part of memory, and the
+ * arena of guest_fixture.h.
+ */
 #ifndef TESTS_CRASH_STAGE_H
 #define TESTS_CRASH_STAGE_H
 

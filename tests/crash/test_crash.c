@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that is killed between any two instructions of an annotation: what the server delivers is what it would
- * have delivered before that annotation, or after it. Nothing is torn, nothing invented, nothing older lost.
+ * A program that is killed between any two instructions of an annotation: what the server delivers
+ * is what it would have delivered before that annotation, or after it. Nothing is torn, nothing
+ * invented, nothing older lost.
  *
- * The program is stepped, and at each stop its rings are read: what it shares with the server survives it as it is. At
- * some of the stops it is killed.
+ * The program is stepped, and at each stop its rings are read: what it shares with the server
+ * survives it as it is. At some of the stops it is killed.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -22,8 +23,8 @@
 
 #define N_KILLS 150
 /*
- * Guards against what does not come: a text without room (five), a thread whose ring is gone right after it was found, a span
- * without a frame or a long duration where those are written.
+ * Guards against what does not come: a text without room (five), a thread whose ring is gone right
+ * after it was found, a span without a frame or a long duration where those are written.
  */
 #define N_NEVER_REACHED 11
 #define STEP_LIMIT 20000
@@ -57,15 +58,18 @@ static void expect_all(void)
 /* --- stepping -------------------------------------------------------------------------------- */
 
 /*
- * Whether what the rings hold may have changed since the last stop: the instruction at |pc| was one of lib/record, or
- * one of the C library on its behalf.
+ * Whether what the rings hold may have changed since the last stop: the instruction at |pc| was one
+ * of lib/record, or one of the C library on its behalf.
  */
 static int may_have_stored(uint64_t pc, int is_ours, int is_inside)
 {
 	return is_ours || (is_inside && !code_is_program(pc));
 }
 
-/* Through |act|, from before it to before the next one. Returns how many stops showed what is wrong. */
+/*
+ * Through |act|, from before it to before the next one. Returns how many stops showed what is
+ * wrong.
+ */
 static size_t step_through(pid_t pid, size_t act, size_t *n_stops)
 {
 	struct picture last;
@@ -131,7 +135,10 @@ static void change_level(pid_t pid)
 	program_write(pid, inside_word(), stage->capture.word ^ 1);
 }
 
-/* Steps |act| to its end. At its |n|th instruction of lib/record, if there are so many, |disturb| happens. */
+/*
+ * Steps |act| to its end. At its |n|th instruction of lib/record, if there are so many, |disturb|
+ * happens.
+ */
 static int step_disturbed(pid_t pid, size_t act, size_t n, void (*disturb)(pid_t))
 {
 	size_t n_ours = 0;

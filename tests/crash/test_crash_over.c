@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that is killed between any two instructions of an annotation while a flight recorder runs: the picture of its
- * ring holds the entries that it held before, but for the oldest segment, or one more; each is as it was written, none is
- * missing, and how many were overwritten is exact. A span is open or has ended, and is never both, or neither.
+ * A program that is killed between any two instructions of an annotation while a flight recorder
+ * runs: the picture of its ring holds the entries that it held before, but for the oldest segment,
+ * or one more; each is as it was written, none is missing, and how many were overwritten is exact.
+ * A span is open or has ended, and is never both, or neither.
  */
 #include <check.h>
 #include <stdio.h>
@@ -106,7 +107,9 @@ static int is_same_open(const struct look *a, const struct look *b)
 	return 1;
 }
 
-/* Each slot as it was written, from an entry on of which it is said rightly how many were before. */
+/*
+ * Each slot as it was written, from an entry on of which it is said rightly how many were before.
+ */
 static int is_whole(const struct look *look)
 {
 	uint64_t from = look->head - look->n_slots;

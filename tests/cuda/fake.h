@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A libcupti.so.13 that stands for NVIDIA's where there is no GPU, and its script: what the "program" does on the "device", what is
- * in the way, and what was asked of it. Written from NVIDIA's documents and from what the real library does without a driver; apart
- * from lib/plugins/cuda, so that neither copies the other.
+ * A libcupti.so.13 that stands for NVIDIA's where there is no GPU, and its script: what the
+ * "program" does on the "device", what is in the way, and what was asked of it. Written from
+ * NVIDIA's documents and from what the real library does without a driver; apart from
+ * lib/plugins/cuda, so that neither copies the other.
  *
- * Rules that the real one has without saying so end the process here: CUDA called from a callback, a flush inside a callback, anything
- * asked by somebody who was told that another one subscribes, a chip's name before cuInit(), a buffer that is refused to a version
- * that cannot take that, one that is said to be zero and is not, the kinds that some versions hang on, a context that is used when
- * it is gone, or destroyed while it is used, and anything asked in a child that was forked and has not reset it.
+ * Rules that the real one has without saying so end the process here: CUDA called from a callback,
+ * a flush inside a callback, anything asked by somebody who was told that another one subscribes, a
+ * chip's name before cuInit(), a buffer that is refused to a version that cannot take that, one
+ * that is said to be zero and is not, the kinds that some versions hang on, a context that is used
+ * when it is gone, or destroyed while it is used, and anything asked in a child that was forked and
+ * has not reset it.
  */
 #ifndef TESTS_CUDA_FAKE_H
 #define TESTS_CUDA_FAKE_H
@@ -35,7 +38,10 @@ enum fake_knob {
 	FAKE_KNOBS
 };
 
-/* A record of any kind, from which the bytes of the version are made. What is 0 and needs a value gets one. */
+/*
+ * A record of any kind, from which the bytes of the version are made. What is 0 and needs a value
+ * gets one.
+ */
 struct fake_record {
 	uint32_t kind;
 	uint64_t start_ns; /* 0: now */
@@ -76,7 +82,9 @@ struct fake {
 	void (*reset)(void);
 	void (*set)(enum fake_knob knob, uint64_t value);
 	uint64_t (*get)(enum fake_knob knob);
-	/* From the |nth| call on (1: the next one) |function| answers |result|; 0: it works again. */
+	/*
+	 * From the |nth| call on (1: the next one) |function| answers |result|; 0: it works again.
+	 */
 	void (*refuse)(const char *function, int result, int nth);
 	/* Another tool subscribes; NULL: it ends. */
 	void (*take_slot)(const char *holder);

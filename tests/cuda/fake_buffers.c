@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fake libcupti: buffers of the client's, one a thread or one for all, from the request until they are complete. A record whose
- * work has not ended on the device has no end, and its buffer is not complete, unless somebody wants it by force.
+ * The fake libcupti: buffers of the client's, one a thread or one for all, from the request until
+ * they are complete. A record whose work has not ended on the device has no end, and its buffer is
+ * not complete, unless somebody wants it by force.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -33,7 +33,10 @@ void knob_set(enum fake_knob k, uint64_t value);
 void knobs_reset(void);
 __attribute__((noreturn, format(printf, 1, 2))) void broken(const char *format, ...);
 
-/* At the beginning of each function: notes it, and answers what it is to fail with. Ends who has forked since the reset. */
+/*
+ * At the beginning of each function: notes it, and answers what it is to fail with. Ends who has
+ * forked since the reset.
+ */
 int asked(const char *function);
 int is_forked(void); /* since the reset */
 void check_process(const char *function); /* of those that note nothing */
@@ -62,7 +65,10 @@ uint64_t now_ns(void);
 /* --- fake_subscriber.c: the slot and its callbacks ----------------------------------------- */
 
 void subscriber_reset(void);
-/* Kinds and buffers are the whole process's: ends it when |function| is asked by who was told that another one has the place. */
+/*
+ * Kinds and buffers are the whole process's: ends it when |function| is asked by who was told that
+ * another one has the place.
+ */
 void subscriber_check_right(const char *function);
 void subscriber_take(const char *holder);
 int subscriber_is_there(void);

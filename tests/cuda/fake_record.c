@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of records, as the versions of CUPTI have them: how long each kind is, and where its fields are, which is the same in
- * all. tests/interop has NVIDIA's library step over what is written here.
+ * The bytes of records, as the versions of CUPTI have them: how long each kind is, and where its
+ * fields are, which is the same in all. tests/interop has NVIDIA's library step over what is
+ * written here.
  */
 #include <pthread.h>
 #include <stddef.h>

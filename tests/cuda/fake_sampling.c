@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fake libcupti: counters. It knows the metrics that begin with gpc__, sm__, dramc__ and the like, of which eight fit into one pass;
- * each sample's value is its number. The structs are as CUPTI's documents have them.
+ * The fake libcupti: counters. It knows the metrics that begin with gpc__, sm__, dramc__ and the
+ * like, of which eight fit into one pass; each sample's value is its number. The structs are as
+ * CUPTI's documents have them.
  */
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stands for libproftap and the program: loads the fake libraries and the collector as they are loaded in a real one, gives it services
- * that keep what it says, and takes it through its steps.
+ * Stands for libproftap and the program: loads the fake libraries and the collector as they are
+ * loaded in a real one, gives it services that keep what it says, and takes it through its steps.
  */
 #ifndef TESTS_CUDA_HOST_H
 #define TESTS_CUDA_HOST_H
@@ -64,7 +64,10 @@ struct host {
 
 extern struct host host;
 
-/* A checked fixture: the fakes as at first, with CUDA initialised, and no wait at the end of captures. */
+/*
+ * A checked fixture: the fakes as at first, with CUDA initialised, and no wait at the end of
+ * captures.
+ */
 void host_set_up(void);
 void host_set_up_old(void); /* with a CUPTI of CUDA 11.8, which lacks what not all have */
 void host_set_up_bare(void); /* without any: it is to be found; |host.fake| is NULL */
@@ -73,7 +76,10 @@ void host_tear_down(void);
 /* KEY=VALUE, for the captures that follow. */
 void host_set_option(const char *key_value);
 
-/* |be| in a child that is forked, which must end with 0. In one: it uses CUDA itself, with fakes as at first. */
+/*
+ * |be| in a child that is forked, which must end with 0. In one: it uses CUDA itself, with fakes as
+ * at first.
+ */
 void host_check_child(void (*be)(void));
 void host_be_forked(void);
 

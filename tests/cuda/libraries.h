@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The libraries that a program has loaded: the fakes of NVIDIA's, under any name and anywhere, and the collector. */
+/*
+ * The libraries that a program has loaded: the fakes of NVIDIA's, under any name and anywhere, and
+ * the collector.
+ */
 #ifndef TESTS_CUDA_LIBRARIES_H
 #define TESTS_CUDA_LIBRARIES_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers: of threads, of all, when they are all in use, and when they come back at the wrong time. On a fake CUPTI. */
+/*
+ * Buffers: of threads, of all, when they are all in use, and when they come back at the wrong time.
+ * On a fake CUPTI.
+ */
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>

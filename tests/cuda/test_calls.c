@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls into CUDA as spans, nodes of graphs, and what becomes of them around the beginning and the end. On a fake CUPTI. */
+/*
+ * Calls into CUDA as spans, nodes of graphs, and what becomes of them around the beginning and the
+ * end. On a fake CUPTI.
+ */
 #include <check.h>
 #include <pthread.h>
 #include <stdlib.h>

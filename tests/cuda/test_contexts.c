@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts: the program's own beside those of devices, destroyed while they are recorded or waited for. On a fake CUPTI. */
+/*
+ * Contexts: the program's own beside those of devices, destroyed while they are recorded or waited
+ * for. On a fake CUPTI.
+ */
 #include <check.h>
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of the hardware: which are sampled, what comes of the samples, and what is in the way. On a fake CUPTI. */
+/*
+ * Counters of the hardware: which are sampled, what comes of the samples, and what is in the way.
+ * On a fake CUPTI.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

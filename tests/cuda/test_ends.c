@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends that are no ordinary ones: CUPTI's own, the program's, a flush that does not come back, a fork. On a fake CUPTI. */
+/*
+ * Ends that are no ordinary ones: CUPTI's own, the program's, a flush that does not come back, a
+ * fork. On a fake CUPTI.
+ */
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>
@@ -83,7 +86,10 @@ static void *poll_until_over(void *unused)
 	return unused;
 }
 
-/* In a process of its own, which ends by exit(): 0 when its last record was handed on before CUPTI may not be asked any more. */
+/*
+ * In a process of its own, which ends by exit(): 0 when its last record was handed on before CUPTI
+ * may not be asked any more.
+ */
 static int exit_in_the_middle(void)
 {
 	struct fake_record kernel = host_kernel("k");

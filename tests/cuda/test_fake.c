@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of the fakes: whoever breaks one is ended, or no other test here would mean anything. */
+/*
+ * The rules of the fakes: whoever breaks one is ended, or no other test here would mean anything.
+ */
 #include <check.h>
 #include <signal.h>
 #include <stdint.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Children that are forked while their parent is recorded, or between its captures. On a fake CUPTI. */
+/*
+ * Children that are forked while their parent is recorded, or between its captures. On a fake
+ * CUPTI.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +15,10 @@ static int is_child;
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
 
-/* Children leave alone what their parents had allocated: those who used it are not there to say that they are done. */
+/*
+ * Children leave alone what their parents had allocated: those who used it are not there to say
+ * that they are done.
+ */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void)
 {
 	return is_child;

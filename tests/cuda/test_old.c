@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A CUPTI of CUDA 11.8, which lacks each function that not all have: it records what it can. On a fake CUPTI. */
+/*
+ * A CUPTI of CUDA 11.8, which lacks each function that not all have: it records what it can. On a
+ * fake CUPTI.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -144,7 +144,10 @@ static int count_lines(const char *path)
 	return n;
 }
 
-/* A thread that has not quite ended has a stack; less than a few bytes for each capture is nobody's. */
+/*
+ * A thread that has not quite ended has a stack; less than a few bytes for each capture is
+ * nobody's.
+ */
 static void check_same(const struct mallinfo2 *heap, int n_mappings)
 {
 	struct mallinfo2 now = mallinfo2();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the three readers of addresses: the client's (a target), the library's (where to listen) and the server's
- * (a host of NewSession). What the client accepts, formatted, is accepted again and means the same; what the server
- * accepts is a host and a port, and nothing that gRPC would take for a path or a scheme.
+ * Fuzz harness of the three readers of addresses: the client's (a target), the library's (where to
+ * listen) and the server's (a host of NewSession). What the client accepts, formatted, is accepted
+ * again and means the same; what the server accepts is a host and a port, and nothing that gRPC
+ * would take for a path or a scheme.
  */
 #define PTAP_IMPL_BUILDING
 #include <netinet/in.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of everything that the server reads of the memory it shares with a target: the arena's head, the string
- * table, the rings, the open spans; drained twice, with a change between, assembled and encoded, in memory and by way of a
- * spool. What comes out is a trace that decodes, within the capture's memory.
+ * Fuzz harness of everything that the server reads of the memory it shares with a target: the
+ * arena's head, the string table, the rings, the open spans; drained twice, with a change between,
+ * assembled and encoded, in memory and by way of a spool. What comes out is a trace that decodes,
+ * within the capture's memory.
  *
- * The input: two bytes N and M, then N writes to the arena, each {place, index, length (a byte each), so many bytes}; the
- * rings are visited; then M more writes. What is left of the input is what the first ring holds from the beginning.
+ * The input: two bytes N and M, then N writes to the arena, each {place, index, length (a byte
+ * each), so many bytes}; the rings are visited; then M more writes. What is left of the input is
+ * what the first ring holds from the beginning.
  */
 #include <stddef.h>
 #include <stdlib.h>

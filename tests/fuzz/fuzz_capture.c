@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the body of POST /api/v1/captures. What is refused has words; what is not says either whom or what kind of program, for
- * how long, and its options are JSON again.
+ * Fuzz harness of the body of POST /api/v1/captures. What is refused has words; what is not says
+ * either whom or what kind of program, for how long, and its options are JSON again.
  */
 #include <errno.h>
 #include <stdlib.h>

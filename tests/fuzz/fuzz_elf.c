@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz harness of what proftap run reads of the program it starts: any file. What it finds are texts with an end. */
+/*
+ * Fuzz harness of what proftap run reads of the program it starts: any file. What it finds are
+ * texts with an end.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of grafts: traces of children, whose servers may send anything, made a part of their parent's. The first two
- * bytes say by how many microseconds the child began later (or, negative, earlier), the rest is the trace. What was readable
- * before is so afterwards, and each event is there or counted as left out.
+ * Fuzz harness of grafts: traces of children, whose servers may send anything, made a part of their
+ * parent's. The first two bytes say by how many microseconds the child began later (or, negative,
+ * earlier), the rest is the trace. What was readable before is so afterwards, and each event is
+ * there or counted as left out.
  */
 #include <errno.h>
 #include <stdlib.h>

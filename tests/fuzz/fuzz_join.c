@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of what a forked child says when it joins. The first byte says how many descriptors come along (up to 7),
- * the rest is the message. Accepted is exactly the one that is right, and of any other nothing stays open.
+ * Fuzz harness of what a forked child says when it joins. The first byte says how many descriptors
+ * come along (up to 7), the rest is the message. Accepted is exactly the one that is right, and of
+ * any other nothing stays open.
  */
 #include <stdlib.h>
 #include <string.h>

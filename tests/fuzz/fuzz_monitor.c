@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the text of Monitor, which any server may have written. What it says is a number that can be counted with
- * or is not known, and one line.
+ * Fuzz harness of the text of Monitor, which any server may have written. What it says is a number
+ * that can be counted with or is not known, and one line.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of names that become files or reach a terminal. Whatever it was, a name that was made a file's is one
- * element of a path and stays what it is; what is accepted as a run needs no making; what was cleaned may be printed.
+ * Fuzz harness of names that become files or reach a terminal. Whatever it was, a name that was
+ * made a file's is one element of a path and stays what it is; what is accepted as a run needs no
+ * making; what was cleaned may be printed.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the options, each line of the input one of them: "key=value" as typed, or, behind a digit for the
- * type, as it came over the wire; and all of them as the target gives them for its flight recorder. What is refused has
- * words; what is not is in range.
+ * Fuzz harness of the options, each line of the input one of them: "key=value" as typed, or, behind
+ * a digit for the type, as it came over the wire; and all of them as the target gives them for its
+ * flight recorder. What is refused has words; what is not is in range.
  */
 #include <errno.h>
 #include <stdlib.h>

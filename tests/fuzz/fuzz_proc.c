@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the readers of /proc: each gets the input. What is refused changes nothing, and a process's name, which
- * is the input once more, never what is read behind it.
+ * Fuzz harness of the readers of /proc: each gets the input. What is refused changes nothing, and a
+ * process's name, which is the input once more, never what is read behind it.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of both readers of a ProfileResponse. The client's gets it in pieces, the first byte says of which size: they
- * must not matter. The server's, for NewSession, gets it whole.
+ * Fuzz harness of both readers of a ProfileResponse. The client's gets it in pieces, the first byte
+ * says of which size: they must not matter. The server's, for NewSession, gets it whole.
  */
 #include <errno.h>
 #include <stdlib.h>

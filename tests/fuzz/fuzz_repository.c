@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the places that clients name: the first line is a log directory's root, each further one the name of what
- * is in it. An '@' at the beginning stands for the operator's directory, in which there are links that lead out of it.
- * Whatever is opened lies in it, and a refusal has words.
+ * Fuzz harness of the places that clients name: the first line is a log directory's root, each
+ * further one the name of what is in it. An '@' at the beginning stands for the operator's
+ * directory, in which there are links that lead out of it. Whatever is opened lies in it, and a
+ * refusal has words.
  */
 #include <limits.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the service's decoding of ProfileRequest, CaptureRequest and StartRequest. A refusal has words; what is
- * accepted has every value in its range, and its options can be packed again.
+ * Fuzz harness of the service's decoding of ProfileRequest, CaptureRequest and StartRequest. A
+ * refusal has words; what is accepted has every value in its range, and its options can be packed
+ * again.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of what proftap list reads of a private socket, which anybody may have put there. What is accepted is in
- * range, can be printed, and says the same when it is said again.
+ * Fuzz harness of what proftap list reads of a private socket, which anybody may have put there.
+ * What is accepted is in range, can be printed, and says the same when it is said again.
  */
 #include <stdlib.h>
 #include <string.h>

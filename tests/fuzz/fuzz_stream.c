@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of both readers of a streamed trace, the client's and the server's, of its subprocesses: messages, each with
- * a byte before it that is its length. What is handed on is counted right, a fault has words, and only a stream with its
- * trailer ends well. Where both are content they have read the same.
+ * Fuzz harness of both readers of a streamed trace, the client's and the server's, of its
+ * subprocesses: messages, each with a byte before it that is its length. What is handed on is
+ * counted right, a fault has words, and only a stream with its trailer ends well. Where both are
+ * content they have read the same.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of what we read of HTTP ourselves: what a request asks for, and the name of the host. Of what is taken, no part of a path leads elsewhere, and all is clean text.
+ * Fuzz harness of what we read of HTTP ourselves: what a request asks for, and the name of the
+ * host. Of what is taken, no part of a path leads elsewhere, and all is clean text.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of reading a trace event by event, in libFuzzer's form: what it accepts the decoder accepts, with as many events,
- * in order; and every format, report and comparison copes with it, once alone and once beside itself, with the names of kernels
- * truncated. The same of what is left of a trace that was cut.
+ * Fuzz harness of reading a trace event by event, in libFuzzer's form: what it accepts the decoder
+ * accepts, with as many events, in order; and every format, report and comparison copes with it,
+ * once alone and once beside itself, with the names of kernels truncated. The same of what is left
+ * of a trace that was cut.
  */
 #include <fcntl.h>
 #include <stdio.h>

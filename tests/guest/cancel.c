@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cancels threads: in spans, and while the server is started and stopped, which are full of cancellation
- * points. What a cancelled thread held must not be lost to the others. With an argument it leaves its server to itself.
+ * Cancels threads: in spans, and while the server is started and stopped, which are full of
+ * cancellation points. What a cancelled thread held must not be lost to the others. With an
+ * argument it leaves its server to itself.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes children in every way there is; each annotates, which only a vfork child may see recorded: it is
- * still its parent's thread.
+ * Makes children in every way there is; each annotates, which only a vfork child may see recorded:
+ * it is still its parent's thread.
  */
 #include <errno.h>
 #include <spawn.h>

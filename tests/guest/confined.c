@@ -83,7 +83,10 @@ static void print_view(void)
 	printf("uid %d %d gid %d %d root %d subreaper %d no_new_privs %d pid 1: %d\n",
 		(int)getuid(), (int)geteuid(), (int)getgid(), (int)getegid(), n, subreaper,
 		prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), getpid() == 1);
-	/* Before any fork: under ThreadSanitizer _exit() writes out what is buffered, in every child. */
+	/*
+	 * Before any fork: under ThreadSanitizer _exit() writes out what is buffered, in every
+	 * child.
+	 */
 	fflush(stdout);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many threads, each with SPANS spans: one after the other in groups, or all alive at the same time.
- * usage: crowd THREADS GROUP
+ * Many threads, each with SPANS spans: one after the other in groups, or all alive at the same
+ * time. usage: crowd THREADS GROUP
  */
 #include <pthread.h>
 #include <stdio.h>

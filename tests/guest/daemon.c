@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Becomes a daemon by the book: fork, setsid, fork, chdir, and close_range from 0. It starts its server
- * before that in the first process, which stops it, and in the daemon, where it then closes every
- * descriptor again. What the daemon has to say comes through a file that its first process prints.
+ * Becomes a daemon by the book: fork, setsid, fork, chdir, and close_range from 0. It starts its
+ * server before that in the first process, which stops it, and in the daemon, where it then closes
+ * every descriptor again. What the daemon has to say comes through a file that its first process
+ * prints.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -186,7 +186,10 @@ static void *resume_second(void *unused)
 	return unused;
 }
 
-/* Two that interleave in a thread; then the second goes on in others. They never end: so their last spans stay open. */
+/*
+ * Two that interleave in a thread; then the second goes on in others. They never end: so their last
+ * spans stay open.
+ */
 static void run_coroutines(int n_rounds, const char *unused)
 {
 	pthread_t thread;

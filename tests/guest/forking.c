@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forks in a signal handler that interrupts annotations: the child comes back into the annotation later, when its
- * parent is far ahead, and ends behind it. Writes how many there were in the parent into the file "emitted".
+ * Forks in a signal handler that interrupts annotations: the child comes back into the annotation
+ * later, when its parent is far ahead, and ends behind it. Writes how many there were in the parent
+ * into the file "emitted".
  */
 #include <signal.h>
 #include <stdint.h>

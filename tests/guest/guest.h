@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every host program here includes this file. A host is an ordinary program whose standard output and
- * exit status are its behaviour; it is built twice: NAME.plain without libproftap, and NAME.host with
- * it. It starts its server by GUEST_START(); the driver (host.py) chooses the effect by GUEST_MODE:
+ * Every host program here includes this file. A host is an ordinary program whose standard output
+ * and exit status are its behaviour; it is built twice: NAME.plain without libproftap, and
+ * NAME.host with it. It starts its server by GUEST_START(); the driver (host.py) chooses the effect
+ * by GUEST_MODE:
  *
- *	off        nothing
- *	armed      starts a server
- *	recording  and waits until a capture records
+ * 	off        nothing
+ * 	armed      starts a server
+ * 	recording  and waits until a capture records
  *
- * Each start is reported to the driver by a line in the file GUEST_REPORT, "pid result port sentence".
+ * Each start is reported to the driver by a line in the file GUEST_REPORT, "pid result port
+ * sentence".
  */
 #ifndef GUEST_GUEST_H
 #define GUEST_GUEST_H
@@ -39,7 +41,10 @@
 #define GUEST_N_SLOTS 63
 #define GUEST_SLOT_BYTES 1024
 
-/* GUEST_REPORT: the first slot is a count, the others are lines. Mapped, so that no descriptor is needed. */
+/*
+ * GUEST_REPORT: the first slot is a count, the others are lines. Mapped, so that no descriptor is
+ * needed.
+ */
 static char *guest_slots;
 
 static __attribute__((constructor)) void guest_map_report(void)

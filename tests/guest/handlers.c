@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annotates in signal handlers, of which one may interrupt the other, while it annotates itself: each
- * annotation is recorded or counted as lost. Writes how many there were into the file "emitted".
+ * Annotates in signal handlers, of which one may interrupt the other, while it annotates itself:
+ * each annotation is recorded or counted as lost. Writes how many there were into the file
+ * "emitted".
  */
 #include <signal.h>
 #include <stdint.h>

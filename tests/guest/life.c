@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annotates before main and after it: in a static constructor, which also starts the server, in atexit()
- * handlers, in a static destructor, and in destructors of thread-specific data.
+ * Annotates before main and after it: in a static constructor, which also starts the server, in
+ * atexit() handlers, in a static destructor, and in destructors of thread-specific data.
  */
 #include <pthread.h>
 #include <stdio.h>

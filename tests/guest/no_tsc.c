@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forbids itself the processor's counter: reading it is SIGSEGV. Before the start, or one thread only, later; or
- * before, with a forked child that is followed.
- * usage: no_tsc before|after|fork
+ * Forbids itself the processor's counter: reading it is SIGSEGV. Before the start, or one thread
+ * only, later; or before, with a forked child that is followed. usage: no_tsc before|after|fork
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts on the numbers of its descriptors: the lowest free one is what open() gives, in every phase, and
- * a thread that tries the next numbers all the time, and lists /proc/self/fd, never sees one that is not
- * the host's.
- * usage: numbers STARTS
+ * Counts on the numbers of its descriptors: the lowest free one is what open() gives, in every
+ * phase, and a thread that tries the next numbers all the time, and lists /proc/self/fd, never sees
+ * one that is not the host's. usage: numbers STARTS
  */
 #include <dirent.h>
 #include <fcntl.h>

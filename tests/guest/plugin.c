@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads the annotated plug-in whose path is its argument, uses it and unloads it, twice; the names of its
- * spans must be right although its memory is gone. Built as a plug-in too: PLUGIN_PART.
+ * Loads the annotated plug-in whose path is its argument, uses it and unloads it, twice; the names
+ * of its spans must be right although its memory is gone. Built as a plug-in too: PLUGIN_PART.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reaps whatever there is: a thread blocked in waitpid(-1) or wait4(-1, __WALL) from before the start, a
- * SIGCHLD handler that counts, or neither of them because the kernel reaps (SIG_IGN, SA_NOCLDWAIT).
- * usage: reap handler|ignore|nocldwait|wall
+ * Reaps whatever there is: a thread blocked in waitpid(-1) or wait4(-1, __WALL) from before the
+ * start, a SIGCHLD handler that counts, or neither of them because the kernel reaps (SIG_IGN,
+ * SA_NOCLDWAIT). usage: reap handler|ignore|nocldwait|wall
  */
 #include <errno.h>
 #include <pthread.h>
@@ -95,7 +95,9 @@ static void start_with_a_waiting_thread(int options)
 	GUEST_START();
 	close(fds[1]);
 	pthread_join(thread, &n);
-	/* With __WALL the start's own process may be among them: only what ended with 0 is counted. */
+	/*
+	 * With __WALL the start's own process may be among them: only what ended with 0 is counted.
+	 */
 	if (!(options & __WALL))
 		printf("reaped besides the child: %ld\n", (long)n);
 }

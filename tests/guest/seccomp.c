@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forbids itself execve, or every way to make a process, by a filter with each of the actions; before its
- * server starts, or after. With "trap" it handles SIGSYS and makes the call fail, as sandboxes do.
- * usage: seccomp before|after execve|clone errno|trap|thread|process
+ * Forbids itself execve, or every way to make a process, by a filter with each of the actions;
+ * before its server starts, or after. With "trap" it handles SIGSYS and makes the call fail, as
+ * sandboxes do. usage: seccomp before|after execve|clone errno|trap|thread|process
  */
 #include <errno.h>
 #include <linux/audit.h>

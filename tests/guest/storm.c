@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starts its server in a storm of signals to its whole process group, some with a handler, some blocked,
- * some ignored. A handler that runs anywhere but in the host is seen by its pid.
+ * Starts its server in a storm of signals to its whole process group, some with a handler, some
+ * blocked, some ignored. A handler that runs anywhere but in the host is seen by its pid.
  */
 #include <pthread.h>
 #include <signal.h>

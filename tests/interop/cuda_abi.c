@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Our declarations of CUPTI and the driver against NVIDIA's headers: compiled, not run. NEWEST_* are the structs that a version writes,
- * which the test finds out; HAS_SAMPLING, HAS_SUBSCRIPTION: the headers have that.
+ * Our declarations of CUPTI and the driver against NVIDIA's headers: compiled, not run. NEWEST_*
+ * are the structs that a version writes, which the test finds out; HAS_SAMPLING, HAS_SUBSCRIPTION:
+ * the headers have that.
  */
 #include <stdbool.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVIDIA's library steps over the records that the fake writes: each kind between two kernels. usage: cuda_walk FAKE REAL
- * Prints its version, and how many kinds it stepped over; ends with 1 where it is not where the fake wrote the next one.
+ * NVIDIA's library steps over the records that the fake writes: each kind between two kernels.
+ * usage: cuda_walk FAKE REAL Prints its version, and how many kinds it stepped over; ends with 1
+ * where it is not where the fake wrote the next one.
  */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs that say to a host daemon that they are there, as attached servers do, and end at once: each a process of its own.
+ * Programs that say to a host daemon that they are there, as attached servers do, and end at once:
+ * each a process of its own.
  *
  * usage: brief REGISTRY N PER_SECOND
  *

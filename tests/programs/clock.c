@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two threads that go from core to core and say what CLOCK_MONOTONIC was right before each of their spans began, and
- * right after the one before had begun. What it is told, and says, is like tests/programs/target.
+ * Two threads that go from core to core and say what CLOCK_MONOTONIC was right before each of their
+ * spans began, and right after the one before had begun. What it is told, and says, is like
+ * tests/programs/target.
  *
- *	start           starts a server; its port
- *	clock SECONDS   records so long, when a capture does; how many spans each thread has made
+ * 	start           starts a server; its port
+ * 	clock SECONDS   records so long, when a capture does; how many spans each thread has made
  */
 #include <pthread.h>
 #include <sched.h>

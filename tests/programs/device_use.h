@@ -7,7 +7,10 @@
 void device_use_load(char *arguments);
 /* COUNT KERNEL: launches in spans "work"; says how many were recorded. */
 void device_use_launch(char *arguments);
-/* NODES LAUNCHES: makes a graph in a span "build" and launches it in spans "replay"; says how many were recorded. */
+/*
+ * NODES LAUNCHES: makes a graph in a span "build" and launches it in spans "replay"; says how many
+ * were recorded.
+ */
 void device_use_graph(char *arguments);
 /* THREADS: each launches on and on until the program ends; says "0". */
 void device_use_loop(char *arguments);

@@ -14,8 +14,9 @@ void ending_exit(char *arguments);
 void ending_thread(char *arguments);
 
 /*
- * NAME: a thread that opens the span "serve" (id=-77, path=/v1/x) and in it "lock" (n=64, load=0.5), and then waits for a lock for ever.
- * Answers its tid, when both are open. It waits for the recording.
+ * NAME: a thread that opens the span "serve" (id=-77, path=/v1/x) and in it "lock" (n=64,
+ * load=0.5), and then waits for a lock for ever. Answers its tid, when both are open. It waits for
+ * the recording.
  */
 void ending_hang(char *arguments);
 

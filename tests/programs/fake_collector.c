@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A collector of a device that there is not, which does what a script says: the file $FAKE_COLLECTOR, read anew before each step.
- * Lines KEY [VALUE]:
+ * A collector of a device that there is not, which does what a script says: the file
+ * $FAKE_COLLECTOR, read anew before each step. Lines KEY [VALUE]:
  *
- *	null, abi N, size N    what ptap_collector_get() answers
- *	flags N                enum ptap_collector_flags
- *	again [WHY]            probe: not yet
- *	fail STEP [WHY]        that step fails
- *	hang STEP              that step does not come back while the line is there
- *	info N, streams N      so many devices, and streams of each, are told of at the start
- *	uuids N                device I has the UUID of NVML's device N - 1 - I (tests/unit/fake_nvml.c)
- *	no_anchor, clock_ns N  its clock is CLOCK_MONOTONIC and so much; the second also between start and stop
- *	start N, poll N        kernels emitted in that step, and executed in it
- *	drain N                kernels emitted then, which were executed between start and stop
- *	shapes N               of those, so many grids in turn, not one each
- *	late MS                what the program launched is handed on by polls so long after that
- *	busy                   a flush hands on nothing
- *	rate N                 kernels a second, emitted at each poll and drained
- *	copies N, sets N, syncs N, overheads N, counters N, memory N     of each, with each poll
- *	wrong N                records that make no sense, tried with each poll
- *	lost N REASON [KIND]   at the end: enum ptap_device_loss, enum ptap_device_kind
- *	dropped N              that stats() says and nobody else
- *	xspace FILE            its bytes, when it is drained
- *	names N                so many names of a thousand bytes, once
- *	warn TEXT              with each poll
+ * 	null, abi N, size N    what ptap_collector_get() answers
+ * 	flags N                enum ptap_collector_flags
+ * 	again [WHY]            probe: not yet
+ * 	fail STEP [WHY]        that step fails
+ * 	hang STEP              that step does not come back while the line is there
+ * 	info N, streams N      so many devices, and streams of each, are told of at the start
+ * 	uuids N                device I has the UUID of NVML's device N - 1 - I (tests/unit/fake_nvml.c)
+ * 	no_anchor, clock_ns N  its clock is CLOCK_MONOTONIC and so much; the second also between start and stop
+ * 	start N, poll N        kernels emitted in that step, and executed in it
+ * 	drain N                kernels emitted then, which were executed between start and stop
+ * 	shapes N               of those, so many grids in turn, not one each
+ * 	late MS                what the program launched is handed on by polls so long after that
+ * 	busy                   a flush hands on nothing
+ * 	rate N                 kernels a second, emitted at each poll and drained
+ * 	copies N, sets N, syncs N, overheads N, counters N, memory N     of each, with each poll
+ * 	wrong N                records that make no sense, tried with each poll
+ * 	lost N REASON [KIND]   at the end: enum ptap_device_loss, enum ptap_device_kind
+ * 	dropped N              that stats() says and nobody else
+ * 	xspace FILE            its bytes, when it is drained
+ * 	names N                so many names of a thousand bytes, once
+ * 	warn TEXT              with each poll
  *
  * What happens is appended to $FAKE_COLLECTOR.log, a line a step.
  */
@@ -73,7 +73,10 @@ static uint64_t clock_ns; /* as the script had it at the beginning of the step *
 
 /* --- the script ---------------------------------------------------------------------------- */
 
-/* The rest of the line that begins with |key|, and, if that is not NULL, with |word|. 0: there is none. */
+/*
+ * The rest of the line that begins with |key|, and, if that is not NULL, with |word|. 0: there is
+ * none.
+ */
 static int find(const char *key, const char *word, char value[MAX_LINE])
 {
 	const char *path = getenv("FAKE_COLLECTOR");

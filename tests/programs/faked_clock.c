@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * To be preloaded: a CLOCK_REALTIME that a test sets while the program runs, by so many nanoseconds as the first 8 bytes of the file
- * $FAKED_CLOCK say. Who waits until a time of that clock waits as the kernel has it: when the clock is set, the wait is another one.
- * That is gRPC, by futexes; what waits by CLOCK_MONOTONIC is not touched.
+ * To be preloaded: a CLOCK_REALTIME that a test sets while the program runs, by so many nanoseconds
+ * as the first 8 bytes of the file $FAKED_CLOCK say. Who waits until a time of that clock waits as
+ * the kernel has it: when the clock is set, the wait is another one. That is gRPC, by futexes; what
+ * waits by CLOCK_MONOTONIC is not touched.
  */
 #include <dlfcn.h>
 #include <errno.h>

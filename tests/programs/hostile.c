@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that is not libproftap at all: `hostile SEED WHAT`. It makes the memory that a server expects, starts one,
- * and overwrites that memory with random bytes for as long as it lives. WHAT is "records" (everything but the words of
- * the control thread, which it plays well, so that captures go on) or "all". It says "PORT SERVER_PID", and how the
- * server ended, if it does.
+ * A program that is not libproftap at all: `hostile SEED WHAT`. It makes the memory that a server
+ * expects, starts one, and overwrites that memory with random bytes for as long as it lives. WHAT
+ * is "records" (everything but the words of the control thread, which it plays well, so that
+ * captures go on) or "all". It says "PORT SERVER_PID", and how the server ended, if it does.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVTX as a program has it that was built with NVIDIA's headers, which are not needed here: the calls by their names, and behind them
- * tables of function pointers that are filled at the first call, by the library that NVTX_INJECTION64_PATH names, or by nobody.
- * `make interop` builds the same program with the real headers (NVTX_HEADERS), and must find the same in its trace.
+ * NVTX as a program has it that was built with NVIDIA's headers, which are not needed here: the
+ * calls by their names, and behind them tables of function pointers that are filled at the first
+ * call, by the library that NVTX_INJECTION64_PATH names, or by nobody. `make interop` builds the
+ * same program with the real headers (NVTX_HEADERS), and must find the same in its trace.
  */
 #ifndef TESTS_PROGRAMS_NVTX_CLIENT_H
 #define TESTS_PROGRAMS_NVTX_CLIENT_H

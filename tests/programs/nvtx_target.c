@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program with NVTX annotations that knows nothing of proftap: it does what it is told, one command a line on standard input, and
- * answers with a line. The tests (test_nvtx.py) hold what is expected in its trace.
+ * A program with NVTX annotations that knows nothing of proftap: it does what it is told, one
+ * command a line on standard input, and answers with a line. The tests (test_nvtx.py) hold what is
+ * expected in its trace.
  */
 #include <dlfcn.h>
 #include <inttypes.h>

@@ -230,7 +230,10 @@ void prefork_churn(char *arguments)
 	printf("%d\n", started);
 }
 
-/* Shared with the crowd: how many have been told in a turn that they are recorded, and that they are not. */
+/*
+ * Shared with the crowd: how many have been told in a turn that they are recorded, and that they
+ * are not.
+ */
 static struct turns {
 	atomic_int n_recorded;
 	atomic_int n_out;

@@ -23,8 +23,8 @@ void prefork(char *arguments);
 _Noreturn void prefork_work(void);
 
 /*
- * N ROUNDS SPANS: N times ROUNDS children, N at a time, each emits SPANS spans "short" and ends. Answers with the
- * number of children.
+ * N ROUNDS SPANS: N times ROUNDS children, N at a time, each emits SPANS spans "short" and ends.
+ * Answers with the number of children.
  */
 void prefork_churn(char *arguments);
 
@@ -32,8 +32,9 @@ void prefork_churn(char *arguments);
 void prefork_rush(char *arguments);
 
 /*
- * N: so many children make their first annotation at the same moment, and then a span "turn" each 20 ms and a flow "baton"
- * that the program begins: until the program ends. Answers with N before that moment.
+ * N: so many children make their first annotation at the same moment, and then a span "turn" each
+ * 20 ms and a flow "baton" that the program begins: until the program ends. Answers with N before
+ * that moment.
  */
 void prefork_crowd(char *arguments);
 /* Says how many of the crowd have recorded a turn. */
@@ -42,8 +43,8 @@ void prefork_crowd_count(char *arguments);
 void prefork_crowd_out(char *arguments);
 
 /*
- * N: so many children in turn, to each of which a flow "baton" leads out of a span "hand over" of the program's into a
- * span "carry" of the child's; each ends. Answers with their number.
+ * N: so many children in turn, to each of which a flow "baton" leads out of a span "hand over" of
+ * the program's into a span "carry" of the child's; each ends. Answers with their number.
  */
 void prefork_relay(char *arguments);
 

@@ -4,8 +4,9 @@
 #define TESTS_PROGRAMS_SANDBOX_H
 
 /*
- * errno|thread|process CALL...: forbids this process these system calls (rows in sandbox.c), by an error or by death.
- * subreaper: it adopts its orphans. undumpable: /proc shows less of it. Says 0 or -1.
+ * errno|thread|process CALL...: forbids this process these system calls (rows in sandbox.c), by an
+ * error or by death. subreaper: it adopts its orphans. undumpable: /proc shows less of it. Says 0
+ * or -1.
  */
 void sandbox(char *arguments);
 

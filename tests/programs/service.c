@@ -2,13 +2,14 @@
 /*
  * A service whose slow requests have a reason that a report has to find:
  *
- *	service evict    every 50th lookup finds the cache full, and evicts for 100 ms
- *	service lock     a compaction holds the lock of the table for 100 ms, now and then; lookups wait for it
- *	service steps    a training whose every 25th step loads for 200 ms instead of 1
- *	service async    requests that begin on one thread and end on another, slow while a "gc" runs
- *	service jobs     requests that wait for the answer of another thread, which rebuilds an index for 100 ms at every 50th
+ * 	service evict    every 50th lookup finds the cache full, and evicts for 100 ms
+ * 	service lock     a compaction holds the lock of the table for 100 ms, now and then; lookups wait for it
+ * 	service steps    a training whose every 25th step loads for 200 ms instead of 1
+ * 	service async    requests that begin on one thread and end on another, slow while a "gc" runs
+ * 	service jobs     requests that wait for the answer of another thread, which rebuilds an index for 100 ms at every 50th
  *
- * What is slow is far slower than what a busy machine does to the rest. It says its port, and serves until it is killed.
+ * What is slow is far slower than what a busy machine does to the rest. It says its port, and
+ * serves until it is killed.
  */
 #include <pthread.h>
 #include <semaphore.h>

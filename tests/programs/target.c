@@ -48,8 +48,8 @@ static void count_sigchld(int number)
 }
 
 /*
- * PORT [RING_BYTES [ANY_LOCAL_USER [ADDRESS [INSECURE [FOLLOW_FORK [LOG_DIR [MAX_CAPTURE_BYTES [RECORDER
- * [RECORDER_OPTIONS]]]]]]]]]; LOG_DIR "-" is none.
+ * PORT [RING_BYTES [ANY_LOCAL_USER [ADDRESS [INSECURE [FOLLOW_FORK [LOG_DIR [MAX_CAPTURE_BYTES
+ * [RECORDER [RECORDER_OPTIONS]]]]]]]]]; LOG_DIR "-" is none.
  */
 static void start(char *arguments)
 {

@@ -36,7 +36,9 @@ struct worker {
 	_Atomic uint64_t *n_done; /* in the shared file; NULL: not counted */
 };
 
-/* The vDSO reads the processor's counter, which a target may have forbidden itself (own_clock.h). */
+/*
+ * The vDSO reads the processor's counter, which a target may have forbidden itself (own_clock.h).
+ */
 int64_t workload_clock_ns(clockid_t clock)
 {
 	struct timespec t;

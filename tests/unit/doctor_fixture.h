@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A machine for proftap doctor: files below fake_root, and answers of the kernel, of programs and of libraries as a test says. */
+/*
+ * A machine for proftap doctor: files below fake_root, and answers of the kernel, of programs and
+ * of libraries as a test says.
+ */
 #ifndef TESTS_UNIT_DOCTOR_FIXTURE_H
 #define TESTS_UNIT_DOCTOR_FIXTURE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An allocator that fails at its n-th call. A program that has it is linked with -Wl,--wrap for each function in failing.c
- * ($(failing_flags)); what the libraries allocate does not fail.
+ * An allocator that fails at its n-th call. A program that has it is linked with -Wl,--wrap for
+ * each function in failing.c ($(failing_flags)); what the libraries allocate does not fail.
  */
 #ifndef TESTS_UNIT_FAILING_H
 #define TESTS_UNIT_FAILING_H

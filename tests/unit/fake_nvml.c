@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A libnvidia-ml.so.1 of two devices, as NVIDIA's documents describe it: declared apart from ours, so that neither copies the other. */
+/*
+ * A libnvidia-ml.so.1 of two devices, as NVIDIA's documents describe it: declared apart from ours,
+ * so that neither copies the other.
+ */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

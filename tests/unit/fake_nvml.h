@@ -4,9 +4,11 @@
 #define TESTS_UNIT_FAKE_NVML_H
 
 /*
- * fake_nvml.so is of an older driver; fake_nvml_hopper.so has clocks, UUIDs, processes, modes and GPM besides, and the temperature by its newer call only. It aborts when
- * two looks of GPM are nearer than NVIDIA permits, or are not given back before nvmlShutdown(); its int fake_nvml_max_users says how
- * many had it started at once, its int fake_nvml_n_starts how often it was.
+ * fake_nvml.so is of an older driver; fake_nvml_hopper.so has clocks, UUIDs, processes, modes and
+ * GPM besides, and the temperature by its newer call only. It aborts when two looks of GPM are
+ * nearer than NVIDIA permits, or are not given back before nvmlShutdown(); its int
+ * fake_nvml_max_users says how many had it started at once, its int fake_nvml_n_starts how often it
+ * was.
  */
 #define FAKE_NVML_INIT "FAKE_NVML_INIT" /* what nvmlInit_v2() returns */
 #define FAKE_NVML_LOST "FAKE_NVML_LOST" /* this device is lost */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that is being recorded, without a server: an arena in anonymous shared memory, with every
- * ring mapped, and the words that the control thread would publish. The drain gets a target that
- * points at the same memory.
+ * A program that is being recorded, without a server: an arena in anonymous shared memory, with
+ * every ring mapped, and the words that the control thread would publish. The drain gets a target
+ * that points at the same memory.
  *
  * This header leaves out lib/record/guest.h, so that a test can use the annotations of
  * <proftap/proftap.h>: the two declare the level page each in their own way.
@@ -37,8 +37,8 @@ void fixture_open_sized(uint32_t n_rings, uint32_t ring_bytes);
 /* A new capture at |level|: publishes its word and returns it. */
 uint32_t fixture_start(uint32_t level);
 /*
- * Before it is opened: annotations take the slow path (lib/record/slow_path.h), since the clock is CLOCK_MONOTONIC. Without
- * it they take the short one.
+ * Before it is opened: annotations take the slow path (lib/record/slow_path.h), since the clock is
+ * CLOCK_MONOTONIC. Without it they take the short one.
  */
 void fixture_take_slow_path(void);
 /* The time by the clock of the captures. */
@@ -70,7 +70,10 @@ uint64_t fixture_start_of(const struct slot *slot);
 uint64_t fixture_duration_of(const struct slot *slot);
 const char *fixture_name_of(const struct slot *slot);
 
-/* The main function of a test that includes unit.h: |tests| on the fast path of the clock, and again on the slow one. */
+/*
+ * The main function of a test that includes unit.h: |tests| on the fast path of the clock, and
+ * again on the slow one.
+ */
 #define FIXTURE_MAIN_BOTH_WAYS(suite, open, close, tests)                        \
 	static void open_on_slow_path(void)                                      \
 	{                                                                        \

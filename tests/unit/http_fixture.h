@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An HTTP server of a test's own, peers of it, and a clock that the test sets; for programs with -Wl,--wrap=clock_gettime. */
+/*
+ * An HTTP server of a test's own, peers of it, and a clock that the test sets; for programs with
+ * -Wl,--wrap=clock_gettime.
+ */
 #ifndef TESTS_UNIT_HTTP_FIXTURE_H
 #define TESTS_UNIT_HTTP_FIXTURE_H
 

@@ -14,7 +14,10 @@
 /* The one that is right. */
 extern const uint8_t join_fixture_secret[JOIN_SECRET_BYTES];
 
-/* Sends |n| bytes and |n_fds| (up to JOIN_FIXTURE_MAX_FDS) copies of the descriptor |sent|; as sendmsg(). */
+/*
+ * Sends |n| bytes and |n_fds| (up to JOIN_FIXTURE_MAX_FDS) copies of the descriptor |sent|; as
+ * sendmsg().
+ */
 ssize_t join_fixture_send(int fd, const void *data, size_t n, int sent, unsigned n_fds);
 
 /* The number that the next descriptor gets. */

@@ -17,7 +17,10 @@ struct assemble_input;
 struct recording;
 
 #define LAP (UINT64_C(1) << RECORD_START_BITS)
-/* How long threads are idle, in the N_IDLE runs of a test. (A trace reaches over 106 days, in picoseconds; then its times are all the same.) */
+/*
+ * How long threads are idle, in the N_IDLE runs of a test. (A trace reaches over 106 days, in
+ * picoseconds; then its times are all the same.)
+ */
 extern const uint64_t lap_idle_ticks[];
 #define N_IDLE 7
 
@@ -27,7 +30,10 @@ extern struct lap_fixture {
 	int is_seen[40000]; /* and to be there, by its number */
 } laps;
 
-/* A checked fixture, without an end: each test is a process of its own, threads and maps go with it. The 48 bits run over soon. */
+/*
+ * A checked fixture, without an end: each test is a process of its own, threads and maps go with
+ * it. The 48 bits run over soon.
+ */
 void lap_setup(void);
 /* Another program, with rings of |ring_bytes|. */
 void lap_reopen_sized(uint32_t ring_bytes);
@@ -39,7 +45,10 @@ int64_t lap_to_ns(uint64_t ticks);
 /* Each thread begins a span and ends it. */
 void lap_each_writes(void);
 
-/* How many events of its first process are in |r|, which has ended: all have their time, and none was damaged. */
+/*
+ * How many events of its first process are in |r|, which has ended: all have their time, and none
+ * was damaged.
+ */
 size_t lap_see(struct recording *r);
 /* The same of |in|. */
 size_t lap_see_input(struct assemble_input *in);

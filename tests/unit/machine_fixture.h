@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A machine whose files are a test's: see fake_root.h. Its samples are a second apart, whatever the time. */
+/*
+ * A machine whose files are a test's: see fake_root.h. Its samples are a second apart, whatever the
+ * time.
+ */
 #ifndef TESTS_UNIT_MACHINE_FIXTURE_H
 #define TESTS_UNIT_MACHINE_FIXTURE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that annotate when they are told to, one at a time, by a clock that the test moves: where it wraps guest_read_clock,
- * which is to return |played.now|. Events are called by their numbers.
+ * Threads that annotate when they are told to, one at a time, by a clock that the test moves: where
+ * it wraps guest_read_clock, which is to return |played.now|. Events are called by their numbers.
  */
 #ifndef TESTS_UNIT_PLAYERS_H
 #define TESTS_UNIT_PLAYERS_H

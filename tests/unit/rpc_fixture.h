@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Server and client of rpc/ on a socket pair. gRPC lives in the test's own process: check forks before the
- * fixture is opened.
+ * Server and client of rpc/ on a socket pair. gRPC lives in the test's own process: check forks
+ * before the fixture is opened.
  */
 #ifndef TESTS_UNIT_RPC_FIXTURE_H
 #define TESTS_UNIT_RPC_FIXTURE_H

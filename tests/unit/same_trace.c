@@ -9,7 +9,10 @@
 #include "tests/unit/spool_fixture.h"
 #include "trace/model/space.h"
 
-/* check writes to a pipe at each of its asserts, which are a million here: it hears of those that fail. */
+/*
+ * check writes to a pipe at each of its asserts, which are a million here: it hears of those that
+ * fail.
+ */
 static void expect_number(int64_t a, int64_t b)
 {
 	if (a != b)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The logs of log_fixture.h, by way of a spool, in parts that are cut anywhere; and what a client gets of them. */
+/*
+ * The logs of log_fixture.h, by way of a spool, in parts that are cut anywhere; and what a client
+ * gets of them.
+ */
 #ifndef TESTS_UNIT_SPOOL_FIXTURE_H
 #define TESTS_UNIT_SPOOL_FIXTURE_H
 
@@ -15,7 +18,10 @@ struct part_writer;
 struct space;
 struct thread_log;
 
-/* One at a time. A test may put another spool or assembly in their place; what is there at the end is freed. */
+/*
+ * One at a time. A test may put another spool or assembly in their place; what is there at the end
+ * is freed.
+ */
 extern struct spool_fixture {
 	unsigned seed; /* of spooled_pick() */
 	struct spool *spool;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody who answers a call of |rpc| by a stream, from a thread of his own; and how streams are read. */
+/*
+ * Somebody who answers a call of |rpc| by a stream, from a thread of his own; and how streams are
+ * read.
+ */
 #ifndef TESTS_UNIT_STREAM_FIXTURE_H
 #define TESTS_UNIT_STREAM_FIXTURE_H
 
@@ -30,7 +33,9 @@ struct writer {
 	pthread_t thread;
 };
 
-/* The row of STREAM_PATH: the writer's thread gets the call, |rpc.n_cancels| counts those given up. */
+/*
+ * The row of STREAM_PATH: the writer's thread gets the call, |rpc.n_cancels| counts those given up.
+ */
 extern const struct rpc_method stream_method;
 
 /* Waits for the call, when there is no writer. */

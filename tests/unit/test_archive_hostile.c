@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Golden traces, cut at every byte and with every bit flipped: each is refused with a sentence, or is a trace that every format
- * can be made of.
+ * Golden traces, cut at every byte and with every bit flipped: each is refused with a sentence, or
+ * is a trace that every format can be made of.
  */
 #include "trace/read/archive.h"
 

@@ -396,7 +396,10 @@ START_TEST(spans_cut_at_the_end_nest)
 {
 	struct thread_log *log = log_add(1, "main");
 
-	/* By its ticks, which are whole numbers, the stop is a nanosecond before the end that was agreed on. */
+	/*
+	 * By its ticks, which are whole numbers, the stop is a nanosecond before the end that was
+	 * agreed on.
+	 */
 	logs.end_ns = logs.stop_ns = 1000001;
 	log_put_span(log, "inner", 400, 4000400, 1);
 	log_put_open(log, "outer", 400);

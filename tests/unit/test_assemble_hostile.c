@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records and strings of a program that writes at random: nothing is trusted, nothing is read beyond. */
+/*
+ * Records and strings of a program that writes at random: nothing is trusted, nothing is read
+ * beyond.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,7 +243,10 @@ END_TEST
 
 static uint64_t noise(void);
 
-/* Marks of few or very many names and ids, in no order: all of it is told in bounded time and lines. */
+/*
+ * Marks of few or very many names and ids, in no order: all of it is told in bounded time and
+ * lines.
+ */
 START_TEST(bounds_what_async_marks_can_cost)
 {
 	const uint64_t n_ids[] = {1, 100, UINT64_MAX};

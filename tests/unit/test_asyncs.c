@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Async spans: begins and ends of any thread, matched, and the lines they come to lie on; flow marks. */
+/*
+ * Async spans: begins and ends of any thread, matched, and the lines they come to lie on; flow
+ * marks.
+ */
 #include "daemon/pipeline/assembly/asyncs.h"
 
 #include <check.h>
@@ -227,7 +230,10 @@ START_TEST(leaves_threads_and_counters_as_they_are)
 }
 END_TEST
 
-/* A backlog of 5,000 requests: each is there, with its time, on lines of its own or on the last one of the name. */
+/*
+ * A backlog of 5,000 requests: each is there, with its time, on lines of its own or on the last one
+ * of the name.
+ */
 START_TEST(keeps_what_overlaps_very_much)
 {
 	int64_t total_ns = 0;
@@ -409,7 +415,10 @@ END_TEST
 
 /* --- where marks are missing --------------------------------------------------------------- */
 
-/* A snapshot of a flight recorder, in which the first thread's ring reaches back to |first_ns|, the second one's to |second_ns|. */
+/*
+ * A snapshot of a flight recorder, in which the first thread's ring reaches back to |first_ns|, the
+ * second one's to |second_ns|.
+ */
 static void overwrite(uint64_t first_ns, uint64_t second_ns)
 {
 	logs.drain.is_picture = 1;
@@ -431,7 +440,10 @@ static void expect_halves(uint64_t n_ends, uint64_t n_begins)
 
 START_TEST(an_end_whose_begin_was_overwritten_is_no_span)
 {
-	/* The thread that begins them writes more than the one that ends them: its ring does not reach back so far. */
+	/*
+	 * The thread that begins them writes more than the one that ends them: its ring does not
+	 * reach back so far.
+	 */
 	overwrite(500, 100);
 	for (uint64_t id = 0; id < 10; id++) {
 		if (id >= 5)
@@ -480,7 +492,10 @@ END_TEST
 
 START_TEST(halves_of_two_spans_are_not_made_one)
 {
-	/* An id that is used again and again: the first one's end and the next one's begin were overwritten. */
+	/*
+	 * An id that is used again and again: the first one's end and the next one's begin were
+	 * overwritten.
+	 */
 	overwrite(100, 5000);
 	begin(first, 1, 200);
 	end(second, 1, 5100);
@@ -505,7 +520,9 @@ START_TEST(halves_beside_lost_records_are_not_made_one)
 {
 	const struct trace_stat *gaps;
 
-	/* 1: the first span's end and the second one's begin may be lost; 2: its begin; 3: its end. */
+	/*
+	 * 1: the first span's end and the second one's begin may be lost; 2: its begin; 3: its end.
+	 */
 	lose(2000, 4000);
 	for (uint64_t i = 0; i < 2; i++)
 		begin(first, 1, 100 + 8000 * i);

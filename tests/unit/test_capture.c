@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole capture against a server on loopback that answers with given bytes: what is published, and
- * what the user is told. gRPC lives in the test's own process: check forks before the fixture.
+ * A whole capture against a server on loopback that answers with given bytes: what is published,
+ * and what the user is told. gRPC lives in the test's own process: check forks before the fixture.
  */
 #include "client/capture/capture.h"
 

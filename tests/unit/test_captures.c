@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Captures that start and stop while threads annotate without a pause: in each, what was begun is recorded, open or
- * counted as lost.
+ * Captures that start and stop while threads annotate without a pause: in each, what was begun is
+ * recorded, open or counted as lost.
  */
 #include <check.h>
 #include <proftap/proftap.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks that are slewed, jump, are set back or leave their pace: what becomes of times, and what is said. */
+/*
+ * Clocks that are slewed, jump, are set back or leave their pace: what becomes of times, and what
+ * is said.
+ */
 #include "daemon/target/timeline.h"
 
 #include <check.h>
@@ -56,7 +59,10 @@ START_TEST(ten_minutes_are_right_to_a_microsecond)
 }
 END_TEST
 
-/* The machine was stopped, or moved to another one: its counter has gone on, or less, and the clock has not. */
+/*
+ * The machine was stopped, or moved to another one: its counter has gone on, or less, and the clock
+ * has not.
+ */
 START_TEST(a_jump_is_wrong_only_where_it_was)
 {
 	const int64_t jump_ticks = _i ? INT64_C(1) << 43 : INT64_C(1) << 20;
@@ -81,7 +87,10 @@ START_TEST(a_jump_is_wrong_only_where_it_was)
 }
 END_TEST
 
-/* The counter was set back: no line leads there. What is before the jump stays right, and nothing leaves the capture. */
+/*
+ * The counter was set back: no line leads there. What is before the jump stays right, and nothing
+ * leaves the capture.
+ */
 START_TEST(a_counter_that_is_set_back_spoils_nothing_before)
 {
 	const uint64_t back_ticks = UINT64_C(1) << 36; /* half a minute */
@@ -198,7 +207,10 @@ START_TEST(a_counter_that_is_out_of_pace_is_said)
 }
 END_TEST
 
-/* A later part of a session says it no more, once the counter is beyond where it was; its copy knows as much. */
+/*
+ * A later part of a session says it no more, once the counter is beyond where it was; its copy
+ * knows as much.
+ */
 START_TEST(fault_before_the_window_is_not_repeated)
 {
 	struct timeline part;
@@ -242,7 +254,10 @@ START_TEST(more_ticks_are_never_an_earlier_time)
 }
 END_TEST
 
-/* Cores whose counters differ by some ticks: a thread that goes to and fro is wrong by no more than that. */
+/*
+ * Cores whose counters differ by some ticks: a thread that goes to and fro is wrong by no more than
+ * that.
+ */
 START_TEST(cores_that_differ_are_wrong_by_their_difference)
 {
 	static const int64_t offsets[] = {0, 40, -40, 90};

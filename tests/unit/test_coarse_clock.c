@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A clock so coarse that many annotations have the same time, as counters of other processors than x86's are: each span is
- * there once, in the one that it was in, however a look finds its thread. Linked with -Wl,--wrap of guest_read_clock, which is
- * the clock, and of ring_copy_begin, before which a thread may go on.
+ * A clock so coarse that many annotations have the same time, as counters of other processors than
+ * x86's are: each span is there once, in the one that it was in, however a look finds its thread.
+ * Linked with -Wl,--wrap of guest_read_clock, which is the clock, and of ring_copy_begin, before
+ * which a thread may go on.
  */
 #include "daemon/pipeline/assembly/assemble.h"
 

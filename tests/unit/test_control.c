@@ -65,7 +65,10 @@ static uint32_t command(uint32_t op, uint32_t arg)
 	return atomic_load(&guest_get()->word);
 }
 
-/* A capture at 2 begins over a recorder at 1, and ends; the recorder ends, and another capture begins. */
+/*
+ * A capture at 2 begins over a recorder at 1, and ends; the recorder ends, and another capture
+ * begins.
+ */
 START_TEST(keeps_what_is_recorded_when_only_the_level_changes)
 {
 	uint32_t recorder;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cursors: the order of items, what they mean, and what the program gave along; and the lanes of those that overlap. */
+/*
+ * Cursors: the order of items, what they mean, and what the program gave along; and the lanes of
+ * those that overlap.
+ */
 #include "trace/read/cursor.h"
 
 #include <check.h>

@@ -156,7 +156,10 @@ START_TEST(keeps_an_error_of_the_chunks)
 }
 END_TEST
 
-/* The expected bytes, of which two parts lie in a file, in another order, and 100 end the first of two deliveries. */
+/*
+ * The expected bytes, of which two parts lie in a file, in another order, and 100 end the first of
+ * two deliveries.
+ */
 static struct delivery *from_graft(void)
 {
 	struct spool *spool;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A collector's clock as CLOCK_MONOTONIC: by two anchors, by one, by none, and when somebody set it meanwhile. */
+/*
+ * A collector's clock as CLOCK_MONOTONIC: by two anchors, by one, by none, and when somebody set it
+ * meanwhile.
+ */
 #include "daemon/pipeline/devices/device_clock.h"
 
 #include <check.h>
@@ -46,7 +49,10 @@ START_TEST(has_an_offset_from_one_anchor)
 }
 END_TEST
 
-/* 50 ppm slow, for ten seconds: half a millisecond; anchors come in any order, and those between tell nothing. */
+/*
+ * 50 ppm slow, for ten seconds: half a millisecond; anchors come in any order, and those between
+ * tell nothing.
+ */
 START_TEST(draws_a_line_through_the_first_and_the_last)
 {
 	device_clock_add(&own, EPOCH + 10 * S, 15 * S + MS / 2);
@@ -81,7 +87,10 @@ START_TEST(uses_the_first_alone_when_the_clock_was_set)
 }
 END_TEST
 
-/* Two clocks are read one after the other: in a capture of some milliseconds that alone is more than 500 ppm. */
+/*
+ * Two clocks are read one after the other: in a capture of some milliseconds that alone is more
+ * than 500 ppm.
+ */
 START_TEST(takes_a_late_reading_for_no_clock_that_was_set)
 {
 	device_clock_add(&own, EPOCH, 5 * S);

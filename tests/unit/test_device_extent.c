@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far back devices go, in a log, in several, and in a slice of a session whose slots are in a file. */
+/*
+ * How far back devices go, in a log, in several, and in a slice of a session whose slots are in a
+ * file.
+ */
 #include "daemon/pipeline/devices/device_extent.h"
 
 #include <check.h>

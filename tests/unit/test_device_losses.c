@@ -256,7 +256,9 @@ START_TEST(refuses_calls_that_do_not_say_which)
 }
 END_TEST
 
-/* Bytes at random, of records that nearly make sense: a trace that can be encoded, and read again. */
+/*
+ * Bytes at random, of records that nearly make sense: a trace that can be encoded, and read again.
+ */
 START_TEST(survives_anything)
 {
 	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory that was taken and given back: on the device's own plane, and as XProf's memory profile reads it. */
+/*
+ * Device memory that was taken and given back: on the device's own plane, and as XProf's memory
+ * profile reads it.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +138,10 @@ START_TEST(survives_any_number)
 }
 END_TEST
 
-/* The names of what is made of it come to those of the process's spans while the next device is drawn. */
+/*
+ * The names of what is made of it come to those of the process's spans while the next device is
+ * drawn.
+ */
 START_TEST(leaves_the_next_device_alone)
 {
 	struct device_entry kernel = device_make(DEVICE_KERNEL, 100, 200);

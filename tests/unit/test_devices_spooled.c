@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random launches within random spans, and what devices did for them, once assembled as a whole and once by way of a spool in parts that
- * are cut anywhere: the same trace.
+ * Random launches within random spans, and what devices did for them, once assembled as a whole and
+ * once by way of a spool in parts that are cut anywhere: the same trace.
  */
 #include <check.h>
 #include <stdio.h>

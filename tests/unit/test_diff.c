@@ -207,7 +207,10 @@ START_TEST(slower_name_is_found)
 }
 END_TEST
 
-/* 2,000 requests of 0.2 ms, or each 50th of 20 ms, one behind the other: the second trace is as much longer. */
+/*
+ * 2,000 requests of 0.2 ms, or each 50th of 20 ms, one behind the other: the second trace is as
+ * much longer.
+ */
 static void add_requests(bool has_slow)
 {
 	int64_t at_ns = 0;
@@ -387,7 +390,10 @@ static double draw(void)
 	return (double)(lot >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-/* 50 names, each with some hundred spans whose logarithms are normal, a twentieth of them ten times as long. */
+/*
+ * 50 names, each with some hundred spans whose logarithms are normal, a twentieth of them ten times
+ * as long.
+ */
 static void add_noise(double factor)
 {
 	for (int i = 0; i < 50; i++) {
@@ -409,7 +415,10 @@ static void add_noise(double factor)
 	}
 }
 
-/* Nine programs that are as they were, and one in which one name of 50 takes twice as long. The draws are always the same. */
+/*
+ * Nine programs that are as they were, and one in which one name of 50 takes twice as long. The
+ * draws are always the same.
+ */
 START_TEST(changed_name_among_many_fails)
 {
 	double factor = _i == 9 ? 2 : 1;

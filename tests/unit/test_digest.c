@@ -154,7 +154,10 @@ START_TEST(steps_that_were_cut_are_not_slow_or_fast)
 }
 END_TEST
 
-/* "main" is around 100 of "work", one after the other; all of its children before the window are not looked at. */
+/*
+ * "main" is around 100 of "work", one after the other; all of its children before the window are
+ * not looked at.
+ */
 START_TEST(times_are_clipped_to_the_window_that_is_looked_at)
 {
 	struct selection s = SELECTION_INIT;
@@ -241,7 +244,10 @@ START_TEST(kernels_are_a_list_of_their_own)
 }
 END_TEST
 
-/* A TPU's plane, as libtpu writes it: each operation is also a part of a step, a module and a scope. */
+/*
+ * A TPU's plane, as libtpu writes it: each operation is also a part of a step, a module and a
+ * scope.
+ */
 static void add_tpu(void)
 {
 	static const char *const derived[] = {"Steps", "XLA Modules", "Framework Name Scope"};
@@ -605,7 +611,9 @@ START_TEST(programs_of_a_run_are_measured_each_in_its_own_recording)
 }
 END_TEST
 
-/* A file of a host daemon: a program, and what the machine used meanwhile, a sample at its begin. */
+/*
+ * A file of a host daemon: a program, and what the machine used meanwhile, a sample at its begin.
+ */
 static void add_file_of_machine(const char *host, uint64_t start_ns, uint64_t length_ns)
 {
 	struct plane *program = plane;

@@ -160,7 +160,10 @@ START_TEST(counts_only_this_captures_threads_without_ring)
 }
 END_TEST
 
-/* A thread that ends, having written once more, between the look at its ring and the question whether it is there. */
+/*
+ * A thread that ends, having written once more, between the look at its ring and the question
+ * whether it is there.
+ */
 static struct {
 	pthread_t thread;
 	sem_t may_end;
@@ -257,7 +260,10 @@ START_TEST(frees_rings_of_dead_threads_before_a_capture)
 }
 END_TEST
 
-/* Between its claim and its tid a thread may sleep for long: what lies in the ring is its predecessor's. */
+/*
+ * Between its claim and its tid a thread may sleep for long: what lies in the ring is its
+ * predecessor's.
+ */
 START_TEST(leaves_a_ring_that_was_just_claimed)
 {
 	PTAP_INSTANT("point");

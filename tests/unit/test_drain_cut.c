@@ -119,7 +119,10 @@ START_TEST(a_span_that_went_with_a_part_is_not_open)
 }
 END_TEST
 
-/* A part tells what was lost since the one before, as each is read by itself; together they tell all. */
+/*
+ * A part tells what was lost since the one before, as each is read by itself; together they tell
+ * all.
+ */
 START_TEST(losses_are_told_once)
 {
 	PTAP_INSTANT("one");

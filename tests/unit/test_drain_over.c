@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A drain of rings that overwrite, over a flight recorder that runs: what it has is whole and in order, and what was
- * overwritten before it came is counted to the entry. What a thread may do in the middle of a visit is done there by hand.
- * Linked with -Wl,--wrap of ring_copy_take and ring_copy_finish.
+ * A drain of rings that overwrite, over a flight recorder that runs: what it has is whole and in
+ * order, and what was overwritten before it came is counted to the entry. What a thread may do in
+ * the middle of a visit is done there by hand. Linked with -Wl,--wrap of ring_copy_take and
+ * ring_copy_finish.
  */
 #include "daemon/pipeline/drain/drain.h"
 

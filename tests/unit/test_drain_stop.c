@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording that stops while its thread is in the middle of an annotation. What is left of it is done by hand, at each
- * place within the last look at the rings: whatever is emitted is a record, an open span or counted, and only one of them.
- * Linked with -Wl,--wrap of what that look is made of.
+ * A recording that stops while its thread is in the middle of an annotation. What is left of it is
+ * done by hand, at each place within the last look at the rings: whatever is emitted is a record,
+ * an open span or counted, and only one of them. Linked with -Wl,--wrap of what that look is made
+ * of.
  */
 #include "daemon/pipeline/drain/drain.h"
 

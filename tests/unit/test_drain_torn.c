@@ -86,7 +86,9 @@ START_TEST(finds_the_last_record_of_several_visits)
 }
 END_TEST
 
-/* A counter that is slower than the processor, as others than x86's are, gives many the same time. */
+/*
+ * A counter that is slower than the processor, as others than x86's are, gives many the same time.
+ */
 static void give_all_the_same_time(uint64_t n_open)
 {
 	uint64_t start = atomic_load(&drained.ring->open[0].start);
@@ -230,7 +232,9 @@ static size_t count_held_bytes(void)
 	return bytes;
 }
 
-/* Threads cost memory even if they record next to nothing: a program may start them without an end. */
+/*
+ * Threads cost memory even if they record next to nothing: a program may start them without an end.
+ */
 START_TEST(bounds_the_memory_of_threads_that_come_and_go)
 {
 	drained.budget.max_bytes = 1u << 20;

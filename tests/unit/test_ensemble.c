@@ -180,7 +180,10 @@ static int ask_stock(const char *said)
 	return has_usage(space);
 }
 
-/* Servers of proftap refuse words that the option does not know; stock servers do not know the option. */
+/*
+ * Servers of proftap refuse words that the option does not know; stock servers do not know the
+ * option.
+ */
 START_TEST(stock_servers_get_none_when_it_is_refused)
 {
 	static const struct {

@@ -26,7 +26,9 @@ START_TEST(takes_empty_as_unset)
 }
 END_TEST
 
-/* A path from the environment must not choose what a program with raised rights executes or writes. */
+/*
+ * A path from the environment must not choose what a program with raised rights executes or writes.
+ */
 START_TEST(keeps_paths_from_set_uid_programs)
 {
 	ck_assert_int_eq(env_table[ENV_PROFTAPD].is_safe_in_setuid, 0);

@@ -29,7 +29,9 @@ static const struct {
 	{4, {{10, 20, 2, 2}, {10, 30, 1, 1}, {10, 40, 0, 0}, {50, 60, 0, 3}}},
 };
 
-/* Into memory that is as large as the events', or smaller: twice, since the two may change places. */
+/*
+ * Into memory that is as large as the events', or smaller: twice, since the two may change places.
+ */
 START_TEST(come_in_the_order_of_their_starts)
 {
 	struct events events = {.n = 0};

@@ -105,7 +105,10 @@ START_TEST(moves_events_by_the_difference_of_the_starts)
 }
 END_TEST
 
-/* A child's span that is shorter than the clock's step is no instant in the parent's trace, moved or cut. */
+/*
+ * A child's span that is shorter than the clock's step is no instant in the parent's trace, moved
+ * or cut.
+ */
 START_TEST(spans_without_length_stay_spans)
 {
 	struct trace_event event = {.start_ns = 900, .duration_ns = 600, .is_span = 1};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For how long a dead program's data is held, and how often the hold is checked. */
+/*
+ * How long what a dead program left is held, and how often it is looked whether it still is to be.
+ */
 #include "daemon/serve/session/hold.h"
 
 #include <check.h>

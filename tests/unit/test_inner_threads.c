@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of a process by their ids in its own pid namespace: here of this process, where they are the same. */
+/*
+ * Threads of a process by their ids in its own pid namespace: here of this process, where they are
+ * the same.
+ */
 #include "daemon/target/inner_threads.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Captures and sessions that last for days, over threads that write seldom: all records have the time that they had, in
- * memory, from the spool, and in parts. See lap_fixture.h.
+ * Captures and sessions that last for days, over threads that write seldom: all records have the
+ * time that they had, in memory, from the spool, and in parts. See lap_fixture.h.
  */
 #include "daemon/target/era.h"
 
@@ -195,7 +195,10 @@ END_TEST
 
 /* --- a server that stands still ---------------------------------------------------------------- */
 
-/* Or whose machine does: nobody knows when in that time something was written, and which lap it was. */
+/*
+ * Or whose machine does: nobody knows when in that time something was written, and which lap it
+ * was.
+ */
 START_TEST(undatable_slots_are_counted)
 {
 	begin(3, _i ? WINDOW_BYTES : 0);

@@ -20,7 +20,9 @@ static void tear_down(void)
 	machine_fixture_tear_down();
 }
 
-/* Sample |i|: i GiB in use, 1000 × i bytes/s received since the one before; one of two disks works. */
+/*
+ * Sample |i|: i GiB in use, 1000 × i bytes/s received since the one before; one of two disks works.
+ */
 static void write_files(int i)
 {
 	static unsigned long received;

@@ -34,7 +34,10 @@ static void write_text(struct usage *usage)
 	fclose(words.to);
 }
 
-/* A string of protobuf that is not UTF-8 makes the whole answer unreadable; a line end would be a fact of its own. */
+/*
+ * A string of protobuf that is not UTF-8 makes the whole answer unreadable; a line end would be a
+ * fact of its own.
+ */
 START_TEST(names_are_made_printable)
 {
 	struct usage_reading readings[] = {{0, 0, 0}, {2000000000, 1000000000, 0}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every format, and all that a view can be asked for, under an allocator that fails at the n-th call, for all n: what fails
- * says so, and leaves nothing behind.
+ * Every format, and all that a view can be asked for, under an allocator that fails at the n-th
+ * call, for all n: what fails says so, and leaves nothing behind.
  */
 #include <check.h>
 #include <dirent.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How full a launch makes a multiprocessor: what NVIDIA's own calculator (cuda_occupancy.h of CUDA 13.0) says of the same. */
+/*
+ * How full a launch makes a multiprocessor: what NVIDIA's own calculator (cuda_occupancy.h of CUDA
+ * 13.0) says of the same.
+ */
 #include "daemon/pipeline/devices/occupancy.h"
 
 #include <check.h>

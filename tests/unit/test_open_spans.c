@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stack of a thread's open spans: begins and ends that do not belong together, and too many of them. */
+/*
+ * The stack of a thread's open spans: begins and ends that do not belong together, and too many of
+ * them.
+ */
 #include "lib/wire/ring.h"
 
 #include <check.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open spans as the server reads them of a program that runs, and of one whose memory is full of nonsense. */
+/*
+ * Open spans as the server reads them of a program that runs, and of one whose memory is full of
+ * nonsense.
+ */
 #include "daemon/serve/message/open_spans.h"
 
 #include <check.h>

@@ -89,7 +89,10 @@ static void *put_many(void *n)
 	return NULL;
 }
 
-/* Ten times what the ring holds. In both modes: full rings of threads overwrite their oldest, or do not. */
+/*
+ * Ten times what the ring holds. In both modes: full rings of threads overwrite their oldest, or do
+ * not.
+ */
 START_TEST(waits_for_room_and_loses_nothing)
 {
 	uint64_t n = FIXTURE_SLOTS / 4 * 10;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Perfetto's format, packet by packet; what trace_processor understands of it is a test of tests/interop. */
+/*
+ * Perfetto's format, packet by packet; what trace_processor understands of it is a test of
+ * tests/interop.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

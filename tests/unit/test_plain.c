@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The short way of records of one slot: it must say what the long way says, of whatever comes, and in between. */
+/*
+ * The short way of records of one slot: it must say what the long way says, of whatever comes, and
+ * in between.
+ */
 #include "daemon/pipeline/assembly/plain.h"
 
 #include <check.h>
@@ -67,7 +70,10 @@ static int is_event(const struct entry *e)
 	       e->kind != RECORD_ASYNC_END && e->start >= START_TICKS;
 }
 
-/* A mark of an async span without its id; a call of a device's library, of which it is not said which. */
+/*
+ * A mark of an async span without its id; a call of a device's library, of which it is not said
+ * which.
+ */
 static int is_half(const struct entry *e)
 {
 	if (e->start < START_TICKS)

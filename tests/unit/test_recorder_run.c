@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With which rights a run of the flight recorder is written: those that the program has, or, when it is gone or just
- * dies, had at the last look. Linked with -Wl,--wrap=rights_check.
+ * With which rights a run of the flight recorder is written: those that the program has, or, when
+ * it is gone or just dies, had at the last look. Linked with -Wl,--wrap=rights_check.
  */
 #include "daemon/serve/session/recorder_run.h"
 

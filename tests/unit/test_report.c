@@ -175,7 +175,9 @@ START_TEST(text_has_all_parts)
 }
 END_TEST
 
-/* Between a median of 100 ns and a tail of 300: the same limit as where slow ones are taken apart. */
+/*
+ * Between a median of 100 ns and a tail of 300: the same limit as where slow ones are taken apart.
+ */
 START_TEST(slow_steps_are_told)
 {
 	for (int i = 0; i < 20; i++)

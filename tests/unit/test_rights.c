@@ -85,7 +85,10 @@ START_TEST(another_root_directory_is_not)
 }
 END_TEST
 
-/* unshare(2): what was mounted there since, the server does not see; capabilities there are none here. */
+/*
+ * unshare(2): what was mounted there since, the server does not see; capabilities there are none
+ * here.
+ */
 START_TEST(another_namespace_is_not)
 {
 	static const char *const names[] = {"mnt", "user"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The annotations, and what they leave in the ring of the thread that uses them: the short way and the long one must leave
- * the same.
+ * The annotations, and what they leave in the ring of the thread that uses them: the short way and
+ * the long one must leave the same.
  */
 #include "lib/wire/ring.h"
 
@@ -202,7 +202,9 @@ static uint64_t number_at(uint64_t at)
 	return fixture_slot(0, at)->word[1];
 }
 
-/* Two slots and three in turns, none of which begins where one began in the lap before: as above. */
+/*
+ * Two slots and three in turns, none of which begins where one began in the lap before: as above.
+ */
 START_TEST(keeps_numbers_whole_across_the_wrap)
 {
 	for (uint32_t i = 0; i < 3 * FIXTURE_SLOTS; i++) {

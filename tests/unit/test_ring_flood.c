@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that write as fast as they can into rings that overwrite, while pictures of them are taken all the time: no
- * entry of any picture is torn or invented, none is missing in between, and at the end all are accounted for.
+ * Threads that write as fast as they can into rings that overwrite, while pictures of them are
+ * taken all the time: no entry of any picture is torn or invented, none is missing in between, and
+ * at the end all are accounted for.
  */
 #include "daemon/pipeline/drain/ring_picture.h"
 
@@ -178,7 +179,10 @@ static void see(struct turns *turns, unsigned depth, uint64_t start, uint64_t n)
 	turns->next[depth] = n + 1;
 }
 
-/* In the order of their ends; those that are open come last. All are there, from the first on, and each once. */
+/*
+ * In the order of their ends; those that are open come last. All are there, from the first on, and
+ * each once.
+ */
 static void see_all(struct turns *turns, const struct thread_log *log)
 {
 	for (size_t at = 0; at < log->n_slots; at += 2) {
@@ -272,7 +276,10 @@ static void visit_for_a_while(int changes_mode)
 	}
 }
 
-/* From the writers' first entry on, so that all can be counted; also with the mode going to and fro. */
+/*
+ * From the writers' first entry on, so that all can be counted; also with the mode going to and
+ * fro.
+ */
 START_TEST(a_capture_meanwhile_counts_what_it_did_not_get)
 {
 	uint64_t n_found = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flight recorder that is on for days, over threads that write seldom: whatever a snapshot or a capture has of them has the
- * time that it had, and what cannot be dated is counted. Linked with -Wl,--wrap of clock_pair_read and guest_read_clock, which
- * are the clock, and of orders_begin and orders_end: nobody answers them here.
+ * A flight recorder that is on for days, over threads that write seldom: whatever a snapshot or a
+ * capture has of them has the time that it had, and what cannot be dated is counted. Linked with
+ * -Wl,--wrap of clock_pair_read and guest_read_clock, which are the clock, and of orders_begin and
+ * orders_end: nobody answers them here.
  */
 #include "daemon/pipeline/drain/ring_notes.h"
 
@@ -136,7 +137,10 @@ START_TEST(records_of_an_ended_thread_keep_their_time)
 }
 END_TEST
 
-/* A server that is stopped, or whose machine is: it does not know when in that time something was written. */
+/*
+ * A server that is stopped, or whose machine is: it does not know when in that time something was
+ * written.
+ */
 START_TEST(undatable_records_are_counted)
 {
 	int n_before;
@@ -208,7 +212,10 @@ START_TEST(a_thread_that_overwrites_has_all_that_is_there)
 }
 END_TEST
 
-/* A recorder that is turned on in the middle of a capture: the rings hold what was written long before. */
+/*
+ * A recorder that is turned on in the middle of a capture: the rings hold what was written long
+ * before.
+ */
 START_TEST(records_older_than_the_recorder_are_left_out)
 {
 	size_t n_found;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The look at a ring that overwrites: what is kept is whole, what is not is counted. What a thread may do in the middle of a
- * look is done there by hand. Linked with -Wl,--wrap of ring_copy_begin, ring_copy_take and ring_copy_finish.
+ * The look at a ring that overwrites: what is kept is whole, what is not is counted. What a thread
+ * may do in the middle of a look is done there by hand. Linked with -Wl,--wrap of ring_copy_begin,
+ * ring_copy_take and ring_copy_finish.
  */
 #include "daemon/pipeline/drain/ring_picture.h"
 
@@ -24,7 +25,10 @@
 static uint32_t word;
 static uint64_t n_written;
 
-/* In the middle of a look: behind that at the open stack, before the slots are copied, and behind that. */
+/*
+ * In the middle of a look: behind that at the open stack, before the slots are copied, and behind
+ * that.
+ */
 static void (*before_head)(void);
 static void (*before_copy)(void);
 static void (*after_copy)(void);
@@ -113,7 +117,10 @@ START_TEST(shows_what_there_is_before_anything_is_overwritten)
 }
 END_TEST
 
-/* Each length of entries comes to lie across each boundary, and the ring's end, at each position that it can. */
+/*
+ * Each length of entries comes to lie across each boundary, and the ring's end, at each position
+ * that it can.
+ */
 START_TEST(keeps_whole_entries_at_every_position)
 {
 	while (fixture_head(0) < 3 * FIXTURE_SLOTS) {

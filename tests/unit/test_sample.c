@@ -108,7 +108,10 @@ START_TEST(a_split_leaves_that_share_above)
 }
 END_TEST
 
-/* 1,960 short ones of each; 40 long ones are the 99th percentile's share of 4,000, and 41 are nearly so. */
+/*
+ * 1,960 short ones of each; 40 long ones are the 99th percentile's share of 4,000, and 41 are
+ * nearly so.
+ */
 START_TEST(a_split_lies_between_equal_values)
 {
 	add_all(&a, 200, 2000, 0);

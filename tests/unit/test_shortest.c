@@ -71,7 +71,10 @@ START_TEST(numbers_of_every_kind)
 }
 END_TEST
 
-/* Powers of two are nearer to the number below than to the one above; next to powers of ten the number of digits changes. */
+/*
+ * Powers of two are nearer to the number below than to the one above; next to powers of ten the
+ * number of digits changes.
+ */
 START_TEST(numbers_at_powers)
 {
 	for (int i = -20; i < 60; i++) {

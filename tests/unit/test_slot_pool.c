@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Room for slots that is used again: what was put in comes out, and no more than its bound is kept. */
+/*
+ * Room for slots that is used again: what was put in comes out, and no more than its bound is kept.
+ */
 #include "daemon/pipeline/assembly/slot_pool.h"
 
 #include <check.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why slow steps and requests were slow: which are, what grew in them, what ran elsewhere, and what waited. */
+/*
+ * Why slow steps and requests were slow: which are, what grew in them, what ran elsewhere, and what
+ * waited.
+ */
 #include "trace/report/slow.h"
 
 #include <check.h>
@@ -117,7 +120,10 @@ START_TEST(growth_is_found_down_to_its_cause)
 }
 END_TEST
 
-/* Fewer than one in a hundred: p99 is typical; and one that is far slower than all others does not hide them. */
+/*
+ * Fewer than one in a hundred: p99 is typical; and one that is far slower than all others does not
+ * hide them.
+ */
 START_TEST(few_slow_ones_are_found)
 {
 	int64_t at_ns = add_requests(0, 4000, 500);
@@ -231,7 +237,10 @@ END_TEST
 
 /* --- meanwhile ----------------------------------------------------------------------------- */
 
-/* Requests that wait for a compaction, which runs on a thread of its own; a monitor that always runs. */
+/*
+ * Requests that wait for a compaction, which runs on a thread of its own; a monitor that always
+ * runs.
+ */
 static void add_compactions(void)
 {
 	int64_t at_ns = 0;
@@ -295,7 +304,10 @@ END_TEST
 
 /* --- what they are tied to ----------------------------------------------------------------- */
 
-/* 200 requests that wait for a compaction, which every 40th time takes 30 ms instead of 1; it sends a flow when it is done. */
+/*
+ * 200 requests that wait for a compaction, which every 40th time takes 30 ms instead of 1; it sends
+ * a flow when it is done.
+ */
 static void add_waits(bool has_flows)
 {
 	for (int i = 0; i < 200; i++) {
@@ -365,8 +377,8 @@ START_TEST(a_flow_that_comes_no_later_is_not_told)
 END_TEST
 
 /*
- * 50 async spans of 10 ms, of which one has 60: in it "evict" takes 50 ms of "decode", which has the id as argument. In the span
- * "encode" a flow's mark has it.
+ * 50 async spans of 10 ms, of which one has 60: in it "evict" takes 50 ms of "decode", which has
+ * the id as argument. In the span "encode" a flow's mark has it.
  */
 static void add_async_requests(void)
 {
@@ -436,7 +448,10 @@ static int64_t get_parse_ms(int i)
 	return 10 + i % 3 * 10;
 }
 
-/* 100 intervals of 100 ms: a request that parses, which is work, and looks up, which is waiting, for different times. */
+/*
+ * 100 intervals of 100 ms: a request that parses, which is work, and looks up, which is waiting,
+ * for different times.
+ */
 static void add_readings(bool is_known)
 {
 	plane_set_int(plane, "process_id", 7);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client's limits on an answer that comes slowly, or stops in the middle: client/capture/recording_call.h. */
+/*
+ * The client's limits on an answer that comes slowly, or stops in the middle:
+ * client/capture/recording_call.h.
+ */
 #include <arpa/inet.h>
 #include <check.h>
 #include <poll.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mode of a socket in the file system: set whatever the umask is, and never that of something else. */
+/*
+ * The mode of a socket in the file system: set whatever the umask is, and never that of something
+ * else.
+ */
 #include "lib/spawn/socket_file.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random nested spans, once assembled as a whole and once by way of a spool, in a file or in memory, in parts that are cut
- * anywhere: the same bytes.
+ * Random nested spans, once assembled as a whole and once by way of a spool, in a file or in
+ * memory, in parts that are cut anywhere: the same bytes.
  */
 #include "daemon/pipeline/assembly/spool.h"
 
@@ -63,7 +63,10 @@ START_TEST(gives_the_same_trace_as_memory)
 		span_trees_fill(log_add(100 + i, "worker"), (uint64_t)i * 1000, 15000, _i % 2 == 0);
 	expected = assemble_in_memory(&n_expected);
 	spooled_begin();
-	/* The first thread stays in memory, half of the time: its names come last, which is the order of such lines. */
+	/*
+	 * The first thread stays in memory, half of the time: its names come last, which is the
+	 * order of such lines.
+	 */
 	for (int i = _i % 2; i < N_LOGS; i++)
 		spooled_put(logs.drain.logs[i], max_parts[_i % 5]);
 	spooled_assemble();

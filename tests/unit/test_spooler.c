@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A spooler in memory: what it reads it writes over, alone or with a second thread. The bytes are those of what is assembled
- * as a whole.
+ * A spooler in memory: what it reads it writes over, alone or with a second thread. The bytes are
+ * those of what is assembled as a whole.
  */
 #include "daemon/pipeline/assembly/spooler.h"
 

@@ -65,7 +65,10 @@ START_TEST(same_stacks_are_one)
 }
 END_TEST
 
-/* Each track costs what it has, not what the largest one had: a file may have a million of one span each. */
+/*
+ * Each track costs what it has, not what the largest one had: a file may have a million of one span
+ * each.
+ */
 START_TEST(small_tracks_are_cheap_after_a_large_one)
 {
 	add_stacks(10000);

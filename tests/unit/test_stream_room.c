@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Room for messages: what came back is lent again, more is there when none has, and what is lent outlives the stream. */
+/*
+ * Room for messages: what came back is lent again, more is there when none has, and what is lent
+ * outlives the stream.
+ */
 #include "daemon/serve/message/stream_room.h"
 
 #include <check.h>

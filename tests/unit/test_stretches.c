@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of chance: what they say of known samples, and how often they are wrong where there is nothing to find. */
+/*
+ * Tests of chance: what they say of known samples, and how often they are wrong where there is
+ * nothing to find.
+ */
 #include "trace/report/stretches.h"
 
 #include <check.h>
@@ -236,8 +239,8 @@ static double draw_normal(void)
 }
 
 /*
- * Spans whose logarithms are normal, at random times, of which |n| is expected: each remembers |memory| of the one before, as of a
- * machine that is busy for a while.
+ * Spans whose logarithms are normal, at random times, of which |n| is expected: each remembers
+ * |memory| of the one before, as of a machine that is busy for a while.
  */
 static void put_noise(struct stretches *s, int n, double memory)
 {

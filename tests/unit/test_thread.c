@@ -215,7 +215,10 @@ END_TEST
 
 static int n_interrupting;
 
-/* In place of libc's: a thread asks for its name on its way to its ring, where a handler may annotate, too. */
+/*
+ * In place of libc's: a thread asks for its name on its way to its ring, where a handler may
+ * annotate, too.
+ */
 int prctl(int option, ...)
 {
 	va_list ap;

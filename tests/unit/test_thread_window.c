@@ -25,8 +25,8 @@ static unsigned pick(unsigned n)
 }
 
 /*
- * Entries that begin from |first| on, mostly without extra slots, all of which would be earlier, as would what lies behind
- * the log. Returns the first start.
+ * Entries that begin from |first| on, mostly without extra slots, all of which would be earlier, as
+ * would what lies behind the log. Returns the first start.
  */
 static uint64_t fill(struct thread_log *log, unsigned n_slots, uint64_t first)
 {

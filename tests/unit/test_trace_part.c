@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How large the parts of a trace are: as a host daemon asks for them, so that those of all its streams have room in its memory. */
+/*
+ * How large the parts of a trace are: as a host daemon asks for them, so that those of all its
+ * streams have room in its memory.
+ */
 #include "daemon/serve/message/trace_part.h"
 
 #include <check.h>

@@ -183,7 +183,10 @@ START_TEST(names_at_run_time_are_compared_too)
 }
 END_TEST
 
-/* Longer than a record says: in a slot of its own; shorter than any bound that the record cannot say, not. */
+/*
+ * Longer than a record says: in a slot of its own; shorter than any bound that the record cannot
+ * say, not.
+ */
 START_TEST(a_span_may_take_an_hour)
 {
 	struct slot duration = {{slot_word0(0, SLOT_DURATION, 0), 3600 * (uint64_t)NS_PER_S}};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of a process's use: of this one, and of one under a fake /proc whose numbers are known. */
+/*
+ * Samples of a process's use: of this one, and of one under a fake /proc whose numbers are known.
+ */
 #include "daemon/pipeline/usage/usage.h"
 
 #include <check.h>

@@ -135,7 +135,10 @@ static bool is_derived(const char *name)
 	return t->is_derived;
 }
 
-/* XLA's ids for them are 0xdeadbeef and 389 more, of 32 bits, which are a negative number with a sign. */
+/*
+ * XLA's ids for them are 0xdeadbeef and 389 more, of 32 bits, which are a negative number with a
+ * sign.
+ */
 START_TEST(lines_with_reserved_ids_are_derived)
 {
 	static const struct {
@@ -231,7 +234,10 @@ START_TEST(a_thread_that_two_servers_saw_is_one_row)
 }
 END_TEST
 
-/* The first track of a thread is one of the plane that tells the ids: any other might be a second one itself. */
+/*
+ * The first track of a thread is one of the plane that tells the ids: any other might be a second
+ * one itself.
+ */
 START_TEST(ids_tell_of_threads_of_their_own_plane)
 {
 	plane_set_int(plane, "process_id", 4242);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When the worker gives the rings' memory back. Its sleep is the end of the program here, and nobody answers orders: linked with -Wl,--wrap of
- * orders_begin, orders_end, rights_check, target_await_end, target_hold, target_rehearse_end and target_wait.
+ * When the worker gives the rings' memory back. Its sleep is the end of the program here, and
+ * nobody answers orders: linked with -Wl,--wrap of orders_begin, orders_end, rights_check,
+ * target_await_end, target_hold, target_rehearse_end and target_wait.
  */
 #include "daemon/worker.h"
 

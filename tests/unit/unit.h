@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The main function of a unit test: a table of its tests, which run with the library check, each in a process of its own.
+ * The main function of a unit test: a table of its tests, which run with the library check, each in
+ * a process of its own.
  *
- *	static const struct unit_test tests[] = {
- *		UNIT_TEST(drops_when_full),
- *		UNIT_LOOP(reads_each_row, sizeof rows / sizeof *rows),
- *		{NULL},
- *	};
+ * 	static const struct unit_test tests[] = {
+ * 		UNIT_TEST(drops_when_full),
+ * 		UNIT_LOOP(reads_each_row, sizeof rows / sizeof *rows),
+ * 		{NULL},
+ * 	};
  *
- *	UNIT_MAIN("ring", .set_up = set_up, .tear_down = tear_down, .tests = tests)
+ * 	UNIT_MAIN("ring", .set_up = set_up, .tear_down = tear_down, .tests = tests)
  */
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H

@@ -3,7 +3,10 @@
 #ifndef TESTS_UNIT_UNIX_LISTEN_H
 #define TESTS_UNIT_UNIX_LISTEN_H
 
-/* Owner: the descriptor, and the file |path|, are the caller's. Fails the test where there can be none. */
+/*
+ * Owner: the descriptor, and the file |path|, are the caller's. Fails the test where there can be
+ * none.
+ */
 int unix_listen(const char *path);
 
 #endif

@@ -22,8 +22,9 @@ void view_add_space(const struct space *s, const char *path);
 /* Or bytes, which are copied. */
 void view_add_bytes(const void *data, size_t n, const char *path);
 /*
- * One more archive: what our server recorded of the process 4242 of the machine vm: "ours 0+10" by the thread main (42), and
- * "beside 0+1" by the thread other (43). |stock_ids|: the ids that JAX's server gives them; NULL: none are told.
+ * One more archive: what our server recorded of the process 4242 of the machine vm: "ours 0+10" by
+ * the thread main (42), and "beside 0+1" by the thread other (43). |stock_ids|: the ids that JAX's
+ * server gives them; NULL: none are told.
  */
 void view_add_ours(const char *stock_ids);
 /*
@@ -39,7 +40,10 @@ void view_fixture_forget(void);
 
 /* The only track of that name, or NULL. */
 const struct view_track *view_find_track(const char *name);
-/* The items of a track, as lines "name start+duration", e.g. "load 10+5", in a text that lives until the next call. */
+/*
+ * The items of a track, as lines "name start+duration", e.g. "load 10+5", in a text that lives
+ * until the next call.
+ */
 const char *view_list(const struct view_track *track);
 
 #endif

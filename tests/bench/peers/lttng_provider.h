@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tracepoints of peer_lttng.c, without fields, as LTTng-UST wants them declared: it reads this file many times. */
+/*
+ * The tracepoints of peer_lttng.c, without fields, as LTTng-UST wants them declared: it reads this
+ * file many times.
+ */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER proftap_bench
 

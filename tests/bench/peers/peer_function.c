@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tracers of functions: a call is a span, measured against the call of a function that nothing traces. */
+/*
+ * For tracers of functions: a call is a span, measured against the call of a function that nothing
+ * traces.
+ */
 #include "tests/bench/peers/peer.h"
 #include "tests/bench/peers/traced.h"
 
