@@ -333,7 +333,9 @@ void stock_servers_identify(struct stock_servers *s, pid_t pid)
 			server_describe(&s->v[i]);
 }
 
-/* --- Asking ------------------------------------------------------------------------------------ */
+/*
+ * --- Asking ------------------------------------------------------------------------------------
+ */
 
 /*
  * The call of Monitor is written by hand, because starting gRPC and its threads would cost more

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks of NVIDIA's driver and its libraries, of the plug-in that records CUDA, and of the driver's
- * modes and counters; see gpu.h. The plug-in is looked for in libproftap's folders
+ * Checks of NVIDIA's driver and its libraries, of the plug-in that records CUDA, and of the
+ * driver's modes and counters; see gpu.h. The plug-in is looked for in libproftap's folders
  * (lib/collect/plugin.c).
  */
 #include "client/doctor/gpu.h"

@@ -12,11 +12,14 @@
  */
 int spool_place_open(const char *dir, const char **place);
 /*
- * A file without a name in |dir| that linkat() can give one. Returns a descriptor, or a negative errno: not every file system
- * can do that.
+ * A file without a name in |dir| that linkat() can give one. Returns a descriptor, or a negative
+ * errno: not every file system can do that.
  */
 int spool_place_open_linkable(const char *dir);
-/* Returns the limit of the file |fd|: half of the free space of its disk, since others need space, too. */
+/*
+ * Returns the limit of the file |fd|: half of the free space of its disk, since others need space,
+ * too.
+ */
 uint64_t spool_place_find_room(int fd);
 
 #endif

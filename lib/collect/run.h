@@ -62,8 +62,8 @@ static inline bool collect_run_is_over(const struct collect_run *run)
 extern const struct ptap_collector_services collector_services;
 
 /*
- * From here on the services serve |run|, which is filled; NULL: no run. One run at a time. Called on
- * the collectors' thread.
+ * From here on the services serve |run|, which is filled; NULL: no run. One run at a time. Called
+ * on the collectors' thread.
  */
 void services_serve(struct collect_run *run);
 

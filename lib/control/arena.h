@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * This process's arenas: the size and the first pages of a new one, and the rings of one whose server
- * has ended. Every function runs under the guest's lock.
+ * This process's arenas: the size and the first pages of a new one, and the rings of one whose
+ * server has ended. Every function runs under the guest's lock.
  */
 #ifndef LIB_CONTROL_ARENA_H
 #define LIB_CONTROL_ARENA_H
@@ -32,20 +32,22 @@ int arena_fill(const struct spawn *s, const struct ptap_server_options *o, uint3
 /* From now on the program's call sites hold string ids of |arena|. */
 void arena_keep_strings(struct arena *arena);
 
-/* The arena whose string ids the call sites hold; a new arena begins with its strings. NULL: none. */
+/*
+ * The arena whose string ids the call sites hold; a new arena begins with its strings. NULL: none.
+ */
 struct arena *arena_get_last(void);
 
 /*
- * Threads may still be in the middle of an annotation when their arena's server has ended. So a ring
- * that a thread has, or could still take, stays mapped for good. The rings behind the last one that was
- * taken are first marked as taken, and then unmapped.
+ * Threads may still be in the middle of an annotation when their arena's server has ended. So a
+ * ring that a thread has, or could still take, stays mapped for good. The rings behind the last one
+ * that was taken are first marked as taken, and then unmapped.
  */
 
 /* Records that |arena|, whose head is filled, is this process's, with all its rings. */
 void arena_rings_note(struct arena *arena);
 /*
- * Unmaps the rings behind the last one that was taken. |arena| is NULL or this process's last one, and
- * has no server any more. A second call does nothing.
+ * Unmaps the rings behind the last one that was taken. |arena| is NULL or this process's last one,
+ * and has no server any more. A second call does nothing.
  */
 void arena_rings_shed(struct arena *arena);
 

@@ -16,8 +16,9 @@ struct launch;
 #define HANDSHAKE_NO_SERVER 1
 
 /*
- * Makes the server of l->spawn the one that serves. 0; HANDSHAKE_NO_SERVER; or a negative errno with
- * |d|. Unless the result is 0, only the first megabyte of the arena's addresses stays reserved.
+ * Makes the server of l->spawn the one that serves. 0; HANDSHAKE_NO_SERVER; or a negative errno
+ * with |d|. Unless the result is 0, only the first megabyte of the arena's addresses stays
+ * reserved.
  */
 int handshake_make(const struct launch *l, struct diag *d);
 

@@ -91,8 +91,8 @@ static bool may_fit_smaller(const struct launch *l)
 }
 
 /*
- * Runs |make|, which makes listener and arena of l->spawn, until these fit: with fewer rings, and again
- * when a port in use may have become free. Returns the last result of |make|.
+ * Runs |make|, which makes listener and arena of l->spawn, until these fit: with fewer rings, and
+ * again when a port in use may have become free. Returns the last result of |make|.
  */
 static int launch_until_it_fits(struct launch *l, int (*make)(void *context), void *context)
 {
@@ -114,8 +114,8 @@ static int launch_until_it_fits(struct launch *l, int (*make)(void *context), vo
 /* --- a server of this process -------------------------------------------------------------- */
 
 /*
- * Nothing can be executed here, or this process may not have the server as a child; |d| says why, and
- * d->code is a negative errno.
+ * Nothing can be executed here, or this process may not have the server as a child; |d| says why,
+ * and d->code is a negative errno.
  */
 #define OWN_SERVER_IMPOSSIBLE 1
 

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fence.h"
 #include "base/clock.h"
+#include "base/fence.h"
 #include "lib/record/guest.h"
 #include "lib/record/segment.h"
 #include "lib/record/thread.h"

@@ -212,7 +212,7 @@ void ptap_impl_end(struct ptap_impl_token token)
 	finish_end(ring, token.word, depth, head, 0);
 }
 
-/* --- annotations without a duration ------------------------------------------------------ */
+/* --- annotations without a duration -------------------------------------------------------- */
 
 /*
  * Writes a point, with |number| unless that is NULL, into the ring with the guard taken. False: the

@@ -233,7 +233,7 @@ void ptap_impl_end_top(uint32_t word)
 		end_top(&thread_self, word);
 }
 
-/* --- annotations without a duration ------------------------------------------------------ */
+/* --- annotations without a duration -------------------------------------------------------- */
 
 /*
  * Instants, counters, and the marks that the server joins to flows and async spans. The marks are

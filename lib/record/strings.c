@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "lib/record/guest.h"
 #include "lib/record/emit.h"
+#include "lib/record/guest.h"
 #include "lib/record/map.h"
 #include "lib/wire/arena.h"
 
@@ -68,7 +68,10 @@ uint32_t strings_append(struct arena *arena, const char *text)
 	return at / 8u;
 }
 
-/* --- call sites ------------------------------------------------------------------------------------- */
+/*
+ * --- call sites
+ * -------------------------------------------------------------------------------------
+ */
 
 uint32_t site_register(uint32_t *kept, const char *text)
 {

@@ -22,8 +22,8 @@ enum host_request_result {
 
 struct host_request {
 	/*
-	 * The caller fills in the address and arena_bytes; the result part is the answer. |pid| is 0
-	 * where the server has no pid in this namespace.
+	 * The caller fills in the address and arena_bytes; the result part is the answer. |pid| is
+	 * 0 where the server has no pid in this namespace.
 	 */
 	struct spawn *spawn;
 	struct sockaddr_un places[HOST_REQUEST_MAX_PLACES]; /* registries, tried in this order */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A listener in the file system. A living server never loses its path to another one; a dead server's
- * path is taken over. Raw system calls only.
+ * A listener in the file system. A living server never loses its path to another one; a dead
+ * server's path is taken over. Raw system calls only.
  */
 #ifndef SPAWN_SOCKET_FILE_H
 #define SPAWN_SOCKET_FILE_H
@@ -12,16 +12,16 @@ struct spawn;
 
 /*
  * Binds s->listener to s->address, an absolute path, with the mode s->socket_mode. It replaces the
- * socket of a dead server of the same user. Negative errno: -EADDRINUSE when somebody listens there,
- * -EEXIST when it is no socket, or another user's.
+ * socket of a dead server of the same user. Negative errno: -EADDRINUSE when somebody listens
+ * there, -EEXIST when it is no socket, or another user's.
  */
 long socket_file_bind(struct spawn *s);
 
 /*
  * Gives the socket that this process has just bound to |path| the mode |mode|. It checks the file
  * first, and changes the very file that it has checked: the owner of the directory can put a link
- * there meanwhile, but not one by which another file's mode changes. Negative errno: -EEXIST when it
- * is not a socket of this user's under one name.
+ * there meanwhile, but not one by which another file's mode changes. Negative errno: -EEXIST when
+ * it is not a socket of this user's under one name.
  */
 long socket_file_set_mode(const char *path, uint32_t mode);
 

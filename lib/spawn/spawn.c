@@ -3,12 +3,12 @@
  * Starting the server process; see spawn.h.
  *
  * There are two clones with shared memory and no exit signal: the intermediate is reaped here with
- * __WCLONE, so the host sees no SIGCHLD and nothing in its own wait(); the server becomes a child of
- * init. Signals are blocked meanwhile. The caller is suspended until exec (CLONE_VFORK), and the
+ * __WCLONE, so the host sees no SIGCHLD and nothing in its own wait(); the server becomes a child
+ * of init. Signals are blocked meanwhile. The caller is suspended until exec (CLONE_VFORK), and the
  * children run on stacks of their own.
  *
- * Where clone becomes fork (valgrind, qemu-user) a mapping made in the child would not appear here. A
- * first clone that only sets a flag detects that; then the descriptors are made here and passed.
+ * Where clone becomes fork (valgrind, qemu-user) a mapping made in the child would not appear here.
+ * A first clone that only sets a flag detects that; then the descriptors are made here and passed.
  */
 #include "lib/spawn/spawn.h"
 

@@ -57,8 +57,8 @@ int spawn_run(struct spawn *s);
 
 /*
  * Runs |f| in a clone that shares the memory and not the descriptor table, all signals blocked, and
- * returns when the clone has ended. |f| makes raw system calls only. Where clone becomes fork, |f| runs
- * in the caller with |is_apart| false: it closes what it opens. 0 or a negative errno.
+ * returns when the clone has ended. |f| makes raw system calls only. Where clone becomes fork, |f|
+ * runs in the caller with |is_apart| false: it closes what it opens. 0 or a negative errno.
  */
 int spawn_run_apart(void (*f)(void *argument, bool is_apart), void *argument);
 
@@ -70,15 +70,15 @@ int spawn_explain(const struct spawn *s, const char *path, const struct ptap_ser
 int spawn_find_server(char *path, size_t size, struct diag *d);
 
 /*
- * The environment without LD_*, PROFTAP_*, GRPC_* and *_proxy. The array is malloc'ed, the strings are
- * the host's. NULL when memory ran out.
+ * The environment without LD_*, PROFTAP_*, GRPC_* and *_proxy. The array is malloc'ed, the strings
+ * are the host's. NULL when memory ran out.
  */
 char **spawn_clean_environment(void);
 
 /*
  * False after unshare(CLONE_NEWPID) or setns(): this process can start no thread any more, and the
- * first process that it clones becomes PID 1 of the new namespace, which dies with it. True where that
- * cannot be known (no /proc).
+ * first process that it clones becomes PID 1 of the new namespace, which dies with it. True where
+ * that cannot be known (no /proc).
  */
 bool pid_space_is_shared_with_children(void);
 

@@ -6,8 +6,8 @@
  *   strings         append-only: {uint32_t n_bytes; text} at multiples of 8; id = offset / 8, from 1
  *   rings           n_rings × ring_stride_bytes()
  *
- * The server trusts nothing in here: it checks seals and size, computes the layout again from n_rings
- * and ring_bytes (both bounded), copies out, then validates.
+ * The server trusts nothing in here: it checks seals and size, computes the layout again from
+ * n_rings and ring_bytes (both bounded), copies out, then validates.
  */
 #ifndef WIRE_ARENA_H
 #define WIRE_ARENA_H

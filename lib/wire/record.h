@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring holds 16-byte slots. An entry is one record slot, followed by |n_extra| slots with its name
- * (run-time names) and arguments. Zero is not a valid record, slot or string id, so memory that was
- * never written, or was punched out, is never mistaken for data.
+ * A ring holds 16-byte slots. An entry is one record slot, followed by |n_extra| slots with its
+ * name (run-time names) and arguments. Zero is not a valid record, slot or string id, so memory
+ * that was never written, or was punched out, is never mistaken for data.
  *
  *   record  word 0:  start ticks (48 bits) | kind (4) | depth (7) | n_extra (5)
  *           word 1:  duration ticks (40 bits) | string id of the name (24 bits)
@@ -25,7 +25,9 @@
 
 #define STRING_ID_BITS 24
 #define STRING_ID_MASK ((1u << STRING_ID_BITS) - 1)
-/* The name comes in the first extra slot (SLOT_NAME). No offset in the string table is this large. */
+/*
+ * The name comes in the first extra slot (SLOT_NAME). No offset in the string table is this large.
+ */
 #define STRING_ID_DYNAMIC STRING_ID_MASK
 /* The string table was full when this place was first recorded. */
 #define STRING_ID_LOST (STRING_ID_MASK - 1)

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread's ring in the arena. The thread is the only writer of everything but |tail|; the server is
- * the only reader.
+ * A thread's ring in the arena. The thread is the only writer of everything but |tail|; the server
+ * is the only reader.
  *
  *   page 0          struct ring
  *   frames          RECORD_MAX_DEPTH × struct ring_frame: arguments of spans that are open
  *   data            n_slots × struct slot, a power of two
  *
- * Order: the slots of an entry, then |head| (release), then |depth| (release). The reader loads |head|
- * (acquire) and then the slots; it stores |tail| (release) when it has copied them, the writer loads
- * |tail| (acquire) only when it has come to |limit|, and not at all while a flight recorder runs. So at any
- * instant of a crash everything below |head| is whole, and a span may be both in the ring and still open, never in
- * neither: the reader drops an open entry that began before the last record and is not below it.
+ * Order: the slots of an entry, then |head| (release), then |depth| (release). The reader loads
+ * |head| (acquire) and then the slots; it stores |tail| (release) when it has copied them, the
+ * writer loads |tail| (acquire) only when it has come to |limit|, and not at all while a flight
+ * recorder runs. So at any instant of a crash everything below |head| is whole, and a span may be
+ * both in the ring and still open, never in neither: the reader drops an open entry that began
+ * before the last record and is not below it.
  *
- * |limit| is raised before what it gives free is written (a release fence is between), so a reader that loads it behind
- * what it copied (an acquire fence is between) knows what may have been overwritten: all below |limit| less the size. The
- * data is divided into RING_SEGMENTS; of each one a mark says where its first entry begins, and how many were
- * before.
+ * |limit| is raised before what it gives free is written (a release fence is between), so a reader
+ * that loads it behind what it copied (an acquire fence is between) knows what may have been
+ * overwritten: all below |limit| less the size. The data is divided into RING_SEGMENTS; of each one
+ * a mark says where its first entry begins, and how many were before.
  */
 #ifndef WIRE_RING_H
 #define WIRE_RING_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starts and stops, in the middle of spans that another thread makes: its own server, or traces that it records itself.
- * Each span has a number. For each trace it says which had not begun when it was started, and which had ended when it
- * was stopped: a line "FIRST LAST" in the file "ranges"; the traces lie in "logs/NUMBER". Of its servers it says what it
- * has after a tenth of them and after the last: a line "DESCRIPTORS RESIDENT_KIB RESERVED_KIB MAPPINGS" in the file "figures".
- * usage: restarts servers N
+ * Starts and stops, in the middle of spans that another thread makes: its own server, or traces
+ * that it records itself. Each span has a number. For each trace it says which had not begun when
+ * it was started, and which had ended when it was stopped: a line "FIRST LAST" in the file
+ * "ranges"; the traces lie in "logs/NUMBER". Of its servers it says what it has after a tenth of
+ * them and after the last: a line "DESCRIPTORS RESIDENT_KIB RESERVED_KIB MAPPINGS" in the file
+ * "figures". usage: restarts servers N
  *        restarts traces N
  */
 #include <pthread.h>

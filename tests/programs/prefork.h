@@ -4,8 +4,8 @@
 #define TESTS_PROGRAMS_PREFORK_H
 
 /*
- * KIND: forks a child of that kind and answers with its pid (with that of its child for "nested"). Each lives
- * until it is killed, and ends with its life's limit.
+ * KIND: forks a child of that kind and answers with its pid (with that of its child for "nested").
+ * Each lives until it is killed, and ends with its life's limit.
  *   steady    spans "job" and samples of "jobs", one each millisecond
  *   thread    the same, forked by a thread other than the main one
  *   nested    the child annotates once, and its own child is a steady one

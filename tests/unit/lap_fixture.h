@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings that last for laps of the clock: whatever comes of them has the time that it had. For tests that are linked with
- * -Wl,--wrap of clock_pair_read and guest_read_clock, which are the clock here (players.h moves it), and of orders_begin and
- * orders_end: nobody answers them.
+ * Recordings that last for laps of the clock: whatever comes of them has the time that it had. For
+ * tests that are linked with -Wl,--wrap of clock_pair_read and guest_read_clock, which are the
+ * clock here (players.h moves it), and of orders_begin and orders_end: nobody answers them.
  */
 #ifndef TESTS_UNIT_LAP_FIXTURE_H
 #define TESTS_UNIT_LAP_FIXTURE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a program's collectors are asked, and what is believed of what they say. The program is this test. Linked with
- * -Wl,--wrap=mapped_look_begin.
+ * When a program's collectors are asked, and what is believed of what they say. The program is this
+ * test. Linked with -Wl,--wrap=mapped_look_begin.
  */
 #include "daemon/pipeline/recording/collecting.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings of threads that are gone, while they overwrite their oldest: kept, bounded, and counted to the entry. Linked with
- * -Wl,--wrap=ring_picture_take.
+ * Rings of threads that are gone, while they overwrite their oldest: kept, bounded, and counted to
+ * the entry. Linked with -Wl,--wrap=ring_picture_take.
  */
 #include "daemon/pipeline/drain/ended_threads.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How long what a dead program left is held, and how often it is looked whether it still is to be.
- */
+/* For how long a dead program's data is held, and how often the hold is checked. */
 #include "daemon/serve/session/hold.h"
 
 #include <check.h>

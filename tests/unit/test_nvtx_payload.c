@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NVTX's extended payloads: what a program says of a layout, and what becomes of bytes in it. */
+#define PTAP_IMPL_BUILDING
 #include <check.h>
 #include <string.h>
 

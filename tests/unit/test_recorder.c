@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Children of a program with a flight recorder, when they are gone; and whether it holds anything. Nobody answers orders here: linked with
- * -Wl,--wrap of orders_begin, orders_end, orders_start_newcomers and target_hold.
+ * Children of a program with a flight recorder, when they are gone; and whether it holds anything.
+ * Nobody answers orders here: linked with -Wl,--wrap of orders_begin, orders_end,
+ * orders_start_newcomers and target_hold.
  */
 #include "daemon/pipeline/recording/recorder.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a capture, while its last records are encoded: the flight recorder is looked after, as it is before. Linked with
- * -Wl,--wrap of assembly_spool, which takes as long as a test wants, and of what lap_fixture.h says.
+ * The end of a capture, while its last records are encoded: the flight recorder is looked after, as
+ * it is before. Linked with -Wl,--wrap of assembly_spool, which takes as long as a test wants, and
+ * of what lap_fixture.h says.
  */
 #include "daemon/pipeline/recording/recording.h"
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/codec/arg_json.h"
 #include "base/grow.h"
 #include "base/utf8.h"
+#include "trace/codec/arg_json.h"
 #include "trace/codec/perfetto_fields.h"
 
 uint8_t *packets_reserve(struct packets *p, size_t n)

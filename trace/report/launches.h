@@ -33,8 +33,8 @@ struct launcher_list {
 };
 
 /*
- * Reads |g|'s view again if it has devices. 0, or a negative errno with |d|; call launcher_list_deinit()
- * in any case.
+ * Reads |g|'s view again if it has devices. 0, or a negative errno with |d|; call
+ * launcher_list_deinit() in any case.
  */
 int launcher_list_make(const struct digest *g, struct launcher_list *out, struct diag *d);
 void launcher_list_deinit(struct launcher_list *l);

@@ -187,8 +187,9 @@ static int describe_process(struct assembly *as, const struct assemble_input *in
 }
 
 /*
- * Adds the ids that JAX's profiler server gives the threads, if the program may have one: lines "LINE ID". They tell which thread of its
- * recordings is which of ours. Other programs' traces have none, because an id is an address in the program's memory.
+ * Adds the ids that JAX's profiler server gives the threads, if the program may have one: lines
+ * "LINE ID". They tell which thread of its recordings is which of ours. Other programs' traces have
+ * none, because an id is an address in the program's memory.
  */
 static int add_stock_ids(
 	struct assembly *as, const struct assemble_input *in, const int64_t *line_ids)
@@ -243,7 +244,10 @@ static int add_all_losses(const struct assembly *as, const struct assemble_input
 	return losses_add(in->drain, &seen, plane, space);
 }
 
-/* Notes the gaps in which records were lost. Before the rings are complete there is a gap, too, unless it was not asked for. */
+/*
+ * Notes the gaps in which records were lost. Before the rings are complete there is a gap, too,
+ * unless it was not asked for.
+ */
 static void note_gaps(struct assembly *as, const struct assemble_input *in)
 {
 	uint64_t complete = windows_find_complete(in);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a plane of the trace model from raw slots: validates them, and finds names, times and order. */
+/*
+ * Makes a plane of the trace model from raw slots: validates them, and finds names, times and
+ * order.
+ */
 #ifndef DAEMON_ASSEMBLE_H
 #define DAEMON_ASSEMBLE_H
 
@@ -13,15 +16,16 @@ struct space;
 struct timeline;
 
 /*
- * Ids of lines, each unique in its plane. Trace viewer looks at the lower 32 bits only. In these, ids of threads are below 2^30
- * and ids of async spans above.
+ * Ids of lines, each unique in its plane. Trace viewer looks at the lower 32 bits only. In these,
+ * ids of threads are below 2^30 and ids of async spans above.
  */
 
 #define LINE_ID_FIRST_ASYNC (INT64_C(1) << 30)
 
 /*
- * Sets *out to the ids of the lines of |drain|'s logs, in their order: the thread's tid, and for each earlier thread of the same tid
- * 2^22 more, which is beyond all tids. Owner: *out belongs to the caller (free). 0 or -ENOMEM.
+ * Sets *out to the ids of the lines of |drain|'s logs, in their order: the thread's tid, and for
+ * each earlier thread of the same tid 2^22 more, which is beyond all tids. Owner: *out belongs to
+ * the caller (free). 0 or -ENOMEM.
  */
 int line_id_make(const struct drain *drain, int64_t **out);
 
@@ -31,14 +35,15 @@ struct assemble_input {
 	struct timeline *timeline;
 	uint64_t earliest_ticks; /* no record of the capture ended before */
 	uint64_t start_ticks; /* records that began earlier are left out */
-	uint64_t
-		window_ticks; /* async spans without a begin are cut here; may be later than the start */
+	/* async spans without a begin are cut here; may be later than the start */
+	uint64_t window_ticks;
 	uint64_t stop_ticks;
 	int64_t stop_ns; /* the same instant, since the first pair of |timeline| */
 	int64_t start_unix_ns; /* Unix time at the first pair of |timeline| */
 	bool goes_on; /* the recording goes on in another part */
 	uint64_t ended_ticks; /* the process had ended by then; 0: not before the stop */
-	int64_t end_ns; /* since the first pair of |timeline|: later records are left out; 0: none are */
+	/* since the first pair of |timeline|: later records are left out; 0: none are */
+	int64_t end_ns;
 	struct async_carry
 		*carry; /* goes from part to part of a session; NULL: there is one part */
 	uint64_t settled_ticks; /* later marks of async spans belong to the next part */
@@ -53,12 +58,15 @@ struct assemble_input {
 /* The time at which open spans of the process are cut. */
 uint64_t assemble_find_cut(const struct assemble_input *in);
 
-/* Converts |ticks| to time since the first pair. Spans that are cut at in->stop_ticks end at in->stop_ns. */
+/*
+ * Converts |ticks| to time since the first pair. Spans that are cut at in->stop_ticks end at
+ * in->stop_ns.
+ */
 int64_t assemble_find_end_ns(const struct assemble_input *in, uint64_t ticks);
 
 /*
- * Adds the process's plane with a line per thread and per counter, and lines for the async spans, to
- * |space|, with losses as plane stats and as warnings. 0, -ENOMEM or -ECANCELED.
+ * Adds the process's plane with a line per thread and per counter, and lines for the async spans,
+ * to |space|, with losses as plane stats and as warnings. 0, -ENOMEM or -ECANCELED.
  */
 int assemble_host_plane(const struct assemble_input *in, struct space *space);
 

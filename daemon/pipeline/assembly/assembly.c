@@ -21,7 +21,10 @@
 #include "daemon/target/timeline.h"
 #include "trace/model/space.h"
 
-/* Slots that are spooled at a time: these, their events and bytes stay in a core's own cache, 1.3 MB. */
+/*
+ * Slots that are spooled at a time: these, their events and bytes stay in a core's own cache, 1.3
+ * MB.
+ */
 #define PART_SLOTS (16u << 10)
 
 /* Bytes of a counter's sample, and of a mark of an async span, until its line is made. */
@@ -100,7 +103,10 @@ struct assembly *assembly_free(struct assembly *as)
 
 /* --- entries of threads ------------------------------------------------------------------- */
 
-/* Two ways to find the same instant can differ by a nanosecond, and then spans that are cut there would not nest. */
+/*
+ * Two ways to find the same instant can differ by a nanosecond, and then spans that are cut there
+ * would not nest.
+ */
 static int64_t find_end_ns(const struct assembly *as, const struct entry *e)
 {
 	uint64_t end = e->start + e->duration;
@@ -177,7 +183,10 @@ static int add_span(struct assembly *as, struct entry *e, int64_t start_ns, uint
 	return r;
 }
 
-/* --- entries of devices ---------------------------------------------------------------------------- */
+/*
+ * --- entries of devices
+ * ----------------------------------------------------------------------------
+ */
 
 /* "cuGraphLaunch (CudaGraph:7)" */
 static uint32_t name_graph_launch(struct assembly *as, uint32_t name, uint32_t graph)
@@ -299,7 +308,10 @@ static size_t choose_era(struct assembly *as, size_t at, size_t end)
 	return as->n_eras && as->eras->end < end ? as->eras->end : end;
 }
 
-/* Counts the entries from |at| on, whose time is unknown, and adds those of devices. Returns the end of the last one. */
+/*
+ * Counts the entries from |at| on, whose time is unknown, and adds those of devices. Returns the
+ * end of the last one.
+ */
 static size_t pass_undated(
 	struct assembly *as, const struct slot *slots, size_t n_slots, size_t at, size_t end)
 {
@@ -314,7 +326,9 @@ static size_t pass_undated(
 	return at;
 }
 
-/* Adds entries from |at| on, of |n_wanted| slots or a little more. Returns the end of the last one. */
+/*
+ * Adds entries from |at| on, of |n_wanted| slots or a little more. Returns the end of the last one.
+ */
 static size_t add_entries(
 	struct assembly *as, const struct slot *slots, size_t n_slots, size_t at, size_t n_wanted)
 {

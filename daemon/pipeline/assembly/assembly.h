@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An assembly makes the plane of one process. Raw slots go in, either all when the recording has ended or a part at a time
- * while it lasts; in the second case the events of threads go to a spool at once.
+ * An assembly makes the plane of one process. Raw slots go in, either all when the recording has
+ * ended or a part at a time while it lasts; in the second case the events of threads go to a spool
+ * at once.
  *
  * Threads: one at a time.
  */
@@ -39,10 +40,11 @@ struct assembly {
 	const struct era *eras; /* borrowed: |n_eras| of them, from the present one on */
 	size_t n_eras;
 	uint64_t start_ticks; /* records that began earlier are left out */
-	uint64_t
-		cut_ticks; /* spans that end there were cut, and all end at |cut_ns|; 0: not known yet */
+	/* spans that end there were cut, and all end at |cut_ns|; 0: not known yet */
+	uint64_t cut_ticks;
 	int64_t cut_ns;
-	int64_t end_ns; /* later records are left out, and spans are cut there; INT64_MAX at first */
+	/* later records are left out, and spans are cut there; INT64_MAX at first */
+	int64_t end_ns;
 	struct timeline *timeline;
 	struct plane *plane;
 	struct texts texts;
@@ -71,7 +73,10 @@ struct assembly {
 	int error; /* -ENOMEM, and stays so, or -ECANCELED */
 };
 
-/* |target| is borrowed. No record ended before |earliest_ticks|. Owner: *out belongs to the caller. 0 or -ENOMEM. */
+/*
+ * |target| is borrowed. No record ended before |earliest_ticks|. Owner: *out belongs to the caller.
+ * 0 or -ENOMEM.
+ */
 int assembly_new(struct target *target, uint64_t earliest_ticks, uint64_t start_ticks,
 	struct assembly **out);
 /* Allows events to be spooled from here on; both are borrowed. */
@@ -83,19 +88,23 @@ struct assembly *assembly_free(struct assembly *as); /* NULL ok; returns NULL */
 /* Sets the eras of the slots that are added next, and only of those. Borrowed. */
 void assembly_set_eras(struct assembly *as, const struct era *eras, size_t n_eras);
 
-/* Decodes |slots|. Events go to as->events in the order of their ends, other entries to their tables. 0 or as->error. */
+/*
+ * Decodes |slots|. Events go to as->events in the order of their ends, other entries to their
+ * tables. 0 or as->error.
+ */
 int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots);
 
 /*
- * Adds, after the slots of a thread, its spans that were open at |stop_ticks|. They are cut at |cut_ticks|, or earlier if the thread ended
- * earlier. The innermost comes first, as if they ended now.
+ * Adds, after the slots of a thread, its spans that were open at |stop_ticks|. They are cut at
+ * |cut_ticks|, or earlier if the thread ended earlier. The innermost comes first, as if they ended
+ * now.
  */
 int assembly_add_open(
 	struct assembly *as, const struct thread_log *log, uint64_t stop_ticks, uint64_t cut_ticks);
 
 /*
- * Works as assembly_add() for a thread whose events go to |track| in as->spool. With as->gives_slots the spool, which got the slots by
- * spool_take_used(), is told how many were read.
+ * Works as assembly_add() for a thread whose events go to |track| in as->spool. With
+ * as->gives_slots the spool, which got the slots by spool_take_used(), is told how many were read.
  */
 int assembly_spool(
 	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The marks of async spans that one part of a session leaves to the next: begins that are open at its end, and
- * marks that came while its rings were emptied one after the other, when marks of other threads may still be missing.
+ * The marks of async spans that one part of a session leaves to the next: begins that are open at
+ * its end, and marks that came while its rings were emptied one after the other, when marks of
+ * other threads may still be missing.
  *
  * Threads: one at a time.
  */
@@ -16,7 +17,10 @@
 
 struct trace_stat;
 
-/* Bytes of one process's marks and names. Marks beyond it are not carried, so their spans end in two halves. */
+/*
+ * Bytes of one process's marks and names. Marks beyond it are not carried, so their spans end in
+ * two halves.
+ */
 #define ASYNC_CARRY_MAX_BYTES (4u << 20)
 /* Arguments of one mark: an entry has no more. */
 #define ASYNC_CARRY_MAX_ARGS 31u
@@ -27,8 +31,8 @@ struct async_mark {
 	uint64_t number; /* in the order of the records: orders marks of one thread at one tick */
 	uint32_t name; /* index into the names of its holder */
 	uint32_t args; /* index + 1 into the arguments of its holder; 0: none */
-	uint32_t
-		thread; /* number, in this part, of the thread that recorded it; 0: it came from an earlier part */
+	/* number, in this part, of the thread that recorded it; 0: it came from an earlier part */
+	uint32_t thread;
 	bool is_end;
 };
 
@@ -47,12 +51,15 @@ struct async_carry {
 /* Empties it. */
 void async_carry_deinit(struct async_carry *c);
 /*
- * Adds |mark|, whose name is |name|, with |args| up to the one with is_last (NULL: none), whose names and texts are in
- * |stat_names|. 0, also when there is no more room, or -ENOMEM.
+ * Adds |mark|, whose name is |name|, with |args| up to the one with is_last (NULL: none), whose
+ * names and texts are in |stat_names|. 0, also when there is no more room, or -ENOMEM.
  */
 int async_carry_add(struct async_carry *c, const struct async_mark *mark, const char *name,
 	const struct trace_stat *args, const struct names *stat_names);
-/* Copies the |*n| arguments of |mark|, one of |c|'s, at most ASYNC_CARRY_MAX_ARGS, with names and texts in |stat_names|. 0 or -ENOMEM. */
+/*
+ * Copies the |*n| arguments of |mark|, one of |c|'s, at most ASYNC_CARRY_MAX_ARGS, with names and
+ * texts in |stat_names|. 0 or -ENOMEM.
+ */
 int async_carry_get_args(const struct async_carry *c, const struct async_mark *mark,
 	struct names *stat_names, struct trace_stat *args, uint32_t *n);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Async spans; see asyncs.h. The marks are sorted by name, id and time. In each group of one name and id an end takes the
- * latest open begin. An end that is the first mark of its group belongs to a begin before the
- * capture, unless marks are missing.
+ * Async spans; see asyncs.h. The marks are sorted by name, id and time. In each group of one name
+ * and id an end takes the latest open begin. An end that is the first mark of its group belongs to
+ * a begin before the capture, unless marks are missing.
  */
 #include "daemon/pipeline/assembly/asyncs.h"
 
@@ -30,8 +30,10 @@ struct async_matcher {
 	size_t n_spans;
 	size_t *open; /* open begins of the present group, as indices of marks; the latest last */
 	size_t n_open;
-	bool is_used_once; /* each id of the name was: no missing mark can lie between a begin and an end */
-	bool is_of_one_thread; /* the group is: none of the oldest marks, which may be missing, can lie there */
+	/* each id of the name was: no missing mark can lie between a begin and an end */
+	bool is_used_once;
+	/* the group is: none of the oldest marks, which may be missing, can lie there */
+	bool is_of_one_thread;
 };
 
 void asyncs_deinit(struct asyncs *a)
@@ -132,7 +134,10 @@ static int take_carried_marks(struct asyncs *a, struct async_carry *carry, struc
 	return r;
 }
 
-/* Leaves marks after |settled_ticks| to the next part: other threads' marks of that time may be missing here. */
+/*
+ * Leaves marks after |settled_ticks| to the next part: other threads' marks of that time may be
+ * missing here.
+ */
 static int carry_late_marks(struct asyncs *a, uint64_t settled_ticks, struct async_carry *carry,
 	const struct plane *plane)
 {
@@ -211,7 +216,10 @@ static int join_marks(
 	return add_span(b, &span, latest->ticks, end->ticks);
 }
 
-/* Handles an end without an open begin. |before| is the mark of its group before it; NULL: it is the first. */
+/*
+ * Handles an end without an open begin. |before| is the mark of its group before it; NULL: it is
+ * the first.
+ */
 static int handle_lone_end(
 	struct async_matcher *b, const struct async_mark *before, const struct async_mark *end)
 {
@@ -344,9 +352,10 @@ static int match_all(struct async_matcher *b)
 /* --- lines -------------------------------------------------------------------------------- */
 
 /*
- * Sorted by name and start, each span goes to the first line of its name that is free. More lines would tell a person nothing. Spans for
- * which none is free share one more line of their name, on which they overlap: readers know that async spans do, and count them
- * all. So none is left out, and a backlog of 5,000 requests is 256 lines.
+ * Sorted by name and start, each span goes to the first line of its name that is free. More lines
+ * would tell a person nothing. Spans for which none is free share one more line of their name, on
+ * which they overlap: readers know that async spans do, and count them all. So none is left out,
+ * and a backlog of 5,000 requests is 256 lines.
  */
 #define MAX_LINES_OF_NAME 255
 #define MAX_LINES 4096
@@ -371,7 +380,9 @@ static int compare_async_spans(const void *left, const void *right)
 	return a->duration_ns > b->duration_ns ? -1 : a->duration_ns < b->duration_ns;
 }
 
-/* Returns the first of |*n_lines| lines that is free at |start_ns|, or one more, or the shared one. */
+/*
+ * Returns the first of |*n_lines| lines that is free at |start_ns|, or one more, or the shared one.
+ */
 static int choose_line(
 	const struct line_builder *b, const int64_t *ends_ns, int *n_lines, int64_t start_ns)
 {
@@ -384,8 +395,8 @@ static int choose_line(
 }
 
 /*
- * Chooses the lines of |n| spans of one name; |counts| becomes the number of spans on each, 0 for unused lines. 0 or
- * -ECANCELED.
+ * Chooses the lines of |n| spans of one name; |counts| becomes the number of spans on each, 0 for
+ * unused lines. 0 or -ECANCELED.
  */
 static int choose_lines(
 	struct line_builder *b, const struct trace_event *spans, size_t n, size_t *counts)

@@ -31,8 +31,8 @@ int counters_add(
 	struct counter_table *c, const struct plane *plane, const struct trace_event *event);
 
 /*
- * Adds a line "_counters_" for each counter, which keeps its samples together and in order. 0, -ENOMEM or -ECANCELED
- * (|cancel|, NULL ok).
+ * Adds a line "_counters_" for each counter, which keeps its samples together and in order. 0,
+ * -ENOMEM or -ECANCELED (|cancel|, NULL ok).
  */
 int counters_add_lines(
 	const struct counter_table *c, struct plane *plane, const _Atomic int *cancel);
@@ -47,7 +47,10 @@ struct counter_drawing {
 	struct counter_table counters;
 };
 
-/* The recording ran from |start_ns| to |stop_ns|, on the clock of the samples. All functions return 0 or -ENOMEM. */
+/*
+ * The recording ran from |start_ns| to |stop_ns|, on the clock of the samples. All functions return
+ * 0 or -ENOMEM.
+ */
 int counter_drawing_init(
 	struct counter_drawing *g, struct plane *plane, int64_t start_ns, int64_t stop_ns);
 int counter_drawing_begin(struct counter_drawing *g, const char *name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A delivery is a trace on its way out: encoded bytes, whose number is known before the first one is read. They are read once, from front to back.
+ * A delivery is a trace on its way out: encoded bytes, whose number is known before the first one
+ * is read. They are read once, from front to back.
  *
  * Threads: none inside; one owner at a time, which need not be the thread that made it.
  */
@@ -23,12 +24,15 @@ struct xspace_gaps;
 /* Takes |chunks|, also on failure. Owner: *out belongs to the caller. 0 or -ENOMEM. */
 int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out);
 /*
- * The same for the output of xspace_encode_around(): the lines' stores are tracks of |spool|, which is finished and is held
- * from here on. |gaps| is not taken.
+ * The same for the output of xspace_encode_around(): the lines' stores are tracks of |spool|, which
+ * is finished and is held from here on. |gaps| is not taken.
  */
 int delivery_new_from_spool(struct chunks *chunks, const struct xspace_gaps *gaps,
 	struct spool *spool, struct delivery **out);
-/* Makes a delivery of all bytes of |spool|, which is finished and is held from here on. 0 or -ENOMEM. */
+/*
+ * Makes a delivery of all bytes of |spool|, which is finished and is held from here on. 0 or
+ * -ENOMEM.
+ */
 int delivery_new_from_file(struct spool *spool, struct delivery **out);
 /* The same for a graft of the spool's bytes. Takes the frame of |graft|. */
 int delivery_new_from_graft(struct graft *graft, struct spool *spool, struct delivery **out);
@@ -40,32 +44,36 @@ struct delivery *delivery_free(struct delivery *d); /* NULL ok; returns NULL */
 uint64_t delivery_get_bytes(const struct delivery *d);
 
 /*
- * Reads at most |n| bytes. Returns their number, 0 at the end, or a negative errno when the disk that holds them
- * failed. Fewer than |n| are not the end.
+ * Reads at most |n| bytes. Returns their number, 0 at the end, or a negative errno when the disk
+ * that holds them failed. Fewer than |n| are not the end.
  */
 ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n);
 
 /*
- * Appends at most |n| of the next bytes to |to| without a copy, if they lie in memory in a row and are many. Returns their number;
- * 0: the caller must read them.
+ * Appends at most |n| of the next bytes to |to| without a copy, if they lie in memory in a row and
+ * are many. Returns their number; 0: the caller must read them.
  */
 size_t delivery_lend(struct delivery *d, size_t n, struct chunks *to);
 
 /* Reads exactly |n| bytes. 0, or a negative errno: -EIO when there are fewer. */
 int delivery_read_all(struct delivery *d, uint8_t *to, size_t n);
 
-/* Reads and decodes all of |d|. Owner: *out belongs to the caller. 0 or a negative errno: as above, or -EBADMSG. */
+/*
+ * Reads and decodes all of |d|. Owner: *out belongs to the caller. 0 or a negative errno: as above,
+ * or -EBADMSG.
+ */
 int delivery_decode(struct delivery *d, struct space **out);
 
 /*
- * Writes what was not read yet to |dir|, in which nothing was written yet. If that begins with the whole file of a spool
- * that can be linked there (spool_new_linkable()), the file is linked and not copied. 0, or a negative errno with |diag|.
+ * Writes what was not read yet to |dir|, in which nothing was written yet. If that begins with the
+ * whole file of a spool that can be linked there (spool_new_linkable()), the file is linked and not
+ * copied. 0, or a negative errno with |diag|.
  */
 int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag);
 
 /*
- * Moves all bytes behind |to| without a copy; a spool is mapped for that. Nothing must have been read before of a
- * delivery from a spool. An error stays in |to|.
+ * Moves all bytes behind |to| without a copy; a spool is mapped for that. Nothing must have been
+ * read before of a delivery from a spool. An error stays in |to|.
  */
 void delivery_take_chunks(struct delivery *d, struct chunks *to);
 

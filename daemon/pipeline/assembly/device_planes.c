@@ -226,7 +226,10 @@ static int add_device_lines(
 	return r;
 }
 
-/* Adds the |n| places of one device to its plane, and to the plane beside it, which is made if it has any. */
+/*
+ * Adds the |n| places of one device to its plane, and to the plane beside it, which is made if it
+ * has any.
+ */
 static int add_device_plane(
 	struct device_plane_builder *d, const struct device_place *places, size_t n)
 {
@@ -259,7 +262,8 @@ static int add_device_planes(struct device_plane_builder *d)
 }
 
 /*
- * In a session, records belong to the part in which they came. Where the recording ends, records that began after the end are left out.
+ * In a session, records belong to the part in which they came. Where the recording ends, records
+ * that began after the end are left out.
  */
 static struct device_scope find_scope(
 	const struct assembly *as, const struct assemble_input *in, const struct plane *host)

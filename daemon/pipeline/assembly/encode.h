@@ -17,8 +17,9 @@ struct encode_request {
 };
 
 /*
- * A trace beyond |max_bytes| loses as many of its oldest runs as it must, and gets a warning. |*n_left_out| is the
- * number of their events. Owner: *out belongs to the caller. 0, -ENOMEM or -ECANCELED.
+ * A trace beyond |max_bytes| loses as many of its oldest runs as it must, and gets a warning.
+ * |*n_left_out| is the number of their events. Owner: *out belongs to the caller. 0, -ENOMEM or
+ * -ECANCELED.
  */
 int encode(const struct encode_request *request, struct delivery **out, uint64_t *n_left_out);
 

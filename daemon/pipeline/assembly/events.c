@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events; see events.h. One backward pass with a stack makes the order: a span is complete, and goes to the
- * output's end, as soon as an earlier record ends before it starts.
+ * Events; see events.h. One backward pass with a stack makes the order: a span is complete, and
+ * goes to the output's end, as soon as an earlier record ends before it starts.
  */
 #include "daemon/pipeline/assembly/events.h"
 
@@ -40,8 +40,8 @@ int events_push(struct events *events, const struct trace_event *event, unsigned
 }
 
 /*
- * True when |outer|, which was recorded later, does not contain |inner|. An event without length at the first
- * nanosecond of the other may be inside: then the depths tell.
+ * True when |outer|, which was recorded later, does not contain |inner|. An event without length at
+ * the first nanosecond of the other may be inside: then the depths tell.
  */
 static bool does_not_contain(const struct events *events, size_t outer, size_t inner)
 {

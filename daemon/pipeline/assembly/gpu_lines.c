@@ -39,7 +39,9 @@ static const char *const means[N_GPM_ROWS] = {
 	[GPM_NVLINK_RX] = "nvlink_rx_mib_s",
 };
 
-/* The samples that are shown: from the last one before the start to the last one before the stop. */
+/*
+ * The samples that are shown: from the last one before the start to the last one before the stop.
+ */
 struct sample_window {
 	const struct gpu_sample *v;
 	size_t n;
@@ -167,8 +169,8 @@ static int describe_device(const struct gpu_track *t, pid_t pid, struct plane *p
 }
 
 /*
- * Returns the plane of number |i|, a new one if there is none. XProf needs ids up to 500 to tell planes of devices apart. NULL when memory
- * ran out.
+ * Returns the plane of number |i|, a new one if there is none. XProf needs ids up to 500 to tell
+ * planes of devices apart. NULL when memory ran out.
  */
 static struct plane *get_plane(struct space *space, const struct gpu_track *t, size_t i, pid_t pid)
 {

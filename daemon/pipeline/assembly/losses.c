@@ -81,7 +81,10 @@ static const struct {
 	[REASON_INVALID] = {"ptap_lost_invalid", 1, "records were damaged"},
 	[REASON_UNMATCHED] = {"ptap_unmatched_async_ends", 0,
 		"ends of async spans left out: none of that name and id was open"},
-	/* These are no drops either: they were overwritten, and counted so, or another row counts them. */
+	/*
+	 * These are no drops either: they were overwritten, and counted so, or another row counts
+	 * them.
+	 */
 	[REASON_BEGINLESS] = {"ptap_async_ends_without_begin", 0,
 		"ends of async spans left out: their begins were overwritten, or dropped; a larger "
 		"ring_bytes (of a session: max_capture_bytes) reaches further back"},

@@ -34,8 +34,8 @@ struct part_writer {
 	pthread_mutex_t mutex;
 	pthread_cond_t has_part;
 	pthread_cond_t has_room;
-	struct writer_part parts
-		[MAX_PARTS]; /* |n| of them from |first| on belong to the thread, the others to the giver */
+	/* |n| of them from |first| on belong to the thread, the others to the giver */
+	struct writer_part parts[MAX_PARTS];
 	unsigned first; /* under mutex, with the three below */
 	unsigned n;
 	bool is_ending; /* the thread ends when no part is left */

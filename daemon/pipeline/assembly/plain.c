@@ -57,7 +57,10 @@ static void end_span_of_calls(
 		launches_end_span(&as->devices.launches, as->calls, start, depth, name);
 }
 
-/* Appends to |events|, which has room for |n|. |waiting| has calls that wait for spans; NULL: there are none. Returns the number of plain slots. */
+/*
+ * Appends to |events|, which has room for |n|. |waiting| has calls that wait for spans; NULL: there
+ * are none. Returns the number of plain slots.
+ */
 static inline __attribute__((always_inline)) size_t take_plain(const struct plain *p,
 	struct events *events, const struct slot *slots, size_t n, struct assembly *waiting)
 {
@@ -71,7 +74,10 @@ static inline __attribute__((always_inline)) size_t take_plain(const struct plai
 		uint64_t start = end - duration;
 
 		prefetch_for_read((const uint8_t *)&slots[i] + PREFETCH_AHEAD_BYTES);
-		/* A record that ended outside of the recording makes no sense; assembly.c counts it. */
+		/*
+		 * A record that ended outside of the recording makes no sense; assembly.c counts
+		 * it.
+		 */
 		if (!is_plain(&slots[i]) || !name || end > p->era.before_ticks || end < duration)
 			break;
 		if (start < p->start_ticks)

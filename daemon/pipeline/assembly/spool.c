@@ -26,7 +26,8 @@ struct owned_object {
 
 struct spool {
 	_Atomic int n_holders;
-	int fd; /* -1: the spool is memory, |map| of max_bytes and |used|, and an offset is an address */
+	/* -1: the spool is memory, |map| of max_bytes and |used|, and an offset is an address */
+	int fd;
 	char dir[256];
 	uint64_t max_bytes;
 	_Atomic uint64_t n_bytes;
@@ -39,8 +40,8 @@ struct spool {
 	uint8_t *map; /* NULL: not mapped */
 	size_t map_bytes;
 	struct used_rooms used;
-	uint64_t
-		n_fresh; /* bytes of the map that were written to; only the writer uses it and the two below */
+	/* bytes of the map that were written to; only the writer uses it and the two below */
+	uint64_t n_fresh;
 	uint8_t *lent; /* the first byte of the room; only in memory */
 	struct chunks room;
 };

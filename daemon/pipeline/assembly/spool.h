@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A spool holds a capture's encoded events: in an unlinked file when memory has no room for them, or in memory. It is freed with
- * its last holder.
+ * A spool holds a capture's encoded events: in an unlinked file when memory has no room for them,
+ * or in memory. It is freed with its last holder.
  *
  * Threads: one writes; others read after that.
  */
@@ -18,37 +18,47 @@ struct diag;
 struct spool;
 
 /*
- * Opens a file in |dir|, or with NULL in the first of $TMPDIR, /var/tmp and /tmp that can be written to; one on a disk is
- * preferred to one in memory. It takes |max_bytes| at most, and half of what the disk has left.
+ * Opens a file in |dir|, or with NULL in the first of $TMPDIR, /var/tmp and /tmp that can be
+ * written to; one on a disk is preferred to one in memory. It takes |max_bytes| at most, and half
+ * of what the disk has left.
  * Owner: *out has one holder, the caller. A negative errno with |d|.
  */
 int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct diag *d);
 /*
- * A file in |dir| that run_dir_link() can give a name. It may take all that the disk has left, since no copy is made of it.
- * 0; -ENOMEM, or another negative errno where there cannot be such a file.
+ * A file in |dir| that run_dir_link() can give a name. It may take all that the disk has left,
+ * since no copy is made of it. 0; -ENOMEM, or another negative errno where there cannot be such a
+ * file.
  */
 int spool_new_linkable(const char *dir, uint64_t max_bytes, struct spool **out);
 /*
- * Makes a spool without a file: memory that is taken as it is written to; |max_bytes| are an upper bound. It takes what lies in its room
- * (spool_get_room()), and nothing else. Owner: as above. 0 or -ENOMEM.
+ * Makes a spool without a file: memory that is taken as it is written to; |max_bytes| are an upper
+ * bound. It takes what lies in its room (spool_get_room()), and nothing else. Owner: as above. 0 or
+ * -ENOMEM.
  */
 int spool_new_in_memory(uint64_t max_bytes, struct spool **out);
 /*
- * Gives |data| (malloc'ed) to a spool in memory. It is read from its beginning on, and the spool writes to the part that was read, because fresh
- * memory costs a page fault for each 4 KiB. Owner: the spool, or on failure the caller. 0 or -ENOMEM. Any thread.
+ * Gives |data| (malloc'ed) to a spool in memory. It is read from its beginning on, and the spool
+ * writes to the part that was read, because fresh memory costs a page fault for each 4 KiB. Owner:
+ * the spool, or on failure the caller. 0 or -ENOMEM. Any thread.
  */
 int spool_take_used(struct spool *s, void *data);
-/* Says that the first |n_bytes| of the data that was taken last, and all data before it, were read. Any thread. */
+/*
+ * Says that the first |n_bytes| of the data that was taken last, and all data before it, were read.
+ * Any thread.
+ */
 void spool_reuse(struct spool *s, size_t n_bytes);
 struct spool *spool_hold(struct spool *s); /* adds a holder */
 struct spool *spool_release(struct spool *s); /* NULL ok; returns NULL */
 
-/* Calls |free_object| with |object| when the spool is freed. 0, or -ENOMEM: the caller keeps |object|. */
+/*
+ * Calls |free_object| with |object| when the spool is freed. 0, or -ENOMEM: the caller keeps
+ * |object|.
+ */
 int spool_own(struct spool *s, void *object, void (*free_object)(void *object));
 
 /*
- * Returns empty chunks into which the writer encodes the next |max_bytes| or less; SIZE_MAX: unknown. Borrowed until the next
- * call.
+ * Returns empty chunks into which the writer encodes the next |max_bytes| or less; SIZE_MAX:
+ * unknown. Borrowed until the next call.
  */
 struct chunks *spool_get_room(struct spool *s, size_t max_bytes);
 

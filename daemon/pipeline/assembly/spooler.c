@@ -36,8 +36,8 @@ struct spooler {
 	struct slot_sink sink; /* first, so that a pointer to it is one to the spooler */
 	struct spool *spool;
 	struct memory_budget keep; /* for data of threads */
-	struct memory_budget
-		device_keep; /* for data of devices: the part of the spool's size that it does not use */
+	/* for data of devices: the part of the spool's size that it does not use */
+	struct memory_budget device_keep;
 	struct part_writer *writer; /* NULL: the thread writes itself */
 	int in_memory;
 	uint64_t full_bytes; /* when the spool has so many bytes, no more are taken */
@@ -87,7 +87,10 @@ static bool spooler_is_dropping(struct spooler *s)
 	return is;
 }
 
-/* Gives the slots to a spool in memory: the encoded bytes, nearly as many, go where the slots were read. */
+/*
+ * Gives the slots to a spool in memory: the encoded bytes, nearly as many, go where the slots were
+ * read.
+ */
 static int give_slots(struct spooler *s, const struct spooler_batch *b)
 {
 	return s->in_memory && b->slots.n * sizeof *b->slots.slots >= MIN_GIVEN_BYTES &&
@@ -244,7 +247,10 @@ static int open_spool(const struct spooler_config *config, struct spool **out, s
 	return r ? diag_set(d, r, "%s", errno_words(-r)) : 0;
 }
 
-/* Records of devices stay in memory until they are encoded, and go to the spool then: both share its size. */
+/*
+ * Records of devices stay in memory until they are encoded, and go to the spool then: both share
+ * its size.
+ */
 static void share_with_devices(struct spooler *s, uint64_t max_bytes)
 {
 	s->device_keep.max_bytes = max_bytes;

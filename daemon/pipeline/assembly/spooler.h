@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A spooler has a thread that turns raw slots into encoded events and writes them to a capture's spool, so that the drain
- * does not wait for that.
+ * A spooler has a thread that turns raw slots into encoded events and writes them to a capture's
+ * spool, so that the drain does not wait for that.
  *
  * Threads: only the worker calls these functions.
  */
@@ -22,8 +22,8 @@ struct spooler_config {
 	const char *dir; /* as for spool_new() */
 	int in_memory; /* no file: spool_new_in_memory() */
 	uint64_t max_bytes; /* of the spool */
-	uint64_t
-		reserve_bytes; /* its share for slots that are on their way when no more are taken */
+	/* its share for slots that are on their way when no more are taken */
+	uint64_t reserve_bytes;
 	uint64_t keep_bytes; /* the most that may stay in memory */
 	bool uses_ticks; /* the timeline's */
 	int encodes_apart; /* by a second thread, if there is a processor for it */
@@ -34,10 +34,15 @@ int spooler_new(const struct spooler_config *config, struct spooler **out, struc
 /* Ends at once: slots that were not written yet are lost. NULL ok; returns NULL. */
 struct spooler *spooler_free(struct spooler *s);
 
-/* Prepares |as|, the assembly of a process, to receive slots. It belongs to the thread until spooler_finish(). */
+/*
+ * Prepares |as|, the assembly of a process, to receive slots. It belongs to the thread until
+ * spooler_finish().
+ */
 void spooler_adopt(struct spooler *s, struct assembly *as);
 
-/* Its side for drains: the receiver of a process is its assembly, after spooler_adopt(). Borrowed. */
+/*
+ * Its side for drains: the receiver of a process is its assembly, after spooler_adopt(). Borrowed.
+ */
 struct slot_sink *spooler_get_sink(struct spooler *s);
 
 /* Bytes of slots that were taken and are not written yet. */
@@ -47,7 +52,9 @@ void spooler_wait(struct spooler *s);
 /* Waits until all slots were written. 0, or -ENOMEM: some were lost for want of memory. */
 int spooler_finish(struct spooler *s);
 
-/* Borrowed. Before spooler_finish() the caller may use only the functions that any thread may call. */
+/*
+ * Borrowed. Before spooler_finish() the caller may use only the functions that any thread may call.
+ */
 struct spool *spooler_get_spool(const struct spooler *s);
 
 #endif

@@ -147,7 +147,10 @@ static uint32_t add_args(
 	return n;
 }
 
-/* The id of a flow. It must differ for flows of different names: XProf looks at this number only, not at the name. */
+/*
+ * The id of a flow. It must differ for flows of different names: XProf looks at this number only,
+ * not at the name.
+ */
 static int64_t flow_key(const struct stats *s, uint32_t name, uint64_t id)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);

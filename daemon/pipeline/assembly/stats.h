@@ -49,11 +49,14 @@ struct stats {
 void stats_init(struct stats *s, struct plane *plane, struct texts *texts);
 
 /*
- * Adds the stats of |e|, whose name is |name| (an index into the plane's event_names), to the plane.
- * Returns what goes into event.stats.
+ * Adds the stats of |e|, whose name is |name| (an index into the plane's event_names), to the
+ * plane. Returns what goes into event.stats.
  */
 uint32_t stats_add(struct stats *s, const struct entry *e, uint32_t name);
-/* Copies only the arguments of |e|, at most RECORD_MAX_EXTRA, to |args|, without adding them to the plane. Returns their number. */
+/*
+ * Copies only the arguments of |e|, at most RECORD_MAX_EXTRA, to |args|, without adding them to the
+ * plane. Returns their number.
+ */
 uint32_t stats_get_args(struct stats *s, const struct entry *e, struct trace_stat *args);
 /* Works as stats_add(), for an async span. */
 uint32_t stats_add_async(struct stats *s, const struct async_span *span);

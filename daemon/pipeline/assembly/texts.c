@@ -73,7 +73,10 @@ uint64_t texts_find_limit(const struct memory_budget *keep)
 	return keep->max_bytes / TEXT_SHARE;
 }
 
-/* True when a new text of |n| bytes fits into |limit|, for all texts, and |max_bytes|, for all that stays in memory. */
+/*
+ * True when a new text of |n| bytes fits into |limit|, for all texts, and |max_bytes|, for all that
+ * stays in memory.
+ */
 static bool has_room_for_text(
 	const struct memory_budget *keep, size_t n, uint64_t limit, uint64_t max_bytes)
 {

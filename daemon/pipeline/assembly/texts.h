@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes names of a plane from the arena's string ids. Ids and lengths come from the target, so all are checked. */
+/*
+ * Makes names of a plane from the arena's string ids. Ids and lengths come from the target, so all
+ * are checked.
+ */
 #ifndef DAEMON_TEXTS_H
 #define DAEMON_TEXTS_H
 
@@ -37,14 +40,14 @@ int texts_update(struct texts *texts);
 void texts_deinit(struct texts *texts);
 
 /*
- * Returns the index of a text in |names|, the plane's event_names or stat_names, or the index of "…" when there is no room for a new
- * text. NAMES_NONE when memory ran out.
+ * Returns the index of a text in |names|, the plane's event_names or stat_names, or the index of
+ * "…" when there is no room for a new text. NAMES_NONE when memory ran out.
  */
 uint32_t texts_intern(struct texts *texts, struct names *names, const char *text, size_t n);
 
 /*
- * Sets the string value of |stat|, which is not needed after its event is encoded. When the texts have used up their room, a
- * new text is the stat's own, and goes with the event. 0 or -ENOMEM.
+ * Sets the string value of |stat|, which is not needed after its event is encoded. When the texts
+ * have used up their room, a new text is the stat's own, and goes with the event. 0 or -ENOMEM.
  */
 int texts_set_value(struct texts *texts, struct trace_stat *stat, const char *text, size_t n);
 

@@ -90,7 +90,10 @@ struct track *track_new(struct spool *spool)
 
 /* --- late events ---------------------------------------------------------------------------- */
 
-/* True when |event|, which was recorded later, belongs before |last|: also when both have the same times and it holds the other. */
+/*
+ * True when |event|, which was recorded later, belongs before |last|: also when both have the same
+ * times and it holds the other.
+ */
 static bool event_is_late(const struct trace_event *event, const struct trace_event *last)
 {
 	return event_comes_before(event, last) ||
@@ -273,7 +276,10 @@ static const struct straggler *reader_peek_straggler(const struct track_reader *
 	return m->straggler < s->n ? &s->v[m->straggler] : NULL;
 }
 
-/* Takes the rest of the runs that end before |straggler| (NULL: of all runs), as far as they lie in a row. */
+/*
+ * Takes the rest of the runs that end before |straggler| (NULL: of all runs), as far as they lie in
+ * a row.
+ */
 static void reader_take_runs(
 	struct track_reader *m, const struct straggler *straggler, struct track_piece *out)
 {

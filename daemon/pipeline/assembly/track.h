@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A track is a line whose events are too many for memory: runs of encoded events in a spool, each in order and behind the one
- * before, and the stragglers that belong between them.
+ * A track is a line whose events are too many for memory: runs of encoded events in a spool, each
+ * in order and behind the one before, and the stragglers that belong between them.
  */
 #ifndef DAEMON_TRACK_H
 #define DAEMON_TRACK_H
@@ -16,7 +16,10 @@ struct memory_budget;
 struct spool;
 struct xspace_events;
 
-/* An encoded event that was written too late: its span ended after a run was closed, and began before that run's end. */
+/*
+ * An encoded event that was written too late: its span ended after a run was closed, and began
+ * before that run's end.
+ */
 struct straggler {
 	struct trace_event event; /* has the times that tell its place */
 	size_t at; /* index of its bytes */
@@ -61,8 +64,8 @@ struct track {
 struct track *track_new(struct spool *spool);
 
 /*
- * Appends |n| events, which are in order. The few that come before the last event of an earlier append stay
- * in memory. Events for which there is no room are counted. 0 or -ENOMEM.
+ * Appends |n| events, which are in order. The few that come before the last event of an earlier
+ * append stay in memory. Events for which there is no room are counted. 0 or -ENOMEM.
  */
 int track_append(struct track *t, struct xspace_events *x, const struct trace_event *events,
 	size_t n, struct spool *spool, struct memory_budget *keep);
@@ -73,7 +76,10 @@ void track_finish(struct track *t);
 /* Drops the oldest run; there must be one. Returns the number of its events. */
 uint64_t track_drop_oldest(struct track *t);
 
-/* Reads the events of a finished track in their order: pieces of its runs with the stragglers between them. */
+/*
+ * Reads the events of a finished track in their order: pieces of its runs with the stragglers
+ * between them.
+ */
 struct track_reader {
 	const struct track *track;
 	const struct spool *spool;

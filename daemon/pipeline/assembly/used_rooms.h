@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that is read from its beginning on and written to again behind the reader: fresh memory from the kernel costs
- * a page fault for each 4 KiB, more than writing it.
+ * Memory that is read from its beginning on and written to again behind the reader: fresh memory
+ * from the kernel costs a page fault for each 4 KiB, more than writing it.
  *
  * Threads: one adds and lets go, one finds and takes; they may be the same.
  */
@@ -34,7 +34,10 @@ int used_rooms_add(struct used_rooms *r, void *data);
 /* Frees the first |n_bytes| of the room that was added last; the earlier ones stay as they are. */
 void used_rooms_let_go(struct used_rooms *r, size_t n_bytes);
 
-/* Finds |n_bytes| in a row that are free; NULL: there are none. Skips rooms that are too small for good; only the last one can still grow. */
+/*
+ * Finds |n_bytes| in a row that are free; NULL: there are none. Skips rooms that are too small for
+ * good; only the last one can still grow.
+ */
 uint8_t *used_rooms_find(struct used_rooms *r, size_t n_bytes);
 /* Takes the first |n_bytes| of the bytes that were found. */
 void used_rooms_take(struct used_rooms *r, size_t n_bytes);

@@ -89,8 +89,8 @@ static const struct thread_log *get_log(const struct drain *d, size_t i)
 }
 
 /*
- * True when no span of the thread ended in the time that was asked for, and nothing was overwritten:
- * the thread records its first span, or was silent.
+ * True when no span of the thread ended in the time that was asked for, and nothing was
+ * overwritten: the thread records its first span, or was silent.
  */
 static bool has_nothing(const struct thread_log *log)
 {

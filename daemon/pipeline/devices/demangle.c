@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C++ names; see demangle.h. The target chooses them, and a name that doubles with each part must not take all memory. */
+/*
+ * C++ names; see demangle.h. The target chooses them, and a name that doubles with each part must
+ * not take all memory.
+ */
 #include "daemon/pipeline/devices/demangle.h"
 
 #include <setjmp.h>

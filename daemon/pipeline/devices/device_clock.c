@@ -12,7 +12,10 @@
 
 #define MAX_DRIFT 500e-6
 #define MAX_MOVE_NS NS_PER_MS
-/* The least time between anchors: a collector may be interrupted between its two readings, so less says nothing about rates. */
+/*
+ * The least time between anchors: a collector may be interrupted between its two readings, so less
+ * says nothing about rates.
+ */
 #define JITTER_NS (NS_PER_MS / 10)
 
 /* Sets *out to |a| - |b|. Returns 0 when that is too far. */

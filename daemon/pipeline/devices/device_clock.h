@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Converts a collector's clock, whatever its epoch, to CLOCK_MONOTONIC by a line through the first and the last anchor of the
- * collector (docs/internals/collectors.md, "Times").
+ * Converts a collector's clock, whatever its epoch, to CLOCK_MONOTONIC by a line through the first
+ * and the last anchor of the collector (docs/internals/collectors.md, "Times").
  */
 #ifndef DAEMON_DEVICE_CLOCK_H
 #define DAEMON_DEVICE_CLOCK_H
@@ -29,7 +29,10 @@ int device_clock_add(struct device_clock *c, uint64_t at_ns, uint64_t monotonic_
 void device_clock_settle(struct device_clock *c);
 /* Sets |*out| to CLOCK_MONOTONIC and returns 1; 0: it is so far away that it makes no sense. */
 int device_clock_convert(const struct device_clock *c, uint64_t at_ns, int64_t *out);
-/* Converts its 0 by the first anchor alone, however far away that is. Returns 0 when there is no anchor. */
+/*
+ * Converts its 0 by the first anchor alone, however far away that is. Returns 0 when there is no
+ * anchor.
+ */
 int device_clock_find_zero(const struct device_clock *c, int64_t *out);
 
 #endif

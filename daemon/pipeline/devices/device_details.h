@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The facts in devices' records besides their times. Equal ones are kept once, as keys of keys.h: a kernel may be launched a million
- * times in one way.
+ * The facts in devices' records besides their times. Equal ones are kept once, as keys of keys.h: a
+ * kernel may be launched a million times in one way.
  */
 #ifndef DAEMON_DEVICE_DETAILS_H
 #define DAEMON_DEVICE_DETAILS_H

@@ -215,7 +215,10 @@ struct look_maker {
 	uint32_t n;
 };
 
-/* --- one stat of a look ------------------------------------------------------------------------------ */
+/*
+ * --- one stat of a look
+ * ------------------------------------------------------------------------------
+ */
 
 static struct trace_stat *add_stat(struct look_maker *m, enum device_stat name, enum stat_type type)
 {
@@ -252,7 +255,10 @@ static void add_context(struct look_maker *m)
 	add_text(m, DEVICE_STAT_CONTEXT, text);
 }
 
-/* Adds the stats of a graph's node. True when the node belongs to a span, wherever the graph was executed. */
+/*
+ * Adds the stats of a graph's node. True when the node belongs to a span, wherever the graph was
+ * executed.
+ */
 static bool add_graph(struct look_maker *m)
 {
 	uint32_t graph = device_detail_get_graph(m->detail);
@@ -270,7 +276,10 @@ static bool add_graph(struct look_maker *m)
 	return true;
 }
 
-/* --- stats of one kind --------------------------------------------------------------------------------- */
+/*
+ * --- stats of one kind
+ * ---------------------------------------------------------------------------------
+ */
 
 static void add_kernel(struct look_maker *m)
 {
@@ -371,7 +380,7 @@ static bool add_look_stats(struct look_maker *m)
 	return add_graph(m);
 }
 
-/* --- looks ----------------------------------------------------------------------------- */
+/* --- looks --------------------------------------------------------------------------------- */
 
 static uint32_t add_name(struct look_maker *m)
 {
@@ -447,7 +456,9 @@ static bool convert_time(const struct device_drawing *g, const struct device_clo
 	return is_known;
 }
 
-/* Sets the times of |out|. False, counted, when the event lies completely outside of the recording. */
+/*
+ * Sets the times of |out|. False, counted, when the event lies completely outside of the recording.
+ */
 static bool place_event(struct device_drawing *g, const struct device_clock *clock,
 	const struct device_event *event, struct trace_event *out)
 {

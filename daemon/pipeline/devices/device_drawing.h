@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws devices' records as lines of planes, with the times of the trace and names. Stats that many events share are made once. A line can
- * be very long, so its stats are made a part at a time.
+ * Draws devices' records as lines of planes, with the times of the trace and names. Stats that many
+ * events share are made once. A line can be very long, so its stats are made a part at a time.
  */
 #ifndef DAEMON_DEVICE_DRAWING_H
 #define DAEMON_DEVICE_DRAWING_H
@@ -87,8 +87,8 @@ void device_drawing_begin(
 	struct device_drawing *g, struct plane *plane, unsigned collector, unsigned device);
 
 /*
- * Adds the events of the line |i|, in order, to |out|, an empty line without a name. They have no stats yet. Events outside of the
- * recording are counted. 0, -ENOMEM or -ECANCELED.
+ * Adds the events of the line |i|, in order, to |out|, an empty line without a name. They have no
+ * stats yet. Events outside of the recording are counted. 0, -ENOMEM or -ECANCELED.
  */
 int device_drawing_make_line(struct device_drawing *g, size_t i, struct line *out);
 /* Gives |n| of these events their stats, in the plane. 0 or -ENOMEM. */
@@ -105,7 +105,10 @@ uint32_t device_drawing_intern_name(struct device_drawing *g, const char *text);
 void device_drawing_read_text(const struct device_drawing *g, uint32_t id, char *text);
 /* The name of an event for |id|, demangled if it is a C++ name. */
 struct device_text device_drawing_get_text(struct device_drawing *g, uint32_t id);
-/* Sets *out to the name of the span |number| in the plane's stat_names. False when there are too many such names. */
+/*
+ * Sets *out to the name of the span |number| in the plane's stat_names. False when there are too
+ * many such names.
+ */
 bool device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t *out);
 
 #endif

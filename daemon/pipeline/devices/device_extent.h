@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the first time of the collectors' records of some processes in raw slots. The begin of a trace must be known
- * before anything is drawn, and records that collectors hand on late can be older than all others.
+ * Finds the first time of the collectors' records of some processes in raw slots. The begin of a
+ * trace must be known before anything is drawn, and records that collectors hand on late can be
+ * older than all others.
  *
  * Threads: one at a time.
  */
@@ -20,8 +21,8 @@ struct slot;
 struct device_extent {
 	size_t process; /* the caller's number of it */
 	struct device_clock clocks[DEVICES_MAX_COLLECTORS];
-	uint64_t first_ns
-		[DEVICES_MAX_COLLECTORS]; /* in the collector's clock; UINT64_MAX: there is no record */
+	/* in the collector's clock; UINT64_MAX: there is no record */
+	uint64_t first_ns[DEVICES_MAX_COLLECTORS];
 };
 
 /* All zero is the empty state. */
@@ -33,12 +34,18 @@ struct device_extents {
 
 /* Empties it. */
 void device_extents_deinit(struct device_extents *x);
-/* Adds the slots of a thread of |process|, from an entry's first slot on. Ignores threads that are not the collectors'. 0 or -ENOMEM. */
+/*
+ * Adds the slots of a thread of |process|, from an entry's first slot on. Ignores threads that are
+ * not the collectors'. 0 or -ENOMEM.
+ */
 int device_extents_add(
 	struct device_extents *x, size_t process, const struct slot *slots, size_t n_slots);
 /* Adds the extents of |other|. 0 or -ENOMEM. */
 int device_extents_join(struct device_extents *x, const struct device_extents *other);
-/* The process's CLOCK_MONOTONIC at the first record whose time can be converted; INT64_MAX: there is none. */
+/*
+ * The process's CLOCK_MONOTONIC at the first record whose time can be converted; INT64_MAX: there
+ * is none.
+ */
 int64_t device_extent_find_first(const struct device_extent *e);
 
 #endif

@@ -50,7 +50,10 @@ static int64_t choose_stream(struct device_plane *p, const struct device_line_ke
 	return p->first_id + (int64_t)key->stream;
 }
 
-/* A type has the same id in all parts of a session; the line of another process gets the next free one. */
+/*
+ * A type has the same id in all parts of a session; the line of another process gets the next free
+ * one.
+ */
 static int64_t choose_beside(const struct device_plane *p, enum device_line_type type)
 {
 	int64_t id = type;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of devices, by the lines that they will be on: one for each stream and counter, and for each device those of work outside of
- * streams. Events are in the order of their records, with the times of their collector's clock.
+ * Events of devices, by the lines that they will be on: one for each stream and counter, and for
+ * each device those of work outside of streams. Events are in the order of their records, with the
+ * times of their collector's clock.
  */
 #ifndef DAEMON_DEVICE_LINES_H
 #define DAEMON_DEVICE_LINES_H
@@ -20,7 +21,10 @@ enum device_line_type {
 	DEVICE_LINE_COUNTER = 4, /* |stream| is the counter's number (devices.h) */
 };
 
-/* True for lines that are no work of the device: they are in the plane beside the device's own (device_plane.h). */
+/*
+ * True for lines that are no work of the device: they are in the plane beside the device's own
+ * (device_plane.h).
+ */
 static inline bool device_line_is_beside(enum device_line_type type)
 {
 	return type >= DEVICE_LINE_OVERHEAD && type <= DEVICE_LINE_MEMORY;

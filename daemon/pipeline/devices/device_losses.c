@@ -28,7 +28,10 @@ enum device_loss_reason {
 	N_REASONS
 };
 
-/* One row per reason: the plane's stat, and the end of a sentence that begins with the counted kinds. */
+/*
+ * One row per reason: the plane's stat, and the end of a sentence that begins with the counted
+ * kinds.
+ */
 static const struct {
 	const char *stat;
 	bool is_a_drop;
@@ -57,7 +60,10 @@ static const struct {
 	[REASON_UNJOINED] = {"ptap_lost_device_joins", 0,
 		"of devices have no span that they belong to: the capture's memory was full; raise "
 		"max_capture_bytes"},
-	/* Collectors begin before the recording and end after it, so this is told only when no other record is left. */
+	/*
+	 * Collectors begin before the recording and end after it, so this is told only when no
+	 * other record is left.
+	 */
 	[REASON_OUTSIDE] = {"ptap_device_outside", 0,
 		"of devices left out, and no other came: they are from before the recording or after it; a "
 		"collector's records need times between its anchors"},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds the losses of devices' records, by reason, as stats of the process's plane and as warnings for people. */
+/*
+ * Adds the losses of devices' records, by reason, as stats of the process's plane and as warnings
+ * for people.
+ */
 #ifndef DAEMON_DEVICE_LOSSES_H
 #define DAEMON_DEVICE_LOSSES_H
 
@@ -15,8 +18,8 @@ struct device_losses {
 	uint64_t n_unplaced; /* records of collectors whose clocks are unknown */
 	uint64_t n_outside; /* records outside of the recording */
 	uint64_t n_inside;
-	uint64_t
-		n_unannotated; /* records without a span, because there were too many different spans */
+	/* records without a span, because there were too many different spans */
+	uint64_t n_unannotated;
 };
 
 /* |*n_dropped| is the number of records that were dropped. 0 or -ENOMEM. */

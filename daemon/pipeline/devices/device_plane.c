@@ -30,7 +30,10 @@ static const struct {
 	{0x8086, "Intel"},
 };
 
-/* Writes the UUID as NVIDIA's tools do, or "" when it is unknown. |known| may be NULL. |text| has DEVICE_UUID_BYTES. */
+/*
+ * Writes the UUID as NVIDIA's tools do, or "" when it is unknown. |known| may be NULL. |text| has
+ * DEVICE_UUID_BYTES.
+ */
 static void read_uuid(const struct device_known *known, char *text)
 {
 	static const uint8_t nothing[16];
@@ -118,14 +121,17 @@ static int add_facts(struct device_drawing *g)
 	return add_names(g) || add_numbers(g->plane, &g->known->info) ? -ENOMEM : 0;
 }
 
-/* --- the plane --------------------------------------------------------------------------- */
+/* --- the plane ----------------------------------------------------------------------------- */
 
 static bool is_of_device(const struct plane *plane)
 {
 	return strncmp(plane->name, DEVICE_PLANE_PREFIX, sizeof DEVICE_PLANE_PREFIX - 1) == 0;
 }
 
-/* True when |plane| is of the same device: by the UUIDs, or, when one is unknown, by the number if it is another process's. */
+/*
+ * True when |plane| is of the same device: by the UUIDs, or, when one is unknown, by the number if
+ * it is another process's.
+ */
 static bool is_same_device(const struct plane *plane, const struct device_scope *scope,
 	const char *uuid, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds or makes the plane of a device in a space that may have planes of other processes already, and adds the facts about the
- * device.
+ * Finds or makes the plane of a device in a space that may have planes of other processes already,
+ * and adds the facts about the device.
  */
 #ifndef DAEMON_DEVICE_PLANE_H
 #define DAEMON_DEVICE_PLANE_H
@@ -33,9 +33,9 @@ struct device_plane {
 };
 
 /*
- * Opens the plane of the device |ordinal| of |g|'s process: the existing one of the same device, or a new one. If another device of
- * another process has that number, the new one gets the first free number. |n_streams| is the number of lines that it will have. 0 or
- * -ENOMEM.
+ * Opens the plane of the device |ordinal| of |g|'s process: the existing one of the same device, or
+ * a new one. If another device of another process has that number, the new one gets the first free
+ * number. |n_streams| is the number of lines that it will have. 0 or -ENOMEM.
  */
 int device_plane_open(struct device_plane *p, struct device_drawing *g, unsigned collector,
 	unsigned ordinal, size_t n_streams, struct space *space);

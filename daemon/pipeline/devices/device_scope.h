@@ -15,8 +15,12 @@ struct device_scope {
 	const char *process_name;
 	pid_t pid;
 	bool is_child; /* of the program that is recorded */
-	int64_t base_ns; /* the program's CLOCK_MONOTONIC at the begin of the trace; times below are relative to it */
-	int64_t to_ns; /* later events are left out, and so are those that ended before the trace begins */
+	/*
+	 * the program's CLOCK_MONOTONIC at the begin of the trace; times below are relative to it
+	 */
+	int64_t base_ns;
+	/* later events are left out, and so are those that ended before the trace begins */
+	int64_t to_ns;
 	const struct names *span_names; /* by the numbers of spans in struct launch_table */
 	uint64_t max_ops; /* the most different span names of a device; 0: no limit */
 	const _Atomic int *cancel; /* raised: the trace is not wanted any more; NULL ok */

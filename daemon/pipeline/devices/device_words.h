@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words that viewers know: XProf finds copies by their names, and sorts streams by these words. */
+/*
+ * The words that viewers know: XProf finds copies by their names, and sorts streams by these words.
+ */
 #ifndef DAEMON_DEVICE_WORDS_H
 #define DAEMON_DEVICE_WORDS_H
 

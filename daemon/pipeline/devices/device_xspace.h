@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds traces that collectors make themselves to ours, moved to its time. Their planes keep their names where these are free. */
+/*
+ * Adds traces that collectors make themselves to ours, moved to its time. Their planes keep their
+ * names where these are free.
+ */
 #ifndef DAEMON_DEVICE_XSPACE_H
 #define DAEMON_DEVICE_XSPACE_H
 

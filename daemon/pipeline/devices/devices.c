@@ -16,12 +16,18 @@
 #include "daemon/target/string_table.h"
 #include "trace/model/space.h"
 
-/* The bytes of an event here and when it is encoded, of new details with their texts, and of a new line. */
+/*
+ * The bytes of an event here and when it is encoded, of new details with their texts, and of a new
+ * line.
+ */
 #define EVENT_COST \
 	(sizeof(struct device_event) + sizeof(struct trace_event) + DEVICES_ENCODED_BYTES)
 #define DETAIL_COST 512
 #define LINE_COST 256
-/* Bytes for each byte of a collector's own trace, which is decoded once to check it, and held twice. */
+/*
+ * Bytes for each byte of a collector's own trace, which is decoded once to check it, and held
+ * twice.
+ */
 #define XSPACE_COST 8
 
 /* A record that is being read. |v| has only the bytes of its kind. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The collectors' records of one process's devices, read from untrusted bytes. They are kept compactly until the recording ends, because
- * only then the rates of the clocks are known, and the spans around each call.
+ * The collectors' records of one process's devices, read from untrusted bytes. They are kept
+ * compactly until the recording ends, because only then the rates of the clocks are known, and the
+ * spans around each call.
  *
  * Threads: one at a time.
  */
@@ -47,7 +48,10 @@ struct device_xspace {
 	bool is_broken; /* memory had no room for all of it */
 };
 
-/* Numbers for the names of counters: a name can have several string ids, and is one counter all the same. */
+/*
+ * Numbers for the names of counters: a name can have several string ids, and is one counter all the
+ * same.
+ */
 
 #define DEVICE_METRICS_FULL 1
 

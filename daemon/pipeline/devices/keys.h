@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys of one size, each kept once and numbered from 0 in the order of first use. Mostly the last key comes again.
+ * Keys of one size, each kept once and numbered from 0 in the order of first use. Mostly the last
+ * key comes again.
  */
 #ifndef DAEMON_KEYS_H
 #define DAEMON_KEYS_H

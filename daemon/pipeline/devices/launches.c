@@ -135,8 +135,8 @@ void launches_end_thread(struct launch_table *l, struct launch_stack *stack)
 /* --- finding ------------------------------------------------------------------------------ */
 
 /*
- * The calls of one stream are nearly always in the order in which the device executed them, so a search that begins where the last
- * one ended looks at few.
+ * The calls of one stream are nearly always in the order in which the device executed them, so a
+ * search that begins where the last one ended looks at few.
  */
 
 /* The most clones of a graph that are followed. */
@@ -204,7 +204,10 @@ uint32_t launches_find_call(
 	struct launch_site key = {.id = id, .value = start_ns > 0 ? (uint64_t)start_ns : 0};
 	size_t i = search_sites_near(sites, &key, *near);
 
-	/* The last call before; or the first one behind, because clocks need not agree to the nanosecond. */
+	/*
+	 * The last call before; or the first one behind, because clocks need not agree to the
+	 * nanosecond.
+	 */
 	if (i > 0 && sites->v[i - 1].id == id)
 		i--;
 	if (i >= sites->n || sites->v[i].id != id)

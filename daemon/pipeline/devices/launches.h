@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls that gave work to a device, and calls that made nodes of graphs, each with the outermost span that was open around it:
- * the device's work belongs to that span. Steps do not count as spans here.
+ * Calls that gave work to a device, and calls that made nodes of graphs, each with the outermost
+ * span that was open around it: the device's work belongs to that span. Steps do not count as spans
+ * here.
  *
- * A ring has spans in the order of their ends. So a call waits in its thread's stack until the spans around it have come. Each span takes
- * over the calls of the spans inside it, and a call gets its span when no further one can be around it.
+ * A ring has spans in the order of their ends. So a call waits in its thread's stack until the
+ * spans around it have come. Each span takes over the calls of the spans inside it, and a call gets
+ * its span when no further one can be around it.
  */
 #ifndef DAEMON_LAUNCHES_H
 #define DAEMON_LAUNCHES_H
@@ -33,8 +35,8 @@ bool launch_read(const struct entry *e, struct launch_record *out);
 bool launch_read_node(const struct entry *e, uint64_t *node, uint64_t *original);
 
 /*
- * The id in a trace for |correlation|, which is unique in its process only. A trace can have several processes, and viewers draw arrows
- * between equal ids.
+ * The id in a trace for |correlation|, which is unique in its process only. A trace can have
+ * several processes, and viewers draw arrows between equal ids.
  */
 static inline uint64_t launch_make_id(pid_t pid, uint64_t correlation)
 {
@@ -85,13 +87,16 @@ void launches_deinit(struct launch_table *l);
 void launch_stack_deinit(struct launch_stack *stack);
 
 /*
- * Adds a call that began at |start_ticks| with |depth| spans around it. Calls and spans come in the order of their ends. 0 or
- * -ENOMEM.
+ * Adds a call that began at |start_ticks| with |depth| spans around it. Calls and spans come in the
+ * order of their ends. 0 or -ENOMEM.
  */
 int launches_add(struct launch_table *l, struct launch_stack *stack, enum launch_site_kind kind,
 	const struct launch_site *site, uint64_t start_ticks, unsigned depth, struct purse *purse);
 
-/* True when the last group lies in a span with |depth| spans around it: equal times do not tell that alone. */
+/*
+ * True when the last group lies in a span with |depth| spans around it: equal times do not tell
+ * that alone.
+ */
 static inline bool launch_stack_is_in(
 	const struct launch_stack *stack, uint64_t start_ticks, unsigned depth)
 {
@@ -107,7 +112,10 @@ static inline bool launch_stack_wants(
 	return stack->n && (depth == 0 || launch_stack_is_in(stack, start_ticks, depth));
 }
 
-/* Called when a span of the thread has ended, with |depth| spans around it. |span| is the number of its name + 1; 0 for a step. */
+/*
+ * Called when a span of the thread has ended, with |depth| spans around it. |span| is the number of
+ * its name + 1; 0 for a step.
+ */
 void launches_end_span(struct launch_table *l, struct launch_stack *stack, uint64_t start_ticks,
 	unsigned depth, uint32_t span);
 /* Called when no more entries of the thread come. */
@@ -116,12 +124,14 @@ void launches_end_thread(struct launch_table *l, struct launch_stack *stack);
 /* Called when no more entries of any thread come: prepares the finding. */
 void launches_settle(struct launch_table *l);
 /*
- * The span (number + 1, or 0) of the call |id| that caused work at |start_ns|: of several calls with one id the last one
- * before it. |near| is the place where the last one was found, 0 at first.
+ * The span (number + 1, or 0) of the call |id| that caused work at |start_ns|: of several calls
+ * with one id the last one before it. |near| is the place where the last one was found, 0 at first.
  */
 uint32_t launches_find_call(
 	const struct launch_table *l, uint64_t id, int64_t start_ns, size_t *near);
-/* The span of a node: that of its original, or of the last node on the way there that has a span. */
+/*
+ * The span of a node: that of its original, or of the last node on the way there that has a span.
+ */
 uint32_t launches_find_node(const struct launch_table *l, uint64_t node);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The occupancy of a multiprocessor of an NVIDIA GPU by a kernel's launch, as CUDA's occupancy calculator finds it from the warps, registers
- * and shared memory of a block.
+ * The occupancy of a multiprocessor of an NVIDIA GPU by a kernel's launch, as CUDA's occupancy
+ * calculator finds it from the warps, registers and shared memory of a block.
  */
 #ifndef DAEMON_OCCUPANCY_H
 #define DAEMON_OCCUPANCY_H
@@ -9,7 +9,8 @@
 #include "lib/wire/device.h"
 
 struct occupancy {
-	double percent; /* of the threads that a multiprocessor can have; 0: unknown, or it cannot run */
+	/* of the threads that a multiprocessor can have; 0: unknown, or it cannot run */
+	double percent;
 	int min_grid; /* blocks that fill the device, of the suggested size */
 	int block_size; /* threads of a block that gets the most out of it; 0: unknown */
 };

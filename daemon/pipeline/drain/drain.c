@@ -18,7 +18,10 @@
 /* A thread drops one more span at most after its recording was stopped. */
 #define OPEN_TRIES 3
 
-/* A thread can overwrite its ring while it is copied. The next visit may be the last one, so it is tried again at once. */
+/*
+ * A thread can overwrite its ring while it is copied. The next visit may be the last one, so it is
+ * tried again at once.
+ */
 #define COPY_TRIES 8
 
 #define RECLAIM_INTERVAL_NS (50 * NS_PER_MS)
@@ -164,7 +167,10 @@ static enum copy_outcome try_to_empty_ring(
 	return outcome;
 }
 
-/* Counts lost records that can make two other records look as if they belonged together. Spans that are lost alone cannot. */
+/*
+ * Counts lost records that can make two other records look as if they belonged together. Spans that
+ * are lost alone cannot.
+ */
 static uint64_t count_lost(const struct thread_log *log)
 {
 	return log->lost[LOSS_FULL] + log->lost[LOSS_REENTRY] + log->lost_memory;
@@ -189,7 +195,10 @@ static uint64_t empty_ring(struct drain *d, uint32_t i, struct thread_log *log, 
 	return n_new;
 }
 
-/* The number of entries before the tail of ring |i|, whose thread has no log. NULL when memory ran out. */
+/*
+ * The number of entries before the tail of ring |i|, whose thread has no log. NULL when memory ran
+ * out.
+ */
 static uint64_t *find_passed_ordinal(struct drain *d, uint32_t i)
 {
 	if (!d->ordinals)
@@ -227,7 +236,10 @@ static uint64_t pass_over_ring(struct drain *d, uint32_t i, int *error)
 
 /* --- logs --------------------------------------------------------------------------------- */
 
-/* Sets *out to the log of the thread that owns ring |i| now, a new one if need be. Returns as thread_log_new(). */
+/*
+ * Sets *out to the log of the thread that owns ring |i| now, a new one if need be. Returns as
+ * thread_log_new().
+ */
 static int find_log_of_ring(
 	struct drain *d, uint32_t i, const struct ring *ring, struct thread_log **out)
 {
@@ -266,7 +278,10 @@ static bool is_wanted(const struct drain *d, uint32_t i, const struct ring *ring
 	return word == RING_WORD_DEVICES ? i + 1 == d->devices : is_recording(d, ring);
 }
 
-/* Whatever was read before the clock was read was written, or lost, before that time. Nothing may be read after it. */
+/*
+ * Whatever was read before the clock was read was written, or lost, before that time. Nothing may
+ * be read after it.
+ */
 static void skip_ring(struct drain *d, uint32_t i, int64_t before_ns, int *error)
 {
 	struct ring *ring = target_ring(d->target, i);
@@ -308,7 +323,9 @@ void drain_begin_over(struct drain *d, uint32_t word, int *error)
 	drain_skip(d, INT64_MAX, error);
 }
 
-/* Counts the records of a thread for whose log there is no room. Returns how many slots were new. */
+/*
+ * Counts the records of a thread for whose log there is no room. Returns how many slots were new.
+ */
 static uint64_t pass_over_thread(struct drain *d, uint32_t i, int *error)
 {
 	uint64_t before = d->target->tail[i];
@@ -344,8 +361,9 @@ static void drop_ended_spans(struct thread_log *log, size_t at)
 }
 
 /*
- * Reads the stack first, then the ring once more. A span that ends while the recording stops may store its record and leave the
- * stack at any time in between, so it is found in one of the two at least.
+ * Reads the stack first, then the ring once more. A span that ends while the recording stops may
+ * store its record and leave the stack at any time in between, so it is found in one of the two at
+ * least.
  */
 static void read_open_once(struct drain *d, struct thread_log *log, struct ring *ring, int *error)
 {
@@ -366,7 +384,10 @@ static uint64_t count_dropped_spans(const struct ring *ring)
 	       atomic_load_explicit(&ring->lost[LOSS_LEFT_OPEN], memory_order_acquire);
 }
 
-/* Reads again if a span was dropped meanwhile, so that each span is either among the open ones or counted. */
+/*
+ * Reads again if a span was dropped meanwhile, so that each span is either among the open ones or
+ * counted.
+ */
 static void read_open_spans(struct drain *d, struct thread_log *log, int *error)
 {
 	struct ring *ring = target_ring(d->target, log->ring);

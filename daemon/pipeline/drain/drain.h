@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Empties the rings while a capture runs. The drain wakes by time and reads each ring's head once a visit: to
- * poll a head would make every span of the target five times slower.
+ * Empties the rings while a capture runs. The drain wakes by time and reads each ring's head once a
+ * visit: to poll a head would make every span of the target five times slower.
  */
 #ifndef DAEMON_DRAIN_H
 #define DAEMON_DRAIN_H
@@ -26,8 +26,8 @@ struct drain {
 	uint64_t lost_no_ring;
 	int64_t next_reclaim_ns; /* CLOCK_MONOTONIC */
 	uint64_t lost_memory; /* entries of threads that had no room for a log */
-	uint64_t *
-		ordinals; /* by ring: entries before the tail of a thread without a log. NULL: all threads have one */
+	/* by ring: entries before the tail of a thread without a log. NULL: all threads have one */
+	uint64_t *ordinals;
 	uint64_t lost_oldest; /* entries that were given up for newer ones */
 	uint64_t next_serial;
 	bool is_behind; /* the last visit left records in the rings, for want of room */
@@ -36,13 +36,18 @@ struct drain {
 		gaps; /* the times in which records of any thread were lost; a picture has none */
 	uint64_t looks[3]; /* ticks of the last three looks at the rings, the newest first */
 	uint64_t seen_no_ring; /* records without a ring that |gaps| knows of */
-	/* The rest is for a snapshot of the flight recorder, which consists of pictures of rings. */
+	/*
+	 * The rest is for a snapshot of the flight recorder, which consists of pictures of rings.
+	 */
 	bool is_picture;
 	uint64_t asked_ticks; /* the snapshot has what ended then or later; 0: everything */
 	uint64_t n_overwritten; /* entries of threads that have no log any more */
-	uint64_t
-		gone_ticks; /* no entry of these threads ended later; 0: there are no such threads, UINT64_MAX: unknown */
-	size_t n_ended; /* so many logs from the first on are of threads that ended, in the order of their ends */
+	/*
+	 * no entry of these threads ended later; 0: there are no such threads, UINT64_MAX: unknown
+	 */
+	uint64_t gone_ticks;
+	/* so many logs from the first on are of threads that ended, in the order of their ends */
+	size_t n_ended;
 	uint64_t lost[LOSS_KINDS]; /* losses of threads that have no log any more */
 	struct thread_log **logs;
 	size_t n_logs;
@@ -54,40 +59,46 @@ struct drain {
 void drain_init(struct drain *d, struct target *t, struct drain_budget *budget);
 void drain_deinit(struct drain *d);
 /*
- * Gives all slots to the sink of |budget|, which need not be the drain's own: a part has another one (drain_cut.h). |receiver| and
- * |timeline| as in slot_sink.h. 0 or -ENOMEM, then some stayed.
+ * Gives all slots to the sink of |budget|, which need not be the drain's own: a part has another
+ * one (drain_cut.h). |receiver| and |timeline| as in slot_sink.h. 0 or -ENOMEM, then some stayed.
  */
 int drain_give(struct drain *d, struct drain_budget *budget, void *receiver,
 	const struct timeline *timeline);
 
-/* Frees, before recording starts, the rings of threads that are gone, and skips all records in the others. */
+/*
+ * Frees, before recording starts, the rings of threads that are gone, and skips all records in the
+ * others.
+ */
 void drain_reset_rings(struct drain *d);
 /* Lets only records of the capture |word| count from here on. */
 void drain_begin(struct drain *d, uint32_t word);
 /*
- * Begins while a flight recorder already records the threads: what they wrote and lost until now does not count. Sets |error|
- * as drain_visit().
+ * Begins while a flight recorder already records the threads: what they wrote and lost until now
+ * does not count. Sets |error| as drain_visit().
  */
 void drain_begin_over(struct drain *d, uint32_t word, int *error);
 
-/* Empties the ring |devices| - 1, which belongs to collectors (RING_WORD_DEVICES), like a thread's; 0: there is none. */
+/*
+ * Empties the ring |devices| - 1, which belongs to collectors (RING_WORD_DEVICES), like a thread's;
+ * 0: there is none.
+ */
 void drain_set_devices(struct drain *d, uint32_t devices);
 
 /*
- * Lets nothing count that threads have written or lost so far, as far as that surely was before |before_ns|
- * (CLOCK_MONOTONIC). Sets |error| as drain_visit().
+ * Lets nothing count that threads have written or lost so far, as far as that surely was before
+ * |before_ns| (CLOCK_MONOTONIC). Sets |error| as drain_visit().
  */
 void drain_skip(struct drain *d, int64_t before_ns, int *error);
 
 /*
- * Copies out what is new. Returns how full the fullest ring was, in 1/1000. Sets |error| to -ENOMEM when
- * this server is out of memory (then what was copied so far stays valid).
+ * Copies out what is new. Returns how full the fullest ring was, in 1/1000. Sets |error| to -ENOMEM
+ * when this server is out of memory (then what was copied so far stays valid).
  */
 unsigned drain_visit(struct drain *d, int *error);
 
 /*
- * Reads the spans that are open in the threads, after a visit, and the records since that. drain_finish() does it at the
- * end.
+ * Reads the spans that are open in the threads, after a visit, and the records since that.
+ * drain_finish() does it at the end.
  */
 void drain_read_open(struct drain *d, int *error);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of a drain; see drain_cut.h. Logs are in the order of their serial numbers, in a drain as in its parts. */
+/*
+ * Parts of a drain; see drain_cut.h. Logs are in the order of their serial numbers, in a drain as
+ * in its parts.
+ */
 #include "daemon/pipeline/drain/drain_cut.h"
 
 #include <errno.h>
@@ -149,7 +152,10 @@ static void move_slots(struct thread_log *older, struct thread_log *newer)
 	newer->n_slots = newer->n_allocated = newer->n_eras = 0;
 }
 
-/* Appends the eras of |newer| behind those of |older|. An era that was cut in two becomes one again. */
+/*
+ * Appends the eras of |newer| behind those of |older|. An era that was cut in two becomes one
+ * again.
+ */
 static int join_eras(struct thread_log *older, const struct thread_log *newer)
 {
 	size_t n_before = older->n_eras;

@@ -259,7 +259,10 @@ static int copy_log(
 	return copy_slots(log, budget, copy);
 }
 
-/* True when the last entry, which was written before the ring was freed, may have ended at |from_ticks| or later. */
+/*
+ * True when the last entry, which was written before the ring was freed, may have ended at
+ * |from_ticks| or later.
+ */
 static bool is_wanted(const struct thread_log *log, uint64_t from_ticks)
 {
 	return log->n_slots && log->eras[log->n_eras - 1].before_ticks >= from_ticks;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The records of ended threads, while a flight recorder runs. They are copied out of the rings before other threads get these,
- * so that a thread of ten records costs 160 bytes and not a ring. All processes share a bound. Beyond it the thread that
- * ended first goes, and its entries count as overwritten. The thread that ended last stays, however large it is.
+ * The records of ended threads, while a flight recorder runs. They are copied out of the rings
+ * before other threads get these, so that a thread of ten records costs 160 bytes and not a ring.
+ * All processes share a bound. Beyond it the thread that ended first goes, and its entries count as
+ * overwritten. The thread that ended last stays, however large it is.
  *
  * Threads: only the worker calls these functions.
  */
@@ -52,7 +53,10 @@ void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes);
 /* Allows |n_bytes| of memory for copies, of one thread or many, until it is called again. */
 void ended_pool_allow(struct ended_pool *pool, uint64_t n_bytes);
 
-/* Borrows |pool| and |t|, whose notes are open (ring_notes.h). From here on rings_free() of |t| hands over the records of ended threads. */
+/*
+ * Borrows |pool| and |t|, whose notes are open (ring_notes.h). From here on rings_free() of |t|
+ * hands over the records of ended threads.
+ */
 void ended_threads_init(struct ended_threads *e, struct ended_pool *pool, struct target *t);
 /* Leaves the threads in the pool, without an owner. */
 void ended_threads_deinit(struct ended_threads *e);
@@ -67,8 +71,9 @@ int ended_threads_add_shares(
 	const struct ended_threads *e, uint64_t from_ticks, struct shares *shares);
 
 /*
- * Adds copies of this process's threads to |d|, as much of each as ended at |from_ticks| or later (0: all), and the sums of the
- * others. |d| counts the entries for which its budget has no room. 0 or -ENOMEM.
+ * Adds copies of this process's threads to |d|, as much of each as ended at |from_ticks| or later
+ * (0: all), and the sums of the others. |d| counts the entries for which its budget has no room. 0
+ * or -ENOMEM.
  */
 int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t from_ticks);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times in which records of a process were lost: two records before and behind such a gap need not belong together. When there are
- * too many gaps, the two that are nearest to each other become one.
+ * Times in which records of a process were lost: two records before and behind such a gap need not
+ * belong together. When there are too many gaps, the two that are nearest to each other become one.
  */
 #ifndef DAEMON_GAPS_H
 #define DAEMON_GAPS_H

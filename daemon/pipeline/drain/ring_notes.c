@@ -49,7 +49,10 @@ uint64_t ring_notes_now(const struct target *t)
 	return clock_pair_read(t->notes->uses_ticks).ticks;
 }
 
-/* Drops the first note. The first era becomes longer by that; when it is too long, it cannot date records. */
+/*
+ * Drops the first note. The first era becomes longer by that; when it is too long, it cannot date
+ * records.
+ */
 static void history_forget_first(struct ring_history *h)
 {
 	h->n--;
@@ -86,7 +89,10 @@ static void note_ring(struct target *t, uint32_t i)
 	history_add(h, now);
 }
 
-/* Forgets the notes of a thread that is gone: the next thread's records lie behind them, and are later than this look. */
+/*
+ * Forgets the notes of a thread that is gone: the next thread's records lie behind them, and are
+ * later than this look.
+ */
 static void history_forget(struct ring_history *h)
 {
 	h->had_thread = false;
@@ -231,8 +237,8 @@ static bool entry_ended_before(const struct era *era, const struct slot *slots, 
 }
 
 /*
- * True when the entry that is marked at |boundary|, which *at becomes, ended before |from_ticks|: entries are in the order of their
- * ends, so all before it did, too.
+ * True when the entry that is marked at |boundary|, which *at becomes, ended before |from_ticks|:
+ * entries are in the order of their ends, so all before it did, too.
  */
 static bool ended_before_boundary(const struct target *t, uint32_t i, uint64_t boundary,
 	uint64_t from_ticks, struct ring_place *at)

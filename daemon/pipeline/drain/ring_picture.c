@@ -10,7 +10,10 @@
 #include "daemon/target/ring_copy.h"
 #include "daemon/target/target.h"
 
-/* The number of tries: the thread overwrites the whole ring meanwhile only when this one gets no processor. */
+/*
+ * The number of tries: the thread overwrites the whole ring meanwhile only when this one gets no
+ * processor.
+ */
 #define N_TRIES 8
 /* After this time the stores of all processors have reached the memory. */
 #define SETTLING_NS 1000
@@ -26,8 +29,9 @@ struct clock_pair ring_picture_now(bool uses_ticks)
 }
 
 /*
- * Forgets spans that were open when the stack was read and whose records are in the ring. The head was |before| then, so they lie
- * behind it, except for one span whose record was written and whose depth was not: the last one before |before|.
+ * Forgets spans that were open when the stack was read and whose records are in the ring. The head
+ * was |before| then, so they lie behind it, except for one span whose record was written and whose
+ * depth was not: the last one before |before|.
  */
 static void drop_ended_spans(struct thread_log *log, const struct ring_copy *c,
 	const struct slot *slots, uint64_t before)
@@ -72,7 +76,10 @@ static int count_all_lost(
 	return r;
 }
 
-/* Counts the entries before the copy: they were overwritten, were not wanted, or had no room in memory. */
+/*
+ * Counts the entries before the copy: they were overwritten, were not wanted, or had no room in
+ * memory.
+ */
 static void count_older(struct thread_log *log, const struct ring_copy *c, struct ring_place first,
 	struct ring_place wanted)
 {
@@ -117,7 +124,10 @@ static int copy_records(struct target *t, uint32_t i, struct drain_budget *budge
 	return 0;
 }
 
-/* Outcomes: as copy_records(). The stack is read first: spans that have ended by then are in the ring. */
+/*
+ * Outcomes: as copy_records(). The stack is read first: spans that have ended by then are in the
+ * ring.
+ */
 static int try_picture(
 	struct target *t, uint32_t i, struct drain_budget *budget, struct thread_log *log)
 {

@@ -37,8 +37,8 @@ void rings_skip(struct target *t, uint32_t i);
 void rings_skip_to(struct target *t, uint32_t i, uint64_t position);
 
 /*
- * Lets another thread have ring |i|, whose thread is gone. Its records are kept if the flight recorder
- * wants them (t->ended).
+ * Lets another thread have ring |i|, whose thread is gone. Its records are kept if the flight
+ * recorder wants them (t->ended).
  */
 void rings_free(struct target *t, uint32_t i);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Divides the memory of a snapshot that is too small for all records. No thread gets more than another one that wants
- * more than it got, so that the newest records of each thread are there.
+ * Divides the memory of a snapshot that is too small for all records. No thread gets more than
+ * another one that wants more than it got, so that the newest records of each thread are there.
  */
 #ifndef DAEMON_SHARES_H
 #define DAEMON_SHARES_H
@@ -20,7 +20,9 @@ struct shares {
 void shares_deinit(struct shares *s);
 /* Adds a thread that has |n_slots| slots and |n_open| open spans. 0 or -ENOMEM. */
 int shares_add(struct shares *s, uint64_t n_slots, uint32_t n_open);
-/* The most slots that each thread may have if all share |max_bytes|; at least 1. Sorts the threads. */
+/*
+ * The most slots that each thread may have if all share |max_bytes|; at least 1. Sorts the threads.
+ */
 uint64_t shares_find(struct shares *s, uint64_t max_bytes);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The place where slots go while a capture still records. daemon/pipeline/assembly implements it with its spooler; the drain knows no more
- * of it than this. A batch is all that a thread has recorded since its last one, so the indirect call costs nothing per slot.
+ * The place where slots go while a capture still records. daemon/pipeline/assembly implements it
+ * with its spooler; the drain knows no more of it than this. A batch is all that a thread has
+ * recorded since its last one, so the indirect call costs nothing per slot.
  *
  * Threads: all functions are called by the thread that drains.
  */
@@ -27,12 +28,16 @@ struct slot_batch {
 
 struct slot_sink {
 	/*
-	 * Takes the slots and eras of |batch|. |receiver| is the sink's object for the process, |*track| the one for the thread: NULL
-	 * before the first batch, then the sink's to set. |timeline| reaches beyond the last slot. 0 or -ENOMEM, then nothing was taken.
+	 * Takes the slots and eras of |batch|. |receiver| is the sink's object for the process,
+	 * |*track| the one for the thread: NULL before the first batch, then the sink's to set.
+	 * |timeline| reaches beyond the last slot. 0 or -ENOMEM, then nothing was taken.
 	 */
 	int (*take)(struct slot_sink *sink, void *receiver, void **track,
 		const struct slot_batch *batch, const struct timeline *timeline);
-	/* Memory of earlier batches that can be filled again, for *n_out slots; NULL: there is none. Owner: the caller (free). */
+	/*
+	 * Memory of earlier batches that can be filled again, for *n_out slots; NULL: there is
+	 * none. Owner: the caller (free).
+	 */
 	struct slot *(*reuse)(struct slot_sink *sink, size_t *n_out);
 	/* Bytes of slots that were taken and are not written yet. */
 	uint64_t (*count_held_bytes)(const struct slot_sink *sink);

@@ -137,7 +137,10 @@ int thread_log_extend(
 	return 0;
 }
 
-/* Shortens the eras by the first |n| slots of the last visit, and drops those that have no slots any more. */
+/*
+ * Shortens the eras by the first |n| slots of the last visit, and drops those that have no slots
+ * any more.
+ */
 static void log_forget_eras(struct thread_log *log, size_t n)
 {
 	size_t begin = 0;
@@ -206,7 +209,10 @@ int thread_log_give(struct thread_log *log, struct drain_budget *budget, void *r
 	return r;
 }
 
-/* Forgets the spans that were read for a part that could not be cut off for want of memory (drain_cut.c). */
+/*
+ * Forgets the spans that were read for a part that could not be cut off for want of memory
+ * (drain_cut.c).
+ */
 static void log_forget_open(struct thread_log *log)
 {
 	free(log->open);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The records of one thread, copied out of its ring, and the part of a capture's memory that they take. */
+/*
+ * The records of one thread, copied out of its ring, and the part of a capture's memory that they
+ * take.
+ */
 #ifndef DAEMON_THREAD_LOG_H
 #define DAEMON_THREAD_LOG_H
 
@@ -24,21 +27,21 @@ struct thread_log {
 	size_t n_made; /* so many of these have memory already */
 	uint64_t n_entries; /* entries in these slots; only for a drain's log */
 	size_t last_visit; /* index of the first slot of the last visit */
-	struct era *
-		eras; /* of the slots; the last one ends with them. NULL: one era covers the whole recording */
+	/* of the slots; the last one ends with them. NULL: one era covers the whole recording */
+	struct era *eras;
 	size_t n_eras;
 	uint64_t end; /* position in the ring behind the last record that was copied */
-	uint64_t lost
-		[LOSS_KINDS]; /* entries; LOSS_FULL includes those that were overwritten before the drain came */
+	/* entries; LOSS_FULL includes those that were overwritten before the drain came */
+	uint64_t lost[LOSS_KINDS];
 	uint64_t lost_before[LOSS_KINDS]; /* the ring's counts when the recording began */
 	uint64_t lost_told[LOSS_KINDS]; /* the share of lost[] that earlier parts have told */
 	uint64_t
 		lost_memory; /* entries and open spans that did not fit into the capture's memory */
-	uint64_t
-		ordinal; /* entries that the thread wrote in this recording before the end of the copy */
+	/* entries that the thread wrote in this recording before the end of the copy */
+	uint64_t ordinal;
 	uint64_t n_overwritten; /* entries that were overwritten before they were copied */
-	uint64_t
-		from; /* for a picture, set before it is taken: records before this position are not wanted */
+	/* for a picture, set before it is taken: records before this position are not wanted */
+	uint64_t from;
 	uint64_t
 		n_left_out; /* entries that are older than these slots, and had no room in memory */
 	bool is_closed; /* the ring belongs to another thread now */
@@ -46,10 +49,13 @@ struct thread_log {
 	struct open_span *open;
 	uint32_t n_open;
 	struct open_drop drop; /* a span that was dropped above the open ones */
-	uint64_t
-		window_ticks; /* for a picture: end of the first entry that is here; 0: there is none */
-	uint64_t
-		complete_ticks; /* for a picture: all entries that ended then or later are here; 0: all are, UINT64_MAX: unknown */
+	/* for a picture: end of the first entry that is here; 0: there is none */
+	uint64_t window_ticks;
+	/*
+	 * for a picture: all entries that ended then or later are here; 0: all are, UINT64_MAX:
+	 * unknown
+	 */
+	uint64_t complete_ticks;
 	uint64_t n_undated; /* entries that were left out because their time is unknown */
 	bool is_limited; /* the ring had older entries that were not asked for */
 	void *track; /* the sink's object for the earlier slots; NULL: it has taken none */
@@ -69,7 +75,9 @@ struct drain_budget {
 	struct era_clock era_clock; /* dates the slots that come; a picture does not use it */
 };
 
-/* At most so many windows of slots wait for the sink or in it; beyond that the rings keep theirs. */
+/*
+ * At most so many windows of slots wait for the sink or in it; beyond that the rings keep theirs.
+ */
 #define DRAIN_MAX_WINDOWS 5
 
 /* Outcomes of the functions below besides 0 and -ENOMEM. */
@@ -90,12 +98,15 @@ uint64_t thread_log_count_bytes(uint32_t n_open);
 /* The number of slots that a snapshot may take of one thread now. */
 uint64_t drain_budget_count_room(const struct drain_budget *budget);
 
-/* Makes memory for |n| more slots that are likely to come, if the budget allows; the log does not become longer by it. */
+/*
+ * Makes memory for |n| more slots that are likely to come, if the budget allows; the log does not
+ * become longer by it.
+ */
 void thread_log_make_room(struct thread_log *log, size_t n, const struct drain_budget *budget);
 
 /*
- * Appends room for |n| slots, which the caller fills: *room_out. On failure nothing happens. Unless that is THREAD_LOG_LATER, the slots are
- * lost, and the caller counts their entries.
+ * Appends room for |n| slots, which the caller fills: *room_out. On failure nothing happens. Unless
+ * that is THREAD_LOG_LATER, the slots are lost, and the caller counts their entries.
  */
 int thread_log_extend(
 	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out);
@@ -105,14 +116,17 @@ void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *bu
 
 /* Moves the slots to the caller, who frees them and their eras. */
 struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *budget);
-/* Gives the slots to the sink of |budget|; the rest is as for its take(). 0 or -ENOMEM, then they stay. */
+/*
+ * Gives the slots to the sink of |budget|; the rest is as for its take(). 0 or -ENOMEM, then they
+ * stay.
+ */
 int thread_log_give(struct thread_log *log, struct drain_budget *budget, void *receiver,
 	const struct timeline *timeline);
 
 /*
- * Copies the spans that are open in |ring|, before its last records are copied: a span that ends meanwhile is then in both. Replaces
- * an earlier copy. Open spans may exceed the budget by an eighth: they tell what the threads were doing when the memory of a
- * capture ran out. 0 or -ENOMEM.
+ * Copies the spans that are open in |ring|, before its last records are copied: a span that ends
+ * meanwhile is then in both. Replaces an earlier copy. Open spans may exceed the budget by an
+ * eighth: they tell what the threads were doing when the memory of a capture ran out. 0 or -ENOMEM.
  */
 int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget);
 /* Forgets the open spans that had ended when the record |word0| at |position| was written. */

@@ -83,7 +83,10 @@ uint64_t thread_window_find_last_end(const struct thread_log *log)
 	return find_end(log, last, era);
 }
 
-/* Finds log->complete_ticks when the rest of |log| is set; entries of unknown time ended before |undated_until|. */
+/*
+ * Finds log->complete_ticks when the rest of |log| is set; entries of unknown time ended before
+ * |undated_until|.
+ */
 static uint64_t find_complete(
 	const struct thread_log *log, uint64_t from_ticks, uint64_t undated_until)
 {
@@ -141,7 +144,10 @@ static bool is_row(const struct thread_log *log, size_t at, size_t end)
 static uint64_t find_earlier(const struct slot *slot, const struct era *era, uint64_t first)
 {
 	uint64_t duration = slot->word[1] & RECORD_DURATION_MASK;
-	/* The difference can be negative for a record that makes no sense; as an unsigned number it is late then. */
+	/*
+	 * The difference can be negative for a record that makes no sense; as an unsigned number it
+	 * is late then.
+	 */
 	uint64_t start = era_date(era, slot->word[0] + duration) - duration;
 
 	return start < first ? start : first;

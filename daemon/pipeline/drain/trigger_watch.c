@@ -17,7 +17,10 @@
 
 /* The number of tries, as for a picture. */
 #define N_TRIES 8
-/* Segments that are copied at a time. When entries are overwritten meanwhile, the mark of a segment must be among the rest. */
+/*
+ * Segments that are copied at a time. When entries are overwritten meanwhile, the mark of a segment
+ * must be among the rest.
+ */
 #define PIECE_SEGMENTS 2
 /* A bit in |named_of| for a name that was looked up. No trigger has it. */
 #define IS_KNOWN (UINT32_C(1) << 31)
@@ -28,8 +31,8 @@ struct trigger_watch {
 	struct triggers *triggers;
 	struct arena *arena;
 	uint64_t *positions; /* by ring: records before it were seen */
-	uint32_t *
-		named_of; /* by string id: triggers about that name, and IS_KNOWN; 0: not looked up yet */
+	/* by string id: triggers about that name, and IS_KNOWN; 0: not looked up yet */
+	uint32_t *named_of;
 	size_t n_ids;
 	size_t n_ids_allocated;
 };
@@ -139,7 +142,9 @@ static void judge_entry(struct trigger_watch *w, const struct slot *slot)
 		triggers_judge(w->triggers, &e, find_triggers(w, &e));
 }
 
-/* Judges the slots of a finished copy. Returns the position of the first entry that is not whole. */
+/*
+ * Judges the slots of a finished copy. Returns the position of the first entry that is not whole.
+ */
 static uint64_t judge_entries(struct trigger_watch *w, const struct ring_copy *c)
 {
 	const struct slot *slots = w->triggers->slots + (c->from.position - c->start);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Brings the new records in the rings of one process to its triggers. It copies them and keeps positions of its own, so that it
- * disturbs neither the recorder's pictures nor a capture's drain.
+ * Brings the new records in the rings of one process to its triggers. It copies them and keeps
+ * positions of its own, so that it disturbs neither the recorder's pictures nor a capture's drain.
  *
  * Threads: only the worker calls these functions.
  */
@@ -15,8 +15,8 @@ struct target;
 struct triggers;
 
 /*
- * Starts to watch those rings of |t| whose threads have joined the recording, for |triggers|, which are borrowed. With |is_late| their
- * present records are ignored. 0 or -ENOMEM.
+ * Starts to watch those rings of |t| whose threads have joined the recording, for |triggers|, which
+ * are borrowed. With |is_late| their present records are ignored. 0 or -ENOMEM.
  */
 int trigger_watch_open(struct target *t, struct triggers *triggers, bool is_late);
 /* Does nothing when the watch is not open. */
@@ -25,7 +25,10 @@ void trigger_watch_close(struct target *t);
 /* Entries were overwritten before they were looked at. */
 #define TRIGGER_WATCH_OUTRUN 1001u
 
-/* Visits ring |i|, which a thread uses. Returns how much of the ring was new, in 1/1000, or TRIGGER_WATCH_OUTRUN. */
+/*
+ * Visits ring |i|, which a thread uses. Returns how much of the ring was new, in 1/1000, or
+ * TRIGGER_WATCH_OUTRUN.
+ */
 unsigned trigger_watch_visit(struct target *t, uint32_t i);
 
 #endif

@@ -24,7 +24,10 @@ struct profile_options;
 
 /* The usual duration of a step: the median of the last ones. */
 
-/* The number of steps that are remembered: when the steps of a program become longer, the median follows in time. */
+/*
+ * The number of steps that are remembered: when the steps of a program become longer, the median
+ * follows in time.
+ */
 #define STEP_MEDIAN_MAX 1023u
 
 /* All zero: no step was seen. */

@@ -24,7 +24,10 @@ struct gpu_devices {
 	size_t n;
 };
 
-/* Opens the library as nvml_open() does, and finds devices. 0; -ENOENT or -ENOSYS as there; -EIO when it does not start, with the reason in |said| (|n| bytes). */
+/*
+ * Opens the library as nvml_open() does, and finds devices. 0; -ENOENT or -ENOSYS as there; -EIO
+ * when it does not start, with the reason in |said| (|n| bytes).
+ */
 int gpu_devices_open(struct gpu_devices *d, const char *library, char *said, size_t n);
 void gpu_devices_close(struct gpu_devices *d); /* all zero is closed */
 

@@ -35,8 +35,8 @@ void gpu_reading_clear(double values[N_GPU_ROWS]);
 void gpu_read_name(const struct nvml *nvml, struct nvml_device *device, char name[GPU_NAME_BYTES]);
 
 /*
- * Counters of a device's hardware, from Hopper on: means over the time between two looks. The driver refreshes them each 100 ms. They need no rights, no
- * context, and no code in the program.
+ * Counters of a device's hardware, from Hopper on: means over the time between two looks. The
+ * driver refreshes them each 100 ms. They need no rights, no context, and no code in the program.
  */
 
 enum {
@@ -64,8 +64,9 @@ void gpm_open(struct gpm *g, const struct nvml *nvml, struct nvml_device *device
 void gpm_close(struct gpm *g); /* all zero is closed */
 
 /*
- * Looks if the last look was 100 ms before |now_ns| (CLOCK_MONOTONIC). Returns 1 when |values| are the means since *since_ns,
- * with NAN for values that the device does not have; else 0, and all are NAN.
+ * Looks if the last look was 100 ms before |now_ns| (CLOCK_MONOTONIC). Returns 1 when |values| are
+ * the means since *since_ns, with NAN for values that the device does not have; else 0, and all are
+ * NAN.
  */
 int gpm_read(struct gpm *g, int64_t now_ns, double values[N_GPM_ROWS], int64_t *since_ns);
 

@@ -21,7 +21,9 @@
 #define MAX_PIDS 64
 /* The time between two looks at the devices' processes. */
 #define PROCESSES_INTERVAL_NS NS_PER_S
-/* The library hangs when the last sample is so much older than the end, and some intervals older. */
+/*
+ * The library hangs when the last sample is so much older than the end, and some intervals older.
+ */
 #define SILENCE_NS NS_PER_S
 #define SILENCE_INTERVALS 4
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that samples all devices by NVML while a capture runs. No caller waits for it: stopping takes the samples that are there, and the thread ends when the
- * library returns. Only one at a time in a process uses the library: a second one waits for it on its own thread.
+ * A thread that samples all devices by NVML while a capture runs. No caller waits for it: stopping
+ * takes the samples that are there, and the thread ends when the library returns. Only one at a
+ * time in a process uses the library: a second one waits for it on its own thread.
  */
 #ifndef DAEMON_GPU_SAMPLER_H
 #define DAEMON_GPU_SAMPLER_H
@@ -23,15 +24,18 @@ struct gpu_sampler_config {
 /* Returns NULL when there is no driver of NVIDIA, or no memory. Opens nothing on this thread. */
 struct gpu_sampler *gpu_sampler_start(const struct gpu_sampler_config *config);
 
-/* Adds a process of the recording, whose devices are marked (gpu_track.is_used). Only the first 64 processes count. */
+/*
+ * Adds a process of the recording, whose devices are marked (gpu_track.is_used). Only the first 64
+ * processes count.
+ */
 void gpu_sampler_add_process(struct gpu_sampler *s, pid_t pid);
 
 /* Moves the samples to |out|, which is empty, as gpu_samples_cut() does. */
 void gpu_sampler_cut(struct gpu_sampler *s, struct gpu_samples *out, int64_t from_ns);
 
 /*
- * Ends it; |s| must not be used any more. Moves all samples to |out|, which is empty. |why| (GPU_SAMPLER_WHY_BYTES) becomes a sentence for people when
- * samples are missing, or "".
+ * Ends it; |s| must not be used any more. Moves all samples to |out|, which is empty. |why|
+ * (GPU_SAMPLER_WHY_BYTES) becomes a sentence for people when samples are missing, or "".
  */
 void gpu_sampler_stop(struct gpu_sampler *s, struct gpu_samples *out, char *why);
 

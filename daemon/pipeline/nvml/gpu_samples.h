@@ -13,7 +13,8 @@
 
 struct gpu_sample {
 	int64_t at_ns; /* CLOCK_MONOTONIC */
-	int64_t gpm_since_ns; /* begin of the time of |gpm|, which ends at |at_ns|; 0: all are NAN */
+	/* begin of the time of |gpm|, which ends at |at_ns|; 0: all are NAN */
+	int64_t gpm_since_ns;
 	double reading[N_GPU_ROWS]; /* NAN: unknown */
 	double gpm[N_GPM_ROWS];
 };
@@ -38,14 +39,15 @@ struct gpu_samples {
 void gpu_samples_deinit(struct gpu_samples *s);
 
 /*
- * Adds a sample to the track |i|. When all tracks together have 8 MiB, each pair of samples becomes its mean: the time
- * between samples grows, and none is left out.
+ * Adds a sample to the track |i|. When all tracks together have 8 MiB, each pair of samples becomes
+ * its mean: the time between samples grows, and none is left out.
  */
 void gpu_samples_add(struct gpu_samples *s, size_t i, const struct gpu_sample *sample);
 
 /*
- * Moves all samples of |s| to |part|, which is empty; the last one of each track stays in |s|, too, as the first of the next part. Samples before |from_ns|
- * are left out, except for the last one. |part->error| says when samples are missing.
+ * Moves all samples of |s| to |part|, which is empty; the last one of each track stays in |s|, too,
+ * as the first of the next part. Samples before |from_ns| are left out, except for the last one.
+ * |part->error| says when samples are missing.
  */
 void gpu_samples_cut(struct gpu_samples *s, struct gpu_samples *part, int64_t from_ns);
 

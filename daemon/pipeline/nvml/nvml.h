@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of NVIDIA's management library that is used. These declarations are ours; the library has had the needed symbols since
- * driver 450. It is opened if it is there, and never linked. Its calls may take seconds, or not return when a device hangs.
+ * The part of NVIDIA's management library that is used. These declarations are ours; the library
+ * has had the needed symbols since driver 450. It is opened if it is there, and never linked. Its
+ * calls may take seconds, or not return when a device hangs.
  */
 #ifndef DAEMON_NVML_H
 #define DAEMON_NVML_H
@@ -66,7 +67,9 @@ struct nvml_gpm_metric {
 	} info; /* the library sets it */
 };
 
-/* The library uses |n| of them; there is room for all of its own header (98 at first, 333 in 2026). */
+/*
+ * The library uses |n| of them; there is room for all of its own header (98 at first, 333 in 2026).
+ */
 #define NVML_GPM_METRICS 400
 
 struct nvml_gpm_metrics {
@@ -104,7 +107,10 @@ struct nvml {
 	int (*gpm_compare)(struct nvml_gpm_metrics *metrics);
 };
 
-/* Opens |path|, or NVML_LIBRARY when that is NULL. 0; -ENOENT: there is none; -ENOSYS: it lacks a needed symbol. */
+/*
+ * Opens |path|, or NVML_LIBRARY when that is NULL. 0; -ENOENT: there is none; -ENOSYS: it lacks a
+ * needed symbol.
+ */
 int nvml_open(struct nvml *n, const char *path);
 void nvml_close(struct nvml *n);
 

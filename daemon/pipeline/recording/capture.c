@@ -28,21 +28,28 @@
 /* A session that goes on meanwhile has its own slots besides, and the joined ones. */
 #define BYTES_PER_KEPT_SLOT_BYTE (RECORDING_BYTES_PER_SLOT_BYTE + 2)
 /*
- * The drain's period: a quarter of the time in which the fastest ring fills, within these. After a quiet
- * stretch a burst comes without notice: 100 ms lost a third of 2 M spans/s, 10 ms nothing.
+ * The drain's period: a quarter of the time in which the fastest ring fills, within these. After a
+ * quiet stretch a burst comes without notice: 100 ms lost a third of 2 M spans/s, 10 ms nothing.
  */
 #define MIN_PERIOD_NS NS_PER_MS
 #define MAX_PERIOD_NS (10 * NS_PER_MS)
 
-/* The worker looks at its flags this often, because it misses a wake-up that comes just before it sleeps. */
+/*
+ * The worker looks at its flags this often, because it misses a wake-up that comes just before it
+ * sleeps.
+ */
 #define LOOK_INTERVAL_NS (50 * NS_PER_MS)
 /*
- * The threads are told to record so long before the time. Two threads must be woken for that, the worker and the
- * program's ptap-control, and on a busy machine each waits for others' turns of 3 to 4 ms. Records before
- * the time are left out, so it is as short as possible: see docs/internals/protocol.md.
+ * The threads are told to record so long before the time. Two threads must be woken for that, the
+ * worker and the program's ptap-control, and on a busy machine each waits for others' turns of 3 to
+ * 4 ms. Records before the time are left out, so it is as short as possible: see
+ * docs/internals/protocol.md.
  */
 #define EARLY_NS (20 * NS_PER_MS)
-/* Above this difference the clock was set between the request and its time: adjusting its rate changes it far less. */
+/*
+ * Above this difference the clock was set between the request and its time: adjusting its rate
+ * changes it far less.
+ */
 #define MAX_DRIFT_NS (NS_PER_S / 2)
 /* Short enough that no ring fills meanwhile. */
 #define SKIP_INTERVAL_NS NS_PER_MS
@@ -114,7 +121,10 @@ int64_t capture_find_arm_ns(const struct target *t, bool wants_devices)
 							     : CAPTURE_ARM_NS;
 }
 
-/* The agreed start by the present clock, whose rate may have changed; but if the clock was set, by that of the request. */
+/*
+ * The agreed start by the present clock, whose rate may have changed; but if the clock was set, by
+ * that of the request.
+ */
 static int64_t find_asked(const struct running_capture *c)
 {
 	int64_t was_ns = c->request->start_ns;
@@ -177,7 +187,10 @@ static int capture_set_devices(struct running_capture *c)
 	return 0;
 }
 
-/* Waits until the collectors have begun, so that the recording begins with them, but not beyond the agreed time. */
+/*
+ * Waits until the collectors have begun, so that the recording begins with them, but not beyond the
+ * agreed time.
+ */
 static void await_collectors(struct running_capture *c, int64_t at)
 {
 	int64_t give_up = monotonic_ns() + COLLECTORS_PATIENCE_NS;
@@ -218,7 +231,9 @@ static void wait_to_arm(struct running_capture *c, int64_t at)
 	wait_until(c, at - capture_find_arm_ns(c->target, wants_devices));
 }
 
-/* Returns when it records, or is over before its time (c->is_unbegun). Outcomes as capture_run(). */
+/*
+ * Returns when it records, or is over before its time (c->is_unbegun). Outcomes as capture_run().
+ */
 static int capture_begin(struct running_capture *c, struct diag *d)
 {
 	int64_t at;

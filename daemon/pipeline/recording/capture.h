@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One recording from start to bytes: waits for its time, arms, drains, stops, assembles, encodes. It runs on
- * the thread that greeted the target, one at a time.
+ * One recording from start to bytes: waits for its time, arms, drains, stops, assembles, encodes.
+ * It runs on the thread that greeted the target, one at a time.
  */
 #ifndef DAEMON_CAPTURE_H
 #define DAEMON_CAPTURE_H
@@ -28,21 +28,25 @@ struct progress;
 #define CAPTURE_ARM_DEVICES_NS INT64_C(1000000000)
 
 /*
- * Steers a capture that runs, and hears of its course. Its owner keeps it until capture_run() has returned and
- * the last snapshot was delivered.
+ * Steers a capture that runs, and hears of its course. Its owner keeps it until capture_run() has
+ * returned and the last snapshot was delivered.
  */
 struct capture_control {
 	const _Atomic int *stop; /* nonzero: end now, keep the data */
 	const _Atomic int *cancel; /* nonzero: end now, no data wanted */
 	struct progress *progress; /* NULL, or where the capture notes how far it is */
 	void (*on_begin)(void *context); /* called when it records, or waits for its time */
-	/* Called often, before the flags are read; then also while the rest is encoded. NULL in a part's control. */
+	/*
+	 * Called often, before the flags are read; then also while the rest is encoded. NULL in a
+	 * part's control.
+	 */
 	void (*on_look)(void *context);
 	void (*on_gone)(void *context); /* called when recording ended because the target is gone */
 	/*
-	 * If the request keeps the newest, the worker often calls |next_snapshot|. It returns an object for a client that
-	 * wants the data since the last snapshot (or the start), or NULL. |deliver_snapshot| gets that object on any
-	 * thread, with a result and |d| as of capture_run().
+	 * If the request keeps the newest, the worker often calls |next_snapshot|. It returns an
+	 * object for a client that wants the data since the last snapshot (or the start), or NULL.
+	 * |deliver_snapshot| gets that object on any thread, with a result and |d| as of
+	 * capture_run().
 	 */
 	void *(*next_snapshot)(void *context);
 	void (*deliver_snapshot)(
@@ -58,7 +62,10 @@ struct capture_result {
 	uint64_t start_unix_ns; /* of the recording */
 	uint64_t duration_ns;
 	char gpu[STATUS_GPU_BYTES]; /* as in struct status */
-	/* Its start, CLOCK_MONOTONIC, if a host daemon that passes it on adds the machine's usage; else 0. */
+	/*
+	 * Its start, CLOCK_MONOTONIC, if a host daemon that passes it on adds the machine's usage;
+	 * else 0.
+	 */
 	int64_t usage_since_ns;
 	void (*on_taken)(
 		void *context); /* called on any thread when the receiver has it; NULL ok */
@@ -72,23 +79,35 @@ enum {
 	CAPTURE_BUSY = 3, /* for a session: somebody else records at that time; the text says who */
 };
 
-/* Owner: result->delivery belongs to the caller (delivery_free). It is NULL when the outcome is not 0. */
+/*
+ * Owner: result->delivery belongs to the caller (delivery_free). It is NULL when the outcome is not
+ * 0.
+ */
 int capture_run(struct family *f, const struct capture_request *request,
 	const struct capture_control *control, struct capture_result *result, struct diag *d);
 
 /* Notes that the receiver has the result, as far as that can be known. */
 void capture_result_note_taken(const struct capture_result *result);
 
-/* Makes the result of a capture that was ended before its start: an empty trace that says so. 0 or -ENOMEM. */
+/*
+ * Makes the result of a capture that was ended before its start: an empty trace that says so. 0 or
+ * -ENOMEM.
+ */
 int capture_make_unbegun(struct capture_result *result);
 
-/* The memory that a capture may take that asked for |bytes| (0: the default). |h| keeps what was read for it. */
+/*
+ * The memory that a capture may take that asked for |bytes| (0: the default). |h| keeps what was
+ * read for it.
+ */
 uint64_t capture_find_max_bytes(uint64_t bytes, struct headroom *h);
 
 /* CAPTURE_ARM_NS or CAPTURE_ARM_DEVICES_NS, whichever |t| needs as far as is known. Any thread. */
 int64_t capture_find_arm_ns(const struct target *t, bool wants_devices);
 
-/* Converts |start_timestamp_ns| (Unix time) to CLOCK_MONOTONIC, by the present clock: above 0, and 0 for 0, which means no time. */
+/*
+ * Converts |start_timestamp_ns| (Unix time) to CLOCK_MONOTONIC, by the present clock: above 0, and
+ * 0 for 0, which means no time.
+ */
 int64_t capture_find_start_ns(uint64_t start_timestamp_ns);
 /* The time until then, at least 0. */
 int64_t capture_find_wait_ns(uint64_t start_timestamp_ns);

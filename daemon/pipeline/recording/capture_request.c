@@ -68,6 +68,9 @@ int recorder_options_parse(struct profile_options *o, char *lines, struct diag *
 	for (char *line = strtok_r(lines, "\n", &rest); line && r >= 0;
 		line = strtok_r(NULL, "\n", &rest))
 		r = profile_options_parse(o, line, d);
-	/* Options that elsewhere cause a warning are refused here, because no client would see the warning. */
+	/*
+	 * Options that elsewhere cause a warning are refused here, because no client would see the
+	 * warning.
+	 */
 	return r < 0 ? r : profile_options_check_recorder(o, d);
 }

@@ -34,8 +34,10 @@ struct capture_request {
 	int64_t start_ns;
 	/* The largest trace that the client can take; the newest records are kept. 0: any size */
 	uint64_t max_xspace_bytes;
-	int keeps_newest; /* its length is not known: when memory is full, the oldest data is dropped */
-	int has_others; /* traces of other processes join this one; its warnings speak of the program itself */
+	/* its length is not known: when memory is full, the oldest data is dropped */
+	int keeps_newest;
+	/* traces of other processes join this one; its warnings speak of the program itself */
+	int has_others;
 };
 
 void capture_request_deinit(struct capture_request *request);
@@ -48,7 +50,10 @@ int capture_request_warn(struct capture_request *request, const char *text);
 const struct profile_options *capture_request_get_device_options(
 	const struct capture_request *request);
 
-/* Serialises the options of a trace that no client's call asked for, as in a Profile call: traces contain them. */
+/*
+ * Serialises the options of a trace that no client's call asked for, as in a Profile call: traces
+ * contain them.
+ */
 
 /* |repository| may be NULL. Owner: *out belongs to the caller (free). 0 or -ENOMEM. */
 int options_echo(
@@ -57,8 +62,8 @@ int options_echo(
 /* The options of a flight recorder as the program wrote them: lines key=value (struct arena). */
 
 /*
- * Sets the options of |lines|, which is changed, in |o|. 0; -EINVAL with |d| naming key, value, and the nearest key or range;
- * -ENOMEM.
+ * Sets the options of |lines|, which is changed, in |o|. 0; -EINVAL with |d| naming key, value, and
+ * the nearest key or range; -ENOMEM.
  */
 int recorder_options_parse(struct profile_options *o, char *lines, struct diag *d);
 

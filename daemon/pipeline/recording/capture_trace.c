@@ -265,8 +265,8 @@ static void shift_events(struct plane *plane, int64_t by_ns)
 }
 
 /*
- * Moves the events of |space|, so that the trace begins at |window_ns| or with its first event, which can have begun before: no event
- * may begin before its trace. Returns the time of that.
+ * Moves the events of |space|, so that the trace begins at |window_ns| or with its first event,
+ * which can have begun before: no event may begin before its trace. Returns the time of that.
  */
 static int64_t set_origin(struct space *space, int64_t window_ns)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a capture's trace of its recording: the planes of all processes, the figures for the client, and the delivery. */
+/*
+ * Makes a capture's trace of its recording: the planes of all processes, the figures for the
+ * client, and the delivery.
+ */
 #ifndef DAEMON_CAPTURE_TRACE_H
 #define DAEMON_CAPTURE_TRACE_H
 

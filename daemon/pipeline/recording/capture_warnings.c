@@ -101,7 +101,10 @@ static int add_clock_warning(struct capture_trace *t)
 	return text[0] ? space_add_warning(t->space, "%s", text) : 0;
 }
 
-/* The negative errnos with which joining ends (lib/spawn/join.c, daemon/serve/children/joins.c), for people. */
+/*
+ * The negative errnos with which joining ends (lib/spawn/join.c, daemon/serve/children/joins.c),
+ * for people.
+ */
 static const struct {
 	int error;
 	const char *text;
@@ -252,7 +255,10 @@ static int add_halt_warning(struct capture_trace *t)
 		how_long);
 }
 
-/* Warns of a program that ended early. Its process can still be there: execve() puts another program into it. */
+/*
+ * Warns of a program that ended early. Its process can still be there: execve() puts another
+ * program into it.
+ */
 static int add_end_warning(struct capture_trace *t)
 {
 	const struct target *target = t->target;
@@ -315,7 +321,10 @@ static const char *find_words_for_nothing(
 	return result->is_empty ? "nothing" : "no annotation";
 }
 
-/* Writes the end of a sentence, or "": annotations may be for a server of another make, which may not even be started. */
+/*
+ * Writes the end of a sentence, or "": annotations may be for a server of another make, which may
+ * not even be started.
+ */
 static void describe_make(const struct capture_trace *t, char *text, size_t size)
 {
 	const char *make = stock_servers_find_make(t->target->pid);
@@ -339,7 +348,10 @@ static const char *find_advice(const struct capture_trace *t)
 			    : "; record for longer";
 }
 
-/* Warns that |what|, from find_words_for_nothing(), was recorded: there may still be samples of usage, or other processes' annotations. */
+/*
+ * Warns that |what|, from find_words_for_nothing(), was recorded: there may still be samples of
+ * usage, or other processes' annotations.
+ */
 static int add_empty_warning(struct capture_trace *t, const struct capture_result *result,
 	const char *what, const char *forks)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds a capture's warnings to its trace: options without effect, and missing records with the reason. */
+/*
+ * Adds a capture's warnings to its trace: options without effect, and missing records with the
+ * reason.
+ */
 #ifndef DAEMON_CAPTURE_WARNINGS_H
 #define DAEMON_CAPTURE_WARNINGS_H
 

@@ -17,7 +17,9 @@ struct option_text {
 	int error;
 };
 
-/* Adds a line. A line's end in |value| becomes a blank, so that one value cannot set two options. */
+/*
+ * Adds a line. A line's end in |value| becomes a blank, so that one value cannot set two options.
+ */
 static void add_option_line(struct option_text *t, const char *key, const char *value)
 {
 	char *line = t->to + t->n;
@@ -70,7 +72,10 @@ static bool is_for_collectors(const struct option *row)
 	return false;
 }
 
-/* False for values that say "none" or "no", which have their effect without a device, and for ptap_gpu_, which is about samples of the machine's GPUs. */
+/*
+ * False for values that say "none" or "no", which have their effect without a device, and for
+ * ptap_gpu_, which is about samples of the machine's GPUs.
+ */
 static bool asks_for_devices(const struct option_value *v)
 {
 	if (!v->option || !is_for_collectors(v->option) || option_is_for_other_servers(v->key) ||

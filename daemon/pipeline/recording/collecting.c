@@ -110,7 +110,9 @@ static void look_for_library(struct source *s, const char *root, size_t n_bytes)
 
 void collecting_look_now(struct source *s, const struct collectors *of)
 {
-	/* Also when they are asked in any case: usage samples need to know whether there is a GPU. */
+	/*
+	 * Also when they are asked in any case: usage samples need to know whether there is a GPU.
+	 */
 	if (s->collecting.state <= COLLECTING_WANTS)
 		look_for_library(s, of->root, LOOK_NOW_BYTES);
 }

@@ -30,20 +30,27 @@ struct collecting {
 	bool is_begun; /* they were asked; stays true when they are over */
 	int64_t asked_ns; /* CLOCK_MONOTONIC */
 	int64_t due_ns; /* of the next look */
-	bool is_awaited; /* it was asked to hand on complete records, and had done so the last time */
+	/* it was asked to hand on complete records, and had done so the last time */
+	bool is_awaited;
 	struct mapped_look look;
 	int64_t since_ns; /* CLOCK_MONOTONIC since which a device is recorded; 0: none was */
 	char problem[256]; /* a sentence of the server itself, or "" */
 	char said[COLLECTING_SAID_BYTES]; /* sentences of the collectors, a line each */
 };
 
-/* The collectors are asked without a look at the mappings if the program says so (ARENA_COLLECTS), or if the server may not look. */
+/*
+ * The collectors are asked without a look at the mappings if the program says so (ARENA_COLLECTS),
+ * or if the server may not look.
+ */
 void collecting_init(struct source *s);
 void collecting_deinit(struct source *s);
 /* Copies the state and sentences so far to a part that is cut off. */
 void collecting_copy(const struct source *s, struct source *part);
 
-/* Looks at once whether |t| uses a device, as far as that can be found, and notes it in |t|. |root| as in struct collectors. */
+/*
+ * Looks at once whether |t| uses a device, as far as that can be found, and notes it in |t|. |root|
+ * as in struct collectors.
+ */
 void collecting_find_use(struct target *t, const char *root);
 
 /* Goes on with a step of looking or asking; notes the collectors' state. */
@@ -54,7 +61,10 @@ void collecting_look_now(struct source *s, const struct collectors *of);
 /* True when they are to be asked, or were asked and have not begun. */
 bool collecting_is_beginning(const struct source *s);
 
-/* Asks them to hand on complete records; the other is true when they have, or are not waited for because they had not answered the last time. */
+/*
+ * Asks them to hand on complete records; the other is true when they have, or are not waited for
+ * because they had not answered the last time.
+ */
 void collecting_hand_on(struct source *s);
 bool collecting_has_handed_on(const struct source *s);
 
@@ -62,7 +72,10 @@ bool collecting_has_handed_on(const struct source *s);
 bool collecting_end(struct source *s);
 /* True when they have ended. */
 bool collecting_has_ended(const struct source *s);
-/* Keeps their sentences. Gives up collectors that have not ended, or leaves them alone if the recording is not wanted. */
+/*
+ * Keeps their sentences. Gives up collectors that have not ended, or leaves them alone if the
+ * recording is not wanted.
+ */
 void collecting_finish(struct source *s, bool is_wanted);
 
 #endif

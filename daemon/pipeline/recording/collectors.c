@@ -16,7 +16,10 @@
 #include "trace/model/space.h"
 #include "trace/saturate.h"
 
-/* While they are waited for, their rings are emptied so often, or at once again when one was as full as MANY, in 1/1000. */
+/*
+ * While they are waited for, their rings are emptied so often, or at once again when one was as
+ * full as MANY, in 1/1000.
+ */
 #define DRAIN_INTERVAL_NS NS_PER_MS
 #define MANY 250
 /* A begin that is later than this is told. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The collectors of a recording's processes, which record devices (docs/internals/collectors.md). A recording without |options| has
- * none.
+ * The collectors of a recording's processes, which record devices (docs/internals/collectors.md). A
+ * recording without |options| has none.
  */
 #ifndef DAEMON_COLLECTORS_H
 #define DAEMON_COLLECTORS_H
@@ -25,11 +25,15 @@ struct space;
 struct collectors {
 	const char *root; /* "" or a test's fake root; set after init */
 	const char *options; /* lines key=value; NULL: devices are not recorded. Set after init */
-	/* Called while they are waited for at the end; false when the recording is not wanted any more. NULL ok. */
+	/*
+	 * Called while they are waited for at the end; false when the recording is not wanted any
+	 * more. NULL ok.
+	 */
 	bool (*look)(void *context);
 	void *context;
 	size_t next; /* the next source to be visited */
-	int64_t handed_on_by_ns; /* CLOCK_MONOTONIC: the wait for records to be handed on ends then */
+	/* CLOCK_MONOTONIC: the wait for records to be handed on ends then */
+	int64_t handed_on_by_ns;
 };
 
 /* Called when it is armed: asks the collectors of processes that use a device. */
@@ -40,13 +44,21 @@ bool collectors_are_beginning(const struct recording *r);
 void collectors_visit(struct recording *r);
 /* Called before a part is cut off: asks for complete records. */
 void collectors_hand_on(struct recording *r);
-/* True when they have handed these on, or the time for it is over: later ones are in the next part. */
+/*
+ * True when they have handed these on, or the time for it is over: later ones are in the next part.
+ */
 bool collectors_have_handed_on(const struct recording *r);
-/* Called when a part was cut off, or the oldest records were dropped: facts about devices must be written again. */
+/*
+ * Called when a part was cut off, or the oldest records were dropped: facts about devices must be
+ * written again.
+ */
 void collectors_repeat(struct recording *r);
 /* Called when the threads have stopped: waits for the rest of the records, and drains meanwhile. */
 void collectors_end(struct recording *r);
-/* Cancels them: their records are not wanted. Does nothing the second time, or when they have ended. */
+/*
+ * Cancels them: their records are not wanted. Does nothing the second time, or when they have
+ * ended.
+ */
 void collectors_cancel(struct recording *r);
 
 /* True when a process has the library of a GPU's driver mapped. */

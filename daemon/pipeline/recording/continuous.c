@@ -22,7 +22,10 @@
 /* Larger recordings have more slices, up to so many: each has a file. */
 #define MAX_SLICES 64
 #define SLICE_BYTES ((uint64_t)10 << 20)
-/* The most that slices without a file take. When the disk is too slow, the oldest slices are dropped. */
+/*
+ * The most that slices without a file take. When the disk is too slow, the oldest slices are
+ * dropped.
+ */
 #define MEMORY_BYTES ((uint64_t)40 << 20)
 #define MEMORY_SLICES 4
 
@@ -196,7 +199,10 @@ static int slice_newest(struct continuous_part *p)
 	return 0;
 }
 
-/* The first time of a device's record. Collectors can hand on records late, which are older than the window and were in no part yet. */
+/*
+ * The first time of a device's record. Collectors can hand on records late, which are older than
+ * the window and were in no part yet.
+ */
 static int64_t find_first_of_devices(const struct continuous_part *p)
 {
 	struct device_extents devices = {.n = 0};
@@ -218,7 +224,10 @@ static int64_t find_first_of_devices(const struct continuous_part *p)
 	return first_ns;
 }
 
-/* Finds the first time of all records before any goes to the spool, because times are relative to it. */
+/*
+ * Finds the first time of all records before any goes to the spool, because times are relative to
+ * it.
+ */
 static void find_extent_of_part(struct continuous_part *p, uint64_t *n_bytes)
 {
 	uint64_t first = part_origin_find_first_carried(p->carries, p->recording->stop.ticks);
@@ -244,9 +253,9 @@ static int join_slice(struct slice *slice, struct recording *r)
 }
 
 /*
- * Joins recording and slices to one recording, for capture_trace_make(), and sets its origin. The slices go to a spool one after
- * the other, so that their memory is freed while they become events; without a spool all slots go into the logs. The recording's |error|
- * says whether memory ran out.
+ * Joins recording and slices to one recording, for capture_trace_make(), and sets its origin. The
+ * slices go to a spool one after the other, so that their memory is freed while they become events;
+ * without a spool all slots go into the logs. The recording's |error| says whether memory ran out.
  */
 static void join_part(struct continuous_part *p)
 {
@@ -297,7 +306,9 @@ bool continuous_is_ready(struct continuous *k)
 	return true;
 }
 
-/* Moves all slices, and what |cut| cuts off the recording, to k->part. -ENOMEM: nothing is moved. */
+/*
+ * Moves all slices, and what |cut| cuts off the recording, to k->part. -ENOMEM: nothing is moved.
+ */
 static int cut_part(
 	struct continuous *k, int (*cut)(struct recording *, struct recording *, int64_t))
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording without an end, which keeps the newest records. Parts are cut off it: the worker goes on draining while another
- * thread makes the trace of a part. The records are held in slices of a sixteenth of the allowed memory each. When that is full
- * the oldest slice is dropped, and its entries are counted.
+ * A recording without an end, which keeps the newest records. Parts are cut off it: the worker goes
+ * on draining while another thread makes the trace of a part. The records are held in slices of a
+ * sixteenth of the allowed memory each. When that is full the oldest slice is dropped, and its
+ * entries are counted.
  */
 #ifndef DAEMON_CONTINUOUS_H
 #define DAEMON_CONTINUOUS_H
@@ -43,26 +44,34 @@ struct continuous {
 };
 
 /*
- * |r| has begun; its raw records may take |max_bytes|. |carries| is what the makers of parts leave to one another.
+ * |r| has begun; its raw records may take |max_bytes|. |carries| is what the makers of parts leave
+ * to one another.
  */
 void continuous_init(struct continuous *k, struct recording *r, uint64_t max_bytes,
 	const struct async_carries *carries);
 /* Waits for the maker. */
 void continuous_deinit(struct continuous *k);
 
-/* Called after each visit of the recording: makes slices, and drops the oldest ones when there is too much. */
+/*
+ * Called after each visit of the recording: makes slices, and drops the oldest ones when there is
+ * too much.
+ */
 void continuous_visit(struct continuous *k);
 
 /* True when continuous_cut() can be called, because no trace is being made. */
 bool continuous_is_ready(struct continuous *k);
 /*
- * Cuts off all records as a part, and calls |make| with it on another thread, or on this one when there can be none. The
- * part's |error| says whether memory ran out. 0, or -ENOMEM: |make| is not called, and all records are kept.
+ * Cuts off all records as a part, and calls |make| with it on another thread, or on this one when
+ * there can be none. The part's |error| says whether memory ran out. 0, or -ENOMEM: |make| is not
+ * called, and all records are kept.
  */
 int continuous_cut(
 	struct continuous *k, void (*make)(struct recording *part, void *context), void *context);
 
-/* Called when the recording has ended: waits for the maker, and calls |make| with the rest on this thread. Returns as above. */
+/*
+ * Called when the recording has ended: waits for the maker, and calls |make| with the rest on this
+ * thread. Returns as above.
+ */
 int continuous_end(
 	struct continuous *k, void (*make)(struct recording *part, void *context), void *context);
 

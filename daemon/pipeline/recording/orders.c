@@ -52,13 +52,18 @@ static uint32_t find_early(const struct family *f)
 
 	if (f->recorder_level || f->enabled_ns <= now_ns)
 		return 0;
-	/* Two more microseconds, because clocks are read with an error: it must never be too early. */
+	/*
+	 * Two more microseconds, because clocks are read with an error: it must never be too early.
+	 */
 	early_us = (f->enabled_ns - now_ns) / 1000 + 2;
 	return (uint32_t)(early_us < ARENA_START_MAX_EARLY_US ? early_us : ARENA_START_MAX_EARLY_US)
 	       << ARENA_START_EARLY_SHIFT;
 }
 
-/* Watches only while something records, because the watch costs the kernel work with each fork of the machine. */
+/*
+ * Watches only while something records, because the watch costs the kernel work with each fork of
+ * the machine.
+ */
 static void watch_crashes(struct target *t)
 {
 	if (t->is_told_to_record && !t->crash_fd) {
@@ -93,7 +98,10 @@ static void send_order(struct recording *r, struct source *s, enum arena_op op)
 		orders_send(r->family, s->target);
 }
 
-/* Gives up a process that did not answer. It must not start later, when it goes on and no recording is left. */
+/*
+ * Gives up a process that did not answer. It must not start later, when it goes on and no recording
+ * is left.
+ */
 static void give_up_process(struct recording *r, struct source *s, int error)
 {
 	unsigned level = *r->asked;
@@ -115,7 +123,10 @@ static void silence_all(struct recording *r)
 		orders_send(r->family, r->sources[i]->target);
 }
 
-/* Awaits the answer, and counts the time in which the program is stopped: the recording may have begun with the order. */
+/*
+ * Awaits the answer, and counts the time in which the program is stopped: the recording may have
+ * begun with the order.
+ */
 static int await_and_look(struct recording *r, struct target *t, int64_t deadline_ns)
 {
 	int error;
@@ -146,7 +157,10 @@ static int await_process(
 		       : error;
 }
 
-/* Tells all processes at the same time. Returns the result of the first, the program; children may fail. */
+/*
+ * Tells all processes at the same time. Returns the result of the first, the program; children may
+ * fail.
+ */
 static int order_all(struct recording *r, enum arena_op op)
 {
 	int64_t deadline = monotonic_ns() + ACK_TIMEOUT_NS;
@@ -192,7 +206,10 @@ int orders_end(struct recording *r)
 	return order_all(r, ARENA_OP_STOP);
 }
 
-/* Newcomers get no PREPARE, because START would have to wait for its answer: their threads map their rings one by one. */
+/*
+ * Newcomers get no PREPARE, because START would have to wait for its answer: their threads map
+ * their rings one by one.
+ */
 void orders_start_newcomers(struct recording *r, size_t first)
 {
 	for (size_t i = first; i < r->n_sources; i++) {

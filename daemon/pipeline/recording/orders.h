@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Orders to the processes of a recording: prepare, start, stop. All are told at the same time, and then all answers are awaited for
- * a second together. A child that does not answer is not part of the recording.
+ * Orders to the processes of a recording: prepare, start, stop. All are told at the same time, and
+ * then all answers are awaited for a second together. A child that does not answer is not part of
+ * the recording.
  *
- * A capture and the flight recorder use the same processes: each sets its own level (recording.h, |asked|), and
- * the order follows from both.
+ * A capture and the flight recorder use the same processes: each sets its own level (recording.h,
+ * |asked|), and the order follows from both.
  */
 #ifndef DAEMON_ORDERS_H
 #define DAEMON_ORDERS_H
@@ -18,16 +19,25 @@ struct family;
 struct recording;
 struct target;
 
-/* Sends ARENA_OP_PREPARE or ARENA_OP_START. 0, RECORDING_NO_TARGET, or a negative errno with |d|: then no process records. */
+/*
+ * Sends ARENA_OP_PREPARE or ARENA_OP_START. 0, RECORDING_NO_TARGET, or a negative errno with |d|:
+ * then no process records.
+ */
 int orders_begin(struct recording *r, enum arena_op op, struct diag *d);
 
 /* Sends START or STOP to |t|, by the levels of the family. Does not wait for the answer. */
 void orders_send(const struct family *f, struct target *t);
 
-/* Ends this recording; processes go on for the other one. 0, or for the program -ETIMEDOUT when it is stopped, -ESRCH when it is gone. */
+/*
+ * Ends this recording; processes go on for the other one. 0, or for the program -ETIMEDOUT when it
+ * is stopped, -ESRCH when it is gone.
+ */
 int orders_end(struct recording *r);
 
-/* Starts the sources from |first| on, which joined while the others record, without waiting for answers. */
+/*
+ * Starts the sources from |first| on, which joined while the others record, without waiting for
+ * answers.
+ */
 void orders_start_newcomers(struct recording *r, size_t first);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The progress of a recording. The worker writes it, any thread reads it. The functions accept NULL: then
- * no progress is kept.
+ * The progress of a recording. The worker writes it, any thread reads it. The functions accept
+ * NULL: then no progress is kept.
  */
 #ifndef DAEMON_PROGRESS_H
 #define DAEMON_PROGRESS_H

@@ -45,7 +45,10 @@ static struct source *get_source(const struct recorder *r, size_t i)
 	return r->recording.sources[i];
 }
 
-/* The time since which a ring's records belong to the recorder. Only a process that joins later has no older ones. */
+/*
+ * The time since which a ring's records belong to the recorder. Only a process that joins later has
+ * no older ones.
+ */
 static uint64_t find_since(const struct recorder *r)
 {
 	return r->due_ns == INT64_MAX ? 0 : r->recording.start.ticks;
@@ -168,7 +171,10 @@ static uint64_t count_rings_bytes(const struct source *s)
 	return n_bytes > s->rings_bytes ? n_bytes : s->rings_bytes;
 }
 
-/* Bounds the memory of ended threads by a share of the rings' and by the free memory. Called before rings are freed. */
+/*
+ * Bounds the memory of ended threads by a share of the rings' and by the free memory. Called before
+ * rings are freed.
+ */
 static void limit_ended(struct recorder *r)
 {
 	uint64_t n_bytes = 0;
@@ -260,8 +266,8 @@ static void forget_child(struct recorder *r, size_t i)
 }
 
 /*
- * Keeps the records of children that are gone. A child is forgotten when its records were dropped, or MAX_DEAD_CHILDREN others joined
- * later, because each costs a mapping.
+ * Keeps the records of children that are gone. A child is forgotten when its records were dropped,
+ * or MAX_DEAD_CHILDREN others joined later, because each costs a mapping.
  */
 static void look_after_children(struct recorder *r)
 {

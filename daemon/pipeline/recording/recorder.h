@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The flight recorder: rings that overwrite their oldest records all the time, and snapshots of them
- * (docs/internals/recorder.md). Captures run beside it; orders.h tells the processes what follows from both.
+ * The flight recorder: rings that overwrite their oldest records all the time, and snapshots of
+ * them (docs/internals/recorder.md). Captures run beside it; orders.h tells the processes what
+ * follows from both.
  *
  * Threads: only the worker calls these functions.
  */
@@ -24,11 +25,11 @@ struct recorder {
 	struct family *family;
 	bool is_on;
 	struct recording recording; /* its sources hold no records: these are in the rings */
-	uint64_t
-		max_bytes; /* of a snapshot, from the options; 0: the memory that is free then decides */
+	/* of a snapshot, from the options; 0: the memory that is free then decides */
+	uint64_t max_bytes;
 	struct ended_pool ended;
-	uint64_t
-		most_rings_bytes; /* the most bytes of rings that threads had at a time; |ended| may take a share of it */
+	/* the most bytes of rings that threads had at a time; |ended| may take a share of it */
+	uint64_t most_rings_bytes;
 	struct ended_threads **ended_of; /* by source */
 	size_t n_ended_allocated;
 	struct ended_sums gone; /* of children that were forgotten; told with the program's */
@@ -41,30 +42,36 @@ void recorder_init(struct recorder *r, struct family *f);
 void recorder_deinit(struct recorder *r);
 
 /*
- * Turns it on at |level|, 1 to 3, with |max_bytes| of memory (0: by the memory that is free then) for each
- * snapshot. 0, RECORDING_NO_TARGET,
- * or a negative errno, with |d| unless it is -ENOMEM. On failure it is off.
+ * Turns it on at |level|, 1 to 3, with |max_bytes| of memory (0: by the memory that is free then)
+ * for each snapshot. 0, RECORDING_NO_TARGET, or a negative errno, with |d| unless it is -ENOMEM. On
+ * failure it is off.
  */
 int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struct diag *d);
 /* Turns it off, and drops its records. A capture that runs goes on. */
 void recorder_stop(struct recorder *r);
 
 /*
- * Does the work that is due once a second, or sooner when rings become few. Does nothing before r->due_ns. With |is_capturing| the
- * capture frees the rings of threads that are gone.
+ * Does the work that is due once a second, or sooner when rings become few. Does nothing before
+ * r->due_ns. With |is_capturing| the capture frees the rings of threads that are gone.
  */
 void recorder_tend(struct recorder *r, bool is_capturing);
 
-/* Called when the program has died: from here on a cut is of this instant, and its children record no more. */
+/*
+ * Called when the program has died: from here on a cut is of this instant, and its children record
+ * no more.
+ */
 void recorder_freeze(struct recorder *r);
 
-/* True when a cut would have a record of any thread, also of an ended one. Costs a look at each ring's head. */
+/*
+ * True when a cut would have a record of any thread, also of an ended one. Costs a look at each
+ * ring's head.
+ */
 bool recorder_has_content(const struct recorder *r);
 
 /*
- * Copies the records of the last |last_ms| (0: all) in all rings to |part| (recording_cut.h), which need not
- * be initialised, must not be moved afterwards, and must not outlive the recorder. 0, or -ENOMEM: records are
- * missing. Call recording_part_deinit() in any case.
+ * Copies the records of the last |last_ms| (0: all) in all rings to |part| (recording_cut.h), which
+ * need not be initialised, must not be moved afterwards, and must not outlive the recorder. 0, or
+ * -ENOMEM: records are missing. Call recording_part_deinit() in any case.
  */
 int recorder_cut(struct recorder *r, uint64_t last_ms, struct recording *part);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cuts the flight recorder's records of one instant out as a part of a recording; see recorder.h. */
+/*
+ * Cuts the flight recorder's records of one instant out as a part of a recording; see recorder.h.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -67,7 +69,10 @@ static int add_shares(
 	return error;
 }
 
-/* Finds the share of each thread. Without memory for that the threads that are copied first get all. */
+/*
+ * Finds the share of each thread. Without memory for that the threads that are copied first get
+ * all.
+ */
 static void find_thread_share(const struct recorder *r, struct recording *part, uint64_t from_ticks)
 {
 	struct shares shares = {.n = 0};
@@ -92,7 +97,10 @@ static struct thread_log *make_log_with_room(struct source *s, uint32_t i, uint6
 	return log;
 }
 
-/* Makes memory before the instant of the picture, because the threads write on meanwhile. Logs without it get theirs later. */
+/*
+ * Makes memory before the instant of the picture, because the threads write on meanwhile. Logs
+ * without it get theirs later.
+ */
 static void make_logs_with_room(struct process_picture *p, uint64_t from_ticks)
 {
 	const struct target *t = p->s->target;
@@ -214,7 +222,10 @@ static void set_times(struct recording *part)
 	part->start_unix_ns = realtime_ns() - (monotonic_ns() - part->start.monotonic_ns);
 }
 
-/* Begins the pictures of all processes. The threads write on, so slightly more slots will be wanted. */
+/*
+ * Begins the pictures of all processes. The threads write on, so slightly more slots will be
+ * wanted.
+ */
 static int begin_pictures(const struct recorder *r, uint64_t last_ms, struct recording *part,
 	struct process_picture *pieces)
 {
@@ -239,7 +250,10 @@ static int fill_pictures(struct recorder *r, uint64_t last_ms, struct recording 
 	part->stop = r->frozen.ticks ? r->frozen : ring_picture_now(part->uses_ticks);
 	set_times(part);
 	from_ticks = find_from_ticks(part, last_ms);
-	/* The recorder keeps the pair, so that a record has the same time in all snapshots that have it. */
+	/*
+	 * The recorder keeps the pair, so that a record has the same time in all snapshots that
+	 * have it.
+	 */
 	if (timeline_add(&part->timeline, part->stop) ||
 		timeline_add(&r->recording.timeline, part->stop))
 		error = -ENOMEM;

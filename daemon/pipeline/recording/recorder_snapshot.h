@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots of the flight recorder, one at a time: the worker copies the rings, and another thread makes trace and
- * delivery of the copy.
+ * Snapshots of the flight recorder, one at a time: the worker copies the rings, and another thread
+ * makes trace and delivery of the copy.
  *
  * Threads: only the worker calls these functions; |deliver| and |on_made| are called on any thread.
  */
@@ -23,8 +23,8 @@ struct recording;
 struct recorder_wish {
 	uint64_t last_ms; /* 0: all records */
 	uint64_t max_xspace_bytes; /* the most that |deliver| can take; 0: any number */
-	const char *
-		reason; /* goes into the trace when no client asked for it; borrowed until |deliver|. NULL: none */
+	/* goes into the trace when no client asked for it; borrowed until |deliver|. NULL: none */
+	const char *reason;
 	const char *warning; /* goes into the trace, borrowed in the same way; NULL: none */
 	/* Gets a result as of capture_run(), once, on any thread; |r| is 0 or -ENOMEM. */
 	void (*deliver)(void *context, int r, struct capture_result *result, struct diag *d);

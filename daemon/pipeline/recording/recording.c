@@ -24,7 +24,10 @@
 #define PAIR_INTERVAL_NS (20 * NS_PER_MS)
 /* The time between two looks while it waits for the spooler, which can end in between. */
 #define LOOK_INTERVAL_NS NS_PER_MS
-/* The share of slots that are not spooled yet: enough for the records between two visits, and little of all memory. */
+/*
+ * The share of slots that are not spooled yet: enough for the records between two visits, and
+ * little of all memory.
+ */
 #define WINDOW_SHARE 64
 #define MAX_WINDOW_BYTES (UINT64_C(8) << 20)
 #define MIN_SPOOLED_BYTES (UINT64_C(32) << 20)
@@ -76,8 +79,8 @@ int64_t recording_find_end(const struct recording *r)
 }
 
 /*
- * Children that come from here on are not told to wait; those that were told are among the offered already. With a flight recorder all
- * children wait for that.
+ * Children that come from here on are not told to wait; those that were told are among the offered
+ * already. With a flight recorder all children wait for that.
  */
 static void close_to_newcomers(struct recording *r)
 {
@@ -251,7 +254,10 @@ int recording_end(struct recording *r)
 	return result == -ETIMEDOUT ? result : 0;
 }
 
-/* Serves the flight recorder, so that its snapshots do not wait for this encoding. When the program is gone, recorder_end.c does that instead. */
+/*
+ * Serves the flight recorder, so that its snapshots do not wait for this encoding. When the program
+ * is gone, recorder_end.c does that instead.
+ */
 static void look_after_recorder(struct recording *r, void (*look)(void *), void *context)
 {
 	struct family *f = r->family;

@@ -23,9 +23,15 @@ struct source;
 struct space;
 struct spooler;
 
-/* Samples the usage of a recording's processes (usage.h), and of their GPUs by NVML on a thread of its own. */
+/*
+ * Samples the usage of a recording's processes (usage.h), and of their GPUs by NVML on a thread of
+ * its own.
+ */
 
-/* Begins for the sources from |first| on, while there are descriptors. Counts the processes without. */
+/*
+ * Begins for the sources from |first| on, while there are descriptors. Counts the processes
+ * without.
+ */
 void recording_usage_begin(struct recording *r, size_t first);
 
 /* Samples some processes at each visit, one after the other. */
@@ -48,7 +54,10 @@ struct recording_gpus {
 void recording_gpus_visit(struct recording *r);
 /* Does nothing the second time. */
 void recording_gpus_end(struct recording *r);
-/* Works as usage_cut(); |part| is a copy of |r|. part->gpus.samples.error says when samples are missing. */
+/*
+ * Works as usage_cut(); |part| is a copy of |r|. part->gpus.samples.error says when samples are
+ * missing.
+ */
 void recording_gpus_cut(struct recording *r, struct recording *part, int64_t from_ns);
 void recording_gpus_deinit(struct recording *r);
 
@@ -63,13 +72,13 @@ struct recording {
 	uint64_t max_bytes; /* of the whole capture, in this process and on the disk */
 	struct drain_budget budget;
 	struct spooler *spooler; /* the budget's sink; NULL: it was not needed yet */
-	uint64_t
-		part_window_bytes; /* window of the budget of parts that are cut off, with recording_set_unlimited() */
+	/* window of the budget of parts that are cut off, with recording_set_unlimited() */
+	uint64_t part_window_bytes;
 	char spool_problem[512]; /* why there is no file; "": there is no problem */
 	struct timeline timeline;
 	unsigned level; /* 0: no thread records */
-	_Atomic unsigned *
-		asked; /* the family's field for the level in force; the capture's, unless set after init */
+	/* the family's field for the level in force; the capture's, unless set after init */
+	_Atomic unsigned *asked;
 	bool uses_ticks;
 	int64_t usage_interval_ms; /* 0: no samples */
 	struct recording_gpus gpus;
@@ -78,9 +87,12 @@ struct recording {
 	struct family_meeter meeter;
 	size_t n_met; /* so many children of the family became sources, or were passed over */
 	unsigned n_deaf; /* children that did not answer, because they were stopped */
-	bool is_halted; /* the program was stopped, for example by SIGSTOP, when the recording ended */
-	int64_t halted_ns; /* about how long it was stopped, within this recording or part; only for captures */
-	int64_t halt_looked_ns; /* CLOCK_MONOTONIC of the last look at that; 0: it is not looked at */
+	/* the program was stopped, for example by SIGSTOP, when the recording ended */
+	bool is_halted;
+	/* about how long it was stopped, within this recording or part; only for captures */
+	int64_t halted_ns;
+	/* CLOCK_MONOTONIC of the last look at that; 0: it is not looked at */
+	int64_t halt_looked_ns;
 	bool was_halted; /* it was stopped at that look */
 	unsigned n_without_usage; /* children for which there were no descriptors */
 	unsigned n_left_out; /* children for which the capture had no memory */
@@ -90,14 +102,17 @@ struct recording {
 	uint64_t earliest_ticks; /* no record of this recording ended before */
 	struct clock_pair armed; /* the time at which it was armed */
 	struct clock_pair begun; /* just before the processes were told to record */
-	int64_t able_ns; /* CLOCK_MONOTONIC from which on the threads of all processes could record */
+	/* CLOCK_MONOTONIC from which on the threads of all processes could record */
+	int64_t able_ns;
 	struct clock_pair start;
-	int64_t end_ns; /* CLOCK_MONOTONIC: the agreed end, later records are left out; INT64_MAX: none is agreed */
-	int64_t window_ns; /* since the start: a part (recording_cut.h) has no records that ended earlier */
+	/* CLOCK_MONOTONIC: the agreed end, later records are left out; INT64_MAX: none is agreed */
+	int64_t end_ns;
+	/* since the start: a part (recording_cut.h) has no records that ended earlier */
+	int64_t window_ns;
 	struct clock_pair stop;
 	bool has_origin; /* the part's start is the begin of its trace; see recording_cut.h */
-	uint64_t
-		settled_ticks; /* for a part: all records until then are in it or in earlier parts */
+	/* for a part: all records until then are in it or in earlier parts */
+	uint64_t settled_ticks;
 	int64_t last_pair_ns;
 	int error; /* -ENOMEM: records are missing */
 };
@@ -105,24 +120,36 @@ struct recording {
 /* |end_ns| since the start; INT64_MAX: none is agreed. */
 int64_t recording_find_end(const struct recording *r);
 
-/* Outcome of recording_arm() and recording_begin() besides 0 and negative ones: the program is gone. */
+/*
+ * Outcome of recording_arm() and recording_begin() besides 0 and negative ones: the program is
+ * gone.
+ */
 #define RECORDING_NO_TARGET 1
 
-/* Raw slots, the model and the encoded bytes exist at once: together they take at most so many times the slots' memory. */
+/*
+ * Raw slots, the model and the encoded bytes exist at once: together they take at most so many
+ * times the slots' memory.
+ */
 #define RECORDING_BYTES_PER_SLOT_BYTE 5
 
-/* |max_bytes| bounds the whole capture, |window_bytes| (0: the default) the slots that are not spooled yet. */
+/*
+ * |max_bytes| bounds the whole capture, |window_bytes| (0: the default) the slots that are not
+ * spooled yet.
+ */
 void recording_init(
 	struct recording *r, struct family *f, uint64_t max_bytes, uint64_t window_bytes);
 /* Sets the same bounds again, in a recording that holds nothing yet. */
 void recording_limit(struct recording *r, uint64_t max_bytes, uint64_t window_bytes);
-/* Keeps all slots in memory, however many they are: the caller bounds them. Called before it begins. */
+/*
+ * Keeps all slots in memory, however many they are: the caller bounds them. Called before it
+ * begins.
+ */
 void recording_set_unlimited(struct recording *r);
 void recording_deinit(struct recording *r);
 
 /*
- * Prepares rings for |level|. Nothing is recorded until it begins (recording_start.h). Sets |d| when a person can do something
- * about a failure.
+ * Prepares rings for |level|. Nothing is recorded until it begins (recording_start.h). Sets |d|
+ * when a person can do something about a failure.
  */
 int recording_arm(struct recording *r, unsigned level, struct diag *d);
 /* Makes sources of children that join until it ends. Called once, when the others have begun. */
@@ -133,13 +160,17 @@ void recording_look_at_clock(struct recording *r);
 unsigned recording_visit(struct recording *r);
 /* The time between two looks whether the program is stopped, which take some 10 us each. */
 #define RECORDING_HALT_LOOK_NS (INT64_C(20) * 1000 * 1000)
-/* Adds the time for which the program was stopped since the last call to |halted_ns|; the first call adds nothing. */
+/*
+ * Adds the time for which the program was stopped since the last call to |halted_ns|; the first
+ * call adds nothing.
+ */
 void recording_look_at_halt(struct recording *r);
 /* 0, -ETIMEDOUT when the program is stopped (its records are kept), or -ENOMEM. */
 int recording_end(struct recording *r);
 /*
- * Waits until all slots are spooled. Called once, before sources are assembled. When the flight recorder is on, |look| (NULL ok) is called
- * meanwhile on this thread, each millisecond and at each wake-up.
+ * Waits until all slots are spooled. Called once, before sources are assembled. When the flight
+ * recorder is on, |look| (NULL ok) is called meanwhile on this thread, each millisecond and at each
+ * wake-up.
  */
 void recording_finish(struct recording *r, void (*look)(void *), void *context);
 

@@ -20,8 +20,9 @@ static void begin_over_recorder(struct recording *r)
 }
 
 /*
- * The time before which no record of this recording ended. With a flight recorder an annotation may already be at work, for long if its thread
- * is stopped. Collectors write only when they are asked, which is after the recording was armed.
+ * The time before which no record of this recording ended. With a flight recorder an annotation may
+ * already be at work, for long if its thread is stopped. Collectors write only when they are asked,
+ * which is after the recording was armed.
  */
 static uint64_t find_earliest(const struct recording *r)
 {
@@ -30,7 +31,10 @@ static uint64_t find_earliest(const struct recording *r)
 	return r->armed.ticks > reach ? r->armed.ticks - reach : 0;
 }
 
-/* The time since which |t| records. The program says it, which need not be true: it must lie between command and answer. */
+/*
+ * The time since which |t| records. The program says it, which need not be true: it must lie
+ * between command and answer.
+ */
 static int64_t find_since(const struct recording *r, const struct target *t, int64_t now_ns)
 {
 	int64_t since_ns = atomic_load(&t->arena->recording_since_ns) - t->clock_ahead_ns;
@@ -69,7 +73,10 @@ static void begin_without_threads(struct recording *r)
 			source_begin_without_threads(r->sources[i]);
 }
 
-/* Lets a program that waits to be recorded (PROFTAP_WAIT) go on, although none of its threads is told to record. */
+/*
+ * Lets a program that waits to be recorded (PROFTAP_WAIT) go on, although none of its threads is
+ * told to record.
+ */
 static void tell_begun(const struct recording *r)
 {
 	const struct target *t = r->family->main;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slices of a session; see slice.h. A file has the slots of all logs one after the other, in the order of drains and logs. */
+/*
+ * Slices of a session; see slice.h. A file has the slots of all logs one after the other, in the
+ * order of drains and logs.
+ */
 #include "daemon/pipeline/recording/slice.h"
 
 #include <errno.h>

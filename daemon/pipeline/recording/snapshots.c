@@ -40,7 +40,10 @@ void snapshots_deinit(struct snapshots *s)
 
 static int make_part(struct snapshots *s, struct recording *part, struct capture_result *result)
 {
-	/* A client that cancels the session gives up its own data, not that of another client's snapshot. */
+	/*
+	 * A client that cancels the session gives up its own data, not that of another client's
+	 * snapshot.
+	 */
 	static const _Atomic int never;
 	const struct capture_control control = {.cancel = &never};
 	struct capture_trace t = *s->whole;

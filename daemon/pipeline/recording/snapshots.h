@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots of a session that keeps the newest records, and its rest when it ends. Each is a part (continuous.h) with a
- * trace of its own.
+ * Snapshots of a session that keeps the newest records, and its rest when it ends. Each is a part
+ * (continuous.h) with a trace of its own.
  */
 #ifndef DAEMON_SNAPSHOTS_H
 #define DAEMON_SNAPSHOTS_H
@@ -28,10 +28,16 @@ void snapshots_init(
 /* Waits for the snapshot that is being made. */
 void snapshots_deinit(struct snapshots *s);
 
-/* Called after each visit of the recording: drops the oldest records if there are too many, and makes the next snapshot. */
+/*
+ * Called after each visit of the recording: drops the oldest records if there are too many, and
+ * makes the next snapshot.
+ */
 void snapshots_visit(struct snapshots *s);
 
-/* Called before the recording ends: makes the snapshot that waits for collectors of the records that are there. */
+/*
+ * Called before the recording ends: makes the snapshot that waits for collectors of the records
+ * that are there.
+ */
 void snapshots_settle(struct snapshots *s);
 /* Called when the recording has ended: makes the trace of the rest, as capture_trace_make(). */
 int snapshots_end(struct snapshots *s, struct capture_result *result);

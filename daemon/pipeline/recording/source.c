@@ -79,7 +79,10 @@ unsigned source_visit(struct source *s, int *error)
 	begin_if_answered(s);
 	if (s->state == SOURCE_RECORDING)
 		full = drain_visit(&s->drain, error);
-	/* Records that did not fit are fetched at the next visit. Collectors go on when the program has only stopped its server. */
+	/*
+	 * Records that did not fit are fetched at the next visit. Collectors go on when the program
+	 * has only stopped its server.
+	 */
 	if (life != TARGET_ALIVE && !s->drain.is_behind && collecting_has_ended(s))
 		source_end(s, error);
 	return full;

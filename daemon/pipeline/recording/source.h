@@ -29,7 +29,10 @@ struct source {
 	uint32_t word_before; /* the arena's word before it was told to record */
 	uint64_t rings_bytes; /* of the rings that were prepared for it */
 	bool goes_on; /* for a part (recording_cut.h): its process records on */
-	bool is_over; /* it recorded for the flight recorder before, and its drain has begun: source_begin_over() */
+	/*
+	 * it recorded for the flight recorder before, and its drain has begun: source_begin_over()
+	 */
+	bool is_over;
 	struct plane *plane; /* in the trace that is being made, which owns it; NULL: it has none */
 };
 
@@ -37,7 +40,10 @@ struct source {
 int source_new(struct target *target, struct drain_budget *budget, struct source **out);
 struct source *source_free(struct source *s); /* NULL ok; returns NULL */
 
-/* Begins for a process that records already: its records count from here on, also before it has answered. */
+/*
+ * Begins for a process that records already: its records count from here on, also before it has
+ * answered.
+ */
 void source_begin_over(struct source *s, int *error);
 /* Begins when the process has answered: its records count from here on. */
 void source_begin(struct source *s);

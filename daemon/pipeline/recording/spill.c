@@ -17,17 +17,26 @@
 #include "daemon/target/target.h"
 #include "trace/model/space.h"
 
-/* The memory for data that cannot be spooled: a share of the capture's, and above SOME_KEEP_BYTES also a share of the free memory. */
+/*
+ * The memory for data that cannot be spooled: a share of the capture's, and above SOME_KEEP_BYTES
+ * also a share of the free memory.
+ */
 #define KEEP_SHARE 16
 #define SOME_KEEP_BYTES (UINT64_C(64) << 20)
 #define PARTS_OF_WINDOW 4
-/* Slots that are encoded at the end: fewer than this are cheaper unspooled; more than the windows below go to a file. */
+/*
+ * Slots that are encoded at the end: fewer than this are cheaper unspooled; more than the windows
+ * below go to a file.
+ */
 #define MIN_BYTES ((uint64_t)1 << 20)
 #define MAX_WINDOWS_IN_MEMORY DRAIN_MAX_WINDOWS
 /* Address space, not memory: the most bytes that a slot's bytes become, and room for open spans. */
 #define MAX_GROWTH 4
 #define SPARE_BYTES ((uint64_t)16 << 20)
-/* From this size on a second thread is worth it, but not while recording: the program needs the processors. */
+/*
+ * From this size on a second thread is worth it, but not while recording: the program needs the
+ * processors.
+ */
 #define MIN_APART_BYTES ((uint64_t)4 << 20)
 /* Slots that were taken become at most twice as many bytes. */
 #define RESERVE_WINDOWS (2 * (DRAIN_MAX_WINDOWS + 1))
@@ -46,8 +55,8 @@ static uint64_t count_keep_bytes(const struct recording *r)
 }
 
 /*
- * |n_bytes| of slots are there and no more come; 0: unknown yet. When no file can be had, the slots stay in memory as far as they
- * fit there.
+ * |n_bytes| of slots are there and no more come; 0: unknown yet. When no file can be had, the slots
+ * stay in memory as far as they fit there.
  */
 static void begin_in_file(struct recording *r, uint64_t n_bytes)
 {
@@ -117,7 +126,10 @@ static int give_all_sources(struct recording *r)
 	return error;
 }
 
-/* A capture with less than a window needs no file. Later, slots go in parts that are still in a core's cache. */
+/*
+ * A capture with less than a window needs no file. Later, slots go in parts that are still in a
+ * core's cache.
+ */
 static uint64_t find_window_limit(const struct drain_budget *budget)
 {
 	return budget->sink ? budget->window_bytes / PARTS_OF_WINDOW : budget->window_bytes;
@@ -170,7 +182,10 @@ int spill_rest(struct recording *r)
 
 void spill_catch_up(struct recording *r, struct source *s)
 {
-	/* Each turn takes a window at least. The number of turns is bounded, so a program that goes on writing does not hold us. */
+	/*
+	 * Each turn takes a window at least. The number of turns is bounded, so a program that goes
+	 * on writing does not hold us.
+	 */
 	uint64_t rings = (uint64_t)s->target->n_rings * s->target->ring_bytes;
 	uint64_t turns = r->budget.window_bytes ? rings / r->budget.window_bytes + 2 : 0;
 

@@ -9,24 +9,32 @@ struct recording;
 struct source;
 struct space;
 
-/* Called after each visit: spools the slots of the logs when they exceed the window. 0 or -ENOMEM. */
+/*
+ * Called after each visit: spools the slots of the logs when they exceed the window. 0 or -ENOMEM.
+ */
 int spill_look(struct recording *r);
 
 /*
- * Called when |n_bytes| of records are there, maybe not yet in the logs, and none were spooled: prepares for spill_give(), if it is
- * worth it.
+ * Called when |n_bytes| of records are there, maybe not yet in the logs, and none were spooled:
+ * prepares for spill_give(), if it is worth it.
  */
 void spill_begin(struct recording *r, uint64_t n_bytes);
-/* Spools the slots of the logs, if that was begun; waits while too many are on their way. 0 or -ENOMEM. */
+/*
+ * Spools the slots of the logs, if that was begun; waits while too many are on their way. 0 or
+ * -ENOMEM.
+ */
 int spill_give(struct recording *r);
 
 /*
- * Called when all records are there. If none were spooled, spools them, if it is worth it, so that they are encoded a part at a
- * time; into a file when they are too large for memory. 0 or -ENOMEM.
+ * Called when all records are there. If none were spooled, spools them, if it is worth it, so that
+ * they are encoded a part at a time; into a file when they are too large for memory. 0 or -ENOMEM.
  */
 int spill_rest(struct recording *r);
 
-/* Called after the last record of |s|: visits its rings until they are empty, which may have to wait for the spool. */
+/*
+ * Called after the last record of |s|: visits its rings until they are empty, which may have to
+ * wait for the spool.
+ */
 void spill_catch_up(struct recording *r, struct source *s);
 
 /* Adds warnings about why a large capture is not complete. 0 or -ENOMEM. */

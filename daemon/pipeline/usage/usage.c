@@ -15,7 +15,10 @@
 
 /* The most threads that a visit reads, at about 3 µs each. */
 #define THREADS_PER_VISIT 128
-/* The most samples and readings, 7 MiB together. Beyond it every other one is dropped, and the pace halves. */
+/*
+ * The most samples and readings, 7 MiB together. Beyond it every other one is dropped, and the pace
+ * halves.
+ */
 #define MAX_SAMPLES 8192
 #define MAX_READINGS (256u << 10)
 /* Above this number the processes share the memory of so many. */
@@ -252,7 +255,8 @@ bool usage_has_family(const struct usage *u)
 
 /*
  * The last sample replaces the one before if that is less than half an interval older: the kernel
- * updates the times of running threads only every few milliseconds, so a rate over a short time says nothing.
+ * updates the times of running threads only every few milliseconds, so a rate over a short time
+ * says nothing.
  */
 static void merge_last_sample(struct usage *u, int64_t interval_ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples the usage of a process while a capture runs: processor time, memory, faults, context switches, I/O, all
- * from /proc, without help of that process. It never waits, and a visit reads a bounded number of
- * files, so that the rings are drained meanwhile.
+ * Samples the usage of a process while a capture runs: processor time, memory, faults, context
+ * switches, I/O, all from /proc, without help of that process. It never waits, and a visit reads a
+ * bounded number of files, so that the rings are drained meanwhile.
  */
 #ifndef DAEMON_USAGE_H
 #define DAEMON_USAGE_H
@@ -59,8 +59,8 @@ struct usage {
 	struct usage_sample *samples;
 	size_t n_samples;
 	size_t n_allocated;
-	struct usage *
-		family; /* owned: samples of the process and its descendants together, without threads; or NULL */
+	/* owned: samples of the process and its descendants together, without threads; or NULL */
+	struct usage *family;
 	struct usage_threads
 		children; /* descendants in the place of threads, each with its processor time */
 	struct process_tree *descent; /* owned: finds the members of |family|; or NULL */
@@ -73,8 +73,8 @@ struct usage {
 };
 
 /*
- * |root| is "" or a test's fake root; |interval_ms| 0 is off. Takes the first sample. Leaves out files that it cannot read (of a
- * process of another user).
+ * |root| is "" or a test's fake root; |interval_ms| 0 is off. Takes the first sample. Leaves out
+ * files that it cannot read (of a process of another user).
  */
 void usage_open(struct usage *u, const char *root, pid_t pid, int64_t interval_ms);
 /* Called after usage_open(): also samples the process and its descendants together. */
@@ -86,14 +86,16 @@ bool usage_has_family(const struct usage *u);
 /* Does the work that is due, or a part of it, in less than a millisecond. */
 void usage_visit(struct usage *u);
 /*
- * Ends the sampling, with a last sample of everything unless the process |is_gone|. Does nothing the second time.
+ * Ends the sampling, with a last sample of everything unless the process |is_gone|. Does nothing
+ * the second time.
  */
 void usage_finish(struct usage *u, bool is_gone);
 
 /*
- * Moves the samples of |u|, and the readings of its threads, to |part|, which need not be initialised and is a finished
- * usage (usage_close()). The last of each stays in |u| as the first of the next part. Samples before |from_ns| (CLOCK_MONOTONIC)
- * are left out, except for the last one. 0, or -ENOMEM: samples are missing.
+ * Moves the samples of |u|, and the readings of its threads, to |part|, which need not be
+ * initialised and is a finished usage (usage_close()). The last of each stays in |u| as the first
+ * of the next part. Samples before |from_ns| (CLOCK_MONOTONIC) are left out, except for the last
+ * one. 0, or -ENOMEM: samples are missing.
  */
 int usage_cut(struct usage *u, struct usage *part, int64_t from_ns);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The processor time of each thread of a process, read from /proc/PID/task in passes. A pass may be spread
- * over several calls: each reading has its own time, so a visit need not wait for thousands of threads.
+ * The processor time of each thread of a process, read from /proc/PID/task in passes. A pass may be
+ * spread over several calls: each reading has its own time, so a visit need not wait for thousands
+ * of threads.
  */
 #ifndef DAEMON_USAGE_THREADS_H
 #define DAEMON_USAGE_THREADS_H
@@ -37,7 +38,8 @@ struct usage_thread {
 
 struct usage_threads {
 	DIR *dir; /* /proc/PID/task; NULL: cannot be read */
-	bool has_no_schedstat; /* the kernel does not count: there are ticks of 10 ms, but no waits or switches */
+	/* the kernel does not count: there are ticks of 10 ms, but no waits or switches */
+	bool has_no_schedstat;
 	bool is_in_pass;
 	int64_t merge_ns; /* a younger reading is replaced by the next */
 	int64_t last_pass_ns; /* end of the last whole pass; 0: there was none */
@@ -55,12 +57,15 @@ void usage_threads_open(struct usage_threads *t, int process_fd);
 void usage_threads_close(struct usage_threads *t); /* keeps the readings */
 void usage_threads_free(struct usage_threads *t);
 
-/* Begins a pass, or goes on with it; reads at most |n| threads. Returns 1 when the pass is complete. */
+/*
+ * Begins a pass, or goes on with it; reads at most |n| threads. Returns 1 when the pass is
+ * complete.
+ */
 int usage_threads_read(struct usage_threads *t, size_t n);
 
 /*
- * Adds a process in the place of a thread: the usage of |child| at |at_ns|. usage_threads_end_pass()
- * ends each pass.
+ * Adds a process in the place of a thread: the usage of |child| at |at_ns|.
+ * usage_threads_end_pass() ends each pass.
  */
 void usage_threads_add_process(
 	struct usage_threads *t, const struct process_tree_child *child, int64_t at_ns);

@@ -192,7 +192,9 @@ static void start_own_program(struct fan_out *f)
 
 static int await_own_program(struct fan_out *f, int is_cancelled)
 {
-	/* Without that thread the subprocesses are recorded here, and stop later than all others. */
+	/*
+	 * Without that thread the subprocesses are recorded here, and stop later than all others.
+	 */
 	if (f->tree && !f->has_tree_thread)
 		subprocesses_record(f->tree);
 	if (!is_cancelled)

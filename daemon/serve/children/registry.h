@@ -25,7 +25,8 @@
  *	PROFTAP CHILD NOTICE 1\r\n
  *	PID HOPS unix:/PATH\n
  *
- * It brings a pidfd of PID (SCM_RIGHTS), where the kernel knows those. HOPS is below NOTICE_MAX_HOPS, and PATH can be printed.
+ * It brings a pidfd of PID (SCM_RIGHTS), where the kernel knows those. HOPS is below
+ * NOTICE_MAX_HOPS, and PATH can be printed.
  */
 
 /*

@@ -16,12 +16,13 @@ struct spool;
 
 struct disk_share {
 	uint64_t max_bytes; /* of all; given by the caller */
-	const char *
-		whose; /* limit |max_bytes| is, for people: "what ...", and what to do; NULL: max_capture_bytes */
-	const char *
-		dir; /* the runs' place: files that are written out there can be linked. NULL: none */
+	/* limit |max_bytes| is, for people: "what ...", and what to do; NULL: max_capture_bytes */
+	const char *whose;
+	/* the runs' place: files that are written out there can be linked. NULL: none */
+	const char *dir;
 	uint64_t used_bytes;
-	int is_of_disk; /* max_bytes is half of what the disk had left when the first spool was made */
+	/* max_bytes is half of what the disk had left when the first spool was made */
+	int is_of_disk;
 	int is_measured;
 };
 

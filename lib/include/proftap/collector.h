@@ -3,10 +3,11 @@
  * proftap/collector.h: the interface of a plug-in that brings records of devices (GPUs, other
  * accelerators) into a capture.
  *
- * A collector is a shared object with one function, ptap_collector_get(). libproftap opens it inside the
- * program when a capture wants devices (device_tracer_level 1) and the program uses the collector's
- * device; it never closes it. Except for functions that are marked "any thread", everything runs on one
- * thread of the library's own, |ptap-collect|, with all signals blocked, in this order, once a capture:
+ * A collector is a shared object with one function, ptap_collector_get(). libproftap opens it
+ * inside the program when a capture wants devices (device_tracer_level 1) and the program uses the
+ * collector's device; it never closes it. Except for functions that are marked "any thread",
+ * everything runs on one thread of the library's own, |ptap-collect|, with all signals blocked, in
+ * this order, once a capture:
  *
  *	probe                       checks whether it can work here; no side effects
  *	open                        reads options; does everything that can fail for a reason that a person
@@ -20,15 +21,15 @@
  *	stats                       tells the losses and their reasons
  *	close                       frees what open and arm allocated
  *
- * A step that fails ends the collector's part of the capture: stop, drain, stats and close are called if
- * start succeeded, and close alone if open did; drain is also called after a stop that failed. The
- * program's own spans still arrive, and the reason is a warning of the trace. A collector that does not
- * return from a step costs the capture two seconds, and no other capture in this process has devices
- * until it returns.
+ * A step that fails ends the collector's part of the capture: stop, drain, stats and close are
+ * called if start succeeded, and close alone if open did; drain is also called after a stop that
+ * failed. The program's own spans still arrive, and the reason is a warning of the trace. A
+ * collector that does not return from a step costs the capture two seconds, and no other capture in
+ * this process has devices until it returns.
  *
- * Records go into a ring of the memory that the program shares with its server, as the program's own
- * spans do: emitted records survive the program's crash. The server joins them: a record with the
- * |correlation| of a call (call_begin) belongs to that call, and to the spans around it.
+ * Records go into a ring of the memory that the program shares with its server, as the program's
+ * own spans do: emitted records survive the program's crash. The server joins them: a record with
+ * the |correlation| of a call (call_begin) belongs to that call, and to the spans around it.
  *
  * Sizes: each struct that crosses the boundary begins with its size, and is only ever appended to.
  */

@@ -11,28 +11,29 @@
  *	PTAP_ASYNC_BEGIN("request", id);             a span that any thread may end
  *
  * Needs gcc or clang on Linux; C99 and up, C++11 and up. Link with -lproftap (pkg-config proftap).
- * <proftap/proftap.hpp> adds C++ objects; other languages call the functions whose names end in _dyn.
+ * <proftap/proftap.hpp> adds C++ objects; other languages call the functions whose names end in
+ * _dyn.
  *
  * Names are string literals: their text is copied once per place in the source, the first time that
  * place is recorded. The _DYN forms take any string and copy it each time (up to 255 bytes; more is
  * cut, and the cuts are counted).
  *
  * Cost while nothing is recorded: one relaxed load and a branch; arguments are not evaluated. While
- * recording: one clock read at each end, a store into the thread's own ring in shared memory. No lock,
- * no malloc, no system call (but for each thread's first span, which maps its ring, and once for 4 KiB of
- * new names). A full ring drops the new record and counts it.
+ * recording: one clock read at each end, a store into the thread's own ring in shared memory. No
+ * lock, no malloc, no system call (but for each thread's first span, which maps its ring, and once
+ * for 4 KiB of new names). A full ring drops the new record and counts it.
  *
  * Threads: everything here may be called from any thread. The annotations may also be used in a
  * signal handler: one that interrupts another annotation of its thread is dropped and counted.
- * After fork() the child is not recorded, unless |follow_fork| asks for it, and may start a server of its
- * own. A child that a signal handler forks within an annotation, and that returns into the annotation,
- * drops it. If the signal comes within the few instructions that store the annotation, records of the
- * parent may be lost, uncounted. A child that ends or execs in the handler does no harm. A span belongs
- * to the thread that begins it, and ends before the one around it. A span that longjmp leaves open is
- * dropped and counted when the span around it ends, and so is the inner one of two coroutines that
- * interleave. An end in another thread (a coroutine or a fiber that was resumed there) ends nothing and
- * is counted; the span stays open. Work that moves from thread to thread, or interleaves, is an async
- * span: PTAP_ASYNC_BEGIN.
+ * After fork() the child is not recorded, unless |follow_fork| asks for it, and may start a server
+ * of its own. A child that a signal handler forks within an annotation, and that returns into the
+ * annotation, drops it. If the signal comes within the few instructions that store the annotation,
+ * records of the parent may be lost, uncounted. A child that ends or execs in the handler does no
+ * harm. A span belongs to the thread that begins it, and ends before the one around it. A span that
+ * longjmp leaves open is dropped and counted when the span around it ends, and so is the inner one
+ * of two coroutines that interleave. An end in another thread (a coroutine or a fiber that was
+ * resumed there) ends nothing and is counted; the span stays open. Work that moves from thread to
+ * thread, or interleaves, is an async span: PTAP_ASYNC_BEGIN.
  *
  * -DPTAP_DISABLE turns every annotation into nothing; the server calls remain.
  */
@@ -55,7 +56,10 @@ extern "C" {
 /* The options of a server. Zero in a field means its default; fields are only ever appended. */
 struct ptap_server_options {
 	size_t size; /* sizeof(struct ptap_server_options); PTAP_SERVER_OPTIONS_INIT fills it */
-	/* Numeric IPv4 or IPv6 address ("::1", "[::1]"), "localhost", or "unix:PATH", mode 0600; NULL: 127.0.0.1 */
+	/*
+	 * Numeric IPv4 or IPv6 address ("::1", "[::1]"), "localhost", or "unix:PATH", mode 0600;
+	 * NULL: 127.0.0.1
+	 */
 	const char *address;
 	uint16_t port; /* 0: any free one; see ptap_server_port() */
 	const char *name; /* shown to people; NULL: the program's name */
@@ -83,12 +87,13 @@ struct ptap_server_options {
 };
 
 /*
- * |follow_fork| (or PROFTAP_FOLLOW_FORK=1 in the environment) is for programs whose work is done in forked
- * children: each child of fork() that annotates becomes a process of its own in the same server's
- * traces, and so do its children, up to 256 at a time. The first annotation of a child takes about half a
- * millisecond and starts a thread: it must not be one in a signal handler. Until then ptap_enabled()
- * returns true there. ptap_server_port() is 0 in a child; ptap_server_start() gives it a server of its own.
- * Children of _Fork() or clone(), and those whose parents ended before they annotated, are not followed.
+ * |follow_fork| (or PROFTAP_FOLLOW_FORK=1 in the environment) is for programs whose work is done in
+ * forked children: each child of fork() that annotates becomes a process of its own in the same
+ * server's traces, and so do its children, up to 256 at a time. The first annotation of a child
+ * takes about half a millisecond and starts a thread: it must not be one in a signal handler. Until
+ * then ptap_enabled() returns true there. ptap_server_port() is 0 in a child; ptap_server_start()
+ * gives it a server of its own. Children of _Fork() or clone(), and those whose parents ended
+ * before they annotated, are not followed.
  *
  * `struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT; o.port = 9999;`
  */
@@ -98,17 +103,17 @@ struct ptap_server_options {
 	}
 
 /*
- * Starts a profiler server for this process on 127.0.0.1:|port| (0: any free port). When it returns 0
- * the port answers. The server is a process of its own (proftapd); in this process there is one more
- * thread, asleep, and no descriptor.
- * In a program that has no other thread yet, PROFTAP_PARENT=unix:PATH is in the environment afterwards,
- * for the servers of the programs that it starts: they register with this one (see proftap.h(3)). It stays
- * there after a stop.
- * If the environment started a server at load time (PROFTAP_SERVER, proftap run), the first call returns 0
- * and leaves that server at its own port.
+ * Starts a profiler server for this process on 127.0.0.1:|port| (0: any free port). When it returns
+ * 0 the port answers. The server is a process of its own (proftapd); in this process there is one
+ * more thread, asleep, and no descriptor.
+ * In a program that has no other thread yet, PROFTAP_PARENT=unix:PATH is in the environment
+ * afterwards, for the servers of the programs that it starts: they register with this one (see
+ * proftap.h(3)). It stays there after a stop.
+ * If the environment started a server at load time (PROFTAP_SERVER, proftap run), the first call
+ * returns 0 and leaves that server at its own port.
  * Errors: PTAP_ERR_ADDRINUSE at once when the port is taken; PTAP_ERR_ALREADY for a second start;
- * PTAP_ERR_NOENT when proftapd cannot be found; others as in <proftap/error.h>. ptap_last_error() has
- * the details.
+ * PTAP_ERR_NOENT when proftapd cannot be found; others as in <proftap/error.h>. ptap_last_error()
+ * has the details.
  * Threads: any; calls are serialised inside. Not from a signal handler.
  * Since: 0.1
  */
@@ -116,10 +121,11 @@ PTAP_API int ptap_server_start(uint16_t port);
 
 /*
  * The same with options. |options| and its strings are only read during the call.
- * On "unix:PATH" (at most 107 bytes, made absolute) there is no port, and ptap_server_port() is 0. The
- * socket of a dead server of the same user is replaced, that of a living one never; the server removes
- * the path at its end.
- * Errors: also PTAP_ERR_INVAL for an address that is not numeric, or not loopback without |insecure|.
+ * On "unix:PATH" (at most 107 bytes, made absolute) there is no port, and ptap_server_port() is 0.
+ * The socket of a dead server of the same user is replaced, that of a living one never; the server
+ * removes the path at its end.
+ * Errors: also PTAP_ERR_INVAL for an address that is not numeric, or not loopback without
+ * |insecure|.
  * Since: 0.1
  */
 PTAP_API int ptap_server_start_with(const struct ptap_server_options *options);
@@ -128,8 +134,8 @@ PTAP_API int ptap_server_start_with(const struct ptap_server_options *options);
 PTAP_API int ptap_server_port(void);
 
 /*
- * Stops the server; 0 also when there is none. A running capture ends early: its client gets the data
- * so far, with a warning. The port is free when this returns.
+ * Stops the server; 0 also when there is none. A running capture ends early: its client gets the
+ * data so far, with a warning. The port is free when this returns.
  * Threads: any. Not from a signal handler.
  * Since: 0.1
  */
@@ -167,27 +173,29 @@ struct ptap_profile_options {
 	}
 
 /*
- * Records this program until ptap_trace_stop(), into <log_dir>/plugins/profile/<run>/<host>.xplane.pb. A
- * relative |log_dir| counts from the current working directory. No server need be running: one without a
- * listener is started for the trace. When this returns 0 annotations are recorded (or will be, after a
- * delay) and the directories are made. |options| may be NULL for the defaults; strings are only read
- * during the call. When the program ends without a stop, the trace is written up to its end.
- * Errors: PTAP_ERR_BUSY at once while a client records this program, and in a child that |follow_fork|
- * makes part of its ancestor's recordings (start the trace there; or call ptap_server_start() here first,
- * which takes the child out of them); PTAP_ERR_ALREADY for a second start;
- * PTAP_ERR_ACCES, _NOSPC, _EXIST, _IO for the directory; PTAP_ERR_INVAL for a bad option (ptap_last_error()
- * names key, value and the nearest known key); others as ptap_server_start().
+ * Records this program until ptap_trace_stop(), into
+ * <log_dir>/plugins/profile/<run>/<host>.xplane.pb. A relative |log_dir| counts from the current
+ * working directory. No server need be running: one without a listener is started for the trace.
+ * When this returns 0 annotations are recorded (or will be, after a delay) and the directories are
+ * made. |options| may be NULL for the defaults; strings are only read during the call. When the
+ * program ends without a stop, the trace is written up to its end.
+ * Errors: PTAP_ERR_BUSY at once while a client records this program, and in a child that
+ * |follow_fork| makes part of its ancestor's recordings (start the trace there; or call
+ * ptap_server_start() here first, which takes the child out of them); PTAP_ERR_ALREADY for a second
+ * start;
+ * PTAP_ERR_ACCES, _NOSPC, _EXIST, _IO for the directory; PTAP_ERR_INVAL for a bad option
+ * (ptap_last_error() names key, value and the nearest known key); others as ptap_server_start().
  * Threads: any; calls are serialised inside. Not from a signal handler.
  * Since: 0.1
  */
 PTAP_API int ptap_trace_start(const char *log_dir, const struct ptap_profile_options *options);
 
 /*
- * Ends the trace and returns when its file is complete and has its name. 0 also when it had ended before,
- * by its duration or by ptap_server_stop().
- * Errors: PTAP_ERR_INVAL when no trace was started; PTAP_ERR_NOSPC, _IO when the file could not be written;
- * PTAP_ERR_NODATA when there was nothing to write; PTAP_ERR_SERVER when proftapd died. The trace is over in
- * each case.
+ * Ends the trace and returns when its file is complete and has its name. 0 also when it had ended
+ * before, by its duration or by ptap_server_stop().
+ * Errors: PTAP_ERR_INVAL when no trace was started; PTAP_ERR_NOSPC, _IO when the file could not be
+ * written; PTAP_ERR_NODATA when there was nothing to write; PTAP_ERR_SERVER when proftapd died. The
+ * trace is over in each case.
  * Threads: any. Not from a signal handler.
  * Since: 0.1
  */
@@ -196,19 +204,19 @@ PTAP_API int ptap_trace_stop(void);
 /* --- The flight recorder ------------------------------------------------------------------- */
 
 /*
- * With |recorder| (or PROFTAP_RECORDER=1 in the environment, or after `proftap start TARGET --recorder`) annotations are
- * recorded all the time, into the same rings: the newest stay, |ring_bytes| of each thread, the oldest are
- * overwritten. `proftap snapshot TARGET` writes the content of the rings. This call has the server write
- * it into its |log_dir|, as a run with |why| (at most 127 bytes; NULL: none) as its reason. The recording
- * goes on.
- * Returns 0 when the server has the request, within some microseconds, 2 ms at most; it never waits for
- * the disk. When the file could not be written the next call says so, and the server's journal has the
- * reason. In a forked child that |follow_fork| makes part of its ancestor's recordings it asks the
- * ancestor's server.
- * Errors: PTAP_ERR_NODATA when no recorder runs; PTAP_ERR_NOTSUP when the server has no |log_dir|; PTAP_ERR_BUSY while
- * an earlier snapshot is being written: then this one is not made. PTAP_ERR_ACCES, _NOSPC, _NOMEM or _IO when
- * the one before could not be written, or |log_dir| could not when the recorder was turned on: this one is
- * tried all the same.
+ * With |recorder| (or PROFTAP_RECORDER=1 in the environment, or after `proftap start TARGET
+ * --recorder`) annotations are recorded all the time, into the same rings: the newest stay,
+ * |ring_bytes| of each thread, the oldest are overwritten. `proftap snapshot TARGET` writes the
+ * content of the rings. This call has the server write it into its |log_dir|, as a run with |why|
+ * (at most 127 bytes; NULL: none) as its reason. The recording goes on.
+ * Returns 0 when the server has the request, within some microseconds, 2 ms at most; it never waits
+ * for the disk. When the file could not be written the next call says so, and the server's journal
+ * has the reason. In a forked child that |follow_fork| makes part of its ancestor's recordings it
+ * asks the ancestor's server.
+ * Errors: PTAP_ERR_NODATA when no recorder runs; PTAP_ERR_NOTSUP when the server has no |log_dir|;
+ * PTAP_ERR_BUSY while an earlier snapshot is being written: then this one is not made.
+ * PTAP_ERR_ACCES, _NOSPC, _NOMEM or _IO when the one before could not be written, or |log_dir|
+ * could not when the recorder was turned on: this one is tried all the same.
  * Threads: any. Not from a signal handler.
  * Since: 0.1
  */
@@ -500,7 +508,10 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 
 /* --- The annotations ----------------------------------------------------------------------- */
 
-/* A span until the end of the block, in one thread. Use it as a statement in a block of its own scope. */
+/*
+ * A span until the end of the block, in one thread. Use it as a statement in a block of its own
+ * scope.
+ */
 #define PTAP_SPAN(name) PTAP_IMPL_SPAN(__COUNTER__, 1, name)
 /*
  * With a level: 1 user (lower levels: the same), 2 info, 3 verbose. Recorded when the capture's

@@ -8,10 +8,11 @@
  *	static ptap::counter queue("queue");         queue = length;
  *
  * C++11 and up; nothing throws, and nothing but the headers of proftap is needed. Where a name is a
- * literal the macros (PTAP_SPAN("decode") and the rest) are faster: they copy it once, not each time.
+ * literal the macros (PTAP_SPAN("decode") and the rest) are faster: they copy it once, not each
+ * time.
  *
- * Cost while nothing is recorded: one load and a branch. -DPTAP_DISABLE turns all but the server into
- * nothing.
+ * Cost while nothing is recorded: one load and a branch. -DPTAP_DISABLE turns all but the server
+ * into nothing.
  */
 #ifndef PROFTAP_PROFTAP_HPP
 #define PROFTAP_PROFTAP_HPP

@@ -108,7 +108,10 @@ static void format_element(char *to, size_t size, const struct field *f, const c
 	}
 }
 
-/* Writes the |n| elements at |at|, of a field of numbers, as "[1, 2, 3]". A longer text ends in "...]". */
+/*
+ * Writes the |n| elements at |at|, of a field of numbers, as "[1, 2, 3]". A longer text ends in
+ * "...]".
+ */
 static void format_list(char to[LIST_TEXT_BYTES], const struct field *f, const char *at, size_t n)
 {
 	static const char cut[] = "...]";

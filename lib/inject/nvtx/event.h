@@ -55,8 +55,8 @@ struct range_what nvtx_event_describe(struct nvtx_event *e);
 /* --- recording ----------------------------------------------------------------------------- */
 
 /*
- * Push/pop ranges become spans of their thread, ranges that are started and ended become async spans,
- * marks become instants. All are of level 1, as are the spans of PTAP_SPAN().
+ * Push/pop ranges become spans of their thread, ranges that are started and ended become async
+ * spans, marks become instants. All are of level 1, as are the spans of PTAP_SPAN().
  */
 
 /*

@@ -29,8 +29,8 @@ PTAP_API int InitializeInjectionNvtx(nvtx_get_table *get_table);
 PTAP_API int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
 
 /*
- * The use of a program's NVTX annotations, from PROFTAP_NVTX. It is read once in a process: programs ask
- * once, too, and keep the answer.
+ * The use of a program's NVTX annotations, from PROFTAP_NVTX. It is read once in a process:
+ * programs ask once, too, and keep the answer.
  */
 enum nvtx_mode {
 	NVTX_MODE_OFF = 1, /* "off", or PROFTAP_DISABLE: NVTX works as without a tool */

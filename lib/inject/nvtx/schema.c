@@ -49,8 +49,8 @@ struct nvtx_schema *nvtx_schema_find(const struct nvtx_domain *domain, uint64_t 
 }
 
 /*
- * Registers |layout|, which is complete, by |id|, or by an id that it gets. Returns the id, or 0: another
- * layout has it.
+ * Registers |layout|, which is complete, by |id|, or by an id that it gets. Returns the id, or 0:
+ * another layout has it.
  */
 static uint64_t add_layout(
 	struct nvtx_layout *layout, const struct nvtx_domain *domain, bool has_id, uint64_t id)

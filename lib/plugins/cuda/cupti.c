@@ -60,8 +60,8 @@ static const struct {
 #define N_FUNCTIONS (sizeof cupti_functions / sizeof cupti_functions[0])
 
 /*
- * Fills |out| from a library that was opened. 0, or a negative errno with |why|: it lacks a function, is older than what is
- * understood, or does not tell its version.
+ * Fills |out| from a library that was opened. 0, or a negative errno with |why|: it lacks a
+ * function, is older than what is understood, or does not tell its version.
  */
 static int bind_cupti(struct cupti *out, void *handle, const char *path, char *why)
 {

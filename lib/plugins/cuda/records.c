@@ -276,7 +276,9 @@ typedef bool record_reader(struct records *r, const void *record, struct ptap_de
 /* Fills the part of |to| that only this kind has. */
 typedef void record_filler(struct records *r, const void *record, struct ptap_device_record *to);
 
-/* A kind of CUPTI's records. A row has a reader, or a filler and the places of the common fields. */
+/*
+ * A kind of CUPTI's records. A row has a reader, or a filler and the places of the common fields.
+ */
 struct record_row {
 	enum ptap_device_kind kind;
 	record_reader *read;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences for people: what was tried, on what, what to do. docs/man/proftap-errors.7 explains each. */
+/*
+ * Sentences for people: what was tried, on what, what to do. docs/man/proftap-errors.7 explains
+ * each.
+ */
 #ifndef PLUGINS_CUDA_SENTENCE_H
 #define PLUGINS_CUDA_SENTENCE_H
 

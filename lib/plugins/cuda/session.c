@@ -14,8 +14,8 @@
 #include "lib/plugins/cuda/version.h"
 
 /*
- * The interval at which complete records are flushed, even from buffers that are not full: a crash loses
- * no more than that.
+ * The interval at which complete records are flushed, even from buffers that are not full: a crash
+ * loses no more than that.
  */
 #define SESSION_FLUSH_NS INT64_C(1000000000)
 
