@@ -26,24 +26,24 @@ struct chunks {
 	size_t n_allocated;
 	uint64_t total_bytes; /* sum of used_bytes of all chunks */
 	int error; /* 0, -ENOMEM or -ECANCELED, sticky: writers check once, at the end */
-	/* when raised, no more bytes are wanted (base/cancel.h); NULL ok */
+	/* a flag: once it is raised, chunks_reserve() fails (base/cancel.h); NULL: none */
 	const _Atomic int *cancel;
 };
 
-/* All zero bytes is the empty state: CHUNKS_INIT or memset. */
+/* A struct of all zero bytes is empty: use CHUNKS_INIT or memset(). */
 #define CHUNKS_INIT                    \
 	{                              \
 		NULL, 0, 0, 0, 0, NULL \
 	}
 
 void chunks_deinit(struct chunks *c);
-/* Removes all bytes, but keeps one own chunk for the next ones. */
+/* Removes all bytes and the error, but keeps the first chunk for reuse, unless it was lent. */
 void chunks_rewind(struct chunks *c);
 
 /*
- * Returns room for |n| contiguous bytes at the end, or NULL when memory ran out or no more is
- * wanted (then c->error is set). Write at most |n| bytes there, then call chunks_commit() with
- * their number.
+ * Returns room for |n| contiguous bytes at the end. Write at most |n| bytes there, then call
+ * chunks_commit() with their number. Returns NULL with c->error set if memory ran out, or
+ * |cancel| is raised.
  */
 uint8_t *chunks_reserve(struct chunks *c, size_t n);
 void chunks_commit(struct chunks *c, size_t n);
@@ -51,28 +51,28 @@ void chunks_commit(struct chunks *c, size_t n);
 void chunks_append(struct chunks *c, const void *data, size_t n);
 
 /*
- * Appends |n| bytes at |data| without a copy. They are only read, and must stay until |give_back|
- * is called with |lender|: once, on any thread, also on failure.
+ * Appends |n| bytes at |data| without a copy. They are only read. They must stay valid until
+ * |give_back| is called with |lender|. It is called once, on any thread, also on failure.
  */
 void chunks_lend(struct chunks *c, const uint8_t *data, size_t n, void (*give_back)(void *lender),
 	void *lender);
 
 /*
- * The same with room for |n| bytes at |data|: chunks_reserve() takes the next room there, if it is
- * enough.
+ * Appends the |n| bytes at |data| as an empty chunk: the next chunks_reserve() takes its room
+ * from them if they are enough. For |give_back| the rules of chunks_lend() hold.
  */
 void chunks_lend_room(
 	struct chunks *c, uint8_t *data, size_t n, void (*give_back)(void *lender), void *lender);
 
-/* Frees the bytes of a chunk. */
+/* Frees the bytes of a chunk, or gives them back if they were lent. */
 void chunk_deinit(struct chunk *chunk);
 
 /* Moves everything in |from| to the end of |c|; |from| is empty afterwards, also on failure. */
 void chunks_take(struct chunks *c, struct chunks *from);
 
 /*
- * Reads chunks once, from front to back, and frees each after it was read. All zero is a reader
- * without chunks.
+ * Reads chunks once, from front to back, and frees each after it was read. A reader of all zero
+ * bytes has no chunks.
  */
 struct chunk_reader {
 	struct chunks chunks; /* total_bytes includes all of the current chunk */
@@ -85,11 +85,14 @@ struct chunk_reader {
 void chunk_reader_init(struct chunk_reader *r, struct chunks *chunks);
 void chunk_reader_deinit(struct chunk_reader *r);
 
-/* Copies the next |n| bytes, fewer at the end. Returns how many. */
+/* Copies the next |n| bytes, or fewer at the end. Returns the number of bytes copied. */
 size_t chunk_reader_read(struct chunk_reader *r, uint8_t *to, size_t n);
 bool chunk_reader_is_at_end(const struct chunk_reader *r);
 
-/* Moves the unread bytes to the end of |to|, which keeps its error. */
+/*
+ * Moves the unread bytes to the end of |to|. If |to| has an error already, the error stays, and
+ * the bytes are freed.
+ */
 void chunk_reader_take_rest(struct chunk_reader *r, struct chunks *to);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct diag;
 
-/* The minimum of ptap_max_capture_bytes: less has no room for two threads. */
+/* The minimum of ptap_max_capture_bytes; a smaller capture has no room for two threads. */
 #define OPTION_MIN_CAPTURE_BYTES (1 << 20)
 
 enum option_type {
@@ -22,9 +22,9 @@ enum option_type {
 	OPTION_STRING,
 };
 
-/* An outcome of setting an option, besides 0 and negative ones. */
+/* The positive result of the functions that set an option. */
 enum {
-	/* the option has no effect, or another value: |d| holds a warning for people */
+	/* the option has no effect or gets another value; |d| has a warning for the user */
 	OPTION_NOTED = 1,
 };
 
@@ -33,7 +33,7 @@ enum option_place {
 	OPTION_MAP, /* a key of advanced_configuration */
 };
 
-/* The kinds of recordings that have an option. */
+/* The kinds of recordings that an option applies to, as bits. */
 enum option_use {
 	OPTION_OF_CAPTURE = 1, /* a capture of a given length */
 	OPTION_OF_SESSION = 2, /* a continuous session */
@@ -50,7 +50,7 @@ struct option {
 	const char *default_text; /* as printed by --help; NULL: there is none */
 	const char *unit; /* "ms", "ns", … or NULL; for OPTION_STRING the form of the text */
 	const char *help;
-	unsigned uses; /* enum option_use */
+	unsigned uses; /* bits of enum option_use */
 	/* OPTION_STRING only: returns 0 for a valid text; NULL: any text is valid */
 	int (*check)(const char *text);
 };
@@ -62,41 +62,47 @@ const struct option *option_find(const char *key); /* may return NULL */
 /* Returns the known key with the most similar spelling, for "did you mean"; never NULL. */
 const char *option_find_nearest(const char *key);
 
-/* 0, or -EINVAL with |d| listing the keys of the flight recorder, when |key| is none of them. */
+/*
+ * Returns 0 if |key| is an option of the flight recorder; else -EINVAL, with all options of the
+ * flight recorder listed in |d|.
+ */
 int option_check_recorder(const char *key, struct diag *d);
 
 /* Whether |key| has a prefix that is reserved for known keys: ptap_, gpu_, tpu_. */
 bool option_is_reserved(const char *key);
 
-/* Parses the number in |text|, which must be in the range of |o|. 0, or -EINVAL with |d|. */
+/*
+ * Parses the number in |text|. Returns 0, or -EINVAL with |d| if it is no number or outside the
+ * range of |o|.
+ */
 int option_parse_number(const struct option *o, const char *text, int64_t *out, struct diag *d);
 /*
- * Returns OPTION_NOTED, with a warning for people in |d|, if a value within its range has no
- * effect, or counts as another value, which is in *number then; else 0.
+ * Returns OPTION_NOTED, with a warning for the user in |d|, if a value in its range has no effect
+ * or is replaced by the nearest supported value, which is then in *number; else 0.
  */
 int option_note(const struct option *o, int64_t *number, struct diag *d);
 /* Whether |key| has no effect in servers of proftap, but may have one in those of JAX. */
 bool option_is_for_other_servers(const char *key);
 /*
- * Returns -EINVAL with |d| when JAX's servers refuse |value|, of type |given|, for the key of |o|:
- * they take each of their device keys in its own type only. Keys of proftap also take a number or a
- * truth value written as text, and 0 and 1 as truth values.
+ * Returns -EINVAL with |d| when |value|, of type |given|, does not fit the type of |o|. Device keys
+ * must have exactly that type, because JAX's servers refuse any other. Keys of proftap also accept
+ * a number or boolean that is written as text, and 0 and 1 as booleans.
  */
 int option_check_type(
 	const struct option *o, enum option_type given, const char *value, struct diag *d);
-/* Guesses the type of a value that no row describes; a number or truth value is in *number then. */
+/* Guesses the type of an unknown key's value; stores a number or boolean in *number. */
 enum option_type option_guess_type(const char *text, int64_t *number);
 
 /*
- * Returns -EINVAL, and writes the key, the value, and the range of |o| or the nearest known key
- * into |d|.
+ * Both return -EINVAL, and write the key and the value into |d|, with the range of |o| or, for an
+ * unknown key, the nearest known one.
  */
 int option_bad_value(const struct option *o, const char *value, struct diag *d);
 int option_unknown(const char *key, const char *value, struct diag *d);
-/* The same with the nearest key of the flight recorder. */
+/* Does the same, but names the nearest option of the flight recorder. */
 int option_unknown_of_recorder(const char *key, const char *value, struct diag *d);
 
-/* One line per row of |use|: key, type, range, default, help. */
+/* Prints one line per option of |use|: key, help, range (or type), default. */
 void options_print_help(enum option_use use, FILE *out);
 
 /* --- the nearest word ------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include "base/grow.h"
 
 #define SEPARATOR ';'
-/* A day: no accident takes longer. */
+/* The longest limit of a span: one day. No span that is worth a trigger takes longer. */
 #define MAX_SPAN_NS (INT64_C(86400) * 1000000000)
 #define MAX_FACTOR 1e6
 
@@ -20,7 +20,7 @@ void trigger_list_deinit(struct trigger_list *list)
 	memset(list, 0, sizeof *list);
 }
 
-/* Adds |t|; a NULL list takes nothing. */
+/* Adds |t|. Does nothing if |list| is NULL. */
 static int trigger_list_add(struct trigger_list *list, const struct trigger *t)
 {
 	if (!list)
@@ -34,8 +34,8 @@ static int trigger_list_add(struct trigger_list *list, const struct trigger *t)
 }
 
 /*
- * Parses digits with a decimal point among them, and an exponent if |letters| allow it, but nothing
- * else that strtod() accepts.
+ * Parses a finite decimal number whose characters are all in |letters|: digits, a decimal point,
+ * and for some callers signs and an exponent. So it refuses the other forms that strtod() accepts.
  */
 static int parse_decimal(const char *text, size_t n, const char *letters, double *out)
 {
@@ -74,7 +74,10 @@ static int parse_time(const char *text, size_t n, int64_t *out_ns)
 	return -EINVAL;
 }
 
-/* Finds the last of |signs| in |text|, because names may have them, too. NULL: none. */
+/*
+ * Finds the last character of |text| that is one of |signs|; earlier ones may belong to the name.
+ * NULL: none.
+ */
 static const char *find_sign(const char *text, size_t n, const char *signs)
 {
 	for (size_t i = n; i-- > 0;)

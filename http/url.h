@@ -2,7 +2,8 @@
 /*
  * Parses the URL of a request: "/runs/a%20b?tool=x" has the parts "runs" and "a b" and the pair
  * tool, x. A path is refused if a decoded part is "." or "..", or holds a '/', a control character
- * or a byte that is not UTF-8; so no part, used as a file name, can lead elsewhere.
+ * or a byte that is not UTF-8; so a part that is used as a
+ * file name cannot lead out of its directory.
  */
 #ifndef HTTP_URL_H
 #define HTTP_URL_H
@@ -19,13 +20,14 @@ struct http_url {
 	const char *parts[HTTP_MAX_PARTS]; /* "/a/b/" has "a", "b" and ""; "/" has just "" */
 	size_t n_parts;
 	const char *keys[HTTP_MAX_PAIRS];
-	const char *values[HTTP_MAX_PAIRS]; /* "" without '=' */
+	const char *values[HTTP_MAX_PAIRS]; /* "" if the pair has no '=' */
 	size_t n_pairs;
 };
 
 /*
- * 0; -ENAMETOOLONG: it is too long, or has too many parts or pairs; -EINVAL: refused as described
- * above.
+ * Parses |text|. Returns 0; -ENAMETOOLONG: |text| is too long, or has too many parts or pairs;
+ * -EINVAL: the path is refused as described above, does not begin with '/', or |text| has a '#', a
+ * wrong percent-encoding, or a query with a control character or a byte that is not UTF-8.
  */
 int http_url_parse(struct http_url *u, const char *text);
 

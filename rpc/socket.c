@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connected socket on its way to gRPC; see socket.h. */
+/* Sets the options of connected sockets that gRPC takes; see socket.h. */
 #include "rpc/socket.h"
 
 #include <errno.h>
@@ -11,17 +11,21 @@
 #include <sys/stat.h>
 
 /*
- * Overrides TCP_KEEPCNT on a quiet connection, see tcp(7): by then three probes must have been
- * lost.
+ * TCP_USER_TIMEOUT. On a quiet connection it replaces TCP_KEEPCNT, see tcp(7): the connection ends
+ * after this time, when three probes have been lost.
  */
 #define UNREAD_MS 60000
 /*
- * The receive buffer. Requests are small. gRPC's thread would read on while ours, which counts the
- * calls and hangs up, waits for a processor; a small buffer makes the peer wait instead.
+ * The size of the receive buffer. Requests are small. Our thread counts the calls and closes the
+ * connections of peers that make too many; gRPC's thread would read further calls while ours waits
+ * for a processor. A small buffer makes the peer wait instead.
  */
 #define UNREAD_BYTES 16384
 
-/* The server gives up a vanished peer after a minute and a half. */
+/*
+ * A vanished peer is given up after 30 s and six probes, that is, after a minute and a half;
+ * socket_limit_unread() makes that a minute.
+ */
 static const struct {
 	int level;
 	int name;
@@ -83,13 +87,16 @@ ino_t socket_find_inode(int fd)
 	struct statx st;
 
 	/*
-	 * gRPC may close the descriptor, and another thread reuse its number, meanwhile; TSan would
-	 * report fstat().
+	 * While this runs, gRPC may close the descriptor, and another thread may reuse its number.
+	 * TSan would report fstat() as a race, so this is statx().
 	 */
 	return statx(fd, "", AT_EMPTY_PATH, STATX_INO, &st) ? 0 : st.stx_ino;
 }
 
-/* Uses a reset: a peer that sends against a closed window would not see a normal end. */
+/*
+ * Closes with a reset, because a peer whose data our full receive buffer holds up would not see a
+ * normal end.
+ */
 void socket_hang_up(int fd)
 {
 	const struct linger now = {1, 0};

@@ -40,8 +40,8 @@ static int64_t find_moved_ns(const struct part *p, const struct summary *s)
 }
 
 /*
- * Finds the time from the agreed start until the target could record. False: not known, as for one
- * target alone.
+ * Finds the time from the agreed start until the target could record. Returns false if this time is
+ * not known; a capture of a single target, for example, has no agreed start.
  */
 static bool part_find_late(const struct part *p, const struct summary *s, int64_t *late_ns)
 {
@@ -50,7 +50,10 @@ static bool part_find_late(const struct part *p, const struct summary *s, int64_
 	       (s->knows_late || (p->clock.is_known && !p->clock.is_bracket));
 }
 
-/* A server warns itself about data that is missing within the recording. */
+/*
+ * Warns if the recording began late. If it began in time and the target could record only later,
+ * the server has already warned about the missing data.
+ */
 static void warn_of_lateness(const struct part *p, const struct summary *s, struct names *warnings)
 {
 	int64_t late_ns;
@@ -78,8 +81,8 @@ static void warn_of_stock_session(const struct part *p, struct names *warnings)
 }
 
 /*
- * A server without Capture is of another make. A server that writes the trace itself was not called
- * with Capture, so it is asked for its name.
+ * True if the server is not one of proftap's: only those have the methods Capture and Status. A
+ * server that writes the trace itself was not called by Capture, so this calls Status.
  */
 static bool is_of_another_make(const struct part *p)
 {
@@ -90,7 +93,10 @@ static bool is_of_another_make(const struct part *p)
 	return !p->request.calls && !p->recording.is_stream;
 }
 
-/* Adds the warning about options that a server of another make does not know. It needs no trace. */
+/*
+ * Adds the warning about options that only proftap's servers know, if the server is another one.
+ * This works without a trace.
+ */
 static void part_warnings_add_of_options(const struct part *p, struct names *warnings)
 {
 	struct diag d = DIAG_INIT;
@@ -141,7 +147,7 @@ static void warn_of_file(const struct part *p, struct names *warnings)
 			warnings, "the trace is too large to be summarised here: out of memory");
 }
 
-/* Adds the client's warnings about the capture. |s| has read the trace. */
+/* Adds the client's warnings about the capture. Call it after |s| was read from the trace. */
 static void part_warnings_add(const struct part *p, const struct summary *s, struct names *warnings)
 {
 	if (s->is_interrupted)
@@ -287,7 +293,7 @@ static void report_alone(const struct part *p)
 	names_deinit(&warnings);
 }
 
-/* --- one of many --------------------------------------------------------------------------- */
+/* --- one of many targets ------------------------------------------------------------------- */
 
 static void write_clock_members(const struct part *p, const struct summary *s, struct json *j)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connecting; see dial.h. */
+/* Connects to a target; see dial.h. */
 #include "client/connect/dial.h"
 
 #include <errno.h>
@@ -23,13 +23,13 @@
 #include "client/target/dial_unix.h"
 
 /*
- * TCP_ESTABLISHED: <linux/tcp.h> has the struct and <netinet/tcp.h> the name; they cannot be
- * included together.
+ * The value of TCP_ESTABLISHED. <netinet/tcp.h> defines that name, but cannot be included together
+ * with <linux/tcp.h>, which has the struct tcp_info that we need.
  */
 #define STATE_ESTABLISHED 1
 /*
- * The interval at which a waiting thread looks for interrupts, as an interrupt wakes only one of
- * several threads.
+ * A waiting thread checks for interrupts at this interval, because an interrupt is certain to wake
+ * only one of several threads.
  */
 #define TURN_MS 100
 
@@ -67,8 +67,8 @@ static int wait_connected(int fd, int64_t deadline_ms)
 }
 
 /*
- * Whether the socket is connected to itself: the kernel may have picked the target's port, if that
- * is a free local one, as our own.
+ * Whether the socket is connected to itself: if the target's port is local and free, the kernel may
+ * have chosen it as our own port.
  */
 static bool is_self_connected(int fd)
 {
@@ -112,8 +112,8 @@ static void make_exact(struct address *a, const struct addrinfo *info)
 }
 
 /*
- * Keeps a refusal or a timeout: the missing route that the second address family often has is less
- * useful.
+ * Keeps a refusal or a timeout as the error, because the second address family often fails only for
+ * want of a route, which is less useful to know.
  */
 static void note_error(struct dial_attempt *t, int error)
 {
@@ -186,8 +186,8 @@ static int resolve_host(const struct address *a, struct addrinfo **out, struct d
 
 	snprintf(port, sizeof port, "%u", a->port);
 	/*
-	 * NULL means the loopback addresses without /etc/hosts, which minimal containers do not
-	 * have.
+	 * With NULL, getaddrinfo() returns the loopback addresses without /etc/hosts, which minimal
+	 * containers do not have.
 	 */
 	r = getaddrinfo(local_name_is(a->host) ? NULL : a->host, port, &hints, out);
 	if (r == 0)

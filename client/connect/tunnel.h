@@ -29,11 +29,13 @@ struct tunnel {
 	}
 
 /*
- * Connects to |destination|, which ssh and the user's configuration interpret, and changes the
- * addresses to our end of the tunnel. Pids and names are looked up there first; so is a bare number
- * if nothing listens on that port there. Hosts are resolved there, and localhost means that
- * machine. While ssh asks for a password there is no time limit; an interrupt ends the call.
- * Returns an enum exit_code, with |d| unless it is EXIT_DONE. Call tunnel_close() in either case.
+ * Connects to |destination|, which ssh interprets with the user's configuration, and changes each
+ * address of |targets| to our end of the tunnel. Pids and names of targets are first looked up on
+ * the destination machine. A bare number is a port if something listens on that port there, else a
+ * pid. Host names are resolved on that machine, and localhost means that machine. If ssh has a
+ * terminal on which it can ask for a password, there is no time limit; an interrupt ends the call.
+ * Returns an enum exit_code, and fills |d| unless it is EXIT_DONE. Call tunnel_close() in either
+ * case.
  */
 int tunnel_open(struct tunnel *t, const char *destination, struct address *targets,
 	size_t n_targets, struct diag *d);

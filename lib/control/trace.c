@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ptap_trace_start() and ptap_trace_stop(): a request in the arena, which the server records and
- * writes to disk. The words are in lib/wire/arena.h.
+ * ptap_trace_start() and ptap_trace_stop() put a request into the arena; the server records the
+ * trace and writes it to disk. lib/wire/arena.h describes the states of a request.
  */
 #define PTAP_IMPL_BUILDING
 #include <errno.h>
@@ -124,8 +124,8 @@ static int trace_request_make(struct trace_request *q, const char *log_dir,
 		return diag_set(
 			d, -EINVAL, "ptap_trace_start: use PTAP_PROFILE_OPTIONS_INIT for options");
 	/*
-	 * The program may have been built with an older or a newer header: copy the fields that
-	 * both know.
+	 * The header that the program was built with may be older or newer than ours: copy the
+	 * fields that both have.
 	 */
 	if (options)
 		memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
@@ -141,7 +141,7 @@ static int trace_request_make(struct trace_request *q, const char *log_dir,
 #define KICK_INTERVAL_NS NS_PER_MS
 #define LOOK_INTERVAL_NS (50 * NS_PER_MS)
 
-/* Maps the server's result, mostly an error of files, to <proftap/error.h>. */
+/* Maps the server's result, usually a file error, to a code of <proftap/error.h>. */
 static int result_to_public(int r)
 {
 	switch (r) {
@@ -168,7 +168,11 @@ static int result_to_public(int r)
 	}
 }
 
-/* The server sleeps on the word |guest|: a wake-up that comes just before it sleeps is missed. */
+/*
+ * Wakes the server if it must act, then waits a moment for a change of the state. The server sleeps
+ * on the futex |guest| and misses a wake-up that comes just before it sleeps, so the callers repeat
+ * this.
+ */
 static void wait_for_server(struct arena *arena, uint32_t state)
 {
 	bool wants_attention = state == ARENA_TRACE_ASKED || state == ARENA_TRACE_ENDING;
@@ -244,8 +248,8 @@ static int ask_for_trace(struct guest *guest, const struct trace_request *q, str
 }
 
 /*
- * A server of its own would take the process for good out of the recordings of its ancestor's
- * server.
+ * Refuses if an ancestor's server records this process: a server of its own would remove the
+ * process from those recordings for good.
  */
 static int start_trace_server(struct diag *d)
 {
@@ -296,9 +300,7 @@ int ptap_trace_start(const char *log_dir, const struct ptap_profile_options *opt
 	return r ? last_error_set(&d) : 0;
 }
 
-/*
- * Waits until the trace's file is written, without a timeout: only the server's end ends the wait.
- */
+/* Waits without a timeout until the server has written the trace's file, or has ended. */
 static int wait_for_trace_end(struct arena *arena, int32_t pid, struct diag *d)
 {
 	uint32_t state;

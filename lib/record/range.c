@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranges; see range.h. Each has a frame, even without arguments, since the frame holds the owner.
- * The entry of the open stack says whether it has a frame, so the rest of an earlier span in a
- * frame is not taken for an owner.
+ * Ranges; see range.h. Each range has a frame, even without arguments, since the frame holds the
+ * owner. The frame at a depth may still hold the data of an earlier span. So the owner counts only
+ * if the entry in the ring's stack of open spans has RING_OPEN_HAS_FRAME.
  */
 #define PTAP_IMPL_BUILDING
 #include "lib/record/range.h"
@@ -126,15 +126,18 @@ static bool reopen_range(struct ring *ring, uint32_t word, uint32_t depth, uint3
 	return ring_open_span(ring, word, depth - 1, what, now_ticks());
 }
 
-/* Ends the range at |depth| below other ranges, which begin again. Guard held. */
+/*
+ * Ends the range at |depth| and the ranges that are open above it, and begins those above again at
+ * once. The caller holds the ring's guard.
+ */
 static void end_beneath(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_open)
 {
 	uint32_t whats[RECORD_MAX_DEPTH];
 	bool is_current = true;
 
 	/*
-	 * They are read first, because a pop that finds the ring full overwrites them with its
-	 * loss.
+	 * Copy the entries of the ranges above before the first pop. If the ring is full, a pop
+	 * overwrites them with the loss.
 	 */
 	for (uint32_t i = depth + 1; i < n_open; i++)
 		whats[i] =

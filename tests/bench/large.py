@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces that no memory holds."""
+"""Measures recordings and captures of gigabytes, of which proftapd may hold little in memory."""
 import glob
 import json
 import os
@@ -25,7 +25,8 @@ def has_room(out, name, directory):
 
 
 def check_spans(name, file, n_spans):
-    """How many were dropped, of those that were emitted."""
+    """Returns the number of dropped spans. Fails if the spans in the file and the dropped ones
+    are not |n_spans| together."""
     totals = report([file])["totals"]
     if totals["spans"] + totals["dropped"] != n_spans:
         raise Failure(f"{name}: emitted {n_spans:,}, in the file {totals['spans']:,}, "
@@ -40,9 +41,11 @@ def show_memory(out, name, watch, aim):
 
 
 def bench_large(out, directory):
-    out.method(f"large: {N_LARGE:,} spans with eight arguments, paced, of one thread, by ptap_trace_start(): from "
-               "ptap_trace_stop() until the file has its name, so written and not yet on the disk; memory: anonymous "
-               f"and shared, the target's rings included, looked at every {LOOK_S * 1000:.0f} ms")
+    out.method(f"large: one thread emits {N_LARGE:,} paced spans with eight arguments; "
+               "ptap_trace_start() records them. The time is from ptap_trace_stop() until the "
+               "file, which is written but not yet on the disk, has its name. The memory is "
+               "anonymous and shared memory, including the target's rings, read every "
+               f"{LOOK_S * 1000:.0f} ms")
     if not has_room(out, "large", directory):
         return
     with Target("emit", "trace", str(N_LARGE)) as target:
@@ -61,7 +64,8 @@ def bench_large(out, directory):
 
 
 def capture(port, target, directory):
-    """The output, the time of the whole command after the recording, and the memory of both sides."""
+    """Runs proftap capture; returns its JSON output, the seconds from Ctrl-C until it ended, and
+    the memory watches of the client and the server."""
     client = subprocess.Popen(
         [PROFTAP, "capture", port, str(3600 * 1000), "--log_dir", directory, "--max_bytes",
          str(4 * LARGE_BYTES), "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -86,15 +90,16 @@ def bench_large_capture(out, name, n_spans, directory):
     name = f"capture of {name}"
     out.figure(f"{name}: the file", f"{size / 1e9:.2f}", "GB", "", f"dropped {dropped:,}")
     out.figure(f"{name}: end to end", f"{size / 1e3 / max(result['transfer_ms'], 1):.0f}", "MB/s",
-               ">= 500 MB/s", f"{result['transfer_ms'] / 1000:.2f} s; until proftap ends, fsync and summary "
-               f"included, {took_s:.2f} s")
+               ">= 500 MB/s", f"{result['transfer_ms'] / 1000:.2f} s; {took_s:.2f} s until proftap "
+               "ends, including fsync and summary")
     for side, watch, aim in zip(("proftap", "proftapd"), watches, ("< 64 MiB", "< 128 MiB")):
         show_memory(out, f"{name}: {side}", watch, aim)
 
 
 def bench_large_captures(out, directory):
-    out.method("large captures: the same spans by the real proftap capture, over loopback: from its end by Ctrl-C "
-               "until the last byte is in the file, fsync excluded; memory as above")
+    out.method("large captures: proftap capture records the same spans over loopback. The time "
+               "is from Ctrl-C until the last byte is in the file, without fsync; the memory is "
+               "measured as above")
     if has_room(out, "large captures", directory):
         for name, n_spans in CAPTURES:
             bench_large_capture(out, name, n_spans, directory)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host daemon's page in a browser."""
+"""Measures how fast a browser paints the host daemon's page."""
 import statistics
 
 from checks import Skip
@@ -18,7 +18,7 @@ def measure_paint_ms(page):
 
 
 def measure_paints(case):
-    """The first page of the browser does not count, because the browser warms up."""
+    """Reloads the page. The first load, by Visit, does not count: the browser warms up then."""
     page = Visit(case).page
     return [measure_paint_ms(page) for _ in range(N_LOADS)]
 
@@ -33,7 +33,7 @@ def bench_page(out, directory):
     finally:
         case.end()
         case.forget()
-    out.method(f"page: that of a host daemon on loopback in headless Chromium, loaded {N_LOADS} times: from the request to "
-               "the first contentful paint, as the browser says")
+    out.method("page: the time from the request to the first contentful paint, as headless "
+               f"Chromium reports it, for {N_LOADS} loads from a host daemon on loopback")
     out.figure("page, first paint", f"{statistics.median(paints):.0f}", "ms", "<= 200 ms",
                f"worst {max(paints):.0f} ms{BUSY}")

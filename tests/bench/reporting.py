@@ -11,7 +11,7 @@ N_RUNS = 3
 
 
 def measure(words):
-    """(wall seconds, processor seconds, MiB at most) of a command."""
+    """Runs proftap; returns the wall seconds, the processor seconds and the peak memory in MiB."""
     start = time.monotonic()
     with open(os.devnull, "wb") as null:
         process = subprocess.Popen([PROFTAP, *words], stdout=null)
@@ -24,7 +24,7 @@ def measure(words):
 
 def bench_report(out, _):
     out.method("report: proftap report, and proftap diff of two traces, 1,000,000 spans with 2 arguments on 8 threads each; best of "
-               f"{N_RUNS}; the file, which is mapped, counts in the memory")
+               f"{N_RUNS}; the memory includes the mapped file")
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, "a.xplane.pb")
         subprocess.run([os.path.join(BENCH, "bench_convert"), str(N_BURST), path], check=True)

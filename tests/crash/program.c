@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stepping; see program.h. */
+/* Runs the script in a child process and steps through it with ptrace; see program.h. */
 #include "tests/crash/program.h"
 #include "tests/crash/stage.h"
 
@@ -19,12 +19,15 @@
 #include <unistd.h>
 
 #define REFUSED 77
-/* For one run of the program: how long all of them take together depends on the machine. */
+/*
+ * The time limit of one run of the program. All runs together have no limit, because their total
+ * time depends on the machine.
+ */
 #define HANG_S 100
 
 /*
- * In place of libc's, which reads the time in a loop until it was quick enough: who is stepped
- * never is.
+ * Replaces libc's clock_gettime(), which repeats its reading of the clock until that was fast
+ * enough. A program that is stepped is never fast enough, so it would loop for ever.
  */
 int clock_gettime(clockid_t id, struct timespec *t)
 {
@@ -47,8 +50,8 @@ static void play(size_t first, const struct act *other)
 }
 
 /*
- * No ck_assert() here and in a step: each writes to a file where it was, which is another system
- * call.
+ * This function and program_step() run for each instruction, so they do not use ck_assert(): each
+ * call of that writes its position to a file, which costs one more system call.
  */
 static void await_stop(pid_t pid, int signal_number)
 {

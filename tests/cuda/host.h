@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stands for libproftap and the program: loads the fake libraries and the collector as they are
- * loaded in a real one, gives it services that keep what it says, and takes it through its steps.
+ * Stands in for libproftap and the program: loads the fake libraries and the collector as a real
+ * program does, gives the collector services that record its output, and calls its steps.
  */
 #ifndef TESTS_CUDA_HOST_H
 #define TESTS_CUDA_HOST_H
@@ -45,45 +45,43 @@ struct host {
 	struct ptap_device_record *records;
 	size_t n_records;
 	size_t n_records_allocated;
-	char *names[HOST_MAX_NAMES]; /* from 1 */
+	char *names[HOST_MAX_NAMES]; /* names[0] is not used */
 	uint32_t n_names;
 	struct host_call calls[HOST_MAX_CALLS];
 	uint32_t n_calls;
 	struct host_node nodes[64];
 	int n_nodes;
-	char warnings[4096]; /* lines */
-	int n_unknown_ends; /* of calls that were never begun */
+	char warnings[4096]; /* one per line */
+	int n_unknown_ends; /* ends of an unknown call, or on the wrong thread */
 	struct ptap_collector_stats stats;
 
 	/* The plug-in's input. */
 	const char *options[16]; /* KEY=VALUE, NULL at the end */
 	uint32_t max_names;
 	int is_cancelled;
-	int emit_result; /* of all emit() from now on */
+	int emit_result; /* each emit() returns it, unless it is 0 */
 };
 
 extern struct host host;
 
 /*
- * A checked fixture: the fakes as at first, with CUDA initialised, and no wait at the end of
- * captures.
+ * A checked fixture (libcheck): resets the fakes, initialises CUDA, and lets captures end without a
+ * wait for kernels that still run.
  */
 void host_set_up(void);
-void host_set_up_old(void); /* with a CUPTI of CUDA 11.8, which lacks what not all have */
-void host_set_up_bare(void); /* without any: it is to be found; |host.fake| is NULL */
+void host_set_up_old(void); /* with a CUPTI of CUDA 11.8 without the optional functions */
+void host_set_up_bare(void); /* no CUPTI: the collector searches for one; |host.fake| is NULL */
 void host_tear_down(void);
 
-/* KEY=VALUE, for the captures that follow. */
+/* Sets KEY=VALUE for the captures that follow; the text is not copied. */
 void host_set_option(const char *key_value);
 
-/*
- * |be| in a child that is forked, which must end with 0. In one: it uses CUDA itself, with fakes as
- * at first.
- */
+/* Calls |be| in a forked child, and checks that the child exits with 0. */
 void host_check_child(void (*be)(void));
+/* In such a child: resets the fakes, initialises CUDA, and forgets the output of the parent. */
 void host_be_forked(void);
 
-/* One step each; what it answers. */
+/* Each calls one step of the collector, and returns its result. */
 int host_probe(void);
 int host_open(void);
 int host_arm(void);
@@ -91,11 +89,14 @@ int host_start(void);
 int host_poll(void);
 int host_flush(void);
 int host_stop(void);
-int host_stop_within(int ms); /* instead of 1.5 s */
+int host_stop_within(int ms); /* host_stop() allows 1500 ms */
 int host_drain(void);
 void host_close(void);
 
-/* All up to recording, which must succeed; and all to the end. */
+/*
+ * host_begin() calls probe, open, arm and start; host_end() calls stop, drain, stats and close. All
+ * of these must succeed.
+ */
 void host_begin(void);
 void host_end(void);
 /* Forgets the output of earlier captures. */
@@ -103,13 +104,13 @@ void host_forget(void);
 
 const char *host_name(uint32_t id);
 size_t host_count(enum ptap_device_kind kind);
-/* The |i|th of its kind; there must be one. */
+/* Returns the |i|th record of |kind|, from 0; the test fails if there is none. */
 const struct ptap_device_record *host_get(enum ptap_device_kind kind, size_t i);
 const struct ptap_device_record *host_find_name(enum ptap_device_kind kind, const char *name);
 /* The number of records lost for |reason|, of all kinds. */
 uint64_t host_lost(enum ptap_device_loss reason);
 
-/* Work as a program gives it: kernels and the like, one after the other. */
+/* Returns a kernel with a typical launch configuration, for the fake to run. */
 struct fake_record host_kernel(const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the first bytes of a peer, as the server judges a client and the client a server.
- * Of a client only HTTP/2 is given the benefit of the doubt; a verdict on a server stays what it is
- * when more bytes come.
+ * Fuzz harness of the first bytes of a connection: the server judges those of a client, and the
+ * client those of a server. The server accepts an incomplete greeting only if it is the beginning
+ * of HTTP/2's. The client's verdict on a server must not change when more bytes arrive.
  */
 #include <stdlib.h>
 #include <string.h>

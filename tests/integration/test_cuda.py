@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A CUDA program recorded from outside, from its launches to the file, on fakes of NVIDIA's libraries: with the collector as it is
-installed."""
+"""Tests the capture of a CUDA program by the installed collector, on fakes of NVIDIA's libraries:
+the whole way from the launches in the program to the trace file."""
 import os
 import shutil
 import select
@@ -16,17 +16,18 @@ from processes import TOP_BUILD
 
 CUDA = TOP_BUILD / "tests" / "cuda"
 CUPTI = CUDA / "fake_libcupti.so"
-# Time for a machine that is busy; the program makes some hundred steps in it.
+# Long enough for a busy machine: the program makes some hundred steps in this time.
 RECORDED_MS = 500
 LONG_MS = 60000
 PATIENCE_S = 60
 KERNEL = "matmul(float*, float*, int)"
-# A /usr/local of its own, with the toolkit that $1 is.
+# Mounts the directory $1, which holds a toolkit, on /usr/local, and runs the other arguments.
 TOOLKIT = 'mount --bind "$1" /usr/local && shift && exec "$@"'
 
 
 class Program:
-    """One that uses CUDA; |cupti| is the file that somebody may open for it."""
+    """A process of tests/cuda/program.c. It uses the fake device only after the collector has
+    opened the file |cupti|."""
 
     def __init__(self, t, cupti=CUPTI, libraries=(), prefix=(), **env):
         driver = t.dir / "libcuda.so.1"
@@ -57,7 +58,7 @@ class Program:
 
 
 def named(t, **env):
-    """One that is told which."""
+    """Starts a Program whose PROFTAP_CUPTI names the fake CUPTI."""
     return Program(t, PROFTAP_CUPTI=str(CUPTI), **env)
 
 
@@ -73,7 +74,7 @@ def count_launches(capture):
 
 
 def check_recorded(t, program):
-    """After two captures at most: what it does on the device is recorded when somebody has opened CUPTI."""
+    """Checks that a capture has the program's kernels and no GPU warning; returns the capture."""
     capture = t.capture(program, RECORDED_MS)
     equal(gpu_warnings(capture), [], "warnings of devices")
     check(count_events(capture.trace, KERNEL) > 10, f"{count_events(capture.trace, KERNEL)} kernels")
@@ -87,7 +88,8 @@ def kernels_and_copies_arrive_with_their_launches(t):
     planes = device_planes(capture.trace)
     equal([plane.name for plane in planes][:1], ["/device:GPU:0"], "planes")
     n_kernels, launches = count_events(capture.trace, KERNEL), count_launches(capture)
-    # Devices are recorded some milliseconds longer than threads, so that those of the first and the last moment may be alone.
+    # The device is recorded some milliseconds longer than the threads, so the first and last
+    # kernels may have no launch in the trace.
     check(abs(n_kernels - launches) <= launches / (10 if SANITIZERS == "no" else 3), f"{n_kernels} kernels of {launches} launches")
 
 
@@ -134,13 +136,13 @@ def cupti_is_found_in_the_toolkit(t):
 def another_tool_is_named_and_spans_arrive(t):
     with named(t) as program:
         check_recorded(t, program)
-        equal(program.ask("k"), "taken", "the place")
+        equal(program.ask("k"), "taken", "the reply to k")
         capture = t.capture(program, RECORDED_MS)
         said, = gpu_warnings(capture)
         contains(said, "Kineto records the GPU in this process already", "the warning")
         check(capture.trace.thread("program").count()["layer"] > 10, "spans")
         equal(device_planes(capture.trace), [], "planes")
-        equal(program.ask("k"), "free", "the place")
+        equal(program.ask("k"), "free", "the reply to k")
         check_recorded(t, program)
 
 
@@ -167,15 +169,15 @@ def missing_cupti_is_reported_with_a_remedy(t):
     expect(found, "target_cupti", "no", "pip install nvidia-cuda-cupti-cu12")
     row = found["target_cupti"]
     contains(row["text"], f"libcupti.so: not found (in {looked})", "the doctor's output")
-    contains(row["reason"], "start it with PROFTAP_CUPTI=", "the other way")
+    contains(row["reason"], "start it with PROFTAP_CUPTI=", "the second remedy")
     check(capture.trace.thread("program").count()["layer"] > 10, "spans")
 
 
 def end_in_the_middle(t, end):
-    """The capture that was under way when the program came to its end."""
+    """Ends the program with end() during a capture; returns the finished capture."""
     with named(t) as program:
         capture = t.start_capture(program, LONG_MS)
-        equal(program.ask("w"), "recorded", "the program")
+        equal(program.ask("w"), "recorded", "the reply to w")
         end(program)
         return capture.finish(0)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap doctor on this machine: what it says is so, for root and for a user without rights."""
+"""Tests that the findings of proftap doctor are true on this machine, for root and for a user
+without rights."""
 import json
 import os
 import re
@@ -16,7 +17,7 @@ PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
 def has(path):
-    """Whether it can be read, and is not empty."""
+    """True if the file can be read and is not empty."""
     try:
         return bool(Path(path).read_bytes())
     except OSError:
@@ -32,7 +33,7 @@ def this_machine_records(t):
     found = {row["key"]: row for row in answer["checks"]}
     contains(found["proftapd"]["text"], str(PROFTAPD), "path of proftapd")
     for row in found.values():
-        check(row["state"] != "no" or row["command"] or row["reason"], f"a no without a remedy: {row}")
+        check(row["state"] != "no" or row["command"] or row["reason"], f"no remedy: {row}")
 
 
 @test
@@ -130,7 +131,7 @@ def rights_that_a_user_lacks_are_told_and_count_when_they_are_given(t):
     expect(found, "bpf", "no", f"sudo setcap cap_bpf,cap_perfmon+ep {t.dir / 'proftapd'}")
     own = findings(t)
     if any(own[key]["state"] != "yes" for key in ("ptrace_others", "perf_kernel", "bpf")):
-        raise Skip("root has not got these rights here, and cannot give them")
+        raise Skip("root lacks these rights on this machine, so it cannot give them to a user")
     given = findings(t, **as_nobody(
         t, "--inh-caps=+perfmon,+sys_ptrace,+bpf", "--ambient-caps=+perfmon,+sys_ptrace,+bpf"))
     expect(given, "ptrace_others", "yes")
@@ -144,8 +145,8 @@ def rights_that_a_user_lacks_are_told_and_count_when_they_are_given(t):
 def pipe_gets_no_colours(t):
     done = subprocess.run([PROFTAP, "doctor"], capture_output=True, text=True, timeout=60)
     check("\033" not in done.stdout, "no colours")
-    contains(done.stdout, "\nrecording\n  yes  proftapd            ", "the text")
-    contains(done.stdout, "\nready to record", "its end")
+    contains(done.stdout, "\nrecording\n  yes  proftapd            ", "the first section")
+    contains(done.stdout, "\nready to record", "the verdict")
     equal(done.stderr, "", "standard error")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The keys of --json: each that a command prints is in its manual page."""
+"""Checks that the manual page of a command has each key that the command prints with --json."""
 import json
 import re
 import subprocess
@@ -13,7 +13,7 @@ from viewing import View
 
 
 def read_page(command):
-    """The words that stand as keys in the section JSON."""
+    """Returns the words that the page's section JSON marks as keys."""
     text = (TOP_SRC / "docs" / "man" / f"proftap-{command}.1").read_text()
     section = re.search(r"^\.Sh JSON\n(.*?)^\.Sh ", text, re.M | re.S)[1]
     lines = re.findall(r"^\..*?\bCm (.*)", section, re.M)
@@ -25,7 +25,7 @@ def find_keys(value):
         return set().union(*map(find_keys, value))
     if not isinstance(value, dict):
         return set()
-    # Losses are listed by reasons.
+    # The keys inside of "lost" are reasons of losses, not keys of the format.
     return set(value).union(*(find_keys(v) for k, v in value.items() if k != "lost"))
 
 
@@ -40,13 +40,13 @@ def check_keys(command, *words, code=0):
 
 @test
 def keys_of_a_report_are_documented(t):
-    # An example with all that a report tells of: spans, counters, flows, async spans.
+    # This example has everything that a report covers: spans, counters, flows, async spans.
     example = t.keep(Process("requests", [TOP_BUILD / "docs" / "examples" / "requests"],
                              {"PROFTAPD": str(PROFTAPD)}))
     port = int(re.search(r"port (\d+)", example.read_line())[1])
     path = t.capture(port, 200).path
     check_keys("report", path)
-    # All that a comparison tells of, too: what changed, appeared and vanished.
+    # The two traces have everything that a comparison covers: changed, new and vanished names.
     other = t.dir / "other.xplane.pb"
     other.write_bytes(make_space({"main": [("x", 0, 5)]}))
     check_keys("diff", path, other)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Monitor: numbers of this moment, measured, and out of everybody's way."""
+"""Tests Monitor: it measures the program's activity and disturbs no session or other call."""
 import os
 import re
 import time
@@ -40,7 +40,7 @@ def many_that_last_keep_only_their_own_kind_out(t):
         for i in range(10):
             waiting.start(PROFILE, tree_request(100, options={"start_timestamp_ns": tomorrow_ns},
                                                 session_id=f"tomorrow{i}"))
-        # One that is asked before the eight have begun is served.
+        # A Monitor call that arrives before all eight have begun is served.
         ninth = []
         wait_until(lambda: ninth.append(lasting.call(MONITOR, request(100), "MonitorResponse")) or ninth[-1].status,
                    "the ninth to be refused")
@@ -50,7 +50,7 @@ def many_that_last_keep_only_their_own_kind_out(t):
         calls.expect(ANALYSIS + "EnumSessions",
                      schema("profiler_analysis").EnumProfileSessionsAndToolsRequest(),
                      "EnumProfileSessionsAndToolsResponse", "profiler_analysis")
-        check(trace_of(calls.expect(PROFILE, tree_request(100))).planes, "a tree that is recorded now")
+        check(trace_of(calls.expect(PROFILE, tree_request(100))).planes, "the tree has no planes")
         for i in range(10):
             calls.terminate(f"tomorrow{i}")
 
@@ -63,7 +63,7 @@ def an_idle_program_is_measured_for_the_time_that_was_asked_for(t):
         reply = monitor(calls, 300, timestamp=True)
         check(0.3 <= time.monotonic() - began < 5, f"took {time.monotonic() - began} s")
     lines = reply.data.splitlines()
-    check(re.fullmatch(r"Timestamp: \d\d:\d\d:\d\d", lines[0]), f"no time in front: {lines}")
+    check(re.fullmatch(r"Timestamp: \d\d:\d\d:\d\d", lines[0]), f"no timestamp in line 1: {lines}")
     contains(lines[1], f"(pid {target.pid})", "the program")
     contains(reply.data, "Step time: no step began meanwhile", "the text")
     check("Memory" not in reply.data, f"details at level 1: {reply.data!r}")
@@ -93,7 +93,7 @@ def steps_and_processor_time_are_measured(t):
     check(8 <= cpu <= 50, f"500 ms of 2500 are {cpu} %")
     n = len(os.sched_getaffinity(target.pid))
     check(abs(100 - cpu / n - result.device_idle_time_percent) < 0.2, f"idle: {result}, {cpu} %")
-    check(not re.search("Timestamp", reply.data), "a time that nobody asked for")
+    check(not re.search("Timestamp", reply.data), "a timestamp that the request did not ask for")
 
 
 @test
@@ -104,7 +104,7 @@ def children_are_measured_with_their_parent(t):
         reply = monitor(calls, 1500)
     own = read_number(reply.data, r"CPU: ([\d.]+) %")
     together = read_number(reply.data, r"With children: ([\d.]+) % CPU")
-    # The machine may be busy with others.
+    # Other processes may use the processors, so the limits are wide.
     check(own < 2 and together > 5, f"own {own} %, together {together} %")
     n = len(os.sched_getaffinity(target.pid))
     check(abs(100 - together / n - reply.monitor_result.device_idle_time_percent) < 0.2, f"idle: {reply}")
@@ -123,7 +123,7 @@ def a_running_session_is_not_disturbed_and_a_new_one_comes_first(t):
 
         watching = calls.start(MONITOR, request(1500))
         target.ask("await 1")
-        equal(target.ask("enabled 2"), "0", "whether a light monitor records level 2")
+        equal(target.ask("enabled 2"), "0", "whether a Monitor call of level 1 records level 2")
         target.send("await 2", "burst 10")
         session = calls.start(PROFILE, profile_request(300))
         target.obeyed(2)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap.v1.Profiler's readers that are slow or leave: the session is free, and so are others."""
+"""Tests that clients of proftap.v1.Profiler that read slowly or leave do not block others."""
 from calls import PROFILER, profile_request
 from checks import SLOWNESS, wait_in_time
 from fixture import LONG_MS, check, contains, equal, run, test, wait_until
@@ -8,7 +8,7 @@ from http2 import OK, RESOURCE_EXHAUSTED
 from profiler import RECORDING, Profiler, await_no_stream, count_streams
 
 MAX_STREAMS = 8
-# A trace of so many spans is more than a reader takes that never opens its window.
+# A trace of this many spans exceeds the window of a reader that never enlarges it.
 MANY_SPANS = 20000
 
 
@@ -29,7 +29,7 @@ def a_client_that_leaves_frees_the_session(t):
 
 
 def record_much(t, target, calls):
-    """A capture whose reader takes no more than its first window, when it is recorded."""
+    """Records MANY_SPANS spans, and returns the stream of the capture when the session is free."""
     stream = calls.capture(LONG_MS, session_id="much", interval_ms=1000)
     target.ask("await 1", f"burst {MANY_SPANS}")
     with Profiler(target) as others:
@@ -39,7 +39,7 @@ def record_much(t, target, calls):
 
 
 def reluctant(target):
-    """A connection that never opens its window."""
+    """Returns a connection that never enlarges its HTTP/2 window of 64 KiB."""
     calls = Profiler(target, window=65535)
     calls.connection.polite = False
     return calls
@@ -53,12 +53,12 @@ def a_slow_reader_holds_neither_the_session_nor_others(t):
         target.send("await 1", "burst 10")
         stream_of_others = others.capture(200)
         target.obeyed(2)
-        equal(others.deliver(stream_of_others).trace.count("burst"), 10, "spans of the next one")
-        wait_until(lambda: count_streams(target) == 1, "one thread to deliver")
-        check(not slow.ended(stream), "the slow one has everything: the test is void")
-        # It goes on where it was.
+        equal(others.deliver(stream_of_others).trace.count("burst"), 10, "spans of the next trace")
+        wait_until(lambda: count_streams(target) == 1, "all delivering threads except one to end")
+        check(not slow.ended(stream), "the slow reader has received everything: the test is void")
+        # The delivery continues where it stopped.
         slow.open_window(stream)
-        equal(slow.deliver(stream).trace.count("burst"), MANY_SPANS, "spans of the slow one")
+        equal(slow.deliver(stream).trace.count("burst"), MANY_SPANS, "the slow reader's spans")
     await_no_stream(target)
 
 
@@ -73,7 +73,7 @@ def number_of_slow_readers_is_bounded(t):
         status, text = others.end(others.capture(100))
         equal(status, RESOURCE_EXHAUSTED, text)
         contains(text, "too many traces wait", "the text")
-        # Stock clients are none of them.
+        # Calls of stock clients do not count towards this limit.
         equal(others.call(PROFILER + "Profile", profile_request(50)).status, OK, "a stock client's status")
         slow.pop().connection.close()
         wait_until(lambda: count_streams(target) < MAX_STREAMS, "a thread to end")

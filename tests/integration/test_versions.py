@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A library and a proftapd that were not made for each other, and what else PROFTAPD may name: the
-start fails with one sentence, nothing is left behind, and the next start works."""
+"""Tests starts with a proftapd whose version does not fit the library's, and with a PROFTAPD that
+is no proftapd: the start fails with one sentence, leaves nothing behind, and the next one works."""
 import errno
 import re
 import time
@@ -10,14 +10,14 @@ from fixture import check, contains, equal, find_proftapds, is_alive, run, test,
 from processes import PROFTAPD, TARGET, TOP_BUILD, TOP_SRC, Target
 
 FOLDER = TOP_BUILD / "tests" / "programs"
-# The layout that this source speaks; the others' numbers are in tests/Makefile.am.
+# The layout version of this source; tests/Makefile.am sets those of the other programs.
 HERE = re.search(r"ARENA_VERSION_HIGH (\d+)u", (TOP_SRC / "lib" / "wire" / "arena.h").read_text()).group(1)
 # The time for which ptap_server_start() waits for the server's answer.
 HELLO_S = 10
 
 
 def make_target(t, server, program=TARGET):
-    """A target whose PROFTAPD is |server|, until use() says otherwise."""
+    """Makes a target whose PROFTAPD is a link to |server|; use() changes the link."""
     target = t.keep(Target({"PROFTAPD": str(t.dir / "proftapd")}, program=program))
     use(t, server)
     return target
@@ -38,7 +38,7 @@ def check_no_start(t, server, code, *words, program=TARGET):
     equal(target.ask("port"), "0", "ptap_server_port")
     equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
     wait_until(lambda: not find_proftapds(target.pid), "the server to be gone", 3)
-    check("ptap-control" not in target.thread_names().values(), "the control thread is there")
+    check("ptap-control" not in target.thread_names().values(), "the control thread still runs")
     if program == TARGET:
         use(t, PROFTAPD)
         check_works(t, target.serve())
@@ -96,12 +96,12 @@ def a_script_that_exits_is_said_at_once(t):
     started = time.monotonic()
     check_no_start(t, write_program(t, "#!/bin/sh\nexit 0\n"), errno.ECHILD,
                    "proftapd: ended before it was ready")
-    check(time.monotonic() - started < HELLO_S / 2, "it was waited for")
+    check(time.monotonic() - started < HELLO_S / 2, "the start waited for a script that had exited")
 
 
 @test
 def a_program_that_hangs_is_given_up_and_killed(t):
-    """It says who it is first: the target never learns, and does not keep it."""
+    """The script first writes its pid to a file, because the target never learns that pid."""
     note = t.dir / "pid"
     hangs = write_program(t, f"#!/bin/sh\necho $$ >{note}\nexec sleep 60\n")
     check_no_start(t, hangs, errno.ETIMEDOUT, "proftapd: no answer within 10 s")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The events of a trace's /host:CPU as JAX's reader sees them: JSON [[line, event, stats], ...].
+"""Writes the events of a trace's plane /host:CPU, as JAX's reader returns them, as JSON:
+[[line, event, stats], ...].
 
 usage: read_with_jax.py FILE OUT
 """

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A service whose slow requests have a reason that a report has to find:
+ * A service in which some requests or steps are slow. A test checks that the report finds the
+ * reason, which the argument selects:
  *
  * 	service evict    every 50th lookup finds the cache full, and evicts for 100 ms
- * 	service lock     a compaction holds the lock of the table for 100 ms, now and then; lookups wait for it
- * 	service steps    a training whose every 25th step loads for 200 ms instead of 1
- * 	service async    requests that begin on one thread and end on another, slow while a "gc" runs
- * 	service jobs     requests that wait for the answer of another thread, which rebuilds an index for 100 ms at every 50th
+ * 	service lock     every 400 ms a compaction holds the table's lock for 100 ms; lookups wait
+ * 	service steps    a training in which every 25th step loads for 200 ms instead of 1 ms
+ * 	service async    requests begin on one thread, end on another, and are slow during a "gc"
+ * 	service jobs     requests wait for another thread, which at every 50th rebuilds an index for
+ * 	                 100 ms
  *
- * What is slow is far slower than what a busy machine does to the rest. It says its port, and
- * serves until it is killed.
+ * A slow request takes far longer than any other request takes on a busy machine. The service
+ * prints its port, and serves until it is killed, for LIFE_S seconds at most.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -38,7 +40,7 @@ static void wait_ns(long ns)
 	nanosleep(&t, NULL);
 }
 
-/* Uses the processor for so long. */
+/* Uses |ns| of this thread's processor time. */
 static void burn_ns(long ns)
 {
 	struct timespec start;
@@ -242,7 +244,7 @@ static const struct {
 	const char *name;
 	void *(*work)(void *);
 	int n_threads;
-	void *(*disturb)(void *); /* NULL: nobody does */
+	void *(*disturb)(void *); /* the thread that makes requests slow; NULL: none */
 } services[] = {
 	{"evict", serve_from_cache, N_WORKERS, NULL},
 	{"lock", serve_from_table, N_WORKERS, compact},

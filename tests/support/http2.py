@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP/2 by hand: frames that no library would send. No Huffman code, which gRPC does not use."""
+"""HTTP/2 by hand, for frames that no library would send.
+
+Huffman coding is not implemented, because gRPC does not use it.
+"""
 import collections
 import socket
 import struct
@@ -26,7 +29,8 @@ TERMINATE = "/tensorflow.ProfilerService/Terminate"
 STATIC = {8: (b":status", b"200"), 14: (b":status", b"500"), 31: (b"content-type", b"")}
 FIRST_DYNAMIC = 62
 
-# |status| and |text| are gRPC's; |data| is what came in DATA frames, the messages' heads included.
+# |status| and |text| are grpc-status and grpc-message; |data| joins the payloads of the
+# DATA frames, with the 5-byte prefix of each message.
 Reply = collections.namedtuple("Reply", "status text data headers")
 
 
@@ -47,7 +51,7 @@ def hpack_int(value, bits):
 
 
 def header(name, value):
-    """Literal, not indexed."""
+    """Encodes one field as an HPACK literal without indexing."""
     name, value = (x if isinstance(x, bytes) else x.encode() for x in (name, value))
     return b"\0" + hpack_int(len(name), 7) + name + hpack_int(len(value), 7) + value
 
@@ -62,20 +66,23 @@ def request_headers(path, **how):
 
 
 def indexed_headers(path):
-    """The same for the first request of a connection, and the few bytes that say it all again."""
+    """Returns two header blocks: for the first request, and a shorter one for repeats of it.
+
+    The first block adds its fields to the dynamic table; the short one refers to them by index.
+    """
     fields = request_fields(path)
-    # A literal's first byte says that it goes into the table, at the front.
+    # The first byte 0x40 asks the peer to add the field at the front of its dynamic table.
     first = b"".join(b"\x40" + header(*field)[1:] for field in fields)
     return first, bytes(0x80 | FIRST_DYNAMIC + i for i in reversed(range(len(fields))))
 
 
 def message(data, compressed=0):
-    """A gRPC frame."""
+    """Returns |data| with the 5-byte prefix of a gRPC message."""
     return struct.pack(">BI", compressed, len(data)) + data
 
 
 class Decoder:
-    """HPACK, as far as gRPC's server uses it."""
+    """Decodes the part of HPACK that gRPC's server uses."""
 
     def __init__(self):
         self.table = collections.deque()
@@ -93,7 +100,7 @@ class Decoder:
         return value, at
 
     def read_text(self, data, at):
-        check(data[at] < 128, "a Huffman code, which this decoder does not know")
+        check(data[at] < 128, "the text is Huffman-coded, which this decoder does not support")
         n, at = self.read_int(data, at, 7)
         return data[at:at + n], at + n
 
@@ -144,8 +151,10 @@ def connect(host, port):
 
 
 class Connection:
-    """One connection. What the peer says is read in send() and wait(), and answered as a polite
-    client does."""
+    """One connection. wait() and send_message() also read the peer's frames.
+
+    A |polite| connection acknowledges SETTINGS and PING, and opens the window again after DATA.
+    """
 
     def __init__(self, port, host="127.0.0.1", greets=True, window=MAX_WINDOW):
         self.socket = connect(host, port)
@@ -173,7 +182,7 @@ class Connection:
         self.socket.close()
 
     def send(self, *parts):
-        """False when the peer has hung up."""
+        """Sends |parts|. Returns False when the peer has hung up."""
         try:
             self.socket.sendall(b"".join(parts))
         except (ConnectionError, TimeoutError):
@@ -185,7 +194,10 @@ class Connection:
         return self.next_stream - 2
 
     def send_message(self, stream, body):
-        """In frames of the usual size; stops when the peer has hung up."""
+        """Sends |body| in DATA frames of 16 KiB, the default maximum.
+
+        Stops early when the peer hangs up, and when it ends the stream.
+        """
         for at in range(0, len(body) or 1, 16384):
             part = body[at:at + 16384]
             end = END_STREAM if at + 16384 >= len(body) else 0
@@ -207,7 +219,7 @@ class Connection:
         return self.finish(self.start(path, body, **headers))
 
     def finish(self, stream, patience_s=PATIENCE_S):
-        """The answer; its status is None when the stream ended without one."""
+        """Waits for the reply. Its status is None when the stream ended without a gRPC status."""
         s = self.streams[stream]
         try:
             self.wait(lambda: s.ended, f"stream {stream} to end", patience_s)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file that grafts are made in: the child's trace, and behind it what was stored. */
+/*
+ * The file that the tests of grafts use. It begins with the child's trace, and the bytes that
+ * graft_fixture_store() appended follow.
+ */
 #ifndef TESTS_UNIT_GRAFT_FIXTURE_H
 #define TESTS_UNIT_GRAFT_FIXTURE_H
 
@@ -15,10 +18,10 @@ struct graft_file {
 
 extern struct graft_file graft_file;
 
-/* A graft's |store|; -ENOSPC when the file is full. */
+/* The |store| of struct graft: appends to the file. Returns -ENOSPC if the file is full. */
 int graft_fixture_store(const struct chunks *c, uint64_t *offset, void *unused);
 
-/* The result of a graft: malloc'ed, g->total_bytes of it. */
+/* Joins the frame and the ranges of |g|. Returns the result, g->total_bytes bytes, malloc'ed. */
 uint8_t *graft_fixture_read(const struct graft *g);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams; see stream_fixture.h. */
+/* Answers calls with streams, and reads streams; see stream_fixture.h. */
 #include "tests/unit/stream_fixture.h"
 
 #include <check.h>
@@ -11,7 +11,7 @@
 #include "rpc/handoff.h"
 #include "tests/unit/rpc_fixture.h"
 
-/* After this time without progress the reader is taken for one that does not read. */
+/* If a flush takes longer, the reader does not read, and write_next() posts |blocked|. */
 #define MOMENT_MS 50
 
 static void on_cancel(struct rpc_call *call, void *context)
@@ -25,7 +25,7 @@ static void on_cancel(struct rpc_call *call, void *context)
 static void handle_stream(struct rpc_call *call, const uint8_t *request, size_t n, void *context)
 {
 	rpc_call_set_on_cancel(call, on_cancel, &rpc);
-	handoff_take(&rpc.held); /* take_held() of the call before has read it */
+	handoff_take(&rpc.held); /* take_held() has read the previous call */
 	handle_hold(call, request, n, context);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clocks that are slewed, jump, are set back or leave their pace: what becomes of times, and what
- * is said.
+ * Tests timelines with clocks that are slewed, jump, are set back or change their pace: the
+ * converted times, and the warning about the clock.
  */
 #include "daemon/target/timeline.h"
 
@@ -14,11 +14,11 @@
 
 #define PAIR_NS INT64_C(20000000)
 #define TICKS_PER_NS 2.6
-/* How far a pair's two readings are apart at most. */
+/* Upper bound of the time between the two readings of a pair. */
 #define WIDTH_NS 300
 #define MAX_ERROR_NS 1000
 
-/* NTP slews by up to 500 ppm: so the rate swings, in two minutes. */
+/* NTP slews by up to 500 ppm. Here the rate swings by that, with a period of two minutes. */
 static int64_t slewed_ns(double seconds)
 {
 	return swing_ns(seconds, 0.0005, 120);
@@ -29,7 +29,7 @@ static uint64_t ticks_at(double seconds)
 	return (UINT64_C(1) << 40) + (uint64_t)(seconds * 1e9 * TICKS_PER_NS);
 }
 
-/* A pair as the server reads it at about |seconds|, not quite at one time. */
+/* Adds a pair as the server reads it at |seconds|: the two clocks not quite at the same time. */
 static void add_read(double seconds)
 {
 	add_pair(ticks_at(seconds), slewed_ns(seconds) + rand() % WIDTH_NS - WIDTH_NS / 2);
@@ -60,8 +60,8 @@ START_TEST(ten_minutes_are_right_to_a_microsecond)
 END_TEST
 
 /*
- * The machine was stopped, or moved to another one: its counter has gone on, or less, and the clock
- * has not.
+ * The machine was suspended, or moved to another host: its counter advanced, by 2^20 or 2^43
+ * ticks, while CLOCK_MONOTONIC stood still.
  */
 START_TEST(a_jump_is_wrong_only_where_it_was)
 {
@@ -88,8 +88,8 @@ START_TEST(a_jump_is_wrong_only_where_it_was)
 END_TEST
 
 /*
- * The counter was set back: no line leads there. What is before the jump stays right, and nothing
- * leaves the capture.
+ * The counter was set back. Later pairs are dropped, because a timeline needs ascending ticks.
+ * Times before the jump stay right.
  */
 START_TEST(a_counter_that_is_set_back_spoils_nothing_before)
 {
@@ -106,7 +106,7 @@ START_TEST(a_counter_that_is_set_back_spoils_nothing_before)
 }
 END_TEST
 
-/* Pairs each 20 ms, with ticks as |ticks| gives them, and what is said of them. */
+/* Adds |n| + 1 pairs, one per 20 ms, with the ticks of |ticks|. Returns the warning, or "". */
 static const char *watch_pairs(int n, uint64_t (*ticks)(double), int64_t from_ns)
 {
 	static char text[160];
@@ -122,7 +122,7 @@ static const char *watch_pairs(int n, uint64_t (*ticks)(double), int64_t from_ns
 	return text;
 }
 
-/* From the third second on by |ppm| faster, or slower. */
+/* After 3 s the counter is faster by |ppm|, or slower if |ppm| is negative. */
 static uint64_t change_pace(double seconds, int ppm)
 {
 	return ticks_at(seconds + (seconds > 3 ? (seconds - 3) * ppm / 1e6 : 0));
@@ -176,7 +176,7 @@ static uint64_t ticks_set_to_zero(double seconds)
 
 static const struct {
 	uint64_t (*ticks)(double);
-	const char *said; /* with when, or "" */
+	const char *said; /* the warning, as a format for its time in ms, or "" */
 	int first_ms;
 	int last_ms;
 } paces[] = {
@@ -208,8 +208,8 @@ START_TEST(a_counter_that_is_out_of_pace_is_said)
 END_TEST
 
 /*
- * A later part of a session says it no more, once the counter is beyond where it was; its copy
- * knows as much.
+ * The counter is set back by 1 s at 3.01 s, and is as high as before at 4.01 s. A part of the
+ * session that begins later has no warning. A copy of the timeline gives the same answers.
  */
 START_TEST(fault_before_the_window_is_not_repeated)
 {
@@ -226,7 +226,7 @@ START_TEST(fault_before_the_window_is_not_repeated)
 }
 END_TEST
 
-/* Nanoseconds are their own line. */
+/* Without ticks there is no counter that could be wrong: times are CLOCK_MONOTONIC already. */
 START_TEST(a_clock_without_ticks_is_not_watched)
 {
 	char text[160];
@@ -239,7 +239,7 @@ START_TEST(a_clock_without_ticks_is_not_watched)
 }
 END_TEST
 
-/* Whatever the counter did: of two records the one with more ticks is never the earlier one. */
+/* Whatever the counter did, a record with more ticks never has an earlier time. */
 START_TEST(more_ticks_are_never_an_earlier_time)
 {
 	int64_t before = INT64_MIN;
@@ -255,8 +255,8 @@ START_TEST(more_ticks_are_never_an_earlier_time)
 END_TEST
 
 /*
- * Cores whose counters differ by some ticks: a thread that goes to and fro is wrong by no more than
- * that.
+ * If the counters of the cores differ by some ticks, the times of a thread that moves between
+ * cores are wrong by no more than that difference.
  */
 START_TEST(cores_that_differ_are_wrong_by_their_difference)
 {

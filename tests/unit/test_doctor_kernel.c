@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests proftap doctor's checks of the kernel, of devices, and of containers: each with "yes" and
- * with "no".
+ * Tests proftap doctor's checks of the kernel, of devices, and of containers. A test changes the
+ * fake machine so that the check finds "yes", "no" or "none".
  */
 #include <check.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
 static const struct {
 	const char *key;
 	enum attempt attempt;
-	const char *command; /* where perf_event_paranoid forbids it */
+	const char *command; /* the remedy if perf_event_paranoid forbids it */
 } events[] = {
 	{"perf_own", ATTEMPT_PERF_OWN, "sudo sysctl -w kernel.perf_event_paranoid=2"},
 	{"perf_kernel", ATTEMPT_PERF_KERNEL, "sudo sysctl -w kernel.perf_event_paranoid=1"},
@@ -83,7 +83,10 @@ START_TEST(the_rate_was_lowered_or_not)
 }
 END_TEST
 
-/* A proftapd that is found gets the capabilities; root, who lacks them, is in a container. */
+/*
+ * Makes a proftapd that the doctor finds. For a missing capability the doctor advises setcap on
+ * this file. It gives root a reason instead: root lacks capabilities only in a container.
+ */
 static void give_proftapd(char path[static 256])
 {
 	fake_root_write("/proftapd", "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names that are this machine's on every machine. */
+/* Tests which host names mean the local machine on every machine. */
 #include "base/local_name.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes on their way out: seen without asking for memory. */
+/* Tests of process_exit.h: waiting for the end of a process without allocating memory. */
 #include "daemon/kernel/process_exit.h"
 
 #include <check.h>
@@ -14,7 +14,10 @@
 #include "tests/unit/unit.h"
 
 #define PATIENCE_MS 10000
-/* Fields 4 to 8, 10 to 30, and some behind the signals that wait. */
+/*
+ * Fields 4 to 8 and 10 to 30 of /proc/PID/stat. Field 9 has the flags, field 31 the pending
+ * signals.
+ */
 #define BEFORE "1 2 3 0 -1"
 #define BETWEEN "1 2 3 4 5 6 7 8 20 0 1 0 99 4096 1 18446744073709551615 1 1 0 0 0"
 
@@ -50,7 +53,7 @@ START_TEST(one_that_lives_is_not_waited_for_long)
 	ck_assert_int_eq(process_exit_await(stat_fd, pidfd, &status), PROCESS_EXIT_NONE);
 	ck_assert_int_eq(status, -1);
 	ck_assert_int_eq(process_exit_look(stat_fd, pidfd, 0, &status), PROCESS_EXIT_NONE);
-	/* As long as one that is seen to be ending, it would be 10 s. */
+	/* process_exit_await() waits 10 s only for a process that is ending. */
 	ck_assert_int_lt(monotonic_ns() - begin_ns, 9 * NS_PER_S);
 }
 END_TEST
@@ -64,7 +67,7 @@ START_TEST(an_end_is_waited_for)
 		process_exit_look(stat_fd, pidfd, PATIENCE_MS, &status), PROCESS_EXIT_OVER);
 	ck_assert_int_eq(process_exit_look(stat_fd, pidfd, 0, &status), PROCESS_EXIT_OVER);
 	ck_assert_int_eq(status, SIGKILL);
-	/* It is told until its parent has asked. */
+	/* The kernel reports the status until the parent has waited for the process. */
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	status = -1;
 	ck_assert_int_eq(process_exit_await(stat_fd, pidfd, &status), PROCESS_EXIT_OVER);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Room for slots that is used again: what was put in comes out, and no more than its bound is kept.
+ * Tests the pool of used memory for slots: it returns the memory that it took, and it keeps at most
+ * 8 MiB and SLOT_POOL_MAX_ROOMS pieces.
  */
 #include "daemon/pipeline/assembly/slot_pool.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A view that is not wanted any more: every codec gives up, wherever it is asked to. */
+/*
+ * Tests of struct view_stop: every codec returns -ECANCELED, at whichever check the stop is wanted.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +19,14 @@
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 
-/* Enough for some looks while they are read, and while a database is indexed. */
+/*
+ * Enough events for several calls of is_over() while they are read, and while a database is
+ * indexed.
+ */
 #define N_EVENTS 20000
 
 static int n_looks;
-static int limit; /* the looks that are in vain */
+static int limit; /* is_over() returns false for so many calls */
 static struct diag d;
 
 static bool is_over(const void *context)
@@ -77,7 +82,10 @@ static int write_to_file(const struct codec *codec, struct codec_result *result)
 	return r;
 }
 
-/* How often it looked, of which at most |n| in vain. */
+/*
+ * Writes the view with |codec|; is_over() returns false for the first |n| calls. Returns the number
+ * of its calls.
+ */
 static int try(const struct codec *codec, int n, int expected)
 {
 	struct codec_result result = {.n_items = 0};
@@ -91,7 +99,7 @@ static int try(const struct codec *codec, int n, int expected)
 	return n_looks;
 }
 
-/* Codecs for kernels write nothing here, and do not look. */
+/* The codecs for kernels find none in this view, so they write nothing and never call is_over(). */
 START_TEST(a_codec_gives_up_at_any_look)
 {
 	int n = try(codecs[_i], INT_MAX, 0);
@@ -109,7 +117,7 @@ START_TEST(a_long_track_is_looked_at_now_and_then)
 }
 END_TEST
 
-/* Indexing reads no items. */
+/* Indexing reads no items, so the database itself must call is_over(). */
 START_TEST(indexes_of_a_database_are_looked_at_too)
 {
 	int n = try(codec_find("csv"), INT_MAX, 0);
@@ -127,7 +135,7 @@ static int count_codecs(void)
 	return n;
 }
 
-/* The number of codecs is not a constant, so the table is main's own. */
+/* The number of codecs is not a constant, so the table is a local variable of main(). */
 int main(void)
 {
 	const struct unit_test tests[] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NDJSON: one self-contained JSON object per line, for jq and for loading into tables. The first
- * line describes the trace; times are nanoseconds on its time.
+ * line describes the trace; its epoch_ns is the Unix time of the trace's time 0. All other times
+ * are nanoseconds since time 0.
  */
 #include <string.h>
 
@@ -13,7 +14,7 @@
 
 struct ndjson {
 	const struct view *view;
-	const struct view_track *track; /* being read */
+	const struct view_track *track; /* the one that is being read */
 	struct sink *sink;
 	struct codec_result *result;
 };

@@ -23,24 +23,25 @@
 /* --- files that were cut ------------------------------------------------------------------- */
 
 /*
- * A capture whose answer did not come whole is kept as *.xplane.pb.broken. It is a trace without
- * its end: the lengths of the plane and the line that the end cuts are shortened to the bytes that
- * came, in this process's copy of the pages.
+ * If only a part of a capture's answer arrived, it is kept as *.xplane.pb.broken: a trace
+ * without its end. The last plane, and the last line in it, may be longer by their length fields
+ * than the bytes that arrived. The repair shortens these lengths in this process's copy of the
+ * pages.
  */
 
-#define MAX_OPEN 2 /* a line in a plane */
+#define MAX_OPEN 2 /* messages that the cut is in: a plane, and a line in it */
 
 struct cut_repair {
 	uint8_t *lengths[MAX_OPEN]; /* the length fields of the plane and the line that are cut */
 	size_t widths[MAX_OPEN];
 	size_t n_open;
 	uint8_t *end; /* end of the last whole field */
-	uint64_t n_wanted; /* bytes that the whole file would have at least */
+	uint64_t n_wanted; /* lower bound of the whole file's size; 0: unknown */
 };
 
 /*
- * Finds the plane or line that the end of the file cuts. False: the field that was cut is
- * neither.
+ * Finds the plane or line that was cut by the end of the file, and sets *data to its first byte.
+ * Returns false if the field that was cut is neither.
  */
 static bool find_open_field(const struct archive *s, uint8_t *p, const uint8_t *end,
 	struct cut_repair *m, uint8_t **data)
@@ -239,7 +240,10 @@ static uintptr_t round_up(const uint8_t *p, uintptr_t page_bytes)
 	return ((uintptr_t)p + page_bytes - 1) & ~(page_bytes - 1);
 }
 
-/* Frees whole pages only: the bytes beside them may be a name that is being read. */
+/*
+ * Frees only pages that lie between |*from| and |p| as a whole: the others at both ends may hold
+ * a name that is still being read.
+ */
 void archive_pass(const struct archive *s, const uint8_t **from, const uint8_t *p)
 {
 	uintptr_t page_bytes;
@@ -298,7 +302,7 @@ char *archive_plane_copy_text(const struct archive_plane *plane, const char *key
 
 /* Recognizes files of other formats by their first fields. */
 
-#define MAX_FIELDS 64 /* fields of a message that are looked at */
+#define MAX_FIELDS 64 /* number of a message's fields that are checked */
 
 #define GZIP "compressed by gzip, not an XSpace; unpack it first (gunzip)"
 #define PERFETTO "a Perfetto trace, not an XSpace; give the .xplane.pb that it was made of"
@@ -306,15 +310,16 @@ char *archive_plane_copy_text(const struct archive_plane *plane, const char *key
 #define UNKNOWN "not an XSpace: it has fields that none has; give a .xplane.pb"
 
 struct format_evidence {
-	bool has_names; /* it has lines or names of events: an XSpace, maybe a newer one */
+	bool has_names; /* lines or names of events: it is an XSpace, maybe of a newer version */
 	bool has_strangers; /* it has fields that no XSpace has */
 	bool is_packet;
 	bool is_profile;
 };
 
 /*
- * Compares a field with those of XPlane, of TracePacket (timestamp, trusted_packet_sequence_id,
- * compressed_packets), and of ValueType (unit).
+ * Field 1 of a file is an XPlane in an XSpace, a TracePacket in a Perfetto trace, and a
+ * ValueType in a pprof profile. Compares a field in it with those of XPlane, of TracePacket
+ * (timestamp, trusted_packet_sequence_id, compressed_packets), and of ValueType (unit).
  */
 static void judge_plane_field(struct format_evidence *e, const struct pb_field *f)
 {
@@ -344,7 +349,10 @@ static void judge_plane(struct format_evidence *e, const struct pb_field *plane)
 		judge_plane_field(e, &f);
 }
 
-/* Compares a field with those of XSpace, and of Profile (function, string_table). */
+/*
+ * Compares a top-level field with those of XSpace, and of pprof's Profile (function,
+ * string_table).
+ */
 static void judge_field(struct format_evidence *e, const struct pb_field *f)
 {
 	switch (f->tag) {
@@ -377,6 +385,6 @@ const char *other_format_find(const uint8_t *data, size_t n_bytes)
 		return PERFETTO;
 	if (e.is_profile)
 		return PPROF;
-	/* The archive's index reports where a broken file is broken */
+	/* archive_index() reports the place where a broken file is broken. */
 	return r < 0 ? NULL : UNKNOWN;
 }

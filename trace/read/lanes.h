@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lanes are rows for spans that overlap. Each span of a track, in a cursor's order, gets the first
- * lane on which it lies behind or inside the spans that are there, so that spans nest properly on
- * every lane.
+ * lane on which every earlier span has ended before it or encloses it, so that spans nest properly
+ * on every lane.
  */
 #ifndef TRACE_READ_LANES_H
 #define TRACE_READ_LANES_H
@@ -55,8 +55,8 @@ struct lane_stack {
 
 void lane_stack_deinit(struct lane_stack *o);
 /*
- * Removes the innermost span if it ended at |ns| or before; otherwise false. With INT64_MAX all
- * spans end.
+ * Removes the innermost span if it ended at |ns| or before, copies it to |closed| and returns true;
+ * else returns false. With INT64_MAX every span counts as ended.
  */
 bool lane_stack_close(struct lane_stack *o, int64_t ns, struct lane_span *closed);
 /* Returns the innermost span, or NULL. Close spans that have ended first. */
@@ -67,7 +67,7 @@ static inline const struct lane_span *lane_stack_get(const struct lane_stack *o)
 /* Adds a span inside of the innermost one. 0 or -ENOMEM. */
 int lane_stack_push(struct lane_stack *o, uint32_t id, int64_t start_ns, int64_t duration_ns);
 
-/* The open spans of every lane. All zero bytes are empty. */
+/* The open spans of every lane. A struct of all zero bytes has none. */
 struct lane_stacks {
 	struct lane_stack *v;
 	size_t n;

@@ -23,11 +23,11 @@
 #define MAX_SPANS 128
 #define MAX_TEXT 4096
 /*
- * The text shows so many threads of a program that went on: those whose innermost spans are the
- * oldest.
+ * The text shows at most this many threads of a program that went on, those whose innermost spans
+ * are the oldest, and as many of its async spans.
  */
 #define MAX_ALIVE_THREADS 8
-#define MAX_GOOD_ENDS 4 /* limit of programs that are named */
+#define MAX_GOOD_ENDS 4 /* the most programs that put_good_ends() names */
 
 struct death_arg {
 	char *key;
@@ -40,7 +40,7 @@ struct death_arg {
 
 struct death_span {
 	uint32_t name;
-	int64_t age_ns; /* time from its begin to the end */
+	int64_t age_ns; /* time from its start to the program's end, or to the snapshot */
 	bool is_step;
 	int64_t step_num;
 	struct death_arg *args;
@@ -60,9 +60,9 @@ struct death {
 	const struct digest_plane *plane;
 	char *ending; /* "killed by SIGSEGV"; NULL: the program went on after the snapshot */
 	char *name; /* name of the program; NULL: not known */
-	char *signal_thread; /* the thread that received the signal; NULL: none is known */
+	char *signal_thread; /* why |signal_tid| is not known; NULL: no reason */
 	int64_t signal_tid; /* -1: not known */
-	/* The thread that received the signal first, then by age of the innermost span */
+	/* The thread that received the signal, then the others, the oldest innermost span first */
 	struct death_thread *threads;
 	size_t n_threads;
 	size_t n_allocated;
@@ -193,7 +193,7 @@ static int compare_ages(const void *left, const void *right)
 	return (a->age_ns < b->age_ns) - (a->age_ns > b->age_ns);
 }
 
-/* Sorts the threads; the one that received the signal comes first. */
+/* Sorts the threads: first the one that received the signal. Sorts the async spans by age. */
 static void sort_threads(struct death *d)
 {
 	if (d->asyncs.n_spans)
@@ -210,9 +210,9 @@ static void sort_threads(struct death *d)
 }
 
 /*
- * Returns 1 and |d|, which the caller frees, if the program of the plane |i| ended; with
- * |is_alive|, if it did not end, and spans were open when its flight recorder was read. Otherwise 0
- * or a negative errno.
+ * Reads the plane |i|. Returns 1 if its program ended; with |is_alive|, returns 1 if it did not
+ * end, and spans were open when its flight recorder was read. The caller then frees |d| with
+ * death_deinit(). Returns 0 otherwise, or a negative errno.
  */
 static int read_death(const struct digest *g, size_t i, bool is_alive, struct death *d)
 {
@@ -222,7 +222,7 @@ static int read_death(const struct digest *g, size_t i, bool is_alive, struct de
 	int r = 0;
 
 	*d = (struct death){.digest = g, .plane = &g->planes[i], .signal_tid = -1};
-	/* Ages count from the begins of spans, even if these are before the digest's time. */
+	/* An age counts from the start of its span, even if that is before the digest's time. */
 	whole.clips_spans = false;
 	if (is_alive == (archive_plane_find(plane, "ptap_ended") != NULL) ||
 		(is_alive && !archive_plane_find(plane, "ptap_recorder_windows")))
@@ -376,8 +376,8 @@ static bool is_good_end(const struct archive_plane *plane)
 }
 
 /*
- * Writes one line for all of them: "ended with exit status 0: worker (3868), worker (3869) and 62
- * more".
+ * Writes one line for all programs that ended with exit status 0: "ended with exit status 0: worker
+ * (3868), worker (3869) and 62 more".
  */
 static void put_good_ends(const struct digest *g, FILE *out)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads are read twice. The first reading finds the flows that arrive in units, and the spans
- * with an id, which may only be known by a mark behind spans inside of them. The second one finds
- * where these flows left, and the spans inside of those with an id.
+ * Finds the spans and flows that the trace ties to slow and typical units (slow.h), in two readings
+ * of all threads. The first reading finds the flows that arrive in units, and the spans that have
+ * the id of an async span. A flow mark can give a span its id, and spans inside of that span may
+ * come before the mark. So only the second reading finds the spans inside of those with an id; it
+ * also finds where the flows left.
  */
 #include "trace/report/slow.h"
 
@@ -20,11 +22,12 @@
 #define NO_UNIT UINT32_MAX
 #define MAX_ARRIVALS (1u << 18) /* limit of arrivals, of 48 bytes each, in all units together */
 #define MAX_SPANS (1u << 18)
-#define MAX_SAME_ID 16 /* limit of units of one id that are searched */
-#define MAX_FLOWS 8 /* limit for a group */
+#define MAX_SAME_ID 16 /* limit of units that a search tries, of one id or thread */
+#define MAX_FLOWS 8 /* limit of reported flows in a group */
 /*
- * A flow is reported if it came later by at least this part of the units' growth, in at least this
- * part of the slow units.
+ * A flow is reported if it arrived in at least the part MIN_SHARE of the examined slow units, and
+ * its mean arrival there is later than in typical units. The delay must be at least the part
+ * MIN_OF_GROWTH of the difference between the mean durations of slow and typical units.
  */
 #define MIN_OF_GROWTH 0.1
 #define MIN_SHARE 0.2
@@ -82,8 +85,8 @@ struct slow_ties {
 	struct tied_span *spans;
 	size_t n_spans;
 	size_t n_spans_allocated;
-	struct name_map counted; /* pairs of a unit and a node that it has */
-	/* The track that is read: */
+	struct name_map counted; /* keys: a unit's index << 32 | the index of one of its nodes */
+	/* State of the reading of one track: */
 	const struct view_track *track;
 	size_t first_unit; /* index of its first unit */
 	size_t end_unit;
@@ -182,7 +185,7 @@ static int sort_by_id(struct slow_ties *t)
 
 /* --- reading a thread ---------------------------------------------------------------------- */
 
-/* Units are in the order of tracks. */
+/* The units of |track| begin where those of the previous track ended. */
 static void ties_begin_track(struct slow_ties *t, const struct view_track *track)
 {
 	t->track = track;
@@ -228,7 +231,10 @@ static int read_tracks(struct slow_ties *t, cursor_reader *reader, struct diag *
 
 /* --- the first reading: arrivals, and spans with an id ------------------------------------- */
 
-/* Finds the unit of the thread that began last and is open at that time. NO_UNIT: none. */
+/*
+ * Returns the index of the unit of the current track that is open at |ns|. If several units are
+ * open, this is the one that began last. NO_UNIT: none.
+ */
 static uint32_t find_unit(struct slow_ties *t, int64_t ns)
 {
 	while (t->next_unit < t->end_unit && t->units[t->next_unit].start_ns <= ns)
@@ -258,7 +264,7 @@ static int add_arrival(struct slow_ties *t, const struct item *item, const struc
 	return 0;
 }
 
-/* True if a span belongs to the unit. A span that began before it and ended after it does not. */
+/* True if a span belongs to |unit|. A span around the whole unit does not belong to it. */
 static bool unit_has_span(const struct tied_unit *unit, int64_t start_ns, int64_t end_ns)
 {
 	return start_ns < unit->end_ns && end_ns > unit->start_ns &&
@@ -346,8 +352,9 @@ static int compare_spans(const void *left, const void *right)
 }
 
 /*
- * Sets the departure of arrivals. A unit waits until the flow has left, even if the mark of its
- * arrival is earlier.
+ * Sets the departure of all arrivals of the flow that leaves at |item|. If the flow left after
+ * the mark of its arrival, but within the unit, the time of the departure counts as the arrival,
+ * because the unit waited until then.
  */
 static void set_departure(
 	struct slow_ties *t, const struct item *item, const struct open_tie *around)
@@ -378,8 +385,9 @@ static const struct tied_span *find_tied(const struct slow_ties *t, const struct
 }
 
 /*
- * Adds the part of |item| that lies in the unit to its node below |parent|, and returns the node in
- * |out|; SLOW_NO_NODE: there are too many.
+ * Adds the part of |item| that lies in unit |index| to the node of the item's name below |parent|.
+ * Sets |out| to that node; SLOW_NO_NODE: there are too many nodes, or the item lies outside of the
+ * unit. Returns 0 or -ENOMEM.
  */
 static int count_span(struct slow_ties *t, const struct item *item, uint32_t index, uint32_t parent,
 	uint32_t *out)
@@ -466,7 +474,7 @@ static int add_roots(struct slow_ties *t)
 
 /* --- reported flows ------------------------------------------------------------------------ */
 
-/* Sorts arrivals of one kind next to each other; in each unit the latest comes last. */
+/* Orders arrivals by group, name and the name of the span that they left, then by unit and time. */
 static int compare_kinds(const void *left, const void *right, void *ties)
 {
 	const struct slow_ties *t = ties;
@@ -528,8 +536,8 @@ static int keep_flow(struct slow_group *group, const struct slow_flow *flow)
 }
 
 /*
- * Sums up |n| arrivals of one kind. The thread and the span around are those of the slow unit with
- * the latest arrival.
+ * Makes a flow of |n| arrivals that are alike. Of a unit's arrivals only the latest counts. The
+ * flow's track and |into| come from the slow unit with the latest arrival.
  */
 static int sum_up_flow(struct slow_ties *t, const struct arrival *arrivals, size_t n)
 {
@@ -581,7 +589,7 @@ static int sum_up_flows(struct slow_ties *t)
 	return r;
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the whole search ---------------------------------------------------------------------- */
 
 static bool digest_has_flows(const struct digest *g)
 {

@@ -55,7 +55,7 @@ void report_put_complete(const struct digest *g, const char *indent, FILE *out)
 			indent);
 }
 
-/* Writes the digest's time if it is not that of the recordings. */
+/* Writes the time that the digest covers, unless it covers the recordings as a whole. */
 static void put_time(struct text *t)
 {
 	const struct digest *g = t->digest;
@@ -73,7 +73,7 @@ static void put_time(struct text *t)
 	report_put_complete(g, "  ", t->page.out);
 }
 
-/* Writes the host on a line of its own if it may not fit on this one. */
+/* Writes the host's name. Begins a new line if the name may not fit on the current one. */
 static void put_host(struct page *p, const char *name)
 {
 	if (p->column + 2 + strlen(name) > p->width) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes grafts. If the process began after the other trace, its events stay as they are: only the
- * timestamps of its lines change. A line that began before the other trace is encoded anew, because
- * XSpace has no times below 0.
+ * Makes a graft: the trace of a process as a part of another trace. If the process began after
+ * that trace, its events stay as they are: only the timestamps of its lines change. A line that
+ * began before that trace is encoded anew, because XSpace has no times below 0.
  */
 #include "trace/xspace/graft.h"
 
@@ -40,7 +40,7 @@ struct graft_message {
 
 /* An event that was open when the other trace began. */
 struct cut_event {
-	uint64_t duration_ps; /* what is left of its duration */
+	uint64_t duration_ps; /* its duration from that moment on */
 	struct pb_field event;
 };
 
@@ -60,7 +60,7 @@ struct grafting {
 	struct graft_message open[2]; /* a plane, and a line in it */
 	size_t depth;
 	int64_t n_planes;
-	bool keeps_name; /* the open plane does */
+	bool keeps_name; /* the open plane keeps its name and id */
 	struct cut_line line;
 };
 
@@ -148,7 +148,7 @@ static int frame_put_text(struct grafting *gr, uint32_t tag, const char *text)
 	return 0;
 }
 
-/* Appends the events of a line that is encoded anew to the caller's file. */
+/* Appends |events|, which were encoded anew, to the caller's file, and adds a range for them. */
 static int store_events(struct grafting *gr, const struct chunks *events)
 {
 	struct graft *g = gr->g;
@@ -210,7 +210,7 @@ static uint8_t *begin_event(struct grafting *gr, const struct pb_field *event)
 	return p + 2;
 }
 
-/* The event's bytes are between |p| and |end|. */
+/* Ends begin_event()'s event, which has its fields between |p| and |end|; flushes a full batch. */
 static int end_event(struct grafting *gr, uint8_t *p, uint8_t *end)
 {
 	struct chunks *batch = &gr->line.batch;
@@ -220,7 +220,7 @@ static int end_event(struct grafting *gr, uint8_t *p, uint8_t *end)
 	return batch->total_bytes < MAX_BATCH_BYTES ? 0 : flush_batch(gr);
 }
 
-/* With |has_duration| a duration of 0 is written too: it tells a span from an instant. */
+/* With |has_duration| a duration of 0 is written, too: an event without one is an instant. */
 static int put_event(struct grafting *gr, const struct pb_field *event, uint64_t offset_ps,
 	uint64_t duration_ps, bool has_duration)
 {
@@ -278,8 +278,9 @@ static int cut_event(struct cut_line *l, const struct pb_field *event, uint64_t 
 }
 
 /*
- * Reads an event's times: 1, or 0 for an aggregated event, which has none. An event is aggregated
- * if its last field of the two is num_occurrences, not offset_ps.
+ * Reads an event's times. Returns 1, 0 for an aggregated event, which has no times, or a
+ * negative errno. If an event has both offset_ps and num_occurrences, the last of these fields
+ * counts, and num_occurrences means that the event is aggregated.
  */
 static int read_times(
 	const struct pb_field *event, int64_t *offset_ps, int64_t *duration_ps, bool *has_duration)
@@ -304,7 +305,7 @@ static int read_times(
 	return r ? r : has_time;
 }
 
-/* Encodes |event|, of a line that is cut, on the other trace's time. */
+/* Encodes |event| of a cut line with its times in the other trace. */
 static int move_event(struct grafting *gr, const struct pb_field *event)
 {
 	struct cut_line *l = &gr->line;
@@ -422,8 +423,8 @@ static int graft_event(int64_t time_ns, const uint8_t *p, size_t n, void *contex
 }
 
 /*
- * True for fields that the graft replaces, or drops as the host's name, which the other trace has
- * too.
+ * True for fields that are not copied: the graft writes its own values or, for the host's name,
+ * nothing, because the other trace has that name, too.
  */
 static bool field_is_replaced(const struct grafting *gr, uint32_t tag)
 {

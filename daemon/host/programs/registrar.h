@@ -2,11 +2,11 @@
 /*
  * The registry's socket, where attached servers announce their programs
  * (daemon/serve/children/announcement.h). Each server keeps a connection for as long as it lives.
- * Its words are checked with the kernel: the program is the one of the pidfd, and must belong to
- * the server's user, unless that is root. Programs that cannot start a server ask for one here,
- * too.
+ * The daemon checks an announcement with the kernel: the program is the process of the pidfd that
+ * came with it, and must belong to the server's user, unless the server runs as root. Programs that
+ * cannot start a server also ask for one here.
  *
- * Threads: the loop's only.
+ * Threads: only the loop's thread.
  */
 #ifndef DAEMON_REGISTRAR_H
 #define DAEMON_REGISTRAR_H
@@ -27,15 +27,15 @@ struct registrar {
 	uv_loop_t *loop;
 	uv_poll_t poll; /* on the listener */
 	struct accept_pause rest;
-	uv_timer_t patience; /* until the oldest silent connection is closed */
+	uv_timer_t patience; /* ends at the earliest deadline of a connection */
 	int listener; /* -1: closed */
-	struct announced *first; /* the youngest */
+	struct announced *first; /* list of the connections, the newest first */
 	size_t n;
 };
 
 /*
- * Watches |listener| (SOCK_SEQPACKET, non-blocking; closed by registrar_close()). 0 or libuv's
- * error. |r| must not move until the loop has ended.
+ * Watches |listener| (SOCK_SEQPACKET, non-blocking), which registrar_refuse() or registrar_close()
+ * closes. Returns 0 or libuv's error. |r| must not move until the loop has ended.
  */
 int registrar_open(struct registrar *r, uv_loop_t *loop, int listener, struct programs *programs,
 	struct starter *starter);

@@ -15,9 +15,9 @@ struct exposition;
 struct host_service;
 struct program;
 
-/* At most so many programs, by pid, have values of their own. Counts include all programs. */
+/* Only the programs with the lowest pids have values of their own. Totals include all programs. */
 #define METRICS_MAX_PROGRAMS 256u
-/* The same limit for disks, for cores, and for each other kind. */
+/* The same limit for disks, for cores, and for each other kind of measured thing. */
 #define METRICS_MAX_THINGS 256u
 
 /* The state of the daemon at one moment, from which the families are written. */
@@ -36,8 +36,8 @@ struct metrics {
 void metrics_write(const struct metrics *m, struct exposition *e);
 
 /*
- * Writes the usage of this process, by the names that Prometheus' own libraries have, without
- * values that /proc does not tell (own_usage.c). Any thread.
+ * Writes the resource usage of this process under the metric names of Prometheus' client
+ * libraries. Values that cannot be read from /proc are left out. See own_usage.c. Any thread.
  */
 void own_usage_write(struct exposition *e);
 

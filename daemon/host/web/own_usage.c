@@ -32,13 +32,13 @@ static int count_fds(unsigned *n)
 	*n = 0;
 	while (readdir(dir))
 		(*n)++;
-	/* Does not count itself, "." and "..". */
+	/* Leave out "." and "..", and the descriptor of |dir|. */
 	*n -= 3;
 	closedir(dir);
 	return 0;
 }
 
-/* Reads the line "btime N" of /proc/stat, which follows those of the processors. */
+/* Reads the boot time from the line "btime N" of /proc/stat, behind the lines of the processors. */
 static int read_boot_s(double *out)
 {
 	FILE *file = fopen("/proc/stat", "re");

@@ -13,15 +13,15 @@
 #include "trace/model/space.h"
 #include "trace/xspace/xspace_events.h"
 
-/* The present part and those that wait: together they stay in a core's cache. */
+/* The part that is being written and those that wait: so few fit into a core's cache. */
 #define MAX_PARTS 3
-/* With so many parts the thread has enough to do: the giver puts the next one in order. */
+/* With this many parts the thread is busy, so the caller orders the next one itself. */
 #define ENOUGH_PARTS 2
 
 struct writer_part {
 	struct track *track;
 	struct events events;
-	struct line ordered; /* the same events in order; has no name */
+	struct line ordered; /* the same events in order; the line has no name */
 	bool is_ordered;
 };
 
@@ -34,9 +34,9 @@ struct part_writer {
 	pthread_mutex_t mutex;
 	pthread_cond_t has_part;
 	pthread_cond_t has_room;
-	/* |n| of them from |first| on belong to the thread, the others to the giver */
+	/* the |n| parts from |first| on belong to the thread, the others to the caller */
 	struct writer_part parts[MAX_PARTS];
-	unsigned first; /* under mutex, with the three below */
+	unsigned first; /* |mutex| protects this and the three members below */
 	unsigned n;
 	bool is_ending; /* the thread ends when no part is left */
 	int error; /* -ENOMEM */
@@ -148,9 +148,9 @@ struct part_writer *part_writer_free(struct part_writer *w)
 	return NULL;
 }
 
-/* --- the giver ----------------------------------------------------------------------------- */
+/* --- the calling thread -------------------------------------------------------------------- */
 
-/* Waits until at most |n| parts are on their way. Under mutex. */
+/* Waits until the thread has at most |n| parts left. The caller holds the mutex. */
 static int await_parts(struct part_writer *w, unsigned n)
 {
 	while (w->n > n)
@@ -158,7 +158,7 @@ static int await_parts(struct part_writer *w, unsigned n)
 	return w->error;
 }
 
-/* Moves |events| to a free part. *is_enough says whether the thread has enough other parts. */
+/* Moves |events| to a free part. *is_enough: the thread has enough other parts to be busy. */
 static int fill_part(struct part_writer *w, struct track *track, struct events *events,
 	struct writer_part **out, bool *is_enough)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far back a snapshot reaches; see windows.h. */
+/* Writes into a trace how far back it reaches; see windows.h. */
 #include "daemon/pipeline/assembly/windows.h"
 
 #include <errno.h>
@@ -15,10 +15,13 @@
 #include "daemon/target/timeline.h"
 #include "trace/model/space.h"
 
-/* The text for people names at most MAX_THREADS threads, in lines of at most LINE_BYTES. */
+/*
+ * The stat "ptap_recorder_windows" describes at most MAX_THREADS threads, in lines of at most
+ * LINE_BYTES.
+ */
 #define MAX_THREADS 256u
 #define LINE_BYTES 128u
-#define GAP_BYTES 48u /* two times, and what is between them */
+#define GAP_BYTES 48u /* a space, two times and a dash */
 
 /* True when records of the thread are missing in the time that was asked for. */
 static bool is_incomplete(const struct thread_log *log)
@@ -27,8 +30,8 @@ static bool is_incomplete(const struct thread_log *log)
 }
 
 /*
- * The length of the time before the snapshot in which nothing of the thread is missing; 0: there is
- * no such time.
+ * Returns the length of the time before the snapshot for which all records of the thread are here;
+ * 0: there is no such time.
  */
 static double find_complete_ms(const struct assemble_input *in, const struct thread_log *log)
 {
@@ -41,7 +44,7 @@ static double find_complete_ms(const struct assemble_input *in, const struct thr
 	       1e6;
 }
 
-/* Writes "everything", or the time since which nothing is missing. */
+/* Writes "everything", the length of the complete time, or "nothing in full". */
 static void describe_length(
 	const struct assemble_input *in, const struct thread_log *log, char *text, size_t n)
 {
@@ -65,7 +68,7 @@ static size_t describe_thread(
 	char length[64];
 	int n;
 
-	/* The program chose the name: a line's end in it would begin another line. */
+	/* The program chose the name; a newline in it would start another line. */
 	snprintf(name, sizeof name, "%s", log->name);
 	printable_clean(name);
 	describe_length(in, log, length, sizeof length);
@@ -80,7 +83,7 @@ static size_t describe_thread(
 	return LINE_BYTES - 1;
 }
 
-/* The logs of living threads come first, then those of threads that ended, the last one first. */
+/* Logs of living threads come first, then those of ended threads, the most recently ended first. */
 static const struct thread_log *get_log(const struct drain *d, size_t i)
 {
 	size_t n_living = d->n_logs - d->n_ended;
@@ -89,8 +92,8 @@ static const struct thread_log *get_log(const struct drain *d, size_t i)
 }
 
 /*
- * True when no span of the thread ended in the time that was asked for, and nothing was
- * overwritten: the thread records its first span, or was silent.
+ * True when no span of the thread ended in the requested time, and nothing was overwritten: the
+ * first span of the thread is still open, or the thread recorded nothing.
  */
 static bool has_nothing(const struct thread_log *log)
 {
@@ -140,7 +143,7 @@ static int add_text(const struct assemble_input *in, struct plane *plane)
 	return plane_set_string(plane, "ptap_recorder_windows", text);
 }
 
-/* The shortest window of a thread of which records are missing; 0: there is none. */
+/* Returns the shortest window among the threads that lack records; 0: no thread lacks any. */
 static uint64_t find_shortest_ns(const struct assemble_input *in)
 {
 	const struct drain *d = in->drain;
@@ -201,7 +204,7 @@ static int64_t find_unix_ns(const struct assemble_input *in, uint64_t ticks)
 	       timeline_convert(in->timeline, ticks > in->start_ticks ? ticks : in->start_ticks);
 }
 
-/* Adds the gaps of which at least a part lies in the trace. */
+/* Adds the gaps that lie at least partly in the trace. */
 static int add_gaps(const struct assemble_input *in, struct plane *plane)
 {
 	const struct gaps *gaps = &in->drain->gaps;
@@ -219,7 +222,7 @@ static int add_gaps(const struct assemble_input *in, struct plane *plane)
 	return n ? plane_set_string(plane, "ptap_gaps_ns", text) : 0;
 }
 
-/* True when records are missing that were asked for. */
+/* True when the request names a start time, and the thread lost records after it. */
 static bool is_short(const struct drain *d, const struct thread_log *log)
 {
 	return d->asked_ticks && is_incomplete(log) && log->window_ticks > d->asked_ticks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formats a capture's options for collectors: lines key=value. */
+/* Formats a capture's options for collectors as lines of the form key=value. */
 #ifndef DAEMON_COLLECT_OPTIONS_H
 #define DAEMON_COLLECT_OPTIONS_H
 
@@ -8,9 +8,10 @@
 struct profile_options;
 
 /*
- * Writes to |text|, terminated: the level of devices, all options of GPUs with their set or default
- * values, and the keys of advanced_configuration that the option table does not have, which another
- * vendor's collector may know. 0, or -ENOSPC: they are longer than |size| - 1.
+ * Writes the lines to |text|, with a terminating zero byte: device_tracer_level, each GPU option
+ * with its value or its default, and the keys of advanced_configuration that are not in the
+ * option table, because a collector of another vendor may know them. Returns 0, or -ENOSPC if
+ * the lines are longer than |size| - 1.
  */
 int collect_options_format(const struct profile_options *o, char *text, size_t size);
 

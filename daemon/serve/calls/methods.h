@@ -11,7 +11,7 @@
 #include "daemon/serve/calls/health.h"
 #include "rpc/server.h"
 
-/* Requests are small. */
+/* Size limit of a request. Real requests are far smaller. */
 #define METHODS_MAX_REQUEST_BYTES (4u << 20)
 
 /* The paths of a service's methods begin with its name. */
@@ -25,7 +25,8 @@
 void reflection_answer(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context);
 
 /*
- * Rows for the calls of probes and tools; the context of the handlers begins with a struct health.
+ * Rows of the method table for the calls of health probes and of tools like grpcurl. The
+ * handlers' context must begin with a struct health.
  */
 #define METHODS_OF_PROBES                                                                     \
 	{"/grpc.health.v1.Health/Check", METHODS_MAX_REQUEST_BYTES, health_check, RPC_UNARY}, \

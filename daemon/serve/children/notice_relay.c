@@ -16,7 +16,10 @@
 #include "daemon/serve/door/access.h"
 #include "daemon/target/target.h"
 
-/* A parent that is too busy is tried again so often. */
+/*
+ * If the parent is busy, a notice is sent again every PAUSE_MS, up to N_TRIES times. At most
+ * MAX_ATTEMPTS notices wait for that.
+ */
 #define PAUSE_MS 100
 #define N_TRIES 100
 #define MAX_ATTEMPTS 64
@@ -132,7 +135,7 @@ void notice_relay_announce(
 	struct notice n = {.pid = pid};
 
 	/*
-	 * A program that execs itself finds its own address in its environment: that is no parent.
+	 * After an exec, a program finds its own server in PROFTAP_PARENT; that is no parent.
 	 */
 	if (!parent[0] || !own[0] || strcmp(parent, own) == 0)
 		return;

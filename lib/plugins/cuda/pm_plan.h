@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of counters, and the plan to sample them on a kind of GPU by CUPTI's host API, which
- * needs no device and no rights. Sampling has one pass only: metrics that the chip does not know,
- * or that do not fit into that pass, are removed from the list and reported.
+ * A list of counters, and a plan to sample them on one kind of GPU. CUPTI's host API makes the
+ * plan, without a device and without special permissions. Sampling has one pass only: metrics that
+ * the chip does not know, or that do not fit into that pass, are removed from the list and
+ * reported.
  */
 #ifndef PLUGINS_CUDA_PM_PLAN_H
 #define PLUGINS_CUDA_PM_PLAN_H
@@ -22,9 +23,9 @@ struct pm_list {
 };
 
 /*
- * Reads |option|, a list with commas: the first PM_LIST_MAX names, as far as whole names fit into
- * PM_LIST_BYTES. The word |default| stands for a set that fits into one pass of an H100. Returns
- * the number of names beyond these.
+ * Reads |option|, a comma-separated list: at most PM_LIST_MAX names that fit as a whole into
+ * PM_LIST_BYTES. The word "default" stands for a set that fits into one pass of an H100. Returns
+ * the number of names that were left out.
  */
 size_t pm_list_read(struct pm_list *l, const char *option);
 
@@ -38,15 +39,18 @@ struct pm_plan {
 	size_t image_bytes;
 };
 
-/* The chip of a plan, and its listener. */
+/* The chip of a plan, and the callback for metrics that are left out of it. */
 struct pm_chip_context {
 	const char *chip;
-	const uint8_t *availability; /* NULL: all counters */
+	const uint8_t *availability; /* CUPTI's image of available counters; NULL: all */
 	void (*left_out)(void *context, const char *metric, const char *why);
 	void *context;
 };
 
-/* Returns enum cupti_result; CUPTI_INVALID_METRIC_NAME: the list is empty now. */
+/*
+ * Returns enum cupti_result; CUPTI_INVALID_METRIC_NAME: the chip cannot sample any of the metrics
+ * in one pass.
+ */
 int pm_plan_open(struct pm_plan *p, const struct pm_cupti *cupti,
 	const struct pm_chip_context *chip, struct pm_list *list);
 void pm_plan_close(struct pm_plan *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUPTI's records, read and handed on; see records.h. */
+/* Reads CUPTI's records and emits them as device records of proftap; see records.h. */
 #include "lib/plugins/cuda/records.h"
 
 #include <stdbool.h>
@@ -11,8 +11,8 @@
 #include "lib/plugins/cuda/record_layout.h"
 
 /*
- * Whether a record with these times on that device is to be handed on. A record that should be, but
- * cannot be, is counted as lost.
+ * Whether to emit a record with these times on |device|. Counts the record as lost if one of its
+ * times is unknown, if it is invalid, or if |max_wanted| is reached.
  */
 static bool wants_record(struct records *r, enum ptap_device_kind kind, uint64_t start_ns,
 	uint64_t end_ns, uint32_t device)
@@ -37,7 +37,10 @@ static bool wants_record(struct records *r, enum ptap_device_kind kind, uint64_t
 	return true;
 }
 
-/* The correlation of a graph's activity, see launches.h; that of other work is unchanged. */
+/*
+ * Returns the correlation of a record. For the activity of a graph it is that of the graph's launch
+ * (launches.h); for other work it is |correlation| itself.
+ */
 static uint64_t correlate_record(
 	struct records *r, uint32_t correlation, uint32_t graph, uint64_t node, uint64_t start_ns)
 {
@@ -54,7 +57,7 @@ static uint64_t convert_stream(uint32_t stream)
 
 /* --- copies, and memory that was filled ---------------------------------------------------- */
 
-/* An array is device memory, too. */
+/* Arrays (A) lie in the memory of the device, so they count as device memory (D). */
 static const uint8_t directions[] = {
 	[COPY_H2D] = PTAP_COPY_H2D,
 	[COPY_D2H] = PTAP_COPY_D2H,
@@ -200,7 +203,10 @@ static bool read_stream(struct records *r, const void *record, struct ptap_devic
 	const struct stream_record *s = record;
 	uint32_t device = contexts_find(r->contexts, s->context);
 
-	/* The device becomes known by the stream's activities. */
+	/*
+	 * The record is dropped, because the context's device is unknown or not recorded. The
+	 * stream's activities have a device field of their own.
+	 */
 	if (device == CONTEXTS_UNKNOWN || device > UINT16_MAX || device >= r->n_devices)
 		return false;
 	to->device = (uint16_t)device;
@@ -217,7 +223,10 @@ static bool read_wait(struct records *r, const void *record, struct ptap_device_
 	const struct wait_record *w = record;
 	uint32_t device = contexts_find(r->contexts, w->context);
 
-	/* The context is unknown; most programs have one device. */
+	/*
+	 * The context's device is unknown. Assume the first one, since most programs have one
+	 * device.
+	 */
 	if (device == CONTEXTS_UNKNOWN)
 		device = 0;
 	if (!wants_record(r, PTAP_DEVICE_SYNC, w->start_ns, w->end_ns, device))
@@ -271,19 +280,26 @@ static bool read_overhead(struct records *r, const void *record, struct ptap_dev
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-/* Reads a record whose device is not a field of its own. False: the record is not handed on. */
+/*
+ * Reads a record that has no fixed field for its device. Returns false if the record is not
+ * emitted.
+ */
 typedef bool record_reader(struct records *r, const void *record, struct ptap_device_record *to);
 /* Fills the part of |to| that only this kind has. */
 typedef void record_filler(struct records *r, const void *record, struct ptap_device_record *to);
 
 /*
- * A kind of CUPTI's records. A row has a reader, or a filler and the places of the common fields.
+ * The conversion of one kind of CUPTI's records. A row has either a reader, or a filler and the
+ * offsets of the common fields.
  */
 struct record_row {
 	enum ptap_device_kind kind;
 	record_reader *read;
 	record_filler *fill;
-	/* Offsets of the common fields; 0, the offset of a record's kind: it has no such field. */
+	/*
+	 * Offsets of the common fields in the record. 0 means that the record has no such field,
+	 * since the field at offset 0 is the record's kind.
+	 */
 	uint8_t start;
 	uint8_t end;
 	uint8_t device;
@@ -343,7 +359,7 @@ static uint64_t get_u64(const void *record, uint8_t at)
 	return value;
 }
 
-/* Reads the common fields. False: the record is not handed on. */
+/* Reads the common fields. Returns false if the record is not emitted. */
 static bool read_common(struct records *r, const struct record_row *row, const void *record,
 	struct ptap_device_record *to)
 {
@@ -399,7 +415,10 @@ int records_read(struct records *r, uint8_t *buffer, size_t n_bytes)
 
 	while (!code && (result = r->cupti->next_record(buffer, n_bytes, &record)) == CUPTI_OK)
 		code = read_record(r, record);
-	/* The begin of the next record is unknown now. */
+	/*
+	 * The position of the next record is unknown, so the rest of the buffer is lost and counts
+	 * as one record.
+	 */
 	if (!code && result != CUPTI_MAX_LIMIT_REACHED)
 		losses_add(&r->losses, PTAP_DEVICE_LOSS_INVALID, 0, 1);
 	return code;

@@ -28,7 +28,8 @@ export function seriesDash(i) {
 	return isForced() ? DASHES[i % DASHES.length] : [];
 }
 
-// Returns the colour of a name, which is always the same and light enough for black text.
+// Returns the colour of a name. A name always gets the same colour, which is light enough for black
+// text. With forced colours, all names get the colour of a card.
 export function nameColour(name) {
 	if (isForced())
 		return colour("card");
