@@ -289,7 +289,10 @@ static int parse_option(struct parser *p, const char *argument, struct diag *d)
 	return parse_short(p, argument, d);
 }
 
-/* Whether |argument| is refused where there are no operands; no such command has letters. */
+/*
+ * Whether |argument| is refused by a command that takes nothing but -h and options of the form
+ * --KEY.
+ */
 static bool is_stray(const char *argument)
 {
 	if (strcmp(argument, "-h") == 0)

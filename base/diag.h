@@ -22,9 +22,10 @@ struct diag {
 
 /*
  * Fills |d| (NULL is allowed and ignored) and returns |code|, so that `return diag_set(d, -EIO, …)`
- * reads as one step. A word cut by "%.64s" ends with "…", which takes three bytes more, and so does
- * a text cut at the field's size; no character is cut in two. Characters that must not reach a
- * terminal become '?', because parts of the text may come from elsewhere.
+ * reads as one step. A word that "%.64s" cuts ends with "…", which takes three bytes more. A text
+ * that is longer than the field is cut and ends with "…", too. No character is cut in two.
+ * Characters that must not reach a terminal become '?', because parts of the text may come from
+ * elsewhere.
  */
 int diag_set(struct diag *d, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

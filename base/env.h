@@ -38,7 +38,10 @@ extern const struct env_row env_table[N_ENV];
  */
 const char *env_get(enum env_variable v);
 
-/* The value of PROFTAP_FOLLOW if children are part of a recording, and wait for it. */
+/*
+ * The value of PROFTAP_FOLLOW if the children belong to a recording: each waits until it is
+ * recorded.
+ */
 #define ENV_FOLLOW_RECORDED "recorded"
 
 /* Whether it is set to anything but "0". Safe in a guest. */

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /*
- * Returns how many bytes of |text| are its first line: up to the last blank that fits; a word that
- * is longer than a line exceeds it.
+ * Returns the length of the first line of |text| in bytes. The line ends at the last blank that
+ * fits. A first word that is longer than the line is not broken.
  */
 size_t line_break_find(const char *text, size_t n_columns);
 

@@ -21,7 +21,7 @@
 static const struct {
 	const char *key;
 	bool is_prefix;
-	bool is_of_true; /* "false" needs no note: it is the behaviour without the key, too */
+	bool is_of_true; /* no note for "false", which is the behaviour without the key */
 	const char *words; /* the text after the key */
 } idle[] = {
 	{"ptap_target", false, false,
@@ -43,10 +43,10 @@ static const struct {
 		"ignored: clients take it apart and send override_hostname"},
 };
 
-/* Ranges of numbers: those outside count as the nearest bound. */
+/* The ranges of numbers. A value outside its range counts as the nearest bound. */
 static const struct {
 	const char *key;
-	bool keeps_zero; /* 0 means none, and stays */
+	bool keeps_zero; /* 0 means none, and is not raised to |min| */
 	int64_t min;
 	int64_t max;
 } clamped[] = {

@@ -9,7 +9,7 @@
 #define MIN_LARGE_BYTES ((size_t)4 << 20)
 #define MIN_BYTES ((size_t)64 << 10)
 
-/* Advises the pages that lie in the memory as a whole. */
+/* Calls madvise() for the pages that lie completely within the memory. */
 static void pages_advise(void *data, size_t n, int advice)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

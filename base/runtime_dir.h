@@ -2,7 +2,7 @@
 /*
  * The directories of a user's private sockets: $XDG_RUNTIME_DIR/proftap, /run/proftap,
  * /run/user/UID/proftap, or /tmp/proftap-UID. Servers make their sockets in the first one that they
- * can use, clients look in all. Safe in a guest.
+ * can use, clients search all of them. Safe in a guest.
  */
 #ifndef BASE_RUNTIME_DIR_H
 #define BASE_RUNTIME_DIR_H
@@ -24,12 +24,15 @@ int runtime_dir_get(unsigned i, char *path);
 
 /*
  * Makes sure that |path| is a directory that only we and root can write to; its parent must exist.
- * A new one has mode 0700, root's 0755, because programs of root may change to other users, who
- * look there. 0 or a negative errno; -EACCES: others can change it.
+ * A new directory has the mode 0700, or 0755 if root makes it: programs of root may change to
+ * another user, whose clients search that directory. 0 or a negative errno; -EACCES: others can
+ * change it.
  */
 int runtime_dir_make(const char *path);
 
-/* Whether |path| is such a directory of |owner| or root: 0 or a negative errno. */
+/*
+ * Checks that |path| is a directory that only |owner| and root can write to. 0 or a negative errno.
+ */
 int runtime_dir_check(const char *path, uid_t owner);
 
 #endif

@@ -12,7 +12,10 @@
 #include <stdint.h>
 
 #define STATUS_MAX_BYTES 2048
-/* Room for nearly every sentence about GPUs as a whole, since the remedy comes last in it. */
+/*
+ * Room for nearly every complete sentence about GPUs: a cut would lose the remedy, which comes
+ * last.
+ */
 #define STATUS_GPU_BYTES 640
 
 /* A value of status.gpu: devices were recorded, and nothing is missing. */
@@ -28,15 +31,15 @@ struct status {
 	bool has_ended; /* the target has ended, and its recorder's content is kept for a while */
 	/* a signal or a debugger stopped the target; its server may be busy meanwhile */
 	bool is_stopped;
-	unsigned n_children; /* forked children that are followed now */
+	unsigned n_children; /* forked children that are recorded now */
 	bool is_measured; /* pss_bytes was asked for */
-	uint64_t pss_bytes; /* the target's share of memory; 0: the kernel does not tell */
+	uint64_t pss_bytes; /* the target's share of memory; 0: unknown */
 	char name[64];
 	char address[128]; /* "127.0.0.1", or "unix:/run/x", without a port */
 	char version[32];
 	/*
-	 * "JAX" and the like (stock_servers.h) for a server that was found and does not tell its
-	 * status; "": it is one of proftap's.
+	 * "JAX" and the like (stock_servers.h): a server of another make, which sends no status;
+	 * "": a server of proftap.
 	 */
 	char make[16];
 	/*

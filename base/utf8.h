@@ -28,13 +28,13 @@ size_t utf8_next(const char *text, size_t n, const char **shown, size_t *n_shown
  */
 size_t utf8_cut(const char *text, size_t n);
 /*
- * Replaces the last characters of |text|, which was cut to |size| bytes with the '\0', 4 at least,
- * by "…".
+ * Replaces the last characters of |text| by "…". The text was cut to |size| bytes with the '\0';
+ * |size| is at least 4.
  */
 void utf8_mark_cut(char *text, size_t size);
 /*
- * Copies |text| into |size| bytes with the '\0', 4 at least. A longer text is cut after a whole
- * character and ends with "…". Returns |out|.
+ * Copies |text| into |out|, which has |size| bytes with the '\0', at least 4. A longer text is cut
+ * after a whole character and ends with "…". Returns |out|.
  */
 const char *utf8_fit(char *out, size_t size, const char *text);
 /* Copies |n| bytes, and writes a '?' for each byte that belongs to no valid character. */

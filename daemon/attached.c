@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The attached server; see attached.h. It has two threads while idle: this one waits for
- * connections (libuv), the worker holds the robust word and waits for the target or a capture.
+ * The attached server; see attached.h. While idle it has two threads: this one waits for
+ * connections (libuv); the worker holds the robust word (a robust futex) and waits for the target
+ * or a capture.
  */
 #include "daemon/attached.h"
 
@@ -53,8 +54,8 @@
 static const int syslog_priorities[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
 
 /*
- * A log sink, because standard error is /dev/null. |context|: the struct target; ptap_last_error()
- * of its library shows errors and warnings, too.
+ * A log sink that replaces standard error, which is /dev/null. |context| is the struct target. The
+ * target's ptap_last_error() also returns errors and warnings that are logged here.
  */
 static void journal_write(const struct log_message *m, void *context)
 {
@@ -83,9 +84,9 @@ static void attached_on_exited(uv_poll_t *poll, int status, int events)
 }
 
 /*
- * Watches the target's end by a pidfd, until it is known. Of a large target, the robust word tells
- * it earlier; but the pidfd does not depend on the target's memory. Before Linux 5.3 there is no
- * pidfd. 0, or libuv's error. Loop's thread.
+ * Watches by a pidfd for the end of the target, until that is known. The robust word reports the
+ * end of a large target earlier, but the pidfd does not depend on the target's memory. Before Linux
+ * 5.3 there is no pidfd. 0, or libuv's error. The loop's thread only.
  */
 static int exit_watch_start(struct exit_watch *w, uv_loop_t *loop, struct target *target)
 {
@@ -110,7 +111,7 @@ static int exit_watch_start(struct exit_watch *w, uv_loop_t *loop, struct target
 /* --- Servers lent by a host daemon ----------------------------------------------------------- */
 
 /*
- * Finds out whether the program's files and thread ids are also this process's
+ * Finds out whether this process sees the same files and thread ids as the program
  * (docs/internals/host.md, "Programs that cannot start a server").
  */
 static void lent_look(struct target *t)
@@ -128,8 +129,8 @@ static void lent_look(struct target *t)
 }
 
 /*
- * Whether the clone that asked still waits. A process that has reused its pid is no child of the
- * program.
+ * Returns true if the clone that sent the request still waits. If its pid has been reused by
+ * another process, that one is not a child of the program.
  */
 static bool lent_is_awaited(const struct target *t)
 {
@@ -142,8 +143,8 @@ static bool lent_is_awaited(const struct target *t)
 }
 
 /*
- * Tells the waiting program that it has a server, or why not (a negative errno). -ESRCH: the
- * program does not wait any more, and must not be served.
+ * Tells the waiting program that it has a server, or the reason why not (|result|, a negative
+ * errno). -ESRCH: the program no longer waits, and must not be served.
  */
 static int lent_answer(const struct target *t, int result)
 {
@@ -168,7 +169,7 @@ struct attached {
 	struct service service;
 	pthread_t worker;
 	uv_loop_t loop;
-	bool has_listener; /* false: the program only traces itself */
+	bool has_listener; /* false: the program records itself, and no client can connect */
 	bool is_lent; /* a host daemon started this process */
 	struct reception reception;
 	struct exit_watch exited;
@@ -181,8 +182,8 @@ struct attached {
 };
 
 /*
- * Closes the port at once, so that a restarted program gets it; ptap_server_stop() waits for this
- * hello.
+ * Closes the port at once, so that a restarted program can use it, and then marks the hello as
+ * closed, for which ptap_server_stop() waits.
  */
 static void attached_on_gone(uv_async_t *handle)
 {
@@ -222,7 +223,10 @@ static void attached_send_gone(void *context)
 	uv_async_send(&a->gone);
 }
 
-/* The program may fork as soon as it has its hello: its children must find the door then. */
+/*
+ * The program may fork as soon as it has received its hello: the door for its children must be open
+ * by then.
+ */
 static void attached_open_door(struct attached *a)
 {
 	int r;
@@ -235,8 +239,8 @@ static void attached_open_door(struct attached *a)
 }
 
 /*
- * Wrong options of the program: -EINVAL with |d|. Any other failure only leaves the program without
- * a recorder.
+ * Starts the flight recorder, if the program asks for it. -EINVAL with |d|: the program gave wrong
+ * options. After any other failure the program just has no recorder.
  */
 static int attached_start_recorder(struct attached *a, struct diag *d)
 {
@@ -257,12 +261,14 @@ static void attached_name_repository(struct attached *a)
 		return;
 	}
 	repository_forbid(r);
-	/* ptap_snapshot() reports it. */
+	/* ptap_snapshot() returns this error. */
 	if (arena->log_dir[0])
 		atomic_store(&arena->snapshot.trouble, -EACCES);
 }
 
-/* Prepares the session after the arena's head was filled, and before any process is greeted. */
+/*
+ * Prepares the session after the arena's head was filled, and before the server greets any process.
+ */
 static int attached_prepare(struct attached *a, struct diag *d)
 {
 	target_hold(&a->target);
@@ -294,7 +300,7 @@ static void *attached_run_worker(void *argument)
 	return NULL;
 }
 
-/* Any thread. */
+/* Called on any thread. */
 static void attached_describe(struct status *s, void *context)
 {
 	struct attached *a = context;
@@ -369,8 +375,8 @@ static int attached_start(struct attached *a, pid_t pid, struct diag *d)
 }
 
 /*
- * Answers a program that a host daemon started this server for. 0: the program goes on to the
- * handshake, or needs no answer.
+ * Sends |result| to the program if a host daemon started this server. 0: continue with the
+ * handshake, or no answer was needed.
  */
 static int attached_answer_program(const struct attached *a, int result)
 {
@@ -391,7 +397,7 @@ int attached_run(pid_t pid, bool is_lent)
 	struct diag d = DIAG_INIT;
 
 	a.is_lent = is_lent;
-	/* Ask before another file gets that number. */
+	/* Check now: later another file may get this descriptor's number. */
 	a.has_listener = fcntl(SPAWN_FD_LISTENER, F_GETFD) >= 0;
 	self_offer_to_oom_killer();
 	self_ignore_signals();

@@ -50,7 +50,7 @@ static int print_help(FILE *out)
 }
 
 /*
- * Serves one process until it ends. Returns 0 with the exit status of proftapd, or an outcome of
+ * Serves one process until it ends. Returns 0 with the exit status for proftapd, or an outcome of
  * arguments_parse().
  */
 static int serve_process(int argc, char **argv, int *status)

@@ -18,7 +18,7 @@
 #include "lib/wire/serve.h"
 #include "rpc/server.h"
 
-/* The time for answers to reach their clients after the target has ended. */
+/* When the target has ended, answers get this time to reach their clients. */
 #define DELIVERY_MS 60000
 
 void reception_init(struct reception *r, struct service *service, struct target *target)
@@ -90,7 +90,7 @@ static void reception_hear_child(int fd, void *context)
 		notice_relay_hear(&r->notices, fd);
 }
 
-/* Opens the private sockets; the port is served without them, too. */
+/* Opens the private sockets. Without them the server still serves the port. */
 static void reception_open_private(struct reception *r, uv_loop_t *loop)
 {
 	const struct private_policy policy = {reception_may_connect_locally, reception_serve,
@@ -122,7 +122,7 @@ int reception_open(struct reception *r, uv_loop_t *loop)
 
 void reception_tell_target(const struct reception *r)
 {
-	/* The program can use the path only if it sees the same files. */
+	/* The program can use the path only if it sees the same files as this process. */
 	if (!r->target->is_foreign)
 		memcpy(r->target->arena->own_socket, r->own_socket, sizeof r->own_socket);
 }
@@ -136,7 +136,8 @@ static void reception_serve_channel(int fd, void *context)
 }
 
 /*
- * Measures on the loop, because only a person asks for it: it takes some milliseconds for each GiB.
+ * Measures on the loop's thread, because only people ask for it: it takes some milliseconds for
+ * each GiB.
  */
 static void reception_measure(struct status *status, void *context)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accepts clients, by the listener that the program left and by the private sockets. Each has its
- * own rule of access; all lead to one gRPC server, which is started with the first connection,
- * because its timers wake the machine three times a second.
+ * Accepts clients at the listener that the program left and at the private sockets. Each of these
+ * has its own rule of access, and all lead to one gRPC server. It is started for the first
+ * connection, because its timers wake the machine three times a second.
  *
  * Threads: the loop's, unless noted.
  */
@@ -30,10 +30,10 @@ struct reception {
 	struct access access;
 	struct door door;
 	struct private_sockets private;
-	char own_socket[ARENA_SOCKET_BYTES]; /* the private one, "unix:PATH"; "": none */
+	char own_socket[ARENA_SOCKET_BYTES]; /* our private socket, "unix:PATH"; "": none */
 	struct notice_relay notices; /* to the parent's server, and from the children's */
 	struct announcer announcer; /* to host daemons, which send channels */
-	struct socket_file socket_file; /* the socket that it listens on instead of a port */
+	struct socket_file socket_file; /* used instead of a port, if the program asked for it */
 	struct rpc_server *rpc; /* NULL: no client has come yet */
 };
 
@@ -46,7 +46,7 @@ void reception_init(struct reception *r, struct service *service, struct target 
  */
 int reception_open(struct reception *r, uv_loop_t *loop);
 /*
- * Puts the path of the private socket into the arena, whose head is filled. Call it before the
+ * Writes the path of the private socket into the arena, whose head is filled. Call it before the
  * hello. Any thread.
  */
 void reception_tell_target(const struct reception *r);
@@ -55,12 +55,12 @@ void reception_tell_target(const struct reception *r);
  * after the hello.
  */
 void reception_announce(struct reception *r);
-/* Closes all but the private sockets after the program's death. Returns the program's user. */
+/* Closes all sockets but the private ones after the program's death. Returns the program's user. */
 uid_t reception_close_port(struct reception *r);
 /* Accepts no more clients; those connected stay. */
 void reception_close(struct reception *r);
 
-/* Waits for answers on their way, up to a minute, after the loop has ended. */
+/* Waits up to a minute for unfinished answers, after the loop has ended. */
 void reception_end(struct reception *r);
 
 /* Fills in the user and the addresses. Any thread. */

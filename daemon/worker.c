@@ -63,7 +63,7 @@ static void continuous_deliver_rest(
 }
 
 /*
- * Handles requests of the program to end its trace, or to begin one now, and captures that are due.
+ * Handles the program's requests to end its trace or to begin one now, and captures that are due.
  */
 static void capture_on_look(void *context)
 {
@@ -88,8 +88,8 @@ static void worker_note_gone(void *context)
 }
 
 /*
- * Runs a capture. It releases the session before it sends the answer: a client may ask again at
- * once.
+ * Runs a capture. Releases the session before it sends the answer, because a client may send its
+ * next request at once.
  */
 static void worker_run_capture(struct session *s, struct session_request *request)
 {
@@ -117,13 +117,13 @@ static void worker_run_capture(struct session *s, struct session_request *reques
 		continuous_deliver_rest(stopper, r, &result, &d);
 	} else {
 		request->deliver(request, r, &result, &d);
-		/* The end was asked for before the session had begun. */
+		/* The end was requested before the session had begun. */
 		request_list_tell(stopper, r ? r : CAPTURE_CANCELLED, d.text);
 	}
 	session_request_free(request);
 }
 
-/* Runs the trace that the program itself asked for. */
+/* Runs the trace that the program itself requested. */
 static void worker_run_local_trace(struct session *s)
 {
 	struct session_request *request = NULL;
@@ -137,7 +137,7 @@ static void worker_run_local_trace(struct session *s)
 		worker_run_capture(s, request);
 		return;
 	}
-	/* A call was faster. */
+	/* A client's call occupied the session first. */
 	diag_set(&d, -EBUSY, "%s", local_trace_busy_text);
 	local_trace_end(request->trace, -EBUSY, NULL, &d);
 	session_request_free(request);
@@ -150,7 +150,7 @@ static void family_trim_rings(struct family *f)
 		rings_trim(&f->children[i]->target);
 }
 
-/* Handles children that joined or ended, between captures. */
+/* Handles children that joined or ended, between two captures. */
 static void worker_tend_family(struct session *s)
 {
 	if (family_handle_news(s->family))
@@ -189,7 +189,7 @@ void worker_run(struct session *s)
 		look_ns = arming_tend(s);
 		due_ns = session_tend(s);
 		recorder_work_look(s, 0);
-		/* A recorder that is on uses the rings; after its end they are no longer needed. */
+		/* An active recorder uses the rings; after its end they are no longer needed. */
 		if (recorder_work_has_used_rings(s))
 			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
 		request = session_get_request(s);

@@ -6,8 +6,9 @@
 struct session;
 
 /*
- * Runs captures and delivers them until the target has ended. Calls s->on_gone when that is known,
- * before the last capture is delivered, possibly twice. Runs on the thread that greeted the target.
+ * Runs captures and delivers them until the target has ended. Calls s->on_gone when the end is
+ * known, before the last capture is delivered; it may be called twice. Runs on the thread that
+ * greeted the target.
  */
 void worker_run(struct session *s);
 

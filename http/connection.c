@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "http/server_parts.h"
 
-/* The interval of checks whether the peer's kernel has all bytes that ours was given. */
+/* The interval between two checks whether the peer's kernel has received all bytes. */
 #define DELIVERY_MS 20
 
 int64_t http_now_ms(void)
@@ -95,9 +95,9 @@ void http_connection_note_deliveries(struct http_server *s)
 }
 
 /*
- * Ends connections whose peers left before the whole request was there. The library, which is told
- * of bytes and of the end behind them at once, reads only the bytes. Bytes that it has not read yet
- * may be the rest of a request.
+ * Ends connections whose peers closed before their request was complete. If bytes and the end
+ * arrive together, the library reads only the bytes and does not notice the end. A connection with
+ * bytes that the library has not read yet stays, because they may complete the request.
  */
 void http_connection_end_left(struct http_server *s)
 {
@@ -173,8 +173,8 @@ void http_connection_note(void *server, struct MHD_Connection *library, void **c
 }
 
 /*
- * Ends a stream at once: otherwise its end would only be noticed when the next bytes are sent.
- * Other connections still get their answers.
+ * Notes that the peer will send nothing more. A stream ends at once: otherwise its end would only
+ * be noticed when the next bytes are sent. Other connections still get their answers.
  */
 void http_connection_hear_end(struct http_connection *c)
 {

@@ -15,8 +15,8 @@
 #include "http/server_parts.h"
 
 /*
- * The limit of an unwanted body that is read all the same: a client that is still writing would not
- * read the refusal.
+ * The most bytes of an unwanted body that are read and dropped. A client that is still writing
+ * would not read the refusal.
  */
 #define MAX_DROPPED_BYTES (1 << 20)
 
@@ -152,7 +152,7 @@ static void exchange_send_refusal(struct http_exchange *x)
 	http_reply_text(x, x->refused, "text/plain; charset=utf-8", line);
 }
 
-/* Before the whole request is there, the refusal is only stored. */
+/* Before the request is complete, the refusal is only stored. */
 void http_refuse(struct http_exchange *x, unsigned status, const char *format, ...)
 {
 	char text[MAX_REFUSAL_BYTES];
@@ -248,7 +248,7 @@ void http_expect_body(struct http_exchange *x, size_t max_bytes)
 
 /* --- Body of the request --------------------------------------------------------------------- */
 
-/* 0, or -1: the rest is too long to be read. */
+/* Returns 0, or -1 if the rest of the body is too long to be read. */
 static int exchange_drop_body(struct http_exchange *x, size_t n)
 {
 	x->n_dropped += n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One request and its answer, as a handler sees them. The server calls a handler when the whole
- * request is there; it does one of
+ * One request and its answer, as a handler sees them. The server calls a handler when it has the
+ * complete request. The handler does one of
  *
  *   http_reply_bytes(), http_reply_file(), http_refuse()   the answer, now;
  *   http_reply_stream()                                    an answer without an end;
@@ -15,10 +15,10 @@
  *   }
  *   {"GET", "/healthz", 0, answer_health},
  *
- * Lifetime: data of an exchange are valid until the answer; without http_defer() also not after the
- * handler has returned.
- * Threads: only the server's thread uses an exchange, also later: other threads hand their results
- * to it (daemon/host/web/post.h).
+ * Lifetime: data of an exchange are valid until the answer, and after the handler has returned only
+ * if it called http_defer().
+ * Threads: only the server's thread uses an exchange, even after http_defer(). Other threads hand
+ * their results to that thread (daemon/host/web/post.h).
  */
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
@@ -88,8 +88,8 @@ void http_refuse(struct http_exchange *x, unsigned status, const char *format, .
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The answer follows later, within HTTP_ANSWER_MS (http/server.h). If the peer leaves first, or the
- * time is over, |gone| is called once with |work| instead, and |x| is invalid.
+ * The answer follows later, within HTTP_ANSWER_MS (http/server.h). If the peer disconnects first,
+ * or the time has passed, |gone| is called once with |work| instead, and |x| is invalid.
  */
 void http_defer(struct http_exchange *x, void (*gone)(void *work), void *work);
 
@@ -99,7 +99,7 @@ void http_defer(struct http_exchange *x, void (*gone)(void *work), void *work);
  * Begins a stream (200) of which |max_bytes| may wait for a slow peer. |ended| is called once with
  * |context| when the stream has ended for any reason, and the stream is invalid then. The server
  * hangs up on a peer that takes longer than HTTP_STREAM_MS for the bytes that waited.
- * NULL: the stream could not begin, and |x| is answered.
+ * Returns NULL if the stream could not begin; then |x| has been answered.
  */
 struct http_stream *http_reply_stream(struct http_exchange *x, const char *type, size_t max_bytes,
 	void (*ended)(void *context), void *context);

@@ -57,7 +57,7 @@ int http_tokens_issue(struct http_tokens *t, uid_t uid, char text[HTTP_TOKEN_BYT
 	return 0;
 }
 
-/* Compares in constant time: the time must not tell how much of a guess was right. */
+/* Compares in constant time, so that the time does not show how much of a guess was right. */
 static bool token_is_equal(const char *a, const char *b)
 {
 	unsigned char difference = 0;
@@ -161,8 +161,8 @@ static bool is_origin(const char *origin, const char *scheme, const char *host)
 }
 
 /*
- * Compares with http://HOST, as the browser wrote both; https is only for |names|, as nobody speaks
- * it on loopback.
+ * Compares with http://HOST, as the browser wrote both; https is accepted for |names| only, since
+ * it is not used on loopback.
  */
 static bool is_same_origin(
 	const struct http_guard *g, const struct http_exchange *x, const char *origin)

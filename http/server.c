@@ -66,16 +66,19 @@ static int microhttpd_load(const struct microhttpd **out, struct diag *d)
 }
 
 /*
- * The limit of connections accepted in a row, so that fast connecting keeps nobody from the owner's
- * other work.
+ * The most connections that are accepted in a row, so that a peer that connects fast does not keep
+ * the owner from its other work.
  */
 #define MAX_AT_ONCE 16
 #define MAX_EVENTS 64
-/* The pause when accept() finds no descriptor or no memory: the listener stays readable. */
+/*
+ * The pause after accept() found no descriptor or no memory: the listener stays readable, so
+ * epoll_wait() would return at once.
+ */
 #define REST_MS 100
 /*
- * The library's memory of one connection: a request's header with the library's notes on it, and
- * the answer's header.
+ * The library's memory for one connection: a request's header with the library's own data about it,
+ * and the answer's header.
  */
 #define MAX_STORED_BYTES (2 * HTTP_MAX_HEADER_BYTES)
 /* Extra places for connections that were hung up on, until the library has noticed. */
@@ -190,7 +193,7 @@ static int server_start(struct http_server *s, struct diag *d)
 	return r ? diag_set(d, r, "HTTP: cannot start: %s", errno_words(r)) : 0;
 }
 
-/* Loads the library, or tells in |d| what to do instead. */
+/* Loads the library. On failure |d| says what the user can do instead. */
 static int server_load_library(struct http_server *s, struct diag *d)
 {
 	struct diag why = DIAG_INIT;
@@ -278,7 +281,8 @@ int64_t http_server_get_timeout_ms(const struct http_server *s)
 }
 
 /*
- * Handles the events. It runs before the library does, while every event's connection still exists.
+ * Handles the events. It runs before the library does, because the library may free the connection
+ * of an event.
  */
 static void server_handle_events(struct http_server *s)
 {

@@ -4,8 +4,8 @@
  * anything. It has no thread: the owner waits for its descriptor and then calls http_server_run().
  *
  * Each request has an absolute deadline, which trickling bytes do not renew. When there is no room
- * for a connection, the oldest one whose request is not complete goes; so a client that sends
- * nothing, or a letter a second, keeps nobody out.
+ * for a new connection, the server closes the oldest one whose request is not complete. So a client
+ * that sends nothing, or one byte a second, cannot keep other clients out.
  */
 #ifndef HTTP_SERVER_H
 #define HTTP_SERVER_H
@@ -33,9 +33,9 @@ struct http_server_options {
 	 */
 	bool (*enter)(int fd, struct http_peer *peer, void *context);
 	/*
-	 * Called when the header is there: it may refuse (http_refuse()), and sets the size of the
-	 * body (http_expect_body()). A refusal is sent after the body was read and dropped. NULL:
-	 * no request has a body.
+	 * Called when the header has arrived: it may refuse (http_refuse()), and sets the size of
+	 * the body (http_expect_body()). A refusal is sent after the body was read and dropped.
+	 * NULL: no request has a body.
 	 */
 	void (*begin)(struct http_exchange *x, void *context);
 	void (*handle)(struct http_exchange *x, void *context); /* see http/exchange.h */
@@ -47,8 +47,8 @@ struct http_server_options {
 	const struct http_header *headers; /* added to every answer that does not set them itself */
 	size_t n_headers;
 	/*
-	 * The end of the message that libmicrohttpd is not installed: what the user can do instead.
-	 * NULL: nothing.
+	 * If libmicrohttpd is not installed, the error message ends with this text: what the user
+	 * can do instead. NULL: nothing is added.
 	 */
 	const char *otherwise;
 	void *context;
@@ -63,8 +63,9 @@ struct http_server_options {
 #define HTTP_STREAM_MS 20000
 /*
  * The limit of a request's first line and header together; http/url.h has the limits of the URL.
- * The server refuses more as long as libmicrohttpd has room for it; beyond that, and when the bytes
- * are not HTTP, the library answers by itself, and closes (docs/internals/host.md).
+ * The server refuses a longer header as long as libmicrohttpd has room for it. Beyond that, and if
+ * the bytes are not HTTP, the library itself answers and closes the connection
+ * (docs/internals/host.md).
  */
 #define HTTP_MAX_HEADER_BYTES 16384
 
@@ -78,8 +79,8 @@ struct http_server *http_server_free(struct http_server *s); /* NULL ok; returns
 void http_server_stop_listening(struct http_server *s);
 
 /*
- * The descriptor is readable when there is work; the timeout tells when to call http_server_run()
- * without that, -1: never.
+ * The descriptor is readable when there is work. The timeout is the time after which
+ * http_server_run() must be called even so; -1: never.
  */
 int http_server_get_fd(const struct http_server *s);
 int64_t http_server_get_timeout_ms(const struct http_server *s);

@@ -12,9 +12,9 @@
 struct http_route;
 
 /*
- * The functions of GNU libmicrohttpd, which is opened when something is to be served. Linking it,
- * with the TLS library that it needs, would cost every start of proftap at least 1.5 ms, and Debian
- * has no archive of all its dependencies.
+ * The functions of GNU libmicrohttpd, which is loaded when a server is opened. Linking it, with the
+ * TLS library that it needs, would cost every start of proftap at least 1.5 ms, and Debian has no
+ * archive of all its dependencies.
  */
 /* The members are the functions' names without "MHD_". */
 #define MICROHTTPD_FUNCTIONS(row)                                                                 \
@@ -64,11 +64,11 @@ struct http_server {
 	 */
 	int epoll;
 	/*
-	 * an eventfd: a suspended connection is to go on, which the library notices only when it
-	 * runs
+	 * an eventfd, written when a suspended connection must be resumed: the library resumes it
+	 * only when it runs
 	 */
 	int wake;
-	/* no connection is accepted before, because descriptors are short; 0: no pause */
+	/* accept() pauses until then for lack of descriptors or memory; 0: no pause */
 	int64_t rest_until_ms;
 	unsigned n_sent;
 	struct http_counts counts;
@@ -111,9 +111,9 @@ int64_t http_now_ms(void);
 void http_connection_enter(struct http_connection *c, enum http_state state);
 /* Resumes the connection, which was suspended, in the library. */
 void http_connection_resume(struct http_connection *c);
-/* Hangs up, which the library notices. */
+/* Shuts the connection down, which the library notices. */
 void http_connection_end(struct http_connection *c);
-/* The library's callback: a connection begins or ends. */
+/* The library calls this when a connection begins or ends. */
 void http_connection_note(void *server, struct MHD_Connection *library, void **context,
 	enum MHD_ConnectionNotificationCode what);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers without an end; see exchange.h. The library asks for bytes, and is suspended when there
- * are none.
+ * Answers without an end; see exchange.h. The library asks for bytes, and its connection is
+ * suspended while there are none.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct http_stream {
 	uint64_t n_taken; /* bytes taken in all */
 	uint64_t mark; /* |n_taken| must reach this by the deadline */
 	int64_t deadline_ms; /* INT64_MAX: nothing waits */
-	bool rests; /* the library is suspended */
+	bool rests; /* the connection is suspended */
 	bool is_finished;
 	void (*ended)(void *context);
 	void *context;
@@ -36,8 +36,8 @@ static size_t stream_count_waiting(const struct http_stream *s)
 }
 
 /*
- * The last byte of all that wait now has until the deadline; then this is called for the bytes that
- * wait by then.
+ * Sets the deadline for all bytes that wait now. When the peer has taken the last of them, this is
+ * called again for the bytes that wait then.
  */
 static void stream_set_deadline(struct http_stream *s)
 {

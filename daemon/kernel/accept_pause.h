@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pauses of a listener. When accept() finds no descriptor or no memory, the connection stays in the
- * kernel's queue, and the listener stays readable: watching it further would use a whole processor.
- * So it is watched again after 100 ms.
+ * kernel's queue and the listener stays readable, so the loop would call accept() without a break
+ * and use a whole processor. The loop therefore ignores the listener for 100 ms.
  *
  * Threads: only the loop's.
  */
@@ -18,19 +18,19 @@ struct accept_pause {
 };
 
 /*
- * listener| is watched for UV_READABLE with |on_visit|; it must stay where it is until the loop has
- * ended. 0 or libuv's error.
+ * |rest| will watch |listener| for UV_READABLE with |on_visit|. |rest| must not be moved until the
+ * loop has ended. Returns 0 or libuv's error.
  */
 int accept_pause_init(
 	struct accept_pause *rest, uv_loop_t *loop, uv_poll_t *listener, uv_poll_cb on_visit);
 
 /*
- * Begins a pause of 100 ms after accept() failed with the errno |error|, unless there was just no
- * connection.
+ * Begins a pause of 100 ms after accept() failed with the errno |error|, unless |error| only means
+ * that there was no connection to accept.
  */
 void accept_pause_start(struct accept_pause *rest, int error);
 
-/* Ends the watching of the listener. */
+/* Stops watching the listener, and ends a pause. */
 void accept_pause_end(struct accept_pause *rest);
 
 #endif

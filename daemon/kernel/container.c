@@ -16,7 +16,7 @@
 #define HEX "0123456789abcdef"
 #define ID_DIGITS 64
 #define POD_BYTES 36 /* a uid with dashes */
-/* a uid without dashes: a pod that comes from a file on its node, unknown to the API server */
+/* a uid without dashes: a static pod, which its node starts from a file and not the API server */
 #define POD_DIGITS 32
 
 /* Takes the innermost id: 64 hex digits, alone or as in "docker-….scope". */
@@ -99,8 +99,8 @@ static void container_find_name(const char *path, struct container *c)
 }
 
 /*
- * The line of the unified hierarchy is "0::/path"; where its path is empty, the first line with a
- * path counts.
+ * The line of the unified hierarchy is "0::/path". If its path is only "/", the first line with a
+ * path is used.
  */
 static void container_parse_cgroup(const char *text, struct container *c)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The container of a process, as far as /proc tells: the words that container managers put into its
- * cgroup's path (Docker, Podman, containerd, CRI-O, Kubernetes, LXC, systemd-nspawn), and its pid
- * in its own namespace.
+ * The container of a process, as /proc shows it: the words that container managers put into the
+ * path of its cgroup (Docker, Podman, containerd, CRI-O, Kubernetes, LXC, systemd-nspawn), and its
+ * pid in its own namespace.
  */
 #ifndef DAEMON_CONTAINER_H
 #define DAEMON_CONTAINER_H
@@ -11,11 +11,12 @@
 #include <sys/types.h>
 
 struct container {
-	char cgroup[512]; /* the path in the hierarchy, cut; "": unknown */
+	char cgroup[512]; /* the path in the hierarchy, cut if too long; "": unknown */
 	char id[80]; /* "": its cgroup names no container */
 	char name[80]; /* if the manager names the cgroup after the container; else "" */
 	char pod[48]; /* uid of a Kubernetes pod; else "" */
-	pid_t pid_inside; /* the pid outside if there is no namespace, or it is unknown */
+	/* equals the outer pid if there is no inner namespace, or it is unknown */
+	pid_t pid_inside;
 };
 
 /* Fields that cannot be read stay unknown. |root| is "" or a test's fake root. Any thread. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares of the descriptors; see descriptors.h. The kernel always gives the lowest free number. */
+/*
+ * Divides the descriptors; see descriptors.h. The kernel always gives the lowest free number, so a
+ * high number means that few are left.
+ */
 #include "daemon/kernel/descriptors.h"
 
 #include <errno.h>
@@ -9,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The reserve for other uses: a number, or a fraction of a low limit. */
+/* Descriptors that are kept free for other uses: |n|, or 1/|part| of the limit if that is less. */
 static const struct {
 	rlim_t n;
 	rlim_t part;
@@ -18,7 +21,7 @@ static const struct {
 	[DESCRIPTORS_OF_CHILDREN] = {128, 2},
 };
 
-/* Returns the first number that |use| may not have. */
+/* Returns the lowest descriptor number that |use| may not have. */
 static rlim_t descriptors_find_bound(enum descriptors_use use)
 {
 	struct rlimit limit;

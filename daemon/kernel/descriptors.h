@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Divides this server's descriptors (RLIMIT_NOFILE; the hard limit of the program when it started
- * the server). gRPC aborts when it finds none for itself, and followed children must not keep
- * clients out.
+ * Divides this server's file descriptors among their uses. Their number is RLIMIT_NOFILE, which is
+ * the hard limit that the program had when it started the server. gRPC aborts when it gets no
+ * descriptor, and followed children must leave descriptors for clients.
  */
 #ifndef DAEMON_DESCRIPTORS_H
 #define DAEMON_DESCRIPTORS_H
@@ -10,11 +10,11 @@
 #include <stdbool.h>
 
 enum descriptors_use {
-	/* all but 24, or but a quarter of a low limit, which are for gRPC */
+	/* may take all but 24, or three quarters of a low limit; the rest is for gRPC */
 	DESCRIPTORS_OF_CONNECTIONS,
 	/*
-	 * all but 128, or but half of a low limit; also for all other uses that must not keep
-	 * clients out
+	 * may take all but 128, or half of a low limit; this is also the value for all other uses
+	 * that must leave descriptors for clients
 	 */
 	DESCRIPTORS_OF_CHILDREN,
 };
@@ -25,7 +25,7 @@ enum descriptors_use {
  */
 int descriptors_keep(int fd, enum descriptors_use use);
 
-/* Whether |use| may have |n| more. */
+/* Whether |use| may have |n| more descriptors. */
 bool descriptors_are_left(unsigned n, enum descriptors_use use);
 
 #endif

@@ -13,7 +13,7 @@
  */
 uint64_t headroom_read_bytes(const char *root);
 
-/* Keeps a reading for a second question shortly after the first, since each reading takes 80 us. */
+/* Keeps a reading for a caller that asks twice within a short time, since each one takes 80 us. */
 struct headroom {
 	uint64_t bytes;
 	int64_t read_ns; /* 0: there is no reading */

@@ -93,7 +93,10 @@ int identity_assume(const struct identity *i)
 {
 	int r = identity_change(i);
 
-	/* Do not assume other rights than the user has: they may be fewer, but never more. */
+	/*
+	 * The groups could not be changed. That is safe for a process of the same user: it keeps
+	 * its own groups, which may give fewer rights than the user has, but never more.
+	 */
 	if (r == -EPERM && i->uid == geteuid() && i->uid == getuid())
 		r = 0;
 	if (!r)

@@ -16,9 +16,9 @@ struct identity {
 };
 
 /*
- * Finds the identity of the process |pid|. 0; -EXDEV: it is between two users or groups (set-uid,
- * seteuid); -E2BIG: it has too many groups; -ENOENT, or another negative errno: it is gone, or
- * /proc does not show it. |root| is "" or a test's fake root.
+ * Finds the identity of the process |pid|. 0; -EXDEV: its real, effective and saved ids differ
+ * (set-uid, seteuid); -E2BIG: it has too many groups; -ENOENT, or another negative errno: it is
+ * gone, or /proc does not show it. |root| is "" or a test's fake root.
  */
 int identity_find(const char *root, pid_t pid, struct identity *out);
 
@@ -35,21 +35,21 @@ int identity_assume(const struct identity *identity);
  */
 int identity_drop_capabilities(void);
 
-/* The user of a process, who may, besides root, see its recordings. */
+/* The user of a process: only this user and root may see its recordings. */
 
 /*
- * Finds the uid of the process |pid| now, if its real, effective and saved uid are the same. A
- * process between two users (set-uid, seteuid) belongs to root: 0. |root| stands for "/". -ENOENT
+ * Finds the uid of the process |pid| now, if its real, effective and saved uid are the same. If
+ * they differ (set-uid, seteuid), the process counts as root's: 0. |root| stands for "/". -ENOENT
  * when it is gone or there is no /proc; then *uid is unchanged.
  */
 int owner_find_uid(const char *root, pid_t pid, uid_t *uid);
 
 /*
- * The same with an open status file: the pid cannot have been reused, and no memory is needed.
- * Negative errno when the process is gone, or |fd| is a negative errno.
+ * Does the same with an open status file |fd|. Then the pid cannot have been reused, and reading
+ * needs no memory. Negative errno when the process is gone, or |fd| is a negative errno.
  */
 int owner_read_uid(int fd, uid_t *uid);
-/* Opens the status file. Owner: the caller (close()). Or returns a negative errno. */
+/* Returns a descriptor of the status file, owned by the caller (close()), or a negative errno. */
 int owner_open(const char *root, pid_t pid);
 
 #endif

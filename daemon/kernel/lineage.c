@@ -92,7 +92,7 @@ static bool thread_may_have_children(const char *root, pid_t pid, const char *ti
 	return proc_file_read(AT_FDCWD, path, text, sizeof text) || text[0];
 }
 
-/* Asks the few threads of a process instead of reading all processes of the machine. */
+/* Reads the children of each of the few threads instead of all processes of the machine. */
 bool lineage_has_no_children(const char *root, pid_t pid)
 {
 	char path[600];
@@ -112,7 +112,7 @@ bool lineage_has_no_children(const char *root, pid_t pid)
 	return n_threads && !may;
 }
 
-/* Collects only processes that can count. */
+/* Collects the living processes that have not called exec; only these are counted later. */
 static void census_read(struct census *c, const char *root)
 {
 	char path[600];

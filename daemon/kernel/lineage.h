@@ -25,8 +25,9 @@ bool lineage_descends(const char *root, pid_t pid, pid_t ancestor);
 bool lineage_has_no_children(const char *root, pid_t pid);
 
 /*
- * Counts the living processes that run the program of |ancestor| by fork alone: no process between
- * has called exec. Reads all of /proc once if there are children at all. 0 when memory runs out.
+ * Counts the living descendants of |ancestor| that still run its program: neither they nor a
+ * process between has called exec. Reads all of /proc once if |ancestor| has a child. Returns 0
+ * when memory runs out.
  */
 unsigned lineage_count_forks(const char *root, pid_t ancestor);
 

@@ -39,8 +39,8 @@ void mapped_look_end(struct mapped_look *l)
 }
 
 /*
- * Searches |text|: the kept rest, and |n| bytes after it. Keeps the end that may be the beginning
- * of a name.
+ * Searches |text|, which is the rest kept from the last piece and |n| bytes after it. Keeps the end
+ * of it, since a name may begin there.
  */
 static int mapped_look_find(struct mapped_look *l, const char *text, size_t n)
 {

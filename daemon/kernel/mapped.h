@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds out whether a process has mapped one of a few libraries, from /proc/PID/maps. The file is
- * read in pieces: with ten thousands of mappings it has megabytes, which the kernel takes some
- * 10 ms to write, and the reading thread has rings to drain.
+ * read in pieces, because the reading thread must also drain rings: with tens of thousands of
+ * mappings the file has megabytes, and the kernel needs some 10 ms to produce them.
  */
 #ifndef DAEMON_MAPPED_H
 #define DAEMON_MAPPED_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The usual size of a step: it takes the kernel half a millisecond. */
+/* The usual size of a step: the kernel needs half a millisecond to produce so many bytes. */
 #define MAPPED_STEP_BYTES (64u << 10)
 
 #define MAPPED_MAX_NAME 32u /* bytes of a name, at most */
@@ -51,18 +51,18 @@ int mapped_look_step(struct mapped_look *l, size_t n_bytes);
 void mapped_look_end(struct mapped_look *l);
 
 /*
- * Tells whether a process has become another program by exec: then the memory that it shared with
- * us is unmapped.
+ * Finds out whether a process has replaced its program by exec. Exec unmaps the memory that the
+ * process shared with us.
  */
 
 /*
- * Whether the process lives without any part of the file |fd|, which it had mapped, in its memory.
- * false also if the process is ending or gone, or that cannot be seen, or |pidfd| is -1. If the
- * process ends during the check, the result can be a wrong true, but never twice in a row.
+ * Whether the process is alive and no longer maps any part of the file |fd|, which it had mapped.
+ * false also if the process is ending or gone, if its mappings cannot be read, or if |pidfd| is -1.
+ * If the process ends during the check, the result can be a wrong true, but never twice in a row.
  */
 bool image_is_another(pid_t pid, int pidfd, int fd);
 
-/* Writes the path of the program's file, printable, into |out|; "": we may not know it. */
+/* Writes the path of the program's file, printable, into |out|; "": we may not read it. */
 void image_read_path(pid_t pid, char *out, size_t n);
 
 #endif

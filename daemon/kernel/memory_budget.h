@@ -50,7 +50,7 @@ struct purse {
 	uint64_t n_bytes;
 };
 
-/* Pays for |n_bytes|. False when the keep has no room; the rest of the purse is dropped then. */
+/* Pays for |n_bytes|. False when the budget has no room; then the rest of the purse goes unused. */
 static inline bool purse_pay(struct purse *p, uint64_t n_bytes)
 {
 	if (n_bytes > p->n_bytes) {

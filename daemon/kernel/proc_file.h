@@ -18,7 +18,7 @@ struct proc_stat {
 	uint64_t minor_faults;
 	uint64_t major_faults;
 	uint64_t cpu_ticks; /* user and system time, in sysconf(_SC_CLK_TCK) */
-	/* Totals of children that were waited for, and of theirs. */
+	/* Totals of the children that the process waited for, and of those that they waited for. */
 	uint64_t reaped_minor_faults;
 	uint64_t reaped_major_faults;
 	uint64_t reaped_cpu_ticks;
@@ -40,7 +40,7 @@ struct proc_io {
 struct proc_schedstat {
 	uint64_t run_ns;
 	uint64_t wait_ns; /* time ready to run, but not running */
-	uint64_t n_switches; /* times that it was given a processor */
+	uint64_t n_switches; /* how often it was given a processor */
 };
 
 /* Each returns 0, or -EINVAL for a text that is not such a file; then *out is unchanged. */
@@ -49,7 +49,7 @@ int proc_io_parse(const char *text, struct proc_io *out);
 int proc_schedstat_parse(const char *text, struct proc_schedstat *out);
 
 /*
- * Returns the id of a task in its own pid namespace from its "status"; 0: the text does not have
+ * Returns the id of a task in its own pid namespace from its "status"; 0: the text does not contain
  * it.
  */
 pid_t proc_status_find_inner_id(const char *text);
@@ -58,7 +58,8 @@ pid_t proc_status_find_inner_id(const char *text);
 bool proc_is_stopped(pid_t pid);
 
 /*
- * Whether a process ends, or SIGKILL is pending, from its "stat". false if the text is no "stat".
+ * Whether a process is ending, or SIGKILL is pending, according to the text of its "stat". false if
+ * the text is no "stat".
  */
 bool proc_stat_is_ending(const char *text);
 

@@ -36,7 +36,7 @@ int exit_status_parse(const char *stat)
 	const char *last = strrchr(stat, ' ');
 	int status = 0;
 
-	/* The kernel writes 0 if we may not know the status. */
+	/* The kernel writes 0 if we have no permission to read the status. */
 	return last && sscanf(last, "%d", &status) == 1 && status > 0 ? status : -ENODATA;
 }
 

@@ -34,14 +34,14 @@ enum process_exit {
 enum process_exit process_exit_look(int stat_fd, int pidfd, int timeout_ms, int *status);
 
 /*
- * Waits until the process has ended, or is known to go on, for example after exec; 10 s at most.
+ * Waits until the process has ended, or is known to continue, for example after exec; 10 s at most.
  * Returns the state then; *status as above.
  */
 enum process_exit process_exit_await(int stat_fd, int pidfd, int *status);
 
 /*
  * Returns the exit status as in wait(2). The kernel reports it in |stat_fd| (process_exit_open())
- * while the process ends and until its parent has waited for it; with |pidfd| also later, since
+ * from when the process ends until its parent has waited for it; with |pidfd| also later, since
  * Linux 6.15. -1: no descriptor. -ENODATA: unknown, that is, the process exited with 0, is running,
  * or its parent has waited for it.
  */
@@ -55,7 +55,7 @@ uint64_t process_find_start(pid_t pid);
 
 /*
  * Whether the process that began at |start| is known to have exited with status 0. A probable 0 is
- * not enough: /proc also says 0 to those who may not know, and the pid may have been reused.
+ * not enough: /proc also shows 0 to a reader without permission, and the pid may have been reused.
  * |pidfd| may be -1.
  */
 bool exit_status_is_zero(pid_t pid, int pidfd, uint64_t start);

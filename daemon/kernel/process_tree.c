@@ -46,9 +46,9 @@ struct process_tree_member {
 	char name[PROCESS_TREE_NAME_BYTES];
 	struct process_tree_account last;
 	struct process_tree_account now;
-	/* already counted use of descendants that ended in this pass */
+	/* use by descendants that was counted before this pass found them ended */
 	uint64_t gone[N_PROCESS_TREE_TOTALS];
-	/* the same from the pass before, not yet in |reaped| then */
+	/* the same from the pass before, as far as |reaped| did not include it then */
 	uint64_t awaited[N_PROCESS_TREE_TOTALS];
 	bool is_alive;
 };
@@ -346,8 +346,8 @@ static int tree_finish_pass(struct process_tree *d, bool is_first)
 }
 
 /*
- * Begins a pass. Most processes have no children: then it reads just that one. 1: the pass is
- * complete.
+ * Begins a pass. If the process has no children, as most have none, the pass reads only this
+ * process and is complete at once: returns 1.
  */
 static int tree_begin_pass(struct process_tree *d)
 {

@@ -20,8 +20,8 @@
 #include "base/log.h"
 
 /*
- * Raises the score above the target's, with which this process starts: to 500 or more if the target
- * has a usual one.
+ * This process starts with the target's score. Adds 500, so that the kernel kills this process
+ * first.
  */
 void self_offer_to_oom_killer(void)
 {
@@ -103,7 +103,10 @@ static int program_drop_pages(struct dl_phdr_info *info, size_t size, void *cont
 	return 1; /* stop after the first one, which is the program itself */
 }
 
-/* Otherwise gRPC's constructors would be half of an idle server's memory. */
+/*
+ * Without this, the pages that gRPC's constructors touched would be half of an idle server's
+ * memory.
+ */
 void self_trim(void)
 {
 	dl_iterate_phdr(program_drop_pages, NULL);

@@ -7,7 +7,8 @@
 void self_offer_to_oom_killer(void);
 
 /*
- * Raises descriptors and address space to the hard limits: the soft ones were meant for the target.
+ * Raises the limits of descriptors and of address space to the hard ones: the soft ones were meant
+ * for the target.
  */
 void self_raise_limits(void);
 
@@ -15,9 +16,9 @@ void self_raise_limits(void);
 void self_ignore_signals(void);
 
 /*
- * For the calling thread, which loses spans when it waits for a processor. A short slice makes the
- * scheduler (Linux 6.12) run it soon after it wakes, even among busy threads; a negative nice value
- * needs rights. The kernel may refuse either.
+ * Makes the scheduler prefer the calling thread, because spans are lost while it waits for a
+ * processor. A short time slice makes the scheduler (Linux 6.12) run it soon after it wakes, even
+ * among busy threads; a negative nice value needs rights. The kernel may refuse either.
  */
 void self_ask_for_low_latency(void);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creates the file of a spool: one without a name, in a directory on a disk if there is one. */
+/*
+ * Creates the file of a spool. The file has no name, and is in a directory on a disk if possible.
+ */
 #ifndef DAEMON_SPOOL_PLACE_H
 #define DAEMON_SPOOL_PLACE_H
 
@@ -7,13 +9,13 @@
 
 /*
  * Creates a file in |dir|, or, if that is NULL, in the first writable one of $TMPDIR, /var/tmp and
- * /tmp. *place is the directory, on an error that of the last try; borrowed. Returns a descriptor,
- * owned by the caller, or a negative errno.
+ * /tmp. *place (borrowed) is that directory, or after an error the last one that was tried. Returns
+ * a descriptor, owned by the caller, or a negative errno.
  */
 int spool_place_open(const char *dir, const char **place);
 /*
- * A file without a name in |dir| that linkat() can give one. Returns a descriptor, or a negative
- * errno: not every file system can do that.
+ * Creates a file without a name in |dir|, to which linkat() can give a name later. Returns a
+ * descriptor, or a negative errno: not every file system can do that.
  */
 int spool_place_open_linkable(const char *dir);
 /*

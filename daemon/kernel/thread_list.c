@@ -122,7 +122,7 @@ static int task_read_stat(int tasks, struct listed_thread *t)
 	return 0;
 }
 
-/* The kernel writes "0" if the thread does not sleep, or we may not know. */
+/* The kernel writes "0" if the thread does not sleep, or we have no permission to read it. */
 static void task_read_wait(int tasks, struct listed_thread *t)
 {
 	char text[TEXT_BYTES];

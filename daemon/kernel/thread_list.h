@@ -9,13 +9,13 @@
 
 struct listed_thread {
 	pid_t tid; /* in our pid namespace */
-	/* in the process's own namespace; the same as |tid| if it was not asked for */
+	/* in the process's own namespace; the same as |tid| if the caller did not ask for it */
 	pid_t inner_tid;
 	char name[64]; /* printable */
 	char state; /* 'R', 'S', 'D', 'T', 't', 'Z', … */
 	char wait_channel
-		[64]; /* the kernel function in which it sleeps; "": none, or we may not know */
-	int syscall; /* the system call that it is in; -1: none, or we may not know */
+		[64]; /* the kernel function in which it sleeps; "": none, or we may not read it */
+	int syscall; /* the system call that it is in; -1: none, or we may not read it */
 };
 
 /*
@@ -26,7 +26,7 @@ struct listed_thread {
 int thread_list_read(
 	const char *root, pid_t pid, bool has_inner, struct listed_thread **out, size_t *n_out);
 
-/* Returns the name of a system call in which threads often wait; "": it is none of them. */
+/* Returns the name of a system call in which threads often wait; "" for any other. */
 const char *thread_list_name_syscall(int number);
 
 #endif

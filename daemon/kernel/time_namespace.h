@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 /*
- * Returns how far the CLOCK_MONOTONIC of the process |pid| (0: this process) is ahead of that
- * outside of all namespaces, in ns. 0 also if that is unknown: on a kernel without such namespaces,
+ * Returns how far the CLOCK_MONOTONIC of the process |pid| (0: this process) is ahead of the
+ * initial time namespace's, in ns. 0 also if that is unknown: on a kernel without such namespaces,
  * or if the process made one only for its children. |root| is "" or a test's fake root.
  */
 int64_t time_namespace_find_ahead_ns(const char *root, pid_t pid);

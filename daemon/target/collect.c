@@ -18,7 +18,9 @@ static struct arena_collect *collect_get(const struct target *t)
 	return &t->arena->collect;
 }
 
-/* Before the words have memory, even reading them would allocate some. */
+/*
+ * Until has_collect is set, the arena's |collect| has no memory, and even a read would allocate it.
+ */
 static uint32_t collect_get_state(const struct target *t)
 {
 	return t->has_collect ? atomic_load(&collect_get(t)->state) : ARENA_COLLECT_NONE;
@@ -38,8 +40,8 @@ static int collect_change_state(
 /* --- Begin ----------------------------------------------------------------------------------- */
 
 /*
- * Allocates the words' memory here, not in the program: a failure is an error here, but would be
- * SIGBUS there.
+ * Allocates the memory of the arena's |collect| here: a failure is an error here, but would be a
+ * SIGBUS in the program.
  */
 static int collect_make_memory(struct target *t)
 {

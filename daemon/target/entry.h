@@ -23,14 +23,14 @@ struct entry {
 
 /*
  * Decodes the record at |slot|; its extra slots (e->n_slots of them) follow it. Completes the 48
- * bits of ticks so that it ends in |era|. false if it is no valid record or cannot end in the era;
- * e->n_slots is set in any case.
+ * bits of ticks to a time at which the record can have ended in |era|. false if it is no valid
+ * record or cannot end in the era; e->n_slots is set in any case.
  */
 bool entry_decode(struct entry *e, const struct slot *slot, const struct era *era);
 /* The same without the time: e->start is 0. */
 bool entry_read(struct entry *e, const struct slot *slot);
 
-/* Returns the slot with the number of a kind that has one (see record.h), or NULL. */
+/* Returns the slot that holds the entry's number, if its kind has one (see record.h), or NULL. */
 const struct slot *entry_number(const struct entry *e);
 /* Reads that number into *out. false if there is none; *out is unchanged then. */
 bool entry_read_number(const struct entry *e, double *out);

@@ -18,8 +18,8 @@ void era_clock_begin(struct era_clock *c, uint64_t earliest_ticks, uint64_t now_
 }
 
 /*
- * The rings may hold entries written since the last look, which may be long ago if the server or
- * its machine stood still.
+ * The rings may hold entries that were written since they were last read. That may be long ago if
+ * the server or its machine stood still.
  */
 static void era_clock_begin_next(struct era_clock *c, uint64_t now_ticks)
 {

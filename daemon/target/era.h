@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Eras: when a row of ring entries was written. An entry has only 48 bits of its time: a lap of the
- * clock, which is 26 h at 3 GHz, and 78 h if ticks are nanoseconds. A span is written when it ends,
- * so its end is dated; its duration is known in full.
+ * An era is the time within which a row of ring entries was written. An entry has only the lowest
+ * 48 bits of its time, which repeat after one lap of the clock: 26 h at 3 GHz, and 78 h if ticks
+ * are nanoseconds. A span is written when it ends, so the era completes its end; the entry holds
+ * its whole duration.
  */
 #ifndef DAEMON_ERA_H
 #define DAEMON_ERA_H
@@ -14,21 +15,22 @@
 #include "lib/wire/record.h"
 
 /*
- * In a longer era two times could be confused; a quarter of a lap is left to recognize impossible
- * times.
+ * In an era of a whole lap, two times could be confused. A quarter of a lap is left out, so that
+ * impossible times can be recognized.
  */
 #define ERA_MAX_TICKS (RECORD_START_MASK / 4 * 3)
 /* The next era begins after a quarter of a lap: 6.5 h at 3 GHz, 19.5 h of nanoseconds. */
 #define ERA_INTERVAL_TICKS (UINT64_C(1) << RECORD_START_BITS >> 2)
 /*
- * SIGSTOP or a virtual machine may stop a thread for long between its look at the clock and its
- * store; and one core's counter may be ahead of another's.
+ * SIGSTOP or a virtual machine may stop a thread for long after it reads the clock and before it
+ * stores the record; and one core's counter may be ahead of another's.
  */
 #define ERA_STALL_TICKS ERA_INTERVAL_TICKS
 #define ERA_SKEW_TICKS (UINT64_C(1) << 36)
 
 struct era {
-	size_t end; /* the era has the log's slots up to here, from the end of the era before */
+	/* index behind the era's last slot in the log; the era begins at the previous one's end */
+	size_t end;
 	uint64_t after_ticks; /* all ends of spans are at or after this time, */
 	uint64_t before_ticks; /* and at or before this one */
 };
@@ -57,20 +59,20 @@ static inline uint64_t era_date(const struct era *era, uint64_t low)
 }
 
 /*
- * Finds the era of entries that are copied out of rings during a long recording: the entries copied
- * at one look were written since the look before, with the tolerances above. Zero: unknown. One
- * thread at a time.
+ * Finds the era of entries that are copied out of rings during a long recording: the entries that
+ * one reading of the rings copies were written since the previous reading, with the tolerances
+ * above. Zero: unknown. One thread at a time.
  */
 struct era_clock {
 	uint64_t after_ticks; /* of the current era, as in struct era */
 	uint64_t before_ticks; /* 0: unknown */
 	uint64_t begun_ticks; /* when the current era began */
-	uint64_t looked_ticks; /* time before the last look at the rings */
+	uint64_t looked_ticks; /* read before the last reading of the rings */
 };
 
 /* At |now_ticks| the rings hold nothing that was written before |earliest_ticks|. */
 void era_clock_begin(struct era_clock *c, uint64_t earliest_ticks, uint64_t now_ticks);
-/* Call it before each look at the rings. */
+/* Call it before each reading of the rings. */
 void era_clock_look(struct era_clock *c, uint64_t now_ticks);
 
 /*

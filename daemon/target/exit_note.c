@@ -21,7 +21,10 @@ static uint64_t exit_note_now(const struct target *t)
 	return clock_pair_read(atomic_load(&t->arena->clock) == ARENA_CLOCK_TICKS).ticks;
 }
 
-/* Reads the time from the clock of |clock|, which is |t| or a target of the same family. */
+/*
+ * Notes that |t| has ended by now, unless an end is noted. The time is that of |clock|, which is
+ * |t| or a target of the same family.
+ */
 static void exit_note_ticks(struct target *t, const struct target *clock)
 {
 	uint64_t none = 0;
@@ -89,7 +92,10 @@ void exit_note_describe(const struct target *t, uint64_t now_ticks, char *text, 
 	snprintf(text, size, "%s", how[0] ? how + 2 : "");
 }
 
-/* Whether the kernel dumps core for the signal, and so reports whose it was: core(5), signal(7). */
+/*
+ * Whether the kernel dumps core for the signal, and so reports which thread got it: core(5),
+ * signal(7).
+ */
 static bool signal_dumps_core(int number)
 {
 	static const int numbers[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS,

@@ -19,21 +19,22 @@ void exit_note_look(struct target *t);
 
 /*
  * Notes the end of |t|, a child of |main|, after |pidfd| reported it, and its exit status if the
- * kernel tells. The arena may be unmapped: the worker learns of an end from the robust word, which
- * is sooner.
+ * kernel reports it. The arena may be unmapped by then, because the worker learns of the end
+ * earlier, from the robust word.
  */
 void exit_note_take(struct target *t, const struct target *main, int pidfd);
 
 /*
  * Notes whether the main thread of |t| received the fatal signal, from |stat_fd|, its
- * /proc/PID/stat, which tells it until the parent has waited for it. -1: there is no such file.
+ * /proc/PID/stat, which shows this until the parent has waited for the process. -1: there is no
+ * such file.
  */
 void exit_note_look_whose(struct target *t, int stat_fd);
 
 /* Returns when it ended, or |now_ticks| if it had not ended by then. */
 uint64_t exit_note_find(const struct target *t, uint64_t now_ticks);
 
-/* Returns a time by which a thread of |t| that is gone had ended. Not 0. */
+/* Returns a time, never 0, by which a thread of |t| that no longer exists had ended. */
 uint64_t exit_note_find_thread(const struct target *t);
 
 /*
@@ -44,14 +45,14 @@ void exit_note_describe(const struct target *t, uint64_t now_ticks, char *text, 
 
 /*
  * Returns the thread that received the fatal signal, by its id in its own pid namespace; 0:
- * unknown. *why is a literal that tells how it is known, or why not; "": no signal ended it, or not
- * by |now_ticks|.
+ * unknown. *why is a string literal that says how this is known, or why it is unknown; "": no
+ * signal had ended the process by |now_ticks|.
  */
 int32_t exit_note_find_signal_thread(const struct target *t, uint64_t now_ticks, const char **why);
 
 /*
- * Whether it crashed: a signal other than SIGHUP, SIGINT or SIGTERM ended it, which are those sent
- * to end a program. false also if the kernel does not tell.
+ * Whether it crashed: a signal ended it, but not SIGHUP, SIGINT or SIGTERM, which are sent to end a
+ * program. false also if the kernel does not report the signal.
  */
 bool exit_note_is_crash(const struct target *t);
 

@@ -133,8 +133,8 @@ void family_remove_meeter(struct family *f, struct family_meeter *m)
 }
 
 /*
- * A child may end a moment after it goes on, and its data with it, so every meeter must see it
- * before.
+ * A child may end soon after it continues, and then its data are gone, so every meeter must see it
+ * before it continues.
  */
 void family_meet(struct family *f)
 {

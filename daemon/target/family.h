@@ -43,7 +43,7 @@ struct family {
 	struct child *offered;
 	/* a child was offered or has exited, and the worker has not handled it yet */
 	_Atomic bool has_news;
-	/* count of ended children whose exit status is known, as far as it can be */
+	/* count of ended children whose exit status was looked up, known or not */
 	_Atomic unsigned n_exits;
 	_Atomic bool is_recording; /* a child that joins must wait for its start */
 	/*
@@ -54,8 +54,8 @@ struct family {
 	/* of the flight recorder; while it is on, rings overwrite their oldest entries */
 	_Atomic unsigned recorder_level;
 	/*
-	 * CLOCK_MONOTONIC; until then threads record although ptap_enabled() returns 0. 0: it
-	 * returns 1
+	 * CLOCK_MONOTONIC: the time until which ptap_enabled() returns 0 although threads record
+	 * already. 0: it returns 1
 	 */
 	int64_t enabled_ns;
 	struct family_meeter *meeters; /* belongs to the worker */
@@ -82,7 +82,7 @@ int family_kick(struct family *f);
 void family_add_meeter(struct family *f, struct family_meeter *m);
 /* Does nothing if it was not added. */
 void family_remove_meeter(struct family *f, struct family_meeter *m);
-/* Takes the offered children, which can get commands then. */
+/* Takes the offered children into the family; after that they can get commands. */
 void family_admit(struct family *f);
 /*
  * Admits offered children, shows them to all meeters, and greets those that had no hello. A child
@@ -90,8 +90,8 @@ void family_admit(struct family *f);
  */
 void family_meet(struct family *f);
 /*
- * Does the same if a child was offered or has exited since the last call; returns whether that is
- * so.
+ * Does the same as family_meet() if a child was offered or has exited since the last call; returns
+ * whether one has.
  */
 bool family_handle_news(struct family *f);
 /*

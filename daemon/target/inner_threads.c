@@ -16,7 +16,7 @@
 
 #define STATUS_BYTES 4096
 #define KEPT_NS (20 * NS_PER_MS)
-/* Reading takes at most one part in this many of the time. */
+/* Reading the list takes at most one REST_FACTORth of the time. */
 #define REST_FACTOR 20
 #define MAX_TRIES 8
 #define MAX_MISSED_NS (10 * NS_PER_S)
@@ -29,7 +29,7 @@ static int tid_compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Returns 0 if the thread has just ended, or the kernel does not tell. */
+/* Returns 0 if the thread has just ended, or the kernel does not report it. */
 static pid_t task_read_inner_id(int tasks, pid_t outer)
 {
 	char path[32];
@@ -96,7 +96,7 @@ static void inner_threads_translate(struct inner_threads *t, DIR *dir)
 		qsort(t->v, n, sizeof *t->v, tid_compare);
 }
 
-/* 0, or -1: some ids are unknown, so no thread may be taken for ended. */
+/* 0, or -1: some ids are unknown, so no thread may count as ended. */
 static int inner_threads_read(struct inner_threads *t, const char *root, pid_t pid)
 {
 	char path[512];
@@ -174,7 +174,8 @@ static bool missed_before_reading(const struct inner_threads *t, size_t i, int64
 }
 
 /*
- * A thread that is not listed can have begun since the reading, unless it was asked for before it.
+ * A thread that is not in the list may have begun after the last reading, unless a caller had
+ * already asked for it before that.
  */
 bool inner_threads_have(
 	struct inner_threads *t, const char *root, pid_t pid, pid_t tid, int64_t now_ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The threads of a process in another pid namespace, by their ids there. /proc tells them one
- * thread at a time, so the list is read seldom: an ended thread may seem alive for a while, but
- * never a living one ended.
+ * The threads of a process in another pid namespace, by their ids there. /proc shows such ids for
+ * one thread at a time, so the list is read seldom: an ended thread may seem alive for a while, but
+ * a living one never seems ended.
  */
 #ifndef DAEMON_INNER_THREADS_H
 #define DAEMON_INNER_THREADS_H
@@ -14,7 +14,7 @@
 
 #define INNER_THREADS_MAX_MISSED 1024 /* as many as there are rings */
 
-/* A thread that was asked for, and was not in a list read after that. */
+/* A thread that a caller asked for, and that was not in a list read later. */
 struct missed_thread {
 	pid_t tid;
 	int64_t asked_ns;

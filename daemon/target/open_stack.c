@@ -24,8 +24,8 @@ static int open_span_read_frame(struct ring *ring, uint32_t depth, struct open_s
 }
 
 /*
- * Whether the span that was read is still open, and no other. The next one may begin in the same
- * tick, but after its record, so its |what| differs.
+ * Whether the same span as the one that was read is still open at this depth. The next span may
+ * begin in the same tick, but it begins after the record of the first, so its |what| differs.
  */
 static bool open_span_is_still_open(struct ring *ring, const struct open_span *open, uint64_t what)
 {
@@ -39,8 +39,8 @@ static bool open_span_is_still_open(struct ring *ring, const struct open_span *o
 }
 
 /*
- * Reads one entry of an open stack. While the thread runs, it may be half of one span and half of
- * the next: 0 or -EAGAIN.
+ * Reads one entry of an open stack. While the thread runs, the copy may mix one span with the next:
+ * then returns -EAGAIN, else 0.
  */
 static int open_span_read(struct ring *ring, uint32_t depth, struct open_span *out)
 {

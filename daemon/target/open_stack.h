@@ -25,8 +25,8 @@ struct open_span {
 
 /*
  * Whether the thread had ended the span before the record |word0| at |position|, which is its own
- * record, or that of a span around it. Times cannot tell this, because many spans may begin in one
- * tick.
+ * record, or that of a span around it. Times cannot decide this, because many spans may begin in
+ * one tick.
  */
 bool open_span_has_ended(const struct open_span *open, uint64_t word0, uint64_t position);
 
@@ -47,9 +47,9 @@ uint32_t open_stack_read(
 	struct ring *ring, uint32_t depth, struct open_span *to, struct open_drop *drop);
 
 /*
- * The same without any other data of the thread, which may run: copies all open spans to |to|.
- * Returns how many; *is_moving is 1 if the thread changed its stack at each of several tries: then
- * each span was open, but not all at the same instant.
+ * Does the same as open_stack_read() without other data of the thread, which may run: copies all
+ * open spans to |to|. Returns how many; *is_moving is 1 if the thread changed its stack at each of
+ * several tries: then each span was open, but not all at the same instant.
  */
 uint32_t open_stack_look(struct ring *ring, struct open_span to[RECORD_MAX_DEPTH], int *is_moving);
 

@@ -28,8 +28,8 @@ static const struct {
 };
 
 /*
- * Links that must lead to the same file. The same root directory can show other files in another
- * mount namespace.
+ * Links in /proc/PID that must lead to the same file. The mount namespace must be equal, too,
+ * because the same root directory can show other files in another one.
  */
 static const struct {
 	const char *name;
@@ -105,7 +105,10 @@ struct standing {
 	char theirs[STATUS_BYTES];
 };
 
-/* Names a right that the process has less of than this one, or a place that differs; NULL: none. */
+/*
+ * Returns the name of a right that this process has and |pid| lacks, or of a place that differs;
+ * NULL: there is none.
+ */
 static const char *rights_find_difference(const char *root, pid_t pid, struct standing *s)
 {
 	snprintf(s->process, sizeof s->process, "%d", (int)pid);

@@ -123,7 +123,10 @@ uint64_t ring_copy_count_overwritten(const struct ring_copy *c, struct ring_plac
 
 	if (c->oldest <= first.position)
 		return 0;
-	/* The next boundary has its mark, at the latest. */
+	/*
+	 * The oldest intact entry is the one that the next boundary's mark names, or an earlier
+	 * one.
+	 */
 	if (boundary >= c->from.position)
 		return c->from.ordinal;
 	oldest = ring_copy_get_mark(c, boundary);
@@ -135,7 +138,10 @@ struct ring_place ring_copy_find(const struct ring_copy *c, uint64_t position)
 	uint64_t segment = ring_segment_size(c->n_slots);
 	uint64_t boundary = position & ~(segment - 1);
 
-	/* Otherwise a later boundary has the mark, if an entry crosses this one. */
+	/*
+	 * If an entry lies across this boundary, its mark may be beyond |position|: try the one
+	 * before.
+	 */
 	for (int i = 0; i < 2 && boundary > c->from.position; i++, boundary -= segment) {
 		struct ring_place mark = ring_copy_get_mark(c, boundary);
 
@@ -169,7 +175,7 @@ uint64_t ring_copy_count(const struct ring_copy *c, const struct slot *slots, ui
 	return at.ordinal;
 }
 
-/* Walks the ring itself from |at| to |position|. The loads are those of copy_slots(). */
+/* Walks the ring itself from |at| to |position|. Loads as copy_slots() does. */
 __attribute__((no_sanitize("thread"))) static struct ring_place ring_walk(
 	struct ring *ring, uint32_t n_slots, struct ring_place at, uint64_t position)
 {

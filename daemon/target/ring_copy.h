@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copies the contents of a ring while its thread writes on, and may overwrite them:
- * docs/internals/ring.md, "Reading a ring that runs". A copy is begun, its slots are taken, and
- * only finishing it tells which of them are intact.
+ * docs/internals/ring.md, "Reading a ring that runs". ring_copy_begin() begins a copy,
+ * ring_copy_take() copies its slots, and only ring_copy_finish() finds out which of them are
+ * intact.
  */
 #ifndef DAEMON_RING_COPY_H
 #define DAEMON_RING_COPY_H
@@ -68,7 +69,7 @@ struct ring_place ring_copy_next(
 	const struct ring_copy *c, const struct slot *slots, struct ring_place at);
 /*
  * Returns how many entries of a thread that began at |first| were overwritten, in a finished copy.
- * The others are there, or were not wanted.
+ * The other entries are in the copy, or were not wanted.
  */
 uint64_t ring_copy_count_overwritten(const struct ring_copy *c, struct ring_place first);
 /*
@@ -78,9 +79,9 @@ uint64_t ring_copy_count_overwritten(const struct ring_copy *c, struct ring_plac
 uint64_t ring_copy_count(const struct ring_copy *c, const struct slot *slots, uint64_t *last);
 
 /*
- * Copies the first entry of a segment with its slots, fewer than it claims if the target is
- * hostile: its place, and |n_out| slots. 0 or RING_COPY_GONE: it was overwritten meanwhile, or is
- * not there yet.
+ * Copies the first entry of a segment: its place to |*at|, and its slots to |slots|. These are
+ * fewer than the entry claims if the target is hostile. 0 or RING_COPY_GONE: it was overwritten
+ * meanwhile, or is not there yet.
  */
 int ring_copy_mark(const struct target *t, uint32_t i, uint64_t boundary, struct ring_place *at,
 	struct slot slots[1 + RECORD_MAX_EXTRA]);

@@ -6,7 +6,7 @@
 
 #include "lib/wire/arena.h"
 
-/* One id stands for this many bytes. */
+/* The text of an id begins at id * ID_BYTES in the table. */
 #define ID_BYTES 8u
 
 uint32_t string_table_count_ids(struct arena *arena)

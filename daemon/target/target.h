@@ -51,7 +51,7 @@ struct target {
 	uint64_t start_ticks; /* as process_find_start(), read with the pidfd */
 	int status_fd; /* borrowed; see identity.h; 0: none */
 	_Atomic uid_t uid; /* see target_find_uid() */
-	_Atomic bool is_departed; /* its end was waited for, or is being waited for */
+	_Atomic bool is_departed; /* target_await_end() has waited for its end, or is waiting */
 	/* its end was an exec, known when it was waited for; belongs to the worker */
 	bool is_another;
 	/*
@@ -70,7 +70,7 @@ struct target {
 	 * keeps the contents of freed rings; NULL: nobody needs them. Belongs to the worker
 	 */
 	struct ended_threads *ended;
-	/* of a flight recorder; NULL: none is on. Belongs to the worker */
+	/* of a flight recorder; NULL: it is off. Belongs to the worker */
 	struct ring_notes *notes;
 	struct trigger_watch
 		*watch; /* watches freed rings; NULL: nobody does. Belongs to the worker */
@@ -78,7 +78,7 @@ struct target {
 	_Atomic int uses_device; /* it is known to have used a device */
 	/* State of its collectors (collect.h), which belongs to the worker. */
 	bool has_collect; /* the collectors' words have memory */
-	bool is_collect_given_up; /* they did not come back in time, and have not since */
+	bool is_collect_given_up; /* they did not end in time, and have not ended since */
 	char name[64];
 	_Atomic uint64_t
 		freed_ticks; /* when a thread that had recorded last gave back its ring; 0: never */
@@ -115,9 +115,11 @@ void target_greet(struct target *t);
 
 enum target_life target_get_life(const struct target *t);
 
-/* This server cannot serve: ptap_server_start() fails with the text of |d|. */
+/*
+ * Tells the program that this server cannot serve: ptap_server_start() fails with the text of |d|.
+ */
 void target_fail_hello(struct target *t, const struct diag *d);
-/* No client can connect any more, which ptap_server_stop() waits for. */
+/* Tells the program that no client can connect any more; ptap_server_stop() waits for this. */
 void target_close_hello(struct target *t);
 
 /*
@@ -127,9 +129,9 @@ void target_close_hello(struct target *t);
 void target_set_exited(struct target *t);
 
 /*
- * For a TARGET_DEAD target: returns when its process has ended, or is known to go on, as
- * process_exit_await(). A second call does nothing. Call it before anything that allocates memory:
- * target_wait() does. Worker's thread.
+ * For a TARGET_DEAD target: waits until its process has ended, or is known to continue, as
+ * process_exit_await() does. A second call does nothing. Call it before anything that allocates
+ * memory: target_wait() does. Worker's thread.
  */
 void target_await_end(struct target *t);
 /*
@@ -142,7 +144,7 @@ void target_look_for_crash(struct target *t, struct target *main);
  * whoever allocates meanwhile; this function does not allocate. Any thread.
  */
 bool target_is_departing(const struct target *t);
-/* Touches all memory that the waiting for its end needs. */
+/* Makes the calls that waiting for its end makes, so that these need no new memory then. */
 void target_rehearse_end(struct target *t);
 
 /*
@@ -173,15 +175,15 @@ int target_kick(struct target *t);
  */
 void target_send(struct target *t, enum arena_op op, uint32_t arg);
 int target_await(struct target *t, int64_t deadline_ns);
-/* Does both. */
+/* Calls target_send() and target_await(). */
 int target_post(struct target *t, enum arena_op op, uint32_t arg, int timeout_ms);
 
 struct ring *target_ring(const struct target *t, uint32_t i);
 /* Returns the current number of tasks; 1 if it is unknown. */
 unsigned target_count_threads(const struct target *t);
 /*
- * Whether the thread exists, or may exist; also true for 0, a thread that has not told its id.
- * Worker's thread.
+ * Whether the thread exists, or may exist; also true for 0, a thread that has not yet written its
+ * id. Worker's thread.
  */
 bool target_has_thread(struct target *t, pid_t tid);
 

@@ -120,7 +120,10 @@ static bool counter_is_invariant(const char *root)
 }
 #endif
 
-/* The kernel has watched the counter and uses it itself, possibly under its virtual clock. */
+/*
+ * The kernel checks the counter. It is usable if the kernel uses it as its own clock, possibly
+ * through a virtual machine's clock.
+ */
 bool timeline_ticks_are_usable(const char *root)
 {
 #if defined(__x86_64__)
@@ -223,7 +226,9 @@ static void timeline_thin(struct timeline *t)
 	timeline_forget_segment(t);
 }
 
-/* Keeps the last pair the latest one: drops it while it is too close to the one before. */
+/*
+ * Drops the last pair if it is too close to the one before, so that the next pair takes its place.
+ */
 static void timeline_drop_close(struct timeline *t)
 {
 	size_t n = t->n_pairs;
@@ -318,7 +323,7 @@ int64_t timeline_convert_elsewhere(struct timeline *t, uint64_t ticks)
 {
 	if (!t->uses_ticks)
 		return (int64_t)(ticks - t->pairs[0].ticks);
-	/* The counter was set back in between (a suspend): there is no line to follow. */
+	/* The counter was set back in between (a suspend): no line joins the two pairs. */
 	if (t->n_pairs < 2)
 		return 0;
 	timeline_load_segment(t, &t->pairs[timeline_find_segment(t, ticks)]);

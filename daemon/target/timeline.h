@@ -14,12 +14,12 @@
 /*
  * Watches whether the processor's counter keeps the pace of CLOCK_MONOTONIC, by pairs of their
  * readings. It does not when the machine was suspended, or moved to another one; then times are
- * wrong, and the trace must tell it.
+ * wrong, and the trace must say so.
  */
 
 /* The rate is estimated over this time, and each later window is compared with it. */
 #define CLOCK_WATCH_WINDOW_NS INT64_C(100000000)
-/* The tolerance beside the error of two readings: twice what NTP slews by. */
+/* The tolerance in addition to the error of two readings: twice NTP's largest slew rate. */
 #define CLOCK_WATCH_MAX_PPM 1000
 #define CLOCK_WATCH_READING_NS 20000
 /*
@@ -67,7 +67,7 @@ struct timeline {
 	struct clock_pair *pairs; /* ascending */
 	size_t n_pairs;
 	size_t n_allocated;
-	int64_t gap_ns; /* not all pairs that are closer are kept; 0: all are */
+	int64_t gap_ns; /* pairs that are closer may be dropped; 0: all are kept */
 	int uses_ticks; /* 0: ticks are the program's CLOCK_MONOTONIC ns already */
 	/* The segment of the last conversion, from one pair to the next; from == to: none. */
 	uint64_t from_ticks;
@@ -78,7 +78,7 @@ struct timeline {
 };
 
 /*
- * Whether this machine's processor counter can serve as a clock. |root| is "" or a test's fake
+ * Whether this machine's processor counter is usable as a clock. |root| is "" or a test's fake
  * root.
  */
 bool timeline_ticks_are_usable(const char *root);
@@ -100,18 +100,19 @@ void timeline_deinit(struct timeline *t);
 int timeline_add(struct timeline *t, struct clock_pair pair);
 /*
  * If there are more than |n_max| pairs, drops every other pair of the older half. So newer pairs
- * stay as close as they were taken, and older ones are ever further apart. The first pair stays.
+ * stay as close as they were taken, and older ones move further apart each time. The first pair
+ * stays.
  */
 void timeline_limit(struct timeline *t, size_t n_max);
 /*
- * Makes the time |at_ns| after the first pair, which must be before the last, the new first pair,
- * and drops earlier ones.
+ * Makes the time that is |at_ns| after the first pair the new first pair, and drops earlier ones.
+ * It must be before the last pair.
  */
 void timeline_begin_at(struct timeline *t, int64_t at_ns);
 /* Makes |to| a copy. 0 or -ENOMEM. */
 int timeline_copy(const struct timeline *t, struct timeline *to);
 
-/* Converts outside of the current segment. */
+/* Does what timeline_convert() does for |ticks| outside of the current segment. */
 int64_t timeline_convert_elsewhere(struct timeline *t, uint64_t ticks);
 
 /*

@@ -22,7 +22,7 @@
 #define COLLECT_STACK_BYTES (256u << 10)
 #define POLL_INTERVAL_NS (100 * NS_PER_MS)
 /*
- * The longest wait for the collectors of an earlier capture, of this server or of one that was
+ * The longest wait for the collectors of an earlier capture, of this server or of a server that was
  * stopped.
  */
 #define TURN_NS (1500 * NS_PER_MS)
@@ -136,7 +136,7 @@ static void poll_collectors(struct collect_run *run)
 		collector_poll(&collectors[i], run);
 }
 
-/* The server waits until this is done. */
+/* Has the collectors write all complete records, and wakes the server, which waits for that. */
 static void flush_collectors(struct collect_run *run, uint32_t asked)
 {
 	for (unsigned i = 0; i < n_collectors && !collect_run_is_over(run); i++)
@@ -202,8 +202,8 @@ static void serve_run(struct collect_run *run)
 /* --- the thread ---------------------------------------------------------------------------- */
 
 /*
- * Waits for the turn: the collectors of an earlier capture may not have returned yet, and may never
- * return.
+ * Waits until no other capture uses the collectors. Those of an earlier capture may not have
+ * returned yet, and may never return.
  */
 static bool take_turn(struct arena *arena)
 {

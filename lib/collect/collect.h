@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The collectors' thread, |ptap-collect|. It has plug-ins (<proftap/collector.h>) record what the
+ * The collectors' thread, |ptap-collect|. On it, plug-ins (<proftap/collector.h>) record what the
  * server requests in the arena's |collect| (lib/wire/arena.h). Each capture that wants devices has
- * a thread of its own, which ends with the capture; a plug-in runs there only, whatever it does and
- * however long. See docs/internals/collectors.md.
+ * a thread of its own, which ends with the capture; plug-ins run only there, so a slow or blocked
+ * one holds up no other thread. See docs/internals/collectors.md.
  */
 #ifndef COLLECT_COLLECT_H
 #define COLLECT_COLLECT_H

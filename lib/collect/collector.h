@@ -13,7 +13,7 @@ struct collect_run;
 struct plugin;
 
 enum collector_stage {
-	COLLECTOR_WAITING, /* its library or its device is not in use yet */
+	COLLECTOR_WAITING, /* its library or device is not in use yet */
 	COLLECTOR_RECORDING,
 	COLLECTOR_OVER, /* it failed or ended */
 };

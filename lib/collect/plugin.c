@@ -16,7 +16,7 @@
 
 static struct plugin vendor_plugins[N_DEVICE_VENDORS];
 
-/* The plug-ins that PROFTAP_COLLECTOR names; written once, before any server could request them. */
+/* The plug-ins that PROFTAP_COLLECTOR names. Written once, before any server can request them. */
 static struct plugin named_plugins[COLLECTORS_MAX_NAMED];
 static unsigned n_named_plugins;
 static unsigned n_left_out_plugins;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plug-ins that exist: those that PROFTAP_COLLECTOR names, and one for each row of
- * lib/wire/vendor.h. A plug-in is opened once in a process and never closed.
+ * All plug-ins: the ones that PROFTAP_COLLECTOR names, and one for each row of lib/wire/vendor.h. A
+ * plug-in is opened once in a process and never closed.
  *
- * Threads: the collectors' thread, but for plugins_note().
+ * Threads: the collectors' thread, except for plugins_note().
  */
 #ifndef COLLECT_PLUGIN_H
 #define COLLECT_PLUGIN_H
@@ -21,16 +21,16 @@ struct ptap_collector;
 struct plugin {
 	/* The name for people: "cuda", or the file's; the collector's own once it is open. */
 	char name[PLUGIN_NAME_BYTES];
-	const struct device_vendor *vendor; /* NULL: of PROFTAP_COLLECTOR, which needs no library */
+	const struct device_vendor *vendor; /* NULL: named by PROFTAP_COLLECTOR, needs no library */
 	char path[PATH_MAX]; /* "" before the search */
 	const struct ptap_collector *collector; /* NULL: not open */
 	pid_t opened_in; /* the process that opened it */
 };
 
 /*
- * Reads PROFTAP_COLLECTOR when a server is started for the first time, on the thread that starts it
- * and under the guest's lock: the environment may be read there. Returns whether it names plug-ins,
- * which need no library.
+ * Reads PROFTAP_COLLECTOR when a server is started for the first time. It runs on the thread that
+ * starts the server, under the guest's lock, where reading the environment is safe. Returns whether
+ * the variable names plug-ins; these need no vendor's library.
  */
 bool plugins_note(void);
 

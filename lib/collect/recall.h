@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps the records in which a capture's collectors describe devices, streams and their clock, and
- * writes them again on request: a session is handed over in parts, and its oldest records go, but
- * every part needs these to be understood.
+ * writes them again on request: a session is handed over in parts, its oldest records are dropped,
+ * and no part can be understood without these descriptions.
  *
  * Threads: the collectors' thread.
  */
@@ -44,8 +44,8 @@ void recall_note(
 /* Writes all kept records. Returns as outlet_put(). */
 int recall_write(const struct recall *r, struct outlet *o);
 /*
- * Writes them if the server has requested it (the arena's |repeat|): it has handed over or dropped
- * records that the next ones need.
+ * Writes them if the server has requested it (the arena's |repeat|) because it has handed over or
+ * dropped records that later ones depend on.
  */
 void recall_repeat_if_asked(struct recall *r, struct outlet *o);
 

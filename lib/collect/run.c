@@ -157,8 +157,8 @@ static void service_warn(const char *sentence)
 /* --- on any thread ------------------------------------------------------------------------- */
 
 /*
- * As with a site's name (lib/record/strings.c), an id that was made while the server was replaced
- * means another text by now.
+ * Returns 0 if the server was replaced meanwhile: the id then belongs to another text (see also
+ * lib/record/strings.c).
  */
 static uint32_t service_intern(const char *text)
 {

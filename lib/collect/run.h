@@ -17,7 +17,7 @@ struct plugin;
 
 /* The collectors' warnings for the trace, in the arena, where the server finds them. */
 
-/* The warnings of one capture. All fields begin as zero but |to|. */
+/* The warnings of one capture. All fields except |to| begin as zero. */
 struct collect_warnings {
 	struct arena_collect *to;
 	uint32_t end; /* bytes used, behind the last warning that fitted */
@@ -62,8 +62,8 @@ static inline bool collect_run_is_over(const struct collect_run *run)
 extern const struct ptap_collector_services collector_services;
 
 /*
- * From here on the services serve |run|, which is filled; NULL: no run. One run at a time. Called
- * on the collectors' thread.
+ * From here on the services work for |run|, which must be filled; NULL: for no run. Only one run
+ * exists at a time. Called on the collectors' thread.
  */
 void services_serve(struct collect_run *run);
 

@@ -18,7 +18,7 @@ uint32_t arena_round_ring_bytes(uint32_t bytes);
 /* The most rings that the limits on files (a memfd is one) and on address space allow. */
 uint32_t arena_count_rings(uint32_t ring_bytes);
 
-/* Fills the head of an arena, but for its strings; |head| is zeroed. o->name is not NULL. */
+/* Fills the head of an arena, except for its strings; |head| is zeroed. o->name is not NULL. */
 void arena_describe(struct arena *head, const struct spawn *s, const struct ptap_server_options *o,
 	uint32_t n_rings, uint32_t ring_bytes);
 

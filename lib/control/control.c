@@ -89,7 +89,7 @@ static int64_t find_early_end(uint32_t arg)
 }
 
 /*
- * |arg| is that of ARENA_OP_START. A new level alone does not begin a new recording: open spans
+ * |arg| is that of ARENA_OP_START. If only the level changes, the recording goes on and open spans
  * stay open.
  */
 static void start_recording(struct guest *guest, struct arena *arena, uint32_t arg)

@@ -82,7 +82,10 @@ static void fill_join(struct join *j, uint32_t n_rings)
 	memcpy(j->request.secret, ancestor->join_secret, sizeof j->request.secret);
 }
 
-/* Joins. The address space may be smaller than the limits promise: then half the rings may fit. */
+/*
+ * Joins. The address space may be smaller than the limits promise, so fewer rings are tried on
+ * failure.
+ */
 static int join_with_rings_that_fit(struct join *j)
 {
 	uint32_t n_rings = arena_count_rings(ancestor->ring_bytes);
@@ -100,8 +103,8 @@ static int join_with_rings_that_fit(struct join *j)
 }
 
 /*
- * The annotation that joins belongs to the running capture: its start comes before the server's
- * hello.
+ * Waits until the recording has started here, so that the annotation that joins is part of the
+ * running capture. The server sends the start before its hello.
  */
 static void wait_for_start(struct arena *arena, unsigned timeout_ms)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From an arena that a server has to one that serves; see handshake.h. */
+/* Fills an arena that a server already has, and waits until that server serves; see handshake.h. */
 #define PTAP_IMPL_BUILDING
 #include "lib/control/handshake.h"
 

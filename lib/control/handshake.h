@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way from an arena that a server has to a server that serves: the arena's head, the control
- * thread, the server's hello; and the wait for its close.
+ * The steps between the server's receipt of the arena and a server that serves: the arena's head,
+ * the control thread, the server's hello. Also the wait until a server has closed its listener.
  */
 #ifndef LIB_HANDSHAKE_H
 #define LIB_HANDSHAKE_H
@@ -23,8 +23,8 @@ struct launch;
 int handshake_make(const struct launch *l, struct diag *d);
 
 /*
- * Waits until the server |pid| (0: unknown) has closed its listener, which it does when it sees the
- * control thread go; 2 s at most.
+ * Waits until the server |pid| (0: unknown) has closed its listener, which it does when it sees
+ * that the control thread has ended. Waits 2 s at most.
  */
 void handshake_wait_for_close(struct arena *arena, int32_t pid);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From options to a server that serves: one of this process's own (docs/internals/spawn.md), else
- * one that a host daemon lends (docs/internals/host.md).
+ * Starts a server: this process's own (docs/internals/spawn.md), or else one that a host daemon
+ * lends (docs/internals/host.md).
  */
 #define PTAP_IMPL_BUILDING
 #include "lib/control/launch.h"
@@ -79,8 +79,8 @@ int recorder_settings_find(
 #define REBIND_TIMEOUT_NS (200 * NS_PER_MS)
 
 /*
- * The address space, or the memory to lock (mlockall), may be smaller than the limits promise: then
- * half the rings may fit.
+ * The address space, or the memory to lock (mlockall), may be smaller than the limits promise.
+ * Returns whether half the rings are worth another try.
  */
 static bool may_fit_smaller(const struct launch *l)
 {
@@ -114,8 +114,8 @@ static int launch_until_it_fits(struct launch *l, int (*make)(void *context), vo
 /* --- a server of this process -------------------------------------------------------------- */
 
 /*
- * Nothing can be executed here, or this process may not have the server as a child; |d| says why,
- * and d->code is a negative errno.
+ * Execution of proftapd is impossible here, or this process must not become the parent of the
+ * server. |d| says why, and d->code is a negative errno.
  */
 #define OWN_SERVER_IMPOSSIBLE 1
 
@@ -294,7 +294,10 @@ static int start_lent_server(struct launch *l, struct diag *d)
 
 /* --- either -------------------------------------------------------------------------------- */
 
-/* A clone would be PID 1 of that namespace, and end the namespace with its own end. */
+/*
+ * After unshare(CLONE_NEWPID) the first clone would be PID 1 of the new namespace, and the end of
+ * the clone would end the namespace.
+ */
 static int check_pid_space(struct diag *d)
 {
 	if (pid_space_is_shared_with_children())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting a server: from the options to one that serves. */
+/* Starts a server from its options. */
 #ifndef LIB_LAUNCH_H
 #define LIB_LAUNCH_H
 

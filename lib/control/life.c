@@ -2,8 +2,8 @@
 /*
  * The server's life; see life.h. The server is not a child of this process, so no wait() reports
  * its end. Its robust word does, but only once the server holds it: a sandbox may have killed it at
- * exec. So there are several checks, of which a sandbox permits some. Calls that a program seldom
- * makes itself, and for which a sandbox may kill it, come last.
+ * exec. So there are several checks, since a sandbox may permit only some of them. Calls that
+ * programs seldom make, and for which a sandbox may kill this one, come last.
  */
 #include "lib/control/life.h"
 
@@ -52,8 +52,8 @@ static enum life_answer ask_proc(int32_t pid)
 }
 
 /*
- * A zombie has no memory to read from: ESRCH. A living process answers EFAULT or, out of reach,
- * EPERM.
+ * process_vm_readv() fails with ESRCH for a zombie, which has no memory. For a living process it
+ * fails with EFAULT, or with EPERM without the rights.
  */
 static bool has_no_memory(int32_t pid)
 {
@@ -68,7 +68,7 @@ bool process_is_gone(int32_t pid)
 {
 	enum life_answer answer;
 
-	/* kill() would take 0 for this process's group. */
+	/* kill() would take 0 for the caller's process group. */
 	if (!pid)
 		return false;
 	if (kill(pid, 0) && errno == ESRCH)

@@ -9,15 +9,16 @@
 struct arena;
 
 /*
- * Whether the server thread that held |owner|, a word of the arena, has ended. The kernel leaves
- * WAITERS, which the server sets with its tid. So a thread that died before the first look is
- * detected, too.
+ * Whether the server thread that held |owner|, a word of the arena, has ended. The server sets
+ * WAITERS together with its tid, and the kernel keeps WAITERS when the thread dies. So a thread
+ * that died before the first check is detected, too.
  */
 bool server_has_left(uint32_t owner);
 
 /*
- * Whether a process has ended; a zombie has. False where that cannot be known: a sandbox forbids
- * the checks, or |pid| is 0 (the process has no pid in this namespace). Makes no descriptor.
+ * Whether a process has ended; a zombie counts as ended. False if that cannot be known: a sandbox
+ * forbids the checks, or |pid| is 0 (the process has no pid in this namespace). Makes no
+ * descriptor.
  */
 bool process_is_gone(int32_t pid);
 

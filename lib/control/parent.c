@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Children learn of their parent's server by the environment; see parent.h.
+ * Children find their parent's server through the environment; see parent.h.
  *
  * setenv() races with every getenv() of other threads, and libc has no lock that both take. So the
  * variable is set only while there is no other thread. It is not removed when the server stops:

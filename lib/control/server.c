@@ -37,7 +37,10 @@ static int start_server_locked(const struct ptap_server_options *o, bool is_priv
 	if (atomic_load(&guest->is_serving) && !guest->has_listener)
 		return diag_set(d, -EBUSY,
 			"proftap server: the program records a trace of itself; ptap_trace_stop() first");
-	/* The preloaded server listens where the environment said, and users look for it there. */
+	/*
+	 * The environment started this server (PROFTAP_SERVER), and users expect it at the address
+	 * given there. So it stays, and the program's call succeeds.
+	 */
 	if (atomic_load(&guest->is_serving) && !is_private && preload_claim())
 		return 0;
 	if (atomic_load(&guest->is_serving))

@@ -19,7 +19,7 @@
 #include "lib/control/server.h"
 #include "lib/record/guest.h"
 
-/* A server that is busy, and not asleep, looks at the request before it sleeps again. */
+/* A busy server is not asleep: it checks for requests before it sleeps again. */
 #define WAKE_TIMEOUT_NS (2 * NS_PER_MS)
 #define WAKE_INTERVAL_US 20
 
@@ -43,7 +43,7 @@ static int check_snapshot(const struct arena *arena, struct diag *d)
 	return 0;
 }
 
-/* Reports an error of the run before, or of turning the recorder on. */
+/* Reports an error of the previous run, or of turning the recorder on. */
 static int report_trouble(const struct arena *arena, int trouble, struct diag *d)
 {
 	return diag_set(d, trouble < 0 ? trouble : -EIO,
@@ -52,7 +52,10 @@ static int report_trouble(const struct arena *arena, int trouble, struct diag *d
 		arena->log_dir);
 }
 
-/* The server sleeps on the word |guest|: a wake-up that comes just before it sleeps is missed. */
+/*
+ * Repeats the wake-up: the server sleeps on the word |guest|, and misses a wake-up that comes just
+ * before it sleeps.
+ */
 static void wake_server(struct arena *arena, uint32_t asked)
 {
 	int64_t give_up = monotonic_ns_by_call() + WAKE_TIMEOUT_NS;
@@ -64,7 +67,7 @@ static void wake_server(struct arena *arena, uint32_t asked)
 
 /*
  * Begins to fill a request and returns its word. 0: another thread fills one, or the server has not
- * finished the one before.
+ * finished the previous one.
  */
 static uint32_t begin_snapshot(struct arena_snapshot *snapshot)
 {
@@ -80,8 +83,8 @@ static uint32_t begin_snapshot(struct arena_snapshot *snapshot)
 }
 
 /*
- * |why| must not be the caller's memory: that may be unreadable, and this must not end in the
- * middle.
+ * |why| is a copy, not the caller's memory: that may be unreadable, and a fault here would leave
+ * the request half filled.
  */
 static int ask_for_snapshot(struct arena *arena, const char *why, struct diag *d)
 {

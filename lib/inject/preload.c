@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PROFTAP_SERVER=[ADDRESS:]PORT, by which proftap run starts a server in an unchanged program; see
- * preload.h. Without the variable all this is one getenv(). Nothing here may stop the program: a
- * failure is one line on its standard error.
+ * preload.h. If the variable is not set, the cost is one getenv(). Nothing here may stop the
+ * program: a failure only prints one line to its standard error.
  *
  * PROFTAP_SERVER_PID names the process that the variables are for. Its children inherit them, and
  * do nothing, unless PROFTAP_FOLLOW gives each a server, too; exec keeps the pid, and so starts a
@@ -29,8 +29,8 @@
 
 #define LONGEST_WAIT_NS (5 * NS_PER_S)
 /*
- * The parent's recording looks for new children all the time; after its end, a child would wait in
- * vain.
+ * The recording of the parent checks for new children until its end. A child that starts later
+ * would wait in vain for longer.
  */
 #define LONGEST_WAIT_OF_CHILD_NS NS_PER_S
 #define LOOK_US 200
@@ -190,9 +190,9 @@ static void wait_for_recording(const struct server_place *place)
 }
 
 /*
- * Whether the loader mapped this library before the program began. A later opener (CUDA, in
- * cuInit()) holds the loader's lock over this constructor, and perhaps others; collectors, which
- * the recording waits for, need them.
+ * Whether the loader mapped this library before the program began. If it was opened later (by CUDA,
+ * in cuInit()), the opener holds the loader's lock during this constructor, and perhaps other
+ * locks. The recording waits for collectors, which need these locks.
  */
 static bool is_preloaded(void)
 {
@@ -203,7 +203,7 @@ static bool is_preloaded(void)
 	       strstr(preloads, own.dli_fname);
 }
 
-/* Whether the starter of this program's ancestor records all its descendants. */
+/* Whether PROFTAP_FOLLOW says that this program's recording includes its descendants. */
 static bool is_tree_recorded(void)
 {
 	const char *follow = env_get(ENV_PROFTAP_FOLLOW);
@@ -226,7 +226,7 @@ static void start_from_environment(const char *asked, bool may_wait)
 		if (start_server(&place) == 0 && may_wait)
 			wait_for_recording(&place);
 	} else if (env_is_on(ENV_PROFTAP_FOLLOW)) {
-		/* The address in the variables is that of the parent's server. */
+		/* The address in the variables belongs to the parent's server. */
 		memset(&place, 0, sizeof place);
 		if (start_server(&place) == 0 && may_wait && is_tree_recorded())
 			wait_for_recording(&place);

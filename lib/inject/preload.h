@@ -17,18 +17,18 @@ bool preload_claim(void);
 
 /*
  * Starts the server that the environment asks for, unless that was tried before in this process. A
- * failure is a line on standard error and nothing more. It does not wait for a recording
- * (PROFTAP_WAIT), as libproftap does when it is preloaded: the caller may hold locks that a
- * collector needs. Any thread.
+ * failure only prints a line to standard error. It does not wait for a recording (PROFTAP_WAIT), as
+ * libproftap does when it is preloaded: the caller may hold locks that a collector needs. Any
+ * thread.
  */
 void preload_start(void);
 
 /*
  * The CUDA driver calls this in a program that initialises CUDA, once it has loaded the library
  * that CUDA_INJECTION64_PATH names. Starts the server that the environment asks for, as the preload
- * does, if that has not been tried yet in this process: in one that set the variables itself after
- * it began, or one forked from a program whose children get servers, too. Makes no CUDA calls.
- * Always returns 1.
+ * does, if that has not been tried yet in this process. That is so if the process set the variables
+ * itself after it began, or was forked from a program whose children get servers, too. Makes no
+ * CUDA calls. Always returns 1.
  */
 PTAP_API int InitializeInjection(void);
 

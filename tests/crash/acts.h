@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The acts of the script: each makes one annotation, or prepares the next one. The table in
- * script.c says the purpose of each.
+ * The acts of the script. Each makes one annotation, or prepares the next one; the table in
+ * script.c names the purpose of each.
  */
 #ifndef TESTS_CRASH_ACTS_H
 #define TESTS_CRASH_ACTS_H
@@ -13,14 +13,14 @@ struct ring;
 
 /* The ring of the first thread. */
 struct ring *acts_ring(void);
-/* One that has no memory, from some act on. */
+/* The index of a ring whose memory an act has removed. */
 extern uint32_t acts_bad_ring;
 
 /* Longer than any name or argument may be. */
 #define ACTS_LONG_BYTES 600
 extern char acts_long_text[ACTS_LONG_BYTES];
 
-/* The span that was begun last with a token of that name. */
+/* The token and the site of the last span that an act began with such a token. */
 extern struct ptap_impl_token acts_outer;
 extern struct ptap_impl_site acts_outer_site;
 extern struct ptap_impl_site acts_step_site;

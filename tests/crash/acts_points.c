@@ -37,7 +37,9 @@ void act_instant_with_a_cut_name(void)
 			LETTERS_100 LETTERS_100 LETTERS_100 LETTERS_100 LETTERS_100);
 }
 
-/* A careless writer would do this: the test must see it. */
+/*
+ * Stores the head before the slot, which is the wrong order: the test must detect the torn record.
+ */
 void act_instant_out_of_order(void)
 {
 	uint64_t at = atomic_load(&acts_ring()->head);

@@ -22,7 +22,7 @@ struct ring *acts_ring(void)
 
 uint32_t acts_bad_ring = UINT32_MAX;
 
-/* Old records are in the rings when a server starts a capture. */
+/* Empties the rings, because old records are in them when a server starts a capture. */
 void act_empty_rings(void)
 {
 	for (uint32_t i = 0; i < FIXTURE_RINGS; i++) {
@@ -50,7 +50,10 @@ void act_start_by_ticks(void)
 	start(ARENA_CLOCK_TICKS);
 }
 
-/* A program that has forbidden itself the counter starts by a call. */
+/*
+ * Starts a capture whose clock is read by a system call, as in a program that may not read the
+ * counter.
+ */
 void act_start_by_call(void)
 {
 	start(ARENA_CLOCK_MONOTONIC);
@@ -67,7 +70,7 @@ void act_stop(void)
 	fixture_publish(0);
 }
 
-/* Open spans and records go on across the change. */
+/* Changes the level of the recording; open spans and records continue. */
 void act_change_level(void)
 {
 	stage->capture.word ^= 1;
@@ -96,7 +99,9 @@ void act_name_second_thread(void)
 	ptap_thread_name("the second thread");
 }
 
-/* In ring 3, whose thread is gone: the server has freed it. */
+/*
+ * Makes this thread a new one that gets ring 3, which the server has freed after its thread ended.
+ */
 void act_be_a_third_thread(void)
 {
 	struct ring *freed = fixture_ring(3);
@@ -144,7 +149,7 @@ void act_be_followed(void)
 	inside_follow(stage->capture.word);
 }
 
-/* Another thread is at it. */
+/* The state in which another thread is already joining on behalf of the forked child. */
 void act_be_followed_too_early(void)
 {
 	inside_forget_thread();
@@ -157,7 +162,7 @@ void act_be_followed_in_vain(void)
 	inside_follow(0);
 }
 
-/* It would be killed by reading it. */
+/* Reading the counter is forbidden from here on: the kernel would kill the program for it. */
 void act_instant_without_the_counter(void)
 {
 #ifdef PR_SET_TSC

@@ -42,7 +42,7 @@ static void age(uint64_t ticks)
 	uint64_t begun = atomic_load(&acts_ring()->open[at].start) - ticks;
 
 	atomic_store(&acts_ring()->open[at].start, begun);
-	/* The capture began before that, or the span would not be in it. */
+	/* Without this, the span would have begun before the capture and would be left out. */
 	stage->capture.start_ticks -= ticks;
 }
 
@@ -57,7 +57,7 @@ void act_step_back(void)
 	stage->capture.start_ticks -= UINT64_C(1) << 30;
 }
 
-/* Up to the last slot. */
+/* Fills the ring up to its last slot. */
 void act_fill_ring(void)
 {
 	while (FIXTURE_SLOTS - (atomic_load(&acts_ring()->head) - atomic_load(&acts_ring()->tail)) >
@@ -80,7 +80,7 @@ void act_fill_strings(void)
 	use_strings_up_to(ARENA_STRINGS_BYTES - 8);
 }
 
-/* Otherwise the server would look at more of it each time. */
+/* Empties the string table again. Otherwise the server would read more of it at each stop. */
 void act_free_strings(void)
 {
 	atomic_store(&fixture.arena->strings_used, strings_used);
@@ -102,7 +102,7 @@ static char *last_string_page(void)
 	return arena_strings(fixture.arena) + ARENA_STRINGS_BYTES - 4096;
 }
 
-/* No page is left, like after the end of a file. */
+/* Maps an empty file over the table's last page, so that no page can be allocated there. */
 void act_use_up_pages(void)
 {
 	int fd = memfd_create("empty", MFD_CLOEXEC);

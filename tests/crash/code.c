@@ -15,13 +15,13 @@
 #define LINE_BYTES 512
 
 struct instruction {
-	uint64_t at; /* as linked */
+	uint64_t at; /* address before relocation */
 	int is_reached;
 	char source[200]; /* file:line */
 	char text[96];
 };
 
-/* Functions that start and stop the recording: no annotation reaches them. */
+/* Functions that start and stop the recording. No annotation calls them. */
 static const char *const others[] = {
 	"<guest_choose_clock>:",
 	"<guest_lock>:",
@@ -29,37 +29,37 @@ static const char *const others[] = {
 	"<guest_wipe_on_fork>:",
 	"<ptap_version>:",
 	/*
-	 * NVTX's: texts that are arguments, and what it has called threads; who has no such name,
-	 * as here, is looked for and not found.
+	 * NVTX's functions: text arguments, and the names that it has given to threads. This
+	 * program gives no such name, so a lookup finds nothing.
 	 */
 	"<args_write_text>:",
 	"<thread_names_find>:",
 	"<thread_names_set>:",
 };
 
-/* Lines of which the compiler makes cases that do not come. */
+/* Source lines for which the compiler also emits instructions that can never run here. */
 static const char *const never_reached[] = {
-	/* The lengths of texts are not all there are. */
+	/* Texts here do not have every length. */
 	"memcpy(",
 	"memset(",
-	/* The loop over the names that NVTX has for threads: here it has none. */
+	/* The loop over NVTX's thread names: there are none here. */
 	"&names[i].tid",
 };
 
 static struct instruction *code;
 static size_t n_code;
 static size_t n_allocated;
-static uint64_t bias; /* where the program lies, less where it was linked to */
+static uint64_t bias; /* load address of the program minus its link address */
 
 static int find_bias(struct dl_phdr_info *info, size_t size, void *unused)
 {
 	(void)size;
 	(void)unused;
 	bias = info->dlpi_addr;
-	return 1; /* the first is the program */
+	return 1; /* the first object is the program */
 }
 
-/* Whether the instruction only fills the space between functions or before loops. */
+/* Whether the instruction is only padding between functions or before loops. */
 static int is_padding(const char *text)
 {
 	return strstr(text, "nop") || strstr(text, "data16") || strstr(text, "xchg   %ax,%ax");
@@ -87,7 +87,10 @@ static void add(uint64_t at, const char *text, const char *source)
 	snprintf(i->source, sizeof i->source, "%.*s", (int)strcspn(source, " \n"), source);
 }
 
-/* A function is of lib/record when its first line is. What it has inlined may be of base. */
+/*
+ * A function belongs to lib/record if its first line does. Code that is inlined into it may come
+ * from lib/base.
+ */
 static void read_listing(FILE *f)
 {
 	char line[LINE_BYTES];
@@ -129,7 +132,7 @@ int code_load(void)
 	return n_code ? 0 : -ENOENT;
 }
 
-/* They are in order: what objdump lists is. */
+/* For bsearch(): objdump lists the instructions in ascending order of address. */
 static int compare(const void *key, const void *element)
 {
 	uint64_t at = *(const uint64_t *)key;
@@ -162,7 +165,7 @@ size_t code_count(void)
 	return n_code;
 }
 
-/* Whether the line that it comes from says so. */
+/* Whether the source line of the instruction is one of never_reached. */
 static int is_never_reached(const struct instruction *i)
 {
 	const char *colon = strrchr(i->source, ':');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instructions of lib/record in this very program, as objdump lists them, and which of them
- * were reached.
+ * The instructions of lib/record in this program, as objdump lists them, and a note for each that
+ * was reached.
  */
 #ifndef TESTS_CRASH_CODE_H
 #define TESTS_CRASH_CODE_H
@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 0, or that it cannot be done here: no objdump, or no debug information. */
+/* 0, or a negative errno: there is no objdump or no debug information here. */
 int code_load(void);
-/* Returns 1 when it is one of them. */
+/* Notes that the instruction at |pc| was reached. Returns 1 if it is one of lib/record. */
 int code_reach(uint64_t pc);
-/* Whether it is in this program at all, and not in a library. */
+/* Whether |pc| is in this program and not in a shared library. */
 int code_is_program(uint64_t pc);
 size_t code_count(void);
-/* How many were not reached; prints each with its line. */
+/* Prints each instruction that was not reached, with its source line, and returns their number. */
 size_t code_report(void);
 
 #endif

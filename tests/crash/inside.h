@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Other events in a recorded program, done by hand. (lib/record/guest.h cannot be included beside
- * <proftap/proftap.h>.)
+ * Changes the recording library's own state as other threads, forks and signal handlers would.
+ * (lib/record/guest.h cannot be included beside <proftap/proftap.h>.)
  */
 #ifndef TESTS_CRASH_INSIDE_H
 #define TESTS_CRASH_INSIDE_H
@@ -10,21 +10,27 @@
 
 /* enum arena_clock, of the next capture. */
 void inside_set_clock(uint32_t clock);
-/* The clock is read by the system call. */
+/* Makes the library read the clock by a system call. */
 void inside_use_system_calls(void);
-/* The calling thread has never recorded, and may be the next one in its ring's place. */
+/* Makes the calling thread one that has never recorded; it may be the next owner of its ring. */
 void inside_forget_thread(void);
-/* Leaves the state of a siglongjmp() out of a handler in the thread's first annotation; 0: not. */
+/*
+ * Leaves the state after a siglongjmp() out of a handler during the thread's first annotation. 0:
+ * resets that state.
+ */
 void inside_set_entering(uint32_t word);
-/* An annotation of the calling thread is at work, or none is any more. */
+/* Sets whether an annotation of the calling thread is in progress. */
 void inside_set_guard(int is_taken);
-/* Leaves the state of a followed forked child: its first annotation joins, and finds |word|. */
+/*
+ * Leaves the state of a forked child that is followed: its first annotation joins, and finds
+ * |word|.
+ */
 void inside_follow(uint32_t word);
 
-/* The function; C has a macro's inline one in its place. */
+/* The library's function. In C, a macro uses an inline version instead. */
 int inside_ask(int level);
 
-/* The addresses of the level word and of the arena's pointer, for writes from outside. */
+/* The addresses of the level word and of the arena's pointer, which a tracer writes. */
 uint32_t *inside_word(void);
 void *inside_page(void);
 #define INSIDE_PAGE_BYTES 4096u

@@ -23,7 +23,7 @@ static int is_now(int64_t at, int64_t act_start, int64_t now)
 	return at >= act_start && at <= now;
 }
 
-/* A row that was there has the times that it had; a new one has those of its act. */
+/* A row that existed before has its earlier times; a new one has times within its act. */
 static int has_right_times(
 	const struct picture_row *row, const struct picture *last, int64_t act_start, int64_t now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a picture that was taken within an act is one that may be seen there. */
+/* Decides whether a picture that was taken during an act shows an allowed state. */
 #ifndef TESTS_CRASH_JUDGE_H
 #define TESTS_CRASH_JUDGE_H
 
@@ -9,22 +9,22 @@
 
 #define JUDGE_MAX_ACTS 512
 
-/* Before each act, and after the last: from a run that nobody disturbs. */
+/* The pictures before each act and after the last one, from a run without disturbance. */
 extern struct picture judge_expected[JUDGE_MAX_ACTS + 1];
 
 /*
- * Whether it says what was there before the act |act|, or after it; for one of two parts, or in
- * between.
+ * Whether |p| shows the state before |act| or the state after it. For an act of two parts, a state
+ * in between is allowed, too.
  */
 int judge_allows(const struct picture *p, size_t act);
 
 /*
- * Whether |p|, which follows |last| in the same act, may be seen: its times are those it had, and
- * nothing goes that was there. Takes |p| over in place of |last|.
+ * Whether |p| may follow |last| in the same act: events keep their times, and none disappears.
+ * Moves |p| into |last|.
  */
 int judge_next(struct picture *p, struct picture *last, size_t act);
 
-/* For people. */
+/* Prints the picture that was judged wrong. */
 void judge_say(const struct picture *p, size_t act, size_t step);
 
 #endif

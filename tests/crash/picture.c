@@ -126,7 +126,7 @@ static void assemble(struct picture *p, struct drain *drain, const struct pictur
 	timeline_deinit(&timeline);
 }
 
-/* The drain takes what it has read out of the rings; here nobody is to notice. */
+/* Drains the rings and then restores their tails, so that the program does not notice the drain. */
 static void drain_and_put_back(struct drain *drain)
 {
 	uint64_t tails[FIXTURE_RINGS];
@@ -187,7 +187,7 @@ static int has(const struct picture *p, const char *text)
 }
 
 /*
- * Whether the text is a loss counter: losses are counted between the records, and their number
+ * Whether the text is a loss counter. Losses are counted between the records, and their number
  * changes.
  */
 static int is_count(const char *text)

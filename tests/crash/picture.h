@@ -11,7 +11,7 @@
 
 #include "lib/wire/arena.h"
 
-/* An event with all that it says, or a count of what was lost. */
+/* An event with all of its data, or a count of losses. */
 struct picture_row {
 	char *text;
 	int64_t start; /* ticks since the capture's start */
@@ -28,21 +28,21 @@ struct picture {
 struct picture_capture {
 	uint32_t word;
 	uint64_t start_ticks;
-	uint64_t lost_no_ring; /* before it */
+	uint64_t lost_no_ring; /* lost before the capture */
 	uint64_t tail[ARENA_MAX_RINGS];
 };
 
-/* At |now_ticks|. The recorded process is |pid|. */
+/* Takes the picture as at |now_ticks|. The recorded process is |pid|. */
 void picture_take(
 	struct picture *p, const struct picture_capture *capture, int32_t pid, uint64_t now_ticks);
 void picture_free(struct picture *p);
 
-/* Whether they say the same, but for times. */
+/* Whether both have the same rows, apart from times. */
 int picture_is_same(const struct picture *a, const struct picture *b);
-/* Whether it has nothing that neither of the two has, and all that both have. */
+/* Whether |p| has every row that both others have, and no row that neither of them has. */
 int picture_is_between(
 	const struct picture *p, const struct picture *before, const struct picture *after);
-/* For people. */
+/* Prints the rows, for the report of a failed test. */
 void picture_print(const struct picture *p, const char *title);
 
 #endif

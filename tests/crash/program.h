@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program that plays the script, under ptrace: it stops before each act, and is stepped through
- * some.
+ * The program that plays the script, under ptrace: it stops before each act, and some acts are
+ * single-stepped.
  */
 #ifndef TESTS_CRASH_PROGRAM_H
 #define TESTS_CRASH_PROGRAM_H
@@ -11,19 +11,22 @@
 
 #include "tests/crash/script.h"
 
-/* NULL, or why nothing can be stepped here. */
+/* The reason why no program can be stepped here; NULL: one can. */
 const char *program_why_not(void);
 
-/* A new one, stopped before act |first|, of which |other| takes the place, if it is not NULL. */
+/* Starts a new program, which stops before act |first|. |other|, if not NULL, replaces that act. */
 pid_t program_start(size_t first, const struct act *other);
-/* From before an act to before the next one. */
+/* Continues from before an act to before the next one. */
 void program_play(pid_t pid);
-/* One instruction. Returns 0 when the act is done: then it is stopped before the next one. */
+/*
+ * Steps one instruction. Returns 0 when the act is over and the program is stopped before the next
+ * one.
+ */
 int program_step(pid_t pid, size_t act);
 uint64_t program_get_pc(pid_t pid);
-/* Writes |n| bytes of zeros to where |at| is in it. */
+/* Writes |n| zero bytes to the address |at| of the program. */
 void program_clear(pid_t pid, void *at, size_t n);
-/* The same of |value|, with the four bytes behind it as they are. */
+/* Writes |value| to |at|, and leaves the four bytes after it unchanged. */
 void program_write(pid_t pid, void *at, uint32_t value);
 void program_kill(pid_t pid);
 

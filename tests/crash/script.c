@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In which order what is done; see script.h. */
+/* The order of the acts; see script.h. */
 #include "tests/crash/script.h"
 
 #include "tests/crash/acts.h"
@@ -8,8 +8,8 @@
 #define LOUD 0
 
 /*
- * Once for each of the two ways that annotations take: lib/record/fast_path.h, slow_path.h. Without
- * a last comma.
+ * The acts that run once for each of the two ways of an annotation: lib/record/fast_path.h and
+ * slow_path.h. Without a last comma.
  */
 /* clang-format off */
 #define ACTS_IN_A_FULL_RING \
@@ -68,7 +68,7 @@
 	{"goes on", act_go_on, ACT_QUIET}, \
 	{"end of what was late", act_end, LOUD}
 
-/* The last ones of a capture: it began before its spans. */
+/* The last acts of a capture, which began before its spans did. */
 #define ACTS_OF_AGED \
 	{"old span", act_begin, ACT_QUIET}, \
 	{"grows old", act_grow_old, ACT_QUIET}, \

@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 enum act_flags {
-	ACT_QUIET = 1, /* prepares: nobody looks at what is in between */
+	ACT_QUIET = 1, /* prepares: states during it are not judged */
 	ACT_TWO_PARTS = 2, /* more than one thing changes, one after the other */
-	ACT_AGED = 4, /* the span's times were made up */
+	ACT_AGED = 4, /* the span's times are invented */
 	ACT_DISTURBED =
-		8, /* is also tried with a capture that ends, and a fork, at each instruction */
+		8, /* also tried with the capture's end, and with a fork, at each instruction */
 };
 
 struct act {
@@ -24,7 +24,7 @@ struct act {
 
 extern const struct act script[];
 extern const size_t script_length;
-/* One that tears its record. */
+/* An act that leaves a torn record, to show that the test detects one. */
 extern const struct act careless_act;
 
 #endif

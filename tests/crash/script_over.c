@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The script of a program under a flight recorder: entries of each kind that reach a boundary, and
- * that cross one.
+ * The script of a program under a flight recorder: entries of each kind that end at a boundary
+ * between segments, and that cross one.
  */
 #include "tests/crash/acts.h"
 #include "tests/crash/script.h"
@@ -13,7 +13,10 @@ static void nothing(void)
 {
 }
 
-/* One entry at least, so that the boundary is one that was not come to. */
+/*
+ * Fills the ring to |left| slots before the next boundary. Writes one entry at least, so that it
+ * does not stay at the boundary where it began.
+ */
 static void come_to(uint32_t left)
 {
 	do
@@ -31,7 +34,7 @@ static void come_before(void)
 	come_to(1);
 }
 
-/* Less than a lap, so that whoever looks afterwards can see all of it. */
+/* Writes less than a lap, so that a picture taken afterwards has all of the test's entries. */
 static void fill_half(void)
 {
 	for (uint32_t i = 0; i < FIXTURE_SLOTS / 2; i++)
@@ -111,7 +114,7 @@ static void start_by_monotonic(void)
 	ACTS_OF_MODES
 /* clang-format on */
 
-/* Once for each of the two ways that annotations take. */
+/* The acts that run once for each of the two ways of an annotation. */
 const struct act script[] = {
 	{"make long text", act_make_long_text, ACT_QUIET},
 	ACTS_FROM(start_by_ticks),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory that both processes share; see stage.h. */
+/* The memory that is shared by the stepped program and the test; see stage.h. */
 #include "tests/crash/stage.h"
 
 #include <check.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that is killed between any two instructions of an annotation: what the server delivers
- * is what it would have delivered before that annotation, or after it. Nothing is torn, nothing
- * invented, nothing older lost.
- *
- * The program is stepped, and at each stop its rings are read: what it shares with the server
- * survives it as it is. At some of the stops it is killed.
+ * Tests a program that is killed between any two instructions of an annotation: the server delivers
+ * what it would have delivered before that annotation or after it. No record is torn or invented,
+ * and no older one is lost. The program is single-stepped, and its rings are read at each stop,
+ * because the memory that it shares with the server survives it unchanged. At some of the stops it
+ * is really killed.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -23,12 +22,13 @@
 
 #define N_KILLS 150
 /*
- * Guards against what does not come: a text without room (five), a thread whose ring is gone right
- * after it was found, a span without a frame or a long duration where those are written.
+ * Checks for cases that do not occur here: a text without room (five), a thread whose ring
+ * disappears right after it was found, a span without a frame or a long duration where those are
+ * written.
  */
 #define N_NEVER_REACHED 11
 #define STEP_LIMIT 20000
-/* Only some steps of a long act are disturbed. */
+/* The number of steps of a long act that are disturbed. */
 #define STEPS_DISTURBED 80
 
 static size_t n_steps[JUDGE_MAX_ACTS];
@@ -58,18 +58,15 @@ static void expect_all(void)
 /* --- stepping -------------------------------------------------------------------------------- */
 
 /*
- * Whether what the rings hold may have changed since the last stop: the instruction at |pc| was one
- * of lib/record, or one of the C library on its behalf.
+ * Whether the contents of the rings may have changed since the last stop: the instruction at |pc|
+ * belongs to lib/record, or to the C library on its behalf.
  */
 static int may_have_stored(uint64_t pc, int is_ours, int is_inside)
 {
 	return is_ours || (is_inside && !code_is_program(pc));
 }
 
-/*
- * Through |act|, from before it to before the next one. Returns how many stops showed what is
- * wrong.
- */
+/* Steps from before |act| to before the next one. Returns how many stops showed a wrong picture. */
 static size_t step_through(pid_t pid, size_t act, size_t *n_stops)
 {
 	struct picture last;
@@ -123,21 +120,24 @@ static void end_capture(pid_t pid)
 	program_clear(pid, inside_word(), sizeof(long));
 }
 
-/* A signal handler forks; the child comes back into the annotation, and its page is empty. */
+/*
+ * As if a signal handler had forked during the annotation: the child returns into it, and its page
+ * is wiped.
+ */
 static void fork_away(pid_t pid)
 {
 	program_clear(pid, inside_page(), INSIDE_PAGE_BYTES);
 }
 
-/* A capture begins over a flight recorder: the recording goes on. */
+/* Begins a capture over a flight recorder: the recording continues. */
 static void change_level(pid_t pid)
 {
 	program_write(pid, inside_word(), stage->capture.word ^ 1);
 }
 
 /*
- * Steps |act| to its end. At its |n|th instruction of lib/record, if there are so many, |disturb|
- * happens.
+ * Steps |act| to its end. Calls |disturb| at the |n|th instruction of lib/record. Returns whether
+ * the act has that many.
  */
 static int step_disturbed(pid_t pid, size_t act, size_t n, void (*disturb)(pid_t))
 {
@@ -154,7 +154,7 @@ static int step_disturbed(pid_t pid, size_t act, size_t n, void (*disturb)(pid_t
 	return is_disturbed;
 }
 
-/* 0 when it was not disturbed. */
+/* Returns 0 if the act has fewer than |n| instructions of lib/record. */
 static int disturb_at(size_t n, size_t act, void (*disturb)(pid_t), size_t *n_wrong)
 {
 	pid_t pid = program_start(act, NULL);
@@ -191,7 +191,7 @@ static void disturb_all(void (*disturb)(pid_t), const char *what)
 
 /* --- being killed ---------------------------------------------------------------------------- */
 
-/* The |n|th of all stops: its act, and the step in it. */
+/* Finds the |n|th of all stops: its act, and the step within the act. */
 static size_t find_stop(size_t n, size_t *step)
 {
 	size_t act = 0;
@@ -272,8 +272,8 @@ static int has_row(const struct picture *p, const char *text)
 }
 
 /*
- * The expectation itself is checked: these texts are in it after the act of that name, and not
- * before.
+ * Rows that the expectation must have after the named act, and not before: this checks the
+ * expectation itself.
  */
 static const struct {
 	const char *act;
@@ -317,7 +317,7 @@ START_TEST(expectation_matches_the_acts_of_the_script)
 }
 END_TEST
 
-/* The head before the slots: were this not seen, nothing would be. */
+/* Publishes the head before the slots. If the test missed this, it could detect nothing. */
 START_TEST(a_record_that_is_torn_is_seen)
 {
 	size_t n_stops;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that is killed between any two instructions of an annotation while a flight recorder
- * runs: the picture of its ring holds the entries that it held before, but for the oldest segment,
- * or one more; each is as it was written, none is missing, and how many were overwritten is exact.
- * A span is open or has ended, and is never both, or neither.
+ * Tests a program that is killed between any two instructions of an annotation while a flight
+ * recorder runs. The picture of its ring holds the entries of before without the oldest segment, or
+ * one entry more. Each is as it was written, none is missing, and the number of overwritten entries
+ * is exact. A span is either open or ended, never both and never neither.
  */
 #include <check.h>
 #include <stdio.h>
@@ -20,16 +20,19 @@
 
 #define STEP_LIMIT 40000
 #define MAX_POSITIONS (1u << 18)
-/* At least so many are left when the oldest segment was given up: 15/16, less an entry. */
+/*
+ * The least number of slots that remain when the oldest segment was given up: 15/16 of the ring,
+ * less one entry.
+ */
 #define MIN_KEPT (FIXTURE_SLOTS / RING_SEGMENTS * (RING_SEGMENTS - 1) - RECORD_MAX_EXTRA)
 
-/* All that was ever written, by position. */
+/* Every slot that was ever written, by its position in the ring's count. */
 static struct slot written[MAX_POSITIONS];
-/* The number of entries before the one that begins there, + 1; 0: none begins. */
+/* 1 + the number of entries before the one that begins at the position; 0: none begins there. */
 static uint64_t ordinals[MAX_POSITIONS];
 static uint64_t n_entries; /* in the recording |word| */
 static uint32_t word;
-static uint64_t n_remembered; /* positions */
+static uint64_t n_remembered; /* how many positions are set */
 
 /* The state at a stop, or between two acts. */
 struct look {
@@ -42,7 +45,9 @@ struct look {
 	uint32_t n_open;
 };
 
-/* In an act: the first is from before it, and each other than the one before. */
+/*
+ * The looks during one act. The first is from before the act; each differs from the one before it.
+ */
 #define MAX_LOOKS 16
 static struct look looks[MAX_LOOKS];
 static size_t n_looks;
@@ -53,7 +58,7 @@ static void take(struct look *look)
 	struct thread_log log = {.tid = 0};
 	int r = ring_picture_take(&fixture.target, 0, stage->capture.word, &budget, &log);
 
-	/* In its first annotation the thread has not entered before the end of it. */
+	/* During its first annotation, the thread enters the recording only at the end. */
 	ck_assert(r == 0 || r == RING_PICTURE_NONE);
 	look->head = fixture_head(0);
 	look->ordinal = log.ordinal;
@@ -69,7 +74,9 @@ static void take(struct look *look)
 	free(log.open);
 }
 
-/* The thread stands still between two acts: what it has written since it did before. */
+/*
+ * Copies the slots that the thread has written since the last call. It is stopped between two acts.
+ */
 static void remember(void)
 {
 	uint64_t from = n_remembered;
@@ -108,7 +115,7 @@ static int is_same_open(const struct look *a, const struct look *b)
 }
 
 /*
- * Each slot as it was written, from an entry on of which it is said rightly how many were before.
+ * Whether each slot is as it was written, and the number of entries before the first one is right.
  */
 static int is_whole(const struct look *look)
 {
@@ -128,7 +135,10 @@ static int is_same(const struct look *a, const struct look *b)
 	       memcmp(a->slots, b->slots, a->n_slots * SLOT_BYTES) == 0 && is_same_open(a, b);
 }
 
-/* In an act that leads from |before| to |after|: the record and the stack change together. */
+/*
+ * Checks a look of an act that leads from |before| to |after|: the record and the stack change
+ * together.
+ */
 static int is_right(const struct look *look, const struct look *before, const struct look *after)
 {
 	if (!is_whole(look))
@@ -148,7 +158,7 @@ static void see(void)
 		n_looks++;
 }
 
-/* From before |act| to before the next one. Returns how many looks were wrong. */
+/* Judges the looks of |act|. Returns how many were wrong. */
 static size_t judge(size_t act)
 {
 	size_t n_wrong = 0;

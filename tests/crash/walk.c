@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Through the script; see walk.h. */
+/* Steps through the script; see walk.h. */
 #include "tests/crash/walk.h"
 
 #include <sched.h>
@@ -39,7 +39,7 @@ void walk_script(const struct walk *walk)
 	ck_assert_uint_eq(n_wrong, 0);
 }
 
-/* The program and who steps it take turns: that is twice as quick on one processor as on two. */
+/* The program and its tracer run alternately, which is twice as fast on one processor as on two. */
 static void stay_on_one_processor(void)
 {
 	int cpu = sched_getcpu();
@@ -59,7 +59,7 @@ int walk_main(const char *name, void (*add_tests)(TCase *tcase))
 
 	suite_add_tcase(suite, tcase);
 	tcase_add_checked_fixture(tcase, stage_open, stage_close);
-	tcase_set_timeout(tcase, 0); /* program_start() sees to what hangs */
+	tcase_set_timeout(tcase, 0); /* program_start() ends a program that hangs */
 	add_tests(tcase);
 	if (why_not) {
 		printf("1..0 # SKIP %s\n", why_not);

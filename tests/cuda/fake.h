@@ -19,21 +19,21 @@
 #include <stdint.h>
 
 enum fake_knob {
-	FAKE_VERSION, /* what cuptiGetVersion() says; 130001 */
-	FAKE_HAS_THREAD_BUFFERS, /* 1: a buffer a thread; 0: one for all */
+	FAKE_VERSION, /* the result of cuptiGetVersion(); 130001 */
+	FAKE_HAS_THREAD_BUFFERS, /* 1: a buffer for each thread; 0: one for all */
 	FAKE_HAS_WORKER, /* buffers come back on a thread of CUPTI's own */
-	FAKE_HOLDS_LOCK, /* over its callbacks for buffers, as the real one may */
+	FAKE_HOLDS_LOCK, /* during its callbacks for buffers, as the real one may */
 	FAKE_CORRELATION, /* of the last call */
-	FAKE_CLOCK_OFFSET_NS, /* its clock less CLOCK_REALTIME; signed */
-	FAKE_DROPPED, /* records that it will say it has dropped */
+	FAKE_CLOCK_OFFSET_NS, /* its clock minus CLOCK_REALTIME; signed */
+	FAKE_DROPPED, /* number of records to report as dropped */
 	FAKE_FLUSH_HANGS,
 	FAKE_FINALIZE_WAITS, /* for the program's next call */
-	FAKE_FORGETS_GRAPHS, /* what graphs execute gets the correlation of another call */
-	FAKE_POISONS_NAMES, /* once their buffer was read; 1 */
+	FAKE_FORGETS_GRAPHS, /* work of graphs gets the correlation of another call */
+	FAKE_POISONS_NAMES, /* after their buffer was read; 1 */
 	FAKE_CHECKS_ZEROES, /* 1 */
-	FAKE_ENDS_CALLS_LATE, /* EXIT comes also when nobody is subscribed any more */
-	FAKE_HAS_NO_SAMPLING, /* of counters: a virtual GPU */
-	FAKE_SAMPLES, /* how many there will be since the start */
+	FAKE_ENDS_CALLS_LATE, /* EXIT also comes when no client is subscribed any more */
+	FAKE_HAS_NO_SAMPLING, /* of counters, as on a virtual GPU */
+	FAKE_SAMPLES, /* number of samples since the start */
 	FAKE_SAMPLING_OVERFLOWS, /* once */
 	FAKE_KNOBS
 };
@@ -66,7 +66,7 @@ struct fake_record {
 	uint32_t to_device;
 	uint32_t graph;
 	uint64_t node;
-	uint32_t type; /* of a wait, an operation, an overhead */
+	uint32_t type; /* of a wait, an operation or an overhead */
 	uint32_t event;
 	uint32_t object_kind;
 	uint64_t address;
@@ -74,56 +74,62 @@ struct fake_record {
 	uint32_t flags;
 };
 
-/* The most that a record has, of all versions. */
+/* The size of the largest record of all versions. */
 #define FAKE_MAX_RECORD_BYTES 256u
 
 struct fake {
-	/* All as at first. Nobody may be in a call, nor record. */
+	/* Restores the initial state. No thread may be in a call or record. */
 	void (*reset)(void);
 	void (*set)(enum fake_knob knob, uint64_t value);
 	uint64_t (*get)(enum fake_knob knob);
 	/*
-	 * From the |nth| call on (1: the next one) |function| answers |result|; 0: it works again.
+	 * From its |nth| call on (1: the next one), |function| returns |result|; 0: it works again.
 	 */
 	void (*refuse)(const char *function, int result, int nth);
-	/* Another tool subscribes; NULL: it ends. */
+	/* Subscribes another tool, |holder|; NULL: that tool unsubscribes. */
 	void (*take_slot)(const char *holder);
-	/* Whatever is waited for goes on. */
+	/* Ends every wait of the fake. */
 	void (*release)(void);
 
-	/* A call of the program, on the calling thread. */
+	/* The program calls |function| on the calling thread. */
 	uint32_t (*call)(const char *function, const struct fake_record *work, size_t n);
-	/* The same in two steps; the first answers the correlation. */
+	/* The same in two steps; the first returns the correlation. */
 	uint32_t (*begin_call)(const char *function, void *parameters);
 	void (*end_call)(void);
-	void (*record)(const struct fake_record *r); /* by itself, of whatever kind */
-	/* Work from now on does not end until the device is let go. */
+	void (*record)(const struct fake_record *r); /* one record, of any kind */
+	/* Work that begins from now on does not end until let_device_go(). */
 	void (*hold_device)(void);
 	void (*let_device_go)(void);
-	/* A node is made, or cloned from |original|. */
+	/* Creates a node, or clones it from |original|. */
 	void (*make_node)(uint64_t node, uint64_t original);
-	/* Contexts of the program's own, from 3 on; 1 and 2 are the devices' primary ones. */
+	/*
+	 * Contexts that the program creates, from 3 on; 1 and 2 are the primary ones of the
+	 * devices.
+	 */
 	void (*make_context)(uint32_t context);
 	void (*destroy_context)(uint32_t context);
-	void (*die)(int result, const char *message); /* it ends itself, and says so */
+	void (*die)(int result, const char *message); /* CUPTI ends itself and reports it */
 
-	/* The calls that came. */
+	/* Facts about the calls that the fake got. */
 	int (*count)(const char *function);
-	int (*is_before)(const char *first, const char *second); /* the last call of each */
+	int (*is_before)(const char *first, const char *second); /* last call of each */
 	int (*is_enabled)(uint32_t kind);
 	int (*is_subscribed)(void);
-	int (*count_callbacks)(void); /* those that are enabled */
+	int (*count_callbacks)(void); /* number of enabled callbacks */
 	uint64_t (*get_attribute)(uint32_t attribute);
-	int (*count_buffers)(void); /* that it has, and nobody else */
-	void (*ask_for_buffer)(void); /* for the calling thread, though there is nothing to write */
-	void (*give_buffers_back)(void); /* all, whenever it is */
+	int (*count_buffers)(void); /* number of buffers that the fake has */
+	void (*ask_for_buffer)(void); /* for the calling thread, though nothing is to be written */
+	void (*give_buffers_back)(void); /* all of them, complete or not */
 
-	/* Bytes of a record as |version| has them: how many; 0: it knows no such kind. */
+	/*
+	 * Writes a record in the layout of |version|. Returns its size; 0: that version has no such
+	 * kind.
+	 */
 	size_t (*write)(uint32_t version, const struct fake_record *r, uint8_t *at);
 	uint64_t (*now_ns)(void);
 };
 
-/* By dlsym(). */
+/* The symbol that dlsym() finds. */
 #define FAKE_SYMBOL "fake_get"
 typedef const struct fake *(*fake_getter)(void);
 
@@ -134,7 +140,7 @@ typedef const struct fake *(*fake_getter)(void);
 #define FAKE_DRIVER_SYMBOL "fake_driver_set"
 enum fake_driver_knob {
 	FAKE_DRIVER_IS_INITIALIZED, /* 1: cuInit() was called */
-	FAKE_DRIVER_RESULT, /* of cuDeviceGetCount(), if not 0 */
+	FAKE_DRIVER_RESULT, /* result of cuDeviceGetCount(), if not 0 */
 	FAKE_DRIVER_VERSION, /* 13000 */
 	FAKE_DRIVER_DEVICES, /* 2 */
 	FAKE_DRIVER_KNOBS
@@ -145,7 +151,7 @@ typedef void (*fake_driver_setter)(enum fake_driver_knob knob, int value);
 typedef void (*fake_driver_synchronize)(void (*act)(uint32_t context));
 #define FAKE_DRIVER_CONTEXT_SYMBOL "fake_driver_set_context"
 typedef void (*fake_driver_context)(uint32_t context, int is_alive);
-/* CUPTI's: whether the calling thread is in a callback. */
+/* Set by CUPTI: whether the calling thread is in a callback. */
 #define FAKE_GUARD_SYMBOL "fake_driver_guard_by"
 typedef void (*fake_driver_guard)(int (*is_forbidden)(void));
 #define FAKE_DRIVER_STATE_SYMBOL "fake_driver_is_initialized"

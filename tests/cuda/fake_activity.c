@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake libcupti: the activity API, and what else it tells. */
+/* The fake libcupti: the activity API, and its queries about contexts and devices. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ void activity_reset(void)
 	for (uint32_t i = 0; i < N_ATTRIBUTES; i++)
 		attributes[i] = 0;
 	attributes[2] = 250;
-	attributes[15] = 1; /* not an attribute of CUPTI's: all questions are recorded, too */
+	attributes[15] = 1; /* not an attribute of CUPTI: here, every query is recorded, too */
 }
 
 void activity_end(void)
@@ -206,7 +206,7 @@ int cuptiGetDeviceId(void *context, uint32_t *device)
 }
 
 #ifndef FAKE_IS_OLD
-/* Two contexts, one on each device; the first one has a stream besides that which each has. */
+/* There are two contexts, one on each device. The first one has a second stream. */
 static void dump(uint32_t kind)
 {
 	static const struct fake_record records[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fake libcupti: buffers of the client's, one a thread or one for all, from the request until
- * they are complete. A record whose work has not ended on the device has no end, and its buffer is
- * not complete, unless somebody wants it by force.
+ * The fake libcupti: the client's buffers, one for each thread or one for all, from the request
+ * until they are complete. A record whose work has not ended on the device has no end time, and its
+ * buffer is not complete, except for a forced flush.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@ struct buffer {
 	size_t size;
 	size_t used;
 	int n_open; /* records without an end */
-	struct buffer *next; /* of those that nobody writes to any more */
+	struct buffer *next; /* of the buffers that are no longer written */
 };
 
-/* The place to which a thread writes; one for all threads, if they share it. */
+/* The place to which a thread writes. All threads have the same one if they share a buffer. */
 struct place {
 	struct buffer *buffer;
 	struct place *next;
@@ -31,9 +31,9 @@ struct open_record {
 	struct open_record *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* never over a callback */
-static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER; /* with FAKE_HOLDS_LOCK, over all */
-static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER; /* of writers to the buffer for all */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* never held during a callback */
+static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER; /* with FAKE_HOLDS_LOCK: all calls */
+static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER; /* of writers to the shared buffer */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static _Thread_local struct place *mine;
 static _Thread_local uint64_t era_of_mine; /* number of resets */
@@ -76,7 +76,7 @@ static void check_buffer(const uint8_t *at, size_t size)
 		broken("a buffer that is said to be zero, and is not");
 }
 
-/* NULL: refused. Without |lock|. */
+/* Returns NULL if the client refuses. The caller does not hold |lock|. */
 static struct buffer *ask_for_buffer(void)
 {
 	struct buffer *b;
@@ -100,7 +100,7 @@ static struct buffer *ask_for_buffer(void)
 	return b;
 }
 
-/* With |lock|. */
+/* The caller holds |lock|. */
 static void leave(struct place *place)
 {
 	struct buffer *b = place->buffer;
@@ -112,7 +112,7 @@ static void leave(struct place *place)
 	full = b;
 }
 
-/* With |lock|, which is let go meanwhile. 0: there is room. */
+/* The caller holds |lock|, which is released meanwhile. Returns 0 when there is room. */
 static int make_room(struct place *place, size_t bytes)
 {
 	struct buffer *b;
@@ -148,7 +148,7 @@ static void write(struct place *place, const struct fake_record *r)
 		note_open(b, at, r->end_ns);
 }
 
-/* A complete buffer, taken out of those that are full; NULL: there is none. With |lock|. */
+/* Takes a complete buffer from the full ones; NULL: there is none. The caller holds |lock|. */
 static struct buffer *take_complete(void)
 {
 	for (struct buffer **b = &full; *b; b = &(*b)->next)
@@ -162,7 +162,7 @@ static struct buffer *take_complete(void)
 	return NULL;
 }
 
-/* Without |lock|. */
+/* The caller does not hold |lock|. */
 static void deliver(struct buffer *b)
 {
 	enum inside before = inside_set(IN_COMPLETE);
@@ -212,7 +212,7 @@ static void *work(void *unused)
 	return unused;
 }
 
-/* Complete buffers go back, on this thread or on CUPTI's own. */
+/* Hands complete buffers back, on this thread or on CUPTI's own. */
 static void send_back(void)
 {
 	if (!knob(FAKE_HAS_WORKER)) {
@@ -387,7 +387,7 @@ static void end_worker(void)
 	worker_ends = 0;
 }
 
-/* In a child: nobody gives back what its parent has asked for. */
+/* In a forked child: drops all buffers, because the parent's requests are never answered here. */
 static void lose_all(void)
 {
 	places = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A libcuda.so.1 of a few devices, as far as a collector asks it. */
+/* A libcuda.so.1 with a few devices and those functions that a collector calls. */
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,9 +19,9 @@ static _Atomic int knobs[FAKE_DRIVER_KNOBS] = {
 	[FAKE_DRIVER_DEVICES] = 2,
 };
 static int (*_Atomic is_forbidden)(void);
-static _Atomic pid_t owner; /* who has initialised it */
+static _Atomic pid_t owner; /* the process that called cuInit() */
 
-/* The build hides what is not said to be seen. */
+/* The build hides all symbols that are not marked as visible. */
 #pragma GCC visibility push(default)
 void fake_driver_set(enum fake_driver_knob knob, int value);
 void fake_driver_guard_by(int (*guard)(void));
@@ -51,7 +51,7 @@ static _Atomic int n_retained;
 #define FIRST_OWN 3u
 #define N_CONTEXTS 64u
 static _Atomic int is_alive[N_CONTEXTS];
-static _Atomic int n_users[N_CONTEXTS]; /* who wait for it */
+static _Atomic int n_users[N_CONTEXTS]; /* numbers of threads that wait */
 
 /* Attributes with cuda.h's numbers; roughly those of an H100. */
 static const struct {
@@ -86,13 +86,13 @@ void fake_driver_guard_by(int (*guard)(void))
 	is_forbidden = guard;
 }
 
-/* A child that was forked must begin itself. */
+/* A forked child must initialise the driver again. */
 int fake_driver_is_initialized(void)
 {
 	return knobs[FAKE_DRIVER_IS_INITIALIZED] && owner == getpid();
 }
 
-/* Whoever calls CUDA from a callback hangs, now and then. */
+/* With the real driver, a call of CUDA from a callback sometimes hangs. */
 static int enter(const char *function)
 {
 	int (*guard)(void) = is_forbidden;
@@ -166,7 +166,7 @@ int cuDeviceGetUuid_v2(unsigned char uuid[16], int device)
 	return enter(__func__);
 }
 
-/* The first device's is active. */
+/* Only the first device's primary context is active. */
 int cuDevicePrimaryCtxGetState(int device, unsigned int *flags, int *is_active)
 {
 	*flags = 0;
@@ -194,7 +194,9 @@ static void broken(const char *what, uintptr_t context)
 	abort();
 }
 
-/* The program uses the first device; nobody the second one. */
+/*
+ * The program uses the first device. The second one has a context only while somebody retains it.
+ */
 static int is_there(uintptr_t context)
 {
 	if (context < FIRST_OWN)

@@ -34,29 +34,29 @@ void knobs_reset(void);
 __attribute__((noreturn, format(printf, 1, 2))) void broken(const char *format, ...);
 
 /*
- * At the beginning of each function: notes it, and answers what it is to fail with. Ends who has
- * forked since the reset.
+ * Called first by each function: records the call, and returns the error that the script wants.
+ * Ends the process if it was forked since the last reset.
  */
 int asked(const char *function);
-int is_forked(void); /* since the reset */
-void check_process(const char *function); /* of those that note nothing */
+int is_forked(void); /* since the last reset */
+void check_process(const char *function); /* for functions that are not recorded */
 void asked_fail(const char *function, int result, int nth);
 int asked_count(const char *function);
 int asked_is_before(const char *first, const char *second);
 void asked_reset(void);
 
-/* The calling thread is in a callback of the client's, of this kind. */
+/* The kind of the client's callback in which the calling thread is. */
 enum inside {
 	IN_NONE,
 	IN_CALLBACK,
 	IN_REQUEST,
 	IN_COMPLETE,
 };
-enum inside inside_set(enum inside next); /* answers what it was */
+enum inside inside_set(enum inside next); /* returns the state before */
 int inside_is_any(void);
 enum inside inside_get(void);
 
-/* Until somebody calls fake->release(). */
+/* Blocks until somebody calls fake->release(). */
 void wait_for_release(void);
 void release_all(void);
 
@@ -66,17 +66,17 @@ uint64_t now_ns(void);
 
 void subscriber_reset(void);
 /*
- * Kinds and buffers are the whole process's: ends it when |function| is asked by who was told that
- * another one has the place.
+ * Kinds and buffers belong to the whole process. Ends the process if |function| is called by a
+ * client whose subscription was refused because another tool has the place.
  */
 void subscriber_check_right(const char *function);
 void subscriber_take(const char *holder);
 int subscriber_is_there(void);
 int subscriber_count_callbacks(void);
 void subscriber_call(uint32_t domain, uint32_t callback, const void *information);
-/* The same, also when nobody is subscribed any more, if the knob says so. */
+/* The same, but also without a subscriber if FAKE_ENDS_CALLS_LATE is set. */
 void subscriber_call_late(uint32_t domain, uint32_t callback, const void *information);
-void subscriber_end(void); /* CUPTI ends itself, or is ended */
+void subscriber_end(void); /* CUPTI ends itself or is finalized */
 
 /* --- fake_activity.c: kinds, attributes, the records' way into buffers ---------------------- */
 
@@ -91,7 +91,7 @@ void buffers_reset(void);
 void buffers_register(request_function request, complete_function complete);
 void buffers_append(const struct fake_record *r);
 void buffers_flush(int is_forced);
-void buffers_ask(void); /* for one for the calling thread, though there is nothing to write */
+void buffers_ask(void); /* requests one for the calling thread, with nothing to write */
 void buffers_give_back(void); /* all that there are */
 void buffers_hold_device(void);
 void buffers_let_device_go(void);
@@ -103,9 +103,9 @@ size_t buffers_take_dropped(void);
 size_t record_write(uint32_t version, const struct fake_record *r, uint8_t *at);
 size_t record_stride(uint32_t version, uint32_t kind); /* 0: there is no such kind */
 void record_set_end(uint8_t *at,
-	uint64_t end_ns); /* of what record_write() wrote, of a kind that runs on the device */
+	uint64_t end_ns); /* for a record of record_write() whose kind runs on the device */
 int record_is_of_device(uint32_t kind);
-void record_reset(void); /* names that nobody has read are gone */
+void record_reset(void); /* frees all names that were not read */
 int record_next(uint8_t *buffer, size_t valid_bytes, void **record);
 
 /* --- fake_sampling.c: counters ------------------------------------------------------------- */
@@ -115,7 +115,7 @@ void sampling_reset(void);
 /* --- fake_mapped.c: the driver; nothing where there is none ---------------------------------- */
 
 int driver_is_initialized(void);
-void driver_guard(void); /* it is told when it must not be called */
+void driver_guard(void); /* registers the check for forbidden calls with the driver */
 void driver_set_context(uint32_t context, int is_alive);
 
 /* --- fake_program.c ------------------------------------------------------------------------ */

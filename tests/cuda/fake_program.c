@@ -45,7 +45,7 @@ struct notice_data {
 	const char *message;
 };
 
-/* A few of the real numbers; all others are of functions that a program calls without end. */
+/* A few of the real numbers. All others belong to functions that programs call very often. */
 static const struct {
 	uint32_t domain;
 	uint32_t callback;
@@ -64,7 +64,7 @@ static const struct {
 	{RUNTIME_API, 211, "cudaLaunchKernel_v7000"},
 };
 
-/* How many there are, by version. */
+/* The numbers of callbacks, by version. */
 static const struct {
 	uint32_t since;
 	uint32_t n;
@@ -121,7 +121,7 @@ static const char *find_function(const char *name, uint32_t *domain, uint32_t *c
 	broken("no function %s", name);
 }
 
-/* Past what 32 bits hold it begins again. */
+/* Numbers have 32 bits and wrap around. */
 static uint32_t next_correlation(void)
 {
 	uint32_t next = (uint32_t)knob(FAKE_CORRELATION) + 1;
@@ -142,7 +142,7 @@ static uint32_t begin_call_in(const char *function, void *parameters, uint32_t c
 	c->data.parameters = parameters;
 	c->data.context = (void *)(uintptr_t)context;
 	c->data.context_id = context;
-	/* A call of the driver inside one of the runtime is the same one. */
+	/* A driver call inside a runtime call has the same correlation. */
 	c->data.correlation = depth > 1 ? calls[depth - 2].data.correlation : next_correlation();
 	c->slot = UINT64_C(0xdeadbeefdeadbeef);
 	c->data.slot = &c->slot;
@@ -221,8 +221,8 @@ static void make_context(uint32_t context)
 }
 
 /*
- * Like the real one: the context's records are complete then, and the callback comes before it is
- * gone.
+ * As in the real library, the context's records are complete first, and the callback comes before
+ * the context is destroyed.
  */
 static void destroy_context(uint32_t context)
 {
@@ -253,7 +253,7 @@ static void reset(void)
 	driver_guard();
 }
 
-/* Whoever opens it without a script has one that works. */
+/* A program that opens the library without a script gets a working one. */
 __attribute__((constructor)) static void begin(void)
 {
 	reset();

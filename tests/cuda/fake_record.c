@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of records, as the versions of CUPTI have them: how long each kind is, and where its
- * fields are, which is the same in all. tests/interop has NVIDIA's library step over what is
- * written here.
+ * The bytes of records, as the versions of CUPTI lay them out: the length of each kind, and the
+ * offsets of its fields, which are the same in all versions. tests/interop has NVIDIA's library
+ * parse what is written here.
  */
 #include <pthread.h>
 #include <stddef.h>
@@ -248,7 +248,7 @@ static void write_graph(const struct fake_record *r, uint8_t *at)
 
 static const struct {
 	void (*write)(const struct fake_record *r, uint8_t *at);
-	size_t end_offset; /* of what runs on the device */
+	size_t end_offset; /* for records of device work */
 	size_t name_offset;
 } kinds[N_KINDS] = {
 	[1] = {write_copy, 24, 0},
@@ -277,7 +277,7 @@ struct kept_name {
 static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept_name *names;
 
-/* A name lies in memory of its own, as long as its record may be read. */
+/* The copy of a name is valid as long as its record may be read. */
 static const char *keep_name(const char *name)
 {
 	struct kept_name *kept;
@@ -341,7 +341,7 @@ void record_set_end(uint8_t *at, uint64_t end_ns)
 	put64(at, kinds[kind].end_offset, end_ns);
 }
 
-/* A later read of the buffer gets nonsense; under a sanitizer it fails. */
+/* Overwrites the name, so that a later read gets nonsense, and fails under a sanitizer. */
 static void poison(uint8_t *at, uint32_t kind)
 {
 	char *name;

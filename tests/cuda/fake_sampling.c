@@ -178,7 +178,7 @@ int cuptiPmSamplingGetCounterDataInfo(struct info *p);
 int cuptiPmSamplingCounterDataGetSampleInfo(struct sample *p);
 #pragma GCC visibility pop
 
-/* A newer size is refused by an older library. */
+/* An older library refuses a newer size. */
 static int ask(const char *function, const struct head *p, size_t size)
 {
 	int result = asked(function);

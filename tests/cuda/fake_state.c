@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake libcupti: its knobs, what was asked of it, and where its threads are. */
+/*
+ * The fake libcupti: its knobs, the calls that it got, and the callbacks in which its threads are.
+ */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -16,7 +18,7 @@
 struct function {
 	const char *name;
 	int n;
-	int last; /* number of the last question */
+	int last; /* number of the last call */
 	int result;
 	int failing_from; /* |n| with which it begins to fail; 0: it does not */
 };
@@ -28,7 +30,7 @@ static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
 static struct function functions[MAX_FUNCTIONS];
 static int n_questions;
 static int n_releases;
-static pid_t owner; /* a child that was forked has nothing of it */
+static pid_t owner; /* a forked child has none of its state */
 
 uint64_t knob(enum fake_knob k)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake libcupti: the one place for a subscriber, and what is called for it. */
+/* The fake libcupti: the only subscriber, and the callbacks that it gets. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stands for libproftap and the program; see host.h. */
+/* Plays the parts of libproftap and of the program; see host.h. */
 #include "tests/cuda/host.h"
 
 #include <check.h>

@@ -40,7 +40,7 @@ static int initialize_cuda(const char *path)
 	return 0;
 }
 
-/* NULL: nobody has opened it yet. */
+/* Returns NULL if no process has opened it yet. */
 static const struct fake *find_fake(void)
 {
 	static const struct fake *fake;
@@ -85,7 +85,7 @@ static void print(const char *word)
 	fflush(stdout);
 }
 
-/* Its device is its parent's; but it may call CUDA all the same. */
+/* A fork shares its parent's device and may not use it; this child calls CUDA nevertheless. */
 static void step_in_child(void)
 {
 	PTAP_SPAN("layer");
@@ -132,7 +132,7 @@ static void turn_tool(void)
 	print(has_place ? "taken" : "free");
 }
 
-/* 0: it is to end. */
+/* Returns 0 when the program is to end. */
 static int obey(void)
 {
 	char letter = 'x';

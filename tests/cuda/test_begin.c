@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests obstacles to the begin of a capture: each is explained with a remedy, and harms nothing.
- * The CUPTI is a fake.
+ * Tests obstacles to the start of a capture: each is explained with a remedy, and does no harm.
+ * CUPTI is a fake.
  */
 #include <check.h>
 #include <errno.h>
@@ -172,7 +172,7 @@ START_TEST(a_failure_in_the_middle_is_undone)
 }
 END_TEST
 
-/* Kinds are the whole process's. */
+/* Kinds are enabled for the whole process, so the records of another user of CUPTI come, too. */
 START_TEST(failed_start_discards_records_of_other_users)
 {
 	struct fake_record work[] = {host_kernel("theirs"), {.kind = 9, .context = 1}};
@@ -199,7 +199,10 @@ START_TEST(a_kind_that_is_refused_is_a_warning)
 {
 	struct fake_record kernel = host_kernel("k");
 
-	/* Kernels, copies, copies between devices, then memory that is filled. */
+	/*
+	 * The kinds in this order: kernels, copies, copies between devices, then memory that is
+	 * set.
+	 */
 	host.fake->refuse("cuptiActivityEnable", 14, 4);
 	host_begin();
 	host.fake->refuse("cuptiActivityEnable", 0, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers: of threads, of all, when they are all in use, and when they come back at the wrong time.
- * On a fake CUPTI.
+ * Tests buffers: one per thread or one for all, when all are in use, and when they come back at the
+ * wrong time. CUPTI is a fake.
  */
 #include <check.h>
 #include <errno.h>
@@ -88,7 +88,7 @@ START_TEST(a_refusal_is_counted)
 	ck_assert_uint_gt(host_lost(PTAP_DEVICE_LOSS_DROPPED), 0);
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL) + host_lost(PTAP_DEVICE_LOSS_DROPPED),
 		2 * N_KERNELS);
-	/* The server says it. */
+	/* The server reports the loss; the collector does not warn. */
 	ck_assert_str_eq(host.warnings, "");
 }
 END_TEST
@@ -121,7 +121,7 @@ START_TEST(a_version_that_needs_buffers_is_not_refused)
 	host_begin();
 	launch(2 * N_KERNELS);
 	host_end();
-	/* Small ones were there besides. */
+	/* The small buffers were in use as well, so nothing is lost. */
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 2 * N_KERNELS);
 }
 END_TEST
@@ -149,7 +149,7 @@ START_TEST(records_dropped_by_cupti_are_counted)
 }
 END_TEST
 
-/* This thread has one already, for the streams that there were. */
+/* This thread already has a buffer, for the records of the streams that exist. */
 static void *ask(void *unused)
 {
 	host.fake->ask_for_buffer();
@@ -248,7 +248,7 @@ START_TEST(names_without_room_are_counted_by_kind)
 {
 	struct fake_record kernel = host_kernel("first");
 
-	/* Names of two devices count, too. None of these is an annotation. */
+	/* The names of the two devices count, too. None of these names is an annotation. */
 	host.max_names = 3;
 	host_set_option("gpu_max_annotation_strings=1");
 	host_begin();

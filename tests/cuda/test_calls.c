@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls into CUDA as spans, nodes of graphs, and what becomes of them around the beginning and the
- * end. On a fake CUPTI.
+ * Tests calls into CUDA as spans, nodes of graphs, and both at the begin and the end of a capture.
+ * CUPTI is a fake.
  */
 #include <check.h>
 #include <pthread.h>
@@ -42,7 +42,7 @@ START_TEST(all_calls_are_there_on_request)
 	host_end();
 	ck_assert_uint_eq(host.n_calls, 2);
 	ck_assert_str_eq(host_name(host.calls[0].name), "cudaLaunchKernel_v7000");
-	/* Both have one correlation; the kernel is joined with the inner one. */
+	/* Both calls have one correlation; the kernel is joined to the inner one. */
 	ck_assert_uint_eq(host.calls[0].correlation, 0);
 	ck_assert_uint_eq(host.calls[1].correlation, host_get(PTAP_DEVICE_KERNEL, 0)->correlation);
 	ck_assert_int_eq(host.fake->count_callbacks(), 0);
@@ -134,7 +134,7 @@ START_TEST(a_call_is_of_the_device_of_its_context)
 	host_end();
 	ck_assert_uint_eq(host.calls[1].device, 1);
 	ck_assert_uint_eq(host.calls[1].context, 2);
-	/* Asked for once. */
+	/* The collector queries it once. */
 	ck_assert_int_le(host.fake->count("cuptiGetDeviceId"), 1);
 }
 END_TEST
@@ -174,7 +174,7 @@ START_TEST(nodes_are_noted_where_they_are_made)
 }
 END_TEST
 
-/* Launches run ahead of the device: the kernels of all of them come after the last one. */
+/* Launches run ahead of the device: all kernels come after the last launch. */
 static void launch_ahead(uint32_t n, struct fake_record *node)
 {
 	for (uint32_t i = 0; i < n; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contexts: the program's own beside those of devices, destroyed while they are recorded or waited
- * for. On a fake CUPTI.
+ * Tests contexts: those that the program creates beside those of the devices, destroyed while they
+ * are recorded or waited for. CUPTI is a fake.
  */
 #include <check.h>
 #include <pthread.h>
@@ -13,10 +13,10 @@
 
 #include "tests/cuda/host.h"
 
-/* The program's own. */
+/* A context that the program creates. */
 #define OWN 3u
 
-static _Atomic uint32_t awaited; /* contexts, a bit each */
+static _Atomic uint32_t awaited; /* one bit for each context */
 static sem_t is_waiting;
 static sem_t may_end;
 
@@ -26,7 +26,7 @@ static void note_and_end(uint32_t context)
 	host.fake->let_device_go();
 }
 
-/* Work of that context ends when it is said. */
+/* Work of this context ends only when the test allows it. */
 static void hold_own(uint32_t context)
 {
 	awaited |= 1u << context;
@@ -100,7 +100,7 @@ START_TEST(contexts_of_the_programs_own_are_waited_for)
 }
 END_TEST
 
-/* One of which the next capture knows nothing is none of its. */
+/* A capture waits only for the contexts in which work was launched during it. */
 START_TEST(each_capture_knows_its_own)
 {
 	host_set_option("ptap_cuda_sync_at_stop=true");
@@ -130,7 +130,7 @@ static void *destroy(void *unused)
 	return unused;
 }
 
-/* The fake's driver ends the process when it is destroyed nevertheless. */
+/* The fake driver ends the process if the context is destroyed while it is waited for. */
 START_TEST(a_context_that_is_waited_for_is_not_destroyed)
 {
 	pthread_t collector;
@@ -145,7 +145,7 @@ START_TEST(a_context_that_is_waited_for_is_not_destroyed)
 	ck_assert_int_eq(pthread_create(&program, NULL, destroy, NULL), 0);
 	while (!is_destroying)
 		usleep(1000);
-	/* If it were not held up, it would be gone by now. */
+	/* Without a wait in destroy_context(), the context would be gone after this time. */
 	usleep(20000);
 	sem_post(&may_end);
 	pthread_join(program, NULL);
@@ -173,7 +173,7 @@ START_TEST(a_kernel_that_never_ends_holds_nobody_up)
 	ck_assert_int_eq(host_stop_within(100), 0);
 	sem_wait(&is_waiting);
 	check_late();
-	/* The others are not held, either. */
+	/* Other contexts can be destroyed meanwhile. */
 	host.fake->destroy_context(OWN);
 	host_drain();
 	host_close();
@@ -186,9 +186,9 @@ START_TEST(a_kernel_that_never_ends_holds_nobody_up)
 	host_end();
 	check_late();
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
-	/* It is not waited for once more. */
+	/* The next capture does not wait for it again. */
 	ck_assert_int_ne(sem_trywait(&is_waiting), 0);
-	/* It ends after all: the next one waits as ever. */
+	/* After the wait has ended, the next capture waits as usual. */
 	host.at_synchronize(note_and_end);
 	sem_post(&may_end);
 	for (int i = 0; i < 1000 && !awaited; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters of the hardware: which are sampled, what comes of the samples, and what is in the way.
- * On a fake CUPTI.
+ * Tests hardware counters: which are sampled, what their samples become, and obstacles. CUPTI is a
+ * fake.
  */
 #include <check.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ START_TEST(samples_are_counters)
 	ck_assert_uint_eq(counter->device, 0);
 	host.fake->set(FAKE_SAMPLES, 9);
 	host_end();
-	/* The samples of the last moment are there, too. */
+	/* The last samples before the stop are there, too. */
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_COUNTER), 8 * 2);
 	ck_assert_str_eq(host.warnings, "");
 	ck_assert(host.fake->is_before("cuptiActivityFlushAll", "cuptiPmSamplingDisable"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the remains of a capture in CUPTI, and in the program: few, none on request, or only its
- * subscription. The CUPTI is a fake.
+ * Tests what a capture leaves behind in CUPTI and in the program: little, nothing on request, or
+ * only its subscription. CUPTI is a fake.
  */
 #include <check.h>
 #include <pthread.h>
@@ -34,7 +34,7 @@ static void *end_and_say(void *unused)
 	return unused;
 }
 
-/* CUPTI may wait for the program's next call. The trace was handed on before. */
+/* CUPTI may wait for the program's next call. The trace is handed on before that. */
 START_TEST(finalizing_waits_for_the_program_and_not_it_for_that)
 {
 	struct fake_record kernel = host_kernel("k");
@@ -61,7 +61,7 @@ START_TEST(finalizing_waits_for_the_program_and_not_it_for_that)
 }
 END_TEST
 
-/* In a process of its own: exit() waits a second for it, not for good. */
+/* Runs in its own process: exit() waits a second for the finalization, not for ever. */
 static void exit_while_it_finalizes(void)
 {
 	pthread_t collector;
@@ -120,7 +120,7 @@ START_TEST(versions_that_hang_go_on_recording_kernels)
 	host_begin();
 	host_end();
 	ck_assert(host.fake->is_enabled(10));
-	/* Into buffers that nobody reads, and of which none is lost. */
+	/* These records went into buffers that nobody reads; no buffer is lost. */
 	for (int i = 0; i < 20000; i++)
 		host.fake->record(&kernel);
 	host.fake->give_buffers_back();

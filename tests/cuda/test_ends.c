@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ends that are no ordinary ones: CUPTI's own, the program's, a flush that does not come back, a
- * fork. On a fake CUPTI.
+ * Tests unusual ends: CUPTI ends itself, the program ends, a flush does not return, a fork. CUPTI
+ * is a fake.
  */
 #include <check.h>
 #include <errno.h>
@@ -55,7 +55,7 @@ static void *stop_and_say(void *unused)
 	return unused;
 }
 
-/* The program's progress meanwhile counts: libproftap gives the thread up after two seconds. */
+/* The program must go on meanwhile: libproftap gives the thread up after two seconds. */
 START_TEST(a_flush_that_does_not_come_back_holds_no_program_up)
 {
 	struct fake_record kernel = host_kernel("k");
@@ -87,8 +87,8 @@ static void *poll_until_over(void *unused)
 }
 
 /*
- * In a process of its own, which ends by exit(): 0 when its last record was handed on before CUPTI
- * may not be asked any more.
+ * Runs in its own process, and exits with 0 if the last record was handed on before the time from
+ * which CUPTI may not be called any more.
  */
 static int exit_in_the_middle(void)
 {
@@ -116,7 +116,7 @@ START_TEST(a_program_that_exits_hands_its_last_records_on)
 	pid_t child = fork();
 
 	if (!child) {
-		/* Before the collector's, so it runs after it. */
+		/* Registered before the collector's handler, so it runs after that. */
 		atexit(look_after_exit);
 		host_be_forked();
 		exit_in_the_middle();
@@ -135,7 +135,7 @@ START_TEST(the_clock_is_set_in_the_middle)
 	host.fake->set(FAKE_CLOCK_OFFSET_NS, 3600000000000);
 	host.fake->call("cuLaunchKernel", &kernel, 1);
 	host_end();
-	/* The anchors show it to the reader who joins them. */
+	/* The difference is in the anchors, for the reader that joins them. */
 	moved = (int64_t)(host_get(PTAP_DEVICE_ANCHOR, 1)->start_ns -
 			  host_get(PTAP_DEVICE_ANCHOR, 0)->start_ns) -
 		(int64_t)(host_get(PTAP_DEVICE_ANCHOR, 1)->end_ns -

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules of the fakes: whoever breaks one is ended, or no other test here would mean anything.
+ * Tests the rules of the fakes: a client that breaks one is ended. Without this, the other tests
+ * here would prove nothing.
  */
 #include <check.h>
 #include <signal.h>
@@ -20,7 +21,7 @@
 
 static void *subscriber;
 
-/* A function of CUPTI's, or of the driver's, by its name: as its client has it. */
+/* Sets |*function| to the function |name| of the library, as its client finds it. */
 static void find(const char *library, const char *name, void *function)
 {
 	char path[512];

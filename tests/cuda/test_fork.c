@@ -16,8 +16,8 @@ static int is_child;
 #include <sanitizer/lsan_interface.h>
 
 /*
- * Children leave alone what their parents had allocated: those who used it are not there to say
- * that they are done.
+ * Turns the leak check off in children: they do not have the threads that would free what their
+ * parents have allocated.
  */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void)
 {
@@ -25,7 +25,10 @@ __attribute__((visibility("default"))) int __lsan_is_turned_off(void)
 }
 #endif
 
-/* The fakes end it when it asks CUPTI anything; and so does exit(), which hands nothing on. */
+/*
+ * The fakes end the child with an error if it calls CUPTI. It ends by exit(), whose handlers must
+ * hand nothing on, either.
+ */
 static void be_a_child(void)
 {
 	uint32_t n_calls = host.n_calls;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A CUPTI of CUDA 11.8, which lacks each function that not all have: it records what it can. On a
- * fake CUPTI.
+ * Tests a CUPTI of CUDA 11.8, which lacks every function that is newer: it records what it can.
+ * CUPTI is a fake.
  */
 #include <check.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of each kind, of each version, and such as make no sense. On a fake CUPTI. */
+/* Tests records of each kind and each version, and invalid ones. CUPTI is a fake. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +191,7 @@ START_TEST(names_are_read_before_they_are_gone)
 	host.fake->call("cuLaunchKernel", &kernel, 1);
 	host_end();
 	ck_assert_ptr_nonnull(host_find_name(PTAP_DEVICE_KERNEL, "gone soon"));
-	/* The devices, the call, the kernel: none of them twice. */
+	/* The names of two devices, the call and the kernel, each interned once. */
 	ck_assert_uint_eq(host.n_names, 4);
 }
 END_TEST

@@ -48,7 +48,9 @@ static void make_cupti(const char *name)
 	libraries_copy(LIBRARIES_CUPTI, under_root(name, path));
 }
 
-/* A library of CUDA's that the program has loaded, of which nothing but its name matters. */
+/*
+ * A file with the name of a CUDA library, as if the program had loaded it; only the name matters.
+ */
 static void load_cuda(const char *name)
 {
 	char path[512];
@@ -127,7 +129,7 @@ START_TEST(library_beside_cuda_is_found)
 }
 END_TEST
 
-/* The driver tells which CUDA, where no library does. */
+/* Where no library shows the version of CUDA, the driver does. */
 START_TEST(library_for_the_drivers_cuda_comes_first)
 {
 	load_cuda("lib/libcublas.so.99");
@@ -143,7 +145,10 @@ static void check_said(const char *words)
 	ck_assert_msg(strstr(host.why, words) != NULL, "\"%s\" is not in: %s", words, host.why);
 }
 
-/* Is there one on this machine, it is found; asked in a process of its own, where it stays. */
+/*
+ * Whether this machine has a real CUPTI, which the search would find. It runs in its own process,
+ * because the library stays loaded there.
+ */
 static int machine_has_one(void)
 {
 	return dlopen("libcupti.so.13", RTLD_LAZY) || dlopen("libcupti.so.12", RTLD_LAZY) ||
@@ -159,7 +164,7 @@ static const struct {
 	{"nvidia/cu13/lib", "libcudart.so.13", "pip install nvidia-cuda-cupti"},
 	{"nvidia/cuda_runtime/lib", "libcudart.so.12", "pip install nvidia-cuda-cupti-cu12"},
 	{"nvidia/cuda_runtime/lib", "libcudart.so.11.0", "pip install nvidia-cuda-cupti-cu11"},
-	/* No wheel is looked in; so it must be named. */
+	/* The search does not look for wheels here, so the message names the variable. */
 	{"cuda/lib64", "libcudart.so.13",
 		"install cuda-cupti of the CUDA 13 toolkit, or pip install nvidia-cuda-cupti and start the "
 		"program with PROFTAP_CUPTI=/path/to/libcupti.so"},
@@ -213,7 +218,7 @@ START_TEST(one_that_is_there_and_does_not_open_is_said)
 }
 END_TEST
 
-/* Copied by somebody, without what belongs to it: counters are missing, and nothing else. */
+/* A CUPTI that was copied without the library beside it: only the counters are missing. */
 START_TEST(counters_need_a_second_library_beside_it)
 {
 	struct fake_record kernel = host_kernel("k");

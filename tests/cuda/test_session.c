@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A capture of a CUDA program, from its first step to its last, on a fake CUPTI. */
+/* Tests a capture of a CUDA program, from its first step to its last. CUPTI is a fake. */
 #include <check.h>
 #include <errno.h>
 #include <malloc.h>
@@ -144,10 +144,7 @@ static int count_lines(const char *path)
 	return n;
 }
 
-/*
- * A thread that has not quite ended has a stack; less than a few bytes for each capture is
- * nobody's.
- */
+/* Allows a few bytes for each capture, and one stack of a thread that has not quite ended. */
 static void check_same(const struct mallinfo2 *heap, int n_mappings)
 {
 	struct mallinfo2 now = mallinfo2();
@@ -155,13 +152,16 @@ static void check_same(const struct mallinfo2 *heap, int n_mappings)
 	ck_assert_uint_le(
 		now.uordblks + now.hblkhd, heap->uordblks + heap->hblkhd + 4 * N_CAPTURES);
 #ifdef __SANITIZE_THREAD__
-	/* It maps memory of its own, also for threads that are gone. */
+	/* The sanitizer maps memory of its own, also for threads that have ended. */
 	n_mappings += N_CAPTURES / 10;
 #endif
 	ck_assert_int_le(count_lines("/proc/self/maps"), n_mappings + N_CAPTURES / 100);
 }
 
-/* With all that a capture can have; each with work that is not new. */
+/*
+ * Runs captures with all options. Each records the same work, so that a later one needs no new
+ * memory.
+ */
 START_TEST(captures_follow_one_another)
 {
 	struct fake_record kernel = host_kernel("the same each time");

@@ -43,7 +43,7 @@ START_TEST(kernel_that_ends_while_the_capture_settles_is_whole)
 }
 END_TEST
 
-/* Before a part of a session is cut; what has not ended yet is handed on later. */
+/* A session flushes before it cuts a part; work that has not ended yet is handed on later. */
 START_TEST(a_flush_hands_on_what_is_complete)
 {
 	struct fake_record kernel = host_kernel("long");
@@ -113,7 +113,7 @@ START_TEST(losses_are_counted_by_kind)
 }
 END_TEST
 
-/* It ends after the stop and before the last flush. */
+/* The kernel ends after the stop and before the last flush. */
 START_TEST(kernel_across_the_end_is_whole)
 {
 	struct fake_record kernel = host_kernel("long");
@@ -130,7 +130,7 @@ START_TEST(kernel_across_the_end_is_whole)
 }
 END_TEST
 
-/* The next capture, in which it ends, does not have it either. */
+/* The kernel ends in the next capture, which does not have it either. */
 START_TEST(abandoned_kernel_is_in_no_later_capture)
 {
 	struct fake_record kernel = host_kernel("long");
@@ -156,7 +156,7 @@ START_TEST(kernels_outside_the_window_are_left_out)
 	kernel.end_ns = kernel.start_ns + 10;
 	host_begin();
 	host.fake->record(&kernel);
-	/* Over the beginning. */
+	/* A kernel that runs across the begin of the capture. */
 	kernel.name = "across";
 	kernel.end_ns = host.fake->now_ns() + 10;
 	host.fake->record(&kernel);
@@ -171,7 +171,7 @@ START_TEST(kernels_outside_the_window_are_left_out)
 }
 END_TEST
 
-/* The first launch is executed last, and its record comes first, from a thread's own buffer. */
+/* The first launch is executed last, and its record comes first, from a buffer of its thread. */
 static void *launch_backwards(void *unused)
 {
 	struct fake_record work[] = {host_kernel("c"), host_kernel("b"), host_kernel("a")};
@@ -192,7 +192,10 @@ START_TEST(records_come_in_any_order)
 	pthread_t thread;
 
 	host_begin();
-	/* Its record is complete before the call that launched it has ended, and is handed on. */
+	/*
+	 * The kernel's record is complete before the call that launched it has ended, and is handed
+	 * on.
+	 */
 	correlation = host.fake->begin_call("cuLaunchKernel", NULL);
 	kernel.correlation = correlation;
 	host.fake->record(&kernel);

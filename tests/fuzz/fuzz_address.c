@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the three readers of addresses: the client's (a target), the library's (where to
- * listen) and the server's (a host of NewSession). What the client accepts, formatted, is accepted
- * again and means the same; what the server accepts is a host and a port, and nothing that gRPC
- * would take for a path or a scheme.
+ * Fuzz harness of the three parsers of addresses: the client's (a target), the library's (where to
+ * listen) and the server's (a host of NewSession). An address that the client accepts is formatted,
+ * accepted again, and means the same. One that the server accepts is a host and a port, and gRPC
+ * would take no part of it for a path or a scheme.
  */
 #define PTAP_IMPL_BUILDING
 #include <netinet/in.h>
@@ -77,7 +77,7 @@ static void check_accepted_host(const char *text)
 
 	if (!n_digits || colon[1 + n_digits] || strchr(text, '/') || strchr(text, '%'))
 		abort();
-	/* A colon more is one of IPv6. */
+	/* Further colons belong to an IPv6 address. */
 	if (strchr(text, ':') != colon && (text[0] != '[' || colon[-1] != ']'))
 		abort();
 }

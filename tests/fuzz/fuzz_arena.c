@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of everything that the server reads of the memory it shares with a target: the
- * arena's head, the string table, the rings, the open spans; drained twice, with a change between,
- * assembled and encoded, in memory and by way of a spool. What comes out is a trace that decodes,
- * within the capture's memory.
- *
- * The input: two bytes N and M, then N writes to the arena, each {place, index, length (a byte
- * each), so many bytes}; the rings are visited; then M more writes. What is left of the input is
- * what the first ring holds from the beginning.
+ * Fuzz harness of the server's reading of the memory that it shares with a target: the arena's
+ * head, the string table, the rings and the open spans. They are drained twice, with a change in
+ * between, assembled and encoded, in memory and through a spool. The result is a trace that
+ * decodes, within the capture's memory limit. The input is two bytes N and M, then N writes to the
+ * arena, each {place, index, length (a byte each), that many bytes}. The rings are visited, and M
+ * more writes follow. The rest of the input is the initial content of the first ring.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -33,10 +31,10 @@
 
 #define N_RINGS 2u
 #define RING_BYTES ARENA_MIN_RING_BYTES
-#define WORD 7u /* of the capture */
+#define WORD 7u /* the word of the capture */
 #define START_TICKS (UINT64_C(1) << 40)
 #define STOP_TICKS (START_TICKS + 4000000)
-/* Less than the rings hold, so that this limit is met, too. */
+/* Less than the rings hold, so that this limit is reached, too. */
 #define MAX_BYTES (96u << 10)
 #define KEEP_BYTES (8u << 10)
 #define SPOOL_BYTES (48u << 10)
@@ -44,7 +42,7 @@
 
 static struct arena *arena;
 
-/* The input, taken from its front. */
+/* The input that is not consumed yet. */
 struct input {
 	const uint8_t *at;
 	size_t left;
@@ -58,7 +56,10 @@ static uint8_t take_byte(struct input *in)
 	return *in->at++;
 }
 
-/* |n| bytes, or all that are left, of which |room| at most go to |to|. Returns how many. */
+/*
+ * Takes |n| bytes, or all that are left, and copies |room| of them at most to |to|. Returns their
+ * number.
+ */
 static size_t take_bytes(struct input *in, void *to, size_t n, size_t room)
 {
 	n = n < in->left ? n : in->left;
@@ -68,7 +69,7 @@ static size_t take_bytes(struct input *in, void *to, size_t n, size_t room)
 	return n < room ? n : room;
 }
 
-/* The target of a write: |room| bytes from the result on. */
+/* Returns the target of a write, which has |room| bytes. */
 static void *find_place(uint8_t place, uint8_t index, size_t *room)
 {
 	struct ring *ring = arena_ring(arena, place & 1, RING_BYTES);
@@ -109,7 +110,10 @@ static void write_some(struct input *in)
 	take_bytes(in, to, length, room);
 }
 
-/* Makes the state of a target that has just started: both rings used, some names. */
+/*
+ * Makes the state of a target that has just started: both rings have an owner, and there are some
+ * names.
+ */
 static void reset_arena(void)
 {
 	static const char names[] = "\4\0\0\0span\5\0\0\0count\0\0\0\3\0\0\0arg";
@@ -142,7 +146,9 @@ static void map_arena(void)
 	arena = p;
 }
 
-/* Skips |n| writes; what follows them goes into the first ring, whose head says so. */
+/*
+ * Skips |n| writes. The bytes after them go into the first ring, and its head is set accordingly.
+ */
 static void fill_ring(struct input in, unsigned n)
 {
 	struct ring *ring = arena_ring(arena, 0, RING_BYTES);
@@ -154,7 +160,7 @@ static void fill_ring(struct input in, unsigned n)
 	}
 	n = (unsigned)take_bytes(&in, ring_data(ring), in.left, RING_BYTES);
 	atomic_store(&ring->head, n / SLOT_BYTES);
-	/* Unless a write changes that, it makes sense. */
+	/* The state is valid unless a later write changes it. */
 	ring->limit = n / SLOT_BYTES;
 }
 
@@ -236,7 +242,7 @@ static struct assembly *begin_spooling(struct target *t, struct timeline *timeli
 	return as;
 }
 
-/* Takes pictures like a flight recorder. */
+/* Takes pictures of the rings, as a flight recorder does. */
 static void take_pictures(struct target *t)
 {
 	for (uint32_t i = 0; i < t->n_rings; i++) {
@@ -290,7 +296,7 @@ static void run_capture(struct target *t, struct input in, unsigned n_writes, in
 	spool_release(spool);
 }
 
-/* The same arena, drained by one way or the other. */
+/* Reads the same arena, drained into memory or into a spool. */
 static void try(const uint8_t *data, size_t n_bytes, int spools)
 {
 	struct input in = {data, n_bytes};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the body of POST /api/v1/captures. What is refused has words; what is not says
- * either whom or what kind of program, for how long, and its options are JSON again.
+ * Fuzz harness of the body of POST /api/v1/captures. A refused body has a message. An accepted one
+ * names its targets or a kind of program, and a duration, and its options can be written as JSON
+ * again.
  */
 #include <errno.h>
 #include <stdlib.h>

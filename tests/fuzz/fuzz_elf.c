@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of what proftap run reads of the program it starts: any file. What it finds are
- * texts with an end.
+ * Fuzz harness of proftap run's reading of the program that it starts, which may be any file. The
+ * texts that it finds are terminated.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of grafts: traces of children, whose servers may send anything, made a part of their
- * parent's. The first two bytes say by how many microseconds the child began later (or, negative,
- * earlier), the rest is the trace. What was readable before is so afterwards, and each event is
- * there or counted as left out.
+ * Fuzz harness of grafts: traces of children, whose servers may send anything, become parts of
+ * their parent's trace. The first two bytes are the number of microseconds by which the child began
+ * later (negative: earlier), the rest is the trace. A trace that was readable stays readable, and
+ * each event is kept or counted as left out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,10 @@ static int pass(const uint8_t *p, void *end)
 	return 0;
 }
 
-/* Spans and instants alike: one of a time beyond all times can become the other. */
+/*
+ * Counts spans and instants together: a span beyond the range of times can become an instant, or
+ * the reverse.
+ */
 static uint64_t count_events(const struct space *space)
 {
 	uint64_t n = 0;

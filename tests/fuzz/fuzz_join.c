@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of what a forked child says when it joins. The first byte says how many descriptors
- * come along (up to 7), the rest is the message. Accepted is exactly the one that is right, and of
- * any other nothing stays open.
+ * Fuzz harness of the message with which a forked child joins. The first byte is the number of
+ * descriptors that come with it (up to 7), the rest is the message. Only the correct message is
+ * accepted, and the descriptors of any other are closed.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the text of Monitor, which any server may have written. What it says is a number
- * that can be counted with or is not known, and one line.
+ * Fuzz harness of the text of Monitor, which any server may have written. Each value that the
+ * parser returns is a finite number or unknown, and each text is one line.
  */
 #include <stdlib.h>
 #include <string.h>

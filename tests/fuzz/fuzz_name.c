@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of names that become files or reach a terminal. Whatever it was, a name that was
- * made a file's is one element of a path and stays what it is; what is accepted as a run needs no
- * making; what was cleaned may be printed.
+ * Fuzz harness of names that become files or reach a terminal. A name made into a file name is one
+ * element of a path, and a second conversion leaves it unchanged. A name that is accepted for a run
+ * needs no conversion. A cleaned name is printable.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the notices of children. The first byte says how many descriptors come along (up
- * to 7), the rest is the notice. What is accepted begins as a notice does, is in range, and is the
- * same when it is passed on; of what is not, nothing stays open.
+ * Fuzz harness of the notices of children. The first byte is the number of descriptors that come
+ * with it (up to 7), the rest is the notice. An accepted notice begins correctly, is in range, and
+ * does not change when it is passed on. The descriptors of a refused one are closed.
  */
 #include <stdlib.h>
 #include <string.h>

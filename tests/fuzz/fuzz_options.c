@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the options, each line of the input one of them: "key=value" as typed, or, behind
- * a digit for the type, as it came over the wire; and all of them as the target gives them for its
- * flight recorder. What is refused has words; what is not is in range.
+ * Fuzz harness of the options. Each line of the input is one of them: "key=value" as typed, or,
+ * after a digit for the type, as it came over the wire. All of them are also parsed as the target's
+ * options of its flight recorder. A refused option has a message; an accepted one is in range.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static void check(const struct profile_options *o)
 	}
 }
 
-/* Takes |lines| apart. */
+/* Splits the input into |lines|. */
 static void check_recorder(char *lines)
 {
 	struct profile_options o;

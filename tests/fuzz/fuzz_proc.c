@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the readers of /proc: each gets the input. What is refused changes nothing, and a
- * process's name, which is the input once more, never what is read behind it.
+ * Fuzz harness of the parsers of /proc files, each of which gets the input. A refused input changes
+ * no result. The name of a process, which is also the input, is never parsed as the fields after
+ * it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #define TAIL \
 	" S 1 2 3 0 -1 4194560 1500 7 3 9 250 50 1 2 20 0 12 0 8812 104857600 2560 18446744073709551615\n"
 
-/* |r| is what a parser said, |out| what it wrote over the bytes 0x55. */
+/* |r| is the result of a parser, |out| what it wrote over bytes of 0x55. */
 static void check_refusal(int r, const void *out, size_t n)
 {
 	const uint8_t *bytes = out;

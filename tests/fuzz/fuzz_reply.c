@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of both readers of a ProfileResponse. The client's gets it in pieces, the first byte
- * says of which size: they must not matter. The server's, for NewSession, gets it whole.
+ * Fuzz harness of both parsers of a ProfileResponse. The client's gets it in pieces, whose size the
+ * first byte selects; the result must not depend on it. The server's, for NewSession, gets all of
+ * it at once.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the places that clients name: the first line is a log directory's root, each
- * further one the name of what is in it. An '@' at the beginning stands for the operator's
- * directory, in which there are links that lead out of it. Whatever is opened lies in it, and a
- * refusal has words.
+ * Fuzz harness of the places that clients name. The first line is the root of a log directory, each
+ * further one the name of a file in it. An '@' at the beginning stands for the operator's
+ * directory, in which some links lead out of it. Every file that is opened lies in that directory,
+ * and a refusal has a message.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void make_all(void)
 	repository_name(&repository, log_dir, sizeof log_dir, getpid());
 }
 
-/* |fd|, as a function of the repository returned it. */
+/* Checks |fd|, as a function of the repository returned it. */
 static void check_opened(int fd, const struct diag *d)
 {
 	size_t n = strlen(log_dir);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz harness of the service's decoding of ProfileRequest, CaptureRequest and StartRequest. A
- * refusal has words; what is accepted has every value in its range, and its options can be packed
- * again.
+ * refusal has a message. In an accepted request, every value is in its range, and the options can
+ * be packed again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void check_echo(const struct session_request *request)
 	tensorflow__profile_options__free_unpacked(again, NULL);
 }
 
-/* Takes |request|, which was decoded with |r|. */
+/* Checks and frees |request|, which was decoded with the result |r|. */
 static void check(struct session_request *request, int r, const struct diag *d)
 {
 	if (r) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of what reflection looks up: a request, and what it names, be it a file or a symbol.
- * What is found has its imports, itself first.
+ * Fuzz harness of the lookups of gRPC reflection: a request, and the file or symbol that it names.
+ * A file that is found comes first, followed by its imports.
  */
 #include <stdlib.h>
 

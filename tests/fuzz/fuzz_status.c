@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of what proftap list reads of a private socket, which anybody may have put there.
- * What is accepted is in range, can be printed, and says the same when it is said again.
+ * Fuzz harness of proftap list's parsing of a private socket's status, which any user may have
+ * written. An accepted status is in range and printable, and formatting and parsing it again gives
+ * the same.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of both readers of a streamed trace, the client's and the server's, of its
- * subprocesses: messages, each with a byte before it that is its length. What is handed on is
- * counted right, a fault has words, and only a stream with its trailer ends well. Where both are
- * content they have read the same.
+ * Fuzz harness of both readers of a streamed trace, the client's and the server's (for its
+ * subprocesses). The input is messages, each after a byte with its length. The bytes passed on are
+ * counted correctly, a fault has a message, and only a stream with its trailer ends well. If both
+ * readers accept a stream, they have read the same.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int add(const uint8_t *data, size_t n, void *context)
 {
 	uint64_t *n_bytes = context;
 
-	/* Nothing is the end: the trailer has come. */
+	/* An empty message ends the stream: the trailer has come. */
 	if (!data != !n)
 		abort();
 	*n_bytes += n;

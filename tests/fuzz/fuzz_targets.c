@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of lists and ranges of targets. A refusal has words; what is accepted is a bounded
- * number of words, each of which stands for itself. Only no text at all is an empty word, which
- * address_parse() refuses.
+ * Fuzz harness of lists and ranges of targets. A refusal has a message. An accepted list is a
+ * bounded number of words, and each of them stands for itself if it is parsed alone. Only an empty
+ * list gives an empty word, which address_parse() refuses.
  */
 #include <errno.h>
 #include <stdlib.h>

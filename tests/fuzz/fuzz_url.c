@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of what we read of HTTP ourselves: what a request asks for, and the name of the
- * host. Of what is taken, no part of a path leads elsewhere, and all is clean text.
+ * Fuzz harness of our own parsing of HTTP: the URL of a request, and the name of the host. In an
+ * accepted URL, no path element leads elsewhere, and all parts are clean text.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void check_url(const char *text)
 	}
 }
 
-/* Its last letters say what it is. */
+/* The last letters of the name are its type. */
 static void check_host(const char *text)
 {
 	size_t n = strcspn(text, ":");

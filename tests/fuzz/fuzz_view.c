@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of reading a trace event by event, in libFuzzer's form: what it accepts the decoder
- * accepts, with as many events, in order; and every format, report and comparison copes with it,
- * once alone and once beside itself, with the names of kernels truncated. The same of what is left
- * of a trace that was cut.
+ * Fuzz harness of reading a trace event by event, in libFuzzer's form. The decoder accepts every
+ * trace that the view accepts, with as many events, and the events are in order. Every format,
+ * report and comparison handles it, alone and twice side by side, with the names of kernels
+ * truncated. The same holds for the rest of a truncated trace.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static uint64_t read_all(const struct view *view)
 	return n;
 }
 
-/* A new file each time. */
+/* Creates a new file for each call. */
 static void write_to_file(
 	const struct codec *c, const struct view *view, const struct codec_options *options)
 {
@@ -102,7 +102,10 @@ static void write_all(const struct view *view)
 	}
 }
 
-/* Compares the file with itself: nothing may have changed, and what was lost cannot be compared. */
+/*
+ * Compares the file with itself: the report must find no change, and that losses make some values
+ * incomparable.
+ */
 static void compare(struct digest *digest, struct view *view, FILE *out)
 {
 	static const struct diff_limit limit = {DIFF_USUAL, NULL, 0};
@@ -151,13 +154,16 @@ static struct view *open_view(const uint8_t *data, size_t n_bytes, size_t n_arch
 
 	for (size_t i = 0; i < n_archives; i++)
 		if (archive_read(data, n_bytes, "fuzz.xplane.pb", &archives[i], NULL))
-			return NULL; /* only the first can be refused */
+			return NULL; /* only the first archive can be refused */
 	if (view_open(archives, n_archives, &options, &view, NULL))
 		abort();
 	return view;
 }
 
-/* Two looks at one process, or two parts of one capture, as far as the bytes say so. */
+/*
+ * Opens the input twice: as two captures of one process, or as two parts of one capture, if its
+ * bytes say so.
+ */
 static void use_joined(const uint8_t *data, size_t n_bytes)
 {
 	const struct view_options options = {.align = VIEW_ALIGN_EPOCH};
@@ -171,7 +177,7 @@ static void use_joined(const uint8_t *data, size_t n_bytes)
 	if (archives_join(archives, &n, JOIN_PROCESSES) ||
 		view_open(archives, n, &options, &view, NULL))
 		abort();
-	/* Events that both archives have come once. */
+	/* Events that are in both archives are counted once. */
 	if (read_all(view) > view->n_events)
 		abort();
 }
@@ -193,8 +199,8 @@ static void use(const uint8_t *data, size_t n_bytes, size_t n_archives)
 }
 
 /*
- * Uses the rest of a truncated answer: it may be no trace at all, but each part that can be read is
- * in order and has a note.
+ * Repairs a truncated answer. The rest may be no trace at all, but each part that can be read is in
+ * order and has a note.
  */
 static void use_cut(const uint8_t *data, size_t n_bytes)
 {

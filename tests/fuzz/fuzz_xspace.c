@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the XSpace decoder, in libFuzzer's form. What decodes must encode, and decode
- * again to as many events.
+ * Fuzz harness of the XSpace decoder, in libFuzzer's form. A space that decodes must encode, and
+ * decode again to as many events.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static uint64_t count_spans(const struct space *space)
 	return totals.n_spans;
 }
 
-/* One contiguous copy; NULL when memory ran out. */
+/* Returns one contiguous copy; NULL when memory ran out. */
 static uint8_t *flatten(const struct chunks *c)
 {
 	uint8_t *bytes = malloc(c->total_bytes + 1);
@@ -56,7 +56,7 @@ static int pass(const uint8_t *p, void *context)
 	return 0;
 }
 
-/* In little memory the same is accepted, and as much is counted. */
+/* The outline, which needs little memory, accepts the same inputs and counts as many spans. */
 static void check_outline(const uint8_t *data, size_t n_bytes, const struct space *space)
 {
 	struct outline o;

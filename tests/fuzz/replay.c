@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a corpus through a harness without a fuzzer, and says so in TAP: `replay [FOLDER]`. The
- * default folder is tests/fuzz/corpus/NAME of a program called fuzz_NAME. `replay --mutate SECONDS
- * [FOLDER]` then goes on with random changes to the files, from a seed that it prints (FUZZ_SEED
- * sets it).
+ * Runs a corpus through a harness without a fuzzer, and prints TAP: `replay [FOLDER]`. The default
+ * folder is tests/fuzz/corpus/NAME for a program called fuzz_NAME. `replay --mutate SECONDS
+ * [FOLDER]` then continues with random changes to the files. It prints its seed, which FUZZ_SEED
+ * can set.
  */
 #include <errno.h>
 #include <glob.h>
@@ -20,7 +20,7 @@
 static uint8_t input[INPUT_MAX_BYTES];
 static uint64_t random_state;
 
-/* The input lies at the end of a block of its own, so that reading beyond it is seen. */
+/* The input is at the end of its own block, so that a sanitizer detects reads beyond it. */
 static int run_copy(const uint8_t *data, size_t n)
 {
 	uint8_t *copy = malloc(n ? n : 1);

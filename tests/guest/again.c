@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Becomes itself three times, and starts its server on the same port at once each time. */
+/* Executes itself three times. Each time it starts its server on the same port at once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Its server is started by a thread that ends at once; then its first thread ends, too. */
+/* A thread starts the server and ends at once; then the program's first thread ends, too. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cancels threads: in spans, and while the server is started and stopped, which are full of
- * cancellation points. What a cancelled thread held must not be lost to the others. With an
- * argument it leaves its server to itself.
+ * Cancels threads: in spans, and in the start and the stop of a server, which have many
+ * cancellation points. Other threads must be able to use what a cancelled thread held. With an
+ * argument the program does not stop its server.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -46,7 +46,7 @@ static void stop(void)
 	GUEST_STOP();
 }
 
-/* Its cancellation is pending from before the call, and must take effect after it. */
+/* The thread's cancellation is pending before the call, and must take effect after it. */
 static void cancel_in(const char *name, void (*call)(void))
 {
 	pthread_t thread;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes children in every way there is; each annotates, which only a vfork child may see recorded:
- * it is still its parent's thread.
+ * Makes children in every way that Linux offers. Each child annotates. Only the annotations of a
+ * vfork child may be recorded, because it is still its parent's thread.
  */
 #include <errno.h>
 #include <spawn.h>
@@ -51,7 +51,7 @@ static void run_bare_fork(void)
 	print_end("_Fork", pid);
 }
 
-/* The span that the child leaves open is dropped at the end of the one around it. */
+/* The child leaves a span open. It is dropped when the span around it ends. */
 static void run_vfork(void)
 {
 	PTAP_SPAN("around vfork");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Confines itself before its server starts, or after, and shows what it sees.
+ * Confines itself before or after its server starts, and prints its ids and its view of the system.
  * usage: confined before|after nothing|subreaper|no_new_privs|chroot|uid|unshare [stay]
- * With "stay" it goes on until there is a file "end" in its directory.
+ * With "stay" it runs until its directory has a file "end".
  */
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static int set_no_new_privs(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* The host's own directory is empty. */
+/* The root is then the host's own directory, which is empty. */
 static int enter_chroot(void)
 {
 	return chroot(".") || chdir("/");
@@ -84,13 +84,13 @@ static void print_view(void)
 		(int)getuid(), (int)geteuid(), (int)getgid(), (int)getegid(), n, subreaper,
 		prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), getpid() == 1);
 	/*
-	 * Before any fork: under ThreadSanitizer _exit() writes out what is buffered, in every
-	 * child.
+	 * Flushes before any fork: under ThreadSanitizer _exit() in each child would write buffered
+	 * output again.
 	 */
 	fflush(stdout);
 }
 
-/* An orphan of a child: a subreaper and PID 1 find it in their wait(). */
+/* Makes a grandchild whose parent exits: a subreaper or PID 1 gets it from wait(). */
 static void make_orphan(void)
 {
 	int n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fills rings with names that are nowhere else, and aborts. A text on the heap is there for whoever
- * looks into the core file, to see that he looks rightly. usage: core [stay]
+ * Fills rings with names that are nowhere else in memory, and aborts. A text on the heap lets the
+ * test verify that its search of the core file works. usage: core [stay]
  */
 #include <stdio.h>
 #include <stdlib.h>

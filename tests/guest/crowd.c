@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many threads, each with SPANS spans: one after the other in groups, or all alive at the same
- * time. usage: crowd THREADS GROUP
+ * Runs many threads, each with SPANS spans: in groups one after the other, or all at the same time.
+ * usage: crowd THREADS GROUP
  */
 #include <pthread.h>
 #include <stdio.h>

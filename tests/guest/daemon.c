@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Becomes a daemon by the book: fork, setsid, fork, chdir, and close_range from 0. It starts its
- * server before that in the first process, which stops it, and in the daemon, where it then closes
- * every descriptor again. What the daemon has to say comes through a file that its first process
- * prints.
+ * Becomes a daemon by the book: fork, setsid, fork, chdir, and close_range from 0. The first
+ * process starts a server before that, and stops it. The daemon starts a server, too, and then
+ * closes all descriptors again. It writes its output to a file, which the first process prints.
  */
 #include <fcntl.h>
 #include <stdio.h>

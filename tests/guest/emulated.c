@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs where clone() does not share memory, as under valgrind and qemu-user: its own clone(), under
- * the name by which the library calls it, drops the flag. What the server needs is then made in the
- * host and closed there.
+ * Simulates valgrind and qemu-user, where clone() does not share memory: the program defines
+ * __clone(), which the library calls, and drops the flag. The start then makes the server's
+ * resources in the host, and must close them there.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annotates in ways that hurt, and writes how many spans it began into the file "emitted": each is recorded, or
- * counted as lost.
- * usage: flood threads THREADS SPANS    so many in each thread, as fast as can be
+ * Annotates in extreme ways, and writes the number of spans that it began to the file "emitted".
+ * Each must be recorded, or counted as lost.
+ * usage: flood threads THREADS SPANS    SPANS in each thread, as fast as possible
  *        flood names NAMES              each with a name of its own
  *        flood long SPANS               names and arguments of 64 KiB
- *        flood deep LEVELS              one in the other
- *        flood sites SITES              each at a place of its own, with a name of 1,000 bytes
- *        flood coroutines ROUNDS        on stacks that are swapped, and that another thread goes on with
+ *        flood deep LEVELS              spans that are nested LEVELS deep
+ *        flood sites SITES              each at its own place in the source, with a name of 1,000
+ *                                       bytes
+ *        flood coroutines ROUNDS        on stacks that are swapped, and later run by other threads
  *        flood forks SPANS              while another thread forks children that annotate, too
  *        flood plugin ROUNDS PATH       from a plug-in that is loaded and unloaded
  */
@@ -109,10 +110,12 @@ static void run_sites(int n, const char *unused)
 	n_emitted += (unsigned long)n;
 }
 #else
-/* As many places as a very large program has, each written by hand in the form of the macro. */
+/*
+ * Makes as many places as a very large program has, by hand in the form that the macro gives them.
+ */
 static void run_sites(int n, const char *unused)
 {
-	/* Until the end, and after it: as the places of a macro are. */
+	/* Allocated until the program has ended, like the places of a macro. */
 	static struct ptap_impl_site *sites;
 
 	(void)unused;
@@ -142,7 +145,7 @@ struct coroutine {
 
 static struct coroutine coroutines[2];
 
-/* Leaves the span open while others run. */
+/* Emits spans, and leaves one open while another coroutine runs. */
 static void work(int index)
 {
 	struct coroutine *self = &coroutines[index];
@@ -187,8 +190,8 @@ static void *resume_second(void *unused)
 }
 
 /*
- * Two that interleave in a thread; then the second goes on in others. They never end: so their last
- * spans stay open.
+ * Two coroutines interleave in one thread; then other threads run the second one. Neither returns,
+ * so the last span of each stays open.
  */
 static void run_coroutines(int n_rounds, const char *unused)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forks in a signal handler that interrupts annotations: the child comes back into the annotation
- * later, when its parent is far ahead, and ends behind it. Writes how many there were in the parent
- * into the file "emitted".
+ * Forks in a signal handler that interrupts annotations. The child returns into the annotation
+ * later, when its parent is far ahead, and exits after it. The parent writes the number of its
+ * annotations to the file "emitted".
  */
 #include <signal.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ static void on_signal(int number)
 	}
 }
 
-/* Nothing but annotations: most of the signals come within one. */
+/* Does nothing but annotate, so that most signals interrupt an annotation. */
 static unsigned long annotate(void)
 {
 	for (int i = 0; i < 10; i++) {
@@ -70,12 +70,12 @@ int main(void)
 		setitimer(ITIMER_REAL, &soon, NULL);
 		while (n_forks == i)
 			n_emitted += annotate();
-		/* The fork was in a signal handler between two annotations. */
+		/* The signal handler forked between two annotations. */
 		if (is_child)
 			_exit(0);
 		pause_for(PAUSE_NS);
 	}
-	/* Until the last child has come back. */
+	/* Waits for the last child. */
 	while (wait(NULL) > 0)
 		;
 	f = fopen("emitted", "we");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Its table of descriptors is full, or all but full, when it starts its server, and fills it then.
- * usage: full N [fork] (that many are free, also in a forked child that is followed)
- *        full N low    (and so is 0)
+ * Starts its server when its table of descriptors is full, or has N free entries, and fills the
+ * table afterwards.
+ * usage: full N [fork] (with "fork", a forked child that is followed annotates, too)
+ *        full N low    (descriptor 0 is free, too)
  */
 #include <errno.h>
 #include <fcntl.h>

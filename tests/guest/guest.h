@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every host program here includes this file. A host is an ordinary program whose standard output
- * and exit status are its behaviour; it is built twice: NAME.plain without libproftap, and
+ * Every host program here includes this file. A host is an ordinary program. Its behaviour
+ * is its standard output and its exit status. It is built twice: NAME.plain without libproftap, and
  * NAME.host with it. It starts its server by GUEST_START(); the driver (host.py) chooses the effect
  * by GUEST_MODE:
  *
  * 	off        nothing
  * 	armed      starts a server
- * 	recording  and waits until a capture records
+ * 	recording  starts a server and waits until a capture records
  *
- * Each start is reported to the driver by a line in the file GUEST_REPORT, "pid result port
- * sentence".
+ * Each start writes a line for the driver to the file GUEST_REPORT: "pid result port sentence".
  */
 #ifndef GUEST_GUEST_H
 #define GUEST_GUEST_H
@@ -42,8 +41,8 @@
 #define GUEST_SLOT_BYTES 1024
 
 /*
- * GUEST_REPORT: the first slot is a count, the others are lines. Mapped, so that no descriptor is
- * needed.
+ * The file GUEST_REPORT: the first slot is a count, the others are lines. It is mapped, so it needs
+ * no descriptor.
  */
 static char *guest_slots;
 
@@ -76,7 +75,7 @@ static GUEST_UNUSED void guest_report(int result)
 			result ? ptap_last_error() : "");
 }
 
-/* Until a capture records; nothing in the other modes. */
+/* Waits until a capture records. Does nothing in the other modes. */
 static GUEST_UNUSED void guest_await(void)
 {
 	const struct timespec tick = {0, 1000000};
@@ -106,7 +105,7 @@ static GUEST_UNUSED void guest_start(void)
 	options.ring_bytes = ring_bytes ? (uint32_t)atoi(ring_bytes) : 0;
 	options.log_dir = getenv("GUEST_LOG_DIR");
 	result = ptap_server_start_with(&options);
-	/* A host that was cancelled reports first. */
+	/* A host that is cancelled writes its report first. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	guest_report(result);
 	pthread_setcancelstate(cancel_state, NULL);

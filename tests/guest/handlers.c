@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annotates in signal handlers, of which one may interrupt the other, while it annotates itself:
- * each annotation is recorded or counted as lost. Writes how many there were into the file
+ * Annotates in two signal handlers, which interrupt the program's annotations and each other. Each
+ * annotation must be recorded or counted as lost. Writes the number of annotations to the file
  * "emitted".
  */
 #include <signal.h>
@@ -59,7 +59,7 @@ static int64_t now_ns(void)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* With pauses: millions of spans would only take long to read. */
+/* Pauses keep the trace small: millions of spans would take long to read. */
 static void work_for_a_while(void)
 {
 	int64_t end = now_ns() + LENGTH_NS;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts: the programs of this folder, and what is the same about them in every mode.
+"""Hosts: the programs of this folder, and checks that hold for them in every mode.
 
 host("NAME") registers one test for each mode of guest.h. In each, standard output and exit status must
-be those of NAME.plain to the byte, every server must be gone within 2 s of the end of its target, and
-the pipe to the caller must be closed when the program ends; a recording must hold |spans|.
+equal those of NAME.plain, every server must be gone within 2 s of the end of its target, and the pipe
+to the caller must be closed when the program ends. A recording must contain |spans|.
 """
 import os
 import sys
@@ -24,7 +24,7 @@ __all__ = ["CAPTURE_MS", "HOSTS", "NOBODY", "NO_LEAK_CHECK", "PROFTAPD", "SANITI
 
 MODES = ("off", "armed", "recording")
 HOSTS = TOP_BUILD / "tests" / "guest"
-# Longer than any host runs: its end ends the capture.
+# Longer than any host runs: a capture ends when its host ends.
 CAPTURE_MS = 30000
 GONE_S = 2 * SLOWNESS
 # The layout of the report; see guest.h.
@@ -32,7 +32,7 @@ N_SLOTS = 64
 SLOT_BYTES = 1024
 
 
-# For a host that cannot be searched for leaks at its end: without clone, /proc or a free descriptor.
+# For a host in which the leak check at the end cannot work: it lacks clone, /proc or a free descriptor.
 NO_LEAK_CHECK = {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:detect_leaks=0"}
 
 
@@ -73,7 +73,7 @@ class Host(Process):
         return [Start(line.decode()) for line, end, _ in lines if end]
 
     def await_start(self, number=0):
-        """The |number|th start: made, or never to be made."""
+        """Returns the |number|th start. Fails if the host ends before it."""
         wait_until(lambda: len(self.starts) > number or self.popen.poll() is not None,
                    f"start {number} of {self.name}")
         check(len(self.starts) > number, f"{self.name} ended, exit {self.popen.poll()}, before start "
@@ -84,7 +84,7 @@ class Host(Process):
         wait_until(lambda: text in "".join(self.out), f"{text!r} from {self.name}")
 
     def behaviour(self):
-        """(exit status, standard output), when both have ended: nobody else holds the pipe."""
+        """(exit status, standard output), after both have ended. Fails if another process keeps the pipe open."""
         status = self.wait()
         for thread in self.threads:
             thread.join(GONE_S)
@@ -92,7 +92,7 @@ class Host(Process):
         return status, "".join(self.out)
 
     def end(self):
-        """For a host that stays until it is told."""
+        """Ends a host that stays until it is told to end."""
         (self.dir / "end").touch()
         return self.behaviour()
 
@@ -102,7 +102,7 @@ class Host(Process):
 
 
 def run_host(t, name, mode, args, how):
-    """Its behaviour, and the captures of its starts."""
+    """Returns the host, its behaviour, and the captures of its starts."""
     process = Host(t, name, mode, *args, **how)
     captures = []
     while process.popen.poll() is None and mode == "recording":
@@ -141,14 +141,14 @@ def check_mode(t, mode, name, args, spans, fails, code, how):
 def host(name, *args, spans=None, fails=None, code=0, title=None, modes=MODES, needs=(), **how):
     """Registers NAME's tests.
 
-    args   of the program
-    spans  {name: count} that the recordings must hold together
+    args   arguments of the program
+    spans  {name: count} that the recordings must contain in total
     fails  a part of the sentence with which every start fails (None: every start succeeds)
     code   exit status of the plain program
-    title  of the tests, if not NAME
-    modes  those that make sense
+    title  title of the tests, if it is not NAME
+    modes  modes that make sense for the program
     needs  functions that raise Skip where the test cannot run
-    how    for Host: command=[...] in front of the program, user=UID, and environment variables
+    how    arguments of Host: command=[...] in front of the program, user=UID, and environment variables
     """
     for mode in modes:
         def one(t, mode=mode):

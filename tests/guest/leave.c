@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starts its server, and becomes a daemon by daemon(): the process that the server belongs to ends
- * at once. The daemon starts a server of its own, on the same port when the driver names one.
+ * Starts its server, and becomes a daemon by daemon(): the process that started the server ends at
+ * once. The daemon starts its own server, on the same port if the driver names one.
  */
 #include <stdio.h>
 #include <unistd.h>

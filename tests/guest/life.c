@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annotates before main and after it: in a static constructor, which also starts the server, in
+ * Annotates before main() and after it: in a static constructor, which also starts the server, in
  * atexit() handlers, in a static destructor, and in destructors of thread-specific data.
  */
 #include <pthread.h>

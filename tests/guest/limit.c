@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets one of its limits, starts its server under it, and does what the limit still allows.
+ * Sets one of its resource limits, starts its server under it, and works within the limit.
  * usage: limit as|fsize|nproc|stack VALUE
- *	as     MiB of address space beyond what is in use: half of them must be left for itself
+ *	as     MiB of address space beyond those in use: half of them must be left for the host
  *	fsize  bytes; SIGXFSZ has its default, deadly action
- *	nproc  processes and threads of this uid beyond those there are
+ *	nproc  processes and threads of this uid beyond the existing ones
  *	stack  bytes, soft
  */
 #include <pthread.h>
@@ -34,7 +34,7 @@ static const struct {
 
 static rlim_t value_of(int resource, rlim_t value)
 {
-	/* A program that has mapped much: its limit says little about what is left. */
+	/* Maps much memory first, so that the limit alone does not tell how much is left. */
 	if (resource == RLIMIT_AS)
 		mmap(NULL, MAPPED_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			0);
@@ -65,7 +65,7 @@ static void *annotate(void *unused)
 	return unused;
 }
 
-/* In half of what the limit left at its setting. */
+/* Maps half of the address space that was free when the limit was set. */
 static void use_address_space(rlim_t mib)
 {
 	size_t n = (size_t)mib << 19;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks its memory, all of it, before or after the start; in a recording it then uses a ring, too.
- * Prints whether the memory that it has not touched stayed where it was: nowhere. usage: lock
- * before|after
+ * Locks all its memory before or after the start. In a recording it then uses a ring, too. Prints
+ * whether the start and the lock filled shared memory that the program has not touched; they must
+ * not. usage: lock before|after
  */
 #include <pthread.h>
 #include <stdio.h>

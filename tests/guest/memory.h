@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's numbers of this process's memory. */
+/* The kernel's figures of this process's memory. */
 #ifndef GUEST_MEMORY_H
 #define GUEST_MEMORY_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A field of /proc/self/status, e.g. "VmLck:", in KiB; -1 if it is not there. */
+/* Reads a field of /proc/self/status, e.g. "VmLck:", in KiB. Returns -1 if the field is missing. */
 static inline long memory_read_kib(const char *field)
 {
 	FILE *f = fopen("/proc/self/status", "re");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forbids itself the processor's counter: reading it is SIGSEGV. Before the start, or one thread
- * only, later; or before, with a forked child that is followed. usage: no_tsc before|after|fork
+ * Forbids itself the processor's counter: a read raises SIGSEGV. It does so before the start; or
+ * later, in one thread only; or before the start, with a forked child that is followed. usage:
+ * no_tsc before|after|fork
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts on the numbers of its descriptors: the lowest free one is what open() gives, in every
- * phase, and a thread that tries the next numbers all the time, and lists /proc/self/fd, never sees
- * one that is not the host's. usage: numbers STARTS
+ * Relies on the numbers of its descriptors. In every phase open() must return the lowest number
+ * that the host does not use. A thread tries the next numbers all the time, and lists
+ * /proc/self/fd; it must never see a descriptor that the host did not open. usage: numbers STARTS
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 static atomic_int quit;
 static atomic_int n_scans;
-static atomic_ullong strangers; /* one bit for each number that is not ours */
+static atomic_ullong strangers; /* one bit for each number that the host did not open */
 
 static void list(int expected)
 {
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 	print_numbers("before");
 	start_while_scanned(argc > 1 ? atoi(argv[1]) : 1);
 	print_numbers("with a server");
-	/* Whatever a host closes is its own. */
+	/* This must close no descriptor but the host's own. */
 	close_range(3, ~0U, 0);
 	print_numbers("after closing all");
 	GUEST_STOP();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a gRPC server and client itself, with the system's shared C-core. */
+/* A program that is itself a gRPC server and client, with the system's shared C-core. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads the annotated plug-in whose path is its argument, uses it and unloads it, twice; the names
- * of its spans must be right although its memory is gone. Built as a plug-in too: PLUGIN_PART.
+ * Loads the annotated plug-in whose path is its argument, uses it and unloads it, twice. The names
+ * of its spans must be right although the plug-in is no longer mapped. With PLUGIN_PART this file
+ * is the plug-in itself.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@ static int use(const char *path)
 	for (int i = 0; i < 10; i++)
 		sum += work(i);
 	dlclose(handle);
-	/* The name's text is not mapped any more. */
+	/* Nothing of the plug-in, such as the text of a name, is mapped any more. */
 	if (dlopen(path, RTLD_NOW | RTLD_NOLOAD))
 		printf("still loaded\n");
 	return sum;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reaps whatever there is: a thread blocked in waitpid(-1) or wait4(-1, __WALL) from before the
- * start, a SIGCHLD handler that counts, or neither of them because the kernel reaps (SIG_IGN,
+ * Reaps every child that it has: by a thread that is blocked in waitpid(-1) or wait4(-1, __WALL)
+ * from before the start, with a SIGCHLD handler that counts; or the kernel reaps (SIG_IGN,
  * SA_NOCLDWAIT). usage: reap handler|ignore|nocldwait|wall
  */
 #include <errno.h>
@@ -46,7 +46,7 @@ static void print_disposition(void)
 		(unsigned)action.sa_flags & ~0x04000000u);
 }
 
-/* One child at a time, so that each has its own signal. */
+/* Runs one child at a time, so that each has its own signal. */
 static void run_child(int status, int options)
 {
 	PTAP_SPAN("child");
@@ -63,7 +63,7 @@ static void run_child(int status, int options)
 		printf("not reaped: %s, signals %d\n", strerror(errno), (int)n_sigchld - before);
 }
 
-/* From before the start until there is nothing to wait for, whatever comes. */
+/* Reaps from before the start until the host has no child left. */
 static void *reap_all(void *options)
 {
 	int status = 0;
@@ -74,7 +74,9 @@ static void *reap_all(void *options)
 	return (void *)(long)n;
 }
 
-/* A child that lives as long as the start takes keeps the other thread waiting. */
+/*
+ * Starts the server while another thread waits for a child, which lives as long as the start takes.
+ */
 static void start_with_a_waiting_thread(int options)
 {
 	pthread_t thread;
@@ -96,7 +98,8 @@ static void start_with_a_waiting_thread(int options)
 	close(fds[1]);
 	pthread_join(thread, &n);
 	/*
-	 * With __WALL the start's own process may be among them: only what ended with 0 is counted.
+	 * With __WALL the thread may also reap the process that the start makes, so its count is
+	 * not printed.
 	 */
 	if (!(options & __WALL))
 		printf("reaped besides the child: %ld\n", (long)n);

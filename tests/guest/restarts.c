@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starts and stops, in the middle of spans that another thread makes: its own server, or traces
- * that it records itself. Each span has a number. For each trace it says which had not begun when
- * it was started, and which had ended when it was stopped: a line "FIRST LAST" in the file
- * "ranges"; the traces lie in "logs/NUMBER". Of its servers it says what it has after a tenth of
- * them and after the last: a line "DESCRIPTORS RESIDENT_KIB RESERVED_KIB MAPPINGS" in the file
- * "figures". usage: restarts servers N
+ * Starts and stops its server, or traces that it records itself, in the middle of spans of another
+ * thread. Each span has a number. For each trace it writes a line "FIRST LAST" to the file
+ * "ranges": the first span that began after the start, and the last one that ended before the stop.
+ * The traces are in "logs/NUMBER". For servers it writes its use of resources after a tenth of them
+ * and after the last: a line "DESCRIPTORS RESIDENT_KIB RESERVED_KIB MAPPINGS" in the file "figures".
+ * usage: restarts servers N
  *        restarts traces N
  */
 #include <pthread.h>
@@ -125,7 +125,7 @@ static int record_trace(int i, FILE *ranges)
 	snprintf(path, sizeof path, "logs/%d", i);
 	if (ptap_trace_start(path, NULL))
 		return 1;
-	/* The one that is under way may have begun before. */
+	/* The span under way may have begun before the start. */
 	first = n_begun + 1;
 	await_spans();
 	last = n_ended - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forbids itself execve, or every way to make a process, by a filter with each of the actions;
- * before its server starts, or after. With "trap" it handles SIGSYS and makes the call fail, as
+ * Forbids itself execve, or every way to make a process, by a filter with each of the actions,
+ * before or after its server starts. With "trap" it handles SIGSYS and makes the call fail, as
  * sandboxes do. usage: seccomp before|after execve|clone errno|trap|thread|process
  */
 #include <errno.h>
@@ -96,7 +96,7 @@ static void work(int may_fork)
 int main(int argc, char **argv)
 {
 	int is_before = argc > 3 && strcmp(argv[1], "before") == 0;
-	/* With "thread" and "process" a fork would be the end of the host. */
+	/* With "thread" and "process" a forbidden fork would kill the host. */
 	int may_fork =
 		argc > 3 && (strcmp(argv[2], "execve") == 0 || strcmp(argv[3], "errno") == 0 ||
 				    strcmp(argv[3], "trap") == 0);

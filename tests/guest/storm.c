@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starts its server in a storm of signals to its whole process group, some with a handler, some
- * blocked, some ignored. A handler that runs anywhere but in the host is seen by its pid.
+ * Starts its server in a storm of signals to its whole process group. Some signals have a handler,
+ * some are blocked, some are ignored. A handler that runs in another process than the host is
+ * detected by the pid.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -19,10 +20,10 @@ static atomic_int n_handled;
 static atomic_int n_strange;
 
 /*
- * ThreadSanitizer must not see the handler: it runs handlers late, with every signal blocked, at
- * the program's next atomic operation. If that is in the handler, and another signal came
- * meanwhile, it puts back a mask that it saved in between: all blocked, for good (gcc 12; without
- * proftap, too).
+ * ThreadSanitizer must not see the handler. It runs handlers late, with every signal blocked, at
+ * the program's next atomic operation. If that operation is in the handler, and another signal has
+ * arrived in the meantime, it restores the mask that it saved in between: all signals stay blocked
+ * for ever (gcc 12; also without proftap).
  */
 static __attribute__((no_sanitize("thread"))) void on_signal(int signal_number)
 {
@@ -52,7 +53,7 @@ static void print_signals(void)
 	for (int i = 1; i <= 64; i++) {
 		memset(&action, 0, sizeof action);
 		sigaction(i, NULL, &action);
-		/* The C library keeps 32 and 33 to itself. */
+		/* The C library reserves 32 and 33. */
 		if (i != 32 && i != 33)
 			printf("%d%s%s%s ", i, sigismember(&mask, i) == 1 ? "b" : "",
 				action.sa_handler == SIG_IGN ? "i" : "",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The shared memory as the kernel shows it: seals, flags, and what must not lie in it."""
+"""The shared memory as the kernel shows it: its seals, its flags, and data that must not be in it."""
 import ctypes
 import fcntl
 import os
@@ -13,7 +13,7 @@ from host import (Skip, check, contains, equal, find_proftapd, need_root, run,
 
 ARENA = "memfd:proftap"
 FD_ARENA = 4
-# <linux/fcntl.h>; FUTURE_WRITE would forbid giving pages back.
+# <linux/fcntl.h>. FUTURE_WRITE would make it impossible to give pages back.
 SEAL, SHRINK, GROW, WRITE, FUTURE_WRITE, EXEC = 1, 2, 4, 8, 16, 32
 GET_ROBUST_LIST = {"x86_64": 274, "aarch64": 100}
 FLAGS = re.compile(r"^VmFlags: (.*)$", re.M)
@@ -99,7 +99,7 @@ def check_robust_list(pid, name):
 
 @test
 def robust_lists_are_in_private_memory(t):
-    """In the arena a peer could steer the kernel's writes."""
+    """If the list were in the arena, a peer could steer the kernel's writes."""
     need_root()
     target = t.target().serve()
     check_robust_list(target.pid, "ptap-control")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that cannot start a server, where a host daemon lends them one: they notice no more of it than of one of their own."""
+"""Hosts that cannot start a server, and get one from a host daemon. They must notice it no more than one of their own."""
 from host import CAPTURE_MS, NO_LEAK_CHECK, Host, check_mode, equal, need_namespaces, need_no_tsan, run, test
 from hosts import Host as Daemon
 from hosts import runtime
@@ -8,7 +8,7 @@ from hosts import runtime
 NAMESPACE = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
 
 
-# A subreaper stays one over exec.
+# exec() does not end the role of a subreaper.
 SUBREAPER = ("/usr/bin/python3", "-c", (
     "import ctypes, os, sys\n"
     "PR_SET_CHILD_SUBREAPER = 36\n"
@@ -29,7 +29,7 @@ def lent(name, *args, title=None, spans=None, modes=("armed", "recording"), need
 
 
 def first(name, *args, **how):
-    """The same of PID 1 of a namespace."""
+    """Registers the same tests for a host that is PID 1 of a namespace."""
     lent(name, *args, command=NAMESPACE, title=f"{name} {args[-1]} as the first of a pid namespace",
          needs=[lambda: need_namespaces(*NAMESPACE[1:])], **how)
 
@@ -56,7 +56,7 @@ lent("emulated", spans={"numbers": 1}, command=SUBREAPER)
 
 @test
 def program_asks_itself_if_clone_is_fork(t):
-    """clone is fork under valgrind, too; the child's parent is another process."""
+    """Under valgrind clone acts like fork, too: the child has another process as its parent."""
     daemon = Daemon(t)
     process = Host(t, "emulated", "recording", command=SUBREAPER, **runtime(t))
     start = process.await_start()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that make, wait for and become processes, and one in a storm of signals."""
+"""Hosts that make processes, wait for them and execute themselves, and one in a storm of signals."""
 import socket
 import subprocess
 import time
@@ -10,7 +10,7 @@ from host import SANITIZERS, Failure, Skip, equal, free_port, host, need_no_tsan
 
 for how in ("handler", "ignore", "nocldwait", "wall"):
     host("reap", how, spans={"child": 5}, title=f"reap {how}")
-# A fork has records of its own; a vfork child is its parent's thread, but ThreadSanitizer makes a fork of it.
+# A forked child is not recorded. A vfork child is, as its parent's thread; but ThreadSanitizer turns vfork into fork.
 host("children", code=7,
      spans={"in a fork": 0, "in a bare fork": 0, "around vfork": 1, "left open": 0,
             "work": 1 if SANITIZERS == "thread" else 2})
@@ -23,7 +23,7 @@ REBIND_S = 0.2  # lib/control/launch.c
 
 
 def is_asleep(pid):
-    """Its main thread, by the clock: of a start only the wait between two tries is that."""
+    """Whether the main thread sleeps. In a start it only sleeps between two attempts to bind the port."""
     return "nanosleep" in Path(f"/proc/{pid}/wchan").read_text()
 
 
@@ -39,8 +39,8 @@ def need_wchan():
 
 @test
 def a_port_that_is_just_being_closed_is_awaited(t):
-    """A program that becomes itself may be faster than its old server: the start tries for 200 ms. Once it was seen to
-    wait for the next try, the port is free. Only a test that is slow itself makes it fail, and begins again."""
+    """A program that executes itself may be faster than its old server, so the start tries to bind for 200 ms. This test
+    frees the port as soon as the start waits for its next attempt. If the test itself was too slow, it tries again."""
     need_wchan()
     target = t.target()
     port = free_port()

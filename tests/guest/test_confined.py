@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts in confinement: what stays possible works, and the rest is said in a sentence."""
+"""Hosts in confinement: everything that is still possible works, and a sentence explains the rest."""
 from host import NO_LEAK_CHECK, host, need_namespaces, need_no_tsan, need_root, run
 
 FIRST = "Start the server before the sandbox"
@@ -41,7 +41,7 @@ def need_one_thread():
     need_no_tsan("has a thread of its own in forked children: they do not end with the thread that is killed")
 
 
-# The needs of a filter that kills the one thread.
+# Requirements of a filter that kills only the calling thread.
 NEEDS = {("execve", "thread"): [need_one_thread]}
 
 for action, sentence in (("errno", NO_EXEC), ("trap", KILLED), ("thread", KILLED),
@@ -51,7 +51,7 @@ for action, sentence in (("errno", NO_EXEC), ("trap", KILLED), ("thread", KILLED
 for action in ("errno", "trap"):
     host("seccomp", "before", "clone", action, title=f"seccomp clone {action}", fails=NO_CLONE,
          modes=("off", "armed"), **NO_LEAK_CHECK)
-# A filter that is set while the server runs does not touch it.
+# A filter that the host sets while the server runs does not affect the server.
 for what in ("execve", "clone"):
     for action in ("errno", "trap", "thread", "process"):
         host("seccomp", "after", what, action, title=f"seccomp {what} {action} after the start",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that lose records: what arrives and what is counted as lost is what they emitted."""
+"""Hosts that lose records: the received records and the counted losses add up to the emitted ones."""
 from host import check, equal, host, need_no_tsan, run, run_host, test
 
 MAX_RINGS = 1024
@@ -33,8 +33,8 @@ def every_annotation_in_a_storm_of_signals_is_received_or_counted(t):
 
 @test
 def a_fork_in_a_handler_that_interrupts_an_annotation_costs_the_parent_nothing(t):
-    """The child finishes the annotation. Without a look at the word a third is lost, for a few instructions are left
-    in which a fork is not seen; see contract.md."""
+    """The child finishes the annotation. In a few instructions the library cannot notice the fork (see contract.md), so the
+    sum is not exact. Without the check of the word a third of the records would be lost."""
     need_no_tsan("runs no handler within an annotation")
     process, capture = record(t, "forking")
     emitted = int((process.dir / "emitted").read_text())
@@ -56,7 +56,7 @@ def threads_beyond_the_rings_are_counted_and_said(t):
     _, capture = record(t, "crowd", "1100", "1100", GUEST_RING_BYTES=SMALL_RING)
     received = check_sum(capture, ("short",), 1100 * SPANS)
     check(received <= MAX_RINGS * SPANS, f"{received} received")
-    # One is the program's first thread.
+    # One of them is the program's first thread.
     equal(len(capture.trace.threads), received // SPANS + 1, "threads in the trace")
     capture.find_warning(f"{1100 * SPANS - received} records dropped: no ring for another thread")
 

@@ -4,18 +4,18 @@
 from host import NO_LEAK_CHECK, contains, equal, free_port, host, run, run_host, test
 
 host("daemon", "late", spans={"daemon": 1}, title="daemon that starts late")
-# The first server ends with the process that started it; its port is the daemon's.
+# The first server ends with the process that started it; the daemon's server takes over its port.
 host("leave", title="daemon whose first process ends", modes=("off", "armed"),
      GUEST_PORT=str(free_port()))
 host("leave", title="daemon whose first process ends and that was to be followed",
      modes=("off", "armed"), GUEST_PORT=str(free_port()), PROFTAP_FOLLOW_FORK="1")
 host("daemon", "early", spans={"daemon": 1}, title="daemon that starts early and again")
-# Often: a descriptor of ours may be there for microseconds only.
+# 100 starts: one of our descriptors may be visible for only microseconds.
 host("numbers", "100", modes=("off", "armed"))
 host("numbers", "3", modes=("recording",), spans={"numbers": 2})
 host("emulated", spans={"numbers": 1})
 host("full", "0", spans={"full": 1}, **NO_LEAK_CHECK)
-# Room for some of those that the server needs, and not for all.
+# The free entries suffice for some of the descriptors that the server needs, but not for all.
 for n in range(1, 5):
     host("full", str(n), modes=("armed",), title=f"{n} left", **NO_LEAK_CHECK)
 host("full", "0", "low", modes=("armed",), title="only 0 left", **NO_LEAK_CHECK)

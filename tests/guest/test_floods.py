@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Floods, and other use that hurts: what is recorded and what is counted as lost is what was emitted, exactly."""
+"""Floods, and other extreme use: the records received and the losses counted add up to the emitted ones, exactly."""
 from host import HOSTS, check, equal, host, run, run_host, test
 
 MIN_RING = 64 << 10
@@ -18,7 +18,7 @@ def record(t, *args, ring_bytes=0):
 
 
 def check_sum(capture, names, emitted):
-    """Compares the spans with these names, or with any (None), with the emitted ones."""
+    """Checks that the received spans of these names (None: of all names) and the losses add up to |emitted|."""
     trace = capture.trace
     received = sum(len(line.events) for line in trace.threads) - trace.count("guest awaited") \
         if names is None else sum(trace.count(name) for name in names)
@@ -62,7 +62,7 @@ def a_hundred_thousand_names(t):
 def names_of_64_kib_are_cut_and_counted(t):
     n = 500
     capture, emitted = record(t, "long", n)
-    # 255 bytes with the mark of the cut, which has three.
+    # 255 bytes, of which the mark of the cut takes three.
     check_sum(capture, ["n" * 252 + "…", "long"], emitted)
     trace = capture.trace
     equal(trace.host_stat("ptap_cut_texts"), 2 * n, "cut")

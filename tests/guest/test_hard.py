@@ -6,7 +6,7 @@ import os
 from host import (NO_LEAK_CHECK, Host, check, contains, equal, host, need_no_sanitizer, need_no_tsan,
                   need_readable_tree, need_root, run, run_host, test)
 
-# No other process has this user, so that its processes can be counted; each run has its own, since zombies count, too.
+# No other process runs as this user, so its processes can be counted. Each run has its own user, because zombies count, too.
 LONELY_UID = 70000 + os.getpid() % 10000 * 16
 
 
@@ -56,7 +56,7 @@ def a_followed_child_without_the_counter_is_recorded(t):
 
 @test
 def processes_at_the_limit(t):
-    """One more allowed each time: the start fails and says so, until it succeeds; never in between."""
+    """Each round allows one more process. The start must fail with a sentence until it succeeds, and then never fail again."""
     need_root()
     need_readable_tree()
     plain = Host(t, "limit", "plain", "nproc", "1", user=LONELY_UID, **NO_LEAK_CHECK).behaviour()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that annotate where programs begin and end, in parts that come and go, and unwind."""
+"""Hosts that annotate before main and after it, in plug-ins that are loaded and unloaded, and hosts that unwind the stack."""
 from host import HOSTS, host, run
 
 host("life", spans={"constructor": 1, "key destructor": 40, "atexit": 1, "destructor": 1})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts whose memory is limited, locked, or looked at after their death."""
+"""Hosts whose memory is limited or locked, or whose core file is searched."""
 import os
 import re
 import signal
@@ -16,13 +16,14 @@ from fixture import read_shared_kib
 LIMIT_BYTES = 64 << 20
 THREADS, SPANS = 60, 10
 ENTER = 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"'
-# The texts that core.c writes to both places.
+# The texts that core.c writes into rings and onto the heap.
 IN_RINGS, ON_HEAP = b"only in rings ", b"only on heap "
 
 
 @test
 def a_small_cgroup_is_not_filled(t):
-    """60 threads' rings would need all of it: the headroom is looked at first, the rest is counted."""
+    """The rings of 60 threads would need all of it. The library checks the headroom first, and counts the records without a
+    ring as lost."""
     need_no_tsan("has more memory of its own for 60 threads than the cgroup allows")
     cgroup = MemoryCgroup(t)
     cgroup.limit(LIMIT_BYTES)
@@ -81,7 +82,7 @@ def a_core_file_does_not_hold_the_arena(t):
         raise Skip("the kernel wrote no core file")
     core = cores[0].read_bytes()
     check(ON_HEAP in core, "the core file does not even hold the heap")
-    # A name is text of its own in a ring, and in registers or on the stack at most once.
+    # Each name's text is in a ring, and at most once in registers or on the stack.
     check(core.count(IN_RINGS) < 100, f"the core file holds {core.count(IN_RINGS)} names of rings")
 
 

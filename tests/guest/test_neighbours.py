@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that have other strong-willed guests: allocators, sanitizers, valgrind, gRPC."""
+"""Hosts with other intrusive libraries and tools: allocators, sanitizers, valgrind, gRPC."""
 import glob
 import os
 import shutil
@@ -26,7 +26,7 @@ def need_valgrind():
 
 
 def build(t, name, sanitizer):
-    """NAME.plain and NAME.host, built here with |sanitizer|; the library is not."""
+    """Builds NAME.plain and NAME.host with |sanitizer|. The library itself is not built with it."""
     for suffix, how in (("plain", ["-DPTAP_DISABLE"]), ("host", [str(LIBRARY)])):
         command = [*os.environ.get("CC", "cc").split(), f"-fsanitize={sanitizer}", "-D_GNU_SOURCE",
                    "-g", "-pthread", f"-I{TOP_SRC}", f"-I{TOP_SRC}/lib/include", "-o",
@@ -61,7 +61,7 @@ host("own_rpc", spans={"called": 25, "served": 25}, title="own gRPC")
 host("tls", spans={"small": 200, "dynamic": 200}, title="2 MiB of TLS")
 sanitized("crowd", "address", ("40", "20"), {"short": 400})
 sanitized("crowd", "thread", ("40", "20"), {"short": 400})
-# It delivers no signal to a thread that it takes for a forked child's, and setuid() waits for an answer of each.
+# ThreadSanitizer delivers no signal to a thread that it takes for a forked child's; setuid() waits for an answer of each thread.
 sanitized("woken", "thread", (), {"asleep": 1})
 sanitized("confined", "thread", ("after", "uid"), {"view": 1}, needs=[need_root])
 sanitized("jump", "address", (), {"iteration": 200})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The hosts that hurt, under a flight recorder: what its last moments hold, what was overwritten and what was lost is what
-they emitted, exactly."""
+"""The hosts of extreme use, under a flight recorder: the records of its last moments, those overwritten and those lost add up
+to the emitted ones, exactly."""
 from host import HOSTS, Host, check, equal, need_no_tsan, run, test
 
 from trace_file import Trace
@@ -13,7 +13,7 @@ N_ABANDONED = sum(i % 3 + 1 for i in range(200))  # of jump
 
 
 def record(t, name, *args, ring_bytes=MIN_RING):
-    """The trace of its last moments, and how many it says it emitted (None: nothing)."""
+    """The trace of its last moments, and the number in its file "emitted" (None: it wrote none)."""
     process = Host(t, name, "recording", *map(str, args), PROFTAP_RECORDER="1", GUEST_RING_BYTES=str(ring_bytes),
                    GUEST_LOG_DIR=str(t.public_dir(f"logs-{len(t.processes)}")))
     equal(process.behaviour()[0], 0, f"exit status of {name}")
@@ -24,7 +24,7 @@ def record(t, name, *args, ring_bytes=MIN_RING):
 
 
 def check_sum(trace, emitted):
-    """One more is the point of guest.h. Returns how many were overwritten."""
+    """Checks the sum, to which guest.h adds one instant. Returns the number of overwritten records."""
     received = sum(len(line.events) for line in trace.threads)
     lost = trace.host_stat("dropped_traces")
     overwritten = trace.host_stat("ptap_overwritten")
@@ -123,7 +123,7 @@ def a_storm_of_signals(t):
 @test
 def cancelled_threads_keep_their_records(t):
     trace, _ = record(t, "cancel", "goes on")
-    check_sum(trace, 50 * 4 + 1)  # it awaits the recording twice
+    check_sum(trace, 50 * 4 + 1)  # it waits for the recording twice, with an instant each
     equal([trace.count(name) for name in ("outer", "explicit", "done", "inner")], [50] * 4, "spans")
 
 

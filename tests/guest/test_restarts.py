@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Starts and stops in the middle of spans: what lies between a start and a stop is there, all of it and once. As many as
-fit into a few seconds; 10,000 servers in `make nightly` (PROFTAP_RESTARTS=10000)."""
+"""Starts and stops in the middle of spans: each event between a start and a stop is in the trace exactly once. There are as
+many rounds as fit into a few seconds; `make nightly` runs 10,000 servers (PROFTAP_RESTARTS=10000)."""
 import os
 
 from host import SANITIZERS, Host, check, equal, run, run_host, test
@@ -13,11 +13,11 @@ N_RECORDED = 100
 N_TRACES = max(N_SERVERS // 10, 60)
 # A hundred each second, on a busy machine.
 PATIENCE_S = 20 + N_SERVERS // 10
-# A stopped server leaves memory that a late thread, or a forked child, may read: the arena's head, the names.
+# A stopped server leaves memory that a late thread, or a forked child, may still read: the arena's head and the names.
 MAX_KIB_EACH = 14
-# A thread that has recorded leaves its ring's head, too.
+# A thread that was recorded also leaves its ring's head.
 MAX_KIB_EACH_RECORDED = 20
-# Its first megabyte, and rings that threads had: one, of 1 MiB. In two mappings at most: what was opened, and what was not.
+# The first megabyte of the arena, and the ring of 1 MiB that one thread had. They take at most two mappings: the part that was opened, and the rest.
 MAX_RESERVED_KIB_EACH = 4096
 MAX_MAPPINGS_EACH = 1
 MAX_MAPPINGS_EACH_RECORDED = 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that change their user, and set-uid programs: whose they are, and what they obey."""
+"""Hosts that change their user, and set-uid programs: which user owns them, and which settings they obey."""
 import os
 import re
 import shutil
@@ -39,7 +39,7 @@ def copy_set_uid(t, mode):
 
 
 def run_set_uid(t, mode, *args, command=(), **env):
-    """Root's program, run by nobody."""
+    """Starts a set-uid program of root as the user nobody."""
     command = [*command, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     return Host(t, "confined", mode, "before", "nothing", *args, command=command,
                 program=copy_set_uid(t, mode), **env)
@@ -62,7 +62,7 @@ def make_evil_proftapd(t):
 
 
 def run_beside_evil(t, output):
-    """The start of a set-uid program whose environment wants another proftapd to be run."""
+    """The start of a set-uid program whose environment names another proftapd."""
     evil = make_evil_proftapd(t)
     host = run_set_uid(t, "armed", "stay", PROFTAPD=str(evil), PATH=f"{evil.parent}:/usr/bin:/bin")
     start = host.await_start()
@@ -80,7 +80,7 @@ def a_set_uid_program_runs_no_proftapd_that_its_caller_names(t):
         contains(start.sentence, "the only place where a set-uid program looks", "ptap_last_error")
 
 
-# A file system of our own over the folder where proftapd would be installed.
+# Mounts a file system over the folder where proftapd would be installed.
 INSTALL = """
 mount --make-rprivate / && dir=$(dirname "$1") && while [ ! -d "$dir" ]; do dir=$(dirname "$dir"); done &&
 mount -t tmpfs none "$dir" && mkdir -p "$(dirname "$1")" && cp "$2" "$1" && shift 2 && exec "$@"
@@ -88,7 +88,7 @@ mount -t tmpfs none "$dir" && mkdir -p "$(dirname "$1")" && cp "$2" "$1" && shif
 
 
 def run_installed(t, *args):
-    """With proftapd installed, in a mount namespace."""
+    """Runs the set-uid program with proftapd installed, in a mount namespace."""
     need_namespaces("--mount")
     start = run_beside_evil(t, need_set_uid(t))
     found = re.search(r"not found at (\S+),", start.sentence)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Has 2 MiB of thread-local storage and threads whose stacks are as small as that allows. */
+/*
+ * A program with 2 MiB of thread-local storage, and threads with the smallest stacks that this
+ * allows.
+ */
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>

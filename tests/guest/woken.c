@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is woken by a signal whose handler it set before its server started. */
+/* A signal wakes this program; it set the signal's handler before its server started. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -19,7 +19,9 @@ HERE, THERE = "10.99.0.1", "10.99.0.2"
 
 
 def copy_for_all(t, path):
-    """A copy that any user may execute; the build tree may be closed to them."""
+    """Returns a copy that any user may execute, because other users may lack access to the build
+    tree.
+    """
     copy = t.dir / path.name
     shutil.copy(path, copy)
     copy.chmod(0o755)
@@ -68,7 +70,7 @@ def another_user_is_refused_before_it_can_say_anything(t):
 
 
 def list_as(t, user, runtime):
-    """{pid: uid}, of the servers in |runtime|."""
+    """Returns {pid: uid} of the servers in |runtime|."""
     process = t.keep(Process("list", [t.public_proftap(), "list", "--json"],
                              {"XDG_RUNTIME_DIR": str(runtime)}, user=user))
     equal(process.wait(), 0, "proftap list")
@@ -152,7 +154,7 @@ def inside(namespace):
 
 
 def make_namespace(t, name):
-    """A process in a network namespace of its own."""
+    """Returns a process in a network namespace of its own."""
     process = t.keep(Process(name, ["unshare", "--net", "sh", "-c", "echo ready; exec cat"],
                              stdin=subprocess.PIPE))
     try:
@@ -169,7 +171,7 @@ def ip(*words, prefix=()):
 
 
 def join(here, there):
-    """A cable between two namespaces; loopback in both."""
+    """Joins two namespaces by a virtual cable, and sets up loopback in both."""
     ip("link", "add", "cable", "netns", here.pid, "type", "veth", "peer", "name", "cable", "netns",
        there.pid)
     for namespace, address in ((here, HERE), (there, THERE)):
@@ -215,13 +217,13 @@ def another_machine_does_not_reach_loopback(t):
 
 @test
 def insecure_lets_in_no_other_user_of_this_machine(t):
-    """By whichever of its addresses."""
+    """The server refuses them at each of its addresses."""
     here, _ = two_machines(t)
     target = t.keep(Target(prefix=inside(here)))
     equal(target.start(0, 0, 0, "0.0.0.0", 1), 0, "ptap_server_start_with")
     for address in (HERE, "127.0.0.1"):
         log_dir = t.public_dir(f"logs-{address}")
-        # Process puts setpriv in front, which needs nsenter's rights: so the other way round.
+        # Process would put setpriv before nsenter, which needs the rights that setpriv drops.
         command = [*inside(here), "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}",
                    "--clear-groups"]
         capture = t.capture(f"{address}:{target.port}", 200, code=5, prefix=command,

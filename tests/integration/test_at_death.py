@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the begin of the report about a program that died: the signal, its receiver, and the open spans of each thread."""
+"""Tests the beginning of the report on a program that died: the signal, its receiver, and the open
+spans of each thread.
+"""
 import json
 import os
 import re
@@ -18,7 +20,9 @@ STACK = ["serve", "lock"]
 
 
 def need_process_events():
-    """The kernel tells every user who crashed, in the first namespaces, since Linux 6.6."""
+    """Since Linux 6.6 the kernel reports to every user which thread crashed, but only in the
+    initial namespaces.
+    """
     if tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) < (6, 6):
         raise Skip("this kernel does not tell which thread crashed")
     if os.readlink("/proc/self/ns/pid") != "pid:[4026531836]" or os.readlink("/proc/self/ns/net") != "net:[4026531833]":
@@ -79,7 +83,7 @@ def an_abort_of_a_thread(t):
 
 @test
 def a_fault_of_the_main_thread(t):
-    """Its flags tell that, where nothing else does."""
+    """Without process events the thread's flags still show that it received the signal."""
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
     target.ask("hang other")
@@ -116,7 +120,7 @@ def a_fault_of_a_followed_childs_thread(t):
 
 @test
 def a_signal_that_is_for_all_threads(t):
-    """No thread is guessed."""
+    """The report names no thread, because none is known to have received the signal."""
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
     target.ask("hang stuck")
@@ -181,11 +185,13 @@ def snapshot(t, target, *words):
 
 @test
 def a_snapshot_of_one_that_hangs(t):
-    """It goes on, so it has no death; its report begins with the same all the same."""
+    """The program still runs, so it has no death. The report begins with the open spans as for a
+    dead one.
+    """
     target = record(t, t.dir / "logs")
     opened_ns = time.monotonic_ns()
     tid = int(target.ask("hang stuck"))
-    # Open spans stay known when the ring of another thread goes round.
+    # Open spans remain known after the ring of another thread has wrapped.
     target.ask("burst 20000")
     for words in ((), ("--last", "1")):
         before_ns = time.monotonic_ns()
@@ -204,7 +210,7 @@ def a_snapshot_of_one_that_hangs(t):
 
 @test
 def async_spans_that_were_open(t):
-    """The async spans of a program that went on, and of one that died."""
+    """Tests the async spans of a program that continued, and of one that died."""
     target = record(t, t.dir / "logs")
     for command in ("begin 7", "begin 8", "end 8"):
         target.ask(f"async {command}")
@@ -222,7 +228,7 @@ def async_spans_that_were_open(t):
 
 @test
 def many_threads_that_hang(t):
-    """The text shows those that have hung longest, and says how many more there are."""
+    """The text shows the threads that have hung longest, and the number of the others."""
     target = record(t, t.dir / "logs")
     for i in range(12):
         target.ask(f"hang stuck{i}")

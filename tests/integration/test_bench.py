@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of tests/bench: what misses its aim is seen, and the JSON is as docs/internals/bench.md says."""
+"""Tests the figures of tests/bench: a missed aim is noticed, and the JSON has the form of
+docs/internals/bench.md.
+"""
 import contextlib
 import io
 import json
@@ -31,7 +33,7 @@ def aims_are_of_the_value_or_of_the_ratio(t):
 
 
 def say_some(directory):
-    """The printed text and the JSON."""
+    """Returns the printed text and the JSON of a few figures."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         out = Output(os.path.join(directory, "bench"), {"cpu": "none"})

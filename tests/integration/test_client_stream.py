@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The client as a reader of proftap.v1 Capture: chunks go straight to the file, what came is checked, and a server
-that does not know the call is asked in the old words."""
+"""Tests the client as a reader of proftap.v1 Capture: it writes chunks to the file at once, checks
+what came, and falls back to the stock call if the server does not know this one.
+"""
 import itertools
 import signal
 import struct
@@ -217,7 +218,9 @@ def a_failure_in_mid_stream_is_said_in_its_words(t):
 
 @test
 def a_connection_cut_in_mid_stream_is_said(t):
-    """In the middle of a message; those that nobody has read by then, gRPC drops."""
+    """The connection breaks in the middle of a message. gRPC drops messages that were not read
+    before that, so the test waits until the client has read all others.
+    """
     data = space(50)
     log_dir = t.dir / "logs"
 

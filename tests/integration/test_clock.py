@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The times of a capture are CLOCK_MONOTONIC's, in threads that go from core to core: for a moment here, and for ten
-minutes in `make nightly` (PROFTAP_CLOCK_S=600)."""
+"""Tests that the times of a capture are those of CLOCK_MONOTONIC in threads that move between
+cores: for a moment here, for ten minutes in `make nightly` (PROFTAP_CLOCK_S=600).
+"""
 import os
 import statistics
 
@@ -11,12 +12,14 @@ from processes import TOP_BUILD, Target
 LENGTH_S = int(os.environ.get("PROFTAP_CLOCK_S", "2"))
 PROGRAM = TOP_BUILD / "tests" / "programs" / "clock"
 MAX_ERROR_NS = 1000
-# The pairs of a thread that was interrupted between its two readings say little.
+# If a thread was interrupted between its two readings, the pair is too wide to be useful.
 NARROW_NS = 2000
 
 
 def read_ticks(line):
-    """[(number, CLOCK_MONOTONIC right before, right after, time in the trace)]; all of them in ns."""
+    """Returns [(number, CLOCK_MONOTONIC right before, right after, time in the trace)], all times
+    in ns.
+    """
     ticks = line.named("tick")
     value = [{key: stat.value for key, stat in e.stats.items()} for e in ticks]
     return [(v["n"], v["before"], after["last_after"], line.timestamp_ns + e.start_ps / 1000)
@@ -24,7 +27,9 @@ def read_ticks(line):
 
 
 def measure(ticks, zero):
-    """How far each is outside of the time between the two readings, in ns, given what is constant."""
+    """Returns how far each tick lies outside of its two readings, in ns, after the constant offset
+    |zero|.
+    """
     return [max(before - (at - zero), at - zero - after, 0) for _, before, after, at in ticks]
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Collectors in a capture, from the program to the trace: when they are asked, what they are told, what they
-say, and how they fail. The device is none; see fake_collector.c."""
+"""Tests collectors in a capture, from the program to the trace: when they are called, what they
+receive and report, and how they fail. No real device is involved; see fake_collector.c.
+"""
 import errno
 import os
 import re
@@ -19,7 +20,7 @@ from processes import PROFTAPD, TARGET, TOP_SRC, Target
 from running import need_preload
 
 AT_SECURE = 23
-# A /usr/local of its own, with what $1 has, in which a user starts a program.
+# Bind-mounts $1 over /usr/local in a mount namespace, and starts a program there as another user.
 INSTALLED = ("unshare", "--mount", "--propagation", "private", "sh", "-c",
              f'mount --bind "$1" /usr/local && shift && exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups "$@"', "sh")
 STEPS = ["probe", "open", "arm", "start", "poll", "stop", "drain", "stats", "close"]
@@ -53,7 +54,9 @@ def steps_come_in_their_order_and_calls_are_spans_of_their_thread(t):
 
 @test
 def all_that_was_emitted_was_taken(t):
-    """Before the start, at each poll and behind the stop; a device's and anchors' records, 26 in all at least."""
+    """Records are emitted before the start, at each poll and after the stop; with a device and
+    anchors there are at least 26.
+    """
     device = Device(t, info=2, streams=3, start=5, poll=2, drain=9)
     target = device.target(t)
     capture = t.begin(target)
@@ -105,7 +108,7 @@ def devices_are_recorded_without_spans_of_threads(t):
 
 @test
 def collector_message_is_a_warning_of_the_trace(t):
-    """Said each time that it is polled, and printable."""
+    """The collector repeats the message at each poll; the trace has it once, in printable form."""
     device = Device(t, warn="counters need \x1b[31m rights")
     target = device.target(t)
     capture = t.begin(target)
@@ -193,7 +196,9 @@ def a_plug_in_that_cannot_be_used_is_said(t):
 
 
 def is_secure(pid):
-    """Whether the kernel says that it has more rights than who started it."""
+    """Returns whether the kernel gave the process more rights than those of its starter
+    (AT_SECURE).
+    """
     auxv = Path(f"/proc/{pid}/auxv").read_bytes()
     return dict(struct.iter_unpack("@LL", auxv))[AT_SECURE] == 1
 
@@ -206,7 +211,7 @@ def a_set_user_id_program_opens_none_that_is_named(t):
     program, root = t.dir / "target", t.dir / "local"
     shutil.copy(TARGET, program)
     program.chmod(0o4755)
-    # It starts no server but one that is installed.
+    # A setuid program starts only an installed server.
     (root / "sbin").mkdir(parents=True)
     shutil.copy(PROFTAPD, root / "sbin")
     device = Device(t)
@@ -244,7 +249,7 @@ def more_than_seven_are_said(t):
 
 @test
 def the_recording_begins_with_it(t):
-    """It needs its time: half a second. The window is as long as it was to be."""
+    """The collector takes half a second to start. The recording still has its full length."""
     device = Device(t, "hang start", info=1)
     target = device.target(t)
     capture = t.start_capture(target, 300)
@@ -282,7 +287,9 @@ def a_start_that_was_agreed_upon_is_met_without_it(t):
 
 @test
 def it_is_asked_long_before_a_start_that_was_agreed_upon(t):
-    """Its library gets its time: the question comes half a second before the start, unless the collector hangs."""
+    """The collector is called half a second before the start, so that the device's library has
+    time.
+    """
     device = Device(t)
     target = device.target(t)
     with Calls(target) as calls:
@@ -299,7 +306,8 @@ def it_is_asked_long_before_a_start_that_was_agreed_upon(t):
 
 
 def known(t, device, has_collector=True):
-    """A libproftap that has the collector beside it as CUDA's, or has none."""
+    """Returns the environment for a libproftap that has the collector beside it as CUDA's, or none.
+    """
     need_preload()
     place = t.dir / "lib"
     place.mkdir()
@@ -325,7 +333,7 @@ def a_known_one_is_asked_where_its_library_is_mapped(t):
 
 @test
 def a_known_one_is_left_alone_without_its_library(t):
-    """Also where another one is asked."""
+    """The CUDA collector is not called even though the capture calls another one."""
     device = Device(t, info=1)
     target = t.target(**{**device.env, **known(t, device)}).serve()
     check_warnings(t.emit(target, 100))
@@ -355,14 +363,15 @@ def missing_plug_in_names_the_places_searched(t):
 
 @test
 def a_program_without_the_library_notices_nothing(t):
-    """No thread, and no page of what is shared for it."""
+    """It gets no collector thread, and no memory is allocated for the pages that collectors share.
+    """
     target = t.target().serve()
     t.emit(target, 50)
     names = sorted(target.thread_names().values())
     equal(names, sorted(["ptap-control", "target", *SANITIZER_THREADS]), "threads")
     capture = t.begin(target)
     seen = set()
-    deadline = time.monotonic() + 0.6  # two looks
+    deadline = time.monotonic() + 0.6  # time for two checks
     while time.monotonic() < deadline:
         seen |= set(target.thread_names().values())
     t.stop(target, capture)
@@ -371,7 +380,9 @@ def a_program_without_the_library_notices_nothing(t):
 
 
 def find_collect_pages(pid):
-    """Whether pages 2 and 3 of the arena's head are there (by pagemap, and also in the file: a hole is not)."""
+    """Returns whether pages 2 and 3 of the arena's head are allocated: by pagemap, and also in the
+    file, because a hole is not.
+    """
     server = [line.split() for line in open(f"/proc/{pid}/maps") if "memfd:proftap" in line][0]
     first = int(server[0].split("-")[0], 16)
     with open(f"/proc/{pid}/pagemap", "rb") as f:
@@ -395,7 +406,7 @@ def build_example(t, change=lambda source: source):
 
 @test
 def the_manuals_example_works(t):
-    """Its kernel lasts as long as the recording, and is there."""
+    """The example's kernel lasts as long as the recording, and the trace has it."""
     capture = t.emit(build_example(t), 50)
     check_warnings(capture)
     device = capture.trace.planes["/device:GPU:0"]
@@ -406,7 +417,7 @@ def the_manuals_example_works(t):
 
 @test
 def records_that_are_all_outside_of_the_recording_are_said(t):
-    """A collector that gives its kernels the time of its stop makes an empty plane, and a warning says so."""
+    """A collector whose kernels have the time of its stop yields an empty plane and a warning."""
     target = build_example(t, lambda source: source.replace("(uint64_t)started_ns", "(uint64_t)now - 1000"))
     capture = t.emit(target, 50)
     capture.find_warning("1 record of devices left out, and no other came: they are from before the recording or after it")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Collectors that do not come back, and ends in the middle of a capture: of the client, the program, its
-server, or the server's part of the program. The program goes on, and so does whoever waits for it."""
+"""Tests collectors that hang, and captures that end early because the client, the program, its
+server, or the control thread ends. The program continues, and nobody waits for it for long.
+"""
 import os
 import signal
 import time
@@ -13,7 +14,7 @@ from processes import halt
 from recorded import files, record
 from trace_file import Trace
 
-# The time that a hang costs a capture at each of its ends, and a little more.
+# Each hang at an end of a capture costs two seconds; PATIENCE_S adds a margin.
 HANG_S = 2
 PATIENCE_S = 2.8 * SLOWNESS
 STUCK = ("devices are not recorded: the collectors of an earlier recording have not come back; restart the program to "
@@ -25,14 +26,14 @@ def hang(step):
             "have no devices until it comes back")
 
 
-# The fake's start() comes before the recording begins.
+# The fake's start() emits records from before the recording.
 OUTSIDE = ("5 records of devices left out, and no other came: they are from before the recording or after it; a collector's "
            "records need times between its anchors")
 
 
 @test
 def a_stop_that_hangs_costs_two_seconds_once(t):
-    """And when it comes back there are devices again."""
+    """Devices are recorded again after the collector has returned."""
     device = Device(t, "hang stop", info=1, start=5)
     target = device.target(t)
     capture = t.begin(target)
@@ -110,7 +111,9 @@ def a_client_that_goes_leaves_no_collector(t):
 
 @test
 def the_next_one_waits_for_one_that_was_cancelled(t):
-    """It is asked as soon as that has ended, and the recording begins with it."""
+    """The collector of the second capture starts as soon as the cancelled one has ended; then the
+    recording begins.
+    """
     device = Device(t, "hang stop", info=1)
     target = device.target(t)
     capture = t.record(target, 60000)
@@ -118,7 +121,7 @@ def the_next_one_waits_for_one_that_was_cancelled(t):
     capture.wait()
     device.await_step("stop")
     second = t.start_capture(target, 100)
-    time.sleep(0.2)  # it waits, or has gone on without
+    time.sleep(0.2)  # now it waits, or has started without devices
     device.write(info=1)
     second.finish()
     check_warnings(second)
@@ -143,8 +146,9 @@ def a_program_that_dies_leaves_what_was_emitted(t):
 
 @test
 def a_program_that_stops_its_server_has_its_devices(t):
-    """The stop waits for nothing, and the collector goes on to its end, with more than its ring holds; a new server
-    finds it gone, or waits for it."""
+    """ptap_server_stop() does not wait, and the collector runs to its end, with more records than
+    its ring holds. A new server finds it ended or waits for it.
+    """
     device = Device(t, info=1, start=7, drain=20000)
     target = device.target(t)
     capture = t.begin(target)
@@ -164,7 +168,7 @@ def a_program_that_stops_its_server_has_its_devices(t):
 
 @test
 def a_program_that_is_halted_while_it_begins_is_left_alone(t):
-    """The capture fails, and when the program goes on the collector ends."""
+    """The capture fails. When the program continues, the collector ends."""
     device = Device(t, "hang start")
     target = device.target(t)
     capture = t.start_capture(target, 100)
@@ -230,7 +234,9 @@ def an_exit_in_mid_capture_waits_for_nothing(t):
 
 @test
 def a_flood_loses_nothing(t):
-    """Records that come faster than the server reads wait in the program: here they would fill the ring twenty-seven times."""
+    """Records that arrive faster than the server reads wait in the program. Here they would fill
+    the ring 27 times.
+    """
     n = 300000
     device = Device(t, info=1, drain=n)
     target = device.target(t)
@@ -239,7 +245,7 @@ def a_flood_loses_nothing(t):
     words = [line.split() for line in device.log() if line.startswith("emitted ")][-1]
     not_void(not gpu_warnings(capture), "the collector had no processor for two seconds")
     check(int(words[1]) >= n and words[3] == "0", f"{words[1]} emitted, {words[3]} refused")
-    # It began before the recording.
+    # The collector began before the recording.
     n_outside = capture.trace.host_stat("ptap_device_outside")
     equal(count_events(capture.trace, "fake_kernel") + n_outside, n, "kernels")
     check(n_outside < n // 2, f"{n_outside} kernels outside of the recording")
@@ -250,7 +256,9 @@ def a_flood_loses_nothing(t):
 
 @test
 def a_flight_recorder_has_none_of_it(t):
-    """It has no devices during a capture of devices nor after it; a capture beside it has them all."""
+    """A recorder has no devices, neither during a capture of devices nor after it. The capture
+    beside it has all of them.
+    """
     device = Device(t, info=1, start=5, poll=5)
     target = record(t, t.dir / "logs", **device.env)
     capture = t.begin(target)
@@ -287,7 +295,9 @@ def a_capture_of_devices_alone_has_no_spans_of_a_flight_recorder(t):
 
 @test
 def a_followed_child_has_a_collector_of_its_own(t):
-    """And one that was open before the fork is not used behind it, unless it says that it can be."""
+    """A child does not use a collector opened before the fork, unless the collector declares that
+    it can.
+    """
     for flags, expected in ((0, 1), (64, 2)):
         device = Device(t, info=1, flags=flags)
         target = device.target(t, PROFTAP_FOLLOW_FORK="1")

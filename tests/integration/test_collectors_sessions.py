@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Devices in a session: what a collector hands on is in one of its parts, with the calls that it belongs to where it can be,
-however often and whenever parts are cut."""
+"""Tests devices in a session: each record of a collector is in exactly one part, with its launch
+call where possible, however often and whenever parts are cut.
+"""
 import subprocess
 from pathlib import Path
 
@@ -43,13 +44,15 @@ def call(*words):
 
 
 def fetch(t, command, target):
-    """The trace that proftap snapshot or stop wrote."""
+    """Returns the trace that proftap snapshot or stop wrote."""
     done = call(command, target.port, "--log_dir", t.dir / "logs")
     return Trace(Path(done.stdout.rstrip("\n")))
 
 
 def read_kernels(trace, name):
-    """(number, start in Unix ns, duration in ns, the span around its call) of each kernel of that name."""
+    """Returns (number, start in Unix ns, duration in ns, the span around its call) of each kernel
+    of that name.
+    """
     origin = trace.environment["profile_start_time"].value
     found = []
     for plane in device_planes(trace):
@@ -65,7 +68,7 @@ def read_kernels(trace, name):
 
 
 def read_calls(trace):
-    """{number: (start, end) in Unix ns}."""
+    """Returns {number: (start, end) in Unix ns} of the launch calls."""
     origin = trace.environment["profile_start_time"].value
     return {e.stats["correlation_id"].value: (origin + e.start_ps // 1000, origin + (e.start_ps + e.duration_ps) // 1000)
             for line in trace.threads for e in line.named("fakeLaunch")}
@@ -73,7 +76,9 @@ def read_calls(trace):
 
 @test
 def each_part_of_a_session_has_its_devices(t):
-    """Names of devices and their clock are said at the start only: they are said again for each part."""
+    """The collector declares names of devices and their clock only at its start; each part has a
+    copy.
+    """
     device = Device(t, info=1, clock_ns=10**9)
     target = device.target(t)
     traces = []
@@ -94,7 +99,9 @@ def each_part_of_a_session_has_its_devices(t):
 
 @test
 def complete_kernels_are_in_the_part_of_their_calls(t):
-    """Polls would hand it on in hours: it is asked for before a part is cut."""
+    """Polls would deliver the kernels only after hours, so the server requests them before it cuts
+    a part.
+    """
     device = Device(t, info=1, clock_ns=10**9, late=10**7)
     target = device.target(t)
     with Calls(target) as calls:
@@ -123,7 +130,7 @@ def complete_kernels_are_in_their_part_without_spans_of_threads(t):
 
 @test
 def the_rest_has_what_was_not_complete_before(t):
-    """Each kernel is in the file of a snapshot or of the end."""
+    """Kernels that were incomplete at a snapshot are in the part of the end."""
     device = Device(t, "busy", info=1, clock_ns=10**9, late=10**7)
     target = device.target(t)
     call("start", target.port)
@@ -139,7 +146,7 @@ def the_rest_has_what_was_not_complete_before(t):
 
 @test
 def an_older_collector_is_polled_before_a_part_is_cut(t):
-    """Its struct ends with |close|."""
+    """The collector has the older struct, which ends with |close| and so has no flush()."""
     device = Device(t, info=1, size=96)
     target = device.target(t)
     with Calls(target) as calls:
@@ -152,7 +159,7 @@ def an_older_collector_is_polled_before_a_part_is_cut(t):
 
 @test
 def a_flush_that_hangs_keeps_no_part_waiting_for_good(t):
-    """And what it had not handed on is in a later part."""
+    """A later part has the records that the collector had not handed over."""
     device = Device(t, "hang flush", info=1, late=10**7)
     target = device.target(t)
     kernels = []
@@ -178,7 +185,7 @@ def a_flush_that_hangs_keeps_no_part_waiting_for_good(t):
 
 @test
 def an_end_hurries_a_part_that_waits(t):
-    """Its own part, and the session's end, are answered both."""
+    """Both GetSnapshot and StopContinuousProfiling get their answers."""
     device = Device(t, "hang flush", info=1, late=10**7)
     target = device.target(t)
     service = schema("profiler_service")
@@ -197,7 +204,9 @@ def an_end_hurries_a_part_that_waits(t):
 
 @test
 def kernels_that_are_handed_on_late_are_in_the_part_that_is_cut_next(t):
-    """A second's worth of them, as a vendor's buffers are: each is in one part, at its time, however often they are cut."""
+    """The collector delivers kernels a second late, like a vendor's buffers. Each is in exactly one
+    part, at its time, however often parts are cut.
+    """
     device = Device(t, "busy", info=1, clock_ns=10**9, late=150)
     target = device.target(t)
     n_launched = 0
@@ -229,7 +238,7 @@ def kernels_that_are_handed_on_late_are_in_the_part_that_is_cut_next(t):
 
 @test
 def records_that_come_after_a_part_are_in_the_next_one(t):
-    """A device's work comes later than it was done, and parts are taken at any time."""
+    """A device's records arrive after its work, and parts may be cut at any time."""
     device = Device(t, "busy", info=1, clock_ns=10**9)
     target = device.target(t)
     n = 0
@@ -247,7 +256,7 @@ def records_that_come_after_a_part_are_in_the_next_one(t):
 
 @test
 def a_session_that_gives_up_its_oldest_still_has_its_devices(t):
-    """60,000 spans a poll in two megabytes overwrite the first records."""
+    """60,000 spans per poll in two megabytes overwrite the oldest records."""
     device = Device(t, info=1, clock_ns=10**9, poll=100)
     target = device.target(t)
     with Calls(target) as calls:

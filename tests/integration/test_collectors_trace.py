@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 
 def emitted(device):
-    """(records that were emitted, records that were refused) of the last capture."""
+    """Returns (emitted records, refused records) of the last capture."""
     words = [line.split() for line in device.log() if line.startswith("emitted ")][-1]
     return int(words[1]), int(words[3])
 
@@ -36,7 +36,7 @@ def kernels_arrive_with_the_calls_that_launched_them(t):
 
 @test
 def nothing_of_a_flood_is_lost(t):
-    """In the window of the recording, by polls that emit 20,000 each: more than the ring holds at a time."""
+    """Each poll of the recording emits 20,000 records, more than the ring holds."""
     n = 20000
     device = Device(t, info=1, poll=n)
     target = device.target(t)
@@ -46,7 +46,7 @@ def nothing_of_a_flood_is_lost(t):
     check_warnings(capture)
     n_polls = device.count("poll")
     equal(emitted(device), (n * n_polls + 3, 0), "records")
-    # The last poll may have gone on behind the stop.
+    # The last poll may have continued after the stop.
     found = count_events(capture.trace, "fake_kernel")
     check(n * (n_polls - 1) <= found <= n * n_polls, f"{found} of {n * n_polls} kernels")
     equal(capture.trace.host_stat("dropped_traces"), 0, "dropped records")
@@ -64,7 +64,8 @@ def records_beyond_the_memory_of_a_capture_are_counted(t):
     found = count_events(capture.trace, "fake_kernel")
     lost = capture.trace.host_stat("dropped_traces")
     check(found < total, f"{found} of {total} kernels")
-    # The last ones may be behind the stop; the device and the anchors may be among what was lost.
+    # The last records may come after the stop. The device and the anchors may be among the lost
+    # ones.
     n_told = found + lost + capture.trace.host_stat("ptap_device_outside")
     check(total <= n_told <= total + 3, f"{total} kernels and 3 records besides, {n_told} are there, or counted")
     contains(capture.stderr, f"dropped {lost:,}\n", "the summary")
@@ -72,7 +73,8 @@ def records_beyond_the_memory_of_a_capture_are_counted(t):
 
 
 LOSSES = (
-    # enum ptap_device_loss, enum ptap_device_kind; what is said, the stat of the plane, and whether it counts as dropped
+    # enum ptap_device_loss, enum ptap_device_kind, the text of the warning, the stat of the plane,
+    # and whether it counts as dropped
     ("7 1", "7 records dropped: the vendor's library had no buffer for them; raise ptap_cuda_buffer_mb", "vendor", True),
     ("1 1 1", "1 kernel dropped: the vendor's library had no buffer for them; raise ptap_cuda_buffer_mb", "vendor", True),
     ("7 2 2", "7 copies left out: their ends were not known when the recording ended", "incomplete", True),
@@ -130,7 +132,7 @@ def a_halt_keeps_what_was_emitted(t):
 
 @test
 def records_emitted_after_the_stop_are_there(t):
-    """No poll had taken the last launches of the program."""
+    """The program's last launches came after the last poll."""
     device = Device(t, info=1)
     target = device.target(t)
     capture = t.begin(target)
@@ -142,7 +144,7 @@ def records_emitted_after_the_stop_are_there(t):
 
 @test
 def a_collector_of_its_own_clock_is_placed_by_its_anchors(t):
-    """An hour ahead; and without a pair its records have no place."""
+    """The collector's clock is an hour ahead. Without an anchor its records cannot be placed."""
     device = Device(t, info=1, clock_ns=3600 * 10**9)
     target = device.target(t)
     capture = t.emit(target, 50, "launch 5 k")
@@ -169,13 +171,15 @@ def kinds_of_all_sorts_arrive(t):
     equal(emitted(device)[1], 2 * device.count("poll"), "records that make no sense, refused")
     for name, n in kinds.items():
         found = count_events(capture.trace, name)
-        # The first poll, or the last one, may have been outside of the recording.
+        # The first or the last poll may have been outside of the recording.
         check(n <= found <= n * device.count("poll"), f"{found} {name} of {device.count('poll')} polls with {n} each")
 
 
 @test
 def names_of_kernels_leave_room_for_the_programs_own(t):
-    """A device may fill three quarters of the table of names, which has 1 MiB: a kernel without a name is still a kernel."""
+    """Devices may fill at most three quarters of the 1 MiB table of names. A kernel whose name no
+    longer fits is still recorded.
+    """
     device = Device(t, info=1, names=2000)
     target = device.target(t)
     capture = t.begin(target)

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that one sentence tells an error on the command line before anything else is done. The exit status is 2."""
+"""Tests that an error on the command line is reported in one sentence before anything is done, with
+exit status 2.
+"""
 import os
 import re
 import subprocess
@@ -105,7 +107,7 @@ def a_bad_duration_is_told(t):
 @test
 def a_bad_option_is_told(t):
     for words, sentence in OPTIONS.items():
-        # The duration may be what is wrong.
+        # The duration itself may be the invalid word.
         check_usage(t, sentence, "9999", "100", *words)
 
 

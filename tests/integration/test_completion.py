@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Completion in a real bash, as the user's shell runs it, without the package bash-completion."""
+"""Tests completion in a real bash, as in a user's shell, without the package bash-completion."""
 import os
 import re
 import shutil
@@ -23,7 +23,7 @@ for word in "${COMPREPLY[@]}"; do printf '%s\\n' "$word"; done
 
 
 def complete(t, *words, **env):
-    """The completions that bash offers for the last of |words|."""
+    """Returns the completions that bash offers for the last of |words|."""
     bash = shutil.which("bash")
     if not bash:
         raise Skip("there is no bash")
@@ -91,7 +91,7 @@ def files_are_the_shells_business(t):
     equal(complete(t, "capture", "--log_dir", "="), ["a dir"], "directories for --log_dir=")
 
 
-# Root's list has the targets of all users.
+# Root's list contains the targets of all users.
 NAME = f"complete{os.getpid()}"
 
 
@@ -134,7 +134,7 @@ def servers_that_do_not_answer_hold_up_nobody(t):
         halt(server)
     started = time.monotonic()
     contains(complete(t, "capture", "", **env), str(last.pid), "the one that answers")
-    # proftap list waits a second for each.
+    # proftap list waits one second for each stopped server.
     in_time(time.monotonic() - started, 3.5, "the words")
 
 

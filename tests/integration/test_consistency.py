@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests properties of every plane of every kind of trace: the process that it belongs to, ids of lines that viewers keep apart,
-names, and events inside of the trace.
+"""Tests properties of every plane of every kind of trace: its process, ids of lines that viewers
+keep apart, names, and events within the trace.
 """
 import json
 import os
@@ -19,13 +19,14 @@ from processes import PROFTAP
 from running import find_files, finish, make_environment, need_preload, start
 from trace_file import Trace, read_stats
 
-# Planes of the recording, of a part of a file, and of the machine: they belong to no process.
+# Planes of the recording, of a part of a file, and of the machine belong to no process.
 NO_PROCESS = {"Task Environment", "proftap:part", "/host:CPU machine"}
-# Ids that XLA reserves for lines that it derives from others (trace_utils.h). Viewers cut ids down to 32 bits.
+# XLA reserves these ids for lines that it derives from others (trace_utils.h). Viewers cut ids down
+# to 32 bits.
 FIRST_DERIVED = 0xdeadbeef
 N_DERIVED = 390
 LOW = (1 << 32) - 1
-# All kinds of records that a collector can emit, some of each with each poll.
+# Each poll emits some records of each kind that a collector can emit.
 EVERYTHING = {key: 2 for key in ("poll", "copies", "sets", "syncs", "overheads", "counters", "memory")}
 BESIDE = {"CUPTI overhead", "Synchronization", "Memory"}
 
@@ -52,7 +53,7 @@ def check_events(plane, length_ps, what):
 
 
 def check_space(space, pids, what):
-    """Checks that the planes are those of the processes |pids|, and of no other ones."""
+    """Checks that the planes belong to the processes |pids| and to no others."""
     stats_of = {plane.name: {key: stat.value for key, stat in read_stats(plane, plane.stats).items()} for plane in space.planes}
     equal(len(stats_of), len(space.planes), f"{what}: different names of planes among {[p.name for p in space.planes]}")
     times = [stats_of["Task Environment"][f"profile_{end}_time"] for end in ("start", "stop")]
@@ -82,7 +83,7 @@ def names_of_lines(trace):
 
 
 def make_own_trace(t):
-    """The trace of a plug-in: a device of some other kind, and a plane of the host."""
+    """Returns a plug-in's trace: a device of some other kind, and a plane of the host."""
     space = schema("xplane").XSpace()
     for number, name in enumerate(("/device:CUSTOM:fpga", "/host:fpga driver")):
         plane = space.planes.add(id=number, name=name)
@@ -187,7 +188,7 @@ def descendants_in_the_sum_of_a_program(t):
     pb, = [path for path in find_files(t) if path.suffix == ".pb"]
     trace = Trace(pb)
     check("process and children cpu %" in trace.usage, f"counters: {sorted(trace.usage)}")
-    # Each descendant has a plane, which says whose it is.
+    # Each descendant has a plane that names its process.
     check_trace(trace, [trace.host_stat("process_id"), *json.loads(process.stdout)], "run")
     check(process.stderr, "run said nothing")
 

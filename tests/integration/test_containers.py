@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/containers.md, followed: its commands as they stand there, in a root of copies, with namespaces by unshare."""
+"""Runs the commands of docs/containers.md as printed, in a root made of copies, with namespaces by
+unshare.
+"""
 import json
 import os
 import re
@@ -20,14 +22,14 @@ MS = 60000
 
 
 def recipe(name):
-    """The block of the document that is called so."""
+    """Returns the block of the document with this name."""
     found = re.findall(rf"^```sh {name}\n(.*?)^```$", RECIPES, re.M | re.S)
     equal(len(found), 1, f"recipes called {name}")
     return found[0]
 
 
 class Container(Target):
-    """The program of a container by the first recipe: it obeys as other targets do."""
+    """The program of a container by the first recipe; it executes commands like other targets."""
 
     def __init__(self, t, run, proftapd=True):
         need_namespaces("--mount", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--net")
@@ -39,7 +41,7 @@ class Container(Target):
         self.outside = wait_until(self.find, "the program in its container")
 
     def find(self):
-        """Its pid outside: the one below sh."""
+        """Returns the program's pid outside of the container: the child of sh."""
         for status in Path("/proc").glob("[0-9]*/status"):
             pid = int(status.parent.name)
             if (read_status(pid).get("Name") == "train" and self.holds(pid)):
@@ -47,7 +49,7 @@ class Container(Target):
         return None
 
     def holds(self, pid):
-        """Whether |pid| descends from this one."""
+        """Returns whether |pid| descends from this process."""
         while pid > 1 and pid != self.pid:
             pid = int(read_status(pid).get("PPid", "0"))
         return pid == self.pid
@@ -58,14 +60,15 @@ class Container(Target):
 
 
 def follow(t, name, **env):
-    """Starts a recipe; its trace goes to |LOGS|."""
+    """Starts a recipe, which writes its trace to |LOGS|."""
     logs = t.dir / "logs"
     path = f"{PROFTAP.parent}:{os.environ['PATH']}"
     return t.keep(Process(name, ["sh", "-c", recipe(name)], {"PATH": path, "MS": str(MS), "LOGS": str(logs), **env}))
 
 
 def check_spans(container, capture):
-    """While it records spans are made, and Ctrl-C ends it; they are in the file that it says."""
+    """Emits spans while the recipe records, ends it by Ctrl-C, and checks the file that it names.
+    """
     container.ask("await 1", "burst 7")
     capture.signal(2)
     equal(capture.wait(), 0, "exit status of the capture")
@@ -84,7 +87,8 @@ def the_socket_directory_is_mounted_in(t):
     container.ask("await 1", "burst 7")
     capture.signal(2)
     equal(capture.finish().trace.count("burst"), 7, "spans")
-    # Nothing of its own has come to where the daemon's socket is, and nothing could.
+    # The directory of the daemon's socket has no file of the program, and the program could not
+    # make one.
     equal([p.name for p in registry_path(t).parent.iterdir()], ["registry.sock"], "files in the daemon's directory")
     check(any((t.dir / "root/tmp").glob("proftap-0/*.sock")), "its private socket is in the container")
 
@@ -134,7 +138,7 @@ def root_outside_reaches_its_port(t):
 
 
 def run_daemon(t, env, user):
-    """A daemon of |user|'s own, and its port."""
+    """Starts a daemon as |user|, and returns it and its port."""
     port = free_port()
     daemon = t.keep(Process("proftapd --host", [
         PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{port}", "--web", "none", "--registry",

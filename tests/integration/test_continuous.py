@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Continuous sessions: snapshots without a gap, the newest that fits, and the stock server's words."""
+"""Tests continuous sessions: snapshots without gaps, the newest data within the memory limit, and
+the answers of the stock server.
+"""
 import os
 import signal
 import subprocess
@@ -17,7 +19,7 @@ from spools import read_spools
 
 PROFILE = PROFILER + "Profile"
 N = 60000
-GONE_S = 2 * SLOWNESS  # the contract of a guest
+GONE_S = 2 * SLOWNESS  # docs promise that the server goes soon
 NOBODY_THERE = (NOT_FOUND, "No continuous profiling session found.")
 
 
@@ -55,7 +57,7 @@ def stops(traces):
 
 
 def spans(trace, name):
-    """(start in Unix ns, duration in ns, is unfinished) of each."""
+    """Returns (start in Unix ns, duration in ns, is unfinished) of each span."""
     origin = trace.environment["profile_start_time"].value
     return [(origin + e.start_ps / 1000, e.duration_ps / 1000, "unfinished" in e.stats)
             for line in trace.threads for e in line.named(name)]
@@ -68,7 +70,7 @@ def check_snapshots(t, **options):
         target.send(f"count {N} 20")
         replies = []
         for _ in range(3):
-            time.sleep(0.15)  # so that there is something to tell
+            time.sleep(0.15)  # so that each snapshot has data
             replies.append(snapshot(calls))
         target.read_line()
         replies.append(snapshot(calls))
@@ -89,13 +91,13 @@ def snapshots_hold_every_record_exactly_once(t):
 
 @test
 def snapshots_are_equal_in_memory_and_in_files(t):
-    check_snapshots(t, ptap_max_capture_bytes=31 << 20)  # too little for a file
-    check_snapshots(t, ptap_spool_window_bytes=4096)  # what is more than 1 MiB goes to one
+    check_snapshots(t, ptap_max_capture_bytes=31 << 20)  # the limit is too low for a file
+    check_snapshots(t, ptap_spool_window_bytes=4096)  # data beyond 1 MiB goes to a file
 
 
 @test
 def span_older_than_all_records_begins_within_the_trace(t):
-    """Events are encoded before the last of them is known."""
+    """Spans are encoded before the start of the oldest one is known."""
     target = t.target().serve(0, 16 << 20)
     with Calls(target) as calls:
         begin(calls)
@@ -119,7 +121,7 @@ def a_span_that_is_open_is_unfinished_once_and_then_whole(t):
     target = t.target().serve()
     with Calls(target) as calls:
         begin(calls)
-        time.sleep(0.5)  # a time that would be seen if the trace began with the session
+        time.sleep(0.5)  # long enough to notice a trace that begins with the session
         sent_ns = time.time_ns()
         target.send("step 1 1200")
         first = wait_until(lambda: spans(trace_of(snapshot(calls)), "slow"), "the open span")
@@ -136,7 +138,7 @@ def a_span_that_is_open_is_unfinished_once_and_then_whole(t):
 
 
 def asyncs(trace):
-    """{id: (start in Unix ns, duration in ns, how it was cut)} of the async spans."""
+    """Returns {id: (start in Unix ns, duration in ns, how it was cut)} of the async spans."""
     origin = trace.environment["profile_start_time"].value
     return {e.stats["id"].value: (origin + e.start_ps / 1000, e.duration_ps / 1000,
                                   {"unfinished", "started_before"} & set(e.stats))
@@ -207,14 +209,15 @@ def overwritten_records_leave_no_false_async_span(t):
 
 @test
 def over_its_memory_the_oldest_goes_first_and_is_counted(t):
-    target = t.target().serve(0, 16 << 20)  # none is lost there
+    target = t.target().serve(0, 16 << 20)  # large enough to lose no record
     with Calls(target) as calls:
         begin(calls, request=add_options(start_request(), ptap_max_capture_bytes=14 << 20))
         equal(target.ask("count 400000 1"), "400000", "instants")
         trace = trace_of(snapshot(calls))
         found = numbers_in(trace)
         check_numbers(found, 400000 - len(found), 400000)
-        # 14 MiB / 7 are 2 MiB of records, 32 bytes an instant with its number, and what the last visit brought.
+        # The limit keeps 14 MiB / 7 = 2 MiB of records, at 32 bytes per numbered instant, and the
+        # data of the last poll.
         check(40000 <= len(found) <= 350000, f"kept {len(found)} instants")
         lost = trace.host_stat("ptap_lost_oldest")
         equal(lost, 400000 - len(found), "records that are said to be dropped")
@@ -273,7 +276,7 @@ def the_level_that_xprofs_client_forces_is_not_taken_at_its_word(t):
 
 @test
 def terminate_leaves_them_alone(t):
-    """Its data would be nobody's: who stops a session takes it."""
+    """Terminate would discard the data: only the client that stops a session gets it."""
     target = t.target().serve()
     with Calls(target) as calls:
         begin(calls, request=start_request(session_id="mine"))
@@ -320,7 +323,7 @@ def an_end_that_comes_before_the_beginning_is_answered(t):
     target = t.target().serve()
     service = schema("profiler_service")
     with Calls(target) as calls:
-        # It does not answer the server now, so that the session cannot begin.
+        # The program does not answer the server now, so the session cannot begin.
         halt(target.pid)
         started = calls.start(PROFILER + "StartContinuousProfiling", start_request())
         calls.settle()

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert -t chrome: Chrome's JSON holds what NDJSON does, in a form that importers take whole."""
+"""Tests proftap convert -t chrome: Chrome's JSON has the items of NDJSON, in a form that importers
+accept completely.
+"""
 import collections
 import json
 import math
@@ -33,7 +35,7 @@ class Chrome:
 
 
 def to_ns(us):
-    """Three decimals are all."""
+    """Converts to ns exactly: the numbers have at most three decimals."""
     check(us * 1000 == int(us * 1000), f"{us} has parts of a ns")
     return int(us * 1000)
 
@@ -43,7 +45,7 @@ def text_of(args):
 
 
 def as_viewers_take(value):
-    """Integers that a viewer reads wrongly become texts."""
+    """Turns integers that a viewer would read wrongly into texts."""
     return str(value) if isinstance(value, int) and value >= 2**63 else value
 
 
@@ -58,7 +60,7 @@ def is_number(row):
 
 
 def compare(t, *paths, options=()):
-    """Every item of NDJSON is there, and nothing else."""
+    """Checks that the file has each item of NDJSON and no others."""
     rows = read_rows(t, *paths, options=options)
     chrome = Chrome(t, *paths, options=options)
     samples = [row for row in rows if row.kind == "counter"]
@@ -96,7 +98,7 @@ def compare_flows(rows, chrome):
 
 
 def check_nesting(chrome):
-    """No span crosses another one of its row: importers would drop it."""
+    """Checks that no span crosses another one of its row, because importers would drop it."""
     rows = collections.defaultdict(list)
     for e in chrome.of("X"):
         rows[e["pid"], e["tid"]].append((e["ts"], e["ts"] + e["dur"], e["name"]))

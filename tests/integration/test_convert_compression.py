@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert --compression and --jobs: how small, and with how many threads."""
+"""Tests proftap convert --compression and --jobs: the sizes of files, and the numbers of threads.
+"""
 import fcntl
 import functools
 import gzip
@@ -20,7 +21,7 @@ N_SPANS = 20000
 
 @functools.cache
 def make_spans():
-    """With names that level 1 packs worse than level 9."""
+    """Makes spans with names that level 1 compresses worse than level 9."""
     chosen = random.Random(1)
     words = [f"{chosen.getrandbits(40):x}" for _ in range(500)]
     spans = [("::".join(chosen.choices(words, k=6)), 100 * i, 50) for i in range(N_SPANS)]
@@ -102,7 +103,9 @@ def contradictory_options_are_refused(t):
 
 
 def count_threads(t, *words):
-    """While nobody takes what it writes: at first more than a pipe holds."""
+    """Counts the threads of a conversion whose output nobody reads; it is larger than a pipe's
+    buffer.
+    """
     process = subprocess.Popen([PROFTAP, "convert", "-t", "perfetto", "-o", "-", *words, "a.xplane.pb"], cwd=t.dir,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert -t csv holds what NDJSON does, -t csv-kernels and csv-kernel-stats what a device did, as rocprofv3
-has it, and csv-summary what the report has."""
+"""Tests proftap convert: -t csv has the items of NDJSON, -t csv-kernels and csv-kernel-stats the
+kernels of a device in the layout of rocprofv3, and csv-summary the content of the report.
+"""
 import csv
 import io
 import json
@@ -18,14 +19,14 @@ COLUMNS = ["type", "host", "process", "pid", "thread", "tid", "device", "name", 
 DETAILS = "regs:32 static_shared:16 dynamic_shared:1024 grid:4,2,1 block:256,1,1 occ_pct:75"
 csv.field_size_limit(1 << 30)
 
-# Kernels of two streams; the first has a copy, too.
+# There are kernels of two streams; the first one also has a copy.
 KERNELS = {"stream 1": [("gemm(float*, int)", 100, 50, {"correlation_id": 7, "kernel_details": DETAILS}),
                         ("gemm(float*, int)", 200, 70), ("copy", 300, 5, {"memcpy_details": "kind_src:pinned"})],
            "stream 2": [("add", 120, 25)]}
 
 
 def read(t, form, *paths, options=()):
-    """The header and all rows; every line ends as RFC 4180 has it."""
+    """Returns the header and all rows, and checks that every line ends as RFC 4180 requires."""
     conversion = Conversion(t, form, *paths, options=options)
     check(conversion.data.endswith(b"\r\n"), "the last line has no end")
     header, *rows = csv.reader(io.StringIO(conversion.data.decode(), newline=""), strict=True)
@@ -74,7 +75,8 @@ def names_of_any_bytes_are_fields(t):
 
 @test
 def long_arguments_are_one_field(t):
-    """Longer than what is written at once, and with what must be quoted."""
+    """The argument is longer than the conversion's buffer, and has characters that must be quoted.
+    """
     path = t.dir / "a.xplane.pb"
     text = 'é"\n,' * 200000
     path.write_bytes(make_space({"main": [("x", 0, 9, {"text": text}), ("y", 10, 9, {"text": "short"})]}))
@@ -83,7 +85,7 @@ def long_arguments_are_one_field(t):
 
 
 def make_devices(t):
-    """Two devices of a host that also has a thread."""
+    """Makes two devices of a host that also has a thread."""
     path = t.dir / "a.xplane.pb"
     path.write_bytes(make_space({"main": [("work", 0, 999), ("more", 1000, 1)]}) +
                      make_space(KERNELS, "/device:GPU:0") + make_space({"s": [("add", 120, 35)]}, "/device:GPU:1"))
@@ -115,7 +117,8 @@ def kernels_have_the_columns_of_rocprofv3(t):
 
 @test
 def sums_of_kernels_are_no_kernels(t):
-    """Steps and modules of a TPU's, and what XLA derives for a GPU."""
+    """Steps and modules of a TPU, and lines that XLA derives for a GPU, are not counted as kernels.
+    """
     path = GOLDEN / "devices.xplane.pb"
     conversion, header, rows = read(t, "csv-kernels", path)
     equal([row[header.index("Kernel_Name")] for row in rows], ["gemm", "add", "fusion.1", "fusion.2", "copy-start"], "kernels")
@@ -147,7 +150,7 @@ def without_kernels_there_is_a_header_alone(t):
 
 
 def summarize(t, path, *options):
-    """The conversion, when it is what the report prints."""
+    """Returns the output of csv-summary, after checking it against the report."""
     conversion = Conversion(t, "csv-summary", path, options=options)
     report = subprocess.run([PROFTAP, "report", "--csv", *options, path], capture_output=True, check=True, timeout=20)
     equal(conversion.data, report.stdout, f"{path} {options}")
@@ -166,7 +169,7 @@ def a_summary_is_what_the_report_prints(t):
 
 @test
 def a_summary_reads_like_this(t):
-    """Once looked at, kept."""
+    """The expected text was reviewed once and is kept here."""
     lines = summarize(t, make_training(t.dir / "training.xplane.pb")).data.decode().split("\r\n")
     equal(lines, (GOLDEN / "training_summary.csv").read_text().split("\n"), "rows; see tests/golden")
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert --split device: each event is in the file of its device, or in that of the programs."""
+"""Tests proftap convert --split device: each event is in the file of its device, or in that of the
+programs.
+"""
 import json
 import re
 import subprocess
@@ -15,7 +17,7 @@ def convert(t, *words):
 
 
 def make_hosts(t):
-    """Two hosts with a program and two devices each, whose numbers are the same on both."""
+    """Makes two hosts with a program and two devices each; both number their devices alike."""
     paths = []
     for host in ("alpha", "beta"):
         spaces = [make_space({"main": [(f"work of {host}", 5, 50, {"step_num": 1})]}, host=host, pid=4242)]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the outputs of proftap convert: files that exist already, links, pipes and devices."""
+"""Tests the outputs of proftap convert: existing files, links, pipes and devices."""
 import os
 import resource
 import signal
@@ -23,19 +23,19 @@ def convert(*words, code=0, form="folded", **how):
 
 
 def refuse(*words, code=1, **how):
-    """The error message."""
+    """Returns the error message of a conversion that fails."""
     return convert(*words, code=code, **how).stderr.decode()
 
 
 def expected():
-    """The bytes that any way must lead to."""
+    """Returns the bytes that each kind of output must yield."""
     data = convert("-o", "-", TRACE).stdout
     contains(data, b"outer", "the conversion")
     return data
 
 
 def get_output(*words, **how):
-    """The path that it says, absolute."""
+    """Returns the absolute path that the conversion prints."""
     path = convert(*words, **how).stdout.decode().rstrip("\n")
     return os.path.normpath(os.path.join(how.get("cwd", "."), path))
 
@@ -159,7 +159,7 @@ def forbid_cores():
 
 
 def start_long(t, *words, **how):
-    """A conversion that has begun to write "out" and does not end soon."""
+    """Starts a conversion that has begun to write "out" and does not end soon."""
     events = [(f"name {i % 10}", 10 * i, 5, {"n": i}) for i in range(10000)]
     (t.dir / "long.xplane.pb").write_bytes(make_space({"main": events}) * 100)
     client = subprocess.Popen([PROFTAP, "convert", "-t", "ndjson", "-o", t.dir / "out", *words,

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert -t folded: lines as flamegraph.pl and speedscope cut them, with the own time of each stack."""
+"""Tests proftap convert -t folded: lines in the form that flamegraph.pl and speedscope parse, with
+the own time of each stack.
+"""
 import collections
 import re
 
@@ -11,7 +13,7 @@ from stacks import read_stacks
 
 
 def read_folded(t, *paths):
-    """{frames: ns} as flamegraph.pl cuts and adds them, and the conversion."""
+    """Returns {frames: ns}, parsed and added up as flamegraph.pl does, and the conversion."""
     conversion = Conversion(t, "folded", *paths)
     found = collections.Counter()
     for line in conversion.data.decode().splitlines():

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert on what is no trace, or a strange one, and where it cannot write: one sentence, and no file or the whole."""
+"""Tests proftap convert on invalid and strange traces, and where it cannot write: it prints one
+sentence, and leaves no file or a complete one.
+"""
 import collections
 import gzip
 import re
@@ -26,7 +28,7 @@ def read_formats(t):
 
 
 def streams(t):
-    """Formats that go to standard output."""
+    """Returns the formats that can go to standard output."""
     return [name for name in read_formats(t) if name != "sqlite"]
 
 
@@ -61,7 +63,7 @@ def files_that_are_no_traces_are_refused(t):
 
 @test
 def our_own_outputs_are_refused(t):
-    """Packets of Perfetto and profiles of pprof are messages of protobuf, as an XSpace is."""
+    """Packets of Perfetto and profiles of pprof are protobuf messages, like an XSpace."""
     trace = capture_requests(t)
     outputs = {form: ("out",) for form in read_formats(t)}
     outputs["pprof"] = "out.pprof", "out.pprof.pb"
@@ -79,7 +81,7 @@ def our_own_outputs_are_refused(t):
 
 @test
 def truncated_trace_is_refused_or_shorter(t):
-    """Between two planes nothing tells that there were more."""
+    """A file cut between two planes is a valid shorter trace."""
     data = goldens()[0].read_bytes()
     for n in range(1, len(data), len(data) // 20):
         (t.dir / "in").write_bytes(data[:n])
@@ -93,7 +95,9 @@ def truncated_trace_is_refused_or_shorter(t):
 
 
 def check_all(t, data):
-    """Every format takes it, and those that have all events have the same."""
+    """Checks that every format accepts the trace, and that the formats with all events have the
+    same ones.
+    """
     path = t.dir / "in.xplane.pb"
     path.write_bytes(data)
     for form in set(read_formats(t)) - {"ndjson", "csv", "sqlite", "chrome"}:
@@ -133,7 +137,7 @@ def ids_may_be_there_twice_or_not_at_all(t):
             event.stats.add(metadata_id=1, ref_value=404)
         plane.stat_metadata[1].id = 1
         plane.stat_metadata[1].name = "refers"
-    # The same entry of both tables once more, under other names.
+    # The same entries of both tables follow once more, with other names.
     names = b"".join(field(number, b"\x08\x01" + field(2, b"\x08\x01" + field(2, text)))
                      for number in (4, 5) for text in (b"first", b"second"))
     twice = field(1, field(2, b"/host:CPU") + field(3, b"\x08\x01" + field(4, b"\x08\x01\x18\x05") * 2) + names)
@@ -144,7 +148,7 @@ def ids_may_be_there_twice_or_not_at_all(t):
 
 @test
 def a_million_lines_are_read(t):
-    """Each with an event, in one plane."""
+    """One plane has a million lines with one event each."""
     line = field(3, b"\x08\x01" + field(4, b"\x08\x01\x10\x05\x18\x05"))
     path = t.dir / "in.xplane.pb"
     path.write_bytes(field(1, field(2, b"/host:CPU") + line * N_LINES))
@@ -155,7 +159,7 @@ def a_million_lines_are_read(t):
 
 
 def make_large(t):
-    """A trace whose output is larger than a pipe's buffer in every format."""
+    """Makes a trace whose output exceeds a pipe's buffer in every format."""
     path = t.dir / "large.xplane.pb"
     spans = [(f"{i * 2654435761 % 2**64:064x}", 100 * i, 50) for i in range(4000)]
     path.write_bytes(make_space({"main": spans}, pid=77) + make_space({"stream": spans}, "/device:GPU:0"))

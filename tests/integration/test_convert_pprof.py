@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert -t pprof: the samples are the stacks of NDJSON's spans, and all that they refer to is there."""
+"""Tests proftap convert -t pprof: the samples are the stacks of NDJSON's spans, and every reference
+in the file is valid.
+"""
 import collections
 import subprocess
 
@@ -12,7 +14,7 @@ from stacks import read_stacks
 
 class Pprof:
     def __init__(self, t, *paths):
-        from profile_proto import Profile  # run() knows by now that there is google.protobuf
+        from profile_proto import Profile  # run() has checked that google.protobuf is installed
         self.conversion = Conversion(t, "pprof", *paths)
         self.profile = Profile.FromString(self.conversion.data)
         equal(self.profile.string_table[0], "", "the first string")
@@ -31,7 +33,7 @@ class Pprof:
                 for label in sample.label}
 
     def stacks(self):
-        """{(labels, names from the outermost): [spans, ns]}"""
+        """Returns {(labels, names from the outermost): [spans, ns]}."""
         found = {}
         for sample in self.profile.sample:
             stack = (tuple(sorted(self.labels(sample).items())),
@@ -41,7 +43,7 @@ class Pprof:
 
 
 def list_devices(rows):
-    """In the order of their numbers."""
+    """Returns the devices in the order of their numbers."""
     return list(dict.fromkeys(row.place[:2] for row in rows if row.place[1].startswith("/device:")))
 
 

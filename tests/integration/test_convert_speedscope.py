@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert -t speedscope: the profiles open and close the spans of NDJSON, and no other."""
+"""Tests proftap convert -t speedscope: the profiles open and close exactly the spans of NDJSON."""
 import collections
 import json
 
@@ -17,7 +17,7 @@ class Speedscope:
         self.profiles = self.document["profiles"]
 
     def spans(self):
-        """(profile, name, start, duration) of each, as whoever replays the events finds them."""
+        """Replays the events, and returns (profile, name, start, duration) of each span."""
         for profile in self.profiles:
             yield from self.replay(profile)
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert -t sqlite: the database is whole, refers only to what is there, and answers the queries of its page."""
+"""Tests proftap convert -t sqlite: the database is complete, has only valid references, and answers
+the queries of its manual page.
+"""
 import re
 import sqlite3
 import subprocess
@@ -11,7 +13,7 @@ from fixture import check, contains, equal, run, test
 from processes import PROFTAP, TOP_SRC
 
 PAGE = TOP_SRC / "docs" / "man" / "proftap-sqlite.7"
-# {table: columns that refer to another one}
+# {table: columns that refer to another table}
 REFERENCES = {"processes": {"host_id": "hosts"}, "threads": {"process_id": "processes"},
               "events": {"thread_id": "threads", "name_id": "names", "parent_id": "events"},
               "args": {"event_id": "events", "key_id": "keys"}, "steps": {"event_id": "events"},
@@ -26,7 +28,7 @@ def convert(t, *paths, options=()):
 
 
 def read_queries():
-    """{the sentence before it: the query}, as groff would show them."""
+    """Returns {the sentence before a query: the query}, in the form that groff would show."""
     text = PAGE.read_text().split(".Sh QUERIES\n")[1].split(".Sh")[0]
     text = text.replace("\\-", "-").replace("\\(aq", "'")
     return dict(re.findall(r"([^\n]+):\n\.Bd -literal[^\n]*\n(.*?)\.Ed", text, re.S))
@@ -50,7 +52,7 @@ def every_golden_trace_makes_a_whole_database(t):
 
 @test
 def every_query_of_the_page_answers(t):
-    """On a trace of each kind; one of them has what the query is about."""
+    """Runs each query on a trace of each kind; at least one of the traces has data for it."""
     queries = read_queries()
     check(len(queries) >= 10, f"queries: {list(queries)}")
     (t.dir / "lossy.xplane.pb").write_bytes(lossy())
@@ -69,7 +71,7 @@ def lossy():
 
 @test
 def queries_agree_with_ndjson(t):
-    """The sums of SQL are those of NDJSON."""
+    """The sums by SQL are equal to those of NDJSON."""
     path = capture_pipeline(t)
     spans = [row for row in read_rows(t, path) if row.kind in ("span", "step")]
     queries, db = read_queries(), convert(t, path)

@@ -12,7 +12,7 @@ TRACE = GOLDEN / "spans.xplane.pb"
 
 
 def convert(*words, code=0):
-    """The messages on standard error."""
+    """Runs the conversion and returns its messages on standard error."""
     done = subprocess.run([PROFTAP, "convert", "-t", "ndjson", *words], capture_output=True,
                           timeout=20)
     equal(done.returncode, code, f"convert {words}: {done.stderr!r}")
@@ -28,7 +28,9 @@ def inputs_that_are_no_files_are_refused_at_once(t):
 
 
 def starts(t, *words):
-    """When each of two files begins that say 1 s and 3 s after some second, in ms."""
+    """Returns, in ms, when each of two files begins; their recordings began 1 s and 3 s after some
+    second.
+    """
     for name, epoch_s in (("a", 1), ("b", 3)):
         space = schema("xplane").XSpace.FromString(make_space({"main": [("f", 0, 1)]}, host=name))
         plane = space.planes.add(name="Task Environment")
@@ -110,7 +112,7 @@ def selection_that_is_always_empty_is_wrong_usage(t):
             done = subprocess.run([PROFTAP, command, *words, TRACE], capture_output=True, text=True)
             equal((done.returncode, done.stdout), (2, ""), f"exit of {command} {words}")
             contains(done.stderr, said, "the error")
-    # The spans that are open at one instant.
+    # Selects the spans that are open at one instant.
     contains(convert("-o", "-", "--from=5ms", "--to=5ms", "--min_duration=0", TRACE), "converted ", "the message")
 
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs that say to a host daemon that they are there, as attached servers do, and end at once:
- * each a process of its own.
+ * Starts short-lived processes. Each announces itself to a host daemon, as an attached server does,
+ * and exits at once.
  *
  * usage: brief REGISTRY N PER_SECOND
  *
- * Ends with 1 when one of them was not heard.
+ * The exit status is 1 if an announcement failed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define NS_PER_S 1000000000L
-/* At a time: more wait for the daemon to hear them. */
+/* Limit of processes alive at a time; the others wait until the daemon has accepted these. */
 #define MAX_ALIVE 200
 
 static const char words[] = "PROFTAP PROGRAM 1\npid 1\nname brief\n";
@@ -40,7 +40,7 @@ static int say(int fd)
 	return sendmsg(fd, &message, MSG_NOSIGNAL) == sizeof words - 1 ? 0 : 1;
 }
 
-/* Its exit status. */
+/* Announces this process. Returns its exit status. */
 static int live(const char *registry)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -52,7 +52,7 @@ static int live(const char *registry)
 	return say(fd);
 }
 
-/* Reaps ended children, |n| at least. Returns how many did not report. */
+/* Reaps ended children, at least |n|. Returns how many failed to announce themselves. */
 static int reap(int *n_alive, int n)
 {
 	int n_unheard = 0;
@@ -66,7 +66,7 @@ static int reap(int *n_alive, int n)
 	return n_unheard;
 }
 
-/* Until the |i|th is due; at once, when it is late. */
+/* Waits until the |i|th process is due. Returns at once if that time has passed. */
 static void await_turn(const struct timespec *start, long i, long per_second)
 {
 	struct timespec due = *start;

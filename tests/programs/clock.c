@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two threads that go from core to core and say what CLOCK_MONOTONIC was right before each of their
- * spans began, and right after the one before had begun. What it is told, and says, is like
- * tests/programs/target.
+ * Two threads that move from core to core. Each span has as arguments the value of CLOCK_MONOTONIC
+ * right before it began, and its value right after the thread's previous span began. Commands and
+ * answers have the form of tests/programs/target.
  *
- * 	start           starts a server; its port
- * 	clock SECONDS   records so long, when a capture does; how many spans each thread has made
+ * 	start           starts a server; answers its port
+ * 	clock SECONDS   emits spans for that time, once a capture records; answers how many in each
+ * 	                thread
  */
 #include <pthread.h>
 #include <sched.h>
@@ -38,7 +39,7 @@ static int64_t now_ns(void)
 	return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* Moves to the next of the cores that this process may use. */
+/* Moves this thread to the next core that the process may use. */
 static void go_to_next_core(const cpu_set_t *all, int *core)
 {
 	cpu_set_t one;
@@ -51,7 +52,7 @@ static void go_to_next_core(const cpu_set_t *all, int *core)
 	sched_setaffinity(0, sizeof one, &one);
 }
 
-/* Returns what the time was after its begin. */
+/* Emits a span. Returns the time right after its begin. */
 static int64_t emit(int n, int64_t last_after_ns)
 {
 	PTAP_SPAN_ARGS("tick", PTAP_I("n", n), PTAP_I("last_after", last_after_ns),

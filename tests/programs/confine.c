@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Children in confinement; see confine.h. */
+/* Forked children that are confined; see confine.h. */
 #include "tests/programs/confine.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 #define LIFE_S 60
 #define NOBODY 65534
-/* No other process has this user. */
+/* No other process runs as this user. */
 #define LONELY_UID 54321
 
 static int enter_chroot(const char *dir)
@@ -44,7 +44,9 @@ static int enter_network(const char *unused)
 	return unshare(CLONE_NEWNET);
 }
 
-/* This process becomes the parent of one that is PID 1 of a namespace, and that goes on. */
+/*
+ * Forks a child that is PID 1 of a new namespace. The child returns; the parent waits for its end.
+ */
 static int enter_pids(const char *unused)
 {
 	pid_t pid;
@@ -60,7 +62,7 @@ static int enter_pids(const char *unused)
 	_exit(0);
 }
 
-/* The next child is PID 1, whatever was annotated before it. */
+/* Makes the next child PID 1 of a new namespace, although this process has annotated before. */
 static int unshare_pids(const char *unused)
 {
 	int status = 0;
@@ -123,7 +125,7 @@ static int limit_processes(const char *unused)
 	return setrlimit(RLIMIT_NPROC, &one) || setresuid(LONELY_UID, LONELY_UID, LONELY_UID);
 }
 
-/* Goes on in a grandchild whose parent has ended. */
+/* Forks twice. Only the grandchild returns, after its parent has exited. */
 static int fork_twice(const char *unused)
 {
 	pid_t parent = getpid();
@@ -148,7 +150,7 @@ static int handle_signal(const char *unused)
 	return signal(SIGUSR1, annotate_in_handler) == SIG_ERR || raise(SIGUSR1);
 }
 
-/* The child annotates in this process's memory, and ends. */
+/* A child that shares this process's memory annotates, and exits. */
 static int annotate_in_vfork(const char *unused)
 {
 	int status;
@@ -205,7 +207,7 @@ static _Noreturn void live(size_t kind, const char *argument)
 	}
 	is_first_of_namespace = getpid() == 1;
 	PTAP_INSTANT("hello");
-	/* Its parent has said the pid that others see. */
+	/* For PID 1 of a namespace its parent has printed the pid that is valid outside. */
 	if (!is_first_of_namespace)
 		printf("%d\n", (int)getpid());
 	prefork_work();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Using a device that there is not; see device_use.h. */
+/* Uses a fake device; see device_use.h. */
 #include "tests/programs/device_use.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 
 #define DURATION_NS 1000
 
-/* Once the collector was opened; NULL before. */
+/* Finds a symbol of the collector. NULL until libproftap has opened the collector. */
 static void *find(const char *symbol)
 {
 	const char *path = getenv("PROFTAP_COLLECTOR");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a recorded program ends; see ending.h. */
+/* The ways in which a recorded program ends; see ending.h. */
 #include "tests/programs/ending.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ void ending_crash(char *arguments)
 	(void)arguments;
 	leave_no_core();
 	PTAP_BEGIN("doomed");
-	/* A sanitizer has set a handler. */
+	/* A sanitizer may have set a handler. */
 	signal(SIGSEGV, SIG_DFL);
 	raise(SIGSEGV);
 }
@@ -66,8 +66,8 @@ void ending_thread(char *arguments)
 struct sufferer {
 	pthread_t thread;
 	char name[16];
-	int signal; /* that it sends itself; 0: it hangs */
-	_Atomic int tid; /* once its spans are open */
+	int signal; /* the thread raises it; 0: the thread hangs */
+	_Atomic int tid; /* set when its spans are open */
 };
 
 static pthread_mutex_t taken = PTHREAD_MUTEX_INITIALIZER;

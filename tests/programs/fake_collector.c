@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A collector of a device that there is not, which does what a script says: the file
- * $FAKE_COLLECTOR, read anew before each step. Lines KEY [VALUE]:
+ * The collector of a fake device. It obeys a script, the file $FAKE_COLLECTOR, which it reads again
+ * before each step. The lines are KEY [VALUE]:
  *
  * 	null, abi N, size N    what ptap_collector_get() answers
  * 	flags N                enum ptap_collector_flags
- * 	again [WHY]            probe: not yet
+ * 	again [WHY]            probe fails with -EAGAIN
  * 	fail STEP [WHY]        that step fails
- * 	hang STEP              that step does not come back while the line is there
- * 	info N, streams N      so many devices, and streams of each, are told of at the start
+ * 	hang STEP              that step does not return while the script has this line
+ * 	info N, streams N      number of devices, and of streams per device, reported at the start
  * 	uuids N                device I has the UUID of NVML's device N - 1 - I (tests/unit/fake_nvml.c)
- * 	no_anchor, clock_ns N  its clock is CLOCK_MONOTONIC and so much; the second also between start and stop
- * 	start N, poll N        kernels emitted in that step, and executed in it
- * 	drain N                kernels emitted then, which were executed between start and stop
- * 	shapes N               of those, so many grids in turn, not one each
- * 	late MS                what the program launched is handed on by polls so long after that
- * 	busy                   a flush hands on nothing
- * 	rate N                 kernels a second, emitted at each poll and drained
- * 	copies N, sets N, syncs N, overheads N, counters N, memory N     of each, with each poll
- * 	wrong N                records that make no sense, tried with each poll
- * 	lost N REASON [KIND]   at the end: enum ptap_device_loss, enum ptap_device_kind
- * 	dropped N              that stats() says and nobody else
- * 	xspace FILE            its bytes, when it is drained
- * 	names N                so many names of a thousand bytes, once
- * 	warn TEXT              with each poll
+ * 	no_anchor, clock_ns N  no anchor records; its clock is N ahead of CLOCK_MONOTONIC, where
+ * 	                       N may change between start and stop
+ * 	start N, poll N        number of kernels that are executed and emitted in that step
+ * 	drain N                number of kernels executed between start and stop, emitted in drain
+ * 	shapes N               the kernels of drain have only N different grids, in turn
+ * 	late MS                polls emit the program's launches this long after their end
+ * 	busy                   a flush emits nothing
+ * 	rate N                 kernels per second, emitted by each poll and by drain
+ * 	copies N, sets N, syncs N, overheads N, counters N, memory N     number of such records per poll
+ * 	wrong N                number of pairs of invalid records that each poll tries to emit
+ * 	lost N REASON [KIND]   a loss record at the end: enum ptap_device_loss, enum ptap_device_kind
+ * 	dropped N              losses that only stats() reports
+ * 	xspace FILE            a file whose bytes drain emits as an XSpace
+ * 	names N                number of names of 1,000 bytes, interned once
+ * 	warn TEXT              a warning with each poll
  *
- * What happens is appended to $FAKE_COLLECTOR.log, a line a step.
+ * Each step appends a line to $FAKE_COLLECTOR.log.
  */
 #include "tests/programs/fake_collector.h"
 
@@ -57,7 +58,7 @@ struct activity {
 static const struct ptap_collector_services *services;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t names_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct activity activities[MAX_ACTIVITIES]; /* under mutex, as the next ones */
+static struct activity activities[MAX_ACTIVITIES]; /* mutex guards it and the next three */
 static unsigned n_activities;
 static uint64_t nodes[64];
 static unsigned n_nodes;
@@ -69,13 +70,13 @@ static uint64_t n_refused;
 static int64_t polled_ns;
 static int64_t started_ns;
 static int64_t stopped_ns;
-static uint64_t clock_ns; /* as the script had it at the beginning of the step */
+static uint64_t clock_ns; /* the script's value at the start of the step */
 
 /* --- the script ---------------------------------------------------------------------------- */
 
 /*
- * The rest of the line that begins with |key|, and, if that is not NULL, with |word|. 0: there is
- * none.
+ * Finds the line that begins with |key| and, if |word| is not NULL, continues with |word|. The rest
+ * of the line is copied to |value|. Returns 0 if the script has no such line.
  */
 static int find(const char *key, const char *word, char value[MAX_LINE])
 {
@@ -120,7 +121,7 @@ static void note(const char *what)
 	fclose(f);
 }
 
-/* Each step's: says that it was there, hangs or fails. */
+/* Begins a step: writes its name to the log, then hangs or fails if the script says so. */
 static int step(const char *name, char *why)
 {
 	char value[MAX_LINE];
@@ -137,7 +138,7 @@ static int step(const char *name, char *why)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* Each once: the number is good as long as the process lives. */
+/* Interns each name once: the id is valid for the life of the process. */
 static uint32_t intern(const char *text)
 {
 	static struct {
@@ -242,7 +243,7 @@ static void emit_kernels(long n)
 	}
 }
 
-/* Emits kernels that the collector could not hand on before. */
+/* Emits |n| kernels that were executed between start and stop. */
 static void emit_old_kernels(long n)
 {
 	struct ptap_device_record kernel = make(PTAP_DEVICE_KERNEL);
@@ -327,7 +328,7 @@ static void emit_activity(const struct activity *a)
 static void emit_activities(long late_ms)
 {
 	static struct activity taken[MAX_ACTIVITIES];
-	/* Below 0 where the machine was booted later than that. */
+	/* Negative if the machine was booted less than |late_ms| ago. */
 	int64_t until = (int64_t)now() - (int64_t)late_ms * 1000000;
 	unsigned n = 0;
 
@@ -342,7 +343,7 @@ static void emit_activities(long late_ms)
 		emit_activity(&taken[i]);
 }
 
-/* Spread over the time since the last poll. */
+/* Emits kernels at the script's rate, spread over the time since the last poll. */
 static void emit_at_rate(void)
 {
 	int64_t at = services->monotonic_ns();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * To be preloaded: a CLOCK_REALTIME that a test sets while the program runs, by so many nanoseconds
- * as the first 8 bytes of the file $FAKED_CLOCK say. Who waits until a time of that clock waits as
- * the kernel has it: when the clock is set, the wait is another one. That is gRPC, by futexes; what
- * waits by CLOCK_MONOTONIC is not touched.
+ * A library to preload: it moves CLOCK_REALTIME by the nanoseconds in the first 8 bytes of the file
+ * $FAKED_CLOCK, which a test may change while the program runs. Waits until a CLOCK_REALTIME time
+ * adapt when the clock is set, as they do in the kernel. gRPC waits so, by futexes. Waits by
+ * CLOCK_MONOTONIC are not changed.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 #include "base/clock.h"
 
-/* Between two looks whether the clock was set. */
+/* The interval at which a waiting thread checks whether the clock was set. */
 #define SLICE_NS (20 * NS_PER_MS)
 #define N_ARGUMENTS 6
 
@@ -29,7 +29,7 @@
 
 static const _Atomic int64_t *offset;
 
-/* The first to ask is in main(), or before, where there is one thread. */
+/* The first call comes in main() or before it, when the program has only one thread. */
 static int64_t get_offset_ns(void)
 {
 	const char *path = getenv("FAKED_CLOCK");
@@ -73,7 +73,7 @@ static int64_t read_ns(clockid_t id)
 	return read_real_ns(id) + (is_set ? get_offset_ns() : 0);
 }
 
-/* Reading it. */
+/* Reads of the clock. */
 
 int clock_gettime(clockid_t id, struct timespec *t)
 {
@@ -99,7 +99,7 @@ time_t time(time_t *t)
 	return s;
 }
 
-/* Waiting by it. */
+/* Waits by the clock. */
 
 static int waits_by_clock(long number, const long a[N_ARGUMENTS])
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that is not libproftap at all: `hostile SEED WHAT`. It makes the memory that a server
- * expects, starts one, and overwrites that memory with random bytes for as long as it lives. WHAT
- * is "records" (everything but the words of the control thread, which it plays well, so that
- * captures go on) or "all". It says "PORT SERVER_PID", and how the server ended, if it does.
+ * A hostile program without libproftap: `hostile SEED WHAT`. It makes the memory that a server
+ * expects, starts a server, and overwrites that memory with random bytes for the rest of its life.
+ * WHAT is "records" or "all". "records" spares the words of the control thread, which the program
+ * plays correctly, so that captures go on. It prints "PORT SERVER_PID", and how the server ended,
+ * if it does.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,7 +33,7 @@
 
 static struct arena *arena;
 static uint64_t random_state;
-static int has_ticks; /* what the server was told to expect */
+static int has_ticks; /* whether the server expects ticks */
 
 static uint64_t next_random(void)
 {
@@ -107,7 +108,7 @@ static pid_t start_server(int listener, int memfd)
 	_exit(127);
 }
 
-/* Plays the control thread: it is there, and has done as it was told. */
+/* Plays the control thread: announces it, and acknowledges each command. */
 static void play_along(void)
 {
 	uint32_t command = atomic_load(&arena->command);
@@ -130,7 +131,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Half of it noise, half of it near to what is valid. */
+/* Half of the words are noise, the others are close to valid ones. */
 static uint64_t next_word(void)
 {
 	uint64_t random = next_random();
@@ -149,7 +150,7 @@ static uint64_t next_word(void)
 	}
 }
 
-/* Words |from| to |to|, in a stretch that begins anywhere. */
+/* Overwrites up to |n| words between |from| and |to|, from a random word on. */
 static void scribble(uint64_t from, uint64_t to, unsigned n)
 {
 	_Atomic uint64_t *words = (_Atomic uint64_t *)arena;
@@ -159,7 +160,7 @@ static void scribble(uint64_t from, uint64_t to, unsigned n)
 		atomic_store_explicit(&words[at], next_word(), memory_order_relaxed);
 }
 
-/* Now and then a ring looks as if something had been recorded. */
+/* Overwrites ring |i|'s head; half of the time it then appears to hold new records. */
 static void advance(uint32_t i)
 {
 	struct ring *ring = arena_ring(arena, i, RING_BYTES);
@@ -168,7 +169,7 @@ static void advance(uint32_t i)
 	scribble(at, at + sizeof *ring / 8, 16);
 	if (next_random() % 2) {
 		atomic_store(&ring->head, atomic_load(&ring->tail) + next_random() % 2048);
-		/* Some of it may have been overwritten, then. */
+		/* With some limits part of the records counts as overwritten. */
 		ring->limit = atomic_load(&ring->head) + next_random() % 8192;
 	}
 	atomic_store(&ring->word, 7);

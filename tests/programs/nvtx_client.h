@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVTX as a program has it that was built with NVIDIA's headers, which are not needed here: the
- * calls by their names, and behind them tables of function pointers that are filled at the first
- * call, by the library that NVTX_INJECTION64_PATH names, or by nobody. `make interop` builds the
- * same program with the real headers (NVTX_HEADERS), and must find the same in its trace.
+ * NVTX as a program sees it that was built with NVIDIA's headers, without need of these headers.
+ * The calls have the same names. They go through tables of function pointers, which the first call
+ * fills by the library that NVTX_INJECTION64_PATH names; they stay empty if that is not set. `make
+ * interop` builds the same program with the real headers (NVTX_HEADERS), and its trace must be the
+ * same.
  */
 #ifndef TESTS_PROGRAMS_NVTX_CLIENT_H
 #define TESTS_PROGRAMS_NVTX_CLIENT_H
@@ -28,7 +29,7 @@ typedef void *nvtxDomainHandle_t;
 typedef void *nvtxStringHandle_t;
 typedef uint64_t nvtxRangeId_t;
 
-/* The names of the real headers, for what the program uses of them. */
+/* The types and constants of the real headers that the program uses. */
 typedef struct {
 	uint16_t version;
 	uint16_t size;
@@ -142,7 +143,7 @@ typedef struct {
 
 static nvtx_function *client_core[CLIENT_CORE_SLOTS];
 static nvtx_function *client_core2[CLIENT_CORE_SLOTS];
-/* The module's state comes before, there. */
+/* The first word is the module's state. */
 static intptr_t client_payload[CLIENT_PAYLOAD_SLOTS];
 static uint32_t client_tool_version;
 
@@ -195,7 +196,9 @@ static void client_load(void)
 		extend(&extension);
 }
 
-/* At the first call; afterwards a call is a load and a branch, as with the real headers. */
+/*
+ * The first call loads the library. Later calls are a load and a branch, as with the real headers.
+ */
 static inline void client_open(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

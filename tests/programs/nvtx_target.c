@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program with NVTX annotations that knows nothing of proftap: it does what it is told, one
- * command a line on standard input, and answers with a line. The tests (test_nvtx.py) hold what is
- * expected in its trace.
+ * A program with NVTX annotations that knows nothing of proftap. It reads one command per line from
+ * standard input, and answers each with a line. test_nvtx.py has the expected contents of its
+ * trace.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -177,7 +177,7 @@ static void close_one(char *arguments)
 	nvtxRangePop();
 }
 
-/* Spans of proftap's own between ranges, where its library is there. */
+/* Emits spans of proftap's own between ranges, if its library is loaded. */
 static void mix(char *arguments)
 {
 	void (*begin)(const char *) = NULL;
@@ -196,7 +196,10 @@ static void mix(char *arguments)
 	end();
 }
 
-/* Until a capture records: the one thing that it knows of the library that is loaded into it. */
+/*
+ * Waits until a capture records. This is the program's only direct use of libproftap, which NVTX
+ * has loaded into it.
+ */
 static void await(char *arguments)
 {
 	int (*enabled)(int) = NULL;
@@ -234,7 +237,7 @@ static void start_and_end(char *arguments)
 	kept_ids[1] = nvtxRangeStartA("other");
 	if (pthread_create(&thread, NULL, end_them, NULL) == 0)
 		pthread_join(thread, NULL);
-	/* These are ids of no range. */
+	/* No range has these ids. */
 	nvtxRangeEnd(0);
 	nvtxRangeEnd(UINT64_C(0x123456789abcdef));
 	nvtxRangeEnd(UINT64_C(1) << 60);
@@ -252,7 +255,10 @@ static void end_one(char *arguments)
 	nvtxRangeEnd(kept_ids[0]);
 }
 
-/* Whether all ids of N ranges differ, recorded or not. */
+/*
+ * Counts ids of N ranges that equal the one before, or are 0. They must differ although nothing is
+ * recorded.
+ */
 static void compare_ids(char *arguments)
 {
 	int n = atoi(arguments);
@@ -328,7 +334,7 @@ static void *be_named(void *unused)
 	return unused;
 }
 
-/* By another thread. */
+/* NAME: a thread is named by another thread. */
 static void name_other(char *arguments)
 {
 	wchar_t name[32];
@@ -345,7 +351,7 @@ static void name_other(char *arguments)
 	pthread_barrier_destroy(&named_barrier);
 }
 
-/* A profiler for Python registers a name at each call like this. */
+/* A profiler for Python registers the same name at each call, as here. */
 static void register_again(char *arguments)
 {
 	nvtxDomainHandle_t domain = nvtxDomainCreateA("lib");
@@ -358,7 +364,7 @@ static void register_again(char *arguments)
 	printf("%d %d ", n_other, nvtxDomainCreateA("lib") != domain);
 }
 
-/* N different ones, in as many spans. */
+/* N: registers N different strings, and uses each in a span. */
 static void register_many(char *arguments)
 {
 	nvtxDomainHandle_t domain = nvtxDomainCreateA("lib");
@@ -374,7 +380,7 @@ static void register_many(char *arguments)
 	}
 }
 
-/* N async ranges with different names. */
+/* N: starts N async ranges with different names. */
 static void start_many(char *arguments)
 {
 	for (int i = 0; i < atoi(arguments); i++) {
@@ -537,7 +543,7 @@ static void pay(char *arguments)
 	push_payload(domain, "raw", NVTX_TYPE_PAYLOAD_SCHEMA_RAW, &list, sizeof list);
 	push_payload(domain, "plain", NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, &plain, sizeof plain);
 	push_payload(domain, "unknown", UINT64_C(1) << 40, &plain, sizeof plain);
-	/* Less than the schema says: what is there is read. */
+	/* The payload is shorter than its schema: the fields within it are read. */
 	push_payload(domain, "short", schema, &m, offsetof(struct message, host));
 }
 

@@ -4,18 +4,19 @@
 #define TESTS_PROGRAMS_OFFSPRING_H
 
 /*
- * COUNT: the child annotates so many times, tells "CHILD PORT ENABLED", then starts a server of its
- * own, tells "CHILD RESULT PORT", and emits spans "born" until it is killed or its life is over.
+ * COUNT: forks a child that annotates COUNT times, prints "CHILD PORT ENABLED", starts a server of
+ * its own, prints "CHILD RESULT PORT", and emits spans "born" until it is killed or its alarm ends
+ * it.
  */
 void offspring_fork(char *arguments);
 
 /*
- * WHY: the child annotates, asks for a snapshot, and ends. Answers what ptap_snapshot() returned
- * there.
+ * WHY: forks a child that annotates, asks for a snapshot, and ends. Answers what ptap_snapshot()
+ * returned in the child.
  */
 void offspring_snapshot(char *arguments);
 
-/* A shell's command line: says "CHILD", the process that runs it. */
+/* A command line of the shell: starts it. Answers "CHILD", the pid of its process. */
 void offspring_spawn(char *arguments);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Another clock than the machine's; see own_clock.h. */
+/* A clock that differs from the machine's; see own_clock.h. */
 #include "tests/programs/own_clock.h"
 
 #include <errno.h>

@@ -71,7 +71,7 @@ static void live_nested(void)
 static void live_doomed(void)
 {
 	say_pid();
-	/* The first annotation joins; the span is of a later capture. */
+	/* The first annotation makes the child join; a later capture has the span. */
 	PTAP_INSTANT("hello");
 	while (!ptap_enabled(1))
 		usleep(100);
@@ -103,7 +103,10 @@ static void live_own(void)
 	prefork_work();
 }
 
-/* An annotation is in the trace, if there is one; and it comes after the start. */
+/*
+ * Records an instant in a trace of its own, unless another trace is recorded. The instant comes
+ * after the start.
+ */
 static void trace_itself(void)
 {
 	int started = ptap_trace_start(getenv("TRACE_DIR"), NULL);
@@ -132,7 +135,7 @@ static void live_idle(void)
 	pause();
 }
 
-/* Ended by itself, and not well. */
+/* The child ends by itself, with a failure. */
 static void live_leaving(void)
 {
 	PTAP_INSTANT("hello");
@@ -141,7 +144,7 @@ static void live_leaving(void)
 	_exit(4);
 }
 
-/* A thread of its own receives the signal, with spans open. */
+/* A thread of the child raises the signal, with spans open. */
 static void live_crashing(void)
 {
 	char thread[] = "culprit 11";
@@ -231,8 +234,8 @@ void prefork_churn(char *arguments)
 }
 
 /*
- * Shared with the crowd: how many have been told in a turn that they are recorded, and that they
- * are not.
+ * Shared with the crowd: the number of children that have seen a turn recorded, and of those that
+ * have seen one unrecorded.
  */
 static struct turns {
 	atomic_int n_recorded;
@@ -249,7 +252,9 @@ static _Noreturn void take_turns(int gate)
 		;
 	for (int is_counted = 0, is_out = 0;;) {
 		PTAP_SPAN("turn");
-		/* Before its first annotation a followed child cannot know. */
+		/*
+		 * Before its first annotation a followed child cannot know whether it is recorded.
+		 */
 		int is_recorded = ptap_enabled(1);
 
 		PTAP_FLOW_IN("baton", (uint64_t)getpid());
@@ -324,7 +329,7 @@ void prefork_relay(char *arguments)
 	printf("%d\n", n);
 }
 
-/* The end of |gate| is the sign for all. */
+/* The child waits until the other end of |gate| is closed. */
 static void start_at_gate(const int gate[2])
 {
 	char byte;

@@ -4,16 +4,17 @@
 #define TESTS_PROGRAMS_PREFORK_H
 
 /*
- * KIND: forks a child of that kind and answers with its pid (with that of its child for "nested").
- * Each lives until it is killed, and ends with its life's limit.
- *   steady    spans "job" and samples of "jobs", one each millisecond
+ * KIND: forks a child of that kind and answers its pid (for "nested" the pid of the child's child).
+ * Each child runs until it is killed or its alarm ends it.
+ *   steady    spans "job" and samples of "jobs", one per millisecond
  *   thread    the same, forked by a thread other than the main one
  *   nested    the child annotates once, and its own child is a steady one
- *   doomed    a span "doomed" that never ends, from the first moment of a capture; then it says "open"
- *   exec      a span "before", and then /bin/sleep
- *   own       a span "before", then a server of its own: answers "PID RESULT PORT OWN_PORT"
- *   tracing   a trace of its own in $TRACE_DIR is started and stopped, before the first annotation and after it:
- *             answers "PID START STOP START STOP" and with a line of ptap_last_error(); then as steady
+ *   doomed    a span "doomed" that never ends, begun when a capture records; then it prints "open"
+ *   exec      a span "before", then executes /bin/sleep
+ *   own       a span "before", then starts its own server: answers "PID RESULT PORT OWN_PORT"
+ *   tracing   starts and stops a trace of its own in $TRACE_DIR, before its first annotation and
+ *             after it: answers "PID START STOP START STOP" and a line of ptap_last_error(); then
+ *             works like steady
  *   idle      one annotation
  *   silent    no annotation
  */
@@ -23,28 +24,31 @@ void prefork(char *arguments);
 _Noreturn void prefork_work(void);
 
 /*
- * N ROUNDS SPANS: N times ROUNDS children, N at a time, each emits SPANS spans "short" and ends.
- * Answers with the number of children.
+ * N ROUNDS SPANS: forks N times ROUNDS children, N at a time. Each emits SPANS spans "short" and
+ * ends. Answers the number of children.
  */
 void prefork_churn(char *arguments);
 
-/* N: so many children annotate once, all at the same time, and end. Answers with their number. */
+/*
+ * N: forks N children, which all annotate once at the same time, and end. Answers the number of
+ * children.
+ */
 void prefork_rush(char *arguments);
 
 /*
- * N: so many children make their first annotation at the same moment, and then a span "turn" each
- * 20 ms and a flow "baton" that the program begins: until the program ends. Answers with N before
- * that moment.
+ * N: forks N children, which make their first annotation at the same moment. From then until the
+ * program ends each emits every 20 ms a span "turn" and the end of a flow "baton" that the program
+ * began. Answers N before that moment.
  */
 void prefork_crowd(char *arguments);
-/* Says how many of the crowd have recorded a turn. */
+/* Answers how many children of the crowd have recorded a turn. */
 void prefork_crowd_count(char *arguments);
-/* And how many were told in a turn that nothing is recorded. */
+/* Answers how many children of the crowd have seen in a turn that nothing was recorded. */
 void prefork_crowd_out(char *arguments);
 
 /*
- * N: so many children in turn, to each of which a flow "baton" leads out of a span "hand over" of
- * the program's into a span "carry" of the child's; each ends. Answers with their number.
+ * N: forks N children, one after the other. To each a flow "baton" leads, from a span "hand over"
+ * of the program to a span "carry" of the child, which then ends. Answers the number of children.
  */
 void prefork_relay(char *arguments);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that annotates for ever, recorded or not, and keeps when: so a test sees where a
- * recording begins.
+ * A thread that annotates for ever, whether a capture records or not, and notes the times. They
+ * show a test where a recording begins.
  */
 #ifndef TESTS_PROGRAMS_PULSE_H
 #define TESTS_PROGRAMS_PULSE_H
 
 /*
- * FILE: starts the thread. Just before each span "pulse", whose argument n counts them from 0, the
- * Unix time in ns (int64_t) is written to place n of the file, which must be there in its whole
- * size; when that is full the thread ends.
+ * FILE: starts the thread. Each span "pulse" has its number n, from 0, as argument. Just before it
+ * begins, the thread writes the Unix time in ns (int64_t) to place n of the file. The file must
+ * exist in its full size; the thread ends when it is full.
  */
 void pulse_start(char *arguments);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Confining itself; see sandbox.h. */
+/* A target that confines itself; see sandbox.h. */
 #include "tests/programs/sandbox.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program under test that does what it is told: one command a line on standard input, one line of
- * answer on standard output. It says "ready" first. The tests hold all numbers; see fixture.py.
+ * A program under test that obeys commands: it reads one command per line from standard input, and
+ * answers each with one line on standard output. It says "ready" first. The tests choose all
+ * numbers; see fixture.py.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -31,12 +32,12 @@
 #include "tests/programs/sandbox.h"
 #include "tests/programs/workload.h"
 
-/* No test may take longer: a target that was forgotten ends by itself. */
+/* A target that a failed test leaves behind ends after this time. No test takes longer. */
 #define LIFE_S 300
 
 struct command {
 	const char *name;
-	void (*run)(char *arguments); /* what follows the name, without the line's end */
+	void (*run)(char *arguments); /* the rest of the line, without its end */
 };
 
 static volatile sig_atomic_t n_sigchld;
@@ -49,7 +50,7 @@ static void count_sigchld(int number)
 
 /*
  * PORT [RING_BYTES [ANY_LOCAL_USER [ADDRESS [INSECURE [FOLLOW_FORK [LOG_DIR [MAX_CAPTURE_BYTES
- * [RECORDER [RECORDER_OPTIONS]]]]]]]]]; LOG_DIR "-" is none.
+ * [RECORDER [RECORDER_OPTIONS]]]]]]]]]; LOG_DIR "-" means none.
  */
 static void start(char *arguments)
 {
@@ -91,7 +92,7 @@ static void error(char *arguments)
 	printf("%s\n", ptap_last_error());
 }
 
-/* Without delay: whether PORT is free at this moment. */
+/* PORT: answers 0 if the port is free at this moment, else a negative errno. It does not wait. */
 static void try_bind(char *arguments)
 {
 	struct sockaddr_in address = {
@@ -122,7 +123,7 @@ static void await(char *arguments)
 	printf("recording\n");
 }
 
-/* Until threads record, also before the start that was agreed upon. */
+/* Waits until threads record, which may be before the agreed start of the capture. */
 static void await_early(char *arguments)
 {
 	(void)arguments;
@@ -136,7 +137,7 @@ static void count_signals(char *arguments)
 	printf("%d\n", (int)n_sigchld);
 }
 
-/* DIR [KEY=VALUE]...; "-" is no options at all. */
+/* DIR [KEY=VALUE]...; "-" instead of options passes NULL. */
 static void start_trace(char *arguments)
 {
 	struct ptap_profile_options o = PTAP_PROFILE_OPTIONS_INIT;
@@ -163,7 +164,7 @@ static void stop_trace(char *arguments)
 	printf("%d\n", ptap_trace_stop());
 }
 
-/* WHY; "-" is none. */
+/* WHY; "-" passes NULL. */
 static void ask_for_snapshot(char *arguments)
 {
 	printf("%d\n", ptap_snapshot(strcmp(arguments, "-") ? arguments : NULL));
@@ -174,7 +175,10 @@ static void change_directory(char *arguments)
 	printf("%d\n", chdir(arguments));
 }
 
-/* A stray write: the kernel finds no robust word to mark when the control thread TID ends. */
+/*
+ * Plays a stray write to the robust list of the control thread TID. When that thread ends, the
+ * kernel then finds no robust word to mark.
+ */
 static void forget_robust_list(char *arguments)
 {
 	struct robust_list_head *head = NULL;
@@ -188,7 +192,7 @@ static void forget_robust_list(char *arguments)
 
 static void *obey_all(void *unused);
 
-/* The first thread ends; another one goes on obeying. */
+/* Ends the first thread; another thread obeys the further commands. */
 static void leave(char *arguments)
 {
 	pthread_t thread;
@@ -199,7 +203,7 @@ static void leave(char *arguments)
 	printf("cannot leave\n");
 }
 
-/* MIB of memory of its own, for the kernel to free at the end. */
+/* MIB: maps that much memory, which the kernel must free when the program ends. */
 static void touch(char *arguments)
 {
 	size_t n = (size_t)atoi(arguments) << 20;
@@ -303,7 +307,7 @@ static void *obey_all(void *unused)
 
 int main(void)
 {
-	/* With signal() TSan would interrupt the read of the next command. */
+	/* With signal() the read of the next command would be interrupted under TSan. */
 	const struct sigaction count = {.sa_handler = count_sigchld, .sa_flags = SA_RESTART};
 
 	alarm(LIFE_S);

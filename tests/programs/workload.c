@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Annotations in known numbers; see workload.h. */
+/* Annotations in chosen numbers; see workload.h. */
 #include "tests/programs/workload.h"
 
 #include <fcntl.h>
@@ -33,11 +33,12 @@ struct worker {
 	int index;
 	int n_rounds;
 	_Atomic int tid;
-	_Atomic uint64_t *n_done; /* in the shared file; NULL: not counted */
+	_Atomic uint64_t *n_done; /* in the shared file; NULL: rounds are not counted */
 };
 
 /*
- * The vDSO reads the processor's counter, which a target may have forbidden itself (own_clock.h).
+ * Asks the kernel: the vDSO reads the processor's counter, which a target may have forbidden itself
+ * (own_clock.h).
  */
 int64_t workload_clock_ns(clockid_t clock)
 {
@@ -205,7 +206,7 @@ void workload_flood(char *arguments)
 	printf("%d\n", n);
 }
 
-/* Negative numbers are the longest. */
+/* Negative numbers take the most bytes. */
 static void emit_heavy(int64_t i)
 {
 	PTAP_SPAN_ARGS("heavy", PTAP_I("a", -i), PTAP_I("b", -2 * i), PTAP_I("c", -3 * i),
@@ -295,7 +296,7 @@ void workload_step(char *arguments)
 	printf("done\n");
 }
 
-/* One of each. What the numbers are is known to test_recording.py too. */
+/* Emits one of each annotation. test_recording.py expects these numbers, too. */
 static void emit_round(int index, int i)
 {
 	char file[32];
@@ -327,7 +328,7 @@ static void emit_round(int index, int i)
 	PTAP_COUNTER("load", index + i / 4.0);
 }
 
-/* Every second one has only the name that the system knows. */
+/* Every second thread sets its name only with the kernel. */
 static void set_name(struct worker *w)
 {
 	if (w->index % 2)
@@ -367,7 +368,7 @@ void workload_threads(char *arguments)
 		printf("%s=%d%s", workers[i].name, workers[i].tid, i + 1 < n ? " " : "\n");
 }
 
-/* Run-time names with the round's number: the test sees which one is missing. */
+/* The names contain the round's number: they show a test which round is missing. */
 static void emit_counted(struct worker *w, int i)
 {
 	char name[32];

@@ -29,7 +29,7 @@ struct device_entry device_make(enum device_kind kind, int64_t start, int64_t en
 	};
 }
 
-/* A collector has a name interned once, and uses it often. */
+/* Collectors intern a name once and use it often. */
 static uint32_t intern(const char *name)
 {
 	static uint32_t id;

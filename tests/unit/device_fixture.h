@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Puts records of collectors into the logs of log_fixture.h, and shows the trace that is made of
- * them. Times are ns since the capture's start, which the collector counts from DEVICE_EPOCH_NS on.
+ * Puts device records of collectors into the logs of log_fixture.h, and reads the resulting trace.
+ * Times are ns since the capture's start, which is DEVICE_EPOCH_NS on the collector's clock.
  */
 #ifndef TESTS_UNIT_DEVICE_FIXTURE_H
 #define TESTS_UNIT_DEVICE_FIXTURE_H
@@ -19,9 +19,9 @@ struct thread_log;
 
 /* A record of device 0, context 1, stream 7, from |start| to |end|; the rest is zero. */
 struct device_entry device_make(enum device_kind kind, int64_t start, int64_t end);
-/* |name| NULL: it has none. */
+/* |name| may be NULL: no name. */
 void device_put(struct thread_log *log, const char *name, const struct device_entry *entry);
-/* The same, but only |n_bytes| of it. */
+/* The same with only the first |n_bytes| of a record. */
 void device_put_bytes(
 	struct thread_log *log, const char *name, const void *bytes, uint32_t n_bytes);
 /* The anchors of the collector 0, at the start and at the stop. */
@@ -29,10 +29,13 @@ void device_put_anchors(struct thread_log *log);
 /* 256 threads in 16 blocks, with 32 registers each. */
 void device_put_kernel(
 	struct thread_log *log, const char *name, uint64_t correlation, int64_t start, int64_t end);
-/* An H100. */
+/* Puts the facts of an H100. */
 void device_put_info(struct thread_log *log, uint16_t device, uint8_t uuid);
 
-/* A call, with |depth| spans around it; one in another context; and one that launches |graph|. */
+/*
+ * Each puts a call with |depth| spans around it: a launch, a launch in another context, and a
+ * launch of |graph|.
+ */
 void device_put_launch(struct thread_log *log, const char *name, uint64_t correlation,
 	int64_t start, int64_t end, unsigned depth);
 void device_put_launch_in(struct thread_log *log, uint32_t context, int64_t start, int64_t end);
@@ -44,18 +47,18 @@ void device_put_node(
 void device_put_span(
 	struct thread_log *log, const char *name, int64_t start, int64_t end, unsigned depth);
 
-/* The plane of that name in logs.space; fails without one. */
+/* The plane |name| of logs.space; the test fails without one. */
 struct plane *device_plane(const char *name);
-/* A line of it by its name; fails without one. */
+/* The line |name| of the plane; the test fails without one. */
 const struct line *device_line(const struct plane *plane, const char *name);
 const char *device_event_name(const struct plane *plane, const struct trace_event *event);
-/* The event of the line with that name; fails without one. */
+/* The event |name| of the line; the test fails without one. */
 const struct trace_event *device_event(
 	const struct plane *plane, const struct line *line, const char *name);
-/* NULL: it has none. */
+/* NULL: the event has no such stat. */
 const struct trace_stat *device_stat(
 	const struct plane *plane, const struct trace_event *event, const char *name);
-/* A text; NULL: it has none. */
+/* The text of a stat; NULL: the event has no such stat. */
 const char *device_text(
 	const struct plane *plane, const struct trace_event *event, const char *name);
 

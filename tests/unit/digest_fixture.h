@@ -9,15 +9,15 @@
 
 extern struct digest *digest;
 
-/* A checked fixture of a test case, with those of spaces and views. */
+/* A checked fixture of a test case. It includes those of spaces and views. */
 void digest_fixture_open(void);
 void digest_fixture_close(void);
 
-/* The digest of the space alone, of all of it or of a selection. */
+/* Makes the digest of the space alone: of all of it, or of a selection. */
 void digest_space(void);
 void digest_selection(const struct selection *s);
 
-/* The row of that name; there must be one. */
+/* The row of that name; the test fails without one. */
 const struct row *find_row(const struct rows *rows, const char *name);
 const struct row *find_span(const char *name); /* of LIST_SPANS */
 const char *name_of(uint32_t name); /* "-": BUSY_NO_NAME */

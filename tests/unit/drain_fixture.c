@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drain at work; see drain_fixture.h. */
+/* A drain of rings; see drain_fixture.h. */
 #include "tests/unit/drain_fixture.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drain at work on the rings of guest_fixture.h. */
+/* A drain of the rings of guest_fixture.h. */
 #ifndef TESTS_UNIT_DRAIN_FIXTURE_H
 #define TESTS_UNIT_DRAIN_FIXTURE_H
 
@@ -14,7 +14,7 @@ struct drain_fixture {
 
 extern struct drain_fixture drained;
 
-/* A checked fixture of a test case: a capture with 64 MiB has begun. */
+/* A checked fixture of a test case. A capture with a limit of 64 MiB has begun. */
 void drained_setup(void);
 void drained_teardown(void);
 
@@ -22,9 +22,9 @@ void drained_teardown(void);
 void drained_init(void);
 void drained_start(void);
 
-/* Looks at all rings. Returns how full the fullest was, in thousandths. */
+/* Visits all rings. Returns the fill level of the fullest one, in thousandths. */
 unsigned drained_visit(void);
-/* The last look, when the recording is over. */
+/* The last visit, after the recording has ended. */
 void drained_finish(void);
 
 #endif

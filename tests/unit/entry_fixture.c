@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries that say which they are; see entry_fixture.h. */
+/* Entries with recognisable content; see entry_fixture.h. */
 #include "tests/unit/entry_fixture.h"
 
 #include "lib/record/emit.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static atomic_long calls_left = -1; /* until the one that fails; negative: none does */
+static atomic_long calls_left = -1; /* calls before the one that fails; negative: none fails */
 static atomic_bool has_failed;
 
 void failing_start(long n)
@@ -76,7 +76,7 @@ int __wrap_asprintf(char **out, const char *format, ...)
 	return n;
 }
 
-/* It allocates, too. */
+/* regexec() allocates memory, too. */
 int __real_regexec(const regex_t *pattern, const char *text, size_t n, regmatch_t *out, int flags);
 int __wrap_regexec(const regex_t *pattern, const char *text, size_t n, regmatch_t *out, int flags);
 int __wrap_regexec(const regex_t *pattern, const char *text, size_t n, regmatch_t *out, int flags)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A libcuda.so.1 and a libcupti.so.13 in one, as far as versions go. FAKE_CUDA=hang and
- * FAKE_CUDA=crash are what they do when they are asked.
+ * A libcuda.so.1 and a libcupti.so.13 in one file that only report versions. With FAKE_CUDA=hang or
+ * FAKE_CUDA=crash, a call hangs or crashes.
  */
 #include <signal.h>
 #include <stdint.h>

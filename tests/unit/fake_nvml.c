@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A libnvidia-ml.so.1 of two devices, as NVIDIA's documents describe it: declared apart from ours,
- * so that neither copies the other.
+ * A libnvidia-ml.so.1 with two devices, by NVIDIA's documentation. Its declarations are written
+ * apart from ours, so that neither copies the other.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ typedef struct {
 
 static struct device devices[2] = {{0}, {1}};
 
-/* The build hides what is not said to be seen. */
+/* The build hides all symbols that are not marked as visible. */
 #pragma GCC visibility push(default)
 int nvmlInit_v2(void);
 int nvmlShutdown(void);
@@ -295,12 +295,12 @@ static long long find_ns(struct timespec at)
 	return (long long)at.tv_sec * 1000000000 + at.tv_nsec;
 }
 
-/* A metric's value is its number and a half; there is no NVLink. */
+/* The value of a metric is its number plus 0.5. There is no NVLink. */
 int nvmlGpmMetricsGet(gpm_metrics_get *get)
 {
 	if (get->version != 1 || !get->sample1->is_taken || !get->sample2->is_taken)
 		return INVALID_ARGUMENT;
-	/* The duration of a look may differ. */
+	/* The interval between two samples may vary a little. */
 	if (find_ns(get->sample2->at) - find_ns(get->sample1->at) < 95000000)
 		abort();
 	for (unsigned int i = 0; i < get->num_metrics; i++) {

@@ -10,11 +10,11 @@ extern char fake_root[64];
 void fake_root_make(void);
 void fake_root_remove(void);
 
-/* Makes the file |path| ("/proc/meminfo") with its folders, or replaces it. */
+/* Creates or replaces the file |path|, for example "/proc/meminfo", and the folders above it. */
 void fake_root_write(const char *path, const char *text);
-/* The same, a symbolic link. */
+/* The same for a symbolic link. */
 void fake_root_link(const char *path, const char *target);
-/* The same, an empty folder. */
+/* The same for an empty folder. */
 void fake_root_add_folder(const char *path);
 
 #endif

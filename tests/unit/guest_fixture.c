@@ -66,7 +66,7 @@ void fixture_close(void)
 	fixture_overwrite(0);
 	clock_of_next = ARENA_CLOCK_TICKS;
 	munmap(fixture.arena, fixture.target.size_bytes);
-	/* The next arena may come to lie at the same address. */
+	/* The next arena may be at the same address. */
 	memset(&thread_self, 0, sizeof thread_self);
 }
 

@@ -30,20 +30,20 @@ extern struct guest_fixture fixture;
 /* A checked fixture of a test case: FIXTURE_RINGS rings, all ready, nothing recorded. */
 void fixture_open(void);
 void fixture_close(void);
-/* The same with |n_rings| rings, of |ring_bytes|. */
+/* The same with |n_rings| rings of |ring_bytes| each. */
 void fixture_open_rings(uint32_t n_rings);
 void fixture_open_sized(uint32_t n_rings, uint32_t ring_bytes);
 
-/* A new capture at |level|: publishes its word and returns it. */
+/* Starts a capture at |level|: publishes its word and returns it. */
 uint32_t fixture_start(uint32_t level);
 /*
- * Before it is opened: annotations take the slow path (lib/record/slow_path.h), since the clock is
- * CLOCK_MONOTONIC. Without it they take the short one.
+ * Called before the fixture is opened. Annotations then take the slow path
+ * (lib/record/slow_path.h), because the clock is CLOCK_MONOTONIC; otherwise they take the fast one.
  */
 void fixture_take_slow_path(void);
-/* The time by the clock of the captures. */
+/* The current time by the clock of the captures. */
 uint64_t fixture_now(void);
-/* Full rings overwrite their oldest entries from here on, or do not. */
+/* Sets whether full rings overwrite their oldest entries from now on. */
 void fixture_overwrite(int overwrites);
 /* Publishes |word|; 0 ends the capture. */
 void fixture_publish(uint32_t word);
@@ -57,12 +57,12 @@ struct slot *fixture_slot(uint32_t i, uint64_t at);
 /* The number of slots ever written to ring |i|, and its losses. */
 uint64_t fixture_head(uint32_t i);
 uint64_t fixture_lost(uint32_t i, enum ring_loss reason);
-/* All that the thread of ring |i| has recorded is taken away, as if it had been drained. */
+/* Empties ring |i|, as a drain would. */
 void fixture_empty(uint32_t i);
 
 /* The text of |id| in the string table, terminated; valid until the next call. */
 const char *fixture_string(uint32_t id);
-/* Fills in a string of the table as a library would, and returns its id. */
+/* Adds a string to the table as a library would, and returns its id. */
 uint32_t fixture_add_string(const char *text);
 
 /* The parts of a record. */
@@ -71,8 +71,8 @@ uint64_t fixture_duration_of(const struct slot *slot);
 const char *fixture_name_of(const struct slot *slot);
 
 /*
- * The main function of a test that includes unit.h: |tests| on the fast path of the clock, and
- * again on the slow one.
+ * The main function of a test that includes unit.h: runs |tests| on the fast path, and again on the
+ * slow one.
  */
 #define FIXTURE_MAIN_BOTH_WAYS(suite, open, close, tests)                        \
 	static void open_on_slow_path(void)                                      \

@@ -102,7 +102,7 @@ int http_fixture_connect(void)
 	/* The kernel keeps little of the bytes that the peer does not take. */
 	setsockopt(peer, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 	ck_assert_int_eq(connect(peer, (struct sockaddr *)&address, sizeof address), 0);
-	/* Its time begins when it is seen. */
+	/* The time limits of the peer begin when the server accepts it. */
 	while (count_seen() == n_before)
 		http_fixture_run();
 	return peer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An HTTP server of a test's own, peers of it, and a clock that the test sets; for programs with
- * -Wl,--wrap=clock_gettime.
+ * An HTTP server inside the test, its peers, and a clock that the test sets. The program is linked
+ * with -Wl,--wrap=clock_gettime.
  */
 #ifndef TESTS_UNIT_HTTP_FIXTURE_H
 #define TESTS_UNIT_HTTP_FIXTURE_H
@@ -19,24 +19,24 @@ extern struct http_server *fixture_server;
 void http_fixture_set_up(void);
 void http_fixture_tear_down(void);
 
-/* On a port that is free; |options->listener| is set here. */
+/* Starts the server on a free port, with |options->listener| set by the fixture. */
 void http_fixture_serve(struct http_server_options *options);
 /*
- * Serves like an owner: at its descriptor's or its deadline's word, until neither comes for a
- * while.
+ * Runs the server as its owner would, for each event of its descriptor and each deadline, until
+ * there is none for a while.
  */
 void http_fixture_run(void);
 
-/* A connection that the server has seen. It is closed at the end. */
+/* Opens a connection, and returns when the server has accepted it. The fixture closes it. */
 int http_fixture_connect(void);
 void http_fixture_send(int peer, const char *text);
-/* The bytes that have come since, as text; static. */
+/* Takes the bytes that have come since the last call, as text in a static buffer. */
 const char *http_fixture_take(int peer);
-/* Asks, and takes the answer. */
+/* Sends |text|, and takes the answer. */
 const char *http_fixture_ask(int peer, const char *text);
-/* Whether the connection is open, as far as a peer can see that takes nothing. */
+/* Whether the connection is open, as far as can be seen without taking bytes. */
 bool http_fixture_is_open(int peer);
-/* How much there is until the end that it must have. */
+/* Takes bytes until the connection ends, which it must, and returns their number. */
 size_t http_fixture_take_all(int peer);
 
 #endif

@@ -11,16 +11,16 @@
 
 #define JOIN_FIXTURE_MAX_FDS 8u
 
-/* The one that is right. */
+/* The correct message. */
 extern const uint8_t join_fixture_secret[JOIN_SECRET_BYTES];
 
 /*
- * Sends |n| bytes and |n_fds| (up to JOIN_FIXTURE_MAX_FDS) copies of the descriptor |sent|; as
- * sendmsg().
+ * Sends |n| bytes with |n_fds| (up to JOIN_FIXTURE_MAX_FDS) copies of the descriptor |sent|.
+ * Returns what sendmsg() does.
  */
 ssize_t join_fixture_send(int fd, const void *data, size_t n, int sent, unsigned n_fds);
 
-/* The number that the next descriptor gets. */
+/* The number that the next new descriptor will get. */
 int join_fixture_next_fd(void);
 
 #endif

@@ -168,7 +168,7 @@ size_t lap_see_input(struct assemble_input *in)
 	return n;
 }
 
-/* The space as a reader of the file gets it, since some of it lies encoded in the spool. */
+/* Encodes and decodes the space, because some of it is already encoded in the spool. */
 static struct space *read_back(struct space *space, const struct recording *r)
 {
 	struct spooler *spooler = r->spooler;
@@ -185,7 +185,7 @@ static struct space *read_back(struct space *space, const struct recording *r)
 	return read;
 }
 
-/* The events of the recording, taken like capture_trace.c does. */
+/* Takes the events of the recording in the way of capture_trace.c. */
 size_t lap_see(struct recording *r)
 {
 	struct assemble_input in = {

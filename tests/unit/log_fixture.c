@@ -54,7 +54,7 @@ struct thread_log *log_add(int32_t tid, const char *name)
 
 void log_put_slot(struct thread_log *log, uint64_t word0, uint64_t word1)
 {
-	/* check writes to a pipe at each of its asserts. */
+	/* check writes to a pipe at each assertion. */
 	if (grow(&log->slots, &log->n_allocated, log->n_slots + 1))
 		ck_assert_msg(0, "no memory");
 	log->slots[log->n_slots].word[0] = word0;
@@ -99,7 +99,7 @@ struct open_span *log_put_open(struct thread_log *log, const char *name, uint64_
 	return open;
 }
 
-/* Exactly as large as what is in it, so that reading beyond is noticed. */
+/* The buffer has exactly the size of its content, so that a sanitizer detects reads beyond it. */
 static void trim(struct thread_log *log)
 {
 	if (!log->n_slots)

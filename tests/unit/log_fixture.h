@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Logs of threads, written by hand, and the trace that is made of them. Times are ticks since the
- * capture's start; 4 of them are a nanosecond.
+ * Logs of threads that a test writes, and the trace that is made of them. Times are ticks since the
+ * capture's start, 4 to a nanosecond.
  */
 #ifndef TESTS_UNIT_LOG_FIXTURE_H
 #define TESTS_UNIT_LOG_FIXTURE_H
@@ -15,7 +15,7 @@
 #include "trace/model/space.h"
 
 #define LOG_TICKS_PER_NS 4
-/* The capture's start: its records' 48 bits run over soon after it. */
+/* The capture's start. The 48 bits of its records' times wrap around soon after it. */
 #define LOG_START_TICKS ((UINT64_C(5) << RECORD_START_BITS) - 1000)
 #define LOG_STOP_TICKS (LOG_START_TICKS + 4000000)
 #define LOG_START_UNIX_NS INT64_C(1700000000000000000)
@@ -24,14 +24,14 @@ struct log_fixture {
 	struct drain_budget budget;
 	struct drain drain;
 	struct timeline timeline;
-	struct async_carry *carry; /* NULL: log_assemble() makes all there is */
-	int64_t end_ns; /* that was agreed upon; 0: none */
-	int64_t stop_ns; /* when LOG_STOP_TICKS is */
-	uint64_t ended; /* the process had by then; 0: not before the stop */
-	uint64_t max_ops; /* that devices name; 0: no limit */
-	uint64_t window; /* nothing that ended before is wanted; since the start */
+	struct async_carry *carry; /* NULL: log_assemble() makes a whole trace */
+	int64_t end_ns; /* agreed end of the capture; 0: none */
+	int64_t stop_ns; /* time of LOG_STOP_TICKS */
+	uint64_t ended; /* when the process had ended; 0: not before the stop */
+	uint64_t max_ops; /* limit of device operations; 0: no limit */
+	uint64_t window; /* events that ended before are left out; since the start */
 	uint64_t settled; /* with |carry|; since the start, as all times are */
-	struct space *space; /* after log_assemble() */
+	struct space *space; /* result of log_assemble() */
 	struct plane *plane;
 };
 
@@ -50,19 +50,19 @@ void log_put_text(struct thread_log *log, uint32_t key, enum slot_type type, con
 /* A span without arguments. */
 void log_put_span(
 	struct thread_log *log, const char *name, uint64_t start, uint64_t end, unsigned depth);
-/* A span that was open at the end. */
+/* A span that was still open at the end. */
 struct open_span *log_put_open(struct thread_log *log, const char *name, uint64_t start);
 
-/* Fills in logs.space and logs.plane. */
+/* Sets logs.space and logs.plane. */
 void log_assemble(void);
-/* The same when some of the logs' slots went into |assembly|, which is taken. */
+/* The same with |assembly|, which already has some of the logs' slots. Takes |assembly|. */
 void log_assemble_with(struct assembly *assembly);
 
-/* The event |i| of |line|; its name; a stat of it or of the plane, NULL if there is none. */
+/* The event |i| of |line|, its name, and one of its stats; NULL: it has no such stat. */
 const struct trace_event *log_event(size_t line, size_t i);
 const char *log_event_name(size_t line, size_t i);
 const struct trace_stat *log_event_stat(size_t line, size_t i, const char *name);
-uint64_t log_plane_stat(const char *name); /* 0 if it is not there */
+uint64_t log_plane_stat(const char *name); /* 0: there is no such stat */
 int log_has_warning(const char *words);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A machine whose files are a test's: see fake_root.h. Its samples are a second apart, whatever the
- * time.
+ * A machine whose files a test writes; see fake_root.h. Its samples are one second apart, whatever
+ * the real time.
  */
 #ifndef TESTS_UNIT_MACHINE_FIXTURE_H
 #define TESTS_UNIT_MACHINE_FIXTURE_H
@@ -20,18 +20,18 @@ extern struct machine_fixture {
 void machine_fixture_set_up(void);
 void machine_fixture_tear_down(void);
 
-/* Opens it on the files that have been written. |nvml| as in struct machine_config. */
+/* Opens the machine on the files that exist now. |nvml| is as in struct machine_config. */
 void machine_fixture_open(const char *nvml);
 
-/* A sample, a second after the one before. */
+/* Takes a sample, one second after the previous one. */
 void machine_fixture_sample(void);
 
 /* The value of |text|, for example "disk sda read", in the last sample; NAN: unknown, or absent. */
 double machine_fixture_get(const char *text);
 
-size_t machine_fixture_count(void); /* things in the history */
+size_t machine_fixture_count(void); /* number of counters in the history */
 
-/* A program with id |id|, after the others. */
+/* Adds a program with the id |id| after the others. */
 void machine_fixture_add_program(uint64_t id, pid_t pid, const char *name);
 void machine_fixture_remove_program(size_t i);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The packets that the Perfetto codec makes of the fixture's view, as text that tests compare. */
+/* The packets that the Perfetto codec makes of the fixture's view, as text for comparisons. */
 #ifndef TESTS_UNIT_PERFETTO_FIXTURE_H
 #define TESTS_UNIT_PERFETTO_FIXTURE_H
 
@@ -9,22 +9,22 @@
 
 extern struct codec_result result; /* of the last conversion */
 
-/* A checked fixture of a test case, besides view_fixture's. */
+/* A checked fixture of a test case, in addition to view_fixture's. */
 void perfetto_fixture_open(void);
 void perfetto_fixture_close(void);
 
-/* Converts the fixture's view; the bytes live until the next call. */
+/* Converts the fixture's view. The bytes are valid until the next call. */
 const unsigned char *perfetto_convert(int level, int n_threads, size_t *n_bytes);
 /*
- * The same at level 0, and what is in it: perfetto_packet() is the packet of the index, NULL behind
- * the last one, e.g. `8:100 10:1 12{2{1:1 2:"load"}} 11{9:1 10:1}`: numbers of fields, and their
- * values; those of fixed size with a '#'.
+ * Converts the view at level 0 and parses the result. perfetto_packet() returns the packet |index|,
+ * NULL after the last one, as field numbers with values, for example `8:100 10:1 12{2{1:1
+ * 2:"load"}} 11{9:1 10:1}`. Values of fixed size have a '#'.
  */
 void perfetto_read(void);
 const char *perfetto_packet(size_t index);
 /*
- * The packets that have the text in them, in their order, each with a line's end; it lives until
- * the next call.
+ * The packets that contain |text|, in their order, one per line. The result is valid until the next
+ * call.
  */
 const char *perfetto_find(const char *text);
 

@@ -10,15 +10,15 @@
 struct pictured {
 	struct thread_log log;
 	int result; /* of ring_picture_take() */
-	int64_t n_kept; /* entries; -1: they are not what was written */
+	int64_t n_kept; /* entries; -1: they are not as they were written */
 };
 
-/* A picture of ring |i| in the recording |word|. The caller frees it. */
+/* Takes a picture of ring |i| in the recording |word|. The caller frees it. */
 void pictured_take(struct pictured *p, uint32_t i, uint32_t word);
-/* A picture of the newest slots, |share_slots| at most; 0: all. */
+/* The same with at most the newest |share_slots| slots; 0: all. */
 void pictured_take_share(struct pictured *p, uint32_t i, uint32_t word, uint64_t share_slots);
 void pictured_free(struct pictured *p);
-/* Asserts that it is whole, and of a thread that has written |n| entries. */
+/* Asserts that the picture is whole and that its thread has written |n| entries. */
 void pictured_check(uint32_t i, uint32_t word, uint64_t n);
 
 #endif

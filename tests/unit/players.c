@@ -12,7 +12,7 @@ struct player {
 	pthread_t thread;
 	sem_t go;
 	sem_t is_done;
-	void (*act)(void); /* NULL: the last one */
+	void (*act)(void); /* NULL: the thread is to end */
 };
 
 static struct player players[N_PLAYERS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that annotate when they are told to, one at a time, by a clock that the test moves: where
- * it wraps guest_read_clock, which is to return |played.now|. Events are called by their numbers.
+ * Threads that annotate on demand, one at a time, by a clock that the test moves. The test wraps
+ * guest_read_clock and returns |played.now| from it. Events are identified by their numbers.
  */
 #ifndef TESTS_UNIT_PLAYERS_H
 #define TESTS_UNIT_PLAYERS_H
@@ -23,11 +23,11 @@ struct played {
 extern struct played played;
 
 void players_start(void);
-/* Has the thread |i| do |act|, and waits for its end. */
+/* Makes the thread |i| do |act|, and waits until it has. */
 void players_play(int i, void (*act)(void));
 void players_stop(int i);
 
-/* Acts. The end is of the thread's last begin. */
+/* The acts. play_end() ends the thread's last begun span. */
 void play_begin(void);
 void play_end(void);
 void play_point(void);

@@ -104,7 +104,7 @@ struct rpc_pending *make_call(const char *path, const void *message, size_t n)
 	return pending;
 }
 
-/* Ends |pending|, which must end with |status| and a text that contains |words|. */
+/* Waits for the end of |pending|, which must have |status| and a text that contains |words|. */
 void expect_end(struct rpc_pending *pending, int status, const char *words)
 {
 	ck_assert_int_eq(rpc_pending_wait(pending, PATIENCE_MS), 1);
@@ -114,7 +114,7 @@ void expect_end(struct rpc_pending *pending, int status, const char *words)
 	ck_assert_ptr_null(rpc_pending_free(pending));
 }
 
-/* Ends |pending|, which must be OK with these bytes. */
+/* Waits for the end of |pending|, which must be OK with these bytes. */
 void expect_reply(struct rpc_pending *pending, const void *data, size_t n)
 {
 	uint8_t *got = malloc(n + 1);

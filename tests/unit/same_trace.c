@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traces that say the same; see same_trace.h. */
+/* Compares traces; see same_trace.h. */
 #include "tests/unit/same_trace.h"
 
 #include <check.h>
@@ -10,8 +10,8 @@
 #include "trace/model/space.h"
 
 /*
- * check writes to a pipe at each of its asserts, which are a million here: it hears of those that
- * fail.
+ * check writes to a pipe at each assertion. There are a million comparisons here, so only failing
+ * ones assert.
  */
 static void expect_number(int64_t a, int64_t b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two encoded traces that say the same, whatever the order of their names. */
+/* Asserts that two encoded traces have the same content, in whatever order their names are. */
 #ifndef TESTS_UNIT_SAME_TRACE_H
 #define TESTS_UNIT_SAME_TRACE_H
 

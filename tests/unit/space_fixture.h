@@ -9,19 +9,22 @@
 
 extern struct space *space;
 extern struct plane *plane;
-extern struct line *line; /* of add(); first that of the thread main, 42 */
+extern struct line *line; /* used by add(); initially the line of the thread main, 42 */
 
 /* A checked fixture of a test case. */
 void space_fixture_open(void);
 void space_fixture_close(void);
 
-/* An event on |line| with what int_stats() or double_stat() returned, or 0. */
+/* Adds an event to |line| with the stats that int_stats() or double_stat() returned, or 0. */
 void add(const char *name, int64_t start_ns, int64_t duration_ns, uint32_t stats);
-/* Two stats, of which the second is 1. */
+/* Two stats; the second one is 1. */
 uint32_t int_stats(const char *first, int64_t first_value, const char *second);
 uint32_t double_stat(double value);
 
-/* "many" leads by count, "long" by p99 and max, "even" by p50, "total" by total and self. */
+/*
+ * Adds spans: "many" comes first by count, "long" by p99 and max, "even" by p50, "total" by total
+ * and self time.
+ */
 void add_rivals(void);
 
 #endif

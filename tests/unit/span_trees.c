@@ -43,7 +43,10 @@ static void put_point(struct thread_log *log, enum record_kind kind, unsigned de
 	char name[16];
 	uint32_t id;
 
-	/* Each thread has its own name: samples at one time would come in the order of arrival. */
+	/*
+	 * Each thread has a counter of its own name: in a shared one, samples of one time would be
+	 * in order of arrival.
+	 */
 	snprintf(name, sizeof name, "point %d", (int)log->tid);
 	id = fixture_add_string(name);
 	if (kind == RECORD_INSTANT) {
@@ -63,7 +66,7 @@ static void put_leaf(struct thread_log *log, unsigned depth)
 	put_point(log, kinds[spooled_pick(has_own_lines ? 6 : 3)], depth);
 }
 
-/* A span, with some in it, and then its end; most have no children. */
+/* Puts a span with children and then its end. Most spans have no children. */
 static void put_tree(struct thread_log *log, unsigned depth)
 {
 	uint64_t start = now;
@@ -77,7 +80,7 @@ static void put_tree(struct thread_log *log, unsigned depth)
 		put_with_args(log, start, now, depth, fixture_add_string("span"));
 	else
 		put_named(log, RECORD_SPAN, start, now, depth);
-	/* The next may begin where this one ended. */
+	/* The next span may begin when this one ends. */
 	now += spooled_pick(2) * spooled_pick(10);
 }
 

@@ -12,8 +12,8 @@
 struct thread_log;
 
 /*
- * Puts |n_slots| or some more into |log|, from |start| ticks on; two spans are open at the end.
- * With |with_own_lines| also what becomes lines of its own, of counters and async spans.
+ * Puts at least |n_slots| slots into |log|, from |start| ticks on; two spans are open at the end.
+ * With |with_own_lines|, also counters and async spans, which become lines of their own.
  */
 void span_trees_fill(struct thread_log *log, uint64_t start, size_t n_slots, int with_own_lines);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logs by way of a spool; see spool_fixture.h. */
+/* Sends logs through a spool; see spool_fixture.h. */
 #include "tests/unit/spool_fixture.h"
 
 #include <check.h>
@@ -88,7 +88,10 @@ struct delivery *spooled_deliver(struct space *space, struct spool *of, uint64_t
 	return d;
 }
 
-/* The end of an entry at or behind |at|; one ends at |cut|, which is not behind that. */
+/*
+ * Returns the first end of an entry at |at| or later. |cut| is the end of an entry at |at| or
+ * earlier.
+ */
 static size_t find_cut(const struct thread_log *log, size_t cut, size_t at)
 {
 	while (cut < at && cut < log->n_slots)
@@ -106,7 +109,7 @@ void spooled_begin(void)
 	spooled.assembly->timeline = &logs.timeline;
 }
 
-/* All but a tail of |log|, which may be all, too, goes in parts of up to |max_part| slots. */
+/* Spools |log| in parts of up to |max_part| slots, except for a tail, which may be empty. */
 void spooled_put(struct thread_log *log, unsigned max_part)
 {
 	size_t tail = spooled_pick(2) * spooled_pick(1000);

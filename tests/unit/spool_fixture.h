@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The logs of log_fixture.h, by way of a spool, in parts that are cut anywhere; and what a client
- * gets of them.
+ * Sends the logs of log_fixture.h through a spool, in parts that are cut anywhere, and decodes what
+ * a client gets.
  */
 #ifndef TESTS_UNIT_SPOOL_FIXTURE_H
 #define TESTS_UNIT_SPOOL_FIXTURE_H
@@ -19,8 +19,8 @@ struct space;
 struct thread_log;
 
 /*
- * One at a time. A test may put another spool or assembly in their place; what is there at the end
- * is freed.
+ * The only fixture. A test may replace its spool or assembly; the teardown frees those that it
+ * finds.
  */
 extern struct spool_fixture {
 	unsigned seed; /* of spooled_pick() */
@@ -32,21 +32,23 @@ extern struct spool_fixture {
 
 void spooled_open(void);
 void spooled_open_in_memory(void);
-void spooled_open_apart(void); /* in memory, and another thread writes */
+void spooled_open_apart(void); /* in memory, with a second thread that writes */
 void spooled_close(void);
 
-/* Random, less than |n|. */
+/* A random number less than |n|. */
 unsigned spooled_pick(unsigned n);
 
 void spooled_begin(void);
-/* All but a tail of |log|, which may be all, too, goes in parts of up to |max_part| slots. */
+/* Spools |log| in parts of up to |max_part| slots, except for a tail, which may be empty. */
 void spooled_put(struct thread_log *log, unsigned max_part);
-/* Makes logs.space of the spooled slots and of those left in the logs. */
+/* Makes logs.space of the spooled slots and those that are left in the logs. */
 void spooled_assemble(void);
 
-/* |of|: NULL when there is none. |max_bytes| 0: any number. Owner: the caller (delivery_free). */
+/*
+ * |of| may be NULL: no spool. |max_bytes| 0: no limit. The caller frees the result (delivery_free).
+ */
 struct delivery *spooled_deliver(struct space *space, struct spool *of, uint64_t max_bytes);
-/* All of |d|, read in pieces. Owner: the caller (free). */
+/* All bytes of |d|, read in pieces. The caller frees them (free). */
 uint8_t *spooled_flatten(struct delivery *d, size_t *n_out);
 struct space *spooled_decode(const uint8_t *bytes, size_t n);
 

@@ -9,10 +9,10 @@
 
 extern struct timeline timeline;
 
-/* A checked fixture of a test case: of ticks, without a pair. */
+/* A checked fixture of a test case: a timeline of ticks, without a pair. */
 void timeline_fixture_open(void);
 void timeline_fixture_close(void);
-/* Anew, of nanoseconds. */
+/* Replaces it by a timeline of nanoseconds. */
 void timeline_fixture_reopen_without_ticks(void);
 
 void add_pair(uint64_t ticks, int64_t ns);

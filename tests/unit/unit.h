@@ -51,7 +51,7 @@ static inline TCase *unit_make_case(const struct unit *unit)
 	return tcase;
 }
 
-/* |units| ends with one that has no name. */
+/* |units| ends with an element without a name. */
 static inline void unit_run(const char *name, const struct unit *units)
 {
 	Suite *suite = suite_create(name);

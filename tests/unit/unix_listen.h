@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A socket of the file system that somebody listens on. */
+/* Opens a socket in the file system and listens on it. */
 #ifndef TESTS_UNIT_UNIX_LISTEN_H
 #define TESTS_UNIT_UNIX_LISTEN_H
 
 /*
- * Owner: the descriptor, and the file |path|, are the caller's. Fails the test where there can be
- * none.
+ * The caller owns the descriptor and the file |path|. Fails the test if the socket cannot be made.
  */
 int unix_listen(const char *path);
 

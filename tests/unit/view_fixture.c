@@ -21,7 +21,7 @@ struct view *view;
 static struct archive *archives[MAX_ARCHIVES];
 static uint8_t *bytes[MAX_ARCHIVES];
 static size_t n_archives;
-static size_t n_forgotten; /* of these: of a view that is somebody else's */
+static size_t n_forgotten; /* archives of views that tests own now */
 
 void view_fixture_open(void)
 {

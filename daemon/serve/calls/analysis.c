@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tensorflow.ProfileAnalysis: NewSession records into, and EnumSessions and GetSessionToolData
- * read, the runs in the directory that the operator named. Without one each call is
- * FAILED_PRECONDITION.
+ * tensorflow.ProfileAnalysis: NewSession records into the runs in the operator's directory, and
+ * EnumSessions and GetSessionToolData read them. If the operator named no directory, each call
+ * fails with FAILED_PRECONDITION.
  */
 #include "daemon/serve/calls/service.h"
 
@@ -33,7 +33,7 @@
 #include "trace/xspace/pbwire.h"
 #include "tsl/profiler/protobuf/profiler_analysis.pb-c.h"
 
-/* Answers |call| with what a function of repository.h returned as |error|. */
+/* Answers |call| with the |error| that a function of repository.h returned. */
 static void fail_analysis(struct rpc_call *call, int error, const struct diag *d)
 {
 	if (error == -ENOENT)
@@ -134,9 +134,9 @@ static void release_spool(void *spool)
 }
 
 /*
- * Puts the bytes of the file into |message|. A slow client holds the answer, which is one message,
- * for long: so it is mapped from a copy in the spool, which takes no memory and which nobody can
- * truncate.
+ * Appends the bytes of the file to |message|. A slow client keeps the answer, a single message, for
+ * long. So the bytes are mapped from a copy in the spool: it takes no memory, and nobody can
+ * truncate it.
  */
 static int put_tool_file(int fd, uint64_t n_bytes, struct chunks *message, struct diag *d)
 {
@@ -207,7 +207,7 @@ void analysis_get_data(struct rpc_call *call, const uint8_t *bytes, size_t n, vo
 
 /* --- EnumSessions --------------------------------------------------------------------------- */
 
-/* The answer stays small, and people do not look through more. */
+/* Keeps the answer small; people do not look through more entries. */
 #define MAX_SESSIONS 4096
 
 typedef Tensorflow__ProfileSessionInfo Info;
@@ -244,7 +244,7 @@ static bool has_suffix(const char *name, const char *tool)
 	       strcmp(name + n - n_tool, tool) == 0;
 }
 
-/* Takes |fd|, also on failure: then NULL, and errno says why. */
+/* Takes |fd|, on failure as well. Returns NULL on failure, with errno. */
 static DIR *open_dir(int fd)
 {
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -380,8 +380,8 @@ void analysis_enum_sessions(struct rpc_call *call, const uint8_t *bytes, size_t 
 /* --- NewSession ----------------------------------------------------------------------------- */
 
 /*
- * A capture of many hosts, which clients of the "cloud TPU" path ask of the first host. This server
- * records itself and asks the others by Profile; each host's trace goes into one run.
+ * A capture of many hosts, which clients of the "cloud TPU" path request from the first host. This
+ * server records itself and calls Profile of the others; the traces of all hosts become one run.
  */
 
 typedef Tensorflow__NewProfileSessionRequest Asked;
@@ -445,7 +445,7 @@ static void run_fan_out(struct fan_out *f, const char *root, atomic_bool *is_fan
 	if (!is_cancelled)
 		fan_out_publish(f, root);
 	fan_out_deinit(f);
-	/* Cleared before the answer: its client may ask again at once. */
+	/* Cleared before the answer, because the client may send its next request at once. */
 	atomic_store(is_fanning_out, false);
 	if (is_cancelled)
 		rpc_call_fail(f->errand->call, RPC_CANCELLED, "the client went away");

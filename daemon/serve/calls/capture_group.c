@@ -17,7 +17,7 @@
 
 #define DEFAULT_SILENCE_NS (60 * NS_PER_S)
 #define RECORD_WAIT_MS 20
-/* Streams are read from so many at a time: each holds a message of 1 MiB in memory. */
+/* So many streams are read at a time: each holds a message of 1 MiB in memory. */
 #define STREAMS_AT_A_TIME 16
 
 struct group_member *capture_group_add(struct capture_group *g)
@@ -94,7 +94,7 @@ static void member_start(struct group_member *m)
 	Tensorflow__ProfileOptions options;
 
 	member_find_options(m, &options);
-	/* A Profile without a duration ends at once; a Capture takes none. */
+	/* A Profile without a duration ends at once; a Capture must have a duration. */
 	if (options.duration_ms && !m->is_stock)
 		remote_capture_start(
 			&m->capture, m->name, member_take_channel(m), &options, m->share);
@@ -122,7 +122,7 @@ static void member_start_snapshot(struct group_member *m, const struct remote_sn
 			&m->profile, m->name, member_take_channel(m), what->ends, m->share);
 }
 
-/* A member that is ours and has no channel has an error instead. */
+/* A member with |is_ours| and without a channel has an error already. */
 static bool member_can_be_asked(const struct group_member *m)
 {
 	return !m->is_local && (m->channel || !m->is_ours);
@@ -202,8 +202,8 @@ static void member_take_outcome(struct group_member *m, struct spool *spool, con
 }
 
 /*
- * Notes the time of the recording as the trace tells it, whose end may be that of collecting. It is
- * only of use if the server is on this machine.
+ * Copies the start and duration of the recording from the trace, whose end may include the time of
+ * collecting. They are valid only if the server is on this machine.
  */
 static void member_note_window(struct group_member *m)
 {
@@ -222,7 +222,7 @@ static void member_note_window(struct group_member *m)
 		m->capture.usage_duration_ns = asked_ms * NS_PER_MS;
 }
 
-/* Gives the member up, if it is not over. It may be called again. */
+/* Gives the member up unless it is over. It may be called again. */
 static void member_end(struct group_member *m)
 {
 	if (m->is_stock) {
@@ -241,7 +241,7 @@ static void member_end(struct group_member *m)
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-/* To be called when it has answered something, or was not read from. */
+/* Called when the member has sent something, or when it was not its turn. */
 static void member_grant_time(struct group_member *m)
 {
 	int64_t until_ns = monotonic_ns() + m->silence_ns;
@@ -250,7 +250,7 @@ static void member_grant_time(struct group_member *m)
 		m->give_up_ns = until_ns;
 }
 
-/* From the answer to the request for an end on, a recording without a duration is to be over. */
+/* After the answer to the request for an end, a recording without a duration must be over soon. */
 static void member_note_end_answer(struct group_member *m)
 {
 	if (!m->end_by_ns || !remote_capture_is_ending(&m->capture, 0))
@@ -266,7 +266,7 @@ static bool member_is_silent(const struct group_member *m)
 	return now_ns >= m->give_up_ns || (m->end_by_ns && now_ns >= m->end_by_ns);
 }
 
-/* Only one member waits in a round; the calls of the others go on meanwhile. */
+/* Only one member waits in each round; the calls of the others continue meanwhile. */
 static int64_t turn_take_wait(struct group_turn *turn)
 {
 	int64_t wait_ms = turn->wait_ms;
@@ -293,7 +293,7 @@ static void member_poll_stream(struct group_member *m, struct group_turn *turn)
 	if (remote_capture_is_over(&m->capture))
 		return;
 	member_note_end_answer(m);
-	/* A server that has not answered at all may not know the call. */
+	/* A server that has not sent anything yet may not know the call, so always read from it. */
 	if (m->capture.has_begun && turn->n_streams++ >= STREAMS_AT_A_TIME) {
 		member_grant_time(m);
 	} else if (remote_capture_read(&m->capture, turn_take_wait(turn))) {
@@ -302,7 +302,7 @@ static void member_poll_stream(struct group_member *m, struct group_turn *turn)
 	}
 }
 
-/* Goes on with a member, if it is its turn. Returns whether it has more to say. */
+/* Reads from a member if it is its turn. Returns false if the member is over. */
 static bool member_poll(struct group_member *m, struct group_turn *turn)
 {
 	if (!m->is_stock)
@@ -314,7 +314,7 @@ static bool member_poll(struct group_member *m, struct group_turn *turn)
 	}
 	if (m->is_stock)
 		member_poll_stock(m, turn);
-	/* Its room on the disk is for the others, and its server stops. */
+	/* Gives up a silent member: its disk space goes back to the share, and its server stops. */
 	if (!group_member_is_over(m) && member_is_silent(m))
 		member_end(m);
 	if (!group_member_is_over(m))

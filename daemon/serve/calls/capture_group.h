@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The coordinator of a capture of several programs at one instant: it asks the server of each,
- * reads their traces in turns, asks them to end early, and gives up those that are silent for too
- * long. It is used by NewSession (fan_out.h) and for subprocesses (subprocesses.h), and by the host
- * daemon for stock clients and for HTTP (ensemble.h).
+ * The coordinator of a capture of several programs at one instant: it sends a request to the server
+ * of each, reads their traces in turns, asks them to end early, and gives up those that are silent
+ * for too long. Its users are NewSession (fan_out.h), captures of subprocesses (subprocesses.h),
+ * and the host daemon for stock clients and for HTTP (ensemble.h).
  *
- * A member is one program. Its server is asked by Capture (proftap.v1), whose trace goes to a file
- * as it comes. A server that does not know that call is asked by Profile, whose answer is in memory
- * as a whole: one such answer is read at a time, while the other servers keep theirs. Every failure
- * is the member's |error|.
+ * A member is one program. The group calls Capture (proftap.v1) of its server, and writes the trace
+ * to a file as it arrives. If the server does not know that call, the group calls Profile, whose
+ * answer is in memory as a whole: one such answer is read at a time, while the other servers keep
+ * theirs. Every failure becomes the member's |error|.
  *
  * Threads: none inside; one at a time.
  */
@@ -25,59 +25,65 @@
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 #define CAPTURE_GROUP_MAX 64
-/* A NewSession records that many other servers, and its own program. */
+/* A NewSession records so many other servers, and its own program. */
 #define CAPTURE_GROUP_MAX_MEMBERS (CAPTURE_GROUP_MAX + 1)
 
 struct delivery;
 struct rpc_channel;
 
 struct group_member {
-	const char *name; /* "host:port" as asked, or another name for people; it must stay */
+	const char *name; /* "host:port", or another name for people; must stay valid */
 	const char *address; /* NULL: |name| */
-	const char *session_id; /* of its recording; NULL: the request's */
-	/* The way to it, until it is asked; NULL: by its address. */
+	const char *session_id; /* of the recording; NULL: that of the request */
+	/* The connection, until the request is sent; NULL: the group connects to the address. */
 	struct rpc_channel *channel;
-	/* The group leaves it to its owner, who sets the outcome: this server's own program. */
+	/*
+	 * The owner of the group records it and sets the outcome; the group skips it. This is the
+	 * server's own program.
+	 */
 	bool is_local;
-	bool is_ours; /* it knows Capture: Profile is not tried */
-	bool is_stock; /* |profile| is asked; set before: from the start */
-	struct disk_share *share; /* borrowed, as is |request|; unless it is local */
+	bool is_ours; /* a server of proftap, which knows Capture, so Profile is never called */
+	bool is_stock; /* |profile| is used; if set before the start, from the beginning */
+	struct disk_share *share; /* borrowed, like |request|; NULL if |is_local| */
 	const Tensorflow__ProfileRequest *request;
-	/* The numbers of |capture| are the outcome's, whichever was asked. */
+	/* The numbers in |capture| describe the outcome of either call. */
 	struct remote_capture capture;
 	struct remote_profile profile;
-	int64_t silence_ns; /* as the group's, but never 0 */
-	int64_t give_up_ns; /* CLOCK_MONOTONIC: it has said nothing for too long */
-	int64_t end_by_ns; /* its answer to the request for an end is due; 0: none is awaited */
+	int64_t silence_ns; /* that of the group, or its default */
+	int64_t give_up_ns; /* CLOCK_MONOTONIC: then it has been silent for too long */
+	int64_t end_by_ns; /* deadline of the answer to the request for an end; 0: none expected */
 	/* The outcome: */
-	struct delivery *trace; /* NULL: none came */
-	bool is_empty; /* it said so */
+	struct delivery *trace; /* NULL: no trace was received */
+	bool is_empty; /* the server reported an empty trace */
 	/* "": none; begins with the name; printable, whatever the other server said */
 	char error[512];
 };
 
-/* Says which members may read, in one round over all of them. */
+/* The state of one round, in which each member may read in its turn. */
 struct group_turn {
-	unsigned n_streams; /* that were read in this round */
-	/* The member whose answer comes into memory; NULL: none. */
+	unsigned n_streams; /* number of streams read in this round */
+	/* The member whose Profile answer is being read into memory; NULL: none. */
 	const struct group_member *stock;
-	bool has_read; /* at least one had something to read */
-	int64_t wait_ms; /* for the first member that waits for something */
+	bool has_read; /* at least one member has read something */
+	int64_t wait_ms; /* the first member that waits may wait for so long */
 };
 
-/* All zero, it is empty. It must not be moved. */
+/* A group of zeros is empty. It must not be moved. */
 struct capture_group {
-	/* Of all traces. Its limit is set before the start, and may be lowered before the end. */
-	struct disk_share share;
-	uint32_t progress_interval_ms; /* of each member's capture.progress; 0: nobody reads it */
 	/*
-	 * Beyond its recording, a member may be silent that long while it makes its trace, or the
+	 * Of all traces together. Its limit is set before the start, and may be lowered before the
+	 * end.
+	 */
+	struct disk_share share;
+	uint32_t progress_interval_ms; /* of each member's capture.progress; 0: it is not needed */
+	/*
+	 * After its recording, a member may be silent for so long while it makes its trace, or the
 	 * next part of it; 0: a minute.
 	 */
 	int64_t silence_ns;
 	/*
-	 * A server of ours must answer the request for an end within that time, and its silence
-	 * counts from then on; 0: nobody waits for that answer.
+	 * A server of proftap must answer the request for an end within this time; its silence is
+	 * measured from that answer on. 0: no answer is expected.
 	 */
 	int64_t end_ns;
 	size_t n;
@@ -85,38 +91,41 @@ struct capture_group {
 	struct group_turn turn;
 };
 
-/* A new member, all zero; its fields are set before the start. There must be room. */
+/*
+ * Adds a member of zeros and returns it; the caller sets its fields before the start. There must be
+ * room.
+ */
 struct group_member *capture_group_add(struct capture_group *g);
 void group_member_fail(struct group_member *m, const char *text);
 bool group_member_is_over(const struct group_member *m);
 
 /*
- * Asks all members that can be reached for what |request| says, which has a session_id and must
- * stay. A member that is local, or has an error, is not asked.
+ * Sends |request|, which has a session_id and must stay valid, to all members that can be reached.
+ * It skips members that are local or have an error.
  */
 void capture_group_start(struct capture_group *g, const Tensorflow__ProfileRequest *request);
-/* The same for one member, which was added later. */
+/* The same for one member that was added later. */
 void capture_group_start_member(
 	struct capture_group *g, struct group_member *m, const Tensorflow__ProfileRequest *request);
 /*
- * The same for data that the members' sessions or flight recorders have. Each member is ours or
- * |is_stock|.
+ * Requests the data of the members' sessions or flight recorders in the same way. Each member has
+ * |is_ours| or |is_stock| set.
  */
 void capture_group_start_snapshot(struct capture_group *g, const struct remote_snapshot *what);
 /*
- * Reads once from each member whose turn it is. If the round before had nothing to read, it waits
- * for that up to |wait_ms|. Returns how many members have more to say.
+ * Reads once from each member whose turn it is. If the round before read nothing, waits for data up
+ * to |wait_ms|. Returns the number of members that are not over.
  */
 int capture_group_poll(struct capture_group *g, int64_t wait_ms);
 /*
- * Reads until no member has more to say, or |is_cancelled|, which is called between reads at least
- * every 20 ms, returns nonzero. Returns the last value of that. capture_group_end() follows.
+ * Reads until all members are over, or |is_cancelled|, which is called at least every 20 ms between
+ * reads, returns nonzero. Returns its last value. Call capture_group_end() afterwards.
  */
 int capture_group_record(
 	struct capture_group *g, int (*is_cancelled)(void *context), void *context);
-/* Asks all members to end, and to send their data. To be called once, and not of a snapshot. */
+/* Asks all members to end and to send their data. Call it once, and not for a snapshot. */
 void capture_group_ask_to_end(struct capture_group *g);
-/* Gives up the members that are not over. Each member's outcome is known then. */
+/* Gives up the members that are not over. After this call each member has its outcome. */
 void capture_group_end(struct capture_group *g);
 void group_member_deinit(struct group_member *m);
 void capture_group_deinit(struct capture_group *g);

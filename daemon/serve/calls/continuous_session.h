@@ -12,11 +12,12 @@ struct session;
 struct session_request;
 
 /*
- * Starts a continuous session. Results of session_take(), or -ENOMEM; |request|->begin is called
- * when it records, or |deliver| with the reason why it does not. It never records subprocesses: if
- * the request asks for them, the trace has a warning. It does not end with the call that started
- * it, but by session_stop(), session_terminate(), and with the program. If the program dies, its
- * data is held (recorder_end.h).
+ * Starts a continuous session. Returns 0, a refusal as of session_take(), or -ENOMEM.
+ * |request|->begin is called when the session records, or |deliver| with the reason why it does
+ * not. The session never records subprocesses: if the request asks for them, the trace has a
+ * warning. It does not end with the call that started it, but by session_stop(),
+ * session_terminate(), or the end of the program. If the program dies, its data is held
+ * (recorder_end.h).
  */
 int session_start_continuous(struct session *s, struct session_request *request);
 /*
@@ -32,11 +33,11 @@ int session_snapshot(struct session *s, const char *session_id, struct session_r
  */
 int session_stop(struct session *s, const char *session_id, struct session_request *request);
 /*
- * Copies to |request| the place for files that the client of the running session named, if any. 0
- * or -ENOMEM.
+ * Copies to |request| the directory for files that the client of the running session named, if any.
+ * 0 or -ENOMEM.
  */
 int session_copy_place(struct session *s, struct session_request *request);
-/* Whether the running session is a continuous one. */
+/* Returns true if the running session is a continuous one. */
 bool session_is_continuous(struct session *s);
 
 /*
@@ -52,15 +53,15 @@ struct session_request *session_next_snapshot(struct session *s);
 
 int recorder_call_start(struct session *s, struct session_request *request);
 /*
- * Takes a snapshot of the session |session_id|, or of the recorder if that is the recorder's name
- * or |request|->last_ms is set. For "" it is of the running continuous session, and without one of
- * the recorder.
+ * Takes a snapshot of the session |session_id|, or of the recorder if |session_id| is the
+ * recorder's name or |request|->last_ms is set. "" selects the running continuous session, or the
+ * recorder if there is none.
  */
 int recorder_call_snapshot(
 	struct session *s, const char *session_id, struct session_request *request);
 /* Ends the session |session_id| or the recorder. */
 int recorder_call_stop(struct session *s, const char *session_id, struct session_request *request);
-/* Whether recorder_call_stop() would end the recorder. */
+/* Returns true if recorder_call_stop() would end the recorder. */
 bool recorder_call_is_for_recorder(struct session *s, const char *session_id);
 
 #endif

@@ -13,7 +13,10 @@
 #include "daemon/kernel/lineage.h"
 #include "daemon/serve/children/registry.h"
 
-/* *n_before is how many of its servers have ended. */
+/*
+ * Returns true if |all| has a server of the process, or at |address|, that has not ended. *n_before
+ * is set to the number of those that have.
+ */
 static bool descendant_is_known(
 	const struct descendants *all, pid_t known_as, const char *address, int *n_before)
 {
@@ -39,7 +42,9 @@ static bool process_has_program(pid_t pid)
 	return readlink(link, path, sizeof path) > 0;
 }
 
-/* Whether |pid| is one of the latest that were left out; each of them is looked up many times. */
+/*
+ * Returns true if |pid| is one of the latest that were left out; each pid is looked up many times.
+ */
 static bool descendant_is_left_out(const struct descendants *all, pid_t pid)
 {
 	for (int i = 0; i < all->n_left_out && i < DESCENDANTS_MAX; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The programs that a program started, and those that they started, as far as they have servers of
- * their own. They are found in the runtime directories by their sockets, PID.sock, and known for
- * descendants by the kernel; and they have told this server of themselves (registry.h).
+ * The direct and indirect child processes of a program that have servers of their own. They are
+ * found by the sockets PID.sock in the runtime directories, if the kernel reports the process as a
+ * descendant, and by the notices that they have sent to this server (registry.h).
  */
 #ifndef DAEMON_DESCENDANTS_H
 #define DAEMON_DESCENDANTS_H
@@ -16,25 +16,28 @@
 struct registry;
 
 struct descendant {
-	pid_t pid; /* for people: that of its own namespace, if it has none in ours */
-	pid_t known_as; /* in our namespace; 0: it has none there */
+	pid_t pid; /* shown to people: the pid in its own namespace, if it has none in ours */
+	pid_t known_as; /* the pid in our namespace; 0: it has none there */
 	char address[160]; /* "unix:/path" */
-	/* The process had a server before, which has ended: another program came, or it ends. */
+	/*
+	 * An earlier server of the process has ended: it executed another program, or is about to
+	 * end.
+	 */
 	bool is_again;
-	/* Set by the caller: this server has ended by itself, and may have a successor. */
+	/* Set by the caller: this server has ended by itself, and another one may follow. */
 	bool has_ended;
 };
 
 struct descendants {
 	struct descendant v[DESCENDANTS_MAX];
 	size_t n;
-	int n_left_out; /* there was no room for them */
-	pid_t left_out[DESCENDANTS_MAX]; /* the last of them */
+	int n_left_out; /* number of processes for which there was no room */
+	pid_t left_out[DESCENDANTS_MAX]; /* the latest of them */
 };
 
 /*
- * Adds those of |ancestor|, and those in |registry|, each once, except for one that has ended while
- * its process goes on. All zero is the state before.
+ * Adds the descendants of |ancestor| and those in |registry|, each once. A process whose server has
+ * ended is added again if it still runs a program. |all| begins as zero.
  */
 void descendants_find(struct descendants *all, pid_t ancestor, struct registry *registry);
 

@@ -19,7 +19,8 @@ static const struct {
 	[ERRAND_FILES] = {8, "8 calls that read files are under way; ask again later"},
 	[ERRAND_MONITOR] = {8, "8 Monitor calls are under way; ask again later"},
 	/*
-	 * Besides the requests that wait for their start, some record, and some make their trace.
+	 * Some of these requests wait for their start; besides them, some record and some make
+	 * their trace.
 	 */
 	[ERRAND_RECORDING] = {SESSION_MAX_WAITING + 8,
 		"too many recordings of several programs are under way; ask again later"},

@@ -56,7 +56,10 @@ unsigned errands_count_kind(struct errands *e, enum errand_kind kind);
 void errand_start(struct errands *all, enum errand_kind kind, struct rpc_call *call,
 	const uint8_t *bytes, size_t n, void (*work)(struct errand *));
 
-/* Waits until |deadline_ns| (CLOCK_MONOTONIC) or the call is cancelled. Whether it is cancelled. */
+/*
+ * Waits until |deadline_ns| (CLOCK_MONOTONIC) or the call is cancelled. Returns true if it is
+ * cancelled.
+ */
 bool errand_wait(struct errand *e, int64_t deadline_ns);
 bool errand_is_cancelled(struct errand *e);
 
@@ -66,11 +69,14 @@ unsigned errands_count(struct errands *e);
 void errands_give_up(struct errands *e);
 bool errands_are_given_up(struct errands *e);
 
-/* Sets |flag| for an outcome that comes from another thread, and wakes the errand. */
+/* Sets |flag| to report the result of another thread, and wakes the errand. */
 void errand_raise(struct errand *e, int *flag);
-/* Waits until |flag| is set or the call is cancelled, or for |wait_ms|: then returns false. */
+/*
+ * Waits until |flag| is set or the call is cancelled, |wait_ms| at most. Returns false if that time
+ * passed first.
+ */
 bool errand_await_for(struct errand *e, const int *flag, int wait_ms);
-/* Waits until |flag| is set or the call is cancelled. Whether it is cancelled. */
+/* Waits until |flag| is set or the call is cancelled. Returns true if it is cancelled. */
 bool errand_await_or_cancel(struct errand *e, const int *flag);
 /* Waits until |flag| is set. */
 void errand_await(struct errand *e, const int *flag);

@@ -128,7 +128,9 @@ static void deliver_own_trace(
 	errand_raise(f->errand, &f->is_own_done);
 }
 
-/* Makes a request like that of a Profile call. NULL: the member's |error| says why. */
+/*
+ * Makes a request like that of a Profile call. Returns NULL on failure, with the member's |error|.
+ */
 static struct session_request *make_own_request(struct fan_out *f)
 {
 	Tensorflow__ProfileRequest asked = f->asked;
@@ -152,7 +154,7 @@ static struct session_request *make_own_request(struct fan_out *f)
 	return request;
 }
 
-/* A thread of its own waits for subprocesses, while the call's waits for other hosts. */
+/* A new thread waits for the subprocesses, while the call's thread waits for other hosts. */
 static void *tree_thread_run(void *tree)
 {
 	subprocesses_record(tree);

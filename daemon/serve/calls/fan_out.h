@@ -20,41 +20,44 @@ struct repository;
 struct session;
 struct subprocesses;
 
-/* Beside this server. */
+/* The limit of hosts besides this server. */
 #define FAN_OUT_MAX_HOSTS CAPTURE_GROUP_MAX
 
 struct fan_out {
-	/* Given by the caller, who keeps it; the rest is zero. */
+	/*
+	 * The caller sets the members up to |session_id| and keeps what they point to; the rest is
+	 * zero.
+	 */
 	struct errand *errand;
 	struct session *session; /* of this server's own program */
 	struct registry *registry; /* of that program's children */
 	const struct repository *repository;
-	const Tensorflow__ProfileRequest *request; /* the client's words */
-	const char *session_id; /* the run's name, too */
+	const Tensorflow__ProfileRequest *request; /* the client's request */
+	const char *session_id; /* also the name of the run */
 
 	struct capture_group group; /* of all hosts */
 	Tensorflow__ProfileRequest asked; /* each host's request */
-	struct group_member *own; /* this server's; NULL: it is not known yet */
+	struct group_member *own; /* this server's program; NULL: not added yet */
 	int is_own_done; /* under the errands' mutex */
-	struct subprocesses *tree; /* of this server's program; NULL: not asked for */
+	struct subprocesses *tree; /* of this server's program; NULL: not requested */
 	pthread_t tree_thread; /* if |has_tree_thread| */
 	bool has_tree_thread;
 	char own_name[320];
 };
 
 /*
- * Adds the host at |address|, "host:port", which is recorded once, however often it is added. 0, or
+ * Adds the host at |address|, "host:port". A host that is added twice is recorded once. 0, or
  * -EINVAL with |d|.
  */
 int fan_out_add(struct fan_out *f, const char *address, struct diag *d);
 
 /*
- * Records all of them and this server. Failures are the members' errors. 1 when the call was given
- * up.
+ * Records all hosts and this server. Failures become the members' errors. Returns 1 if the call was
+ * given up.
  */
 int fan_out_record(struct fan_out *f);
 
-/* Writes the traces that came into the run, in |root| as of repository_open_run(). */
+/* Writes the received traces into the run, in |root| as of repository_open_run(). */
 void fan_out_publish(struct fan_out *f, const char *root);
 
 void fan_out_deinit(struct fan_out *f);

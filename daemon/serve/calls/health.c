@@ -55,7 +55,10 @@ static void encode_status(status s, struct chunks *out)
 	reply_message_append(out, &response.base);
 }
 
-/* 1 or 0: whether this server has the service of the request; -1: the call was answered. */
+/*
+ * Returns 1 or 0: this server has the service that the request names, or not; -1: the call was
+ * answered.
+ */
 static int read_request(struct rpc_call *call, const uint8_t *bytes, size_t n)
 {
 	Grpc__Health__V1__HealthCheckRequest *request =
@@ -106,7 +109,7 @@ static const char *add_watcher(struct health *h, struct rpc_call *call, enum rpc
 	return refusal;
 }
 
-/* Whether |call| was a watcher; then only the caller ends it. */
+/* Removes |call| from the watchers. Returns true if it was one; then only the caller ends it. */
 static bool remove_watcher(struct health *h, const struct rpc_call *call)
 {
 	size_t i = 0;

@@ -26,7 +26,7 @@
 #include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-/* The recording needs little memory, since it has steps only. */
+/* The recording needs little memory, since it contains only steps. */
 #define MAX_RECORDING_BYTES (INT64_C(32) << 20)
 #define SAMPLE_INTERVAL_MS 1000
 
@@ -120,7 +120,7 @@ static int64_t find_end(const struct monitor *m)
 	return now_ns + (int64_t)m->duration_ms * NS_PER_MS;
 }
 
-/* Samples until the duration or the program ends. Whether the call was given up. */
+/* Samples until the duration or the program ends. Returns true if the call was given up. */
 static bool sample_usage(struct monitor *m)
 {
 	int64_t end_ns = find_end(m);

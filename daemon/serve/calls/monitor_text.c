@@ -88,7 +88,9 @@ static uint64_t find_last(const struct usage *u, enum usage_metric metric)
 	return u->n_samples ? u->samples[u->n_samples - 1].value[metric] : 0;
 }
 
-/* Makes |name| printable: a program may have cut it in a character, or put line ends into it. */
+/*
+ * Makes |name| printable. The program may have cut it within a character, or put newlines into it.
+ */
 static const char *clean_name(const char *name, char *to, size_t n)
 {
 	snprintf(to, n, "%s", name);
@@ -126,8 +128,8 @@ static void print_steps(const struct monitor_text *m)
 }
 
 /*
- * Writes what the program and its descendants use together. For a server with worker processes that
- * is nearly everything.
+ * Writes the usage of the program together with its descendants. If a server does its work in
+ * worker processes, that is nearly all of it.
  */
 static void print_family(const struct monitor_text *m)
 {

@@ -71,7 +71,7 @@ static void free_lists(struct lists *l)
 	free(l->v);
 }
 
-/* Whether a capture, the flight recorder, both, or none ("") record the processes. */
+/* Returns what records the processes: a capture, the flight recorder, both, or "" for none. */
 static const char *name_recording(struct session *s)
 {
 	const struct family *f = s->family;

@@ -275,7 +275,7 @@ void profiler_handle_snapshot(struct rpc_call *call, const uint8_t *bytes, size_
 
 /* --- Stop ----------------------------------------------------------------------------------- */
 
-/* The client that ends a continuous session or the recorder gets the data that is left. */
+/* The client that ends a continuous session or the recorder gets the remaining data. */
 static void stop_recording(struct service *service, struct rpc_call *call, const char *session_id)
 {
 	struct session_request *request = new_request(call);
@@ -288,7 +288,7 @@ static void stop_recording(struct service *service, struct rpc_call *call, const
 			recorder_call_stop(service->session, session_id, request));
 }
 
-/* Answers with a trailer only, because there is no data, or another call gets it. */
+/* Answers with only a trailer, because there is no data, or another call receives it. */
 static void reply_nothing(struct rpc_call *call)
 {
 	const struct capture_result nothing = {.is_empty = 1};
@@ -325,7 +325,7 @@ static void discard_recording(
 		reply_v1_refusal(call, service->session, r);
 }
 
-/* Ends a capture; the call that asked for it gets the data. */
+/* Ends a capture. The call that started it receives the data. */
 static void end_capture(
 	struct service *service, struct rpc_call *call, const Proftap__V1__StopRequest *m)
 {
@@ -359,8 +359,8 @@ void profiler_handle_stop(struct rpc_call *call, const uint8_t *bytes, size_t n,
 /* --- Status and List ------------------------------------------------------------------------ */
 
 /*
- * The state of one process: the server's status |s|, which all processes that it records share,
- * except that this one may have ended.
+ * Fills in the state of one process from the server's status |s|, which all recorded processes
+ * share; but this process may have ended.
  */
 static char *name_state(enum target_life life, const struct status *s)
 {

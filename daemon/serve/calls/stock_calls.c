@@ -30,15 +30,15 @@
 /* --- traces in files ------------------------------------------------------------------------ */
 
 /*
- * A client that names a repository_root wants its trace as a file on the server. The stock server
- * writes it anywhere; this one only below the operator's directory (repository.h).
+ * A client that names a repository_root wants the server to write its trace to a file. The stock
+ * server writes that file anywhere; this one only below the operator's directory (repository.h).
  */
 
 #define HOST_BYTES 300
 
 /*
- * Whether the answer to |request| is a file: it names a place in the operator's directory and a
- * run, and does not ask for the trace itself (emit_xspace).
+ * Returns true if the answer to |request| goes to a file: the request names a place in the
+ * operator's directory and a run, and does not ask for the trace itself (emit_xspace).
  */
 static bool file_is_wanted(
 	const struct repository *repository, const struct session_request *request)
@@ -71,8 +71,8 @@ static int open_run(
 }
 
 /*
- * Opens |request|->run before anything is recorded or taken, so that a bad place fails early. 0, or
- * a negative errno: the call was answered.
+ * Opens |request|->run before anything is recorded or any data is taken, so that a bad place fails
+ * early. 0, or a negative errno: the call was answered.
  */
 static int open_file(const struct repository *repository, struct session_request *request)
 {
@@ -115,8 +115,8 @@ static void cancel_session(struct rpc_call *call, void *session)
 }
 
 /*
- * Decodes a ProfileRequest, or answers the call with an error. Owner: *out belongs to the caller,
- * its |call| set. 0 or -1.
+ * Decodes a ProfileRequest, or answers the call with an error. 0 or -1. The caller owns *out, whose
+ * |call| is set.
  */
 static int decode_profile(
 	struct rpc_call *call, const uint8_t *bytes, size_t n, struct session_request **out)
@@ -302,9 +302,9 @@ static void fail_busy(struct rpc_call *call, struct session *session)
 }
 
 /*
- * Reads a host_tracer_level of 0 beside tpu_circular_buffer_tracing as the default. XProf's Python
- * client always sends this pair, because a TPU's server has a ring for the device and nothing of
- * the host; its user did not choose it and would get an empty trace here.
+ * Reads a host_tracer_level of 0 together with tpu_circular_buffer_tracing as the default. XProf's
+ * Python client always sends this pair, because a TPU's server has a ring only for the device. The
+ * user did not choose it, and would get an empty trace here.
  */
 static int lift_forced_level(struct session_request *request)
 {

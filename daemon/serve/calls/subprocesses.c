@@ -31,18 +31,18 @@
 
 /* The share of the answer that is kept for warnings about processes that were not recorded. */
 #define WARNINGS_BYTES (UINT64_C(64) << 10)
-/* The pause between two looks for programs that were started. */
+/* The pause between two searches for new programs. */
 #define LOOK_MS 20
 /*
- * All are asked at once to end. A server that runs answers within this time even on the busiest
- * machine.
+ * All children are asked to end at the same time. A running server answers within this time even on
+ * a very busy machine.
  */
 #define END_NS (5 * NS_PER_S)
-/* A server that makes a trace may be silent that long. */
+/* A server may be silent for so long while it makes a trace. */
 #define SILENCE_NS (10 * NS_PER_S)
-/* The longest wait for one child's trace, while another's may have come. */
+/* The longest wait for one child's trace, because another child's may have arrived. */
 #define END_WAIT_MS 2
-/* This much of a child's trace is in memory while it is read; a multiple of every page size. */
+/* While a child's trace is read, so much of it is in memory; a multiple of every page size. */
 #define LET_GO_BYTES ((size_t)4 << 20)
 
 typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
@@ -51,7 +51,7 @@ typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
 struct child_request {
 	Tensorflow__ProfileRequest message;
 	Tensorflow__ProfileOptions options; /* it borrows from |asked| and has |kept| */
-	Tensorflow__ProfileOptions *asked; /* owned: the asker's */
+	Tensorflow__ProfileOptions *asked; /* owned: the options of the original request */
 	Entry **kept; /* malloc'ed */
 };
 
@@ -59,16 +59,16 @@ struct subprocesses {
 	struct errand *errand;
 	struct session *session;
 	struct registry *registry;
-	struct session_request asker; /* the way to tell the asker; never given to the session */
+	struct session_request asker; /* the receiver of the outcome; never given to the session */
 	uint64_t max_bytes; /* of all traces together */
-	int is_done; /* the program's own recording; under the errands' mutex */
-	int outcome; /* as capture_run() */
+	int is_done; /* the program's own recording has ended; under the errands' mutex */
+	int outcome; /* of the program's recording: a result of capture_run() */
 	struct capture_result result;
 	struct diag diag;
 	struct child_request request;
 	struct descendants children;
-	struct capture_group group; /* its member of a child has the same index */
-	char session_ids[DESCENDANTS_MAX][64]; /* the same */
+	struct capture_group group; /* its members have the same indices as |children| */
+	char session_ids[DESCENDANTS_MAX][64]; /* likewise */
 };
 
 bool subprocesses_are_wanted(const struct session_request *request)
@@ -78,10 +78,10 @@ bool subprocesses_are_wanted(const struct session_request *request)
 
 /* --- one trace ----------------------------------------------------------------------------- */
 
-/* A child's trace, being made a part of this one. */
+/* A child's trace while it becomes a part of this one. */
 struct joint {
 	struct remote_capture *capture; /* borrowed */
-	uint8_t *let_go; /* pages before it are not needed in memory */
+	uint8_t *let_go; /* the memory of pages before it was given back */
 };
 
 static int joint_let_go(const uint8_t *p, void *context)
@@ -199,7 +199,7 @@ static int append_warnings(struct subprocesses *s)
 	return r;
 }
 
-/* Messages of one kind, one behind the other, are one message. */
+/* Encoded messages of one type that follow each other are read as one message. */
 static int join_children(struct subprocesses *s)
 {
 	int r = 0;
@@ -230,8 +230,8 @@ static void note_outcome(
 }
 
 /*
- * The session frees its request when the program's own trace is there: what comes after is kept
- * here.
+ * The session frees its request when the program's own trace is complete. This copies the members
+ * that are needed afterwards.
  */
 static void stand_between(struct subprocesses *s, struct session_request *request)
 {
@@ -264,8 +264,8 @@ static struct subprocesses *subprocesses_free(struct subprocesses *s)
 }
 
 /*
- * The children's request has no keys that are not for one descendant. Which programs there are is
- * known here, and the machine is recorded once, where the whole trace comes through a host daemon.
+ * The requests to children lack the keys that concern the whole trace: this server finds all
+ * descendants itself, and a host daemon adds the machine's counters once, to the whole trace.
  */
 static void request_copy_keys(struct child_request *q)
 {
@@ -360,7 +360,7 @@ static void start_child(struct subprocesses *s, const struct descendant *child)
 	capture_group_start_member(&s->group, m, &s->request.message);
 }
 
-/* A child hands over its trace when its program ends; another program may come in its place. */
+/* A child sends its trace when its program ends; the process may then run another program. */
 static void note_ended_children(struct subprocesses *s)
 {
 	for (size_t i = 0; i < s->group.n; i++) {
@@ -372,8 +372,8 @@ static void note_ended_children(struct subprocesses *s)
 }
 
 /*
- * Records the programs that are there, and those that start meanwhile, until all have ended or the
- * time is over.
+ * Records the children that run now and those that start later, until the program's own recording
+ * has ended.
  */
 static void follow_children(struct subprocesses *s)
 {
@@ -397,7 +397,7 @@ static void await_outcome(struct subprocesses *s)
 	errand_await(s->errand, &s->is_done);
 }
 
-/* The children may use the bytes that the session left. */
+/* The children may use the bytes that the session has not used. */
 static uint64_t find_left_bytes(const struct subprocesses *s)
 {
 	uint64_t n_bytes = delivery_get_bytes(s->result.delivery);

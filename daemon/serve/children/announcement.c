@@ -29,7 +29,7 @@ int announcement_send(int socket, const struct announcement *a)
 	return passed_fd_send(socket, text, n, a->fd);
 }
 
-/* The kind whose word |text| begins with, and the length of that word; or -EPROTO. */
+/* Returns the kind whose word |text| begins with, and the length of that word; or -EPROTO. */
 static int announcement_find_kind(const char *text, size_t n_bytes, size_t *n_word)
 {
 	for (int kind = 0; kind < ANNOUNCEMENT_KINDS; kind++) {

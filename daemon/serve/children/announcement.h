@@ -5,13 +5,13 @@
  *
  *	PROFTAP PROGRAM 1\n and the lines of base/status.h
  *
- * where the first one brings a pidfd of the program, and the daemon sends
+ * and attaches a pidfd of the program to the first of these messages. The daemon sends
  *
- *	PROFTAP STATUS 1\n	to be answered with PROGRAM
- *	PROFTAP MEMORY 1\n	the same, with the share of memory
- *	PROFTAP CHANNEL 1\n	with a connected socket, which the server is to serve
+ *	PROFTAP STATUS 1\n	the server must answer with PROGRAM
+ *	PROFTAP MEMORY 1\n	the same; the answer also has the share of memory
+ *	PROFTAP CHANNEL 1\n	attaches a connected socket, which the server must serve
  *
- * Either side trusts only the kernel's word about the sender and the descriptor.
+ * Both sides trust only the kernel's facts about the sender and the descriptor.
  */
 #ifndef DAEMON_ANNOUNCEMENT_H
 #define DAEMON_ANNOUNCEMENT_H
@@ -31,18 +31,19 @@ enum announcement_kind {
 struct announcement {
 	enum announcement_kind kind;
 	struct status status; /* of ANNOUNCEMENT_PROGRAM */
-	int fd; /* it came with the message; -1: none */
+	int fd; /* attached to the message; -1: none */
 };
 
 /*
- * Sends all of it at once: 0, -EAGAIN: there is no room now, or another negative errno. a->fd is
- * borrowed.
+ * Sends the whole message at once. 0; -EAGAIN: there is no room for it now; or another negative
+ * errno. a->fd is borrowed.
  */
 int announcement_send(int socket, const struct announcement *a);
 
 /*
- * Takes the next message: 1, and out->fd is the caller's. 0 at the end; -EAGAIN: there is none;
- * -EPROTO, or another negative errno: it is none of these, and nothing is left open.
+ * Receives the next message. 1: done, and the caller owns out->fd; 0: the connection has ended;
+ * -EAGAIN: no message has come; -EPROTO or another negative errno: the message is invalid, and no
+ * descriptor is left open.
  */
 int announcement_receive(int socket, struct announcement *out);
 

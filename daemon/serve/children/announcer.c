@@ -16,12 +16,12 @@
 #include "daemon/serve/children/announcement.h"
 
 /*
- * A daemon that is being restarted is tried again so often; after that, only its socket's name
- * tells that it is back.
+ * So many attempts are made to connect to a daemon that is being restarted. Later attempts wait
+ * until its socket appears again.
  */
 #define FIRST_PAUSE_MS 50
 #define MAX_TRIES 6
-/* A connection that lasted so long counts as a success. */
+/* A connection that lasted at least so long counts as a success. */
 #define STEADY_NS (2 * NS_PER_S)
 
 static void tie_try(struct tie *t);
@@ -47,7 +47,7 @@ static void forget_poll(uv_handle_t *handle)
 {
 	struct tie *t = handle->data;
 
-	/* Only now may its poll be initialised again. */
+	/* Only now may the poll be initialised again. */
 	t->is_closing = false;
 	if (!t->announcer->is_over)
 		tie_try_later(t);
@@ -66,7 +66,7 @@ static void tie_drop(struct tie *t)
 	uv_close((uv_handle_t *)&t->poll, forget_poll);
 }
 
-/* 0, or a negative errno: the connection is of no use then. */
+/* Sends the program's state. 0, or a negative errno: the connection cannot be used. */
 static int tie_tell(struct tie *t, int fd, int pidfd)
 {
 	struct announcer *a = t->announcer;
@@ -118,7 +118,7 @@ static void on_order(uv_poll_t *poll, int status, int events)
 
 /* --- beginning a connection ---------------------------------------------------------------- */
 
-/* The daemon gets channels into this server, so it must be root's or the program's user's. */
+/* The daemon passes channels to this server, so it must belong to root or the program's user. */
 static int tie_check_daemon(struct tie *t, int fd)
 {
 	struct announcer *a = t->announcer;
@@ -182,7 +182,7 @@ static void tie_try(struct tie *t)
 
 /* --- the names ----------------------------------------------------------------------------- */
 
-/* Watches the directory, or, as long as it does not exist, the one above it. */
+/* Watches the directory; if it does not exist, its parent. */
 static void tie_watch(struct tie *t)
 {
 	char above[RUNTIME_DIR_MAX_BYTES];
@@ -194,15 +194,12 @@ static void tie_watch(struct tie *t)
 		return;
 	snprintf(above, sizeof above, "%s", t->dir);
 	*strrchr(above, '/') = '\0';
-	/*
-	 * Much comes and goes in /tmp, and the daemon that keeps a socket below it has made the
-	 * directory.
-	 */
+	/* Names in /tmp change often, and there the daemon has made the directory of its socket. */
 	if (strcmp(above, "/tmp") != 0)
 		t->watch = inotify_add_watch(fd, above, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
 }
 
-/* Whether the name is that of the tie's directory, or of the socket in it. */
+/* Returns true if the event's name is that of the tie's directory or of the socket in it. */
 static bool tie_is_concerned(const struct tie *t, const struct inotify_event *e)
 {
 	return e->len && (strcmp(e->name, RUNTIME_DIR_REGISTRY) == 0 ||
@@ -240,7 +237,7 @@ static void on_names(uv_poll_t *poll, int status, int events)
 	}
 }
 
-/* Two places may be one directory: $XDG_RUNTIME_DIR is /run/user/UID. */
+/* Two places may be the same directory, if $XDG_RUNTIME_DIR is /run/user/UID. */
 static bool is_new_place(const struct announcer *a, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
@@ -294,8 +291,8 @@ void announcer_close(struct announcer *a)
 	if (!a->loop || a->names_fd < 0 || a->is_over)
 		return;
 	/*
-	 * Closing it takes the kernel some 20 ms, for which ptap_server_stop() would wait; it is
-	 * closed when the process ends.
+	 * Does not close |names_fd|: that takes the kernel some 20 ms, for which ptap_server_stop()
+	 * would wait. It is closed when the process ends.
 	 */
 	uv_poll_stop(&a->names);
 	a->is_over = true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Forked children that join the program; see joins.h. A child must descend from the program, know
- * the secret, and bring a sealed arena with a layout that makes sense. The process that connects is
- * a clone of the child (lib/spawn/join.c): the child is its parent, and stays so while the clone
- * waits for our answer.
+ * the secret, and send a sealed arena whose layout is valid. The process that connects is a clone
+ * of the child (lib/spawn/join.c): its parent is the child, and remains so while the clone waits
+ * for our answer.
  */
 #include "daemon/serve/children/joins.h"
 
@@ -27,9 +27,12 @@
 #include "daemon/target/exit_note.h"
 
 #define NUDGE_MS 1
-/* A process that connects faster than we refuse must not keep the loop from its other work. */
+/* Limits the connections of one turn, because the loop has other work, too. */
 #define MAX_AT_ONCE 16
-/* Shorter than a child waits: children behind a silent one must still be answered in time. */
+/*
+ * Shorter than the time that a child waits, so that children behind a silent one are answered in
+ * time.
+ */
 #define HEARING_MS 2000
 
 static void joins_resume(struct joins *j);
@@ -42,7 +45,9 @@ static void on_nudge(uv_timer_t *timer)
 		uv_timer_stop(timer);
 }
 
-/* Tells the worker of the family's news. It may be busy, or about to sleep: then try again. */
+/*
+ * Tells the worker about news of the family. If the worker is busy or about to sleep, tries again.
+ */
 static void joins_wake_worker(struct joins *j)
 {
 	if (!family_kick(j->family))
@@ -53,7 +58,10 @@ static void joins_wake_worker(struct joins *j)
 
 /* Every byte and descriptor of a request may be hostile. */
 
-/* It takes the same time for every wrong secret, so that a child cannot find it byte by byte. */
+/*
+ * The comparison takes the same time for every wrong secret, so that a child cannot guess it byte
+ * by byte.
+ */
 static bool join_is_secret(const uint8_t *a, const uint8_t *b)
 {
 	unsigned differ = 0;
@@ -87,7 +95,7 @@ int join_request_read(int fd, const uint8_t secret[JOIN_SECRET_BYTES], struct jo
 
 /* --- children --------------------------------------------------------------------------------- */
 
-/* Tells when a child exits, by its pidfd. */
+/* Watches a child's pidfd for its exit. */
 struct child_watch {
 	struct joins *joins;
 	struct child *child;
@@ -120,7 +128,7 @@ static void on_child_exit(uv_poll_t *poll, int status, int events)
 	uv_close((uv_handle_t *)poll, child_watch_free);
 }
 
-/* Takes |pidfd| on success; then |child| has a further holder. */
+/* On success takes |pidfd|, and holds |child|. */
 static int child_watch_start(struct joins *j, struct child *child, int pidfd)
 {
 	struct child_watch *w = calloc(1, sizeof *w);
@@ -255,19 +263,19 @@ static void answer_child(struct joins *j, int fd, int result)
 {
 	struct join_answer a = {
 		.result = result,
-		/* Read after the offer: see recording_end(). */
+		/* Read after family_offer(): see recording_end(). */
 		.is_recording = (uint32_t)atomic_load(&j->family->is_recording),
 	};
 
 	/*
-	 * Counted before the answer: children further back in the queue see that this server makes
-	 * progress.
+	 * Counted before the answer, so that children further back in the queue see that the server
+	 * makes progress.
 	 */
 	atomic_fetch_add(&j->family->main->arena->n_joins_heard, 1);
 	send(fd, &a, sizeof a, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Reads the request and answers it. Returns whether it has come. */
+/* Reads the request and answers it. Returns false if it has not come yet. */
 static bool applicant_hear(struct applicant *v)
 {
 	struct joins *j = v->joins;
@@ -297,8 +305,8 @@ static void on_request(uv_poll_t *poll, int status, int events)
 }
 
 /*
- * libuv runs timers before it polls: if this process had no processor for a while, the request may
- * have come and not be read.
+ * libuv runs timers before it polls. If this process got no processor time for a while, the request
+ * may have arrived without being read, so read it now.
  */
 static void on_hearing_timeout(uv_timer_t *timer)
 {
@@ -307,8 +315,8 @@ static void on_hearing_timeout(uv_timer_t *timer)
 }
 
 /*
- * Returns the process of which the connected one is a clone, or 0 when that does not descend from
- * the program.
+ * Returns the parent of the connected process, which is its clone, or 0 if the clone does not
+ * descend from the program.
  */
 static pid_t find_child(struct joins *j, int fd, pid_t *peer)
 {
@@ -347,7 +355,8 @@ static int applicant_new(struct joins *j, int fd, pid_t peer, pid_t child)
 }
 
 /*
- * A child has one clone at a time, so a child that connects twice must not take the others' room.
+ * Returns true if |child| has an applicant already. A child has one clone at a time; one that
+ * connects twice must not take the others' room.
  */
 static bool has_applicant(const struct joins *j, pid_t child)
 {
@@ -380,7 +389,10 @@ static void applicant_welcome(struct joins *j, int fd)
 
 /* --- the listener ----------------------------------------------------------------------------- */
 
-/* In the abstract name space: it works in a chroot, for any uid, and leaves nothing behind. */
+/*
+ * Binds in the abstract name space, which works in a chroot and for any uid, and leaves no file
+ * behind.
+ */
 static int listener_bind(int fd, char name[JOIN_NAME_BYTES], int backlog)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -400,8 +412,8 @@ static int listener_bind(int fd, char name[JOIN_NAME_BYTES], int backlog)
 }
 
 /*
- * A listening socket under a name that nobody guesses, for |backlog| at a time; or a negative
- * errno.
+ * Opens a listening socket with an unguessable name, for |backlog| connections at a time. Returns
+ * the socket, or a negative errno.
  */
 static int listener_open(char name[JOIN_NAME_BYTES], int backlog)
 {
@@ -418,8 +430,8 @@ static int listener_open(char name[JOIN_NAME_BYTES], int backlog)
 }
 
 /*
- * An applicant has a descriptor, and a child that joins has two. When descriptors are short, one
- * applicant at a time is heard.
+ * Returns true if one more applicant can be accepted. An applicant uses a descriptor, and a child
+ * that joins uses two; when descriptors are short, only one applicant is accepted at a time.
  */
 static bool can_hear_one_more(const struct joins *j)
 {
@@ -450,7 +462,7 @@ static void on_visit(uv_poll_t *poll, int status, int events)
 	uv_poll_stop(&j->listener);
 }
 
-/* An applicant has left: further ones may wait in the kernel. */
+/* Called when an applicant has left, because others may wait in the kernel's queue. */
 static void joins_resume(struct joins *j)
 {
 	if (j->fd >= 0)

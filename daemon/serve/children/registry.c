@@ -129,7 +129,10 @@ static bool read_mount_namespace(const char *pid, char *out, size_t size)
 	return n > 0;
 }
 
-/* A path of another mount namespace leads there only by way of a process in it. */
+/*
+ * From another mount namespace, the path can be reached only through /proc/PID/root of a process
+ * there.
+ */
 static void notice_make_reachable(struct notice *n, pid_t peer)
 {
 	char address[2 * NOTICE_ADDRESS_BYTES];

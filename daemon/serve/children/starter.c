@@ -64,7 +64,7 @@ static int serve_request_check(const struct serve_request *request, size_t n, co
 	return 0;
 }
 
-/* The server must not block in accept(), whatever the program had set. */
+/* The server must not block in accept(), even if the program's listener is a blocking one. */
 static int socket_unblock(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -100,8 +100,8 @@ int serve_request_answer(int fd, int result)
 /* --- the server's process --------------------------------------------------------------------- */
 
 /*
- * A program's request for a server, and the facts that the kernel tells of it. It is read in a
- * process of one thread, apart from the daemon.
+ * A program's request for a server, and the kernel's facts about the program. It is read in a
+ * separate process, which has one thread.
  */
 struct server_request {
 	struct serve_request request;
@@ -113,15 +113,18 @@ struct server_request {
 };
 
 /*
- * The peer is the program or a clone of it, which waits for the answer: then its parent is the
- * program, unless that has ended.
+ * Returns the program's pid. The peer is the program itself, or a clone of it that waits for the
+ * answer; the clone's parent is the program, unless the program has ended.
  */
 static pid_t find_program(const struct server_request *h)
 {
 	return h->request.is_program ? h->peer : lineage_get_parent("", h->peer);
 }
 
-/* A peer that has no pid in this process's namespace cannot be served. */
+/*
+ * Finds the program and its user. A peer without a pid in this process's namespace cannot be
+ * served.
+ */
 static int find_identity(struct server_request *h, int connection)
 {
 	int r = unix_peer_identify(connection, &h->peer, &h->uid);
@@ -144,7 +147,7 @@ static int read_request(struct server_request *h, int connection)
 	return r ? r : find_identity(h, connection);
 }
 
-/* These variables of a service manager are for the daemon alone. */
+/* Removes the service manager's variables, which are for the daemon only. */
 static void clean_environment_of_manager(void)
 {
 	static const char *const names[] = {"LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PID",
@@ -155,7 +158,7 @@ static void clean_environment_of_manager(void)
 		unsetenv(names[i]);
 }
 
-/* Copies |fd| to a number above those that place_descriptors() uses. */
+/* Duplicates |fd| to a number above those that place_descriptors() uses. */
 static int raise_above(int fd)
 {
 	return fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, SPAWN_FD_ANSWER + 1);
@@ -167,7 +170,7 @@ static int place_descriptor(int fd, int at)
 }
 
 /*
- * Places descriptors as for a server that its program has started, and the one for the answer. All
+ * Places the descriptors at the numbers that a server expects, and adds the one for the answer. All
  * others close at exec.
  */
 static int place_descriptors(const struct server_request *h, int connection)
@@ -188,7 +191,10 @@ static int place_descriptors(const struct server_request *h, int connection)
 		r = place_descriptor(listener, SPAWN_FD_LISTENER);
 	else
 		close(SPAWN_FD_LISTENER);
-	/* The daemon may have inherited others. Before Linux 5.11 they stay open. */
+	/*
+	 * The daemon may have inherited others. Before Linux 5.11 close_range() fails, and they
+	 * stay open.
+	 */
 	close_range(SPAWN_FD_ANSWER + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 	return r;
 }
@@ -203,7 +209,7 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The server outlives the daemon and its terminal. */
+/* Execs the server, which outlives the daemon and its terminal. */
 static int become_server(const struct server_request *h, int connection)
 {
 	char pid[16];
@@ -224,15 +230,15 @@ static int become_server(const struct server_request *h, int connection)
 }
 
 /*
- * Serves the program that asks on the connection |from|: execs this program as its server, which
- * answers. The kernel tells who asks: the peer is the program or its clone, and the server gets the
- * program's user, group and groups, and no capability. Returns on failure: the negative errno that
- * was answered.
+ * Serves the program that sends its request on the connection |from|: execs this program as its
+ * server, which answers. The kernel identifies the sender, which is the program or its clone. The
+ * server gets the program's user, group and groups, and no capability. Returns only on failure,
+ * with the negative errno that was sent as the answer.
  */
 static int become_requested_server(int from)
 {
 	struct server_request h = {.peer = 0};
-	/* No descriptor will be placed over this number. */
+	/* Above the numbers that place_descriptors() overwrites. */
 	int connection = raise_above(from);
 	int r = connection < 0 ? -EMFILE : read_request(&h, connection);
 
@@ -249,7 +255,7 @@ static int become_requested_server(int from)
 
 /* --- the starter's process -------------------------------------------------------------------- */
 
-/* A server that lives. */
+/* A server that still runs. */
 struct started_server {
 	pid_t pid;
 	uid_t uid; /* of the program that asked for it */
@@ -258,7 +264,7 @@ struct started_server {
 struct started_servers {
 	struct started_server v[STARTER_MAX_SERVERS];
 	unsigned n;
-	pid_t looker; /* looks for servers of another make; 0: none does */
+	pid_t looker; /* the child that looks for servers of another make; 0: none */
 };
 
 static void forget_server(struct started_servers *s, pid_t pid)
@@ -288,7 +294,7 @@ static bool has_room(const struct started_servers *s, uid_t uid)
 	return s->n < STARTER_MAX_SERVERS && (!uid || n < STARTER_MAX_OF_USER);
 }
 
-/* 0: the new process answers. Otherwise a negative errno. */
+/* 0: the new process sends the answer. Otherwise a negative errno. */
 static int fork_server(struct started_servers *s, int connection)
 {
 	struct started_server server;
@@ -322,7 +328,7 @@ static void serve_program(struct started_servers *s, int connection)
 	close(connection);
 }
 
-/* Looks for servers in a child. While an earlier look runs, a request is answered with nothing. */
+/* Looks for servers in a child process. While an earlier look is under way, the answer is empty. */
 static void fork_look(struct started_servers *s, const char *message, size_t n, int out)
 {
 	pid_t pid = s->looker ? -1 : fork();
@@ -340,7 +346,7 @@ static void fork_look(struct started_servers *s, const char *message, size_t n, 
 	close(out);
 }
 
-/* Takes one message of the daemon. Returns whether the daemon still runs. */
+/* Receives one message of the daemon. Returns false if the daemon has ended. */
 static bool take_message(struct started_servers *s, int socket)
 {
 	char message[STOCK_LOOK_MAX_BYTES];
@@ -372,7 +378,7 @@ static void drain_signals(int signals)
 		;
 }
 
-/* Signals from a terminal are for the daemon: this process ends when the socket is closed. */
+/* Runs until the socket is closed. Signals from a terminal are for the daemon. */
 static void starter_run(int socket)
 {
 	static struct started_servers servers;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process that starts servers for programs that can start none (docs/internals/host.md). It is
- * forked off the host daemon before the daemon has threads, and keeps the right to become another
- * user, which the daemon gives up. It is handed connections with requests that the daemon has not
- * read: so a daemon that was taken over can start no server but those that programs ask for.
+ * The process that starts servers for programs that cannot start one (docs/internals/host.md). It
+ * is forked off the host daemon before the daemon has threads, and keeps the right to become
+ * another user, which the daemon gives up. The daemon passes it connections whose requests it has
+ * not read. So an attacker who controls the daemon can start servers only for programs that request
+ * one.
  *
- * It also has a process of another user look for profiler servers of another make among that user's
- * processes (stock_look.h), one look at a time.
+ * It also makes processes that look, as other users, for profiler servers of another make among
+ * those users' processes (stock_look.h), one look at a time.
  */
 #ifndef DAEMON_STARTER_H
 #define DAEMON_STARTER_H
@@ -15,50 +16,50 @@
 
 #include "lib/wire/serve.h"
 
-/* Servers that live at a time. Those of an earlier daemon are not counted. */
+/* The limit of servers that run at a time. Servers of an earlier daemon are not counted. */
 #define STARTER_MAX_SERVERS 256
-/* The same, of one user who is not root. */
+/* The same limit for each user except root. */
 #define STARTER_MAX_OF_USER 64
 
 struct starter {
-	int socket; /* -1: there is none */
-	bool may_become_others; /* it is not root's, and has the two capabilities */
+	int socket; /* -1: no starter runs */
+	bool may_become_others; /* it is not root's, but has the two capabilities */
 };
 
 /*
- * Forks the starter. For a process with one thread. 0, or a negative errno. The starter ends with
- * the daemon, whose end closes the socket; the servers go on.
+ * Forks the starter. Call it while the process has one thread. 0, or a negative errno. The starter
+ * ends when the daemon's end closes the socket; the servers continue.
  */
 int starter_open(struct starter *s);
 
 /*
- * Hands |connection| over (borrowed), where serve_request_is_next(). The starter answers the
- * program; this function does so when the starter cannot be reached.
+ * Passes |connection| (borrowed) to the starter, which answers the program. Call it when
+ * serve_request_is_next(). If the starter cannot be reached, this function answers.
  */
 void starter_hand_over(struct starter *s, int connection);
 
 /*
- * The request, at the registry's socket, of a program that cannot start a server: a text and
+ * The request that a program which cannot start a server sends to the registry's socket: a text and
  * descriptors. Every byte and descriptor may be hostile.
  */
 
-/* The descriptors of a request. They are the caller's. */
+/* The descriptors of a request. The caller owns them. */
 struct serve_brought {
 	int arena;
-	int listener; /* -1: nobody shall connect */
+	int listener; /* -1: no client may connect */
 };
 
-/* Whether such a request is next at |fd|. It stays there, with all that it brings. */
+/* Returns true if the next message at |fd| is such a request. The message stays in the socket. */
 bool serve_request_is_next(int fd);
 
 /*
- * Takes it. 0; -EAGAIN: none is there; -EPROTO, -EBADMSG or another negative errno: it is no
- * request, or does not bring what it must: an arena that is sealed, and a stream's listener. Then
- * nothing is left open.
+ * Receives the request. 0; -EAGAIN: none has come; -EPROTO, -EBADMSG or another negative errno: it
+ * is no request, or lacks a sealed arena, or its second descriptor is no listening stream socket.
+ * After a failure no descriptor is left open.
  */
 int serve_request_read(int fd, struct serve_request *request, struct serve_brought *brought);
 
-/* Answers without waiting for anybody. 0, or a negative errno: the program is gone. */
+/* Sends the answer without waiting. 0, or a negative errno: the program is gone. */
 int serve_request_answer(int fd, int result);
 
 #endif

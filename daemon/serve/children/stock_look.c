@@ -28,9 +28,9 @@
 #include "daemon/kernel/passed_fd.h"
 #include "daemon/serve/children/starter.h"
 
-/* The time that the servers of one user get to answer. */
+/* Time limit of the answers from the servers of one user. */
 #define ANSWER_MS 500
-/* The time that the daemon waits for the looks of all users together. */
+/* Time limit of the looks of all users together. */
 #define WAIT_MS 4000
 #define MAX_ANSWER_BYTES 65536
 /*
@@ -57,7 +57,7 @@ static bool message_has_user(const char *message, size_t n, uid_t uid)
 	return false;
 }
 
-/* Supplementary groups are left out: they give no access to the processes of others. */
+/* Leaves out supplementary groups, because they give no access to the processes of others. */
 static void add_pair(struct pairs *p, const struct identity *i)
 {
 	for (size_t k = 0; k < p->n; k++)
@@ -133,7 +133,7 @@ void stock_look_serve(const char *message, size_t n, int out)
 
 /* --- the daemon's side --------------------------------------------------------------------- */
 
-/* Writes the uids of others, each once, behind the word. Returns the length of the message. */
+/* Writes the uid of each other user once, after the word. Returns the length of the message. */
 static size_t write_message(const struct stock_servers *s, char *message)
 {
 	size_t n = 1;

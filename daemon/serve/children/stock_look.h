@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking for profiler servers of another make (base/stock_servers.h) among the processes of other
- * users, for a host daemon that is not root: only a process of the same user may see the sockets
- * and mappings of another one. So the starter, which may become other users, has one process of
- * each user look.
+ * Finds profiler servers of another make (base/stock_servers.h) among the processes of other users,
+ * for a host daemon that does not run as root. Only a process of the same user may see the sockets
+ * and mappings of a process, so the starter, which may become other users, starts one process for
+ * each user.
  */
 #ifndef DAEMON_STOCK_LOOK_H
 #define DAEMON_STOCK_LOOK_H
@@ -13,7 +13,7 @@
 struct starter;
 struct stock_servers;
 
-/* Users in one message. */
+/* The limit of users in one message. */
 #define STOCK_LOOK_MAX_USERS 64
 /*
  * The first byte of the message to the starter; the uids follow, uint32_t each. The end of a pipe
@@ -23,15 +23,16 @@ struct stock_servers;
 #define STOCK_LOOK_MAX_BYTES (1 + STOCK_LOOK_MAX_USERS * 4)
 
 /*
- * The daemon's side: does for the sockets in |s| of other users what stock_servers_identify() and
- * stock_servers_ask() do for one's own. It may wait for some seconds, so it is for a thread that
- * may wait. Where the starter cannot become other users, these sockets stay as they are.
+ * The daemon's side. For the sockets of other users in |s|, it does what stock_servers_identify()
+ * and stock_servers_ask() do for the process's own user. It may wait for some seconds, so call it
+ * on a thread that may wait. If the starter cannot become other users, these sockets stay
+ * unidentified.
  */
 void stock_look_ask(struct starter *starter, struct stock_servers *s);
 
 /*
- * The starter's side, in a process of its own: looks as each of the users of a message of |n|
- * bytes, but never as root, and writes the servers to |out|.
+ * The starter's side, in a process of its own. Reads a message of |n| bytes, looks for servers as
+ * each of its users except root, and writes them to |out|.
  */
 void stock_look_serve(const char *message, size_t n, int out);
 

@@ -24,14 +24,19 @@ void access_look(struct access *access, int listener)
 {
 	int is_own = peer_table_is_own_space(listener);
 
-	/* If it is unknown, a program's own server is in the program's namespace. */
+	/*
+	 * If this is unknown, the server of a program is assumed to be in the program's namespace.
+	 */
 	access->is_elsewhere = is_own < 0 ? access->target->is_foreign : !is_own;
 }
 
 #define NOBODY_KNOWN ((uid_t)-1)
 #define QUIET_NS NS_PER_S
 
-/* Whether a refusal may be logged: a peer that tries again and again must not fill the journal. */
+/*
+ * Returns true if a refusal may be logged. A peer that tries again and again must not fill the
+ * journal.
+ */
 static bool may_warn(struct access *access)
 {
 	int64_t now = monotonic_ns();
@@ -81,7 +86,7 @@ bool access_allows_tcp(struct access *access, int fd)
 		return true;
 	r = access->is_elsewhere ? peer_table_find_uid("", access->target->pid, fd, &uid)
 				 : peer_find_uid(fd, &uid);
-	/* Peers of other machines can only come to a listener that .insecure asked for. */
+	/* Peers on other machines can reach only a listener that .insecure asked for. */
 	return r == PEER_REMOTE ||
 	       allows_uid(access, r == PEER_KNOWN ? uid : NOBODY_KNOWN, LOG_LEVEL_WARN);
 }
@@ -105,6 +110,6 @@ bool access_allows_path(struct access *access, int fd)
 
 bool access_allows_local(struct access *access, int fd)
 {
-	/* No warning, because each `proftap list` of another user connects here. */
+	/* Not a warning, because each `proftap list` of another user connects here. */
 	return allows_local(access, fd, LOG_LEVEL_DEBUG);
 }

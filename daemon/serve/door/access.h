@@ -17,7 +17,7 @@ struct access {
 	struct target *target;
 	bool is_elsewhere; /* the port is in another network namespace than this process */
 	_Atomic int64_t quiet_until_ns; /* CLOCK_MONOTONIC; no warning of a refusal before that */
-	_Atomic uint64_t n_unsaid; /* refusals since the last warning */
+	_Atomic uint64_t n_unsaid; /* refusals that were not logged since the last warning */
 };
 
 void access_init(struct access *access, struct target *target);
@@ -25,7 +25,10 @@ void access_init(struct access *access, struct target *target);
 /* Finds the network namespace of |listener|. Call it before the first connection. */
 void access_look(struct access *access, int listener);
 
-/* Whether the peer of |fd|, a TCP connection, may call; logs a refusal, at most once a second. */
+/*
+ * Returns true if the peer of |fd|, a TCP connection, may call. Logs refusals, at most once a
+ * second.
+ */
 bool access_allows_tcp(struct access *access, int fd);
 /* Checks a connection to the Unix socket that the program asked for instead of a port. */
 bool access_allows_path(struct access *access, int fd);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections; see door.h. A client that gRPC has is still known here by a descriptor of our own:
- * its end shows when gRPC or the client shuts the connection down. While it sends, its bytes are
- * counted.
+ * Connections; see door.h. For each client that gRPC serves, this file keeps a descriptor of its
+ * own. It reports the end of the connection when gRPC or the client shuts it down. While a client
+ * sends, its bytes are counted.
  */
 #include "daemon/serve/door/door.h"
 
@@ -24,8 +24,8 @@
 #define MAX_WAITING 256
 #define MAX_SERVED 128
 /*
- * The kernel's receive buffer of a connection. It is small because requests are small, and gRPC
- * parses all that it finds at once.
+ * The kernel's receive buffer of a connection. A small one suffices for requests, and gRPC parses
+ * all bytes that it finds at once.
  */
 #define RECEIVE_BYTES 16384
 /* The interval at which the bytes of a client that sends are counted; others cost nothing. */
@@ -41,7 +41,7 @@ struct door_client {
 	struct door_client *next;
 	uint64_t deadline_ms; /* the loop's clock */
 	int fd;
-	uid_t uid; /* root's if the policy does not ask for it */
+	uid_t uid; /* root's if the policy does not look users up */
 	struct traffic traffic;
 };
 
@@ -131,7 +131,7 @@ static unsigned count_clients_of(const struct door *door, uid_t uid)
 	return n;
 }
 
-/* Whether one more client of |uid| may be served. Root has no limit of its own. */
+/* Returns true if one more client of |uid| may be served. Root has no limit for one user. */
 static bool has_room(struct door *door, uid_t uid)
 {
 	const struct door_policy *policy = &door->policy;
@@ -199,7 +199,7 @@ static void on_greeting_timeout(uv_timer_t *timer)
 	set_greeting_timer(door);
 }
 
-/* Reads all bytes first: if any were unread, the kernel would not deliver the answer. */
+/* Reads all bytes first, because with unread bytes the kernel would not deliver the answer. */
 static void answer_http1(int fd)
 {
 	char bytes[4096];
@@ -254,7 +254,7 @@ static void add_waiting(struct door *door, int fd)
 		close(fd);
 		return;
 	}
-	/* Half a greeting does not wake the loop. */
+	/* Ensures that an incomplete greeting does not wake the loop. */
 	setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &whole, sizeof whole);
 	c->poll.data = c;
 	c->door = door;
@@ -312,7 +312,7 @@ int door_open(struct door *door, uv_loop_t *loop, int listener, const struct doo
 	memset(door, 0, sizeof *door);
 	door->policy = *policy;
 	door->listener = listener;
-	/* Connections inherit this from the listener. */
+	/* Set on the listener, because connections inherit it. */
 	setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 	uv_timer_init(loop, &door->greeting_timer);
 	uv_timer_init(loop, &door->traffic_timer);

@@ -17,23 +17,26 @@
 #include "daemon/kernel/accept_pause.h"
 #include "daemon/serve/door/traffic.h"
 
-/* The owner's rules and functions. */
+/* The rules and functions that the owner of the door sets. */
 struct door_policy {
 	bool (*may_enter)(int fd, void *context); /* called at accept(); if false, hangs up */
 	void (*serve)(int fd, void *context); /* takes |fd|, which speaks HTTP/2 */
 	void (*on_notice)(
 		int fd, void *context); /* |fd| (borrowed) has an unread notice; NULL ok */
 	void *context;
-	/* Finds the user of a client; nonzero: hangs up. NULL: all clients are of one user. */
+	/*
+	 * Finds the user of a client. If it returns nonzero, the door hangs up. NULL: all are one
+	 * user.
+	 */
 	int (*find_uid)(int fd, uid_t *uid, void *context);
 	unsigned max_served; /* at a time; 0: 128 */
-	unsigned max_of_user; /* of these, for each user except root */
+	unsigned max_of_user; /* limit of these for each user except root */
 };
 
 struct door_client;
 
 struct door_client_list {
-	struct door_client *first; /* the oldest */
+	struct door_client *first; /* the client that has been here longest */
 	struct door_client *last;
 	unsigned n;
 };

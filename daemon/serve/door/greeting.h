@@ -21,7 +21,9 @@ extern const char greeting_notice[GREETING_BYTES + 1];
 /* |n| is at least 1. */
 enum greeting greeting_judge(const uint8_t *bytes, size_t n);
 
-/* The answer to a client of HTTP/1: the reason for the hang-up, and the protocol to use instead. */
+/*
+ * The answer to a client of HTTP/1: the reason for the hang-up, and the protocol that it must use.
+ */
 extern const char greeting_http1_answer[];
 
 #endif

@@ -81,8 +81,8 @@ static int listen_at(const char *path)
 	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
 	unlink(path);
 	/*
-	 * The program of root's server may become another user's, and must be able to connect then:
-	 * so all users can, and each client is checked.
+	 * The program of root's server may become another user's, and must still be able to
+	 * connect. So all users can connect, and each client is checked.
 	 */
 	mask = umask(geteuid() == 0 ? 0111 : 0177);
 	r = bind(fd, (struct sockaddr *)&address, sizeof address);

@@ -34,19 +34,19 @@ struct private_sockets {
 	struct accept_pause pause; /* of the status socket */
 	int status_fd; /* -1: closed */
 	struct private_policy policy;
-	/* A later server of the same pid (exec) may replace these files. */
+	/* Identify the files, because a later server of the same pid (exec) may replace them. */
 	struct socket_file door_file;
 	struct socket_file status_file;
 };
 
 /*
- * Opens both for the target |pid|, and replaces files that an earlier process with this pid left.
- * 0, or a negative errno, and then nothing is open. |p| must not move until the loop has ended.
+ * Opens both sockets for the target |pid|, and replaces files that an earlier process with this pid
+ * left. 0, or a negative errno; then no socket is open. |p| must not move until the loop has ended.
  */
 int private_sockets_open(
 	struct private_sockets *p, uv_loop_t *loop, pid_t pid, const struct private_policy *policy);
 
-/* Removes both. Does nothing after a failed open or a first call. */
+/* Removes both sockets. Does nothing if they are not open. */
 void private_sockets_close(struct private_sockets *p);
 
 #endif

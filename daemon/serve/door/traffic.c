@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The limit of clients' traffic; see traffic.h. It is apart from door.c because <uv.h> includes
- * <netinet/tcp.h>, whose struct tcp_info has no bytes.
+ * The limit of clients' traffic; see traffic.h. This is a separate file because door.c needs
+ * <uv.h>, which includes <netinet/tcp.h>, and the struct tcp_info of that header has no byte
+ * counts.
  */
 #include "daemon/serve/door/traffic.h"
 
@@ -13,8 +14,8 @@
 #include "base/clock.h"
 
 /*
- * The limit of the bytes that clients owe. They are forgiven at this rate, and one byte for so many
- * bytes of answers that a client acknowledges.
+ * The limit of the bytes that clients owe. Of these, BYTES_PER_MS are forgiven each millisecond,
+ * and one for each SENT_PER_BYTE bytes of answers that a client acknowledges.
  */
 #define BURST_BYTES (4u << 20)
 #define BYTES_PER_MS 256

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All zero is the state before the first byte. */
+/* A struct of zeros is the state before the first byte. */
 struct traffic_limit {
-	uint64_t owed_bytes; /* sent, less the bytes that were forgiven since */
+	uint64_t owed_bytes; /* bytes that were sent and not yet forgiven */
 	int64_t forgiven_until_ns;
 };
 
@@ -23,8 +23,8 @@ struct traffic {
 };
 
 /*
- * Counts the bytes of a connection between |before| and |now|, and sets |before| to |now|. Whether
- * all clients have sent too much, and this one is at fault.
+ * Counts the bytes of a connection between |before| and |now|, and sets |before| to |now|. Returns
+ * true if all clients together have sent too much, and this one is at fault.
  */
 bool traffic_count(
 	struct traffic_limit *limit, struct traffic *before, struct traffic now, int64_t now_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Newest values; see latest_values.h. The program may write anything into the arena, so a ring is
- * copied first and looked at afterwards.
+ * copied first and examined afterwards.
  */
 #include "daemon/serve/message/latest_values.h"
 
@@ -21,19 +21,19 @@
 #include "daemon/target/target.h"
 
 /*
- * The limit of copies of one ring: if its thread overwrites all of it meanwhile, the next try
- * copies half as much.
+ * The limit of copies of one ring: if its thread overwrites the whole copied part meanwhile, the
+ * next attempt copies half as much.
  */
 #define N_TRIES 4
 /*
- * The limit of string ids that are remembered. Several may have one name, because each place in the
- * source has an id of its own.
+ * The limit of string ids that are remembered. Several ids may have the same name, because each
+ * place in the source has an id of its own.
  */
 #define MAX_IDS 256u
 
 struct known_id {
 	uint32_t id;
-	struct latest_value *value; /* NULL: it was left out */
+	struct latest_value *value; /* NULL: there was no room for it */
 };
 
 struct look {
@@ -46,7 +46,10 @@ struct look {
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-/* Finds or adds the value of that name; NULL: there are too many names. */
+/*
+ * Finds or adds the value with that name. Returns NULL if the name is empty or there are too many
+ * names.
+ */
 static struct latest_value *take_value(struct latest_kind *k, const char *text, uint32_t n_text)
 {
 	char name[LATEST_NAME_BYTES] = "";
@@ -117,7 +120,7 @@ static void take_entry(struct look *l, const struct slot *record)
 	k = e.kind == RECORD_COUNTER ? &l->out->counters : &l->out->steps;
 	number = entry_number(&e);
 	v = number ? find_value(l, k, &e) : NULL;
-	/* A record that was written after the look began must not seem old. */
+	/* A record that was written after reading began must not seem old. */
 	age = (l->now_ticks + ERA_SKEW_TICKS - (record->word[0] + e.duration)) & RECORD_START_MASK;
 	if (!v)
 		l->out->n_left_out++;
@@ -130,7 +133,7 @@ static void take_entry(struct look *l, const struct slot *record)
 		v->value = NAN;
 }
 
-/* Takes the entries of |c|, from the first one to the last one that is whole. */
+/* Reads the entries of |c|, from the first to the last complete one. */
 static void take_all(struct look *l, const struct ring_copy *c, const struct slot *slots)
 {
 	uint64_t at = c->from.position;

@@ -31,13 +31,13 @@ struct latest_kind {
 struct latest_values {
 	struct latest_kind counters;
 	struct latest_kind steps;
-	uint64_t n_left_out; /* records of further names */
+	uint64_t n_left_out; /* records whose names had no room */
 };
 
 /*
- * Reads the rings of living threads at |now_ticks|, and leaves all records in them. A record has 48
- * bits of its time, which wrap after 26 h at 3 GHz: among values older than that the newest is not
- * known. 0 or -ENOMEM; |out| need not be initialised, and is large.
+ * Reads the rings of living threads at |now_ticks|, and leaves all records in them. A record has
+ * only 48 bits of its time, which wrap after 26 h at 3 GHz: among values that are older, the newest
+ * cannot be found. 0 or -ENOMEM; |out| need not be initialised, and is large.
  */
 int latest_values_read(struct target *t, uint64_t now_ticks, struct latest_values *out);
 

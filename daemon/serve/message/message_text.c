@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages as text; see message_text.h. It walks the descriptors that protobuf-c has of each type.
+ * Messages as text; see message_text.h. This walks through protobuf-c's descriptors of the message
+ * types.
  */
 #include "daemon/serve/message/message_text.h"
 
@@ -113,7 +114,7 @@ static void write_value(struct text_writing *w, const Field *f, const char *valu
 	}
 }
 
-/* The key if |m| is an entry of a map (all our maps have text keys); else NULL. */
+/* Returns the key if |m| is an entry of a map (all our maps have text keys), or NULL. */
 static const char *find_key(const ProtobufCMessage *m)
 {
 	const ProtobufCMessageDescriptor *d = m->descriptor;
@@ -137,7 +138,7 @@ static void write_one(struct text_writing *w, const char *name, const Field *f, 
 	write_value(w, f, value);
 }
 
-/* |name| replaces the names of the members; NULL: each has its own. */
+/* |name| replaces the names of the members; NULL: each member's own name is written. */
 static void write_members(struct text_writing *w, const char *name, const ProtobufCMessage *m)
 {
 	const ProtobufCMessageDescriptor *d = m->descriptor;

@@ -9,8 +9,8 @@
 
 /*
  * Writes the fields that are set in |message| and in its members: "duration_ms=500
- * host_tracer_level=2". An entry of a map is KEY=VALUE. The text is cut to |n| bytes, and
- * printable, whatever the message holds.
+ * host_tracer_level=2". An entry of a map is written as KEY=VALUE. The text is cut to |n| bytes,
+ * and is printable even if the message is not.
  */
 void message_text_write(const ProtobufCMessage *message, char *out, size_t n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Open spans; see open_spans.h. The program may write anything into the arena, so all of it is
- * copied first and looked at afterwards.
+ * copied first and examined afterwards.
  */
 #include "daemon/serve/message/open_spans.h"
 
@@ -38,7 +38,10 @@
 #define MAX_ASYNC_SLOTS (1u << 19)
 #define MAX_CHILDREN_ASYNC_SLOTS (1u << 17)
 #define MAX_ASYNCS 256u
-/* The limit of readings of one stack, which is read again if another recording begins meanwhile. */
+/*
+ * The limit of attempts to read one stack, which is read again if another recording begins
+ * meanwhile.
+ */
 #define N_TRIES 3
 
 /* --- memory --------------------------------------------------------------------------------- */
@@ -63,7 +66,7 @@ static void *take_memory(struct open_spans *o, size_t n)
 	return room->bytes;
 }
 
-/* Copies a text of |n| bytes that may be anything, and makes it printable. */
+/* Copies |n| bytes of text, which may have any values, and makes them printable. */
 static char *take_text(struct open_spans *o, const char *text, size_t n)
 {
 	char *copy = take_memory(o, n + 1);
@@ -86,9 +89,9 @@ static double find_rate(const struct clock_pair *a, const struct clock_pair *b)
 }
 
 /*
- * Since the server met its program, much time has passed, so the rate over it is exact. It is wrong
- * if the counter went on while the machine was suspended, or if the program moved to another
- * machine: then the rate of the last milliseconds is used.
+ * Reads the clocks. The rate since the server met its program is exact, because that was long ago.
+ * It is wrong if the counter continued while the machine was suspended, or if the program moved to
+ * another machine: then the rate of the last milliseconds is used.
  */
 void open_spans_clock_read(
 	struct open_spans_clock *c, const struct clock_pair *first, bool uses_ticks)
@@ -112,8 +115,8 @@ void open_spans_clock_read(
 }
 
 /*
- * The nanoseconds from |ticks| to |end|; 0 if |ticks| is later, because clocks of processors may
- * differ.
+ * Returns the nanoseconds from |ticks| to |end|; 0 if |ticks| is later, because the clocks of
+ * processors may differ.
  */
 static uint64_t find_age(const struct open_spans_clock *c, uint64_t ticks, uint64_t end)
 {
@@ -137,7 +140,9 @@ static char *take_name(struct open_spans *o, struct arena *arena, uint32_t id)
 	return (char *)(id == STRING_ID_LOST ? "(too many names)" : "(unknown name)");
 }
 
-/* Returns the name of a span, which is in its first slot if the string table does not have it. */
+/*
+ * Returns the name of a span. It is in the span's first slot if the string table does not have it.
+ */
 static char *take_span_name(struct open_spans *o, struct arena *arena, const struct open_span *span)
 {
 	const char *text;
@@ -216,7 +221,7 @@ static void add_arguments(struct open_spans *o, struct arena *arena, Proftap__V1
 	}
 }
 
-/* A step's number is in its first slot that is not a name. */
+/* The number of a step is in the first slot that is not a name. */
 static void set_step(Proftap__V1__OpenSpan *to, const struct open_span *span)
 {
 	const struct entry e = {.slots = span->slots, .n_slots = span->n_slots};
@@ -246,7 +251,7 @@ static Proftap__V1__OpenSpan *make_span(struct open_spans *o, const struct targe
 
 /* --- threads -------------------------------------------------------------------------------- */
 
-/* A process that is being looked at. */
+/* A process whose spans are being read. */
 struct look {
 	struct open_spans *o;
 	struct target *t;
@@ -419,7 +424,7 @@ static uint64_t get_rank(const Proftap__V1__ThreadSpans *t)
 	return t->n_spans ? t->spans[t->n_spans - 1]->age_ns + 1 : 0;
 }
 
-/* A thread that hangs comes first, because its innermost span has been open longest. */
+/* Puts a thread that hangs first, because its innermost span has been open longest. */
 static int compare_threads(const void *left, const void *right)
 {
 	const Proftap__V1__ThreadSpans *a = *(Proftap__V1__ThreadSpans *const *)left;
@@ -432,7 +437,7 @@ static int compare_threads(const void *left, const void *right)
 	return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
-/* Sorts the threads. The first is the one that received the signal which ended the process. */
+/* Sorts the threads. The thread that received the fatal signal, if any, comes first. */
 static void sort_threads(Proftap__V1__ProcessSpans *p)
 {
 	if (p->n_threads)

@@ -18,8 +18,8 @@ struct listed_thread;
 struct target;
 
 /*
- * The threads of a process. They are listed before its arena is looked at, because listing takes
- * longer than a lock may be held.
+ * The threads of a process. They are listed before the arena is read, because listing takes longer
+ * than a lock may be held.
  */
 struct open_spans_list {
 	pid_t pid;
@@ -37,7 +37,7 @@ struct open_spans_clock {
 	int64_t unix_ns; /* with |now| */
 };
 
-/* Reads the clocks. It takes some milliseconds if ticks are the processor's. */
+/* Reads the clocks. This takes some milliseconds if ticks are those of the processor. */
 void open_spans_clock_read(
 	struct open_spans_clock *c, const struct clock_pair *first, bool uses_ticks);
 
@@ -50,7 +50,7 @@ struct open_spans {
 	int error; /* 0, or -ENOMEM after any allocation has failed */
 };
 
-/* All members but the clock begin as zero. Call deinit in every case. */
+/* All members except the clock are zero at first. Call deinit in any case. */
 void open_spans_init(struct open_spans *o, const struct open_spans_clock *clock);
 void open_spans_deinit(struct open_spans *o);
 

@@ -62,7 +62,7 @@ void reply_no_memory(struct rpc_call *call)
 static const char xplane[] = "xplane.pb"; /* the client names the file: HOST_PORT.xplane.pb */
 static const char no_memory[] = "the profiler server is out of memory; record less";
 
-/* Encodes "name" and the head of "data", which |n_bytes| follow. Returns the end. */
+/* Encodes "name" and the head of "data"; the |n_bytes| of data follow. Returns the end. */
 static uint8_t *put_tool_inside(uint8_t *p, const char *name, uint64_t n_bytes)
 {
 	size_t n_name = strlen(name);

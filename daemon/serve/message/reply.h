@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 /*
- * With the fields around it a response then has at most 2^31-1 bytes, the limit of stock clients.
+ * Together with the fields around it, a response then has at most 2^31-1 bytes, the limit of stock
+ * clients.
  */
 #define REPLY_MAX_XSPACE_BYTES (UINT64_C(0x7fffffff) - 256)
 
@@ -47,7 +48,9 @@ void reply_profile(struct rpc_call *call, struct capture_result *result, bool em
 
 /* One of several traces in an answer. */
 struct reply_tool {
-	/* "HOST.xplane.pb", safe as a file name, because stock clients do not check it. */
+	/*
+	 * "HOST.xplane.pb". It must be safe as a file name, because stock clients do not check it.
+	 */
 	char name[REPLY_TOOL_NAME_BYTES];
 	struct delivery *trace; /* taken */
 };
@@ -62,17 +65,17 @@ void reply_profiles(struct rpc_call *call, struct reply_tool *tools, size_t n);
 
 /*
  * Answers that another session runs, with the stock server's status and sentence, which stock
- * clients recognise; |whose| follows the sentence.
+ * clients recognise. |whose| is added after the sentence.
  */
 void reply_busy(struct rpc_call *call, const char *whose);
 /* Answers with the outcome |r| of capture_run(), which is not 0. */
 void reply_failure(struct rpc_call *call, int r, const struct diag *d);
-/* Answers that the program has ended, and, if its data is held, how to take that. */
+/* Answers that the program has ended, and, if its data is held, how a client can get that data. */
 void reply_gone(struct rpc_call *call, struct session *session);
 
-/* Failures of calls of proftap.v1, which have texts of their own. */
+/* Failures of calls of proftap.v1, whose texts are different. */
 
-/* Answers with the session's refusal |r| of the request, such as SESSION_BUSY. */
+/* Answers with |r|, the session's refusal of the request, such as SESSION_BUSY. */
 void reply_v1_refusal(struct rpc_call *call, struct session *session, int r);
 /*
  * Answers with the outcome |r| of capture_run(), which is not 0, or with -EINVAL, which |d|

@@ -93,12 +93,12 @@ static int read_device_type(struct session_request *request, const Options *o, s
 	}
 }
 
-/* Warns of fields that JAX's servers use, and this one does not. */
+/* Warns about fields that JAX's servers use and this one does not. */
 static int warn_of_ignored_fields(struct session_request *request, const Options *o)
 {
 	int r = 0;
 
-	/* The high half has no meaning. Without the message there is no filter. */
+	/* The upper half has no meaning. Without the message there is no filter. */
 	if (o->trace_options && (uint32_t)o->trace_options->host_traceme_filter_mask != UINT32_MAX)
 		r = capture_request_warn(&request->capture,
 			"trace_options.host_traceme_filter_mask: ignored: annotations of proftap "

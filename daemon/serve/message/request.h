@@ -14,7 +14,7 @@ struct diag;
 struct rpc_call;
 struct session_request;
 
-/* By this name calls refer to the flight recorder instead of a session. */
+/* Calls use this name to refer to the flight recorder instead of a session. */
 #define REQUEST_RECORDER_ID "recorder"
 
 /*
@@ -24,18 +24,19 @@ struct session_request;
 int request_decode(const uint8_t *bytes, size_t n, struct session_request **out, struct diag *d);
 
 /*
- * Decodes a CaptureRequest likewise. *interval_ms: between two messages of progress, at least 50.
+ * Decodes a CaptureRequest likewise. *interval_ms is the time between two messages of progress, at
+ * least 50.
  */
 int request_decode_capture(const uint8_t *bytes, size_t n, struct session_request **out,
 	uint32_t *interval_ms, struct diag *d);
 /*
- * Adds a warning for each option that needs a host daemon, unless |call|, the request's, came
- * through one. 0 or -ENOMEM.
+ * Adds a warning for each option that needs a host daemon, unless the request's |call| came through
+ * one. 0 or -ENOMEM.
  */
 int request_warn_of_host_options(struct session_request *request, const struct rpc_call *call);
 /*
- * Decodes a StartRequest likewise; its |session_id| is always set. *for_recorder: whether it starts
- * the flight recorder.
+ * Decodes a StartRequest likewise; its |session_id| is always set. *for_recorder is set if it
+ * starts the flight recorder.
  */
 int request_decode_start(const uint8_t *bytes, size_t n, struct session_request **out,
 	bool *for_recorder, struct diag *d);

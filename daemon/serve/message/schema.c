@@ -43,7 +43,7 @@ static const struct {
 	{KIND_SERVICE, PB_TAG(2, PB_LEN), KIND_LEAF},
 };
 
-/* Returns the first field |tag|; an empty one if there is none. */
+/* Returns the first field |tag|, or an empty field if there is none. */
 static struct pb_field find_field(const uint8_t *data, size_t n_bytes, uint32_t tag)
 {
 	struct pb_reader r = pb_reader(data, n_bytes);
@@ -60,7 +60,7 @@ static bool field_equals(const struct pb_field *field, const char *text)
 	return field->n_bytes == strlen(text) && memcmp(field->data, text, field->n_bytes) == 0;
 }
 
-/* Returns the rest of |symbol| behind "name."; NULL if it does not begin with that. */
+/* Returns the rest of |symbol| after "NAME.", or NULL if it does not begin with that. */
 static const char *strip_name(const char *symbol, const struct pb_field *name)
 {
 	if (name->n_bytes == 0)

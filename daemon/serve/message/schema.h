@@ -26,7 +26,7 @@ int schema_find_symbol(const char *symbol, struct schema_file *out);
 /* Lists |file| and all its imports, each once. Returns their number, at most SCHEMA_MAX_FILES. */
 size_t schema_list_imports(const struct schema_file *file, struct schema_file *out);
 
-/* The full name of the |i|-th service, cut to |size|; -ENOENT behind the last. */
+/* Copies the full name of the |i|-th service, cut to |size|. -ENOENT after the last service. */
 int schema_get_service(size_t i, char *name, size_t size);
 
 #endif

@@ -9,7 +9,9 @@
 
 #include "base/chunks.h"
 
-/* One block is being written, one sent, and the transport still holds some that were sent. */
+/*
+ * One block is being written, one is being sent, and the transport may still hold some sent ones.
+ */
 #define MAX_KEPT 4
 
 struct block {
@@ -22,7 +24,7 @@ struct stream_room {
 	pthread_mutex_t mutex;
 	struct block *blocks; /* not lent; under mutex, with the two below */
 	unsigned n_blocks;
-	unsigned n_holders; /* the stream, and each block that is lent */
+	unsigned n_holders; /* the stream, and each lent block */
 };
 
 struct stream_room *stream_room_new(void)

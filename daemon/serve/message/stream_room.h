@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory for the messages of a stream, which is reused: for each message, fresh pages from the
- * kernel would cost more than writing it.
+ * Memory for the messages of a stream. It is reused, because fresh pages from the kernel for each
+ * message would cost more than writing the message.
  *
- * Threads: any; the transport gives messages back after it has sent them, perhaps after the
- * stream's end.
+ * Threads: any; the transport returns messages after it has sent them, perhaps after the stream's
+ * end.
  */
 #ifndef DAEMON_STREAM_ROOM_H
 #define DAEMON_STREAM_ROOM_H
@@ -13,10 +13,10 @@ struct chunks;
 struct stream_room;
 
 struct stream_room *stream_room_new(void); /* NULL when memory ran out */
-/* Memory that is lent stays until it is given back. NULL ok; returns NULL. */
+/* Lent memory stays valid until it is returned. NULL ok; returns NULL. */
 struct stream_room *stream_room_release(struct stream_room *room);
 
-/* Lends CHUNK_BYTES to |to|, which is empty. On failure to->error is -ENOMEM. */
+/* Lends CHUNK_BYTES to |to|, which is empty. On failure sets to->error to -ENOMEM. */
 void stream_room_lend(struct stream_room *room, struct chunks *to);
 
 #endif

@@ -18,7 +18,7 @@
 #define WORD "part="
 /*
  * The bytes of one part of each stream together, unless there are too many streams. Several parts
- * of a stream may be on their way: 64 streams hold some 12 MiB.
+ * of a stream may be under way: 64 streams hold some 12 MiB.
  */
 #define ALL_BYTES (2u << 20)
 
@@ -43,7 +43,7 @@ size_t trace_part_find_bytes(const char *target)
 	return clamp_part_bytes(strtoul(target + sizeof WORD - 1, NULL, 10));
 }
 
-/* NULL: the trace does not want the counters of the machine. */
+/* Returns NULL if the trace does not want the counters of the machine. */
 static Proftap__V1__MachineUsage *describe_usage(
 	Proftap__V1__MachineUsage *usage, const struct capture_result *result)
 {

@@ -36,7 +36,7 @@ static void leave_place(const struct stream_place *p)
 	atomic_fetch_sub(get_count(p), 1);
 }
 
-/* 0, or -EUSERS: there are too many streams of its kind. */
+/* Counts the stream. 0, or -EUSERS: there are too many streams of its kind. */
 static int take_place(const struct stream_place *p)
 {
 	unsigned max = p->is_for_later ? TRACE_STREAM_MAX_WAITING : TRACE_STREAM_MAX;
@@ -47,7 +47,10 @@ static int take_place(const struct stream_place *p)
 	return -EUSERS;
 }
 
-/* The stream has a trace now. It is never refused, because only one is recorded at a time. */
+/*
+ * Counts the stream as one with a trace. This is never refused, because only one trace is recorded
+ * at a time.
+ */
 static void change_place(struct stream_place *p)
 {
 	if (!p->is_for_later)
@@ -172,18 +175,20 @@ static int trace_chunks_write(
 enum {
 	STREAM_PREPARED,
 	STREAM_STARTED,
-	STREAM_ENDED, /* the outcome is there */
+	STREAM_ENDED, /* the outcome is known */
 	STREAM_ABANDONED,
 };
 
-/* A stream has three holders: its thread, the caller that starts it, and the one that ends it. */
+/*
+ * A stream has three holders: its thread, the caller that starts it, and the caller that ends it.
+ */
 struct trace_stream {
 	struct rpc_call *call;
 	struct trace_stream_config config;
 	struct progress progress;
 	_Atomic uint32_t state; /* STREAM_; a futex */
 	_Atomic int n_holders;
-	int r; /* the outcome, before STREAM_ENDED */
+	int r; /* the outcome; set before STREAM_ENDED */
 	struct capture_result result;
 	struct diag diag;
 };
@@ -196,7 +201,7 @@ static void release_stream(struct trace_stream *s, int n_holders)
 	free(s);
 }
 
-/* Waits while the stream is |state|, until |deadline_ns|. */
+/* Waits while the stream's state is |state|, until |deadline_ns|. */
 static uint32_t await_change(struct trace_stream *s, uint32_t state, int64_t deadline_ns)
 {
 	while (atomic_load(&s->state) == state && monotonic_ns() < deadline_ns)
@@ -216,8 +221,8 @@ static int write_progress(
 }
 
 /*
- * Writes progress until the state changes. A slow client misses some. If the client goes away, its
- * session ends, which changes the state.
+ * Writes progress until the state changes. A slow client does not receive every message. If the
+ * client goes away, its session ends, which changes the state.
  */
 static void tell_progress(struct trace_stream *s)
 {
@@ -284,7 +289,10 @@ static void deliver_trace(struct trace_stream *s)
 {
 	int r = s->r ? 0 : write_trace(s);
 
-	/* The place is free before the client sees the end and may ask for the next trace. */
+	/*
+	 * Leave the place before the client sees the end, because it may then ask for the next
+	 * trace.
+	 */
 	s->result.delivery = delivery_free(s->result.delivery);
 	leave_place(&s->config.place);
 	if (s->r)

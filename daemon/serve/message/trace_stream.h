@@ -24,7 +24,7 @@ struct trace_stream;
 
 /* The limit of streams; each has a thread, and perhaps a trace whose reader is slow. */
 #define TRACE_STREAM_MAX 8
-/* The limit of further streams of captures with a start in the future, which have no trace yet. */
+/* The limit of further streams, which wait for a start in the future and have no trace yet. */
 #define TRACE_STREAM_MAX_WAITING 64
 
 /* The number of streams of a server. */
@@ -33,16 +33,16 @@ struct trace_streams {
 	atomic_uint n_waiting; /* of captures with a start in the future */
 };
 
-/* A stream's place among them. */
+/* The place of one stream among all streams. */
 struct stream_place {
 	struct trace_streams *all;
-	bool is_for_later; /* it counts as |n_waiting| */
+	bool is_for_later; /* counted in |n_waiting| */
 };
 
 struct trace_stream_config {
 	struct stream_place place;
 	uint32_t interval_ms; /* between two messages of progress; 0: none */
-	int64_t idle_ms; /* a reader that takes nothing for so long is given up */
+	int64_t idle_ms; /* a reader that takes nothing for this time is given up */
 };
 
 /*
@@ -55,18 +55,18 @@ int trace_stream_new(
 struct progress *trace_stream_get_progress(struct trace_stream *s);
 
 /*
- * Begins to write progress to the client, whose call was accepted. Once, before or after
+ * Begins to send progress to the client, whose call was accepted. Call it once, before or after
  * trace_stream_end().
  */
 void trace_stream_start(struct trace_stream *s);
 
 /*
- * Sets the outcome of capture_run(); takes the contents of |result|. |d| is a text as capture.h
- * says. Once.
+ * Sets the outcome of capture_run(); takes the contents of |result|. |d| is a text as explained in
+ * capture.h. Call it once.
  */
 void trace_stream_end(
 	struct trace_stream *s, int r, struct capture_result *result, const struct diag *d);
-/* Ends the stream without an answer, instead of both. */
+/* Ends the stream without an answer. Call it instead of the two functions above. */
 void trace_stream_abandon(struct trace_stream *s);
 
 #endif

@@ -15,27 +15,30 @@ struct diag;
 struct spool;
 
 struct disk_share {
-	uint64_t max_bytes; /* of all; given by the caller */
-	/* limit |max_bytes| is, for people: "what ...", and what to do; NULL: max_capture_bytes */
+	uint64_t max_bytes; /* limit of all traces together; set by the caller */
+	/* the name of this limit for people: "what ...", and advice; NULL: max_capture_bytes */
 	const char *whose;
-	/* the runs' place: files that are written out there can be linked. NULL: none */
+	/*
+	 * the directory of the runs, so that files which are written there can be linked. NULL:
+	 * none
+	 */
 	const char *dir;
 	uint64_t used_bytes;
-	/* max_bytes is half of what the disk had left when the first spool was made */
+	/* max_bytes is half of the free disk space at the time of the first spool */
 	int is_of_disk;
 	int is_measured;
 };
 
 /*
- * A spool, of which bytes are taken before they are written. Owner: *out has one holder, the
- * caller. As spool_new().
+ * Opens a spool. Take its bytes from the share before you write them. Owner: *out has one holder,
+ * the caller. Results as of spool_new().
  */
 int disk_share_open(struct disk_share *s, struct spool **out, struct diag *d);
 
-/* Lowers the limit to |max_bytes|, as of |whose|, but not below the bytes that are taken. */
+/* Lowers the limit to |max_bytes|, but not below the bytes that are taken already. */
 void disk_share_lower(struct disk_share *s, uint64_t max_bytes);
 
-/* Takes |n| bytes: 0, or -ENOBUFS with |d|, which says how many all may have, and why. */
+/* Takes |n| bytes. 0; or -ENOBUFS with |d|, which names the limit and its reason. */
 int disk_share_take(struct disk_share *s, uint64_t n, struct diag *d);
 void disk_share_give_back(struct disk_share *s, uint64_t n);
 

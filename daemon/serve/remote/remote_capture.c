@@ -132,7 +132,7 @@ bool remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms)
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/* Returns |error| of the trace's file, and notes it. */
+/* Returns |error|, the result of an operation on the trace's file, and keeps its text. */
 static int note_stored(struct remote_capture *r, int error, const struct diag *d)
 {
 	if (error)
@@ -149,8 +149,8 @@ int remote_capture_append(
 }
 
 /*
- * The last progress tells the size of the trace: if the share has no room for it, it is not taken
- * from its server.
+ * The last progress tells the size of the trace. If the share has no room for it, the trace is not
+ * fetched from its server.
  */
 static int take_progress(struct remote_capture *r, const struct pb_field *field)
 {
@@ -202,7 +202,7 @@ static int take_trailer(struct remote_capture *r, const struct pb_field *field)
 
 static int take_part(struct remote_capture *r, const struct pb_field *part)
 {
-	/* The checksum in the trailer does not cover anything behind it. */
+	/* The checksum in the trailer does not cover any data after the trailer. */
 	if (r->is_complete)
 		return -EBADMSG;
 	switch (part->tag) {
@@ -213,7 +213,7 @@ static int take_part(struct remote_capture *r, const struct pb_field *part)
 	case PB_TAG(3, PB_LEN):
 		return take_trailer(r, part);
 	default:
-		return 0; /* a later version */
+		return 0; /* a field of a later version */
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Capture (proftap.v1) by another server of ours. Its trace is written into a file as it comes.
+ * A Capture (proftap.v1) by another proftap server. Its trace is written into a file as it arrives.
  * Every failure is a text in |error|.
  *
  * Threads: none inside; one at a time.
@@ -22,12 +22,12 @@ struct XXH3_state_s;
 struct Tensorflow__ProfileOptions;
 
 /*
- * The session that a snapshot is taken from. All zero: the running continuous session, or the
- * flight recorder if there is none.
+ * Selects the session of a snapshot. A struct of zeros selects the running continuous session, or
+ * the flight recorder if there is none.
  */
 struct remote_snapshot {
 	const char *session_id; /* NULL: see above; "recorder": the flight recorder */
-	uint64_t last_ms; /* of the recorder: the limit of the data; 0: all of it */
+	uint64_t last_ms; /* limit of the recorder's data; 0: all of it */
 	bool ends; /* the session ends with the snapshot */
 };
 
@@ -39,19 +39,19 @@ struct remote_progress {
 	uint64_t xspace_bytes; /* 0: not known yet */
 };
 
-/* All zero is the state before the start. */
+/* A struct of zeros is the state before the start. */
 struct remote_capture {
 	uint32_t progress_interval_ms; /* set before the start; 0: |progress| is not needed */
 	char address[280]; /* "host:port", "unix:/path", or another name */
 	struct rpc_channel *channel;
 	struct rpc_pending *call; /* NULL: none is under way */
-	struct rpc_pending *ending; /* the request for its end */
+	struct rpc_pending *ending; /* the request for an early end */
 	/* The answer: */
 	struct remote_trace trace;
 	struct XXH3_state_s *sum;
 	struct remote_progress progress;
 	bool has_begun; /* a message has come */
-	bool is_complete; /* the trailer has come, and its size and checksum are the trace's */
+	bool is_complete; /* the trailer has come, and its size and checksum match the trace */
 	bool is_empty; /* the trailer says so */
 	uint64_t n_events;
 	uint64_t n_dropped;
@@ -75,48 +75,53 @@ void remote_capture_fail(struct remote_capture *r, const char *text);
 void remote_capture_fill_options(struct Tensorflow__ProfileOptions *options);
 
 /*
- * Asks for |options|, whose session_id is set, over |channel| (taken; NULL: memory ran out). The
- * limit of |share| may be set later, before the first read.
+ * Requests a Capture with |options|, whose session_id is set, over |channel| (taken; NULL: memory
+ * ran out). The limit of |share| may be set later, before the first read.
  */
 void remote_capture_start(struct remote_capture *r, const char *address,
 	struct rpc_channel *channel, const struct Tensorflow__ProfileOptions *options,
 	struct disk_share *share);
 
 /*
- * Asks by Snapshot, or Stop, for the data that a running session has recorded since the
- * last such request, or that the flight recorder holds.
+ * Calls Snapshot or Stop to get the data that a running session has recorded since the last such
+ * call, or that the flight recorder holds.
  */
 void remote_capture_start_snapshot(struct remote_capture *r, const char *address,
 	struct rpc_channel *channel, const struct remote_snapshot *what, struct disk_share *share);
 
-/* Asks for an early end, with the data, and does not wait for the answer. */
+/* Requests an early end, with the data, and does not wait for the answer. */
 void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id);
-/* Whether that request was answered, or none was made; waits for it up to |wait_ms|. */
+/*
+ * Returns true if that request was answered or none was made. Waits for the answer up to |wait_ms|.
+ */
 bool remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms);
 
 /*
- * Takes the bytes of one message; remote_capture_read() calls it. 0; -EBADMSG if they are not a
+ * Reads the bytes of one message; called by remote_capture_read(). 0; -EBADMSG if they are not a
  * part of a trace; -ENOMEM; or another negative errno, which |error| explains.
  */
 int remote_capture_feed(struct remote_capture *r, const uint8_t *data, size_t n);
 /*
- * Takes one message, if one comes within |wait_ms|. Returns false if none has come, or the call is
+ * Reads one message, if one comes within |wait_ms|. Returns false if none has come, or the call is
  * over.
  */
 bool remote_capture_read(struct remote_capture *r, int64_t wait_ms);
-/* Whether there is nothing more to read. */
+/* Returns true if there is nothing more to read. */
 bool remote_capture_is_over(const struct remote_capture *r);
 
-/* Whether the call ended before its first message because the server does not know it. */
+/*
+ * Returns true if the call ended before its first message because the server does not know the
+ * method.
+ */
 bool remote_capture_is_unknown(const struct remote_capture *r);
 
-/* Writes |bytes| behind the trace. 0, or a negative errno, which |error| explains. */
+/* Appends |bytes| to the file of the trace. 0, or a negative errno, which |error| explains. */
 int remote_capture_append(
 	struct remote_capture *r, const struct chunks *bytes, uint64_t *offset_out);
 
 /*
- * Gives the call up unless it is over; |error| says so. A trace that is not complete is dropped,
- * and its room given back.
+ * Gives the call up unless it is over; |error| says so. An incomplete trace is dropped, and its
+ * space is returned to the share.
  */
 void remote_capture_end(struct remote_capture *r);
 void remote_capture_deinit(struct remote_capture *r);

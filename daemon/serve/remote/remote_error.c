@@ -23,8 +23,8 @@ void remote_error_format(char *out, size_t size, const char *address, const char
 }
 
 /*
- * Looks for gRPC's own texts about a broken connection, because a server that still runs may be
- * UNAVAILABLE, too.
+ * Recognises gRPC's own texts about a broken connection, because a server that still runs may also
+ * answer UNAVAILABLE.
  */
 static bool is_broken(const struct rpc_pending *call)
 {

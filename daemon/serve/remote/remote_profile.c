@@ -34,8 +34,8 @@ void remote_profile_fail(struct remote_profile *r, const char *text)
 /* --- asking --------------------------------------------------------------------------------- */
 
 /*
- * The call is unary, but is started as a stream: on the wire both are the same, and a stream leaves
- * the message with its server until it is read.
+ * The call is unary, but is started as a stream: both look the same on the wire, and with a stream
+ * the message stays with its server until it is read.
  */
 static void start_call(struct remote_profile *r, const char *path, const uint8_t *bytes, size_t n)
 {
@@ -79,7 +79,10 @@ void remote_profile_start_snapshot(struct remote_profile *r, const char *address
 	start_call(r, SERVICE "GetSnapshot", (const uint8_t *)"", 0);
 }
 
-/* Calls GetSnapshot by its old name if the server does not know it. Whether it did. */
+/*
+ * Calls GetSnapshot by its old name if the server does not know the present one. Returns true if it
+ * did.
+ */
 static bool ask_by_old_name(struct remote_profile *r)
 {
 	if (!r->is_snapshot || r->is_by_old_name || r->is_answered || r->error[0] ||
@@ -142,7 +145,10 @@ bool remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms)
 #define TOOL_DATA PB_TAG(6, PB_LEN)
 #define XSPACE PB_TAG(8, PB_LEN)
 
-/* Writes the collected bytes to the file: there may be very many small fields. */
+/*
+ * Writes the collected pieces to the file. They are collected because a trace may have very many
+ * small fields.
+ */
 static int flush_pieces(struct remote_trace *to, struct chunks *room, struct diag *d)
 {
 	uint64_t offset;
@@ -163,7 +169,7 @@ static int append_piece(
 	return room->total_bytes < CHUNK_BYTES ? room->error : flush_pieces(to, room, d);
 }
 
-/* Whether a tool_data is the XSpace; *data are its bytes. */
+/* Returns true if a tool_data is the XSpace, and sets *data to its bytes. */
 static bool is_xspace(const struct pb_field *tool, struct pb_field *data)
 {
 	struct pb_reader reader = pb_enter(tool);
@@ -181,8 +187,8 @@ static bool is_xspace(const struct pb_field *tool, struct pb_field *data)
 }
 
 /*
- * A trace comes as tool_data or as xspace: the form that comes first counts. xspace may come in
- * parts.
+ * A trace comes as tool_data or as xspace. Only the form that comes first is used. xspace may come
+ * in parts.
  */
 static int take_trace(struct remote_profile *r, struct chunks *room, const struct pb_field *field,
 	const struct pb_field *data, struct diag *d)
@@ -193,7 +199,7 @@ static int take_trace(struct remote_profile *r, struct chunks *room, const struc
 	return append_piece(&r->trace, room, data, d);
 }
 
-/* One field of a ProfileResponse. */
+/* Reads one field of a ProfileResponse. */
 static int take_field(
 	struct remote_profile *r, const struct pb_field *field, struct chunks *room, struct diag *d)
 {
@@ -272,7 +278,10 @@ static void read_outline(struct remote_profile *r)
 	outline_deinit(&o);
 }
 
-/* Writes the answer to a file as it is, and its XSpace from there to the trace's own file. */
+/*
+ * Writes the answer to a file unchanged, and then copies the XSpace from it to the trace's own
+ * file.
+ */
 static void take_message(struct remote_profile *r)
 {
 	struct store message = {.trace = {.share = r->trace.share}, .diag = DIAG_INIT};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Profile, or a GetSnapshot, by another server of any make, and its trace. The answer stays with
- * that server until it is read; then it comes into memory as a whole, and from there into a file.
+ * A Profile or a GetSnapshot by another server of any make, and its trace. The answer stays with
+ * that server until it is read. Then it comes into memory as a whole, and from there into a file.
  * Every failure is a text in |error|.
  *
  * Threads: none inside; one at a time.
@@ -20,7 +20,7 @@ struct disk_share;
 struct rpc_channel;
 struct rpc_pending;
 
-/* All zero is the state before the start. */
+/* A struct of zeros is the state before the start. */
 struct remote_profile {
 	char address[280]; /* "host:port", "unix:/path" */
 	struct rpc_channel *channel;
@@ -30,49 +30,50 @@ struct remote_profile {
 	bool is_answered; /* a message has come */
 	bool is_empty; /* the answer says so */
 	int status; /* gRPC's, if the call has ended by itself */
-	/* Facts from the trace: */
+	/* Values from the trace: */
 	uint64_t n_events;
 	int64_t start_unix_ns; /* 0: not known */
 	int64_t stop_unix_ns;
 	/* For a snapshot: */
 	bool is_snapshot;
-	bool ends_session; /* after the snapshot */
+	bool ends_session; /* the session must end after the snapshot */
 	bool is_by_old_name; /* the server knows only the older name of the call */
 	struct rpc_pending *ending; /* the request for an end */
 	char remark[160]; /* a warning about a complete trace; "": none */
-	/* "": none; begins with the address; printable, whatever the other server said */
+	/* "": none; begins with the address; printable, even if the other server's text is not */
 	char error[512];
 };
 
-/* The first error stays. */
+/* Sets the error, unless there is one already. */
 void remote_profile_fail(struct remote_profile *r, const char *text);
 
 /*
- * Asks over |channel| (taken; NULL: memory ran out). |bytes|: a ProfileRequest with emit_xspace.
+ * Sends a request over |channel| (taken; NULL: memory ran out). |bytes| is a ProfileRequest with
+ * emit_xspace.
  */
 void remote_profile_start(struct remote_profile *r, const char *address,
 	struct rpc_channel *channel, const uint8_t *bytes, size_t n, struct disk_share *share);
 /*
- * Asks the continuous session that runs there for its data, and, if it |ends|, for its end once the
+ * Requests the data of the continuous session that runs there, and, with |ends|, its end after the
  * data has come.
  */
 void remote_profile_start_snapshot(struct remote_profile *r, const char *address,
 	struct rpc_channel *channel, bool ends, struct disk_share *share);
 /*
- * Asks for an early end of the Profile of |session_id|, with the data, and does not wait for the
+ * Requests an early end of the Profile of |session_id|, with the data, and does not wait for the
  * answer.
  */
 void remote_profile_ask_to_end(struct remote_profile *r, const char *session_id);
-/* Whether the server has begun to answer, or has ended the call; waits up to |wait_ms|. */
+/* Returns true if the server has begun to answer or has ended the call. Waits up to |wait_ms|. */
 bool remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms);
 /*
- * Takes the bytes of an answer, whose XSpace becomes the trace; remote_profile_read() calls it. 0;
+ * Reads the bytes of an answer, whose XSpace becomes the trace; called by remote_profile_read(). 0;
  * -EBADMSG if they are not a ProfileResponse; or another negative errno, with |d| except for
  * -ENOMEM.
  */
 int remote_profile_feed(struct remote_profile *r, const uint8_t *reply, size_t n, struct diag *d);
 /*
- * Takes the answer, up to 512 MiB, if it comes within |wait_ms|. Returns false if it has not come,
+ * Reads the answer, up to 512 MiB, if it comes within |wait_ms|. Returns false if it has not come,
  * or the call is over.
  */
 bool remote_profile_read(struct remote_profile *r, int64_t wait_ms);

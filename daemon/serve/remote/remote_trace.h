@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file without a name into which the trace of another server is written as it comes, and its
- * share of the disk space that several of them use together (disk_share.h).
+ * A file without a name, into which the trace of another server is written as it arrives. The file
+ * uses a part of the disk space that several traces share (disk_share.h).
  *
  * Threads: none inside; one at a time.
  */
@@ -16,7 +16,7 @@ struct diag;
 struct disk_share;
 struct spool;
 
-/* All zero but |share| is the empty state. */
+/* Zero, except for |share|, is the empty state. */
 struct remote_trace {
 	struct disk_share *share; /* borrowed */
 	uint64_t taken_bytes; /* of the share */
@@ -24,17 +24,17 @@ struct remote_trace {
 };
 
 /*
- * Makes the file unless it exists, and takes room for |n_bytes| in all. 0, or a negative errno with
- * |d|, a text about "its trace".
+ * Makes the file unless it exists, and takes room for |n_bytes| in total. 0, or a negative errno
+ * with |d|, whose text calls it "its trace".
  */
 int remote_trace_reserve(struct remote_trace *t, uint64_t n_bytes, struct diag *d);
-/* Append bytes as spool_append() and spool_append_bytes() do, with |d| as above. */
+/* Append bytes like spool_append() and spool_append_bytes(), with |d| as above. */
 int remote_trace_append(
 	struct remote_trace *t, const struct chunks *bytes, uint64_t *offset_out, struct diag *d);
 int remote_trace_append_bytes(
 	struct remote_trace *t, const uint8_t *data, size_t n, struct diag *d);
 uint64_t remote_trace_get_bytes(const struct remote_trace *t);
-/* Gives the room back to the share. Other holders of the file keep it. */
+/* Returns the room to the share. The file stays as long as it has other holders. */
 void remote_trace_drop(struct remote_trace *t);
 
 #endif

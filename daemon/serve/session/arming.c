@@ -12,7 +12,7 @@
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
 
-/* The check has ended before the earliest time at which a request can be due. */
+/* When the check was made so early, it has ended before any request can be due. */
 #define LOOK_AHEAD_NS (CAPTURE_ARM_DEVICES_NS + 100 * NS_PER_MS)
 
 static void set_due(const struct session *s, struct session_request *request)
@@ -43,7 +43,7 @@ static bool wants_look(const struct session_request *request)
 	return request->capture.options.device_tracer_level && !request->is_looked_for;
 }
 
-/* When the first check is due. Under the mutex. */
+/* Returns the time of the first check. The caller has the mutex. */
 static int64_t find_look_ns(const struct session *s)
 {
 	if (s->request)
@@ -54,7 +54,7 @@ static int64_t find_look_ns(const struct session *s)
 	return INT64_MAX;
 }
 
-/* Under the mutex. */
+/* Sets when each request is due whose check is due now. The caller has the mutex. */
 static void set_all(struct session *s, int64_t now_ns)
 {
 	for (struct session_request *r = s->waiting; r; r = r->next) {

@@ -13,16 +13,16 @@ struct session;
 struct session_request;
 
 /*
- * Sets the start of |request|, as its options say, and when it is due. Whether that is in the
- * future. Under the mutex.
+ * Sets the start of |request| according to its options, and the time when it is due. Returns true
+ * if that time is in the future. The caller has the mutex.
  */
 bool arming_begin(struct session *s, struct session_request *request);
-/* Whether the start has passed. |now_ns|: an int64_t. */
+/* Returns true if the start has passed. |now_ns| points to an int64_t. */
 bool arming_is_late(const struct session_request *request, const void *now_ns);
 
 /*
- * Checks whether the program uses a device, if the start of a request is near and nothing is
- * recorded. Returns when to call it next; INT64_MAX: no request needs it. The worker's thread.
+ * Checks whether the program uses a device, if the start of a request is near and nothing is being
+ * recorded. Returns the time of the next call; INT64_MAX: no request needs it. The worker's thread.
  */
 int64_t arming_tend(struct session *s);
 

@@ -14,7 +14,10 @@
 #include "daemon/target/target.h"
 
 #define HELD_NS (300 * NS_PER_S)
-/* The robust word tells of the death some milliseconds before the process ends or execs. */
+/*
+ * The robust word reports the death some milliseconds before the process ends or executes another
+ * program.
+ */
 #define FIRST_INTERVAL_NS (10 * NS_PER_MS)
 /* The private socket can be removed at any time. */
 #define LAST_INTERVAL_NS (500 * NS_PER_MS)
@@ -24,7 +27,7 @@
 #define SUFFIX ".held"
 #define NAME_BYTES 64
 
-/* The marks of one kind, and the oldest one that is not our own. */
+/* The marks of one kind, and the oldest one that belongs to another server. */
 struct mark_count {
 	unsigned n;
 	int64_t oldest_ns; /* Unix time */
@@ -87,7 +90,7 @@ static void visit_mark(struct mark_sweep *s, int dir_fd, const char *file)
 		count_mark(&s->same, file, made_ns, is_own);
 }
 
-/* The oldest mark if there are too many; else NULL. */
+/* Returns the oldest mark if there are too many, else NULL. */
 static const char *choose_mark(const struct mark_sweep *s)
 {
 	if (s->same.n > HOLD_MARK_MAX_OF_NAME && s->same.oldest[0])
@@ -95,7 +98,7 @@ static const char *choose_mark(const struct mark_sweep *s)
 	return s->all.n > HOLD_MARK_MAX && s->all.oldest[0] ? s->all.oldest : NULL;
 }
 
-/* Removes one mark if there are too many. Whether it did. */
+/* Removes one mark if there are too many. Returns true if it did. */
 static bool sweep_marks(DIR *dir, const char *own, const char *name)
 {
 	struct mark_sweep s = {.own = own, .name = name};
@@ -171,7 +174,7 @@ void hold_deinit(struct hold *h)
 	hold_mark_remove(&h->mark);
 }
 
-/* Whether two looks in a row found another program. */
+/* Returns true if this look and the previous one both found another program. */
 static bool is_another(struct hold *h)
 {
 	bool was_another = h->was_another;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides for how long the data of a dead program's flight recorder is held: five minutes, but only
- * while its private socket exists and until programs that died later need the room; and not at all
- * if the program exited with status 0 or became another one.
+ * Decides how long the data of a dead program's flight recorder is held: five minutes, but only
+ * while its private socket exists, and until programs that died later need the room. The data is
+ * not held if the program exited with status 0 or executed another program.
  *
- * The mark of a hold is the file PID.held beside the private socket, with the program's name in it.
- * A program that crashes and is started again ten times a second would otherwise have thousands of
- * servers that hold data. So each server that makes a mark removes the oldest ones, among those of
- * its program's name and among all; and a server whose mark is gone gives its data up.
+ * Each hold has a mark, the file PID.held beside the private socket, which contains the program's
+ * name. Without a limit, a program that crashes and is restarted ten times a second would have
+ * thousands of servers that hold data. So a server that makes a mark also removes the oldest ones,
+ * among those with its program's name and among all. A server whose mark is gone gives its data up.
  *
  * Threads: one; any number of servers at once.
  */
@@ -30,33 +30,33 @@ struct hold_mark {
 
 struct hold {
 	const struct target *target; /* borrowed */
-	const struct socket_file *way; /* the private socket, borrowed; NULL: none */
+	const struct socket_file *way; /* the private socket; borrowed; NULL: none */
 	struct hold_mark mark;
-	bool is_owed; /* the run could not be written, so status 0 does not end the hold */
+	bool is_owed; /* the run could not be written, so exit status 0 does not end the hold */
 	bool was_another; /* target_has_become_another() at the last look */
 	int64_t interval_ns; /* to the next look */
 	int64_t until_ns; /* CLOCK_MONOTONIC */
 };
 
 /*
- * Begins a hold at |now_ns| (CLOCK_MONOTONIC, as below), and makes its mark. Without a mark,
- * because that failed, other servers do not end this hold.
+ * Begins a hold at |now_ns| (CLOCK_MONOTONIC, as below), and makes its mark. If the mark cannot be
+ * made, other servers do not end this hold.
  */
 void hold_init(struct hold *h, const struct target *t, const struct socket_file *way, bool is_owed,
 	int64_t now_ns);
 /* Removes the mark. A second call does nothing. */
 void hold_deinit(struct hold *h);
-/* Looks once. Whether the hold is over. */
+/* Checks the hold at |now_ns|. Returns true if it is over. */
 bool hold_is_over(struct hold *h, int64_t now_ns);
-/* When the next look is due: soon, until it is known how the program has ended. */
+/* Returns the time of the next check: soon, until it is known how the program has ended. */
 int64_t hold_get_due(struct hold *h, int64_t now_ns);
 
 /*
  * Makes a mark beside |way|, "/path/PID.sock", for the program |name|, and removes older ones. On
- * failure there is no mark.
+ * failure no mark is made.
  */
 void hold_mark_make(struct hold_mark *m, const struct socket_file *way, const char *name);
-/* Whether a later hold has removed the mark. */
+/* Returns true if a later hold has removed the mark. */
 bool hold_mark_is_gone(const struct hold_mark *m);
 /* A second call does nothing. */
 void hold_mark_remove(struct hold_mark *m);

@@ -48,7 +48,7 @@ bool local_trace_is_asked(const struct target *t)
 	return has_state(t, ARENA_TRACE_ASKED);
 }
 
-/* Whether the request could be taken: the program may have given up meanwhile. */
+/* Returns true if the request was taken. The program may have given up meanwhile. */
 static bool take_request(struct target *t)
 {
 	uint32_t asked = ARENA_TRACE_ASKED;
@@ -88,7 +88,9 @@ static int set_options(struct session_request *request, char *text, struct diag 
 	return r ? r : profile_options_check_recording(&request->capture.options, d);
 }
 
-/* A duration of 0 lasts until the stop. A delay that overflows never ends. */
+/*
+ * A duration of 0 means until the stop. A delay that overflows means that the trace never starts.
+ */
 static void set_times(struct profile_options *o)
 {
 	uint64_t now_ns = (uint64_t)realtime_ns();
@@ -260,7 +262,7 @@ void local_trace_end(
 		r = publish_trace(trace, result->delivery, d);
 	else
 		r = explain_outcome(r, d);
-	/* If the program is gone, only the journal tells of the failure. */
+	/* If the program is gone, the failure is reported only here, in the journal. */
 	if (r)
 		log_warn(LOG_TRACE, "trace of pid %d: %s", (int)trace->target->pid, d->text);
 	/* An unpublished file is removed before the program looks for it. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server's side of ptap_trace_start() and ptap_trace_stop(): requests of the program itself in
- * the arena (lib/wire/arena.h), whose recordings become runs on disk. The program may write
- * anything there, so all of it is checked.
+ * The server's side of ptap_trace_start() and ptap_trace_stop(): the program itself writes requests
+ * into the arena (lib/wire/arena.h), and their recordings become runs on disk. The program may
+ * write anything there, so all of it is checked.
  *
  * Threads: the worker's.
  */
@@ -27,7 +27,7 @@ extern const char local_trace_busy_text[];
 struct local_trace {
 	struct target *target;
 	struct run_dir dir;
-	char host[LOCAL_TRACE_HOST_BYTES]; /* in the file's name */
+	char host[LOCAL_TRACE_HOST_BYTES]; /* the host in the file's name */
 };
 
 /*
@@ -36,24 +36,24 @@ struct local_trace {
  */
 void local_trace_name_host(const struct target *t, char host[LOCAL_TRACE_HOST_BYTES]);
 
-/* Whether the program asks for a trace that was not taken yet. Cheap. */
+/* Returns true if the program requests a trace that was not taken yet. Cheap. */
 bool local_trace_is_asked(const struct target *t);
 /*
  * Takes the request: checks its options, and makes the directory and a temporary file. Owner: *out
- * (malloc'ed, its |trace| set) belongs to the caller. On failure answers the program and returns a
+ * (malloc'ed, its |trace| set) is the caller's. On failure answers the program and returns a
  * negative errno with |d|.
  */
 int local_trace_take(struct target *t, struct session_request **out, struct diag *d);
 /* Refuses a request that was not taken, because a capture runs. */
 void local_trace_refuse(struct target *t);
 
-/* Lets ptap_trace_start() return, because the trace records or waits for its start. */
+/* Lets ptap_trace_start() return, because the trace is being recorded or waits for its start. */
 void local_trace_begin(struct local_trace *trace);
-/* Whether the program wants the trace to end. Cheap. */
+/* Returns true if the program wants the trace to end. Cheap. */
 bool local_trace_is_ending(const struct local_trace *trace);
 /*
- * Publishes the outcome |r|, |result| (NULL if |r| is not 0) and |d| of capture_run(), and lets
- * ptap_trace_stop() return.
+ * Publishes the result of capture_run(): |r|, |result| (NULL if |r| is not 0) and |d|. Then
+ * ptap_trace_stop() returns.
  */
 void local_trace_end(
 	struct local_trace *trace, int r, const struct capture_result *result, struct diag *d);

@@ -158,7 +158,7 @@ static void give_rest(struct session *s, struct session_request *request)
 	session_request_free(request);
 }
 
-/* Frees the session; later requests for its data are refused. */
+/* Frees the session. Later requests for its data are refused. */
 static void give_up_rest(struct session *s)
 {
 	struct session_request *request = s->request;
@@ -192,8 +192,8 @@ static void describe_how(const struct target *t, char *text, size_t size)
 }
 
 /*
- * Names the reason of an unserved ptap_snapshot(), too: the program may have told there why it
- * ends.
+ * Writes the reason of the run. It includes the reason of a ptap_snapshot() that was not served,
+ * because the program may have said there why it ends.
  */
 static void describe_end(struct recorder_work *w)
 {
@@ -231,8 +231,8 @@ static bool has_recorder_data(const struct recorder_work *w)
 }
 
 /*
- * Holds the recorder's data, unless |w| is NULL, and the session's, and serves requests for it
- * until both were taken or the hold is over.
+ * Holds the data of the recorder, unless |w| is NULL, and of the session, and serves requests until
+ * clients have taken both or the hold is over.
  */
 static void hold_data(struct session *s, struct recorder_work *w)
 {
@@ -260,14 +260,16 @@ static void hold_data(struct session *s, struct recorder_work *w)
 	hold_deinit(&h);
 }
 
-/* Writes the last run. Whether the data must be held instead. */
+/* Writes the last run. Returns true if the data must be held instead. */
 static bool save_recorder(struct recorder_work *w)
 {
 	recorder_snapshot_wait(&w->snapshot);
 	recorder_work_is_ready(w->session);
 	if (!w->recorder.is_on || target_get_life(w->session->family->main) != TARGET_DEAD)
 		return false;
-	/* An empty recorder is not held: each command that a shell starts may have one. */
+	/*
+	 * The data of an empty recorder is not held, because each command of a shell may have one.
+	 */
 	if (!recorder_has_content(&w->recorder))
 		return false;
 	describe_end(w);

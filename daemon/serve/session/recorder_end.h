@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of the flight recorder and of a continuous session when their program is gone. If the
- * program died, the recorder's data is written as a run to the operator's directory. Without such a
- * directory, or if writing fails, the server holds it (hold.h) for the program's user and root. The
- * data of a session is held in the same way.
+ * Handles the end of the flight recorder and of a continuous session when their program is gone. If
+ * the program died, the recorder's data is written as a run to the operator's directory. Without
+ * such a directory, or if writing fails, the server holds the data (hold.h) for the program's user
+ * and root. The data of a session is held in the same way.
  */
 #ifndef DAEMON_RECORDER_END_H
 #define DAEMON_RECORDER_END_H
@@ -14,19 +14,19 @@ struct capture_result;
 struct session;
 
 /*
- * Called after session_close(). Returns when all held data was taken or given up; later calls are
- * refused. The worker's thread.
+ * Called after session_close(). Returns after clients have taken all held data or it was given up;
+ * later calls are refused. The worker's thread.
  */
 void recorder_end(struct session *s);
 
 /*
- * Keeps the |result| of a continuous session if the program has died and no call has asked for the
- * data: then takes it, and the session stays occupied until recorder_end() frees it. Returns false
- * if the caller still owns |result|. The worker's thread.
+ * Keeps the |result| of a continuous session if the program has died before any call asked for the
+ * data. Then it takes |result|, and the session stays occupied until recorder_end() frees it.
+ * Returns false if the caller still owns |result|. The worker's thread.
  */
 bool recorder_end_keep(struct session *s, struct capture_result *result);
 
-/* Whether the program has died and its data is held, or may soon be held. Any thread. */
+/* Returns true if the program has died and its data is held, or may soon be held. Any thread. */
 bool recorder_end_holds(struct session *s);
 
 #endif

@@ -39,7 +39,7 @@ void recorder_run_look_at_rights(struct recorder_run *run)
 	if (!recorder_run_has_place(run) || target_get_life(run->target) != TARGET_ALIVE)
 		return;
 	may_write = rights_check("", run->target->pid, &d) == 0;
-	/* If the program died meanwhile, the check is worthless. */
+	/* A check that ran while the program died has no meaning. */
 	if (target_get_life(run->target) == TARGET_ALIVE)
 		atomic_store(&run->may_write, may_write);
 }

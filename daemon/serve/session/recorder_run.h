@@ -22,10 +22,10 @@ struct target;
 struct recorder_run {
 	struct target *target;
 	const struct repository *repository; /* NULL: none */
-	_Atomic int may_write; /* at the last look; see rights.h */
+	_Atomic int may_write; /* the result of the last check; see rights.h */
 	char reason[320];
 	char warning[640]; /* "": none */
-	char trouble[640]; /* why runs cannot be written; "": the last one was written */
+	char trouble[640]; /* why runs cannot be written; "": the last run was written */
 	int outcome; /* 0, or why the last run was not written; -ENODATA: it was empty */
 	void (*on_written)(void *context); /* called on failure, too; NULL ok */
 	void *context;
@@ -33,15 +33,15 @@ struct recorder_run {
 
 void recorder_run_init(
 	struct recorder_run *run, struct target *t, const struct repository *repository);
-/* Whether the operator named a directory for runs. */
+/* Returns true if the operator named a directory for runs. */
 bool recorder_run_has_place(const struct recorder_run *run);
 /*
- * Tries to write to the directory, if there is one, and removes the attempt. 0, or with |d|
- * -EACCES, -ENOSPC, -ENOMEM, or -EIO for all other reasons. Until a run is written, ptap_snapshot()
- * returns the error, and the snapshots of clients have it as a warning.
+ * Tests whether the directory, if there is one, can be written to. 0; or with |d| -EACCES, -ENOSPC,
+ * -ENOMEM, or -EIO for all other reasons. Until a run is written, ptap_snapshot() returns the
+ * error, and snapshots for clients have it as a warning.
  */
 int recorder_run_try(struct recorder_run *run, struct diag *d);
-/* Notes, while the program lives, whether its runs may be written after its death. */
+/* Notes, while the program lives, if its runs may be written after its death. */
 void recorder_run_look_at_rights(struct recorder_run *run);
 
 /*

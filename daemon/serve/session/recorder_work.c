@@ -21,8 +21,8 @@
 #include "daemon/target/target.h"
 
 /*
- * The limit of runs for crashed children in a minute: a child that crashes at its start may be
- * started again and again.
+ * The limit of runs for crashed children in a minute, because a child that crashes at its start may
+ * be restarted again and again.
  */
 #define MAX_CRASH_RUNS 4
 #define CRASH_MINUTE_NS (60 * NS_PER_S)
@@ -135,7 +135,10 @@ int recorder_work_turn_on(struct session *s, const struct profile_options *o, st
 	w->run.warning[0] = '\0';
 	w->crashes = (struct child_crashes){.n_exits = atomic_load(&s->family->n_exits)};
 	recorder_run_look_at_rights(&w->run);
-	/* A request to an earlier recorder, which ended before it was served, does not count. */
+	/*
+	 * A request to an earlier recorder that was not served before that one ended does not
+	 * count.
+	 */
 	clear_ask(get_arena(s));
 	recorder_work_tell(s, true);
 	return 0;
@@ -278,7 +281,7 @@ static void look_for_crashes(struct recorder_work *w)
 	}
 }
 
-/* Whether one more run may be begun in this minute; counts it. */
+/* Returns true if one more run may be begun in this minute, and counts it. */
 static bool take_run(struct child_crashes *c)
 {
 	int64_t now_ns = monotonic_ns();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker's part of the flight recorder while the program lives: it serves requests of calls
- * (session_recorder.h) and of the program (ptap_snapshot()), and triggers. It is made with the
+ * The worker's part of the flight recorder while the program lives. It serves triggers and the
+ * requests of calls (session_recorder.h) and of the program (ptap_snapshot()). It is made for the
  * first recorder, and stays until the worker's end.
  *
  * Threads: the worker's.
@@ -23,7 +23,7 @@ struct session;
 
 /* Followed children that a signal has ended while the program lives. */
 struct child_crashes {
-	unsigned n_exits; /* of the family, at the last look */
+	unsigned n_exits; /* exits of children in the family, at the last check */
 	char reason[160]; /* of the first crash without a run yet; "": none */
 	unsigned n_more; /* further crashes since the last run was begun, which get no run */
 	int64_t minute_from_ns; /* CLOCK_MONOTONIC, the start of this minute; 0: no run yet */
@@ -37,23 +37,26 @@ struct recorder_work {
 	struct recorder_snapshot snapshot;
 	struct recorder_run run;
 	struct child_crashes crashes;
-	bool is_last; /* after the snapshot that is being made the recorder is turned off */
-	bool was_on; /* since the last recorder_work_has_used_rings() */
+	bool is_last; /* the recorder is turned off after the snapshot that is being made */
+	bool was_on; /* it was on since the last recorder_work_has_used_rings() */
 	bool is_held; /* the program has died; see recorder_end.h */
 };
 
 /*
- * Turns the recorder on that the program asked for, before the server answers the program's hello.
+ * Turns on the recorder that the program requested, before the server answers the program's hello.
  * 0; -EINVAL with |d|: its options are wrong; or another negative errno.
  */
 int recorder_work_begin(struct session *s, struct diag *d);
 
 /* Serves requests and triggers; called often. |is_capturing|: a capture runs on this thread. */
 void recorder_work_look(struct session *s, bool is_capturing);
-/* When recorder_work_look() is due at the latest, CLOCK_MONOTONIC ns, or INT64_MAX. */
+/* Returns when recorder_work_look() is due at the latest, CLOCK_MONOTONIC ns, or INT64_MAX. */
 int64_t recorder_work_get_due(const struct session *s);
 bool recorder_work_is_on(const struct session *s);
-/* Whether the recorder is on, or was since the last call: one look may turn it on and off. */
+/*
+ * Returns true if the recorder is on or was on since the last call. One recorder_work_look() may
+ * turn it on and off.
+ */
 bool recorder_work_has_used_rings(struct session *s);
 
 /* Functions for session_recorder.c and recorder_end.c. */
@@ -61,14 +64,17 @@ bool recorder_work_has_used_rings(struct session *s);
 /* 0, or a negative errno, with |d| unless it is -ENOMEM. */
 int recorder_work_turn_on(struct session *s, const struct profile_options *o, struct diag *d);
 void recorder_work_turn_off(struct recorder_work *w);
-/* Tells clients and the program whether the recorder is on. */
+/* Makes the state of the recorder, on or off, visible to clients and to the program. */
 void recorder_work_tell(struct session *s, bool is_on);
 /*
- * Whether a snapshot can be begun, because none is being made. If the last snapshot has ended,
- * turns the recorder off.
+ * Returns true if a snapshot can be begun, because none is being made. If the last snapshot has
+ * ended, turns the recorder off first.
  */
 bool recorder_work_is_ready(struct session *s);
-/* Takes the reason of a ptap_snapshot(), made printable. Whether the program has called that. */
+/*
+ * Takes the reason of a ptap_snapshot(), and makes it printable. Returns true if the program has
+ * called that function.
+ */
 bool recorder_work_take_why(struct recorder_work *w, char *why, size_t size);
 /* Begins a snapshot for w->run. */
 void recorder_work_begin_run(struct recorder_work *w);

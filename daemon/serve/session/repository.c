@@ -44,8 +44,8 @@ bool repository_is_named(const struct repository *r)
 }
 
 /*
- * Returns the part of |path| below the operator's directory, "" for the directory itself; NULL: it
- * lies outside.
+ * Returns the part of |path| below the operator's directory, "" for the directory itself; NULL:
+ * |path| lies outside.
  */
 static const char *find_rest(const struct repository *r, const char *path)
 {

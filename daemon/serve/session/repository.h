@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one directory that the operator named (.log_dir of ptap_server_options), and places in it
+ * The one directory that the operator named (.log_dir of ptap_server_options), and the places in it
  * that clients may name. A client's path is never opened as a whole: each part is opened in the
  * directory before it, and symbolic links are not followed.
  */
@@ -24,14 +24,14 @@ struct repository {
 };
 
 /*
- * Sets the directory |log_dir|, of at most |size| bytes, which the program |pid| named; "" is none.
- * Once; other threads may read meanwhile.
+ * Sets the directory |log_dir|, of at most |size| bytes, which the program |pid| named; "": none.
+ * Call it once; other threads may read meanwhile.
  */
 void repository_name(struct repository *r, const char *log_dir, size_t size, pid_t pid);
 
 /*
- * Called instead of repository_name(), before any client comes, if the program's paths lead to
- * other files in this server (another mount namespace): there is no directory then.
+ * Called instead of repository_name(), before any client connects, if the program's paths lead to
+ * other files in this server (another mount namespace). Then there is no directory.
  */
 void repository_forbid(struct repository *r);
 
@@ -41,21 +41,21 @@ const char *repository_explain_none(const struct repository *r);
 bool repository_is_named(const struct repository *r);
 
 /*
- * Whether |client_root|, a client's path of a log directory's "plugins/profile", is the operator's
- * directory or lies in it.
+ * Returns true if |client_root|, which a client uses as a log directory's "plugins/profile", is the
+ * operator's directory or lies in it.
  */
 bool repository_contains(const struct repository *r, const char *client_root);
 
 /*
- * Opens the directory of the runs: "plugins/profile" of the operator's, or |client_root| if that is
- * not "". A descriptor, or a negative errno with |d|: -EACCES for a place outside, -ENOENT if it
- * does not exist.
+ * Opens the directory of the runs: "plugins/profile" in the operator's directory, or |client_root|
+ * if that is not "". Returns a descriptor, or a negative errno with |d|: -EACCES for a place
+ * outside, -ENOENT if it does not exist.
  */
 int repository_open_runs(const struct repository *r, const char *client_root, struct diag *d);
 
 /*
- * Opens the directory |name|, which must be one part of a path and no link, in the directory |fd|;
- * |makes|: makes it if need be. Results as of repository_open_runs().
+ * Opens the directory |name| in the directory |fd|. |name| must be one part of a path and no link.
+ * |makes|: the directory is made if it does not exist. Results as of repository_open_runs().
  */
 int repository_open_part(int fd, const char *name, bool makes, struct diag *d);
 
@@ -66,10 +66,10 @@ int repository_open_part(int fd, const char *name, bool makes, struct diag *d);
 int repository_open_run(const struct repository *r, const char *client_root, const char *run,
 	struct run_dir *out, struct diag *d);
 
-/* Writes the machine's name, for files of clients that name no host. */
+/* Writes the machine's name, for files of clients that do not name a host. */
 void repository_name_host(char *name, size_t n);
 
-/* 0, or -EEXIST with |d| if the file of repository_publish() already exists. */
+/* Checks that the file of repository_publish() does not exist. 0, or -EEXIST with |d|. */
 int repository_check_free(const struct run_dir *run, const char *host, struct diag *d);
 
 /*

@@ -29,8 +29,8 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
 }
 
 /*
- * The worker may be between its last look at the flags and going to sleep. Then the wake-up has no
- * effect, so it is repeated. A worker that is busy needs none, because it looks before it sleeps.
+ * The worker may be between its last check of the flags and going to sleep. Then the wake-up has no
+ * effect, so it is repeated. A busy worker needs none, because it checks before it sleeps.
  */
 void session_wake_worker(struct session *s)
 {
@@ -39,7 +39,7 @@ void session_wake_worker(struct session *s)
 		usleep(50);
 }
 
-/* Under the mutex. */
+/* The caller has the mutex. */
 static int occupy_session(struct session *s, struct session_request *request)
 {
 	if (s->request)
@@ -64,7 +64,7 @@ void session_raise(struct session *s, _Atomic int *flag)
 	session_nudge(s);
 }
 
-/* Under the mutex. */
+/* The caller has the mutex. */
 static int enqueue_request(struct session *s, struct session_request *request)
 {
 	struct session_request **at = &s->waiting;
@@ -81,7 +81,10 @@ static int enqueue_request(struct session *s, struct session_request *request)
 
 /* --- callers ---------------------------------------------------------------------------------- */
 
-/* Ends a recording that yields. Whether |request| then only waits for its end. Under the mutex. */
+/*
+ * Ends a recording that yields. Returns true if |request| then only has to wait for its end. The
+ * caller has the mutex.
+ */
 static bool makes_room(struct session *s, struct session_request *request)
 {
 	if (!s->request || !s->request->yields || request->yields)
@@ -130,7 +133,7 @@ void session_terminate(struct session *s, const char *session_id)
 	struct session_request *unbegun;
 
 	pthread_mutex_lock(&s->mutex);
-	/* A continuous session goes on: its data would go to the call that stops it. */
+	/* A continuous session is not ended here: its data goes to the call that stops it. */
 	if (s->request && !s->request->capture.keeps_newest &&
 		request_has_id(s->request, session_id))
 		session_raise(s, &s->stop);
@@ -139,7 +142,10 @@ void session_terminate(struct session *s, const char *session_id)
 	request_list_end_unbegun(unbegun);
 }
 
-/* When no request runs, "" selects the first that waits. Under the mutex. */
+/*
+ * Returns the first waiting request, which "" selects when no request runs. The caller has the
+ * mutex.
+ */
 static struct session_request *pick_first(struct session *s)
 {
 	return s->waiting ? request_list_unlink(&s->waiting) : NULL;
@@ -237,8 +243,8 @@ void session_close(struct session *s)
 /* --- the worker ------------------------------------------------------------------------------- */
 
 /*
- * Admits the first request that is due. Whether it only waits for a recording that yields. Under
- * the mutex.
+ * Admits the first request that is due. Returns true if it only has to wait for a recording that
+ * yields. The caller has the mutex.
  */
 static bool admit_due(struct session *s, int64_t now_ns)
 {

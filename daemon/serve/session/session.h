@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one recording that may run at a time, as the threads share it: calls come in on the
- * transport's thread, the recording runs on the worker's (worker.h). A request with a start in the
- * future waits beside the recording and blocks no other before then. At its time it occupies the
- * session if that is free, and is refused otherwise.
+ * The one recording that may run at a time, as all threads see it: calls arrive on the transport's
+ * thread, and the recording runs on the worker's (worker.h). A request with a start in the future
+ * waits and blocks no other request meanwhile. When it is due it occupies the session if that is
+ * free, and is refused otherwise.
  */
 #ifndef DAEMON_SESSION_H
 #define DAEMON_SESSION_H
@@ -34,7 +34,7 @@ struct session {
 	void *context;
 	pthread_mutex_t mutex;
 	struct session_request *request; /* it occupies the session; NULL: free; under mutex */
-	struct session_request *waiting; /* by their starts; under mutex */
+	struct session_request *waiting; /* in the order of their starts; under mutex */
 	/* For a continuous session (continuous_session.h); under mutex. */
 	struct session_request *snapshots; /* requests for snapshots, in their order */
 	struct session_request *stopper; /* the request for its end */
@@ -43,14 +43,14 @@ struct session {
 	/* For the flight recorder (session_recorder.h). */
 	struct session_request *recorder_requests; /* in their order; under mutex */
 	_Atomic int has_recorder; /* changes under mutex */
-	_Atomic uint32_t recorder_news; /* a futex: counts changes */
+	_Atomic uint32_t recorder_news; /* a futex, which counts changes */
 	_Atomic int is_inherited; /* a client has taken a dead program's data */
 	struct recorder_work *recorder_work; /* the worker's; NULL: no recorder was ever on */
 	const struct repository *repository; /* the operator's; NULL: none */
-	const struct socket_file *way; /* the socket by which held data can be taken; NULL: none */
+	const struct socket_file *way; /* the socket where clients can get held data; NULL: none */
 	_Atomic uid_t heir; /* the user, beside root, who may take a dead program's data */
 	char gpu[STATUS_GPU_BYTES]; /* the last text of a capture about GPUs; under mutex */
-	_Atomic int is_pending; /* the worker has something new to look at */
+	_Atomic int is_pending; /* the worker has something new to check */
 	/* The worker sleeps, or is about to; set before is_pending is read. */
 	_Atomic int is_waiting;
 	_Atomic int stop;
@@ -58,7 +58,7 @@ struct session {
 	_Atomic int is_closing; /* no further captures */
 };
 
-/* The limit of waiting requests of each kind. Each costs a call of its own. */
+/* The limit of waiting requests of each kind. Each of them holds a call. */
 #define SESSION_MAX_WAITING 64
 
 enum {
@@ -76,9 +76,9 @@ enum {
 void session_init(struct session *s, struct family *family, void (*on_gone)(void *), void *context);
 
 /*
- * Takes |request| (malloc'ed), also on failure, and wakes the worker. 0, SESSION_BUSY or
- * SESSION_CLOSED; then request->deliver is not called. Any thread: it does not wait for a worker
- * that is at work, which may be writing the program's own trace to a slow disk.
+ * Takes |request| (malloc'ed), on failure as well, and wakes the worker. 0, SESSION_BUSY or
+ * SESSION_CLOSED; after a refusal request->deliver is not called. Any thread: this does not wait
+ * for a busy worker, which may be writing the program's own trace to a slow disk.
  */
 int session_take(struct session *s, struct session_request *request);
 /*
@@ -91,12 +91,12 @@ void session_describe(struct session *s, char *text, size_t n);
  */
 void session_terminate(struct session *s, const char *session_id);
 /*
- * Ends the session |session_id|; "" means the running one, or else the first one that waits for its
+ * Ends the session |session_id|. "" means the running one, or else the first that waits for its
  * start. The request that began it gets the data, unless |discards|. Continuous sessions are not
  * ended here. 0, SESSION_NONE, or SESSION_OWN.
  */
 int session_end(struct session *s, const char *session_id, bool discards);
-/* Whether a capture runs, or is about to. Any thread. */
+/* Returns true if a capture runs or is about to. Any thread. */
 bool session_is_busy(struct session *s);
 /* Copies the last text of a capture about GPUs, for struct status. Any thread. */
 void session_get_gpu(struct session *s, char out[STATUS_GPU_BYTES]);
@@ -104,8 +104,8 @@ void session_get_gpu(struct session *s, char out[STATUS_GPU_BYTES]);
 void session_cancel(struct session *s, const struct rpc_call *call);
 
 /*
- * Ends all captures: waiting requests are answered, later ones refused. Held data (s->rest) can
- * still be taken.
+ * Ends all captures: answers waiting requests, and refuses later ones. Clients can still take held
+ * data (s->rest).
  */
 void session_close(struct session *s);
 
@@ -115,7 +115,7 @@ void session_wake_worker(struct session *s);
 /* Wakes the worker if it records or holds data. Any thread, with or without the mutex. */
 void session_nudge(struct session *s);
 /*
- * Sets |flag| of |s|, under the mutex; a recording reads it at least every 10 ms. Also for
+ * Sets |flag| of |s|, under the mutex. A recording reads it at least every 10 ms. Also used by
  * continuous_session.c.
  */
 void session_raise(struct session *s, _Atomic int *flag);
@@ -123,24 +123,24 @@ void session_raise(struct session *s, _Atomic int *flag);
 /* Functions for the worker. */
 
 /*
- * Handles requests that are due: the first one occupies the session, or all that are late are
- * refused. Returns when the next one is due, CLOCK_MONOTONIC ns, or INT64_MAX.
+ * Handles requests that are due: the first one occupies the session, or all late ones are refused.
+ * Returns when the next request is due, CLOCK_MONOTONIC ns, or INT64_MAX.
  */
 int64_t session_tend(struct session *s);
-/* The request that occupies the session, or NULL. */
+/* Returns the request that occupies the session, or NULL. */
 struct session_request *session_get_request(struct session *s);
 /*
  * Lets |request|, which the worker runs itself, occupy the session. 0, or a refusal as of
- * session_take(), and then the caller still owns |request|.
+ * session_take(); then the caller still owns |request|.
  */
 int session_occupy(struct session *s, struct session_request *request);
 /* Notes that the running session records and no longer ends with its call. Returns the call. */
 struct rpc_call *session_note_begun(struct session *s);
-/* Notes the text about GPUs of a capture's result; "" changes nothing. */
+/* Notes the text about GPUs in the result of a capture; "" changes nothing. */
 void session_note_gpu(struct session *s, const char *text);
 /*
- * Frees the session. Requests for snapshots that were not made are answered. Returns the request
- * for its end, or NULL. Owner: the caller.
+ * Frees the session. Answers the requests for snapshots that were not made. Returns the request for
+ * the end of the session, or NULL. Owner: the caller.
  */
 struct session_request *session_release(struct session *s);
 

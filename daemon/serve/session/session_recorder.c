@@ -16,7 +16,7 @@
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-/* Under the mutex. 0 or SESSION_BUSY. */
+/* 0 or SESSION_BUSY. The caller has the mutex. */
 static int add_request(struct session *s, struct session_request *request)
 {
 	if (request_list_append(&s->recorder_requests, request, SESSION_MAX_WAITING))
@@ -32,7 +32,7 @@ void session_recorder_wake(struct session *s)
 	futex_wake(&s->recorder_news, 1);
 }
 
-/* Whether the worker could do the action now. Under the mutex. 0, or the refusal. */
+/* Returns 0 if the worker could do the action now, or the refusal. The caller has the mutex. */
 static int check_action(const struct session *s, enum recorder_action action)
 {
 	if (action != RECORDER_START)
@@ -128,7 +128,7 @@ static void deliver_snapshot(void *context, int r, struct capture_result *result
 	session_request_free(request);
 }
 
-/* The warning for the snapshot, or NULL. */
+/* Returns the warning for the snapshot, or NULL. */
 static const char *find_warning(const struct recorder_work *w)
 {
 	if (w->run.warning[0])
@@ -154,8 +154,8 @@ static void take_snapshot(struct recorder_work *w, struct session_request *reque
 static void snapshot_recorder(struct recorder_work *w, struct session_request *request)
 {
 	/*
-	 * The last run's warning, such as a child's end, belongs to that run; a held trace keeps
-	 * its own.
+	 * The last run's warning, such as that a child has ended, belongs only to that run; a held
+	 * trace keeps its own.
 	 */
 	if (!w->is_held)
 		w->run.warning[0] = '\0';
@@ -177,7 +177,8 @@ static void stop_recorder(struct recorder_work *w, struct session_request *reque
 		triggers_describe_unwritten(
 			&w->scan.triggers, w->run.warning, sizeof w->run.warning);
 		/*
-		 * Before the snapshot is delivered, because its client must find the recorder off.
+		 * Turn the recorder off before the snapshot is delivered, because the client must
+		 * find it off.
 		 */
 		recorder_work_tell(w->session, false);
 	}
@@ -194,7 +195,7 @@ static struct session_request *next_request(struct session *s)
 	return request;
 }
 
-/* The recorder was turned off after the request had come. */
+/* Answers a request that came before the recorder was turned off. */
 static void tell_gone(struct session_request *request)
 {
 	request->next = NULL;

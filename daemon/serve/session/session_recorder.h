@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests of calls to the flight recorder (recorder.h). It runs beside the session's one recording
- * (session.h) and blocks no capture. The worker serves the requests in their order, also while it
- * records something else.
+ * Requests of calls to the flight recorder (recorder.h), which runs beside the session's one
+ * recording (session.h) and blocks no capture. The worker serves these requests in order, also
+ * while it records something else.
  *
  * Threads: any, unless stated.
  */
@@ -16,40 +16,40 @@ struct session;
 struct session_request;
 
 /*
- * Turns the recorder on, with the options of |request|. Takes |request|, also on failure, and wakes
- * the worker: |request|->begin is called when the recorder runs, |deliver| with the reason if it
- * cannot. 0; SESSION_BUSY (it is on already, or too many requests wait) or SESSION_CLOSED, and then
- * neither is called.
+ * Turns the recorder on with the options of |request|, and wakes the worker. Takes |request|, on
+ * failure as well. |request|->begin is called when the recorder runs, or |deliver| with the reason
+ * if it cannot. 0; SESSION_BUSY: it is on already, or too many requests wait; or SESSION_CLOSED.
+ * After a refusal neither is called.
  */
 int session_recorder_start(struct session *s, struct session_request *request);
 /*
  * Delivers to |request| the recorder's data of the last |request|->last_ms (0: all). The recorder
- * goes on without a gap. After the program's death this works while the data is held;
- * |request|->keeps: it stays held for others. Takes |request|. 0, SESSION_NONE (it is not on), or
- * SESSION_BUSY: too many requests wait.
+ * continues without a gap. After the program's death this works while the data is held; with
+ * |request|->keeps the data stays held for others. Takes |request|. 0; SESSION_NONE: the recorder
+ * is not on; or SESSION_BUSY: too many requests wait.
  */
 int session_recorder_snapshot(struct session *s, struct session_request *request);
 /*
- * Delivers the data likewise, and turns the recorder off; with |request|->discards the outcome is
+ * Delivers the data likewise, and turns the recorder off. With |request|->discards the outcome is
  * CAPTURE_CANCELLED. 0 or SESSION_NONE.
  */
 int session_recorder_stop(struct session *s, struct session_request *request);
-/* Wakes the worker, which serves the requests; also after the program's death. */
+/* Wakes the worker, which serves the requests, also after the program's death. */
 void session_recorder_wake(struct session *s);
-/* A client has taken a dead program's data, which need not be held for others any longer. */
+/* Notes that a client has taken a dead program's data, which need not be held any longer. */
 void session_recorder_note_inherited(struct session *s);
-/* Whether the recorder is on, or its data is held. */
+/* Returns true if the recorder is on or its data is held. */
 bool session_recorder_is_on(struct session *s);
 
 /*
- * Serves the requests in their order, until one must wait for a snapshot that is being made. The
- * worker's thread.
+ * Serves the requests in order, until one must wait for a snapshot that is being made. The worker's
+ * thread.
  */
 void session_recorder_serve(struct session *s);
 
 /*
- * Whether |call| may have the data of a dead program: only root and the program's user may, and
- * only by a Unix socket.
+ * Returns true if |call| may get the data of a dead program: only root and the program's user may,
+ * and only by a Unix socket.
  */
 bool session_recorder_may_inherit(const struct session *s, struct rpc_call *call);
 

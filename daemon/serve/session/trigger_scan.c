@@ -13,7 +13,7 @@
 #include "daemon/target/target.h"
 
 #define INTERVAL_NS (100 * NS_PER_MS)
-/* Used while a ring gets more than half full between two looks. */
+/* Used while a ring gets more than half full between two scans. */
 #define SHORT_INTERVAL_NS (10 * NS_PER_MS)
 #define HALF 500u
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looks at the rings of a flight recorder that has triggers (triggers.h): reads the new entries ten
- * times a second, and more often while rings fill fast. Without triggers it does nothing.
+ * Scans the rings of a flight recorder that has triggers (triggers.h): reads new entries ten times
+ * a second, and more often while rings fill fast. Without triggers it does nothing.
  *
  * Threads: the worker's.
  */
@@ -18,7 +18,7 @@ struct recorder;
 /* All zero: there are no triggers. */
 struct trigger_scan {
 	struct triggers triggers;
-	int64_t due_ns; /* CLOCK_MONOTONIC: the next look */
+	int64_t due_ns; /* CLOCK_MONOTONIC: the next scan */
 	bool is_outrun; /* entries were overwritten unread, and a warning was logged */
 };
 
@@ -29,11 +29,11 @@ void trigger_scan_deinit(struct trigger_scan *l);
 
 /* Begins after |r| was turned on, and skips entries of an earlier capture. */
 void trigger_scan_begin(struct trigger_scan *l, struct recorder *r);
-/* Looks if it is due. A trigger that fires leaves its reason in l->triggers. */
+/* Scans if a scan is due. A trigger that fires leaves its reason in l->triggers. */
 void trigger_scan_look(struct trigger_scan *l, struct recorder *r);
-/* Looks a last time, also at the rings of a dead program. */
+/* Scans for the last time, the rings of a dead program as well. */
 void trigger_scan_finish(struct trigger_scan *l, struct recorder *r);
-/* When the next look is due, or INT64_MAX. */
+/* Returns when the next scan is due, or INT64_MAX. */
 int64_t trigger_scan_get_due(const struct trigger_scan *l);
 
 #endif

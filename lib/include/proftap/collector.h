@@ -10,15 +10,16 @@
  * this order, once a capture:
  *
  *	probe                       checks whether it can work here; no side effects
- *	open                        reads options; does everything that can fail for a reason that a person
- *	                            can mend
+ *	open                        reads options; does everything that can fail for a
+ *	                            reason that a person can mend
  *	arm                         early work: allocates, registers; nothing is recorded yet
  *	start                       records from here on; emits an anchor
  *	poll, again and again       hands on complete records, so that a crash loses little
- *	flush, between polls        the same, just before a part of a recording is cut off, at any cost
+ *	flush, between polls        the same, at any cost, just before a part of a recording
+ *	                            is cut off
  *	stop                        records no more; emits an anchor; returns by its deadline
  *	drain                       hands on the rest
- *	stats                       tells the losses and their reasons
+ *	stats                       reports the losses and their reasons
  *	close                       frees what open and arm allocated
  *
  * A step that fails ends the collector's part of the capture: stop, drain, stats and close are
@@ -248,17 +249,17 @@ struct ptap_collector_services {
 	 */
 	const char *(*get_option)(const char *key);
 	/*
-	 * Returns the number that |text| (at most 1023 bytes, longer ones are cut) has in this
-	 * process's traces for good; 0 when there is no room: of the 1 MiB for names a quarter is
-	 * kept for the program's own. An equal text is not searched for: the caller keeps the
-	 * number. Any thread.
+	 * Returns the number of |text| in this process's traces, which stays valid for good. Bytes
+	 * beyond 1023 are cut. 0: there is no room; a quarter of the 1 MiB for names is kept for
+	 * the program's own. The function does not search for an equal text, so the caller keeps
+	 * the number. Any thread.
 	 */
 	uint32_t (*intern)(const char *text);
 	/*
-	 * Writes one record. Waits while the ring is full and the server reads it. 0, or
-	 * -ECANCELED: there is no reader any more, give up; or -EINVAL: the kind is unknown, or the
-	 * record is too short. The server counts and reports other invalid records (an impossible
-	 * device or end). Collector's thread.
+	 * Writes one record. Waits while the ring is full and the server reads it. 0; -ECANCELED:
+	 * the ring has no reader now, give up; -EINVAL: the kind is unknown, or the record is too
+	 * short. The server counts and reports other invalid records (an impossible device or end).
+	 * Collector's thread.
 	 */
 	int (*emit)(const struct ptap_device_record *record);
 	/* writes the next |n| bytes; otherwise as emit */
@@ -277,12 +278,13 @@ struct ptap_collector_services {
 		uint32_t context, unsigned flags, uint32_t graph);
 	void (*call_end)(uint64_t call);
 	/*
-	 * The calling thread makes a node of a graph, from |original| or from nothing (0): a later
-	 * execution of |node| belongs to the spans that are open here. Any thread.
+	 * Reports that the calling thread makes |node| of a graph, as a copy of |original|, or as a
+	 * new one (0). A later execution of |node| belongs to the spans that are open now. Any
+	 * thread.
 	 */
 	void (*note_node)(uint64_t node, uint64_t original);
 	int64_t (*monotonic_ns)(void); /* CLOCK_MONOTONIC; any thread */
-	/* Nonzero: the capture is no longer wanted. Any thread. */
+	/* Returns nonzero if the capture is no longer wanted. Any thread. */
 	int (*is_cancelled)(void);
 };
 
@@ -299,7 +301,7 @@ struct ptap_collector_stats {
 
 /*
  * All steps return 0 or a negative errno; with an error |why| (PTAP_COLLECTOR_WHY_BYTES) holds a
- * sentence: what was tried, on what, what to do.
+ * sentence that names what was tried, on what, and what to do.
  *
  * -EAGAIN from probe() means "not yet": the program has not begun to use its device. probe() is
  * called again every 100 ms; its last sentence becomes a warning if the capture ends before the

@@ -245,7 +245,7 @@ PTAP_API void ptap_thread_name(const char *name);
 /*
  * Each checks first whether anything is being recorded, and returns at once if not. Names are
  * copied at each call, up to 255 bytes (a cut one ends with "…", and is counted); NULL is "". They
- * cost a call more than the macros below, which C and C++ should use, and -DPTAP_DISABLE does not
+ * cost one call more than the macros below, which C and C++ should use, and -DPTAP_DISABLE does not
  * remove them. ptap_enabled(level) is there as a function, too.
  *
  * Threads: any, also in a signal handler, like the macros of the same names.
@@ -361,7 +361,10 @@ static inline uint32_t ptap_impl_word(void)
 	return __atomic_load_n(ptap_impl_level, __ATOMIC_RELAXED);
 }
 
-/* A level below 1 would be reached while nothing is recorded, too, and there is no ring then. */
+/*
+ * Returns |level|, but at least 1: a lower level would count as recorded even while nothing is
+ * recorded and there is no ring.
+ */
 static inline int ptap_impl_at_least_1(int level)
 {
 	return level > 1 ? level : 1;

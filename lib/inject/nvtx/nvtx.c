@@ -2,9 +2,10 @@
 /*
  * The entry of NVTX: the functions that a program's NVTX looks up in the library that
  * NVTX_INJECTION64_PATH names, once in each module with annotations; see docs/internals/nvtx.md.
- * They return 1, or 0: NVTX then works as without a tool. They only fill the module's tables: NVTX
- * is in the middle of its initialisation, and other threads wait for it. Then the calls that a
- * program makes by these tables; each first checks whether anything is recorded.
+ * They return 1; or 0, after which NVTX works as without a tool. They only fill the module's
+ * tables: NVTX is in the middle of its initialisation, and other threads wait for it. Below them
+ * are the functions that a program calls through these tables; each first checks whether anything
+ * is recorded.
  */
 #define PTAP_IMPL_BUILDING
 #include <proftap/proftap.h>
@@ -308,7 +309,7 @@ static nvtx_function *const nvtx_core_handlers[NVTX_CORE_SLOTS] = {
 	[NVTX_CORE_NAME_THREAD_W] = SLOT(name_thread_w),
 };
 
-/* Resources are not recorded. A destroyed domain is kept, since its strings are. */
+/* Resources are not recorded. A destroyed domain is kept, because its strings are kept. */
 static nvtx_function *const nvtx_core2_handlers[NVTX_CORE2_SLOTS] = {
 	[NVTX_CORE2_MARK_EX] = SLOT(domain_mark_ex),
 	[NVTX_CORE2_RANGE_START_EX] = SLOT(domain_start_ex),

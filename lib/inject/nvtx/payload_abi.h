@@ -110,7 +110,9 @@ enum nvtx_type {
 
 enum nvtx_entry_flags {
 	NVTX_ENTRY_POINTER = 1 << 1,
-	/* the mask of offsets: from the payload's beginning, or from here */
+	/*
+	 * the mask of the two flags about the offset: from the payload's start, or from this entry
+	 */
 	NVTX_ENTRY_OFFSET = 3 << 2,
 	NVTX_ENTRY_ARRAY_FIXED = 1 << 4,
 	NVTX_ENTRY_ARRAY_TO_ZERO = 2 << 4,
@@ -127,7 +129,7 @@ struct nvtx_entry {
 	const char *name;
 	const char *description;
 	uint64_t detail; /* number of elements or characters, or the entry that counts them */
-	/* 0, except in the first entry: behind the entry before, aligned as in C */
+	/* 0 means behind the previous entry, aligned as in C; in the first entry 0 is an offset */
 	uint64_t offset;
 	const void *semantics;
 	const void *reserved;

@@ -4,9 +4,9 @@
  * its CUDA calls, and come back on any thread of CUPTI's. Both happen without a lock and at any
  * time, even when no capture runs. CUPTI owns them as long as the process lives.
  *
- * When no buffer is left a request is refused, and CUPTI counts the records that it drops. CUPTI
- * before CUDA 12.9 crashes instead. That one gets small buffers in addition, and after those always
- * the same one, whose content is lost.
+ * When no buffer is left, a request is refused, and CUPTI counts the records that it drops. CUPTI
+ * before CUDA 12.9 crashes when it is refused. Such a version gets additional small buffers, and
+ * after these always the same last buffer, whose content is lost.
  */
 #ifndef PLUGINS_CUDA_BUFFERS_H
 #define PLUGINS_CUDA_BUFFERS_H
@@ -23,7 +23,8 @@ struct buffers_counts {
 };
 
 /*
- * Makes the buffers, or as many more as this capture may use. 0, or -ENOMEM: there is not even one.
+ * Makes the buffers, or further ones if this capture may use more than exist. 0, or -ENOMEM if
+ * there is not even one.
  */
 int buffers_open(uint32_t megabytes, bool may_refuse);
 

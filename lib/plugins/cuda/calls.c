@@ -138,7 +138,10 @@ static uint32_t find_call_device(struct calls *c, const struct cupti_call *call)
 	return device;
 }
 
-/* A context that is known from records only has not been met by its handle yet. */
+/*
+ * Reports a context to the synchronizer at its first call. A context may already be known from
+ * records, but only a call has its handle.
+ */
 static void note_met_context(struct calls *c, const struct cupti_call *call)
 {
 	if (contexts_is_met(c->contexts, call->context_id) || !call->context)
@@ -199,8 +202,8 @@ static void enter_call(struct calls *c, const struct ptap_collector_services *se
 	uint32_t graph =
 		c->apis[api].classes[function] == GRAPH_LAUNCH ? find_launched_graph(c, call) : 0;
 	/*
-	 * A call of the runtime has the same correlation as the driver call in it, which the work
-	 * is joined with.
+	 * A call of the runtime has the same correlation as the driver call in it. The work is
+	 * joined with the driver call only.
 	 */
 	uint32_t correlation = api_domains[api] == CUPTI_DRIVER_API ? call->correlation : 0;
 
@@ -217,8 +220,8 @@ static void enter_call(struct calls *c, const struct ptap_collector_services *se
 }
 
 /*
- * This also runs after calls_end(): the program's spans may still be recorded, and would be inside
- * of this one.
+ * This also runs after calls_end(): an open call would otherwise enclose the program's later spans,
+ * which may still be recorded.
  */
 static void leave_call(struct calls *c, const struct cupti_call *call)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records calls into CUDA as spans of the threads that make them: by default the calls into the
- * driver that give a device work or wait for it, which calls of the runtime lead to. They are
- * recognised by their names (a table in calls.c), so that new versions' calls are included.
+ * Records calls into CUDA as spans of the threads that make them: by default the driver calls that
+ * submit work to a device or wait for it. Calls of the runtime make these driver calls, too. They
+ * are recognised by their names (a table in calls.c), so that new versions' calls are included.
  */
 #ifndef PLUGINS_CUDA_CALLS_H
 #define PLUGINS_CUDA_CALLS_H
@@ -45,7 +45,7 @@ struct calls_wish {
 struct calls {
 	const struct cupti *cupti;
 	struct contexts *contexts;
-	struct synchronizer *synchronizer; /* is told the contexts of the calls */
+	struct synchronizer *synchronizer; /* notes the contexts of the calls */
 	_Atomic(const struct ptap_collector_services *) services; /* NULL: nothing is recorded */
 	_Atomic(const struct ptap_collector_services *)
 		enders; /* the last services; they end the calls that they began */
@@ -71,8 +71,8 @@ void calls_disable(const struct calls *c, void *subscriber, bool is_all);
 void calls_begin(struct calls *c, const struct calls_wish *wish,
 	const struct ptap_collector_services *services);
 /*
- * From now on calls are not recorded. A callback that is under way still uses the services, and
- * open calls are still ended.
+ * From now on calls are not recorded. A callback that has already begun still uses the services,
+ * and open calls are still ended.
  */
 void calls_end(struct calls *c);
 

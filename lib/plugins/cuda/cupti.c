@@ -60,8 +60,8 @@ static const struct {
 #define N_FUNCTIONS (sizeof cupti_functions / sizeof cupti_functions[0])
 
 /*
- * Fills |out| from a library that was opened. 0, or a negative errno with |why|: it lacks a
- * function, is older than what is understood, or does not tell its version.
+ * Fills |out| from an open library. 0, or a negative errno with |why|: the library lacks a
+ * function, is older than the oldest supported version, or reports no version.
  */
 static int bind_cupti(struct cupti *out, void *handle, const char *path, char *why)
 {
@@ -142,7 +142,7 @@ static const char *const toolkits[] = {
 #define N_BESIDE (sizeof beside / sizeof beside[0])
 #define N_TOOLKITS (sizeof toolkits / sizeof toolkits[0])
 
-/* Mapped libraries that tell where CUPTI is. */
+/* Mapped libraries whose paths show where CUPTI is. */
 struct mapped_libraries {
 	char cupti[LIBRARY_PATH_BYTES];
 	/* libcudart, or another CUDA library if the program has none */
@@ -197,7 +197,10 @@ static void *open_library_path(struct library *l, const char *path, int flags)
 	return NULL;
 }
 
-/* Opens libcupti of any version in |folder| (NULL: the linker's folders), that of |major| first. */
+/*
+ * Opens libcupti in |folder| (NULL: the linker's folders): the version of |major| first, then any
+ * other.
+ */
 static void *open_in_folder(struct library *l, const char *folder, int major)
 {
 	char path[LIBRARY_PATH_BYTES + 64];
@@ -246,7 +249,10 @@ static void *open_anywhere(struct library *l, const struct mapped_libraries *m, 
 	return handle;
 }
 
-/* Whether the program uses Python's wheels: only beside those CUPTI is searched in a wheel. */
+/*
+ * Whether the program uses Python's wheels. If not, the error message does not suggest a wheel
+ * alone, because CUPTI in a wheel is found only beside the CUDA libraries of wheels.
+ */
 static bool uses_wheels(const struct mapped_libraries *m)
 {
 	return strstr(m->runtime, "/nvidia/") != NULL;

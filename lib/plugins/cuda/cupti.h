@@ -213,7 +213,7 @@ struct library {
  */
 int library_open(struct library *l, int driver, struct cupti *out, char *why);
 
-/* Calls |tell| for each missing function that a capture lacks something without. */
+/* Calls |tell| with a sentence for each missing function without which a capture is incomplete. */
 void cupti_tell_missing(const struct cupti *cupti,
 	void (*tell)(void *context, const char *function, const char *without), void *context);
 

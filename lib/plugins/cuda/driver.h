@@ -64,9 +64,9 @@ struct driver {
 };
 
 /*
- * Finds the driver that is mapped in this process. Loads nothing. 0; -EAGAIN without a message:
- * none is mapped; or -ENOSYS with |why|: it lacks a function. The driver stays mapped, as it would
- * without us.
+ * Finds the driver that is mapped in this process. Loads nothing. 0; -EAGAIN without a message if
+ * none is mapped; or -ENOSYS with |why| if it lacks a function. The driver stays mapped, as it
+ * would without us.
  */
 int driver_find(struct driver *out, char *why);
 
@@ -87,10 +87,10 @@ struct driver_facts {
 };
 
 /*
- * Checks whether this process uses CUDA. No call of CUPTI may come before: most fail, some crash,
- * and a driver that is initialised on behalf of a program that forks later would break its
- * children. 0: it does. -EAGAIN: not yet, or the process is the child of one that does. Otherwise a
- * negative errno with |why|: no device, or no working driver.
+ * Checks whether this process uses CUDA. Call no function of CUPTI before: most fail, some crash,
+ * and a driver that is initialised for a program that forks later would break its children. 0: the
+ * process uses CUDA. -EAGAIN: not yet, or only its parent does. Otherwise a negative errno with
+ * |why|: no device, or no working driver.
  */
 int driver_check(struct driver *driver, struct driver_facts *out, char *why);
 
@@ -104,7 +104,7 @@ struct driver_devices {
 };
 
 /*
- * Emits one PTAP_DEVICE_INFO for each device. A value that the driver does not tell is 0. Returns
+ * Emits one PTAP_DEVICE_INFO for each device. A value that the driver does not report is 0. Returns
  * 0, or the result of emit().
  */
 int driver_emit_devices(const struct driver_devices *d, struct cuda_names *names,

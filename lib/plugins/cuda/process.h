@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end and the children of this process. A process that exits in the middle of a capture gives
- * it a moment for its last records, and the driver is not called after that. A forked child keeps
+ * The end and the children of this process. If a process exits during a capture, exit() waits up to
+ * a second for the last records, and the driver is not called after that. A forked child keeps
  * nothing of its parent's capture.
  */
 #ifndef PLUGINS_CUDA_PROCESS_H
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 /*
- * From now on both are watched; repeated calls do nothing. CUDA must be initialised: handlers of
- * exit() run in the opposite order, so this one runs before the driver's. |in_child| is called in a
- * forked child, on the thread that forked.
+ * From now on the exit and forks of this process are watched; repeated calls do nothing. CUDA must
+ * be initialised: handlers of exit() run in the opposite order, so this one runs before the
+ * driver's. |in_child| is called in a forked child, on the thread that forked.
  */
 void process_watch(void (*in_child)(void));
 
@@ -24,8 +24,8 @@ int process_enter(void);
 void process_leave(void);
 
 /*
- * Whether the process exits: the thread that has entered must finish and leave, since exit() waits
- * for it, for a second at most.
+ * Whether the process exits. Then the thread that has entered must finish and leave, since exit()
+ * waits for it up to a second.
  */
 bool process_is_exiting(void);
 

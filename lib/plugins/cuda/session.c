@@ -40,7 +40,9 @@ static struct result_context make_result_context(const struct cuda_session *s)
 
 /* --- the clock ----------------------------------------------------------------------------- */
 
-/* At least one of these readings is not interrupted. */
+/*
+ * The number of readings, of which the fastest is used: at least one is probably not interrupted.
+ */
 #define N_READINGS 8
 
 static int take_anchor(
@@ -162,7 +164,7 @@ int cuda_session_arm(struct cuda_session *s, char *why)
 	return 0;
 }
 
-/* A kind that fails is a warning; the rest is recorded. */
+/* Turns the failure of a kind into a warning; the other kinds are recorded. */
 static void warn_of_refused_kind(void *context, const char *what, int result)
 {
 	struct cuda_session *s = context;

@@ -76,7 +76,7 @@ int cuda_session_open(
 int cuda_session_arm(struct cuda_session *s, char *why);
 int cuda_session_start(struct cuda_session *s, char *why);
 int cuda_session_poll(struct cuda_session *s, char *why);
-/* As poll, with all complete records. */
+/* Like poll, but hands on all complete records. */
 int cuda_session_flush(struct cuda_session *s, char *why);
 int cuda_session_stop(struct cuda_session *s, int64_t deadline_ns, char *why);
 int cuda_session_drain(struct cuda_session *s, char *why);
