@@ -212,7 +212,7 @@ static int apply_profile_option(
 	return r;
 }
 
-/* Sets the option "--KEY" that has no row. */
+/* Sets an option "--KEY" that is in no table. */
 static int apply_key(struct parser *p, const char *argument, const char *attached, struct diag *d)
 {
 	const char *value = take_value(p, argument, attached, d);

@@ -16,7 +16,7 @@ enum argument_kind {
 	ARGUMENT_TEXT, /* const char *, borrowed from argv */
 	ARGUMENT_INT, /* int64_t */
 	ARGUMENT_MAYBE_INT, /* int64_t; |max| if "=VALUE" is missing */
-	ARGUMENT_CALL, /* |set| */
+	ARGUMENT_CALL, /* calls |set| */
 	ARGUMENT_ANNOUNCED, /* refused with |help| as the reason, and not shown by --help */
 };
 
@@ -25,7 +25,7 @@ struct argument_option {
 	const char *name; /* the user may type '-' instead of '_', and the reverse */
 	char letter; /* 0: none */
 	enum argument_kind kind;
-	/* The offset in the settings of the member, or of what |set| is called with. */
+	/* The offset in the settings of the member, or of the object that |set| is called with. */
 	size_t offset;
 	int64_t min; /* |min| and |max|: for ARGUMENT_INT and ARGUMENT_MAYBE_INT */
 	int64_t max;

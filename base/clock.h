@@ -25,8 +25,8 @@ static inline int64_t monotonic_ns(void)
 }
 
 /*
- * The same by the system call. The vDSO reads the processor's counter, which a program may have
- * forbidden to itself (PR_SET_TSC): the kernel would kill it.
+ * Returns CLOCK_MONOTONIC by the system call. The vDSO would read the processor's counter, for
+ * which the kernel kills a program that has forbidden itself to read it (PR_SET_TSC).
  */
 static inline int64_t monotonic_ns_by_call(void)
 {

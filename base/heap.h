@@ -20,8 +20,8 @@
 typedef bool heap_is_before(const void *a, const void *b);
 
 /*
- * Moves the last item to its place. It is kept outside meanwhile, so that each step copies one item
- * instead of swapping two.
+ * Moves the last item to its place. It is kept outside of the array meanwhile, so that each step
+ * copies one item instead of swapping two.
  */
 static inline __attribute__((always_inline)) void heap_sift_up(
 	void *items, size_t n, size_t size, heap_is_before *is_before)

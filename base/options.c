@@ -383,7 +383,9 @@ static int detach_check(const char *text)
 	return strcmp(text, "none") && strcmp(text, "unsubscribe") && strcmp(text, "finalize");
 }
 
-/* libtpu takes these four names, as JAX documents them; it refuses all others, and other cases. */
+/*
+ * libtpu accepts these four names, as JAX documents them, in capitals only; it refuses all others.
+ */
 static int tpu_mode_check(const char *text)
 {
 	return strcmp(text, "TRACE_ONLY_HOST") && strcmp(text, "TRACE_ONLY_XLA") &&
@@ -539,7 +541,7 @@ static bool letters_are_swapped(const char *a, size_t i, const char *b, size_t j
 
 unsigned int nearest_distance(const char *a, const char *b)
 {
-	/* Rows i-2, i-1 and i of the usual table, reused in turn. */
+	/* Rows i-2, i-1 and i of the table of distances, reused in turn. */
 	unsigned int rows[3][MAX_LETTERS + 1];
 	size_t n_a = strnlen(a, MAX_LETTERS);
 	size_t n_b = strnlen(b, MAX_LETTERS);

@@ -4,8 +4,8 @@
 #define BASE_PREFETCH_H
 
 /*
- * The distance to read ahead in a row: a processor that recognizes a row by itself stops at each
- * page's end.
+ * The distance to read ahead in a sequence: a processor that detects a sequence by itself stops at
+ * the end of each page.
  */
 #define PREFETCH_AHEAD_BYTES 4096
 
@@ -20,8 +20,8 @@ static inline void prefetch_for_write(const void *at)
 {
 #if defined(__x86_64__)
 	/*
-	 * The builtin emits this instruction only if the compiler may use more than the oldest
-	 * processors; those ignore it.
+	 * The builtin emits this instruction only if the program need not run on the oldest
+	 * processors. These ignore it.
 	 */
 	__asm__ volatile("prefetchw %0" ::"m"(*(const char *)at));
 #else

@@ -9,15 +9,15 @@
 #include <stddef.h>
 
 /*
- * Returns the bytes of the printable character that begins at |p| (1 to 4), or 0 if there is none
- * within |n|: a control character (C0, DEL, C1; U+202A to U+202E and U+2066 to U+2069, which
- * reorder the text around them) or a byte that belongs to no character of UTF-8.
+ * Returns the number of bytes (1 to 4) of the printable character that begins at |p|, or 0 if there
+ * is none within |n|. Not printable are control characters (C0, DEL, C1; U+202A to U+202E and
+ * U+2066 to U+2069, which reorder the text around them), and bytes that belong to no character.
  */
 size_t printable_length(const char *p, size_t n);
 
 /*
- * One step over a text of |n| > 0 bytes: returns how many bytes it takes, at least 1, and in *kept
- * how many of them may be printed: all, or 0 when a '?' replaces them.
+ * Takes one step over a text of |n| > 0 bytes, and returns its length in bytes, at least 1. *kept
+ * is how many of these bytes may be printed: all, or 0 when a '?' replaces them.
  */
 size_t printable_next(const char *p, size_t n, size_t *kept);
 

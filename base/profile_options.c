@@ -36,8 +36,8 @@ void profile_options_deinit(struct profile_options *o)
 }
 
 /*
- * The session id becomes a part of file paths and of requests of stock servers: it allows the same
- * letters as theirs.
+ * The session id becomes a part of file paths and of requests of stock servers: it may have only
+ * the letters that these allow.
  */
 static int session_id_set(
 	struct profile_options *o, const struct option *row, const char *text, struct diag *d)
@@ -137,7 +137,7 @@ static int map_store(struct profile_options *o, const struct option *row, const 
 	return 0;
 }
 
-/* Two of proftap's keys are for host daemons instead. */
+/* Whether the key is for proftap's servers. Two of proftap's keys are for host daemons. */
 static bool key_is_of_our_servers(const char *key)
 {
 	return strncmp(key, "ptap_", 5) == 0 && strcmp(key, "ptap_target") != 0 &&

@@ -35,7 +35,8 @@ struct profile_options {
 
 /*
  * The longest duration that a client asks for, 73 years, far from any overflow when it becomes
- * nanoseconds. It stands for "until the end of the program"; then that end is expected.
+ * nanoseconds. It stands for "until the end of the program". Then the end of the program causes no
+ * warning.
  */
 #define PROFILE_TO_THE_END_MS (INT64_MAX / 4000000)
 
@@ -57,16 +58,16 @@ int profile_options_set_map(struct profile_options *o, const char *key, enum opt
 	int64_t number, const char *text, struct diag *d);
 
 /*
- * Whether a flight recorder supports all options that were set. 0, or -EINVAL with |d| naming the
- * first unsupported key, with the supported ones or the nearest one; or the host's level 0, which
- * records nothing. A field with its default value, and the level of devices, which clients always
- * send, are accepted.
+ * Checks that a flight recorder supports all options that were set. 0, or -EINVAL with |d|, which
+ * names the first unsupported key, and the supported keys or the nearest one. The host's level 0,
+ * which records nothing, is not supported. A field with its default value, and the level of
+ * devices, which clients always send, are accepted.
  */
 int profile_options_check_recorder(const struct profile_options *o, struct diag *d);
 
 /*
- * The same for a capture or a session: -EINVAL with |d| naming the first key that only a flight
- * recorder has.
+ * Does the same for a capture or a session: -EINVAL with |d| naming the first key that only a
+ * flight recorder has.
  */
 int profile_options_check_recording(const struct profile_options *o, struct diag *d);
 

@@ -36,7 +36,7 @@ struct program_traits {
 /* Whether |word|, one of the above, selects a program like |t|. */
 bool program_word_means(const char *word, const struct program_traits *t);
 
-/* Whether |word| is the name of |t|, if that lives, or NAME@dead if it has ended. */
+/* Whether |word| is the name of |t| if |t| lives, or its NAME@dead if it has ended. */
 bool program_word_means_name(const char *word, const struct program_traits *t);
 
 /* Returns the length of the name in NAME@dead; 0: it is another word. */

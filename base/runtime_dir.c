@@ -47,7 +47,7 @@ int runtime_dir_check(const char *path, uid_t owner)
 int runtime_dir_make(const char *path)
 {
 	if (mkdir(path, 0700) == 0)
-		/* The umask must not count. */
+		/* This sets the mode whatever the umask is. */
 		chmod(path, geteuid() == 0 ? 0755 : 0700);
 	else if (errno != EEXIST)
 		return -errno;

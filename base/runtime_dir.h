@@ -2,7 +2,7 @@
 /*
  * The directories of a user's private sockets: $XDG_RUNTIME_DIR/proftap, /run/proftap,
  * /run/user/UID/proftap, or /tmp/proftap-UID. Servers make their sockets in the first one that they
- * can use, clients search all of them. Safe in a guest.
+ * can use, and clients search all of them. Safe in a guest.
  */
 #ifndef BASE_RUNTIME_DIR_H
 #define BASE_RUNTIME_DIR_H

@@ -65,7 +65,7 @@ static inline bool scan_name(const char **p, char *out, size_t size)
 	return true;
 }
 
-/* Whether the text goes on with |word|; then *p moves after it. */
+/* Whether the next characters are |word|; if so, *p moves after them. */
 static inline bool scan_text(const char **p, const char *word)
 {
 	size_t n = strlen(word);
@@ -76,7 +76,7 @@ static inline bool scan_text(const char **p, const char *word)
 	return true;
 }
 
-/* Returns the beginning of the line after that of |p|, or NULL when there is none. */
+/* Returns the beginning of the line after the one at |p|, or NULL when there is none. */
 static inline const char *scan_next_line(const char *p)
 {
 	const char *end = strchr(p, '\n');

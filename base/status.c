@@ -52,7 +52,7 @@ static void status_set_state(struct status *s, const char *value)
 
 static void status_set_pss(struct status *s, const char *value)
 {
-	s->is_measured = 1;
+	s->is_measured = true;
 	s->pss_bytes = strtoull(value, NULL, 10);
 }
 

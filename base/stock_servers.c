@@ -248,7 +248,9 @@ static void processes_find_sockets(struct stock_servers *s)
 		closedir(dir);
 }
 
-/* Whether the process is proftapd, which announces itself, and whose Monitor would record. */
+/*
+ * Whether the process is proftapd, which announces itself, and would record if Monitor were called.
+ */
 static bool process_is_proftapd(pid_t pid)
 {
 	char path[48];
@@ -264,9 +266,9 @@ static bool process_is_proftapd(pid_t pid)
 }
 
 /*
- * Whether gRPC's core works in the process, which its threads' names tell. XLA's profiler service
- * may be linked into any program, whatever its libraries are called. It can be asked without harm:
- * a server of gRPC that lacks the service answers so.
+ * Whether gRPC's core works in the process, which the names of its threads show. XLA's profiler
+ * service may be linked into any program, whatever its libraries are called. Asking does no harm: a
+ * gRPC server without the service answers that.
  */
 static bool process_has_grpc(pid_t pid)
 {
@@ -333,9 +335,7 @@ void stock_servers_identify(struct stock_servers *s, pid_t pid)
 			server_describe(&s->v[i]);
 }
 
-/*
- * --- Asking ------------------------------------------------------------------------------------
- */
+/* --- Asking -------------------------------------------------------------------------------- */
 
 /*
  * The call of Monitor is written by hand, because starting gRPC and its threads would cost more
@@ -413,7 +413,7 @@ static int asked_begin(struct stock_question *a)
 
 static void asked_end(struct stock_question *a)
 {
-	a->one->has_answered = 1;
+	a->one->has_answered = true;
 	close(a->fd);
 	a->fd = -1;
 }
@@ -434,10 +434,10 @@ static int asked_read_frame(
 
 	/* Data is a reply: a later version of these servers may answer Monitor. */
 	if (type == DATA && n > 0)
-		a->one->is_one = 1;
+		a->one->is_one = true;
 	if (type == HEADERS && memmem(payload, n, STOCK_SERVERS_MONITOR_TEXT,
 				       sizeof STOCK_SERVERS_MONITOR_TEXT - 1))
-		a->one->is_one = 1;
+		a->one->is_one = true;
 	return a->one->is_one || type == RST_STREAM || type == GOAWAY ||
 	       (type == HEADERS && flags & END_STREAM);
 }
@@ -512,7 +512,7 @@ void stock_servers_ask(struct stock_servers *s, int wait_ms)
 			close(asked[i].fd);
 }
 
-/* --- All ------------------------------------------------------------------------------------- */
+/* --- Finding servers ------------------------------------------------------------------------- */
 
 int stock_servers_find(struct stock_servers *s, pid_t pid, int wait_ms)
 {

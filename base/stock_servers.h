@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the profiler servers of JAX and TensorFlow on this machine. They announce themselves
- * nowhere. They are found among the listening sockets of processes that map one of these libraries
- * or have threads of gRPC, by asking for the profiler service's method Monitor, which does nothing
- * there; a recording is never asked for. These servers listen on all addresses, so other sockets
- * are not asked. A process that is stopped cannot answer. It is presumed to have such a server if
- * it has both the library and the threads.
+ * nowhere. So the listening sockets of processes that map one of these libraries, or have threads
+ * of gRPC, are asked for the profiler service's method Monitor, which does nothing there. A
+ * recording is never requested. These servers listen on all addresses, so other sockets are not
+ * asked. A process that is stopped cannot answer. It is presumed to have such a server if it has
+ * both the library and the threads.
  */
 #ifndef BASE_STOCK_SERVERS_H
 #define BASE_STOCK_SERVERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -32,12 +33,14 @@ struct stock_server {
 	/* "JAX", "TensorFlow", "PyTorch/XLA"; "XLA": the program has none of their libraries */
 	char make[STOCK_SERVERS_MAKE_BYTES];
 	int64_t since_ns; /* Unix time at which the process was started */
-	int is_stopped; /* the process, by a signal or a debugger */
-	/* It is stopped, and has both such a library and gRPC's threads. Then |address| is set. */
-	int is_presumed;
+	bool is_stopped; /* a signal or a debugger stopped the process */
+	/*
+	 * The process is stopped, and has both such a library and gRPC's threads: |address| is set.
+	 */
+	bool is_presumed;
 	/* stock_servers_ask(): */
-	int has_answered;
-	int is_one;
+	bool has_answered;
+	bool is_one;
 	char address[16]; /* where it answered: "127.0.0.1" or "::1" */
 };
 
@@ -69,8 +72,8 @@ int64_t stock_servers_find_thread_id(uint64_t handle);
  */
 int stock_servers_list(struct stock_servers *s, int of_all);
 /*
- * Finds the processes that have them, among those that this user may look at: only |pid|, or all if
- * it is 0.
+ * Finds the processes that have the sockets, among those that this user may look at: only |pid|, or
+ * all if it is 0.
  */
 void stock_servers_identify(struct stock_servers *s, pid_t pid);
 /*
@@ -80,8 +83,8 @@ void stock_servers_identify(struct stock_servers *s, pid_t pid);
 void stock_servers_ask(struct stock_servers *s, int wait_ms);
 
 /*
- * Does all three, and keeps only profiler servers, the presumed ones included. 0 or a negative
- * errno; deinit in every case.
+ * Lists, identifies and asks, and keeps only profiler servers, the presumed ones included. 0 or a
+ * negative errno; deinit in every case.
  */
 int stock_servers_find(struct stock_servers *s, pid_t pid, int wait_ms);
 /*

@@ -86,7 +86,7 @@ static const struct command_words values[] = {
 	{NULL, NULL, 0, NULL, NULL},
 };
 
-/* Captures when the tunnel, if any, is open. */
+/* Captures; the tunnel, if any, is open already. */
 static int capture_there(struct capture_settings *s, struct diag *d)
 {
 	int code = EXIT_DONE;
@@ -132,7 +132,7 @@ static int await_next(struct capture_settings *s, struct diag *d)
 
 /*
  * A URL is only for servers that write the trace themselves. If a server sends its trace instead,
- * that goes to a fresh directory.
+ * the trace goes to a fresh directory.
  */
 static int choose_log_dir(struct capture_settings *s, struct diag *d)
 {

@@ -47,7 +47,7 @@ static int make_output_dir(const char *path, struct diag *d)
 		path, errno_words(error));
 }
 
-/* Returns the trace's directory, malloc'ed. For several files that is |path|. */
+/* Returns the trace's directory, malloc'ed. For a run of several files, this is |path|. */
 static char *copy_trace_dir(const struct view *view, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -112,9 +112,9 @@ static int write_device_files(const struct device_files *f, struct diag *d)
 
 /*
  * Writes system_profile and device_profile_ID, with the format's suffix, into the directory
- * c->output, which is made if it is missing, or beside the trace (or run_convert) at |path|;
- * reports each as conversion_run() does. |selection| is the view's; its device is changed. 0, or a
- * negative errno with |d|; files that were written before stay.
+ * c->output, which is made if it is missing, or beside the trace (or run) at |path|. Reports each
+ * file as conversion_run() does. |selection| is the view's; its device is changed. 0, or a negative
+ * errno with |d|; files that were written before an error stay.
  */
 static int device_files_write(const struct trace_conversion *c, const struct view *view,
 	struct selection *selection, const char *path, struct diag *d)

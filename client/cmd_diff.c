@@ -248,9 +248,7 @@ static void say_judgement(const struct diff *diff, const struct diff_judgement *
 	}
 }
 
-/*
- * Failing verdicts and those about names in the limits are all printed; the others may be too many.
- */
+/* Prints all failing verdicts and all about names in the limits; the others may be too many. */
 static void say_outcome(const struct diff *diff, const struct diff_judgements *judgements,
 	enum diff_outcome outcome)
 {

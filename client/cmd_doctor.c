@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap doctor: checks what this machine or a target permits, and tells what changes it. */
+/* proftap doctor: checks what this machine or a target permits, and prints what would change it. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static int run_checks(const struct doctor_settings *s, const struct system *syst
 	return code;
 }
 
-/* If the target's server does not answer, the exit code is that of a capture. */
+/* If the target's server does not answer, the exit code is the same as a capture's. */
 static int examine_target(const struct command *self, const struct doctor_settings *s,
 	struct system *system, const char *text)
 {

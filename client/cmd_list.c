@@ -17,7 +17,7 @@
 
 struct list_settings {
 	bool is_json;
-	const char *ssh; /* the machine to list_targets; NULL: this one */
+	const char *ssh; /* the machine whose targets are listed; NULL: this one */
 };
 
 static const struct argument_option options[] = {
@@ -50,7 +50,7 @@ static void print_text(const struct targets *targets, const char *host)
 		targets_write(targets, stdout);
 }
 
-/* Writes the place of a program, which a host daemon tells. */
+/* Writes the place of a program as a host daemon has reported it. */
 static void print_place(struct json *j, const struct program_place *p)
 {
 	json_int(j, "pid_inside", p->pid_inside);

@@ -68,7 +68,7 @@ static int pack_request(const struct monitor_command *m, struct exchange *e, uin
 	return r;
 }
 
-/* Explains that the server does not have Monitor, which is true of JAX's. */
+/* Explains that the server, like JAX's, does not have Monitor. */
 static int explain_unknown(const struct exchange *e, struct diag *d)
 {
 	diag_set(d, -EOPNOTSUPP,
@@ -108,9 +108,9 @@ static int measure_sample(
 /* --- its line ------------------------------------------------------------------------------ */
 
 /*
- * Cuts |line|, which has room for "…" at its end, to the columns of the terminal; each character
- * takes one. A line that is renewed in place cannot wrap into the next one; --json and a pipe get
- * the whole line.
+ * Cuts |line|, which has room for "…" at its end, to the columns of the terminal; each
+ * character takes one column. A line that is redrawn in place must not wrap; --json and a
+ * pipe get the whole line.
  */
 static void cut_line(char *line)
 {
@@ -137,7 +137,7 @@ static void print_text(
 {
 	char line[512 + sizeof "…"];
 
-	/* The text of a server of another make is shown unchanged. */
+	/* The text of a server of another make is printed unchanged. */
 	if (!monitor_text_format(s, line, 512)) {
 		size_t n = strlen(text);
 
@@ -170,7 +170,7 @@ static void add_number(struct json *j, const char *key, double value)
 		json_double(j, key, value);
 }
 
-/* Older servers only tell the memory in tenths of a mebibyte. */
+/* Older servers report the memory only in tenths of a mebibyte. */
 static void add_resident(struct json *j, const char *key, int64_t bytes, double mib)
 {
 	if (bytes < 0 && mib >= 0)
@@ -225,7 +225,7 @@ static int show_sample(struct monitor_command *m, const Tensorflow__MonitorRespo
 		print_json(m, answer->data, &sample);
 	else
 		print_text(m, answer->data, &sample);
-	/* The reader of standard output may have gone; streams_finish() says so later. */
+	/* The reader of standard output may have gone; streams_finish() reports that later. */
 	return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proftap ps: shows the spans that are open now in each thread of a target. The target may run_ps,
- * be stopped, hang, or be a dead program whose server keeps its data.
+ * proftap ps: shows the spans that are open now in each thread of a target. The target may run, be
+ * stopped, hang, or be a dead program whose server keeps its data.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,7 +34,8 @@
 #define MAX_BYTES (8u << 20)
 
 struct ps {
-	struct session_command command; /* the first member: options address it */
+	/* The first member, because the options have offsets in it. */
+	struct session_command command;
 	bool shows_all;
 	struct json json;
 };
@@ -394,8 +395,8 @@ static int explain_unknown(const struct exchange *e, struct diag *d)
 }
 
 /*
- * Says that the annotations of JAX or TensorFlow are missing, which only their own profiler server
- * sees. It looks at the process, which must be on this machine.
+ * Prints that the annotations of JAX or TensorFlow are missing, because only their own profiler
+ * server records them. The check needs a process on this machine.
  */
 static void hint_at_stock(const Proftap__V1__OpenSpansReply *reply, const struct address *a)
 {
@@ -453,7 +454,7 @@ static int ask_target(const struct ps *ps, struct address *address,
 	return code;
 }
 
-/* Whether any process is recorded; otherwise its open spans are not known. */
+/* Whether any process is recorded; otherwise no open spans are known. */
 static bool is_recorded(const Proftap__V1__OpenSpansReply *reply)
 {
 	for (size_t i = 0; i < reply->n_processes; i++)

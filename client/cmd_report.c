@@ -23,7 +23,7 @@ struct report_settings {
 	struct view_settings view;
 	int64_t n_top;
 	int64_t width;
-	int64_t n_spans; /* of --spans; 0: write the report instead */
+	int64_t n_spans; /* the number in --spans; 0: write the report instead */
 	int64_t depth;
 	bool is_json;
 	bool is_csv;

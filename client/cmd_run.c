@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * proftap run: starts an unchanged program with a server, or records it from its start. With a
- * server only, this process becomes the program. To be recorded, the program is a child.
+ * server only, this process becomes the program. A program to be recorded becomes a child.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +38,7 @@
  */
 struct own_child {
 	struct client_capture capture; /* the settings of every capture */
-	struct address address; /* the present server's */
+	struct address address; /* the address of the present server */
 	pid_t pid;
 	int64_t duration_ms; /* -1: until the program ends */
 	int64_t end_ms; /* CLOCK_MONOTONIC; INT64_MAX: no end, or the first capture has not begun */
@@ -49,7 +49,8 @@ struct own_child {
 #define FIRST_PAUSE_MS 1
 #define LONGEST_PAUSE_MS 50
 /*
- * If a server says that its program is gone, and it was no exec, the process ends within this time.
+ * If a server reports that its program is gone, and the program has not called exec, the process
+ * ends within this time.
  */
 #define ENDING_MS 20
 
@@ -73,7 +74,7 @@ static bool find_socket(pid_t pid, struct address *out)
 
 /*
  * Whether the process lives on as another program. An ending process has no /proc/PID/exe any more,
- * but one with many threads, or without a processor, needs a moment to end.
+ * but it needs a moment to end if it has many threads or waits for a processor.
  */
 static bool has_become_another(const struct own_child *c)
 {
@@ -170,7 +171,7 @@ struct run_settings {
 	struct own_child child;
 };
 
-/* The time until the started program waits to be recorded. */
+/* The program waits to be recorded for the duration and this time, which its start may take. */
 #define START_MS 500
 
 #define AT(member) offsetof(struct run_settings, member)
@@ -250,8 +251,8 @@ static void explain_nothing(const struct own_child *c, const char *name)
 }
 
 /*
- * Checks beforehand that the recording can be written, so that the program does not wait for one
- * that cannot begin.
+ * Checks beforehand that the recording can be written, so that the program does not wait for a
+ * recording that cannot begin.
  */
 static bool can_write(const char *log_dir, struct diag *d)
 {

@@ -32,8 +32,8 @@
 
 struct session_start {
 	/* Given by the caller. */
-	struct address *address; /* connecting makes it more exact */
-	const struct profile_options *options; /* with session_id */
+	struct address *address; /* link_open() replaces names in it */
+	const struct profile_options *options; /* contains session_id */
 	const char *host_name; /* for the files' names; NULL: the server chooses */
 	int64_t timeout_ms;
 	bool of_recorder; /* starts the flight recorder, which only servers of proftap.v1 have */
@@ -48,7 +48,7 @@ struct session_start {
 
 #define STATUS_TIMEOUT_MS 5000
 
-/* The second is tried on servers that do not have the first. */
+/* The second path is tried on servers that do not have the first. */
 static const char *const stock_paths[] = {
 	METHOD_STOCK "StartContinuousProfiling",
 	METHOD_STOCK "ContinuousProfiling",
@@ -133,8 +133,8 @@ static void read_status(struct session_start *s, const struct exchange *e)
 }
 
 /*
- * Asks for the program's name and pid and the size limit. It is no failure if the server does not
- * tell.
+ * Asks for the program's name and pid and the size limit. A server that does not
+ * report them is no failure.
  */
 static void ask_status(struct session_start *s, const struct link *link)
 {

@@ -159,7 +159,10 @@ static const struct command_words values[] = {
 	{NULL, NULL, 0, NULL, NULL},
 };
 
-/* Keeps the options that select and draw, for the command line of trace_processor. */
+/*
+ * Keeps the options of |view| for the command line of trace_processor, and notes one that
+ * XProf does not have.
+ */
 static int note_option(
 	void *settings, const struct argument_option *o, const char *value, struct diag *d)
 {

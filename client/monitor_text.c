@@ -155,7 +155,7 @@ static void add_steps(struct text_line *l, const struct monitor_sample *s)
 			s->step_ms_max);
 }
 
-/* The values that change fastest come first, because a terminal may cut the end. */
+/* The values that change fastest come first, because the terminal may cut the end of the line. */
 bool monitor_text_format(const struct monitor_sample *s, char *out, size_t n)
 {
 	struct text_line l = {out, n};

@@ -16,16 +16,16 @@ struct monitor_sample {
 	int64_t pid;
 	double seconds; /* the measured time */
 	double cpu_percent; /* 100 is one processor */
-	double family_cpu_percent; /* the program and its descendants; -1 also if there are none */
-	double family_resident_mib; /* rounded; servers that do not tell bytes have it, too */
+	double family_cpu_percent; /* of the program and its descendants; -1 also if it has none */
+	double family_resident_mib; /* rounded; servers that do not report bytes report it, too */
 	int64_t family_resident_bytes;
-	int64_t processors; /* the number that the program may use */
+	int64_t processors; /* the number of processors that the program may use */
 	double resident_mib; /* rounded, like family_resident_mib */
 	int64_t resident_bytes;
 	double faults_per_s;
 	int64_t threads;
 	double switches_per_s;
-	double read_per_s; /* bytes */
+	double read_per_s; /* bytes per second */
 	double written_per_s;
 	int64_t annotations;
 	int64_t annotated_threads;

@@ -34,12 +34,13 @@
 
 /*
  * Fetches the data of a session like a capture's trace. Servers of proftap.v1 take a snapshot or
- * stop without a gap. Others are called with GetSnapshot, and are stopped once that is read.
+ * stop without a gap. Other servers are called with GetSnapshot, and are stopped after its
+ * answer has been read.
  */
 struct session_fetch {
 	/* Has the one target, the log directory and other options. */
 	struct client_capture *capture;
-	const char *session; /* NULL: the one that runs */
+	const char *session; /* NULL: the running one */
 	bool ends; /* the session is stopped */
 	uint64_t last_ms; /* the newest milliseconds of the flight recorder; 0: all data */
 	bool keeps; /* the server of a dead program keeps the data for other clients */
@@ -150,9 +151,7 @@ static int encode_requests(const struct session_fetch *h, struct part *p)
 	q->session_id = session;
 	q->last_ms = h->last_ms;
 	snprintf(p->options.session_id, sizeof p->options.session_id, "%s", session);
-	/*
-	 * An empty request of GetSnapshot makes the server send the data in its answer.
-	 */
+	/* An empty GetSnapshot request makes the server send the data in its answer. */
 	p->profile_request = calloc(1, 1);
 	if (!p->profile_request)
 		return -ENOMEM;
@@ -187,15 +186,15 @@ static int request_data(const struct session_fetch *h, struct part *p)
 }
 
 /*
- * Whether the stop ended a capture instead of a continuous session. Its data went to the client
- * that had started it.
+ * Whether the stop ended a capture instead of a continuous session. The capture's data went to the
+ * client that had started it.
  */
 static bool has_ended_another(const struct session_fetch *h, const struct part *p)
 {
 	return h->ends && p->has_stream && p->code == EXIT_EMPTY && p->received_bytes == 0;
 }
 
-/* Fills |d| with |why|, with |more| unless that is "", and with the advice to end the session. */
+/* Fills |d| with |why|, with |more| unless it is "", and with the advice to end the session. */
 static void append_goes_on(
 	const struct part *p, const struct diag *why, const char *more, struct diag *d)
 {
@@ -206,7 +205,7 @@ static void append_goes_on(
 
 /*
  * Appends the session's state to the reason why a stop failed. |error| is the reason why the
- * session could not be ended; NULL: it has ended.
+ * session could not be ended; NULL: the session has ended.
  */
 static void append_outcome(struct part *p, const char *error)
 {
@@ -276,8 +275,8 @@ static int fetch_data(const struct session_fetch *h, struct part *p, struct diag
 
 /*
  * Fetches the data, and prints the summary and the path of the file. Returns an enum exit_code.
- * Unless it is EXIT_DONE, |d| is set and nothing was published; if capture->is_reported, the file
- * was published and only the stop failed.
+ * With any other code than EXIT_DONE, |d| is set, and nothing was published; but if
+ * capture->is_reported, the file was published and only the stop failed.
  */
 static int session_fetch_run(const struct session_fetch *h, struct diag *d)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The common part of proftap start, snapshot and stop: one target with a session or flight
- * recorder, and the way to it.
+ * recorder, and the connection to it.
  */
 #ifndef CLIENT_SESSION_COMMAND_H
 #define CLIENT_SESSION_COMMAND_H
@@ -73,13 +73,13 @@ int session_command_run(const struct command *self, int argc, char **argv,
 	int (*check)(const struct session_command *c, struct diag *d),
 	int (*act)(struct session_command *c, struct diag *d));
 
-/* The same without parsing and checking, for a command that parses its line itself. */
+/* The same without parsing and checking, for a command that parses its command line itself. */
 int session_command_act(
 	struct session_command *c, int (*act)(struct session_command *c, struct diag *d));
 
 /* For |act|: takes a snapshot into the log directory. */
 int session_command_fetch(struct session_command *c, struct diag *d);
-/* For |act|: the same and stops the session, or only stops it. */
+/* For |act|: takes a snapshot and stops the session, or only stops it. */
 int session_command_end(struct session_command *c, struct diag *d);
 
 #endif

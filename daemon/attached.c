@@ -84,9 +84,9 @@ static void attached_on_exited(uv_poll_t *poll, int status, int events)
 }
 
 /*
- * Watches by a pidfd for the end of the target, until that is known. The robust word reports the
- * end of a large target earlier, but the pidfd does not depend on the target's memory. Before Linux
- * 5.3 there is no pidfd. 0, or libuv's error. The loop's thread only.
+ * Watches the target by a pidfd until its end is known. The robust word reports the end of a large
+ * target earlier, but the pidfd does not depend on the target's memory. Before Linux 5.3 there is
+ * no pidfd. 0, or libuv's error. The loop's thread only.
  */
 static int exit_watch_start(struct exit_watch *w, uv_loop_t *loop, struct target *target)
 {

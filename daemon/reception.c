@@ -143,7 +143,7 @@ static void reception_measure(struct status *status, void *context)
 {
 	const struct reception *r = context;
 
-	status->is_measured = 1;
+	status->is_measured = true;
 	if (pss_read("", r->target->pid, &status->pss_bytes))
 		status->pss_bytes = 0;
 }
@@ -155,7 +155,7 @@ static uid_t reception_find_uid(void *context)
 	return target_find_uid(r->target);
 }
 
-static int reception_is_departing(void *context)
+static bool reception_is_departing(void *context)
 {
 	struct reception *r = context;
 

@@ -96,9 +96,9 @@ void http_defer(struct http_exchange *x, void (*gone)(void *work), void *work);
 /* --- An answer without an end ---------------------------------------------------------------- */
 
 /*
- * Begins a stream (200) of which |max_bytes| may wait for a slow peer. |ended| is called once with
- * |context| when the stream has ended for any reason, and the stream is invalid then. The server
- * hangs up on a peer that takes longer than HTTP_STREAM_MS for the bytes that waited.
+ * Begins a stream (200). At most |max_bytes| of it may wait for a slow peer. |ended| is called once
+ * with |context| when the stream has ended for any reason, and the stream is invalid then. The
+ * server hangs up on a peer that takes longer than HTTP_STREAM_MS for the bytes that waited.
  * Returns NULL if the stream could not begin; then |x| has been answered.
  */
 struct http_stream *http_reply_stream(struct http_exchange *x, const char *type, size_t max_bytes,

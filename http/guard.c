@@ -19,8 +19,8 @@
 #define RANDOM_BYTES ((HTTP_TOKEN_BYTES - 1) / 2)
 
 /*
- * Finds a place for a new token: a free one, or, if |uid| has as many as a user may have, his least
- * recently used one; else the least recently used of all.
+ * Finds a place for a new token: a free one; or, if |uid| has as many as a user may have, the least
+ * recently used one of |uid|; else the least recently used one of all.
  */
 static struct http_token *tokens_choose(struct http_tokens *t, uid_t uid)
 {
@@ -161,8 +161,8 @@ static bool is_origin(const char *origin, const char *scheme, const char *host)
 }
 
 /*
- * Compares with http://HOST, as the browser wrote both; https is accepted for |names| only, since
- * it is not used on loopback.
+ * Compares |origin| with http://HOST, as the browser wrote both. https is accepted for |names|
+ * only, since it is not used on loopback.
  */
 static bool is_same_origin(
 	const struct http_guard *g, const struct http_exchange *x, const char *origin)

@@ -23,7 +23,7 @@
 struct http_exchange;
 
 #define HTTP_MAX_TOKENS 256
-/* The limit of one user, so that he cannot push out all other users' tokens. */
+/* The limit of one user, so that one user cannot push out all other users' tokens. */
 #define HTTP_MAX_TOKENS_OF_USER 64
 #define HTTP_TOKEN_BYTES 33 /* as text, with the '\0' */
 
@@ -48,11 +48,11 @@ struct http_guard {
 	struct http_tokens tokens;
 };
 
-/* Whether the request may pass; if not, it was refused (403, or 421 for the Host). */
+/* Returns true if the request may pass; otherwise it was refused (403, or 421 for the Host). */
 bool http_guard_pass(struct http_guard *g, struct http_exchange *x);
 
 /*
- * Whether a Host, with or without its port, is "localhost" or ends in ".localhost", is in
+ * Returns true if a Host, with or without its port, is "localhost" or ends in ".localhost", is in
  * 127.0.0.0/8, is "[::1]", or one of |names|. Any port passes: a tunnel has another one.
  */
 bool http_guard_is_ours(const char *host, const char *names);

@@ -108,7 +108,7 @@ static void router_refuse(const struct http_router *r, struct http_exchange *x)
 		http_refuse(x, 405, "%.16s is not for that; it has %s", x->method, methods);
 }
 
-/* Whether the comma list |names| has |key|. */
+/* Returns true if the comma list |names| has |key|. */
 static bool list_has_name(const char *names, const char *key)
 {
 	size_t n = strlen(key);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A table of methods and paths that selects the handler of a request. A path in no row is answered
- * 404; a method that no row of the path has, 405 with Allow. OPTIONS is answered with Allow, too.
- * HEAD uses the row of GET.
+ * 404; a method in no row of its path, 405 with Allow. OPTIONS is answered with Allow, too. HEAD
+ * uses the row of GET.
  */
 #ifndef HTTP_ROUTER_H
 #define HTTP_ROUTER_H

@@ -56,7 +56,7 @@ struct http_server_options {
 
 /* The time for a whole request, counted from the connection or the answer before it. */
 #define HTTP_REQUEST_MS 5000
-/* The time for the answer after that, plus its length at the slowest accepted speed. */
+/* The time for the answer after that, and for a file its size at the slowest accepted speed. */
 #define HTTP_ANSWER_MS 60000
 #define HTTP_MIN_BYTES_PER_S 65536
 /* The time for a peer to take the bytes that wait in a stream. */
@@ -105,7 +105,7 @@ void http_server_count(const struct http_server *s, struct http_counts *out);
  * peer closed after the last one.
  */
 unsigned http_server_get_n_sent(const struct http_server *s);
-/* Whether a file is being sent. */
+/* Returns true while a file is being sent. */
 bool http_server_is_sending(const struct http_server *s);
 
 #endif

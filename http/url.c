@@ -21,7 +21,7 @@ static int hex_digit_value(char c)
 	return -1;
 }
 
-/* Decodes one byte of |*text|, and moves it on; -1: the encoding is wrong. */
+/* Decodes one byte of |*text|, and advances |*text|; -1: the encoding is wrong. */
 static int url_decode_byte(const char **text, bool has_plus)
 {
 	const char *at = *text;

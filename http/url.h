@@ -2,8 +2,7 @@
 /*
  * Parses the URL of a request: "/runs/a%20b?tool=x" has the parts "runs" and "a b" and the pair
  * tool, x. A path is refused if a decoded part is "." or "..", or holds a '/', a control character
- * or a byte that is not UTF-8; so a part that is used as a
- * file name cannot lead out of its directory.
+ * or a byte that is not UTF-8. So a part that is used as a file name cannot leave its directory.
  */
 #ifndef HTTP_URL_H
 #define HTTP_URL_H

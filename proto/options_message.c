@@ -63,7 +63,8 @@ static void map_add_value(struct options_message *m, const struct option_value *
 }
 
 /*
- * Whether |host_name| replaces the value of the key: servers look for the name under several keys.
+ * Returns true if |host_name| replaces the value of the key: servers look for the name under
+ * several keys.
  */
 static bool key_is_host(const char *key)
 {

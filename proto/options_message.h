@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes the message ProfileOptions, which clients of all servers send, of base/profile_options.h.
+ * Makes the message ProfileOptions of the options in base/profile_options.h. Clients of all servers
+ * send it.
  */
 #ifndef PROTO_OPTIONS_MESSAGE_H
 #define PROTO_OPTIONS_MESSAGE_H
@@ -18,8 +19,8 @@ struct options_message {
 };
 
 /*
- * host_name| names the file of the result, under every key where some server looks for it; NULL:
- * the server's choice. Both arguments must stay valid. 0 or -ENOMEM; call options_message_deinit()
+ * |host_name| names the file of the result, under every key where some server looks for it; NULL:
+ * the server chooses. Both arguments must stay valid. 0 or -ENOMEM; call options_message_deinit()
  * in any case.
  */
 int options_message_init(

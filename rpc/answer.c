@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The answers of calls: unary replies, refusals, and streams; also the status_names of the status
- * codes.
+ * The answers of calls: unary replies, refusals, and streams; and the names of the status codes.
  *
  * At most one message of a stream is with gRPC; a writer with the next one waits. Only one writer
  * at a time uses a call, so the writer and the server's thread share a single word,

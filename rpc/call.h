@@ -19,15 +19,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rpc/peer_limits.h"
 #include "rpc/server.h"
 
 /*
- * A completion queue returns it with an event, and the server's thread calls |done|. |ok| comes
+ * A completion queue returns a tag with an event, and the server's thread calls |done|. |ok| comes
  * from gRPC.
  */
 struct tag {
 	void (*done)(struct tag *tag, bool ok);
+};
+
+/*
+ * Limits on what a peer may do, connection by connection. gRPC 1.51 accepts every stream that a
+ * peer opens, at 13 KiB each, even if the peer resets it immediately or never acknowledged the
+ * limit on streams. The server hangs up on peers that exceed the limits. For the server's thread.
+ * Zero is the state of a server without connections.
+ */
+struct peer_limits {
+	struct peer_limit *peers; /* indexed by descriptor */
+	size_t n_peers;
 };
 
 /* The part of the server that its calls use. */
@@ -39,7 +49,7 @@ struct call_host {
 	struct rpc_call *armed; /* the call that waits for the next arrival; server's thread */
 	/* calls that arrived and are not yet freed; written by the server's thread */
 	_Atomic size_t n_live;
-	/* calls among these that wait for a message of the client, and owe it nothing */
+	/* the part of |n_live| that waits for the client's next message and owes no answer */
 	_Atomic size_t n_asked;
 	struct peer_limits limits; /* on peers; server's thread */
 	bool closed; /* gRPC hands out no more calls; server's thread */
@@ -55,7 +65,7 @@ enum {
 struct rpc_call {
 	struct call_host *host;
 	grpc_call *grpc;
-	int connection; /* see peer_limits.h */
+	int connection; /* see peer_limits_find_connection() */
 	grpc_call_details details;
 	grpc_metadata_array metadata;
 	const struct rpc_method *method; /* NULL: unknown method */
@@ -126,8 +136,8 @@ struct rpc_call;
 struct rpc_pending;
 
 /*
- * Sends the message of |from| (rpc_pending_next()), which then has none, as rpc_call_write() does,
- * with the same errors; -ENODATA when there is none.
+ * Sends the current message of |from| (rpc_pending_next()) like rpc_call_write(), with the same
+ * errors; -ENODATA: there is none. |from| has no message afterwards.
  */
 int rpc_relay_message(struct rpc_call *to, struct rpc_pending *from, int64_t timeout_ms);
 
@@ -149,5 +159,21 @@ void rpc_relay_reply(struct rpc_call *to, struct rpc_pending *from);
 #define TARGET_KEY "proftap-target"
 /* In an answer: the role of a server that is not the server of one program. */
 #define ROLE_KEY "proftap-role"
+
+/* --- limits on peers ------------------------------------------------------------------------- */
+
+void peer_limits_deinit(struct peer_limits *c);
+
+/* Returns the connection of |call|, for the functions below; -1 when it is not known. */
+int peer_limits_find_connection(grpc_call *call);
+
+/*
+ * A call arrived, ended, or was given up by its peer before it was answered. Each call that arrived
+ * must also end; the connection stays valid until then. These functions hang up on a peer that
+ * exceeds a limit.
+ */
+void peer_limits_note_arrival(struct peer_limits *c, int connection);
+void peer_limits_note_end(struct peer_limits *c, int connection);
+void peer_limits_note_given_up(struct peer_limits *c, int connection, int64_t now_ns);
 
 #endif

@@ -15,20 +15,19 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "rpc/arg.h"
 #include "rpc/client.h"
 #include "rpc/engine.h"
 #include "rpc/socket.h"
 
 /*
  * The window of a stream: bytes on their way to a reader that is still busy with earlier ones.
- * gRPC's own estimate takes such a pause for a long line and lets the window grow beyond 100 MB
+ * gRPC's own estimate mistakes such a pause for a long line and lets the window grow beyond 100 MB
  * while a file of 6 GB is being written.
  */
 #define WINDOW_BYTES (8 << 20)
 /*
- * The same on channels that a server opens to other servers, of which there are many at a time. The
- * smaller window is for servers of this machine, whose line is short.
+ * The window on channels that a server opens to other servers, of which there are many at a time.
+ * The smaller one is for servers of this machine, whose line is short.
  */
 #define REMOTE_WINDOW_BYTES (1 << 20)
 #define LOCAL_WINDOW_BYTES (256 << 10)

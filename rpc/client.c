@@ -171,7 +171,7 @@ int rpc_pending_await_answer(struct rpc_pending *pending, int64_t wait_ms)
 	return pending->stage != STAGE_HEAD;
 }
 
-/* Goes on until the end of the call, or the next message of a stream. */
+/* Handles events until the end of the call, or the next message of a stream. */
 static void pending_advance(struct rpc_pending *pending, gpr_timespec until)
 {
 	if (pending->stage == STAGE_REPLY && pending_await(pending, &pending->reply, until))
@@ -346,9 +346,7 @@ bool rpc_pending_has_ended(const struct rpc_pending *pending)
 	return pending->stage == STAGE_ENDED;
 }
 
-/*
- * Whether pending->initial may be read: gRPC writes it until the batch that contains it has ended.
- */
+/* Returns true if pending->initial may be read: gRPC writes it until its batch has ended. */
 static bool pending_has_head(const struct rpc_pending *pending)
 {
 	return pending->is_stream ? pending->stage > STAGE_HEAD : pending->stage > STAGE_REPLY;

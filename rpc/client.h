@@ -45,8 +45,8 @@ struct rpc_request {
 };
 
 /*
- * A larger reply is refused. It takes no more memory than the largest limit that was asked for on
- * the channel, and some 32 MiB.
+ * A reply above |max_reply_bytes| is refused. It takes no more memory than the largest limit that
+ * was asked for on the channel, and some 32 MiB.
  */
 
 /* A call in flight. */
@@ -60,10 +60,10 @@ int rpc_stream_start(struct rpc_channel *channel, const struct rpc_request *requ
 	struct rpc_pending **out, struct diag *d);
 
 /*
- * Waits up to |wait_ms| (< 0: without limit) for the end. Returns 1 when the call has ended, 0 if
- * it has not; then the result may be read with the getters. Messages of a stream are dropped. One
- * thread at a time. Waiting for one call also makes progress on all others of the process: to wait
- * for many calls, wait for one a short time, and poll the others with 0.
+ * Waits up to |wait_ms| (< 0: without limit) for the end. Returns 1 when the call has ended, and
+ * the getters may read its result; 0 if it has not. Messages of a stream are dropped. One thread at
+ * a time. Waiting for one call also makes progress on all others of the process: to wait for many
+ * calls, wait for one a short time, and poll the others with 0.
  */
 int rpc_pending_wait(struct rpc_pending *pending, int64_t wait_ms);
 
@@ -77,29 +77,29 @@ int rpc_pending_wait(struct rpc_pending *pending, int64_t wait_ms);
 int rpc_pending_next(struct rpc_pending *pending, int64_t wait_ms);
 /*
  * Streams only: waits up to |wait_ms| (< 0: without limit) until the server has begun to answer, or
- * the call has ended, and takes no message. Returns 1 when it has. It lets a caller that can hold
- * only one of many large answers in memory read them in turn.
+ * the call has ended, and takes no message. Returns 1 in both cases, else 0. It lets a caller that
+ * can hold only one of many large answers in memory read them in turn.
  */
 int rpc_pending_await_answer(struct rpc_pending *pending, int64_t wait_ms);
 bool rpc_pending_has_ended(const struct rpc_pending *pending);
 
-/* Whether the server's answer so far says that its role is |role| (struct rpc_server_config). */
+/* Returns true if the answer so far has the role |role| (struct rpc_server_config). */
 bool rpc_pending_is_from(const struct rpc_pending *pending, const char *role);
 
 void rpc_pending_cancel(struct rpc_pending *pending);
 
 /* After the end: */
 /*
- * Tells why the reply was refused, which then counts as INTERNAL: it is compressed, too large, or,
- * unless it is a stream, more than one message. NULL: it was not refused.
+ * Returns the reason why the reply was refused: it is compressed, too large, or, unless it is a
+ * stream, more than one message. A refused reply counts as INTERNAL. NULL: it was not refused.
  */
 const char *rpc_pending_get_fault(const struct rpc_pending *pending);
 /* enum rpc_status, or a number outside of it */
 int rpc_pending_get_status(const struct rpc_pending *pending);
 const char *rpc_pending_get_text(const struct rpc_pending *pending); /* status text, "" if none */
 /*
- * Whether there is a message, a reply or one of a stream. A call can end with OK and without a
- * message.
+ * Returns true if there is a message: the reply, or one of a stream. A call can end with OK and
+ * without a message.
  */
 bool rpc_pending_has_message(const struct rpc_pending *pending);
 /*

@@ -19,7 +19,7 @@ struct grpc_byte_buffer *message_take_chunks(struct chunks *c);
 /* Makes a message with a copy of |n| bytes. */
 struct grpc_byte_buffer *message_copy(const void *data, size_t n);
 
-/* Whether it arrived compressed and nobody has decompressed it. */
+/* Returns true if the message arrived compressed and nobody has decompressed it. */
 bool message_is_compressed(const struct grpc_byte_buffer *message);
 
 /*

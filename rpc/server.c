@@ -34,7 +34,6 @@
 #include "base/diag.h"
 #include "base/futex.h"
 #include "base/grow.h"
-#include "rpc/arg.h"
 #include "rpc/call.h"
 #include "rpc/engine.h"
 #include "rpc/handoff.h"
@@ -57,7 +56,7 @@ struct adopted_socket {
 	int fd;
 	ino_t inode; /* tells whether |fd| was closed and reused since */
 	uint64_t n_acked; /* TCP only: bytes that the peer had acknowledged at the last check */
-	int n_left; /* bytes that it had not acknowledged */
+	int n_left; /* bytes that the peer had not acknowledged then */
 };
 
 static void adopted_forget_closed(struct adopted *a)
@@ -130,9 +129,9 @@ static void adopted_deinit(struct adopted *a)
 /* --- gRPC's server object -------------------------------------------------------------------- */
 
 /*
- * gRPC exceeds it by the bytes of one read, at 13 KiB for each stream of a few bytes. On a busy
- * machine this quota alone bounds the streams that a peer opens before the calls' thread runs and
- * hangs up.
+ * The memory quota. gRPC exceeds it by the bytes of one read, at 13 KiB for each stream of a few
+ * bytes. On a busy machine this quota alone bounds the streams that a peer opens before the calls'
+ * thread runs and hangs up.
  */
 #define QUOTA_BYTES (16u << 20)
 /* Requests are small. gRPC parses all that it reads at once, before the server can object. */

@@ -14,11 +14,11 @@ int socket_prepare(int fd);
 
 /*
  * For a server: a TCP peer that takes nothing of its answer for a minute is given up. A client
- * sends little, and its server may be long in answering.
+ * sends little, and its server may take long to answer.
  */
 void socket_limit_unread(int fd);
 
-/* Tells one socket from another that had the same descriptor; 0 when |fd| is closed. */
+/* Returns a number that differs for two sockets that had the same descriptor; 0: |fd| is closed. */
 ino_t socket_find_inode(int fd);
 
 /* Ends the connection, whoever else holds it, with a reset when the last descriptor is closed. */

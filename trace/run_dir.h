@@ -45,8 +45,8 @@ int run_dir_adopt(struct run_dir *r, int dir_fd, struct diag *d);
 
 /*
  * Replaces the temporary file, which must be empty, by the file |fd|, which has no name and can get
- * one (linkat(2)). Later writes go behind its end. |fd| stays the caller's, who no longer writes to
- * it. 0, or a negative errno: then the temporary file is unchanged.
+ * one (linkat(2)). Later writes go behind its end. |fd| still belongs to the caller, who must not
+ * write to it any more. 0, or a negative errno: then the temporary file is unchanged.
  */
 int run_dir_link(struct run_dir *r, int fd);
 

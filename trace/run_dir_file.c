@@ -37,9 +37,9 @@ int run_dir_fail(struct diag *d, int error, const char *path, const char *what)
 }
 
 /*
- * Makes a new file, and puts random letters in the place of the last ones of |path|. mkostemp()
- * would give rights to the owner only; the umask could be asked for only by changing it, for a
- * moment, for every thread. open() applies it.
+ * Makes a new file, and puts random letters in the place of the last ones of |path|. open() applies
+ * the umask. mkostemp() would give rights to the owner only, and reading the umask means to change
+ * it for a moment for every thread.
  */
 static int make_file(char *path)
 {
@@ -77,7 +77,10 @@ int run_dir_open_file(struct run_dir *r, struct diag *d)
 	return 0;
 }
 
-/* Gives |fd| the name |path|, and the rights of the temporary file, whose name it takes then. */
+/*
+ * Gives |fd| the rights of the temporary file, and the name |path|, and then renames it over the
+ * temporary file.
+ */
 static int replace_file(const struct run_dir *r, int fd, const char *path)
 {
 	char link[40];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds shortest texts. C has no function for them, and trying numbers of digits costs two
- * conversions of long numbers each. But 128 bits hold most numbers exactly: with V = M * 2^-S, the
- * integer M * 10^K has all needed digits before its last S bits, and these bits tell how to round,
- * and whether the rounded number is still nearer to V than to its neighbours.
+ * conversions of long numbers each. But 128 bits hold most numbers exactly. With V = M * 2^-S, the
+ * integer M * 10^K has all needed digits before its last S bits. These bits show how to round, and
+ * whether the rounded number is still nearer to V than to its neighbours.
  */
 #include "trace/shortest.h"
 
@@ -19,7 +19,7 @@
 #define MANTISSA_BITS 53
 
 /*
- * %g writes an exponent for numbers below MIN_EXACT, and from MAX_EXACT on with the fewest digits.
+ * With the fewest digits, %g writes an exponent for numbers below MIN_EXACT, and from MAX_EXACT on.
  */
 #define MIN_EXACT 1e-4
 #define MAX_EXACT 1e15
@@ -72,9 +72,9 @@ static struct exact split_number(double value)
 
 /*
  * Rounds to |n_decimals|, a half to the even digit. False: the result would be read as another
- * number, since it is not nearer than half of the way to the next one. It is never exactly that
- * half, which has more than MAX_DIGITS; and powers of two, whose neighbour below is nearer, are
- * exact with MIN_DIGITS.
+ * number, since its error is not less than half of the distance to the next number. An error of
+ * exactly this half is impossible: it needs more than MAX_DIGITS. Below a power of two the next
+ * number is nearer, but powers of two are exact with MIN_DIGITS.
  */
 static bool round_digits(struct exact *e, int n_decimals)
 {

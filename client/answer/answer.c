@@ -32,7 +32,9 @@
 /* Starting a thread costs far less time than a disk needs for so many bytes. */
 #define MIN_WRITE_BACK_BYTES ((uint64_t)16 << 20)
 
-/* No flag asks to wait for the end: waiting would take the error away from fsync(). */
+/*
+ * The flags do not ask for the end of the writing: that wait would take an error away from fsync().
+ */
 static void *write_back_file(void *argument)
 {
 	int fd = (int)(intptr_t)argument;
@@ -179,7 +181,7 @@ static int fail_at_url(struct answer *a)
 	return EXIT_FAILED;
 }
 
-/* The request named the path on this machine, and the server wrote to that path on its own. */
+/* The server used the path that the request named, but on its own machine. */
 static int fail_elsewhere(struct answer *a)
 {
 	if (!a->names_dir)
@@ -195,7 +197,7 @@ static int fail_elsewhere(struct answer *a)
 	return EXIT_FAILED;
 }
 
-/* It is no failure if the trace is too large to be read here. */
+/* A trace that is too large for the memory of this machine is no failure. */
 static int read_outline(struct answer *a)
 {
 	struct file_window window = {a->trace, a->trace};
@@ -240,7 +242,7 @@ int answer_read_stream(struct answer *a, const struct stream_answer *stream)
 	return r < 0 ? fail_unread(a, r) : read_outline(a);
 }
 
-/* The trace itself decides, not the server's flag. */
+/* Decides by the trace itself, not by the server's flag is_empty_trace. */
 bool answer_is_empty(const struct answer *a)
 {
 	return !a->trace || (a->outline.space && a->outline.n_events == 0);

@@ -92,7 +92,7 @@ static bool call_status(struct rpc_channel *channel, struct clock_round *round)
 	return is_done;
 }
 
-/* Two machines hardly ever started within the time of one round trip. */
+/* CLOCK_MONOTONIC begins at boot, and two machines hardly ever boot within one round trip. */
 static bool is_same_kernel(const struct clock_round *round)
 {
 	return round->monotonic_ns >= (uint64_t)round->sent_monotonic_ns &&
@@ -112,10 +112,7 @@ bool clock_offset_judge(const struct clock_round *round, struct clock_offset *ou
 	if (is_same_kernel(round))
 		return true;
 	out->offset_ns = (int64_t)round->unix_ns - (round->sent_unix_ns + half_ns);
-	/*
-	 * One more for the half of an odd number, and so that it is never 0, which means the same
-	 * clock.
-	 */
+	/* Add 1 for the lost half of an odd number, and to avoid 0, which means the same clock. */
 	out->uncertainty_ns = half_ns + 1;
 	return true;
 }
@@ -213,8 +210,8 @@ void clock_offset_format(const struct clock_offset *offset, char *out, size_t n)
 /*
  * Protobuf would accept a second plane of the same name at the end of the file. Viewers would not:
  * XProf takes the first one, and a viewer that makes a dictionary of them takes the last one. So
- * fields are appended to the plane itself, and the bytes behind it in the file move: a few
- * warnings, or the traces of all subprocesses.
+ * fields are appended to the plane itself, and the bytes behind it in the file are moved. These
+ * bytes are a few warnings, or the traces of all subprocesses.
  */
 
 #define XSPACE_PLANES 1
@@ -225,7 +222,7 @@ void clock_offset_format(const struct clock_offset *offset, char *out, size_t n)
 #define XSTAT_INT64_VALUE 4
 #define XSTAT_STR_VALUE 5
 
-/* The ids must not occur in the plane. Servers count from 1 and use few. */
+/* The ids must not occur in the plane. Servers number their own from 1 and use few. */
 #define FIRST_ID 1000001
 /* The limit of the encoded stats: each has a name, an id twice, and a value. */
 #define STAMP_MAX_BYTES 640
@@ -310,16 +307,17 @@ static bool find_plane(const struct answer *a, const uint8_t **start, struct pb_
 
 /* The offsets of the plane in the file, and its growth. */
 struct plane_place {
-	uint64_t start; /* the tag */
+	uint64_t start; /* the offset of the tag */
 	uint64_t data;
 	uint64_t end;
-	size_t n_length; /* the bytes of the encoded new length */
-	size_t n_shift; /* the data moves by so many bytes, because the encoded length grows */
+	size_t n_length; /* the number of bytes of the encoded new length */
+	/* The number of bytes by which the data moves, because the encoded length grows. */
+	size_t n_shift;
 };
 
 /*
- * The encoded length keeps its number of bytes if that is enough. It may have more than it needs,
- * because servers reserve bytes for it before they know it.
+ * The encoded length keeps its number of bytes if these are enough. A server may have reserved more
+ * bytes than the length needs, because it did not know the length yet.
  */
 static void find_place(const struct answer *a, const uint8_t *start, const struct pb_field *plane,
 	size_t n_stamp, struct plane_place *out)
@@ -379,7 +377,7 @@ int clock_stamp_write(
 	}
 	n_stamp = (size_t)(stamp.end - stamp.bytes);
 	find_place(a, start, &plane, n_stamp, &at);
-	/* Such a long tag comes from no server. */
+	/* No server encodes a length in so many bytes. */
 	if (at.n_length > PB_VARINT_MAX_BYTES)
 		return 0;
 	*file_bytes = a->xspace_bytes + at.n_shift + n_stamp;

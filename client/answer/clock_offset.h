@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The difference between a target's clock and ours. It is measured by a few short calls (proftap.v1
- * Status). For servers without that method it comes from the process on this machine, or from the
- * times in the answer. It is written into the trace.
+ * Status). A server without that method has the same clock if it runs on this machine; for others
+ * the offset is estimated from the times in the answer. It is written into the trace.
  */
 #ifndef CLIENT_CLOCK_OFFSET_H
 #define CLIENT_CLOCK_OFFSET_H
@@ -26,7 +26,8 @@ struct clock_offset {
 	int64_t offset_ns; /* the target's Unix time minus ours */
 	/* Half of the shortest round trip or of the bracket; 0: the same clock. */
 	int64_t uncertainty_ns;
-	bool is_bracket; /* found after the recording, whose start was given in our time */
+	/* Found only after the recording, so the request gave the start by our clock. */
+	bool is_bracket;
 };
 
 /*
@@ -40,12 +41,12 @@ void clock_offset_measure(struct rpc_channel *channel, struct clock_offset *out)
 bool clock_offset_find_name(struct rpc_channel *channel, struct clock_offset *out);
 
 /*
- * Whether one of JAX's or TensorFlow's servers listens on |address| on this machine: then |out| is
- * set to its name and pid, and to the same clock.
+ * If one of JAX's or TensorFlow's servers listens on |address| on this machine, sets |out| to its
+ * name and pid and to the same clock, and returns true.
  */
 bool clock_offset_find_stock_here(const struct address *address, struct clock_offset *out);
 
-/* The times of a Profile of a server that only tells when it recorded. */
+/* The times of a Profile call to a server that reports only the start and end of its recording. */
 struct clock_bracket {
 	int64_t sent_unix_ns; /* our clock when the request was sent */
 	int64_t answered_unix_ns; /* our clock when the answer was complete */
@@ -53,8 +54,8 @@ struct clock_bracket {
 	int64_t stop_ns;
 };
 /*
- * Sets |out| to the middle of the possible offsets. False: there is none, as when a clock was set
- * meanwhile.
+ * Sets |out| to the middle of the possible offsets. False: no offset is possible, for example
+ * because a clock was set meanwhile.
  */
 bool clock_offset_bracket(const struct clock_bracket *bracket, struct clock_offset *out);
 
@@ -88,11 +89,12 @@ struct answer;
 struct diag;
 
 /*
- * Adds stats to the plane "Task Environment" of the temporary file: for an offset with a name
- * proftap_target_name, a text, and proftap_target_pid; for a known offset proftap_clock_offset_ns,
- * the target's Unix time minus ours, and proftap_clock_uncertainty_ns, both int64. A trace without
- * that plane is not changed. *file_bytes becomes the size of the file; the answer's mapping must
- * not be read afterwards. 0, or a negative errno with |d|.
+ * Adds stats to the plane "Task Environment" of the temporary file. If the offset has a name, the
+ * stats are proftap_target_name, a text, and proftap_target_pid. If the offset is known, they are
+ * also proftap_clock_offset_ns, the target's Unix time minus ours, and
+ * proftap_clock_uncertainty_ns, both int64. A trace without that plane is not changed.
+ * *file_bytes becomes the size of the file; the answer's mapping must not be read afterwards. 0,
+ * or a negative errno with |d|.
  */
 int clock_stamp_write(struct answer *answer, const struct clock_offset *offset,
 	uint64_t *file_bytes, struct diag *d);

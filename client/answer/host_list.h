@@ -8,15 +8,15 @@ struct diag;
 struct targets;
 
 /*
- * Asks the daemon at |address|, which connecting makes more exact, and fills the empty |targets|,
- * whose sockets are "". |wanted| is the user's word for the program that the caller is going to
- * record, for the daemon's audit; NULL: the caller only lists. Returns an enum exit_code, with |d|
+ * Asks the daemon at |address|, in which link_open() may replace a name, and fills the empty
+ * |targets|; their sockets are "". |wanted| is the user's word for the program to be recorded,
+ * for the daemon's audit; NULL: the caller only lists. Returns an enum exit_code, with |d|
  * unless it is EXIT_DONE.
  */
 int host_list_load_from(
 	struct address *address, const char *wanted, struct targets *targets, struct diag *d);
 
-/* The same for a |text| that is a HOST, HOST:PORT, PORT or unix:PATH. */
+/* The same for a text of the form HOST, HOST:PORT, PORT or unix:PATH. */
 int host_list_load(const char *text, struct targets *targets, struct diag *d);
 
 #endif

@@ -21,7 +21,7 @@
 typedef Tensorflow__ProfileOptions proto_options;
 
 #define MAX_EVENTS 1000000
-/* Often enough for a person who watches the progress. */
+/* The interval is short enough for a person who watches the progress. */
 #define PROGRESS_INTERVAL_MS 200
 
 /* Stock clients send this list; stock servers ignore it. */

@@ -16,12 +16,13 @@ struct profile_options;
 #define RECORDER_ID "recorder"
 
 struct profile_call {
-	/* With session_id and the final start_timestamp_ns. */
+	/* Contains session_id and the final start_timestamp_ns. */
 	const struct profile_options *options;
 	const char *host_name; /* for the file's name; NULL: the server chooses */
 	const char *address; /* the target's address, such as "127.0.0.1:9999" */
 	const char *log_dir; /* an absolute path or URL for servers that write the trace; or NULL */
-	bool server_writes; /* the server is to write the trace; else it is to send it */
+	/* The server is to write the trace; false: the server sends the trace. */
+	bool server_writes;
 };
 
 /*

@@ -33,8 +33,8 @@ enum reply_state {
 };
 
 /*
- * Adds bytes to the varint. Returns how many it took; *is_done is set when the varint is complete.
- * Negative: it is longer than a varint can be.
+ * Adds bytes to the varint. Returns the number of bytes taken; *is_done is set when the varint is
+ * complete. Negative: the varint is too long.
  */
 static int take_varint(struct reply *r, const uint8_t *data, size_t n, bool *is_done)
 {
@@ -96,7 +96,7 @@ static int end_number(struct reply *r)
 	return 0;
 }
 
-/* Compares the whole name, in which a NUL is a byte like others. */
+/* Compares the whole name; a NUL in it does not end the name. */
 static bool is_xplane(const struct reply *r)
 {
 	static const char name[] = "xplane.pb";

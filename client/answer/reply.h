@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads a ProfileResponse piece by piece and passes the XSpace in it on without keeping it, because
+ * Reads a ProfileResponse piece by piece and passes its XSpace on without keeping it, because
  * replies may have 2 GB. The XSpace is the field xspace (8) or the tool_data (6) called
- * "xplane.pb", which servers send that answer as stock clients expect. Only the kind that comes
- * first is read; an xspace in several parts is one (protobuf merges by concatenation).
+ * "xplane.pb", which servers send to stock clients. Only the kind of field that comes first is
+ * read. Several fields xspace are parts of one XSpace (protobuf merges by concatenation).
  */
 #ifndef CLIENT_REPLY_H
 #define CLIENT_REPLY_H
@@ -24,8 +24,9 @@ struct reply {
 	bool is_empty_trace;
 	bool has_xspace; /* |write| got a whole XSpace, which may have 0 bytes */
 	uint64_t xspace_bytes;
-	uint32_t n_tools; /* the number of tool_data: files of which at most one is the XSpace */
-	char first_tool[64]; /* the name of the first, with "…" if it was cut; not trusted */
+	uint32_t n_tools; /* the number of tool_data, files of which at most one is the XSpace */
+	/* The name of the first tool_data, with "…" if it was cut; not trusted. */
+	char first_tool[64];
 
 	/* The reader's state. */
 	int state; /* enum reply_state in reply.c */
@@ -47,8 +48,8 @@ struct reply {
 	}
 
 /*
- * Returns 0, -EBADMSG, or the error of |write|. For rpc_pending_read(), with a struct reply as the
- * context.
+ * Returns 0, -EBADMSG, or the error of |write|. The signature is that of rpc_pending_read();
+ * |reply| is a struct reply.
  */
 int reply_feed(const uint8_t *data, size_t n, void *reply);
 /* Returns 0, or -EBADMSG when the message ended in the middle of a field. */

@@ -39,7 +39,7 @@ static int fail_stream(struct stream_answer *s, const char *fault)
 	return -EBADMSG;
 }
 
-/* Calls |take| for each field of a message of numbers. */
+/* Calls |take| for each field of |part|, a message that has only numbers. */
 static int read_numbers(struct stream_answer *s, const struct pb_field *part,
 	void (*take)(struct stream_answer *s, const struct pb_field *field))
 {

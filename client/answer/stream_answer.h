@@ -21,7 +21,7 @@ struct stream_progress {
 	uint32_t phase; /* Proftap__V1__Phase */
 	uint64_t elapsed_ns; /* of the recording */
 	uint64_t recorded_bytes; /* raw bytes so far */
-	uint64_t spooled_bytes; /* the part of them that is on disk */
+	uint64_t spooled_bytes; /* the part of |recorded_bytes| that is on disk */
 	uint64_t xspace_bytes; /* the size of the trace to come; 0: not known yet */
 };
 
@@ -45,8 +45,8 @@ struct stream_answer {
 
 	/* Results. */
 	bool has_progress; /* the call was accepted */
-	struct stream_progress progress; /* the last one */
-	uint64_t xspace_bytes; /* passed on so far */
+	struct stream_progress progress; /* the last one that came */
+	uint64_t xspace_bytes; /* given to |write| so far */
 	bool has_trailer;
 	struct stream_trailer trailer;
 	const char *fault; /* after -EBADMSG: the reason, such as "a chunk is empty" */

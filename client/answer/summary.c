@@ -223,8 +223,8 @@ void recorder_facts_read(struct recorder_facts *f, const struct space *space)
 }
 
 /*
- * For a snapshot in which each thread has the whole requested time. Ended threads may have
- * overwritten data of it.
+ * Describes a snapshot that has the whole requested time of each thread in it. Data of ended
+ * threads may have been overwritten.
  */
 static void write_whole(const struct recorder_facts *f, int64_t last_ms, FILE *out)
 {

@@ -19,7 +19,7 @@ struct recorder_facts {
 	/* The trace is a flight recorder's snapshot; else the other members are unused. */
 	bool is_snapshot;
 	uint64_t n_overwritten; /* annotations of all threads that are older than the snapshot */
-	/* The shortest window of a thread that overwrote requested data; 0: none did. */
+	/* The shortest window of a thread that overwrote requested data; 0: no thread did. */
 	int64_t shortest_ns;
 };
 
@@ -34,7 +34,7 @@ struct summary {
 	int64_t last_ms; /* the requested part of a flight recorder's data; 0: all */
 	int64_t transfer_ms;
 	bool is_interrupted;
-	const struct names *warnings; /* the client's warnings; the space has the server's */
+	const struct names *warnings; /* the client's warnings; |space| has the server's */
 	const struct names *said; /* warnings that are printed elsewhere, and not here; or NULL */
 
 	/* Read from the trace. */
@@ -44,17 +44,19 @@ struct summary {
 	int64_t pid; /* 0: not known */
 	int64_t duration_ms; /* the recorded duration */
 	int64_t start_unix_ns; /* the start of the recording by the target's clock; 0: not known */
-	bool knows_late; /* the server has told |late_ns| */
+	bool knows_late; /* |late_ns| is known: the server has reported it */
 	int64_t late_ns; /* the time from the agreed start until the threads could record */
 	struct recorder_facts recorder;
 };
 
-/* Sets the members "from the trace". The outline's space is borrowed, and may be NULL. */
+/*
+ * Sets the members that are read from the trace. The outline's space is borrowed, and may be NULL.
+ */
 void summary_read_outline(struct summary *s, const struct outline *outline);
 
 void summary_write_text(const struct summary *s, FILE *out);
 
-/* Writes the line of one of many targets, with |clock| at its end, and its warnings. */
+/* Writes the line of one target among many, which ends with |clock|, and the target's warnings. */
 void summary_write_line(const struct summary *s, const char *clock, FILE *out);
 /* Writes the members of the JSON object; the caller may add others. */
 void summary_write_json_members(const struct summary *s, struct json *j);

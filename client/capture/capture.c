@@ -68,7 +68,7 @@ static const char *get_report(const struct part *p)
 	return p->report ? p->report : "";
 }
 
-/* Without a file here, because servers wrote the traces themselves, no viewer is suggested. */
+/* Whether any trace was written here. If the servers wrote all traces, no viewer is suggested. */
 static bool have_files(const struct parts *parts)
 {
 	for (size_t i = 0; i < parts->n; i++)
@@ -118,7 +118,7 @@ static void write_json_targets(const struct parts *parts, struct json *j)
 	json_end_list(j);
 }
 
-/* Failures are on standard error as well, as for one target. */
+/* Prints the failures on standard error as well, as for one target. */
 static void write_failures(const struct parts *parts)
 {
 	for (size_t i = 0; i < parts->n; i++)
@@ -157,7 +157,7 @@ static void say_where(const struct parts *parts)
 
 /*
  * Writes the report of many targets: text to standard error and the paths to standard output, or
- * one JSON object there.
+ * one JSON object to standard output.
  */
 static void capture_report_write(const struct parts *parts)
 {

@@ -27,24 +27,24 @@ struct client_capture {
 	const char *url; /* with |server_writes|: the servers write to it; NULL: to |log_dir| */
 	const char *run; /* NULL: a new one, named after the time */
 	const char *const
-		*host_names; /* for the files' names, one a target; NULL: from the traces */
+		*host_names; /* for the files' names, one per target; NULL: from the traces */
 	/*
 	 * < 0: the limit is the duration, the delay and 60 s; the 60 s begin anew whenever bytes
 	 * arrive.
 	 */
 	int64_t timeout_ms;
 	int64_t split_bytes; /* the size limit of a file, above which it is split; 0: none */
-	/* The server is to write the trace; if it sends it instead, it is written here. */
+	/* The server is to write the trace. If it sends the trace instead, the client writes it. */
 	bool server_writes;
 	bool is_json;
 	/*
-	 * The program that runs here owns standard output: the path goes to standard error, without
-	 * progress.
+	 * A program that was started here owns standard output: the path goes to standard error,
+	 * and no progress is drawn.
 	 */
 	bool has_program;
 	/*
-	 * If not NULL, decides whether the trace is published; if not, the capture is EXIT_EMPTY.
-	 * The space of |outline| is NULL if the trace was too large to be read.
+	 * If not NULL, decides whether the trace is published; an unpublished trace makes the
+	 * capture EXIT_EMPTY. The space of |outline| is NULL if the trace was too large to be read.
 	 */
 	bool (*is_wanted)(const struct outline *outline, void *context);
 	void *context;
@@ -52,7 +52,7 @@ struct client_capture {
 	struct names *files; /* gets the paths of the published traces; may be NULL */
 	struct names warnings; /* for the summary */
 	bool is_waited_for; /* --wait was given, so messages about busy targets do not advise it */
-	/* There will be another try; unless all of many targets are ready, none is recorded. */
+	/* Another try will follow. Among many targets, none is recorded unless all are ready. */
 	bool can_retry;
 	bool is_reported; /* out: everything was printed, failures too */
 	/*
@@ -69,8 +69,8 @@ struct client_capture {
 /*
  * Captures once, and prints the summary and the paths of the files. Many targets start at one
  * instant, which is agreed on when all are connected. Returns an enum exit_code; EXIT_PARTIAL: some
- * of many failed. With another code than that and EXIT_DONE, |d| has the reason and nothing was
- * published. An answer that cannot be read is kept in a file that |d| names.
+ * of many failed. With any code other than EXIT_PARTIAL and EXIT_DONE, |d| has the reason and
+ * nothing was published. An answer that cannot be read is kept in a file that |d| names.
  */
 int client_capture_run(struct client_capture *capture, struct diag *d);
 

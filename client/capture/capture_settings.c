@@ -91,7 +91,7 @@ static int collect_words(
 	int r = 0;
 
 	*n_used = 0;
-	/* The address is not known until that program has started. */
+	/* The address of the next program is not known until it has started. */
 	if (s->next)
 		return target_words_add(&s->words, s->next, d);
 	if (s->targets_file)

@@ -29,7 +29,7 @@ struct capture_settings {
 	int64_t perfetto_port;
 	struct log_dir log_dir;
 	struct target_words words;
-	struct target_words names; /* the names in |host_name|, one a target */
+	struct target_words names; /* the names in |host_name|, one per target */
 	struct address *targets;
 };
 

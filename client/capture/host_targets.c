@@ -29,7 +29,7 @@ void host_targets_set(struct address *address, const char *word)
 	address_format(address);
 }
 
-/* Whether |word| means the program, by the daemon's own rules. */
+/* Whether |word| selects the program by the daemon's own rules. */
 static bool is_selected(const struct found_target *t, const char *word)
 {
 	const struct program_traits traits = {
@@ -85,7 +85,7 @@ static int fail_unknown_program(const struct address *daemon, const char *word, 
 		daemon->text, word, daemon->text);
 }
 
-/* Adds the programs of one daemon that |word| means. */
+/* Adds the programs of one daemon that |word| selects. */
 static int add_selected(struct host_expansion *e, const struct address *daemon,
 	const struct targets *targets, const char *word, struct diag *d)
 {

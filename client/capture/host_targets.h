@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The programs of a host daemon that --target selects. Each program becomes an address of its own:
+ * The programs of a host daemon that --target selects. Each program gets its own address, which is
  * the daemon's with the program's pid.
  */
 #ifndef CLIENT_HOST_TARGETS_H
@@ -12,9 +12,9 @@ struct address;
 struct diag;
 
 /*
- * Replaces the *n daemons in *targets (malloc'ed) by their programs that |words| selects, a list of
- * words of base/program_word.h. Returns an enum exit_code, with |d| unless it is EXIT_DONE; a word
- * that selects no program is a failure.
+ * Replaces each of the *n daemons in *targets (malloc'ed) by those of its programs that |words|
+ * selects; |words| is a list as in base/program_word.h. Returns an enum exit_code, with |d| unless
+ * it is EXIT_DONE; a word that selects no program is a failure.
  */
 int host_targets_expand(const char *words, struct address **targets, size_t *n, struct diag *d);
 

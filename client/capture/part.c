@@ -42,7 +42,7 @@ struct emptiness {
 	bool is_brief; /* the server's other warnings are not printed */
 };
 
-/* The beginning of the warning in which a proftap server tells the reason. */
+/* The beginning of the warning in which a proftap server gives the reason. */
 static const char nothing[] = "nothing was recorded: ";
 #define N_NOTHING (sizeof nothing - 1)
 
@@ -236,8 +236,8 @@ static int encode_requests(struct part *p)
 static const struct recording_methods stay_calls = {.unary = {PROFILE_PATH}};
 
 /*
- * Whether the request is about a session, whose data leaves the server with the answer and is
- * nowhere else.
+ * Whether the request is about a session. A session's data leaves the server with the answer and
+ * exists nowhere else.
  */
 static bool is_of_session(const struct part *p)
 {
@@ -245,8 +245,7 @@ static bool is_of_session(const struct part *p)
 }
 
 /*
- * Moves the part of the trace that is written into a fresh log directory, because the present one
- * is full.
+ * Moves the written part of the trace into a fresh log directory, because the present one is full.
  */
 static int move_trace(struct part *p)
 {
@@ -276,7 +275,7 @@ static int write_at_once(const uint8_t *data, size_t n, void *part)
 	struct part *p = part;
 	int r = run_dir_write(&p->run_dir, data, n, &p->d);
 
-	/* EFBIG is a limit on the size of files, which is the same in every directory. */
+	/* EFBIG means a limit on the size of files, which is the same in every directory. */
 	if (r && r != -EFBIG && is_of_session(p) && move_trace(p) == 0)
 		r = run_dir_write(&p->run_dir, data, n, &p->d);
 	if (!r)
@@ -291,9 +290,9 @@ static int write_trace(const uint8_t *data, size_t n, void *part)
 	int r;
 
 	/*
-	 * Only a capture of one target has a writing thread: of many targets, one is written while
-	 * others are received. A session's data is written without one, because a failed write is
-	 * repeated in another directory.
+	 * Only a capture of one target has a writing thread. With many targets, one file is written
+	 * while others are received. A session's data is written without a thread, because a failed
+	 * write is repeated in another directory.
 	 */
 	if (!p->writer && p->capture->n_targets == 1 && !is_of_session(p))
 		p->writer = write_behind_new(p->run_dir.fd);
@@ -419,8 +418,8 @@ static bool has_process_name(const struct part *p)
 }
 
 /*
- * Asks the server for its program's name, unless the trace has it or the measurement of the clock
- * has told it.
+ * Asks the server for its program's name, unless the trace or the measurement of the
+ * clock has provided it.
  */
 static void find_name(struct part *p)
 {

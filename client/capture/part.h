@@ -28,8 +28,8 @@ struct part {
 	const struct client_capture *capture;
 	const char *host_name; /* for the file's name; NULL: from the trace */
 	struct names *taken; /* names of the capture's files so far, shared by its parts */
-	struct address address; /* exact, once connected */
-	/* The capture's, with session id and start; the map is borrowed. */
+	struct address address; /* link_open() replaces names in it */
+	/* The capture's options with session id and start; their map is borrowed. */
 	struct profile_options options;
 	struct run_dir run_dir;
 	struct write_behind *writer; /* writes the file; NULL: not yet, or there are many targets */
@@ -44,11 +44,11 @@ struct part {
 	/* The bytes that this thread, not |writer|, has written to the temporary file. */
 	uint64_t written_bytes;
 	uint64_t file_bytes;
-	char *file; /* the published path, or the first one */
+	char *file; /* the published path, or the first of several */
 	struct names more_files; /* the paths of all files, if the trace was split */
 	struct names converted; /* the paths of the converted files */
 	struct names conversion_warnings;
-	/* interrupt_get_count() at the recording's end; a later one ends conversions. */
+	/* interrupt_get_count() at the recording's end; a later interrupt ends conversions. */
 	int n_interrupts;
 	struct diag remark; /* a warning about the file; "": none */
 	struct diag name_remark; /* a warning about the file's name */
@@ -57,7 +57,7 @@ struct part {
 	char *report; /* the report at the end, if there are many targets */
 	int code; /* enum exit_code */
 	bool is_over;
-	bool has_stream; /* it is over, and a server of proftap.v1 answered */
+	bool has_stream; /* the part is over, and a server of proftap.v1 answered */
 	struct diag d;
 };
 
@@ -76,16 +76,16 @@ int part_start(struct part *p, int64_t start_unix_ns);
 /* Sends |capture_request| or |profile_request| by the calls in part->request. */
 int part_send(struct part *p);
 /*
- * Waits up to |wait_ms|. True: it is over, and the file is published or p->code has the failure.
- * Prints nothing.
+ * Waits up to |wait_ms|. True: the recording is over, and the file is published or p->code has the
+ * failure. Prints nothing.
  */
 bool part_receive(struct part *p, int64_t wait_ms);
 /*
- * Call it when it is over: writes the other formats, prints or keeps the report, and closes the
- * connection.
+ * Call it when the recording is over. Writes the other formats, prints or keeps the report, and
+ * closes the connection.
  */
 void part_conclude(struct part *p);
-/* Calls part_receive(), and part_conclude() when it is over. */
+/* Calls part_receive(), and part_conclude() when the recording is over. */
 bool part_poll(struct part *p, int64_t wait_ms);
 
 #endif

@@ -53,8 +53,8 @@ int file_name_check_free(const struct file_name *f, const struct run_dir *run_di
 }
 
 /*
- * A trace of proftap's names the program. For others the name is the one that
- * clock_offset_find_name() asked for, or comes from the address.
+ * A trace of proftap's names the program. For another trace, f->name is used if it is
+ * known, else the address.
  */
 static void format_program(const struct file_name *f, const struct answer *answer,
 	const char *hostname, char *out, size_t n)

@@ -23,10 +23,10 @@ struct run_dir;
 #define PART_FILES_EASY_BYTES 700000000
 
 /*
- * Renames the temporary file to |name|, or to the next free one of NAME_2 and so on, which
- * p->name_remark tells. A file that is larger than the capture's limit is split into NAME-p1,
- * NAME-p2 and so on, all or none of them; if that fails, the whole file is published, and p->remark
- * has the reason. 0, or a negative errno with p->d.
+ * Renames the temporary file to |name|. If that is taken, chooses the next free name of NAME_2 and
+ * so on, and p->name_remark says so. A file that is larger than the capture's limit is split into
+ * NAME-p1, NAME-p2 and so on, all or none of them. If splitting fails, the whole file is published,
+ * and p->remark has the reason. 0, or a negative errno with p->d.
  */
 int part_files_publish(struct part *p, const char *name);
 
@@ -66,8 +66,9 @@ int file_name_check_free(const struct file_name *f, const struct run_dir *run_di
 void part_name_format(const struct part *p, char out[static PART_NAME_BYTES]);
 
 /*
- * Adds to |name| the first suffix from |suffix| on (1: no suffix) that no other part's file has.
- * Returns the suffix. Two hosts may have the same hostname; then the second file gets a suffix.
+ * Writes |name| with the first suffix, from |suffix| on (1: no suffix), that no other
+ * part's file has, and returns the suffix. Two hosts may have the same hostname; then the
+ * second file gets a suffix.
  */
 int part_name_add_suffix(
 	const struct part *p, const char *name, int suffix, char out[static PART_NAME_BYTES]);

@@ -15,7 +15,7 @@ struct part;
 void part_report_make(struct part *p);
 
 /*
- * Write the paths of the part's files: to |out|, one a line, the traces first and then the
+ * Write the paths of the part's files: to |out|, one per line, the traces first and then the
  * converted files; or as strings of the open list of |j|.
  */
 void part_report_write_files(const struct part *p, FILE *out);

@@ -20,13 +20,13 @@
 #include "client/process/interrupt.h"
 #include "client/process/progress.h"
 
-/* Threads for connecting, which waits for name servers and for hosts that are down. */
+/* The most threads for connecting, which waits for name servers and for hosts that are down. */
 #define MAX_THREADS 64
 /* The time until the agreed start, for the requests to arrive and for servers to get ready. */
 #define LEAD_MS 250
 #define LEAD_PER_TARGET_MS 20
 #define TURN_MS 100
-/* With many targets, one is waited for so long, and the others are polled. */
+/* With many targets, each turn waits so long for one of them and polls the others. */
 #define TURN_OF_MANY_MS 10
 /* A socket, its copy and a file for each target, and some for the rest of the process. */
 #define FDS_PER_TARGET 3
@@ -59,7 +59,8 @@ int parts_init(struct parts *parts, struct client_capture *capture)
 void parts_deinit(struct parts *parts)
 {
 	/*
-	 * The first part made the run's directory and removes it if it is empty, so it comes last.
+	 * The first part made the run's directory and removes it if it is empty,
+	 * so it is freed last.
 	 */
 	for (size_t i = parts->n; i > 0; i--)
 		part_deinit(&parts->v[i - 1]);
@@ -83,7 +84,7 @@ int parts_open(struct parts *parts)
 
 /* --- connecting ---------------------------------------------------------------------------- */
 
-/* The parts that are still to be connected, for several threads. */
+/* The parts that are still to be connected; several threads take parts from it. */
 struct part_queue {
 	struct parts *parts;
 	_Atomic size_t next;
@@ -209,8 +210,8 @@ static bool has_file(const struct parts *parts)
 }
 
 /*
- * A busy target may only say so at the agreed start, when others record already: then all are given
- * up.
+ * A busy target may refuse only at the agreed start, when others record already. Then all
+ * recordings are given up.
  */
 static bool needs_another_try(const struct parts *parts)
 {

@@ -26,15 +26,15 @@ int parts_open(struct parts *parts);
 
 void parts_connect(struct parts *parts);
 /*
- * Finds a part whose target is also another part's, under another name, and makes it fail. NULL:
- * none.
+ * Finds a part with the target of another part, under a different name, and makes
+ * it fail. NULL: none.
  */
 struct part *parts_find_twin(struct parts *parts);
 /* Agrees on the instant of the start, if there are many, and starts the connected parts. */
 void parts_start(struct parts *parts);
 /*
- * Waits until all parts are over. Returns false if it stopped earlier because the capture is to be
- * tried again: one of many was refused, and none has a file yet.
+ * Waits until all parts are over. Returns false if the wait ended earlier because the capture is to
+ * be tried again: one target of many refused, and no part has a file yet.
  */
 bool parts_wait(struct parts *parts);
 

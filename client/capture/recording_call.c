@@ -51,7 +51,7 @@ static int encode_stop(
 
 /*
  * Asks the server to end the session early. A failure is only logged, and waiting goes on. The
- * answer to a Stop is not read: it has no data, because that goes to the Capture.
+ * answer to a Stop is not read: it has no data, because the answer to the Capture has the data.
  */
 static void send_stop(struct recording_call *r, const char *session_id)
 {
@@ -89,7 +89,7 @@ static bool can_be_stopped(const struct recording_call *r, const struct recordin
 /*
  * Counts the bytes of the answer that arrived on the connection. Progress messages do not count,
  * because a server that is stuck can send them for ever. A part of a chunk counts, except on a unix
- * socket, where the kernel does not tell the number of received bytes.
+ * socket, where the kernel does not report the number of received bytes.
  */
 static uint64_t count_moved_bytes(const struct recording_call *r)
 {
@@ -101,8 +101,8 @@ static uint64_t count_moved_bytes(const struct recording_call *r)
 }
 
 /*
- * gRPC keeps a limit that the user gave. The default limit moves with the bytes, which gRPC cannot
- * do.
+ * gRPC enforces a limit that the user gave. The default limit grows while bytes arrive,
+ * which gRPC cannot do.
  */
 static void keep_limit(struct recording_call *r, const struct recording_request *q)
 {
@@ -166,7 +166,7 @@ static bool poll_call(struct recording_call *r, int64_t wait_ms)
 	return r->is_stream ? poll_stream(r, wait_ms) : poll_reply(r, wait_ms);
 }
 
-/* Whether the server does not have the method: it is of another make, or older. */
+/* Whether the server does not have the method: it is not proftap's, or an older one. */
 static bool is_unknown_call(const struct recording_call *r)
 {
 	return !r->stream_error && !has_begun(r) && !r->is_silent && !r->is_late &&
@@ -182,7 +182,7 @@ static const char *find_next_path(const struct recording_call *r, const struct r
 									 : NULL;
 }
 
-/* Returns the time limit for a call that begins now; < 0: gRPC keeps no limit. */
+/* Returns the time limit for a call that begins now; < 0: gRPC enforces no limit. */
 static int64_t get_call_ms(const struct recording_call *r, const struct recording_request *q)
 {
 	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One recording from the connection to the answer: calls Capture of proftap.v1, or Profile if the
- * server does not have that; handles the early end by Ctrl-C and a peer that never speaks; and
- * explains failures. It never waits longer than the caller asks for, so that one thread can drive
- * many recordings.
+ * One recording from the connection to the answer. It calls Capture of proftap.v1, or Profile if
+ * the server does not have that, handles the early end by Ctrl-C and a peer that never speaks,
+ * and explains failures. It never waits longer than the caller asks for, so that one thread can
+ * drive many recordings.
  */
 #ifndef CLIENT_RECORDING_CALL_H
 #define CLIENT_RECORDING_CALL_H
@@ -32,7 +32,7 @@ struct recording_methods {
 };
 
 struct recording_request {
-	struct address *address; /* connecting makes it more exact */
+	struct address *address; /* link_open() replaces names in it */
 	const struct recording_methods *calls; /* NULL: Capture, or else Profile */
 	const uint8_t
 		*capture; /* an encoded CaptureRequest, or another request for calls->stream */
@@ -44,11 +44,11 @@ struct recording_request {
 	void *context;
 	const char *session_id;
 	uint64_t last_ms; /* the newest milliseconds of the flight recorder; 0: all data */
-	int64_t delay_ms; /* until the recording starts */
+	int64_t delay_ms; /* the time until the recording starts */
 	int64_t duration_ms;
-	/* The limit of the call; with |silence_ms|, of a call without arriving bytes. */
+	/* The time limit of the call; with |silence_ms|, arriving bytes extend it. */
 	int64_t timeout_ms;
-	/* Arriving bytes extend the limit to so long after them; 0: they do not. */
+	/* Arriving bytes extend the limit to this time after them; 0: they do not. */
 	int64_t silence_ms;
 	bool is_waited_for; /* the user gave --wait */
 };
@@ -65,8 +65,8 @@ struct recording_call {
 	int64_t sent_unix_ns; /* the time when a call that is no stream was sent */
 	int64_t answered_unix_ns; /* the time when its answer was complete; 0: not yet */
 	int64_t limit_ms; /* the present limit, from |started_ms| on */
-	uint64_t moved_bytes; /* the bytes of the answer at the last look */
-	int64_t stopped_ms; /* the time when the user ended it early; 0: never */
+	uint64_t moved_bytes; /* the bytes of the answer at the last check */
+	int64_t stopped_ms; /* the time when the user ended the recording early; 0: never */
 	int64_t ended_ms; /* the time when the answer was complete */
 	bool is_silent; /* cancelled because the peer accepted the connection and never spoke */
 	bool is_late; /* cancelled because the limit has passed without new bytes */
@@ -79,7 +79,7 @@ struct recording_call {
 	}
 
 /*
- * Connects. It comes first, because the request needs the exact address. Returns an enum exit_code.
+ * Connects. Call it first, because the request needs the exact address. Returns an enum exit_code.
  */
 int recording_call_connect(struct recording_call *r, struct address *address, struct diag *d);
 
@@ -88,15 +88,16 @@ int recording_call_start(
 	struct recording_call *r, const struct recording_request *request, struct diag *d);
 
 /*
- * Waits up to |wait_ms| for the end, and handles interrupts and limits. Returns true when it has
- * ended: then call recording_call_finish().
+ * Waits up to |wait_ms| for the end, and handles interrupts and limits. Returns true when the
+ * recording has ended; call recording_call_finish() then.
  */
 bool recording_call_poll(
 	struct recording_call *r, const struct recording_request *request, int64_t wait_ms);
 
 /*
- * EXIT_DONE: r->call has a reply to read, or r->stream has read all of it; else the exit code, with
- * |d|, which q->write may have set. The part of a stream that came may be worth keeping then.
+ * EXIT_DONE: r->call has a reply to read, or r->stream has read all of it; else the exit
+ * code, with |d|, which q->write may have set. After a failure, the part of a stream that
+ * came may be worth keeping.
  */
 int recording_call_finish(
 	struct recording_call *r, const struct recording_request *request, struct diag *d);

@@ -19,7 +19,7 @@
 
 struct tries {
 	const struct retry *retry;
-	int64_t attempt; /* from 1 */
+	int64_t attempt; /* the number of this try, from 1 */
 	int64_t end_ms; /* CLOCK_MONOTONIC; the end of waiting */
 	int64_t pause_ms;
 };
@@ -46,7 +46,7 @@ static bool has_time(const struct tries *t)
 	return clock_monotonic_ms() < t->end_ms;
 }
 
-/* Whether another try, for which there are attempts or time, makes sense. */
+/* Whether another try makes sense, given that attempts or time are left. */
 static bool is_worth_another(const struct tries *t, int code, const struct diag *d)
 {
 	if (interrupt_get_count() > 0)
@@ -54,7 +54,7 @@ static bool is_worth_another(const struct tries *t, int code, const struct diag 
 	return code == EXIT_EMPTY ? has_attempts(t) : retry_can_help(code, d);
 }
 
-/* Says that it is tried again: each time if attempts are counted, once if it only waits. */
+/* Announces the next try: each time if attempts are counted, once if the client only waits. */
 static void say_retry(const struct tries *t, const struct diag *d)
 {
 	if (has_attempts(t))
@@ -64,7 +64,7 @@ static void say_retry(const struct tries *t, const struct diag *d)
 		fprintf(stderr, "%s (waiting)\n", d->text);
 }
 
-/* Adds to |d| how long it has waited, if the time is over. */
+/* If the time is over, adds to |d| how long the client has waited. */
 static void say_waited(const struct tries *t, int code, struct diag *d)
 {
 	const struct diag why = *d;

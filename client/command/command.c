@@ -29,7 +29,7 @@ static const struct command *const commands[] = {
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
-/* A word is taken for a mistyped command if it differs in so many letters at most. */
+/* A word is taken for a mistyped command if at most so many letters differ. */
 #define MAX_DISTANCE 2
 
 /* Commands without code yet. They are not in the help, and print |text|. */
@@ -102,7 +102,7 @@ int command_fail_usage(const struct command *c, const struct diag *d)
 	return EXIT_USAGE;
 }
 
-/* The distance to a command that |name| is the beginning of is 0. */
+/* The distance is 0 if |name| is the beginning of |command|. */
 static unsigned int find_distance(const char *name, const char *command)
 {
 	if (*name && strncmp(name, command, strlen(name)) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of proftap's subcommands, which dispatch, help and suggestions use. A new command is a
- * file and a row in command.c.
+ * The table of proftap's subcommands, which dispatch, help and suggestions use. A new command needs
+ * a file and a row in command.c.
  */
 #ifndef CLIENT_COMMAND_H
 #define CLIENT_COMMAND_H
@@ -14,13 +14,14 @@
 struct diag;
 
 /*
- * The possible values of an option that has few, for completion. The table ends with a row of NULL.
+ * The possible values of an option that has few values, for completion. The table
+ * ends with a row of NULL.
  */
 struct command_words {
 	const char *option;
 	const char *const *words;
 	size_t n_words;
-	const char *(*get)(size_t i); /* or a function that returns them; NULL behind the last */
+	const char *(*get)(size_t i); /* or a function that returns word i, NULL behind the last */
 	const char
 		*end; /* is appended to a word, such as the ':' of METRIC:PERCENT; NULL: nothing */
 };
@@ -60,20 +61,23 @@ enum {
 	COMMAND_HANDLED = 1, /* --help or --version: printed; the command is done */
 };
 
-/* Parses a command's arguments as arguments_parse() does; COMMAND_HANDLED is its only outcome. */
+/*
+ * Parses a command's arguments as arguments_parse() does, prints help or the version if it is asked
+ * for, and then returns COMMAND_HANDLED.
+ */
 int command_parse(const struct command *command, int argc, char **argv, void *settings, int *n_left,
 	struct diag *d);
 /*
  * Prints the completions of a command line for shells, as `proftap __complete WORD…` does; the
- * shell's part is client/proftap.bash. |words| are the words behind "proftap" up to the cursor; the
- * last one is incomplete and may be "". An '=' is a word, because bash splits lines so. The output
- * is the possible last words, one a line, or ":dirs", ":files" or ":commands" to let the shell
- * complete them.
+ * shell's part is client/proftap.bash. |words| are the words behind "proftap" up to the cursor;
+ * the last one is incomplete and may be "". An '=' is a word, because bash splits lines so. The
+ * output is the possible last words, one per line, or ":dirs", ":files" or ":commands" to let the
+ * shell complete them.
  */
 void command_complete(const struct command *const *commands, size_t n_commands, int n_words,
 	char **words, FILE *out);
 
-/* Prints |d| and a hint at --help. Returns EXIT_USAGE. |command| may be NULL. */
+/* Prints |d| and a hint to use --help. Returns EXIT_USAGE. |command| may be NULL. */
 int command_fail_usage(const struct command *command, const struct diag *d);
 
 #endif

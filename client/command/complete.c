@@ -48,7 +48,7 @@ static void offer_number(const char *typed, unsigned number, FILE *out)
 }
 
 /*
- * Prints the pids, names and ports of targets that begin with |typed|, one a line. Does not
+ * Prints the pids, names and ports of targets that begin with |typed|, one per line. Does not
  * wait for slow servers.
  */
 static void complete_targets(const char *typed, FILE *out)
@@ -94,7 +94,7 @@ static void offer_word(
 		fprintf(c->out, "%s%s%s\n", front, word, end);
 }
 
-/* Offers keys of base/options.h. A command without them has the use 0. */
+/* Offers keys of base/options.h. A command that takes no keys has the use 0. */
 static void offer_keys(const struct completion *c, const char *before, const char *after)
 {
 	for (size_t i = 0; i < n_options; i++)

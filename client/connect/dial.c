@@ -113,7 +113,7 @@ static void make_exact(struct address *a, const struct addrinfo *info)
 
 /*
  * Keeps a refusal or a timeout as the error, because the second address family often fails only for
- * want of a route, which is less useful to know.
+ * lack of a route, which is less useful to know.
  */
 static void note_error(struct dial_attempt *t, int error)
 {
@@ -186,7 +186,7 @@ static int resolve_host(const struct address *a, struct addrinfo **out, struct d
 
 	snprintf(port, sizeof port, "%u", a->port);
 	/*
-	 * With NULL, getaddrinfo() returns the loopback addresses without /etc/hosts, which minimal
+	 * With NULL, getaddrinfo() finds the loopback addresses without /etc/hosts, which minimal
 	 * containers do not have.
 	 */
 	r = getaddrinfo(local_name_is(a->host) ? NULL : a->host, port, &hints, out);
@@ -258,6 +258,6 @@ bool dial_is_connected(int fd)
 
 	if (get_tcp_info(fd, &info) > 0)
 		return info.tcpi_state == STATE_ESTABLISHED;
-	/* It is a unix socket. */
+	/* Otherwise |fd| is a unix socket. */
 	return poll(&p, 1, 0) >= 0 && !(p.revents & (POLLHUP | POLLRDHUP | POLLERR));
 }

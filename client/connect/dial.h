@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connecting to a target: tries every address of the name. A failure says exactly why, and what to
- * do.
+ * Connecting to a target: tries every address of the name. A failure names the exact
+ * reason and the remedy.
  */
 #ifndef CLIENT_DIAL_H
 #define CLIENT_DIAL_H

@@ -44,7 +44,7 @@ struct exchange {
 };
 
 /*
- * Makes the call. EXIT_DONE: it was answered; else an enum exit_code with |d|. Call
+ * Makes the call. EXIT_DONE: the server answered; else an enum exit_code with |d|. Call
  * exchange_deinit() in either case, also before running it again.
  */
 int exchange_run(struct exchange *e, struct diag *d);

@@ -20,8 +20,8 @@
 /* --- sessions and the flight recorder ------------------------------------------------------ */
 
 /*
- * Whether the call was about a continuous session or the flight recorder and failed for a reason of
- * its own.
+ * Whether the call was about a continuous session or the flight recorder and failed for a reason
+ * that only such calls have.
  */
 static bool session_failure_is_one(const struct failure *f)
 {
@@ -32,7 +32,7 @@ static bool session_failure_is_one(const struct failure *f)
 		       (f->status == RPC_ALREADY_EXISTS || f->status == RPC_FAILED_PRECONDITION));
 }
 
-/* The status does not tell whether the server is an older one or no profiler's. */
+/* An older server and one that is no profiler's answer with the same status. */
 static int explain_no_sessions(const struct failure *f, struct diag *d)
 {
 	if (f->is_of_recorder)
@@ -86,8 +86,7 @@ static int explain_on_already(const struct failure *f, struct diag *d)
 }
 
 /*
- * --last cannot work on a continuous session, because a snapshot removes from it what it hands
- * over.
+ * --last cannot work on a continuous session, because a snapshot removes the data that it returns.
  */
 static int explain_session_instead(const struct failure *f, struct diag *d)
 {
@@ -145,9 +144,9 @@ static int host_failure_explain_choice(const struct failure *f, struct diag *d)
 }
 
 /*
- * Explains a lost connection to a host daemon. A program that dies does not cause it: its server
- * delivers the trace, and the daemon passes that on. |outcome| says what became of the trace, such
- * as "; nothing was written".
+ * Explains a lost connection to a host daemon. A program that dies does not break the connection:
+ * its server delivers the trace, and the daemon passes that on. |outcome| says what became of the
+ * trace, such as "; nothing was written".
  */
 static int host_failure_explain_lost(const struct failure *f, const char *outcome, struct diag *d)
 {
@@ -169,7 +168,7 @@ static int host_failure_explain_lost(const struct failure *f, const char *outcom
 /* The limit of a server's text about the session that it is busy with. */
 #define MAX_HOLDER_BYTES 200
 
-/* Finds the holder, which proftap.v1 names in parentheses; NULL: this is no such text. */
+/* Finds the holder, which proftap.v1 names in parentheses; NULL: |text| does not have that form. */
 static const char *find_v1_holder(const char *text)
 {
 	static const char words[] = "another profiling session is active (";
@@ -179,7 +178,7 @@ static const char *find_v1_holder(const char *text)
 
 bool failure_is_busy(int status, const char *text)
 {
-	/* Stock servers say INTERNAL; the other codes are those of other versions. */
+	/* Stock servers return INTERNAL; other versions of them return the other codes. */
 	if (status != RPC_INTERNAL && status != RPC_ALREADY_EXISTS &&
 		status != RPC_FAILED_PRECONDITION && status != RPC_UNAVAILABLE)
 		return false;
@@ -188,8 +187,8 @@ bool failure_is_busy(int status, const char *text)
 }
 
 /*
- * Returns the *n bytes of text behind the stock sentence, which may name the holder; "" if there
- * are none.
+ * Returns the *n bytes of text behind the stock sentence, which may name the holder;
+ * "" if nothing follows.
  */
 static const char *find_holder(const char *text, int *n)
 {
@@ -210,7 +209,7 @@ static const char *find_holder(const char *text, int *n)
 	return text;
 }
 
-/* Waiting is no advice for a session that has no end of its own. */
+/* The advice leaves out waiting if the session has no end of its own. */
 static void advise_busy(const struct failure *f, const char *holder, char *out, size_t n)
 {
 	out[0] = '\0';
@@ -241,7 +240,7 @@ static int explain_busy(const struct failure *f, struct diag *d)
 	return EXIT_BUSY;
 }
 
-/* If a part of the trace is kept, another message says so. */
+/* If a part of the trace is kept, another message reports it. */
 static const char *get_outcome(const struct failure *f)
 {
 	return f->is_partial ? "" : "; nothing was written";
@@ -296,7 +295,7 @@ static int explain_other_http(const struct failure *f, struct diag *d)
 	return EXIT_NOBODY;
 }
 
-/* The answer, which may be a web page, has no length in front that gRPC could read. */
+/* The answer, which may be a web page, does not begin with a length that gRPC could read. */
 static int explain_unreadable(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -EPROTO,
@@ -361,7 +360,9 @@ static int explain_other(const struct failure *f, const char *said, struct diag 
 	return EXIT_NOBODY;
 }
 
-/* The connection ended with the call, or was given up: finds out what listens there now. */
+/*
+ * The connection ended with the call, or the client gave it up. Finds out what listens there now.
+ */
 static int explain_lost(const struct failure *f, struct diag *d)
 {
 	/* link_open() has seen a server at a tunnel's other end. */

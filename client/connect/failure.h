@@ -20,13 +20,14 @@ struct failure {
 	int status; /* gRPC's status; OK: there was no message */
 	const char *text; /* gRPC's text */
 	const char *fault; /* the client's reason to refuse the answer, or NULL */
-	int64_t elapsed_ms; /* of the call */
+	int64_t elapsed_ms; /* the duration of the call */
 	int64_t received_bytes; /* the bytes that arrived on that connection; -1: not known */
 	int64_t timeout_ms;
 	bool is_of_session; /* the call was about a continuous session or the flight recorder */
 	bool is_of_recorder; /* the call was about the flight recorder alone */
 	bool is_of_proftap; /* the method is one of proftap.v1 */
-	bool is_waited_for; /* the user gave --wait, so a busy server need not be explained by it */
+	/* The user gave --wait, so the advice about a busy server leaves it out. */
+	bool is_waited_for;
 	bool is_of_programs; /* the call was about all programs of a host daemon */
 	bool is_of_host; /* a host daemon answered, or passed on the answer of a program's server */
 	bool is_connected; /* the connection outlived the call, so the server itself answered */
@@ -46,9 +47,7 @@ int failure_explain_no_request(const struct address *address, struct diag *d);
  */
 int failure_explain_tunnel(const struct address *address, struct diag *d);
 
-/*
- * Whether a status with that text is how proftap's or another profiler server says that it is busy.
- */
+/* Whether a busy profiler server, proftap's or another, answers with this status and text. */
 bool failure_is_busy(int status, const char *text);
 
 #endif

@@ -19,8 +19,9 @@
 #define SILENCE_MS 5000
 
 /*
- * Returns the HTTP/2 authority. For a unix socket, and where a program is chosen by its name, that
- * is gRPC's "localhost". A host daemon takes the NAME of NAME.localhost as the name of a program.
+ * Returns the HTTP/2 authority. For a unix socket, and where a program is chosen by its
+ * name, the authority is gRPC's "localhost". A host daemon takes the NAME of NAME.localhost
+ * as the name of a program.
  */
 static const char *get_authority(const struct address *address)
 {
@@ -70,8 +71,8 @@ void link_describe_failure(const struct link *l, const struct rpc_pending *call,
 	f->fault = rpc_pending_get_fault(call);
 	f->received_bytes = dial_get_received_bytes(l->watch_fd);
 	/*
-	 * A call about a host daemon's programs, or one of them, goes to a host daemon even if that
-	 * did not answer.
+	 * A call about a host daemon's programs, or one of them, goes to a host daemon even if the
+	 * daemon did not answer.
 	 */
 	f->is_of_host = f->is_of_programs || f->address->target[0] ||
 			rpc_pending_is_from(call, RPC_ROLE_HOST);

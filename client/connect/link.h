@@ -24,8 +24,8 @@ struct link {
 	}
 
 /*
- * Connects to |address|, which locate() and dial() make more exact. Returns an enum exit_code, with
- * |d| unless it is EXIT_DONE. Call link_close() in either case.
+ * Connects to |address|. locate() replaces a pid or name in it, and dial() the host "localhost".
+ * Returns an enum exit_code, with |d| unless it is EXIT_DONE. Call link_close() in either case.
  */
 int link_open(struct link *l, struct address *address, struct diag *d);
 void link_close(struct link *l);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a call failed although the connection was accepted: connects once more and finds out what
- * listens there, by its answer to the beginning of an HTTP/2 conversation.
+ * Connects once more after a call that failed although the connection was accepted, and finds out
+ * what listens there by its answer to the beginning of an HTTP/2 conversation.
  */
 #ifndef CLIENT_PROBE_H
 #define CLIENT_PROBE_H
@@ -11,7 +11,7 @@
 struct address;
 
 enum probe_result {
-	PROBE_HTTP2, /* it sent a SETTINGS frame, so it may be a gRPC server */
+	PROBE_HTTP2, /* the peer sent a SETTINGS frame, so it may be a gRPC server */
 	PROBE_OTHER, /* it sent something that is not HTTP/2 */
 	PROBE_TLS, /* it requires TLS */
 	PROBE_CLOSED, /* it closed the connection without a word */

@@ -106,7 +106,7 @@ int remote_list_read(const char *destination, const char *command, char **out, s
 	return EXIT_FAILED;
 }
 
-/* The addresses of --all, where a name stands for all programs of that name. */
+/* The addresses after --all, which replaces a name by all programs of that name. */
 struct address_list {
 	struct address *v;
 	size_t n;
@@ -118,7 +118,7 @@ struct list_row {
 	int pid;
 	char name[256];
 	char address[128]; /* "127.0.0.1:9999" or "unix:/path" */
-	/* Sorts by time as a string; to the second, or to the minute before today. */
+	/* The time as a string that sorts by time; to the second, or to the minute before today. */
 	char since[24];
 	bool has_ended;
 };
@@ -211,7 +211,7 @@ static bool find_pid(const char *text, int pid, struct list_row *out)
 	return false;
 }
 
-/* Reads on in *text to the next row that |word| means; another server of |last_pid| is skipped. */
+/* Reads *text to the next row that |word| selects; another server of |last_pid| is skipped. */
 static bool find_next_match(const char **text, const char *word, int last_pid, struct list_row *row)
 {
 	while (*text) {
@@ -230,7 +230,7 @@ static int locate_address(
 	struct list_row found = {.pid = 0};
 	struct list_row row = {.pid = 0};
 	const char *rest = text;
-	bool is_one = true; /* just one program was started last */
+	bool is_one = true; /* only one program was started last */
 	int n_found = 0;
 
 	while (find_next_match(&rest, a->lookup, row.pid, &row)) {
@@ -283,8 +283,8 @@ size_t remote_list_locate_ports(
 		if (!may_be_pid[i])
 			continue;
 		/*
-		 * Without proftap on that machine the pids are not known. The connection
-		 * fails later and says that the port is wrong.
+		 * Without proftap on that machine the pids are not known. The connection fails
+		 * later and reports that the port is wrong.
 		 */
 		if (!text && remote_list_read(destination, "proftap list 2>/dev/null", &text, &d))
 			return 0;
@@ -296,7 +296,7 @@ size_t remote_list_locate_ports(
 	return n_found;
 }
 
-/* Adds each program that |like| means; -ENOENT: there is none. */
+/* Adds each program that |like| selects; -ENOENT: there is none. */
 static int add_matches(struct address_list *all, const char *text, const struct address *like)
 {
 	struct list_row row = {.pid = 0};
@@ -334,8 +334,8 @@ int remote_list_expand(const char *destination, struct address **v, size_t *n, s
 		if (code == EXIT_DONE && one->lookup[0] && !one->path[0])
 			r = add_matches(&all, text, one);
 		/*
-		 * An address that no program has stays as it is: it is looked up again later,
-		 * and the failure is explained then.
+		 * An address that no program has stays unchanged: locating it fails later,
+		 * with an explanation.
 		 */
 		if (code == EXIT_DONE && r == -ENOENT)
 			r = add_as_it_is(&all, one);

@@ -16,7 +16,9 @@
 #include "client/process/clock.h"
 #include "client/process/interrupt.h"
 
-/* The time for ssh to restore the terminal's echo and to tell the other end; then it is killed. */
+/*
+ * The time for ssh to restore the terminal's echo and to inform the other end before it is killed.
+ */
 #define END_MS 1000
 #define END_TURN_MS 5
 
@@ -28,8 +30,8 @@ bool ssh_has_terminal(void)
 }
 
 /*
- * Ctrl-C must not end ssh: the client ends the recording first and then the tunnel. ssh leaves
- * signals ignored that it finds ignored.
+ * Ctrl-C must not end ssh: the client ends the recording first and then the tunnel. ssh keeps
+ * ignoring a signal that was ignored at its start.
  */
 static void ignore_keys(void)
 {
@@ -87,7 +89,7 @@ int ssh_start(struct ssh *s, char *const *argv, struct diag *d)
 	return diag_set(d, -error, "ssh: not started: %s", errno_words(error));
 }
 
-/* Drops the oldest bytes when |words| is full. */
+/* Appends to s->words; drops the oldest bytes when it is full. */
 static void add_words(struct ssh *s, const char *words, size_t n)
 {
 	size_t room = sizeof s->words - 1;

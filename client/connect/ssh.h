@@ -11,10 +11,10 @@
 struct diag;
 
 struct ssh {
-	pid_t pid; /* 0: it is not running */
-	int words_fd; /* its standard error */
-	int status; /* after its end: the exit status, or 128 plus the signal */
-	char words[1024]; /* the last bytes of its messages */
+	pid_t pid; /* 0: ssh is not running */
+	int words_fd; /* ssh's standard error */
+	int status; /* after the end of ssh: the exit status, or 128 plus the signal */
+	char words[1024]; /* the last bytes of ssh's messages */
 	size_t n_words;
 };
 
@@ -30,16 +30,16 @@ struct ssh {
 bool ssh_has_terminal(void);
 
 /*
- * Starts |argv|, whose first word is "ssh". Its standard input is empty; keys that interrupt us do
- * not end it. If there is no terminal, it gets a session of its own. 0 or a negative errno with
- * |d|.
+ * Starts |argv|, whose first word is "ssh". ssh has an empty standard input and ignores
+ * keys that interrupt us. If there is no terminal, ssh gets a session of its own. 0 or a
+ * negative errno with |d|.
  */
 int ssh_start(struct ssh *s, char *const *argv, struct diag *d);
 
-/* Waits up to |wait_ms| and reads its messages. Returns whether it has ended. */
+/* Waits up to |wait_ms| and reads messages of ssh. Returns whether ssh has ended. */
 bool ssh_poll(struct ssh *s, int64_t wait_ms);
 
-/* Returns its last message without the line's end; "" if there is none. */
+/* Returns the last message of ssh without the line's end; "" if there is none. */
 const char *ssh_get_last_line(struct ssh *s);
 
 /* Ends ssh and waits until it has ended. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tunnels; see tunnel.h. ssh creates the sockets when it has logged in, so they show that it is
- * ready. If the user has a master connection, ssh leaves the forwarding to that, which keeps it
- * when ssh has ended; so the master is told to stop forwarding. Our ssh never becomes a master
- * itself, because that would outlive the command.
+ * Tunnels; see tunnel.h. ssh creates the sockets when it has logged in, so they show that ssh is
+ * ready. If the user has a master connection, ssh leaves the forwarding to the master, which
+ * continues it after ssh has ended; so the master is told to stop. Our ssh never becomes a master,
+ * because a master would outlive the command.
  */
 #include "client/connect/tunnel.h"
 
@@ -75,8 +75,8 @@ static int tunnel_failure_explain(struct ssh *ssh, const char *destination, stru
 }
 
 /*
- * A limit in case that ssh has none of its own. There is no limit when a person may be asked for a
- * password.
+ * The time limit, in case ssh has none of its own. There is no limit when a person may be
+ * asked for a password.
  */
 #define OPEN_MS 60000
 #define CANCEL_MS 5000
@@ -188,10 +188,7 @@ static int wait_until_ready(struct tunnel *t, const char *destination, struct di
 	int64_t end_ms = ssh_has_terminal() ? INT64_MAX : clock_monotonic_ms() + OPEN_MS;
 
 	for (;;) {
-		/*
-		 * Look for ssh's end before looking for the sockets: sockets that exist after its
-		 * end stay.
-		 */
+		/* Check for ssh's end before the sockets: sockets that exist after its end stay. */
 		bool has_ended = ssh_poll(&t->ssh, TURN_MS);
 
 		t->is_open = is_ready(t);
@@ -251,8 +248,8 @@ static void lead_through(
 /* --- closing ------------------------------------------------------------------------------- */
 
 /*
- * Runs the same command with "-O cancel": it makes the user's master connection end the forwarding,
- * and nothing else.
+ * Runs the same command with "-O cancel", which makes the user's master connection end the
+ * forwarding, and nothing else.
  */
 static void cancel_forwards(struct tunnel *t)
 {
@@ -346,8 +343,8 @@ static bool is_dead_end(const struct tunnel *t, size_t i)
 }
 
 /*
- * A bare number is a port if something listens there, else the pid of a target. If an address
- * changes because of that, starts the tunnel anew.
+ * A bare number is a port if something listens there, else the pid of a target. If a number proves
+ * to be a pid, starts the tunnel anew.
  */
 static int retry_numbers_as_pids(
 	struct tunnel *t, const char *destination, struct address *v, size_t n, struct diag *d)

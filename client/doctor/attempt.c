@@ -32,12 +32,12 @@
 
 /* --- perf events --------------------------------------------------------------------------- */
 
-/* The events are closed again, and never count. */
+/* Each event is closed after the attempt and never counts. */
 
 #define RING_BYTES (1u << 20)
 /*
- * The number of rings to try. The kernel's limit for each is the same on a machine with more
- * processors.
+ * The number of rings to try. The kernel's limit for each ring is the same on a machine
+ * with more processors.
  */
 #define MAX_RINGS 64
 
@@ -150,7 +150,7 @@ static void close_ring(struct perf_ring *ring)
 		close(ring->fd);
 }
 
-/* All rings are open at once, because the limit is one for the user. */
+/* All rings are open at once, because the limit is one for all rings of the user. */
 static int attempt_perf_rings(pid_t pid)
 {
 	struct perf_ring rings[MAX_RINGS];
@@ -234,8 +234,8 @@ static int try_sock_diag(pid_t pid)
 }
 
 /*
- * Starts a grandchild whose parent ends, which is no descendant of ours for Yama. It sleeps until
- * the pipe's end *end is closed.
+ * Starts a grandchild whose parent ends, so Yama does not take it for our descendant. It sleeps
+ * until the pipe's end *end is closed.
  */
 static pid_t start_stranger(int *end)
 {
@@ -359,8 +359,8 @@ static _Noreturn void do_work(int (*work)(const void *what), const void *what, i
 	int null = open("/dev/null", O_RDONLY);
 
 	/*
-	 * A process group of its own: processes that it starts are killed with it, and Ctrl-C only
-	 * ends this process.
+	 * The child gets its own process group: processes that it starts are killed with it, and
+	 * Ctrl-C does not reach it.
 	 */
 	setpgid(0, 0);
 	streams_give_back();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks of the machine and of a target: the row of a check, the tables of checks.c, and their
- * functions by the files of this folder that define them. A new check is a function and a row.
+ * Checks of the machine and of a target: the row of a check, the tables of checks.c, and
+ * the functions of the checks under the name of the file that defines them. A new check
+ * needs a function and a row.
  */
 #ifndef CLIENT_CHECKS_H
 #define CLIENT_CHECKS_H
@@ -121,7 +122,7 @@ struct check {
 	const char *key; /* the name in JSON and in the manual */
 	const char *group; /* the heading; rows of a group are adjacent */
 	const char *name; /* the name in the text output */
-	bool is_needed; /* without it proftap cannot record; otherwise "no" is only a limitation */
+	bool is_needed; /* a "no" means that proftap cannot record; else it is only a limitation */
 	void (*run)(const struct system *sys, const struct check *self, struct finding *f);
 	const char *about; /* the object of the check if several rows share |run|; else NULL */
 };

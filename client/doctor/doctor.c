@@ -76,7 +76,7 @@ static void put_colored(const struct doctor_text *t, const char *color, const ch
 	fprintf(t->out, "%s%s%s", t->has_color ? color : "", words, t->has_color ? PLAIN : "");
 }
 
-/* Writes lines that begin at |column|, where the output already is. */
+/* Writes lines that begin at |column|; the output is at that column already. */
 static void put_wrapped(const struct doctor_text *t, const char *text, size_t column)
 {
 	char line[sizeof((struct finding *)0)->text];

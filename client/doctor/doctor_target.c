@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking a target's server, and its process's files; see doctor_target.h. */
+/* Asking a target's server, and reading its process's files; see doctor_target.h. */
 #include "client/doctor/doctor_target.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static void ask_server(struct doctor_target *p)
 	targets_deinit(&targets);
 }
 
-/* Servers of another make do not have List. Monitor does nothing there. */
+/* A server of another make does not have List. Its Monitor does nothing. */
 static bool answers_as_stock(struct doctor_target *p)
 {
 	struct link link = LINK_INIT;
@@ -70,7 +70,7 @@ static bool answers_as_stock(struct doctor_target *p)
 	return is_stock;
 }
 
-/* Finds the process of a JAX or TensorFlow server on that port. */
+/* Finds the process of a JAX or TensorFlow server on the target's port. */
 static void find_stock(struct doctor_target *p)
 {
 	struct stock_servers stock = STOCK_SERVERS_INIT;

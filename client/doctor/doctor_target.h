@@ -22,15 +22,15 @@ struct system;
 struct doctor_target {
 	struct address address;
 	int code; /* an enum exit_code; EXIT_DONE: the server answered */
-	struct diag why; /* the reason if it did not */
-	struct status status; /* the answer about the first program that it serves */
+	struct diag why; /* the reason if the server did not answer */
+	struct status status; /* the answer about the first program of the server */
 	size_t n_programs; /* more than one: a host daemon, or followed children */
-	/* A server of JAX's or TensorFlow's make answered, which tells nothing of its program. */
+	/* A server of JAX's or TensorFlow's make answered. It reports nothing about its program. */
 	bool is_stock;
-	/* The make of a stock server here, such as "JAX"; "": not known. */
+	/* The make of a stock server on this machine, such as "JAX"; "": not known. */
 	char make[STOCK_SERVERS_MAKE_BYTES];
-	bool is_here; /* on this machine by its address */
-	pid_t pid; /* 0: not known, or not here */
+	bool is_here; /* the address is one of this machine */
+	pid_t pid; /* 0: not known, or not on this machine */
 };
 
 /*
@@ -57,8 +57,8 @@ int doctor_target_read_status(const struct system *sys, const char *name, char *
  */
 int doctor_target_read_environment(const struct system *sys, const char *name, char *out, size_t n);
 /*
- * Whether its namespace of |kind|, such as "mnt", differs from this process's; false if that is not
- * known.
+ * Whether the target's namespace of |kind|, such as "mnt", differs from this process's; false
+ * if that is not known.
  */
 bool doctor_target_has_other_namespace(const struct system *sys, const char *kind);
 

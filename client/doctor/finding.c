@@ -20,7 +20,7 @@ static bool put_text(char *to, size_t n, const char *format, va_list args)
 	return length >= 0 && (size_t)length < n;
 }
 
-/* A text that does not fit is cut between two characters, and ends with "…". */
+/* Writes the text. If it does not fit, cuts it between two characters and adds "…". */
 static void put_marked(char *to, size_t n, const char *format, va_list args)
 {
 	if (!put_text(to, n, format, args))

@@ -9,26 +9,28 @@
 enum finding_state {
 	FINDING_YES,
 	FINDING_NO,
-	FINDING_NONE, /* it does not exist here, or cannot be asked; the user has nothing to do */
+	/* The object does not exist here, or cannot be asked; the user has nothing to do. */
+	FINDING_NONE,
 };
 
 struct finding {
 	enum finding_state state;
-	char text[2048]; /* one sentence, with "…" if it was cut; it may be that of status.gpu */
+	/* One sentence, with "…" if it was cut; it may be the text of status.gpu. */
+	char text[2048];
 	/* A "no" has a command, a reason, or both. */
 	char command[512]; /* the command that makes it a "yes" */
 	char reason[256]; /* why there is no command, or where to give it */
 };
 
 /*
- * Each sets the state and the text, and clears the command and the reason. The text may contain
- * untrusted words.
+ * Each of these sets the state and the text, and clears the command and the reason. The text may
+ * contain untrusted words.
  */
 void finding_yes(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void finding_no(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void finding_none(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Sets the command. A command that does not fit is left out, and the reason says so. */
+/* Sets the command. If it does not fit, leaves it out, and the reason says so. */
 void finding_set_command(struct finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void finding_set_reason(struct finding *f, const char *format, ...)

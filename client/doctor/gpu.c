@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks of NVIDIA's driver and its libraries, of the plug-in that records CUDA, and of the
- * driver's modes and counters; see gpu.h. The plug-in is looked for in libproftap's folders
- * (lib/collect/plugin.c).
+ * driver's modes and counters; see gpu.h. The plug-in is searched for in the folders that
+ * libproftap searches (lib/collect/plugin.c).
  */
 #include "client/doctor/gpu.h"
 
@@ -188,7 +188,9 @@ void check_gpu_plugin(const struct system *sys, const struct check *self, struct
 	char path[PATH_MAX];
 
 	(void)self;
-	/* The library is that of check_libproftap(), which does not depend on sys->root. */
+	/*
+	 * The library is the one that check_libproftap() finds, which does not depend on sys->root.
+	 */
 	if (!gpu_is_there(sys))
 		finding_none(f, GPU_NONE);
 	else if (program_find_library(path, NULL))
@@ -284,7 +286,7 @@ void check_gpu_mig(const struct system *sys, const struct check *self, struct fi
 
 /* --- counters --------------------------------------------------------------------------------- */
 
-/* The permission to read a GPU's counters is a setting of the driver, and rights. */
+/* A setting of the driver, or CAP_SYS_ADMIN, permits reading a GPU's counters. */
 
 #define PARAMS "/proc/driver/nvidia/params"
 

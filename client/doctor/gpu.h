@@ -16,15 +16,12 @@ struct system;
  */
 #define GPU_PLUGIN "proftap-cuda.so"
 
-/*
- * Whether there is a GPU by the driver's files or on the bus. A container may have only one of the
- * two.
- */
+/* Whether the driver's files or the bus show a GPU. A container may have only one of the two. */
 bool gpu_is_there(const struct system *sys);
 
 /*
- * Asks a library that is only needed with a GPU, and fills |f|: yes with the library's answer, no,
- * or none. |name| is for messages. Returns the result of sys->ask_library().
+ * Asks a library that is only needed with a GPU. Fills |f|: "yes" with the library's answer, "no",
+ * or "none". |name| is for messages. Returns the result of sys->ask_library().
  */
 int gpu_ask_library(const struct system *sys, enum asked_library which, const char *path,
 	const char *name, struct finding *f);

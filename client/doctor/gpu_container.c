@@ -92,8 +92,8 @@ static bool has_word(const char *list, const char *word)
 }
 
 /*
- * A variable that is not set is "". Without |capabilities| the runtime gives "utility", or the
- * image's.
+ * A variable that is not set is "". Without |capabilities|, the runtime gives the capability
+ * "utility", or those of the image.
  */
 static void judge_container(const char *visible, const char *capabilities, struct finding *f)
 {

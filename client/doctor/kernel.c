@@ -75,8 +75,8 @@ void check_loopback(const struct system *sys, const struct check *self, struct f
 }
 
 /*
- * Without it the owner of a connection is not known, and clients may only connect with
- * .any_local_user.
+ * Without sock_diag the owner of a connection is not known, and clients may only connect
+ * with .any_local_user.
  */
 void check_sock_diag(const struct system *sys, const struct check *self, struct finding *f)
 {
@@ -94,7 +94,7 @@ void check_sock_diag(const struct system *sys, const struct check *self, struct 
 /* --- the clock ----------------------------------------------------------------------------- */
 
 /*
- * Spans can be timed by the processor's own counter, or not; the rule is that of
+ * Whether spans can be timed by the processor's own counter; the rule is that of
  * daemon/target/timeline.c.
  */
 
@@ -109,7 +109,7 @@ static bool is_invariant(const struct system *sys)
 	       strstr(flags, "constant_tsc") && strstr(flags, "nonstop_tsc");
 }
 
-/* "Yes" if the kernel's own clock is this counter; else a command that makes it so. */
+/* "Yes" if the kernel's own clock is this counter; else a command that selects the counter. */
 static void judge_clock_source(const struct system *sys, const char *current, struct finding *f)
 {
 	char available[128] = "";
@@ -155,7 +155,7 @@ void check_clock(const struct system *sys, const struct check *self, struct find
 #define MIB (1u << 20)
 /* The default limit of a trace's file. */
 #define FILE_BYTES ((uint64_t)1 << 30)
-/* The address space of rings for a thousand threads. A server works with fewer. */
+/* The address space of rings for a thousand threads. A server works with fewer rings. */
 #define SPACE_BYTES ((uint64_t)4 << 30)
 #define LOCKED_BYTES (8 * MIB)
 #define N_FILES 1024
@@ -166,7 +166,7 @@ struct resource_limit {
 	uint64_t least;
 	uint64_t scale; /* the size of |unit| */
 	const char *unit; /* follows the number in the message */
-	const char *command; /* the shell's command, in its own unit */
+	const char *command; /* the shell's command, with the limit in its own unit */
 	const char *matter; /* the effect of a limit below |least| */
 };
 

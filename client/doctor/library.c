@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asking libraries; see library.h. The functions are declared here; the libraries have had them for
- * years.
+ * Asking libraries; see library.h. Their functions are declared here; the libraries have
+ * had these for years.
  */
 #include "client/doctor/library.h"
 
@@ -119,7 +119,7 @@ static int ask_nvml(void *library)
 	return 0;
 }
 
-/* A mode that a device does not have, or does not tell, counts as off. */
+/* A mode that a device does not have, or does not report, counts as off. */
 static int ask_nvml_modes(void *library)
 {
 	int (*get_device)(unsigned index, void **device);

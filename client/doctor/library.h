@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 enum asked_library {
-	LIBRARY_PROFTAP, /* its version */
+	LIBRARY_PROFTAP, /* the version of libproftap */
 	LIBRARY_CUDA, /* the CUDA version that the driver supports */
-	LIBRARY_CUPTI, /* its version */
+	LIBRARY_CUPTI, /* the version of CUPTI */
 	LIBRARY_NVML, /* "DRIVER VERSION, N GPUs" */
-	/* Three numbers: of GPUs, of those in persistence mode, of those with MIG. */
+	/* Three numbers of GPUs: all, those in persistence mode, and those with MIG. */
 	LIBRARY_NVML_MODES,
 	N_LIBRARIES
 };
@@ -24,9 +24,9 @@ struct library_question {
 };
 
 /*
- * Asks a library. 0: |out| has the answer; -ENOENT: the loader did not find it, and |out| has the
- * reason; -EIO: it answered with an error, which is in |out|; or a negative result of
- * child_work_run().
+ * Asks a library. 0: |out| has the answer; -ENOENT: the loader did not find the library, and |out|
+ * has the reason; -EIO: the library answered with an error, which is in |out|; or a negative result
+ * of child_work_run().
  */
 int library_ask(const struct library_question *question, char *out, size_t n);
 

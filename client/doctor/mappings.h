@@ -15,8 +15,9 @@ struct system;
 struct mappings {
 	bool is_known; /* the mappings can be read, and there are some */
 	char library[256]; /* the path of libproftap; "": not mapped */
-	uint64_t reserved_bytes; /* the memory that it shares with its server */
-	uint64_t open_bytes; /* the writable part of that */
+	/* The size of the memory that the library shares with its server. */
+	uint64_t reserved_bytes;
+	uint64_t open_bytes; /* the writable part of |reserved_bytes| */
 };
 
 /* Reads proftap's mappings in a process from /proc/PID/maps. */

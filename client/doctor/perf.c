@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks of sampling by perf events, by trying it. docs/internals/doctor.md has the kernel's rules.
+ * Checks of sampling by perf events; each check tries it. docs/internals/doctor.md
+ * has the kernel's rules.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -35,7 +36,7 @@ void check_perf_call(const struct system *sys, const struct check *self, struct 
 			"--cap-add PERFMON, or run proftapd outside of it");
 }
 
-/* |least| is the highest perf_event_paranoid that permits it. */
+/* |least| is the highest perf_event_paranoid that permits the sampling. */
 static void judge_perf(
 	const struct system *sys, struct finding *f, int r, const char *yes, const char *least)
 {

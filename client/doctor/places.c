@@ -21,7 +21,7 @@
 /* The size of a capture with default limits. */
 #define ROOM_MIB 1024.0
 
-/* Tries whether a server could make its sockets in |path|. 0 or a negative errno. */
+/* Checks whether a server could make its sockets in |path|. 0 or a negative errno. */
 static int try_place(const char *path, uid_t uid)
 {
 	char parent[PATH_MAX];
@@ -47,7 +47,7 @@ static void describe_place(const char *path, struct finding *f)
 			(unsigned)st.st_uid);
 }
 
-/* Servers use the first directory that they can. */
+/* Servers use the first directory that they can use. */
 void check_runtime_dir(const struct system *sys, const struct check *self, struct finding *f)
 {
 	char open_to_all[PATH_MAX] = "";
@@ -93,8 +93,8 @@ static const char *get_log_dir(bool *is_chosen)
 }
 
 /*
- * Tries whether a capture could make and use the directory; missing parents are made. 0 or a
- * negative errno.
+ * Checks whether a capture could make and use the directory and its missing parents. 0
+ * or a negative errno.
  */
 static int try_log_dir(const char *path)
 {

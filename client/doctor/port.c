@@ -55,8 +55,8 @@ int port_ask(unsigned port, char *said, size_t n)
 #define LISTENING 0x0a
 
 /*
- * |line| is one of /proc/net/tcp, such as "  0: 0100007F:233D 00000000:0000 0A 0:0 0:0 0  1000  0
- * 4242 …".
+ * |line| is a line of /proc/net/tcp, such as "  0: 0100007F:233D 00000000:0000 0A 0:0
+ * 0:0 0  1000  0 4242 …".
  */
 static bool is_listener(const char *line, unsigned *port, unsigned *uid, unsigned long *inode)
 {
@@ -91,7 +91,7 @@ static bool find_socket(
 	return is_found;
 }
 
-/* Whether a descriptor of the process is |link|. */
+/* Whether a descriptor of the process leads to |link|. */
 static bool has_link(const struct system *sys, const char *pid, const char *link)
 {
 	char path[PATH_MAX];

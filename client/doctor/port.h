@@ -23,14 +23,14 @@ int port_ask(unsigned port, char *said, size_t n);
 
 struct port_owner {
 	uid_t uid; /* the user that made the socket; systemd makes sockets as root */
-	/* The youngest process that has it; 0: this user may not look into the process. */
+	/* The youngest process that has the socket; 0: this user may not look into the process. */
 	pid_t pid;
 	char name[64]; /* the name of that process, or "" */
 };
 
 /*
- * Finds the owner of 127.0.0.1:|port| or 0.0.0.0:|port|. False: nothing listens there, or it is not
- * known.
+ * Finds the owner of 127.0.0.1:|port| or 0.0.0.0:|port|. False: nothing listens there, or
+ * the owner is not known.
  */
 bool port_owner_find(const struct system *sys, unsigned port, struct port_owner *out);
 

@@ -18,7 +18,7 @@
 #include "client/target/address.h"
 
 #define WEB_PORT 9022
-/* The most ports of a host daemon that are asked. */
+/* The largest number of ports of a host daemon that are checked. */
 #define MAX_PORTS 16
 
 /* --- units --------------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static int format_registry(const struct system *sys, const char *dir, struct soc
 		       : -ENOENT;
 }
 
-/* Connects only: the registry says nothing to a client that does not announce a program. */
+/* Connects only: the registry sends nothing to a client that does not announce a program. */
 static int ask_registry(const struct sockaddr_un *a, struct ucred *peer)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -138,7 +138,8 @@ static bool is_trusted(const struct system *sys, const struct ucred *peer)
 }
 
 /*
- * Finds the host daemon of the registry. The pid is 0 if there is none, or systemd listens for it.
+ * Finds the host daemon of the registry. The pid is 0 if there is none, or if systemd
+ * listens in its place.
  */
 static void find_daemon(const struct system *sys, struct ucred *out)
 {
@@ -246,8 +247,8 @@ static void judge_stranger(const struct system *sys, struct finding *f, const st
 }
 
 /*
- * Nothing listens on the usual port. |daemon| has the registry; a pid of 0 means that there is
- * none.
+ * Nothing listens on the usual port. |daemon| owns the registry; a pid of 0 means
+ * that there is no daemon.
  */
 static void judge_nobody(const struct system *sys, const struct check *self, struct finding *f,
 	unsigned port, const struct ucred *daemon)

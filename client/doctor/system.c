@@ -45,7 +45,7 @@ int system_read(const struct system *sys, const char *path, char *out, size_t n)
 
 	if (fd < 0)
 		return -errno;
-	/* Some files of /proc are read in pieces. */
+	/* Some files of /proc are returned in pieces. */
 	while (used < n - 1 && r > 0) {
 		r = read(fd, out + used, n - 1 - used);
 		if (r < 0)

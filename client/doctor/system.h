@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checks' access to the machine: files below a root, and functions that try things. Tests
- * replace the root and the functions.
+ * The checks' access to the machine: files below a root, and functions that try system calls,
+ * programs, libraries and ports. Tests replace the root and the functions.
  */
 #ifndef CLIENT_SYSTEM_H
 #define CLIENT_SYSTEM_H
@@ -51,15 +51,15 @@ int system_read_field(
 	const struct system *sys, const char *path, const char *name, char *out, size_t n);
 bool system_has_file(const struct system *sys, const char *path);
 
-/* Whether this process has the capability of that number (<linux/capability.h>). */
+/* Whether this process has the capability with that number (<linux/capability.h>). */
 bool system_has_capability(const struct system *sys, int capability);
 
-/* Sets a command that only root may give, with sudo in front for others. */
+/* Sets a command that only root may run. Other users get it with sudo in front. */
 void system_set_command(const struct system *sys, struct finding *f, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
  * Sets the command sysctl -w kernel.NAME=VALUE. If root cannot write /proc/sys here, the reason
- * says to give it outside.
+ * says to run it outside.
  */
 void system_set_sysctl(
 	const struct system *sys, struct finding *f, const char *name, const char *value);

@@ -25,17 +25,17 @@
 struct cupti_search {
 	const struct system *sys;
 	const char *root; /* the root of all paths: the system's, or that of a program */
-	int major; /* the CUDA version whose CUPTI is looked for first; 0: the newest */
+	int major; /* the CUDA version of the CUPTI to try first; 0: the newest */
 	bool is_wanted; /* there is a GPU, or CUDA is in use */
 	struct finding *f; /* the result: yes, or no if the library does not work */
-	char looked[640]; /* the places without one; Python's paths are long */
+	char looked[640]; /* the places without CUPTI; Python's paths are long */
 };
 
 /* The kinds of CUPTI, newest first. */
 static const struct {
 	int major;
 	const char *name;
-	const char *package; /* the Python package that has it */
+	const char *package; /* the Python package that contains this CUPTI */
 } kinds[] = {
 	{13, "libcupti.so.13", "nvidia-cuda-cupti"},
 	{12, "libcupti.so.12", "nvidia-cuda-cupti-cu12"},
@@ -61,7 +61,7 @@ static void note_place(struct cupti_search *s, const char *place)
 	snprintf(s->looked + n, sizeof s->looked - n, "%s%s", n ? ", " : "", place);
 }
 
-/* Return whether the search is over. |where| describes the place in messages. */
+/* Returns whether the search is over. |where| describes the place in messages. */
 static bool cupti_try_file(struct cupti_search *s, const char *path, const char *where)
 {
 	char full[2 * PATH_MAX];
@@ -130,8 +130,8 @@ static void cupti_set_missing(struct cupti_search *s)
 /* --- of this machine ----------------------------------------------------------------------- */
 
 /*
- * Patterns of folders that usually have it. For a program that uses CUDA already, proftap doctor
- * PID looks in the program.
+ * Patterns of folders that usually have CUPTI. For a program that uses CUDA already, proftap doctor
+ * PID starts from the libraries that the program has loaded.
  */
 static const char *const patterns[] = {
 	"/usr/local/cuda/lib64",
@@ -188,7 +188,7 @@ void check_cupti(const struct system *sys, const struct check *self, struct find
 /* --- CUDA of the target ---------------------------------------------------------------------- */
 
 /*
- * Reads the mappings. False: the target does not use CUDA, or that is not known, and |f| says so.
+ * Reads the mappings. False: |f| says that the target does not use CUDA, or that this is not known.
  */
 static bool read_cuda(const struct system *sys, struct cuda_mappings *m, struct finding *f)
 {
@@ -214,8 +214,8 @@ void check_target_cuda(const struct system *sys, const struct check *self, struc
 /* --- CUPTI --------------------------------------------------------------------------------- */
 
 /*
- * Tries folders relative to that of a CUDA library: for wheels of CUDA 13, for older wheels, and
- * for a toolkit.
+ * Tries folders relative to the folder of a CUDA library. They fit wheels of CUDA 13, older
+ * wheels, and a toolkit.
  */
 static bool try_beside(struct cupti_search *s, const char *library)
 {
@@ -317,7 +317,7 @@ void check_target_cupti(const struct system *sys, const struct check *self, stru
 		compare_with_driver(sys, f);
 }
 
-/* Only a recording finds out whether CUPTI can be used, as another tool may use it already. */
+/* CUPTI may be in use by another tool, so only a recording finds out whether it works. */
 void check_target_gpu_said(const struct system *sys, const struct check *self, struct finding *f)
 {
 	const struct doctor_target *p = sys->target;

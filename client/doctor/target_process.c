@@ -39,10 +39,7 @@ static bool is_stopped(const struct system *sys)
 	       (*state == 'T' || *state == 't');
 }
 
-/*
- * Explains why no server answered. Another user's process may have a server whose socket this user
- * cannot see.
- */
+/* Explains why no server answered. This user cannot see the socket of another user's server. */
 static void refuse_server(const struct system *sys, struct finding *f)
 {
 	const struct doctor_target *p = sys->target;
@@ -57,7 +54,10 @@ static void refuse_server(const struct system *sys, struct finding *f)
 	} else {
 		bool is_known = !strstr(p->why.text, "proftap doctor");
 
-		/* The reason may advise to run proftap doctor, which is running already. */
+		/*
+		 * If the reason advises to run proftap doctor, another text is written:
+		 * it is running already.
+		 */
 		if (is_known)
 			finding_no(f, "%s", p->why.text);
 		else
@@ -142,7 +142,7 @@ void check_target_process(const struct system *sys, const struct check *self, st
 	}
 }
 
-/* The user ids are real, effective and saved. Only root may record a program whose ids differ. */
+/* The user ids are real, effective and saved. If they differ, only root may record the program. */
 void check_target_user(const struct system *sys, const struct check *self, struct finding *f)
 {
 	char text[128];
@@ -163,7 +163,7 @@ void check_target_user(const struct system *sys, const struct check *self, struc
 	}
 }
 
-/* Advises to start the program's command line again with proftap run. */
+/* Advises the user to run the program's command line again under proftap run. */
 static void advise_run(const struct system *sys, struct finding *f)
 {
 	struct command_line c;

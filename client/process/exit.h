@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The exit statuses of proftap. Scripts decide by them. */
+/* The exit statuses of proftap, for scripts. */
 #ifndef CLIENT_EXIT_H
 #define CLIENT_EXIT_H
 
@@ -13,8 +13,8 @@ enum exit_code {
 	EXIT_TIMEOUT = 6,
 	EXIT_PARTIAL = 7, /* some of several targets failed; the others' data was written */
 	/*
-	 * "proftap run" has the exit statuses of env and timeout until the program runs, then the
-	 * program's.
+	 * "proftap run" has the exit statuses of env and timeout until the program runs, and then
+	 * the program's exit status.
 	 */
 	EXIT_NOT_RUN = 125,
 	EXIT_NOT_EXECUTABLE = 126,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counting of interrupts; see interrupt.h. One thread waits for the signals and all others block
- * them: gRPC starts its waits anew after each EINTR, so a repeating key would keep it from ever
- * returning.
+ * Counting of interrupts; see interrupt.h. One thread waits for the signals and all others
+ * block them: gRPC starts its waits anew after each EINTR, so repeated signals would keep
+ * gRPC from returning.
  */
 #include "client/process/interrupt.h"
 
@@ -19,19 +19,19 @@
 /* The first three are counted, the others are only forwarded to a program. */
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define N_COUNTED 3
-/* The limit for the counting thread to get a processor. */
+/* The time limit for the counting thread to run. */
 #define SETTLE_MS 1000
 #define LAST_MS 100
 #define N_SIGNALS (sizeof signals / sizeof signals[0])
 
 static _Atomic int n_interrupts;
-static _Atomic pid_t program; /* the signals are forwarded to it; 0: none */
+static _Atomic pid_t program; /* the program that gets the forwarded signals; 0: none */
 static int wake_fd = -1; /* an eventfd, readable while interrupt_poll() has not seen an interrupt */
 
 /*
- * Returns whether the signal is not to be counted. The terminal sends a signal to the program as
- * well, because it is in the same process group; a signal that another process sent to us is
- * forwarded.
+ * Returns whether the signal is not to be counted. A signal from another process is forwarded to
+ * the program. A signal from the terminal is not, because the program is in the same process
+ * group and gets it, too.
  */
 static bool forward_signal(const siginfo_t *info)
 {
@@ -63,8 +63,8 @@ static void *count_signals(void *argument)
 
 /*
  * An ignored SIGHUP stays ignored, for nohup. An ignored SIGINT does not: shells without job
- * control start background jobs with SIGINT ignored, but a script that sends one to a capture wants
- * it to end.
+ * control start background jobs with SIGINT ignored, but a script that sends SIGINT to a capture
+ * wants the capture to end.
  */
 static void collect_signals(sigset_t *set)
 {

@@ -15,9 +15,9 @@ struct pollfd;
 /* Begins to count signals. Call it before any other thread starts; a second call does nothing. */
 void interrupt_start(void);
 /*
- * The same for a client that runs the program |pid|: while it lives, nothing is counted, and
- * signals that another process sends to us are passed on to it, including SIGQUIT, SIGUSR1 and
- * SIGUSR2. Call it with 0 when the program has ended.
+ * The same for a client that runs the program |pid|. While the program lives, nothing is counted,
+ * and signals that another process sends to us are passed on to the program, including SIGQUIT,
+ * SIGUSR1 and SIGUSR2. Call it with 0 when the program has ended.
  */
 void interrupt_forward(pid_t pid);
 /*
@@ -25,7 +25,7 @@ void interrupt_forward(pid_t pid);
  * being started.
  */
 void interrupt_hold(sigset_t *before);
-int interrupt_get_count(void); /* any thread */
+int interrupt_get_count(void); /* Any thread may call it. */
 /*
  * Whether the count differs from *n_before, an int. Any thread may call it; the signature is that
  * of struct view_stop.
@@ -33,9 +33,9 @@ int interrupt_get_count(void); /* any thread */
 bool interrupt_came_since(const void *n_before);
 
 /*
- * poll() on |p| (NULL: just wait) that an interrupt ends. Returns 1 when p->revents is set, 0 when
- * the time is over, -EINTR once for the interrupts that came meanwhile, or another negative errno.
- * If several threads wait, at least one of them gets -EINTR.
+ * Calls poll() on |p| (NULL: just wait); an interrupt ends the call. Returns 1 when p->revents is
+ * set, 0 when the time is over, -EINTR once for the interrupts that came meanwhile, or another
+ * negative errno. If several threads wait, at least one of them gets -EINTR.
  */
 int interrupt_poll(struct pollfd *p, int64_t timeout_ms);
 

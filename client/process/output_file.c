@@ -20,8 +20,8 @@
 /* --- temporary files ----------------------------------------------------------------------- */
 
 /*
- * A file that has its temporary name. The signal handler may read the list at any time and in any
- * thread, so entries are never freed.
+ * A file that has or had its temporary name. The signal handler may read the list at any time and
+ * in any thread, so entries are never freed.
  */
 struct temporary {
 	struct temporary *next;
@@ -50,7 +50,7 @@ static void collect_ending_signals(sigset_t *set)
 		sigaddset(set, ending_signals[i]);
 }
 
-/* Leaves alone signals that the program ignores or handles already. */
+/* Handles ending signals, except those that the program ignores or handles already. */
 static void catch_signals(const sigset_t *set)
 {
 	struct sigaction action = {.sa_handler = remove_temporaries, .sa_flags = SA_RESETHAND};
@@ -186,8 +186,7 @@ static char *follow_links(const char *path)
 }
 
 /*
- * Whether a new file can be renamed over it. The target of a link in /proc may have no name any
- * more.
+ * Whether a new file can be renamed over |target|. The target of a link in /proc may have no name.
  */
 static bool can_be_replaced(const struct stat *st, const char *target)
 {
@@ -199,8 +198,8 @@ static bool can_be_replaced(const struct stat *st, const char *target)
 /* --- the file ------------------------------------------------------------------------------ */
 
 /*
- * The temporary name contains the final one, so that a directory listing tells what the file will
- * be.
+ * The temporary name contains the final one, so that a directory listing shows
+ * what the file will be.
  */
 static char *make_temporary(const char *path, int i)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file that is published whole or not at all: it is written under a temporary name beside its
- * own, synced, then renamed over the previous file. A symbolic link keeps its target's name. A FIFO
- * or a device is opened and written directly.
+ * final name, synced, then renamed over the previous file. A symbolic link stays, and its target is
+ * replaced. A FIFO or a device is opened and written directly.
  *
- * A signal that ends the program (Ctrl-C, SIGTERM, SIGHUP, SIGQUIT) removes the temporary file
- * first, unless another part of the program blocks that signal, as interrupt_start() does, or
- * ignores it.
+ * A signal that ends the program (Ctrl-C, SIGTERM, SIGHUP, SIGQUIT) removes the temporary
+ * file first, unless another part of the program blocks that signal, as interrupt_start()
+ * does, or ignores it.
  */
 #ifndef CLIENT_OUTPUT_FILE_H
 #define CLIENT_OUTPUT_FILE_H
@@ -20,7 +20,7 @@ struct output_file {
 	char *path; /* as the caller gave it */
 	char *target; /* |path| with its links followed: the name that the file gets */
 	char *temporary; /* the name that the file has until it is published; NULL: none */
-	struct temporary *guard; /* removes it when a signal ends the program */
+	struct temporary *guard; /* removes the temporary file when a signal ends the program */
 	int fd; /* -1: none */
 };
 

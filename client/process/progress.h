@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 struct progress_line {
-	const char *target; /* its name, or the number of targets in words */
-	int64_t elapsed_ms; /* since the call began */
-	int64_t delay_ms; /* until the recording starts */
+	const char *target; /* the name of the target, or the number of targets in words */
+	int64_t elapsed_ms; /* the time since the call began */
+	int64_t delay_ms; /* the time until the recording starts */
 	int64_t duration_ms;
 	int64_t timeout_ms; /* the limit of the call */
 	uint64_t recorded_bytes; /* recorded so far at the target; 0: not known */
@@ -23,8 +23,8 @@ struct progress_line {
 
 void progress_draw(const struct progress_line *p);
 /*
- * Says what happens to |n_bytes| that have arrived, such as "reading it back". Says nothing about
- * small amounts, which take no time.
+ * Draws a line about the work on |n_bytes| that have arrived, such as "reading it back". Draws
+ * nothing for small amounts, which take no time.
  */
 void progress_draw_work(const char *target, const char *doing, uint64_t n_bytes);
 void progress_clear(void);

@@ -93,8 +93,8 @@ static void (*file_size_action)(int);
 void streams_start(void)
 {
 	/*
-	 * open() takes the lowest free number. It opens for reading only, so that writing fails
-	 * with EBADF.
+	 * open() takes the lowest free number. The file is opened for reading only, so that
+	 * writing fails with EBADF.
 	 */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		was_closed[fd] = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
@@ -117,7 +117,7 @@ void streams_give_back(void)
 	signal(SIGXFSZ, file_size_action);
 }
 
-/* The first failure: a second fflush() would not report it again. */
+/* Keeps the first failure, because a second fflush() would not report it again. */
 static int first_error;
 
 int streams_fail(int r)

@@ -16,10 +16,10 @@ void terminal_write(const char *text, FILE *out);
 /* Writes the line "  LABEL: TEXT". */
 void terminal_write_line(const char *label, const char *text, FILE *out);
 
-/* Writes |word| so that a shell reads it back: in single quotes where that is needed. */
+/* Writes |word| in the form in which a shell reads it: in single quotes if necessary. */
 void terminal_write_word(const char *word, FILE *out);
 
-/* The number of columns of the terminal |out|; 0 if it is no terminal, or does not tell. */
+/* The number of columns of the terminal |out|; 0 if it is no terminal, or does not report them. */
 size_t terminal_get_width(FILE *out);
 /* Whether to write colours: |out| is a terminal that has them, and NO_COLOR is not set. */
 bool terminal_has_color(FILE *out);
@@ -28,8 +28,8 @@ bool terminal_has_color(FILE *out);
 
 /*
  * Call it first in main(). A closed standard descriptor becomes one whose writes fail, so that no
- * socket or trace file gets its number and printf()'s output. From then on a write beyond the limit
- * on the size of files fails with EFBIG and does not end the program.
+ * socket or trace file gets its number, and printf() does not write to them. From then on a write
+ * beyond the limit on the size of files fails with EFBIG and does not end the program.
  */
 void streams_start(void);
 
@@ -43,8 +43,8 @@ void streams_expect_pipe(void);
 void streams_give_back(void);
 
 /*
- * Says once that standard output could not be written, for the reason |r|. Returns the first
- * reason.
+ * Prints once that standard output could not be written, for the reason |r|.
+ * Returns the first reason.
  */
 int streams_fail(int r);
 

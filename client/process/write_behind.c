@@ -17,21 +17,22 @@
 
 #define N_BUFFERS 3
 #define BUFFER_BYTES ((size_t)1 << 20)
-/* The bytes before these are written directly: a small file is not worth a thread. */
+/* The number of bytes that are written directly: a small file is not worth a thread. */
 #define MIN_BYTES ((uint64_t)4 << 20)
 
 struct write_behind {
 	int fd;
-	uint64_t n_bytes; /* written so far */
+	uint64_t n_bytes; /* the number of bytes accepted so far */
 	bool has_thread;
 	pthread_t thread;
-	uint8_t *buffers; /* N_BUFFERS; NULL: none */
-	size_t used_bytes; /* of the buffer that is being filled, which follows the full ones */
+	uint8_t *buffers; /* N_BUFFERS buffers; NULL: none */
+	size_t used_bytes; /* of the buffer that is being filled, which follows the full buffers */
 	size_t full_bytes[N_BUFFERS];
 	pthread_mutex_t mutex;
 	pthread_cond_t has_full;
 	pthread_cond_t has_room;
-	unsigned first; /* the index of the oldest full buffer; under mutex, with the three below */
+	/* The index of the oldest full buffer; |mutex| guards it and the three members below. */
+	unsigned first;
 	unsigned n_full;
 	bool is_ending; /* the thread ends when no buffer is full any more */
 	int error; /* a negative errno */
@@ -106,8 +107,8 @@ struct write_behind *write_behind_free(struct write_behind *w)
 }
 
 /*
- * The thread blocks all signals, because other threads wait for them. If it cannot start, the
- * caller's thread writes.
+ * The thread blocks all signals, because other threads wait for them. If the thread cannot start,
+ * the caller's thread writes.
  */
 static void start_thread(struct write_behind *w)
 {
@@ -201,7 +202,7 @@ int write_behind_finish(struct write_behind *w)
 
 /* --- windows of a file ------------------------------------------------------------------------ */
 
-/* The part of the file that stays in memory, at most; a multiple of every page size. */
+/* The most bytes of the file that stay in memory; a multiple of every page size. */
 #define WINDOW_BYTES ((size_t)4 << 20)
 
 int file_window_advance(const uint8_t *p, void *context)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a large file in a thread of its own while the caller receives the next bytes: receiving
- * and writing cost about as much. A small file, and every file on a machine with one processor, is
- * written by the caller's thread.
+ * Writes a large file in a thread of its own while the caller receives the next bytes, because
+ * receiving and writing take about the same time. A small file, and every file on a machine with
+ * one processor, is written by the caller's thread.
  *
  * Threads: one thread calls all functions.
  *
- * A large file that is read once through a mapping gives its pages back in windows.
+ * file_window_advance() gives the pages of a mapped large file, which is read
+ * once, back in windows.
  */
 #ifndef CLIENT_WRITE_BEHIND_H
 #define CLIENT_WRITE_BEHIND_H
@@ -17,14 +18,15 @@
 struct write_behind;
 
 /*
- * |fd| stays the caller's, who keeps it open until write_behind_free(). NULL when memory ran out.
+ * The caller keeps |fd| and does not close it before write_behind_free(). NULL when memory ran out.
  */
 struct write_behind *write_behind_new(int fd);
 /* Calls write_behind_finish() first. Accepts NULL; returns NULL. */
 struct write_behind *write_behind_free(struct write_behind *w);
 
 /*
- * Copies the next bytes. 0 or a negative errno, which may be about earlier bytes; an error stays.
+ * Copies the next bytes. 0 or a negative errno, which may be about earlier bytes;
+ * write_behind_finish() returns the error again.
  */
 int write_behind_write(struct write_behind *w, const uint8_t *data, size_t n);
 /* Waits until all is written. 0 or a negative errno, as above. */
@@ -34,7 +36,7 @@ int write_behind_finish(struct write_behind *w);
 
 struct file_window {
 	uint8_t *map; /* the mapping of the file; it is only read */
-	uint8_t *from; /* the pages before it have been given back; |map| at first */
+	uint8_t *from; /* the pages before |from| have been given back; |map| at first */
 };
 
 /*

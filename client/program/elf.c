@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads as much of ELF as tells what LD_PRELOAD will do; see elf.h. Offsets come from the file and
- * are not trusted.
+ * Reads the parts of ELF that determine the effect of LD_PRELOAD; see elf.h. Offsets come from the
+ * file and are not trusted.
  */
 #include "client/program/elf.h"
 
@@ -76,7 +76,7 @@ static const ElfW(Phdr) * find_segment(const struct elf_file *f, uint32_t type)
 	return NULL;
 }
 
-/* Returns the offset in the file of an |address| in memory; 0: the file does not have it. */
+/* Returns the file offset of |address|, an address in memory; 0: the file does not have it. */
 static uint64_t find_offset(const struct elf_file *f, uint64_t address)
 {
 	for (unsigned int i = 0; i < f->n_segments; i++) {

@@ -6,10 +6,13 @@
 #include <stdbool.h>
 
 struct elf {
-	/* For another processor or word size than this program's; the rest is not set then. */
+	/*
+	 * The file is for another processor or word size than this program; the
+	 * rest is not set then.
+	 */
 	bool is_foreign;
-	char loader[256]; /* the path of its dynamic loader; "": linked statically */
-	char sanitizer[64]; /* the address sanitizer's library that it needs; "": none */
+	char loader[256]; /* the path of the file's dynamic loader; "": linked statically */
+	char sanitizer[64]; /* the address sanitizer's library that the file needs; "": none */
 };
 
 /* 0, -ENOEXEC when |fd| is not an ELF file or is truncated, or another negative errno. */

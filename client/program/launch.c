@@ -21,10 +21,7 @@
 #include "client/process/terminal.h"
 #include "client/program/program.h"
 
-/*
- * Appends our library to the user's LD_PRELOAD. The address sanitizer's runtime has to be the
- * first.
- */
+/* Appends our library to the user's LD_PRELOAD. The address sanitizer's runtime must be first. */
 static int set_preload(const struct program_launch *l)
 {
 	const char *first = l->program->first_library;
@@ -47,9 +44,9 @@ static int set_variable(enum env_variable v, const char *value)
 }
 
 /*
- * Sets the path at which the server's private socket will be, for children that start before
- * libproftap in the program can set it, or where it may not. A wrong path does no harm. A program
- * that was started in the tree of another one keeps that one's variable.
+ * Sets the path at which the server's private socket will be. It is for children that start before
+ * libproftap in the program can set it, or where libproftap may not set it. A wrong path does no
+ * harm. A program started in the tree of another program keeps that program's variable.
  */
 static int set_parent(void)
 {
@@ -168,7 +165,7 @@ bool launch_has_ended(pid_t pid)
 struct injection {
 	const char *name;
 	bool is_nvtx;
-	const char *consequence; /* is printed when the user's value is kept */
+	const char *consequence; /* the text that is printed when the user's value is kept */
 };
 
 static const struct injection injections[] = {

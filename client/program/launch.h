@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Starts a program with libproftap preloaded. In the program, lib/inject/preload.c reads the
- * variables that are set here, but only those that the user has not set.
+ * PROFTAP_ variables that are set here. PROFTAP_PARENT, PROFTAP_RECORDER and the injection
+ * variables keep values that are set already.
  */
 #ifndef CLIENT_LAUNCH_H
 #define CLIENT_LAUNCH_H
@@ -19,7 +20,7 @@ struct program_launch {
 	char **argv; /* terminated by NULL */
 	const char *server; /* the value of PROFTAP_SERVER */
 	bool follow; /* the program's children get servers, too */
-	bool is_tree_recorded; /* the children wait to be recorded, like the program */
+	bool is_tree_recorded; /* the children wait to be recorded, as the program does */
 	const char *nvtx; /* the value of PROFTAP_NVTX; see injection_nvtx_modes */
 	/* The server has a flight recorder; the environment may have options for it. */
 	bool recorder;
@@ -31,8 +32,8 @@ struct program_launch {
 int launch_here(const struct program_launch *l, struct diag *d);
 
 /*
- * Starts the program as a child. If that fails in the child, it prints the reason and exits with
- * the exit code. Signals that end programs are blocked in the caller from then on, for
+ * Starts the program as a child. If that fails in the child, the child prints the reason and exits
+ * with the exit code. Signals that end programs are blocked in the caller from then on, for
  * interrupt_forward(). Returns the pid or a negative errno.
  */
 pid_t launch_child(const struct program_launch *l);
@@ -51,16 +52,20 @@ bool launch_has_ended(pid_t pid);
 /* The values of PROFTAP_NVTX. */
 #define INJECTION_NVTX_MODES 3
 extern const char *const injection_nvtx_modes[INJECTION_NVTX_MODES];
-/* 0, or -EINVAL with |d| if |value| is none of them. |name| is what the user set. */
+/*
+ * 0, or -EINVAL with |d| if |value| is none of them. |name| is the name of the option or
+ * variable that the user set.
+ */
 int injection_check_nvtx(const char *name, const char *value, struct diag *d);
 /* Sets *mode to the environment's value or to the default. 0, or -EINVAL with |d|. */
 int injection_get_nvtx(const char **mode, struct diag *d);
 
 /*
- * Says on standard error which variables are kept, and the consequence. |nvtx| is one of the modes.
+ * Prints on standard error which variables are kept, and the consequence. |nvtx|
+ * is one of the modes.
  */
 void injection_say_kept(const char *library, const char *nvtx);
-/* Sets the variables that are not set. 0 or a negative errno. */
+/* Sets the injection variables that are not set yet. 0 or a negative errno. */
 int injection_set(const char *library, const char *nvtx);
 
 #endif

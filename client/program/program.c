@@ -20,7 +20,7 @@
 #include "base/env.h"
 #include "client/program/elf.h"
 
-/* A script's interpreter may be a script. The kernel follows so many of them. */
+/* A script's interpreter may be a script. The kernel follows so many scripts. */
 #define MAX_SCRIPTS 4
 
 static bool is_file(const char *path)
@@ -77,7 +77,7 @@ static int find_executable(const char *name, char *path, struct diag *d)
 	return 0;
 }
 
-/* The loader ignores LD_PRELOAD if the file gives rights that we do not have. */
+/* The loader ignores LD_PRELOAD if the file gives the program rights that we do not have. */
 static int check_rights(const char *path, int fd, struct diag *d)
 {
 	struct stat st;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds a program that is to be started with libproftap in it, and checks whether that can work. */
+/*
+ * Finds a program that is to be started with libproftap, and checks whether
+ * libproftap can be preloaded.
+ */
 #ifndef CLIENT_PROGRAM_H
 #define CLIENT_PROGRAM_H
 

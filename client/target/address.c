@@ -21,7 +21,7 @@ static bool is_digits(const char *text)
 	return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Whether the number is too large for a port, and not for a pid. */
+/* Whether the number is too large for a port, but not for a pid. */
 static bool is_pid(const char *digits)
 {
 	unsigned long value = strlen(digits) < 8 ? strtoul(digits, NULL, 10) : 0;

@@ -19,17 +19,16 @@ struct address {
 	uint16_t port; /* 0: |path| or |lookup| is set */
 	char path[108]; /* a unix socket; "": none */
 	/*
-	 * A pid, a name, NAME@dead or a program's path, which locate.h turns into a path or a port;
-	 * or "".
+	 * A pid, a name, NAME@dead or a program's path, from which locate() sets
+	 * |path| or |port|; or "".
 	 */
 	char lookup[256];
-	bool is_newest; /* if several programs have that name, the one that started last is meant */
-	bool is_bare; /* the user typed only a number, which may be meant as a pid */
-	/* |path| is our end of a tunnel, host and port (0: a socket) its other end. */
+	/* If several programs have that name, the one that started last is chosen. */
+	bool is_newest;
+	bool is_bare; /* the user typed only a number, which may also be a pid */
+	/* |path| is our end of a tunnel; host and port (0: a socket) are its other end. */
 	bool is_tunnel;
-	/*
-	 * The program that a host daemon is to record; "": its only one, or no host daemon.
-	 */
+	/* The program that a host daemon is to record; "": its only program, or no host daemon. */
 	char target[80];
 	/*
 	 * For messages: "host:9999", "[::1]:9999", "unix:/run/proftap/4242.sock", "host:9021 target
@@ -40,14 +39,14 @@ struct address {
 };
 
 /*
- * Parses |text|. |default_host| (NULL: localhost) is for a bare PORT and an error with any other
- * form. 0, or -EINVAL with |d|.
+ * Parses |text|. |default_host| (NULL: localhost) is the host of a bare PORT; with any other form
+ * it is an error. 0, or -EINVAL with |d|.
  */
 int address_parse(const char *text, const char *default_host, struct address *out, struct diag *d);
 
 /*
- * Whether the address is one of this machine by its name. A forwarded port may still lead
- * elsewhere.
+ * Whether the address by its name is one of this machine. A forwarded port may
+ * still lead elsewhere.
  */
 bool address_is_here(const struct address *a);
 

@@ -42,7 +42,7 @@ static ssize_t read_all(const char *root, pid_t pid, const char *file, char **ou
 	return *out ? (ssize_t)n : -ENOMEM;
 }
 
-/* Reads the working directory of the process; "" if the kernel does not tell it. */
+/* Reads the working directory of the process; "" if the kernel does not report it. */
 static void read_dir(const char *root, const char *pid_dir, char *out, size_t n)
 {
 	char path[PATH_MAX];
@@ -76,8 +76,8 @@ static const char *find_variable(const char *environment, ssize_t n, const char 
 }
 
 /*
- * Looks for |word| in the directories of the PATH that the process had. Relative ones begin in
- * |dir|, its working directory; an empty one is |dir| itself.
+ * Looks for |word| in the directories of the process's PATH. A relative directory begins in |dir|,
+ * the working directory of the process; an empty one means |dir|.
  */
 static bool find_in_path(
 	const char *root, pid_t pid, const char *word, const char *dir, char out[static PATH_MAX])
@@ -113,7 +113,7 @@ static bool find_program(
 }
 
 /*
- * Whether |word| is a file in the process's working directory |dir|, and not the same file in ours.
+ * Whether |word| is a file in the process's working directory |dir|, but not the same file in ours.
  */
 static bool is_file_of(const char *dir, const char *word)
 {
@@ -128,7 +128,7 @@ static bool is_file_of(const char *dir, const char *word)
 	return stat(word, &here) || here.st_dev != there.st_dev || here.st_ino != there.st_ino;
 }
 
-/* Writes |first| and the words from |rest| to |end| into |out|, which has |n| bytes, at least 4. */
+/* Writes |first| and the words from |rest| to |end| into |out|; |n|, its size, is at least 4. */
 static void format_words(const char *first, const char *rest, const char *end, char *out, size_t n)
 {
 	_cleanup_free_ char *text = NULL;
@@ -148,8 +148,8 @@ static void format_words(const char *first, const char *rest, const char *end, c
 }
 
 /*
- * Returns the name of the program's file. A title with blanks that the process gave itself is
- * returned whole.
+ * Returns the name of the program's file. If the process has set a title with
+ * blanks, returns all of it.
  */
 static const char *name_program(const char *word)
 {

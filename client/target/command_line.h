@@ -8,21 +8,21 @@
 #include <sys/types.h>
 
 struct command_line {
-	char program[4096]; /* the path of its program; links are not followed */
+	char program[4096]; /* the path of the program; links are not followed */
 	char text[4096]; /* the whole line, quoted for a shell; it ends with "…" if it was cut */
 	char dir[4096]; /* the working directory, if a word of the line is a file in it; else "" */
 };
 
 /*
  * Reads the command line from /proc below |root| ("" except in tests). 0, or a negative errno:
- * -ENODATA when its first word is not the file that the process runs, because the process has
- * overwritten it, as servers do to show their state.
+ * -ENODATA when the first word is not the file that the process runs, because the process has
+ * overwritten the line, as servers do to show their state.
  */
 int command_line_read(const char *root, pid_t pid, struct command_line *out);
 
 /*
- * Writes the command line of |pid| as one printable line, without the directory of its program.
- * "": the kernel does not tell it. |n| is at least 4.
+ * Writes the command line of |pid| as one printable line, without the directory of the program. "":
+ * the kernel does not report it. |n| is at least 4.
  */
 void command_line_show(pid_t pid, char *out, size_t n);
 

@@ -12,7 +12,7 @@ struct diag;
  */
 int dial_path(const char *path);
 
-/* Connects to the path of |a|. Returns what dial() does. */
+/* Connects to the path of |a|. Returns the same as dial(). */
 int dial_unix(const struct address *a, struct diag *d);
 
 #endif

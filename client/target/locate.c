@@ -35,7 +35,7 @@ static void set_address(struct address *a, const struct found_target *t)
 	address_format(a);
 }
 
-/* Returns 0 for a name. */
+/* Returns the pid; 0: |lookup| is a name. */
 static pid_t read_pid(const char *lookup)
 {
 	char *end;
@@ -87,8 +87,8 @@ static int explain_pid(const struct targets *targets, pid_t pid, struct diag *d)
 }
 
 /*
- * A server of another make stops with its program. proftap's server is a process of its own and
- * goes on.
+ * A server of another make is stopped when its program is. proftap's server is a process of
+ * its own and continues.
  */
 static bool is_stopped_stock(const struct found_target *t)
 {
@@ -224,8 +224,8 @@ void locate_warn_of_pid(struct address *a)
 }
 
 /*
- * The number of full searches after a new listener appeared: a server that has just begun to listen
- * may answer late.
+ * The number of full searches after a new listener has appeared: a server that has just begun to
+ * listen may answer late.
  */
 #define STOCK_SEARCHES 25
 
@@ -234,7 +234,7 @@ void locate_warn_of_pid(struct address *a)
  * at each search. They are asked only after a new listener has appeared.
  */
 struct stock_watch {
-	struct stock_servers listening; /* at the last search */
+	struct stock_servers listening; /* the listeners at the last search */
 	int n_searches; /* the number of full searches to come */
 };
 
@@ -283,7 +283,7 @@ int locate_next(const char *pattern, int64_t wait_ms, struct address *out, struc
 	struct targets before;
 	int r;
 
-	/* The listeners come first, so that no program appears unseen between the two calls. */
+	/* The listeners are listed first, so that no program is missed between the two calls. */
 	stock_servers_list(&watch.listening, 0);
 	r = targets_load_quickly(&before);
 	if (r)
@@ -309,7 +309,7 @@ struct expansion {
 	size_t n_allocated;
 };
 
-/* Adds a copy of |like|, with the address of the program |t| unless that is NULL. */
+/* Adds a copy of |like|. If |t| is not NULL, the copy gets the address of that program. */
 static int add_address(
 	struct expansion *e, const struct address *like, const struct found_target *t)
 {

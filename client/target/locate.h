@@ -10,23 +10,23 @@ struct address;
 struct diag;
 
 /*
- * Sets a->path from a->lookup, unless that is "". 0, or a negative errno with |d|: -ESRCH when
- * there is no process of that pid, -ENOENT when the pid or name is no target's, -EINVAL when
- * several targets have the name: then a table of them goes to standard error.
+ * Sets a->path from a->lookup, unless it is "". 0, or a negative errno with |d|: -ESRCH when there
+ * is no process of that pid, -ENOENT when the pid or name is no target's, -EINVAL when several
+ * targets have the name; a table of them is then written to standard error.
  */
 int locate(struct address *a, struct diag *d);
 
 /*
  * Call it when nobody listens on the port of |a|. If the number is the pid of a target, sets
- * a->path and returns 0. Otherwise returns -ECONNREFUSED; if it is the pid of another process, |d|
- * says so.
+ * a->path and returns 0. Otherwise returns -ECONNREFUSED; if the number is the pid of another
+ * process, |d| reports that.
  */
 int locate_port_as_pid(struct address *a, struct diag *d);
 
 /*
  * Call it when a server listens on the port of |a|. If the user typed only a number, and it is also
- * the pid of another target, a line on standard error says which of the two was taken, and how to
- * name the other. It is said once an address.
+ * the pid of another target, prints on standard error which of the two was chosen, and how to name
+ * the other. It prints this once for each address.
  */
 void locate_warn_of_pid(struct address *a);
 

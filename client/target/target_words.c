@@ -29,7 +29,7 @@ static int fail_memory(struct diag *d)
 	return diag_set(d, -ENOMEM, "the list of targets: out of memory");
 }
 
-/* Takes |word|, which is malloc'ed; NULL means that memory ran out. */
+/* Adds |word|, which is malloc'ed, and owns it; NULL means that memory ran out. */
 static int take_word(struct target_words *w, char *word, struct diag *d)
 {
 	int r = 0;
@@ -49,7 +49,7 @@ static int take_word(struct target_words *w, char *word, struct diag *d)
 
 /* --- ranges -------------------------------------------------------------------------------- */
 
-/* Reads the number at |text|; *end is behind it. False: there is none. */
+/* Reads the number at |text| and sets *end behind it. False: there is no number. */
 static bool read_number(const char *text, unsigned long *out, const char **end)
 {
 	size_t n = strspn(text, "0123456789");
@@ -131,7 +131,7 @@ static int expand_range(struct target_words *w, const char *word, const char *op
 	return r;
 }
 
-/* Adds |word|, or the words that its first bracket makes of it. */
+/* Adds |word|, or the words to which its first bracket expands. */
 static int expand_word(struct target_words *w, const char *word, struct diag *d)
 {
 	const char *open = find_bracket(word);

@@ -22,10 +22,11 @@ struct target_words {
 };
 
 /*
- * Adds every word of |text|. A bracket with numbers and ranges, as in h[1,3,5-7], expands to as
- * many words; leading zeros are kept, and several brackets multiply. The bracket of an IPv6 address
- * and brackets in the path of a unix socket are left alone. Errors: -EINVAL for an empty word, a
- * bad range, or more than TARGET_WORDS_MAX words; -ENOMEM; both with |d|.
+ * Adds every word of |text|. A bracket with numbers and ranges, as in h[1,3,5-7], expands to
+ * one word for each number; leading zeros are kept, and several brackets expand to all
+ * combinations. The bracket of an IPv6 address and brackets in the path of a unix socket are
+ * left alone. Errors: -EINVAL for an empty word, a bad range, or more than TARGET_WORDS_MAX
+ * words; -ENOMEM; both with |d|.
  */
 int target_words_add(struct target_words *w, const char *text, struct diag *d);
 

@@ -21,7 +21,7 @@
 #include "client/process/terminal.h"
 #include "client/target/command_line.h"
 
-/* The number of pids of servers that do not answer, in a message. */
+/* The largest number of pids of silent servers in a message. */
 #define MAX_SILENT_SAID 8
 /*
  * The limits of a command line in the table, in bytes. A narrow terminal does not make it shorter
@@ -60,7 +60,7 @@ void targets_describe_silent(const struct targets *t, char *out, size_t n)
 					 : "their servers do not answer");
 }
 
-/* Whether the program's file is the one at |path|; the names may differ. */
+/* Whether the program's file is the file at |path|; the names may differ. */
 static bool runs_file(const struct found_target *t, const char *path)
 {
 	char link[32];
@@ -90,8 +90,8 @@ static const struct found_target *find_dead(const struct targets *t, const char 
 }
 
 /*
- * The start of a program with a server of another make is known to a tick of the clock only, and is
- * not compared.
+ * For a server of another make, the start of the program is only known to a tick of the clock,
+ * so it is not compared.
  */
 bool targets_contain(const struct targets *t, const struct found_target *one)
 {
@@ -143,8 +143,8 @@ static int explain_unknown(const struct targets *t, const char *word, struct dia
 }
 
 /*
- * If a program has a server of proftap's and one of another make, its name and pid mean proftap's
- * server.
+ * If a program has a server of proftap's and one of another make, its name and pid
+ * select proftap's server.
  */
 static bool is_second(const struct targets *t, size_t i)
 {
@@ -165,7 +165,7 @@ static void explain_several(const struct targets *t, const char *word, struct di
 		if (!is_called(&t->v[i], word) || is_second(t, i) || t->v[i].status.pid == last)
 			continue;
 		last = t->v[i].status.pid;
-		/* Another pid with its comma must leave room for the "…". */
+		/* Another pid and a comma must leave room for the "…". */
 		if (n_bytes + sizeof "-2147483648, , \u2026" > sizeof pids) {
 			snprintf(pids + n_bytes, sizeof pids - n_bytes, ", \u2026");
 			break;
@@ -267,7 +267,7 @@ void targets_find_command(const struct targets *t, const struct found_target *on
 		command_line_show(one->status.pid, out, TARGETS_COMMAND_BYTES);
 }
 
-/* Writes as much of the command line as fits on the terminal behind |used| columns. */
+/* Writes as much of the command line as fits on the terminal after |used| columns. */
 static void write_command(
 	const struct targets *targets, const struct found_target *t, size_t used, FILE *out)
 {

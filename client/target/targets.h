@@ -15,9 +15,9 @@
 
 struct diag;
 
-/* The container or pod of a program, as a host daemon tells it. All zero: unknown. */
+/* The container or pod of a program, as reported by a host daemon. All zero: unknown. */
 struct program_place {
-	int pid_inside; /* its pid in its own pid namespace */
+	int pid_inside; /* the pid in the program's own pid namespace */
 	char cgroup[512]; /* a path or ""; printable, like the strings below */
 	bool is_container;
 	char id[80]; /* the container's id or "" */
@@ -27,13 +27,13 @@ struct program_place {
 };
 
 struct found_target {
-	struct status status; /* the answer of its server */
+	struct status status; /* the answer of the program's server */
 	/*
-	 * The path of the socket that speaks gRPC; "": the server has only a port, or a host daemon
-	 * told of it.
+	 * The path of the socket that speaks gRPC; "": the server has only a port, or a
+	 * host daemon reported it.
 	 */
 	char socket[108];
-	struct program_place place; /* set where a host daemon told of it */
+	struct program_place place; /* set if a host daemon reported the target */
 	bool is_left_out; /* a mark of targets_keep_named() */
 };
 
@@ -41,7 +41,10 @@ struct targets {
 	struct found_target *v; /* sorted by pid */
 	size_t n;
 	size_t n_allocated;
-	/* The processes whose servers did not answer in time, sorted: stopped, or very busy. */
+	/*
+	 * The processes whose servers did not answer in time, sorted. They are
+	 * stopped or very busy.
+	 */
 	pid_t *silent;
 	size_t n_silent;
 	size_t n_silent_allocated;
@@ -60,25 +63,25 @@ struct targets {
 int targets_load(struct targets *t);
 /* The same, but leaves out servers that do not answer within 50 ms. */
 int targets_load_quickly(struct targets *t);
-/* The same for servers of proftap's alone. It is cheap enough to be called again and again. */
+/* The same for proftap's own servers only. It is cheap enough to be called again and again. */
 int targets_load_announced(struct targets *t);
 /* Asks only the servers of |pid|; a |pid| of 0 means all. */
 int targets_load_pid(struct targets *t, pid_t pid);
 void targets_deinit(struct targets *t);
 
-/* Finds the target with that pid: the live one, else an ended one, else NULL. */
+/* Finds the target with that pid: a live one, else an ended one, else NULL. */
 const struct found_target *targets_find_pid(const struct targets *t, pid_t pid);
 
 /*
- * Writes "pid 7: its server does not answer: …" about the silent ones; "" if there are none. Cut at
- * |n| bytes.
+ * Writes "pid 7: its server does not answer: …" about the processes in |silent|; "" if there are
+ * none. The text is cut at |n| bytes.
  */
 void targets_describe_silent(const struct targets *t, char *out, size_t n);
 
 /*
- * Finds the live target that is called |word|, or that runs the file |word| if that has a '/', or
- * the ended one for NAME@dead. NULL with |d|: there is none (-ENOENT), or there are several
- * (-EINVAL), which targets_keep_named() keeps.
+ * Finds the live target that has the name |word|, or that runs the file |word| if |word| has a '/',
+ * or the ended target for NAME@dead. NULL with |d|: there is no such target (-ENOENT), or there are
+ * several (-EINVAL), which targets_keep_named() keeps.
  */
 const struct found_target *targets_find_name(
 	const struct targets *t, const char *word, struct diag *d);
@@ -89,11 +92,11 @@ bool targets_contain(const struct targets *t, const struct found_target *one);
  * shell's |pattern|.
  */
 bool targets_match(const struct found_target *t, const char *pattern);
-/* Removes the targets that |word| does not name. */
+/* Removes the targets that |word| does not select. */
 void targets_keep_named(struct targets *t, const char *word);
 
 #define TARGETS_COMMAND_BYTES 4096
-/* Writes the command line that started |one| as printable text; "": it is not known. */
+/* Writes the command line that started |one| as printable text; "": the line is not known. */
 void targets_find_command(const struct targets *t, const struct found_target *one,
 	char out[static TARGETS_COMMAND_BYTES]);
 

@@ -23,20 +23,20 @@
 #include "client/process/clock.h"
 #include "client/target/dial_unix.h"
 
-/* The time for all servers together. One that is not stopped answers within a millisecond. */
+/* The time for all servers together. A server that is not stopped answers within a millisecond. */
 #define ANSWER_MS 1000
 #define QUICK_ANSWER_MS 50
 /*
  * The time for JAX's and TensorFlow's servers to answer. They answer within a millisecond, but
- * other listeners may say nothing.
+ * other listeners may not answer at all.
  */
 #define STOCK_ANSWER_MS 200
-/* __SO_ACCEPTCON: the flag in /proc/net/unix of a socket that listens. */
+/* __SO_ACCEPTCON: the flag of a listening socket in /proc/net/unix. */
 #define LISTENING 0x10000ul
 
 /* --- questions ----------------------------------------------------------------------------- */
 
-/* The number of questions at one time: each is a descriptor. */
+/* The number of questions at one time. Each has an open descriptor. */
 #define QUESTIONS_MAX 256
 
 struct status_question {
@@ -45,9 +45,9 @@ struct status_question {
 	char text[STATUS_MAX_BYTES]; /* the bytes of the answer so far */
 	size_t n_bytes;
 	/* Set by questions_wait(): */
-	/* 0 or a negative errno; -ECONNREFUSED: the server is gone and its socket is not. */
+	/* 0 or a negative errno; -ECONNREFUSED: the server is gone, but its socket is left. */
 	int error;
-	struct status status; /* its uid is the one that the kernel tells */
+	struct status status; /* its uid comes from the kernel */
 };
 
 struct questions {
@@ -83,8 +83,8 @@ static void end_question(struct status_question *one, int error)
 }
 
 /*
- * Root asks other users' servers, too, and a server could lie about its user, so the kernel is
- * asked.
+ * Root asks other users' servers, too. A server could lie about its user, so the uid is
+ * taken from the kernel.
  */
 static int set_true_uid(int fd, struct status *status)
 {
@@ -106,7 +106,7 @@ static void read_answer(struct status_question *one)
 	end_question(one, r ? r : set_true_uid(one->fd, &one->status));
 }
 
-/* The server closes the connection after its answer. */
+/* Reads what has arrived. The server closes the connection after its answer. */
 static void read_some(struct status_question *one)
 {
 	ssize_t r = recv(
@@ -170,9 +170,9 @@ static void questions_deinit(struct questions *q)
 /* One search for targets. */
 struct target_search {
 	struct targets *found;
-	int answer_ms; /* how long the servers may take to answer */
+	int answer_ms; /* the time limit for the servers' answers */
 	pid_t only; /* the only process whose servers are asked; 0: all are */
-	struct questions questions; /* under way */
+	struct questions questions; /* the questions under way */
 };
 
 static int add_target(struct targets *t, const struct found_target *found)
@@ -196,8 +196,8 @@ static void remove_own_socket(const char *path)
 }
 
 /*
- * Sets the path of the socket PID.sock, which is beside the asked PID.status. ask_dir() has checked
- * the length.
+ * Sets the path of the socket PID.sock beside PID.status, which was asked. ask_dir()
+ * has checked the length.
  */
 static void set_socket(struct found_target *found, const char *path)
 {
@@ -273,17 +273,17 @@ static int ask_dir(struct target_search *s, const char *path, uid_t owner)
 		return 0;
 	dir = opendir(path);
 	while (dir && r == 0 && (entry = readdir(dir))) {
-		char *end_question;
-		long pid = strtol(entry->d_name, &end_question, 10);
+		char *end;
+		long pid = strtol(entry->d_name, &end, 10);
 
-		if (pid > 0 && pid <= INT32_MAX && strcmp(end_question, ".status") == 0 &&
+		if (pid > 0 && pid <= INT32_MAX && strcmp(end, ".status") == 0 &&
 			(!s->only || pid == s->only))
 			r = ask_server(s, path, pid);
 	}
 	return r;
 }
 
-/* Asks in the directories of other users, whose paths contain the uid. */
+/* Asks the servers in the directories of other users, which match |pattern|. */
 static int ask_dirs(struct target_search *s, const char *pattern)
 {
 	glob_t found;
@@ -312,22 +312,22 @@ static bool is_runtime_dir(const char *dir)
 }
 
 /*
- * |line| is one of /proc/net/unix. Asks a listener "/DIR/PID.status" whose directory is not
- * searched anyway.
+ * |line| is a line of /proc/net/unix. Asks the listener "/DIR/PID.status", unless its
+ * directory is searched anyway.
  */
 static int ask_listener(struct target_search *s, char *line)
 {
 	unsigned long flags = 0;
 	char *path = strchr(line, '/');
 	char *slash = strrchr(line, '/');
-	char *end_question;
+	char *end;
 	long pid;
 
 	if (!path || sscanf(line, "%*s %*s %*s %lx", &flags) != 1 || !(flags & LISTENING))
 		return 0;
 	*slash = '\0';
-	pid = strtol(slash + 1, &end_question, 10);
-	if (pid <= 0 || pid > INT32_MAX || strcmp(end_question, ".status\n") != 0 ||
+	pid = strtol(slash + 1, &end, 10);
+	if (pid <= 0 || pid > INT32_MAX || strcmp(end, ".status\n") != 0 ||
 		(s->only && pid != s->only) || strlen(path) >= RUNTIME_DIR_MAX_BYTES ||
 		is_runtime_dir(path) || runtime_dir_check(path, geteuid()))
 		return 0;
@@ -335,8 +335,9 @@ static int ask_listener(struct target_search *s, char *line)
 }
 
 /*
- * A session by ssh often has no XDG_RUNTIME_DIR, and the programs may have been started with any.
- * The kernel knows where they listen. If the variable is set, only that directory is searched.
+ * A session by ssh often has no XDG_RUNTIME_DIR, and the programs may have been started with
+ * any value. The kernel knows where they listen. If the variable is set here, only that
+ * directory is searched.
  */
 static int ask_listeners(struct target_search *s)
 {
@@ -360,7 +361,7 @@ static int compare_targets(const void *a, const void *b)
 
 	if (x->status.pid != y->status.pid)
 		return x->status.pid < y->status.pid ? -1 : 1;
-	/* The servers of one program are neighbours, proftap's first, because it knows more. */
+	/* The servers of one program are adjacent. proftap's is first, because it knows more. */
 	return (x->status.make[0] != '\0') - (y->status.make[0] != '\0');
 }
 
@@ -400,7 +401,7 @@ static int add_stock(struct targets *t, const struct stock_server *one)
 	return 0;
 }
 
-/* It is no failure if the kernel does not tell who listens. */
+/* If the kernel does not report the listeners, finds none, which is no failure. */
 static int find_stock(struct target_search *s)
 {
 	struct stock_servers stock = STOCK_SERVERS_INIT;

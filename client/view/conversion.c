@@ -27,7 +27,7 @@ bool conversion_is_to_stdout(const struct trace_conversion *c)
 
 /* --- the output's path --------------------------------------------------------------------- */
 
-/* Makes "dir/run/run.pftrace" of "dir/run". "." is resolved first. */
+/* Makes "dir/run/run.pftrace" from "dir/run"; a directory "." is resolved for its name. */
 static char *make_path_in(const char *dir, const char *suffix)
 {
 	_cleanup_free_ char *real = realpath(dir, NULL);
@@ -41,7 +41,7 @@ static char *make_path_in(const char *dir, const char *suffix)
 	return out;
 }
 
-/* Makes "run/host.pftrace" of "run/host.xplane.pb". */
+/* Makes "run/host.pftrace" from "run/host.xplane.pb". */
 static char *make_path(const struct view *view, const char *path, const char *suffix)
 {
 	const char *slash = strrchr(path, '/');
@@ -258,8 +258,8 @@ const char *conversion_get_format(size_t i)
 }
 
 /*
- * Whether |output| has a trace's name: it would replace a recording, or be read as a part of the
- * run.
+ * Whether |output| has the name of a trace: it would replace a recording or be read
+ * as a part of the run.
  */
 static bool is_trace(const char *output)
 {
@@ -335,7 +335,7 @@ int conversion_set_compression(struct trace_conversion *c, const char *value, st
 	return 0;
 }
 
-/* A level needs an output that is compressed, and "none" a name without .gz. */
+/* A level needs a compressed output, and "none" needs a name without .gz. */
 int conversion_check_compression(const struct trace_conversion *c, struct diag *d)
 {
 	const char *name = c->output ? c->output : codec_get_suffix(c->codec, &c->options);

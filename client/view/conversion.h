@@ -29,13 +29,11 @@ struct trace_conversion {
 int conversion_set_format(struct trace_conversion *c, const char *name, struct diag *d);
 int conversion_set_compression(struct trace_conversion *c, const char *value, struct diag *d);
 /*
- * Sets a missing format from |output| and checks that it can be written there. 0, or -EINVAL with
- * |d|.
+ * Sets a missing format from |output| and checks that the format can be written there. 0,
+ * or -EINVAL with |d|.
  */
 int conversion_check(struct trace_conversion *c, struct diag *d);
-/*
- * Checks that the output can be compressed as the options say, which conversion_check() includes.
- */
+/* Checks that the output can be compressed as the options say. conversion_check() includes this. */
 int conversion_check_compression(const struct trace_conversion *c, struct diag *d);
 bool conversion_is_to_stdout(const struct trace_conversion *c);
 /*
@@ -47,14 +45,14 @@ int conversion_run(const struct trace_conversion *c, const struct view *view, co
 
 /*
  * Writes the view to a descriptor, with a codec that needs no file. 0, or a negative errno; |d| may
- * stay empty if there is no more to say than the errno.
+ * stay empty if the errno is the whole reason.
  */
 int conversion_write(const struct trace_conversion *c, const struct view *view, int fd,
 	bool is_gzip, struct codec_result *result, struct diag *d);
 /*
- * Writes the view to a file beside the trace (or run directory) at |path|, with its name and the
- * format's suffix. The caller frees *file, the path; it is NULL on failure. 0, or a negative errno
- * with |d|.
+ * Writes the view to a file beside the trace (or run directory) at |path|, with the trace's name
+ * and the format's suffix. *file is the path, which the caller frees; it is NULL on failure. 0, or
+ * a negative errno with |d|.
  */
 int conversion_write_beside(const struct codec *codec, const struct view *view, const char *path,
 	char **file, struct codec_result *result, struct diag *d);

@@ -222,7 +222,7 @@ static int add_file(struct opening *o, const char *path)
 	return 0;
 }
 
-/* Adds the file, or else the reason to |unreadable|. */
+/* Adds the file. On failure, adds the reason to |unreadable|. */
 static int try_file(struct opening *o, const char *path)
 {
 	int r = add_file(o, path);
@@ -299,7 +299,7 @@ static bool is_process(const struct view *view, const char *word, size_t n)
 	return false;
 }
 
-/* Writes "train (pid 4242), /device:GPU:0" and so on, as far as there is room. */
+/* Writes "train (pid 4242), /device:GPU:0" and so on, as far as |out| has room. */
 static void list_processes(const struct view *view, char *out, size_t size)
 {
 	size_t n = 0;
@@ -315,8 +315,8 @@ static void list_processes(const struct view *view, char *out, size_t size)
 }
 
 /*
- * It is an error if no word of --pid matches. If another word matches, an unmatched one is only
- * noted.
+ * If no word of --pid matches, that is an error. If some words match, each of the
+ * others is only noted.
  */
 static int check_pids(
 	const struct view_settings *settings, struct view *view, const char *path, struct diag *d)

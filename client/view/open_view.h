@@ -24,7 +24,7 @@ struct view_settings {
 	struct grouping grouping;
 	/* Gets messages about files that cannot be read; NULL: such a file is an error. */
 	struct names *unreadable;
-	/* A --pid that is not in the trace selects nothing and is no error. */
+	/* A --pid that is not in the trace selects nothing and is not an error. */
 	bool may_match_nothing;
 };
 
@@ -101,8 +101,8 @@ int view_settings_set_system_secondary(void *settings, const char *value, struct
 
 /*
  * Opens all trace files at |places| (files, runs, log directories) as one view, which borrows
- * |settings|. *path is the path of the file, or of the first one's directory if there are several;
- * the caller frees it. 0, or a negative errno with |d|; |d| stays empty if no file can be read and
+ * |settings|. *path is the path of the file, or of the directory of the first if there are several;
+ * the caller frees it. 0, or a negative errno with |d|; |d| is empty if no file can be read and
  * settings->unreadable has the reasons.
  */
 int open_view(char *const *places, size_t n_places, const struct view_settings *settings,

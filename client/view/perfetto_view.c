@@ -55,7 +55,7 @@ static int fail_bytes(const struct perfetto_show *s, struct diag *d)
 		s->result.n_bytes);
 }
 
-/* With a selection the number of events is only known after the conversion. */
+/* With a selection, the number of events is only known after the conversion. */
 static int check_before(const struct perfetto_show *s, struct diag *d)
 {
 	uint64_t n_events = s->view->selection ? 0 : s->view->n_events;
@@ -159,7 +159,7 @@ static void say_json(const struct perfetto_show *s)
 
 /* --- serving ------------------------------------------------------------------------------- */
 
-/* The port is opened before the conversion, so that a port in use is reported at once. */
+/* Opens the port before the conversion, so that a port in use is reported at once. */
 static int open_server(struct perfetto_show *s, struct diag *d)
 {
 	s->server = (struct trace_server){
@@ -350,7 +350,7 @@ int perfetto_link_make(struct perfetto_link *l, uint16_t port, const char *name,
 	there = l->tunnel[0] ? PERFETTO_LINK_PORT : port;
 	snprintf(l->url, sizeof l->url, "http://127.0.0.1:%u%s", there, l->path);
 	snprintf(l->text, sizeof l->text, PERFETTO_LINK_ORIGIN "/#!/?url=%s", l->url);
-	/* The UI can be told to use another port. */
+	/* A parameter of the link makes the UI use another port. */
 	if (there != PERFETTO_LINK_PORT)
 		snprintf(l->text + strlen(l->text), sizeof l->text - strlen(l->text),
 			"&rpc_port=%u", there);
@@ -365,7 +365,7 @@ static bool is_at(const char *host, const char *name, uint16_t port)
 	return strcasecmp(host, expected) == 0;
 }
 
-/* Through a tunnel the browser may use the default port. */
+/* Accepts the default port, too, because the browser may use it through a tunnel. */
 bool perfetto_link_is_host(const char *host, uint16_t port)
 {
 	const uint16_t ports[] = {port, PERFETTO_LINK_PORT};

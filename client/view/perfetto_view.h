@@ -17,17 +17,17 @@ struct view;
 struct perfetto_view {
 	int64_t port;
 	const char *port_option; /* the option that chooses |port|, for messages */
-	int64_t max_events; /* a view with more is refused, because a browser cannot hold it */
+	int64_t max_events; /* a view with more is refused, because a browser cannot hold so many */
 	bool keeps; /* serves until interrupted, not only until the file was fetched once */
 	bool is_json; /* prints the link and the conversion's results as a JSON object */
-	/* interrupt_get_count() before; these interrupts do not end the serving. */
+	/* interrupt_get_count() before the call; these interrupts do not end the serving. */
 	int n_interrupts;
-	FILE *out; /* gets the link */
+	FILE *out; /* the link is written to it */
 };
 
 /*
- * An event takes some 30 bytes of the file. Perfetto's page needs two to four times the file's
- * size, and has 2 to 4 GB in most browsers.
+ * An event takes some 30 bytes of the file. Perfetto's page needs two to four times the file's size
+ * in memory, and most browsers give a page 2 to 4 GB.
  */
 #define PERFETTO_VIEW_MAX_EVENTS 20000000
 /* The limit of the file's size, for events with much data. */
@@ -40,11 +40,11 @@ struct perfetto_view {
 	}
 
 /*
- * Serves |view|, which is of the trace or run at |path|. EXIT_DONE: the file was fetched whole at
- * least once. EXIT_INTERRUPTED: it was not, or view->stop ended the conversion. EXIT_FAILED: |d|
- * has the reason, or is empty if it has been printed; a |d| of -EFBIG means that the view is too
- * large for a browser (see processor_command_write()). Interrupts are counted from the time of
- * serving on (interrupt.h).
+ * Serves |view|, which shows the trace or run at |path|. EXIT_DONE: the file was fetched whole at
+ * least once. EXIT_INTERRUPTED: the file was not fetched, or view->stop ended the conversion.
+ * EXIT_FAILED: |d| has the reason, or is empty if it has been printed; a |d| of -EFBIG means that
+ * the view is too large for a browser (see processor_command_write()). Interrupts are counted from
+ * the start of the serving (interrupt.h).
  */
 int perfetto_view_run(
 	const struct perfetto_view *p, const struct view *view, const char *path, struct diag *d);
@@ -59,7 +59,7 @@ struct processor_option {
 
 /*
  * A command line for a trace that is too large for a browser: Google's trace_processor, a program
- * of this machine, holds the trace, and the page of the Perfetto UI queries it.
+ * on this machine, holds the trace, and the page of the Perfetto UI queries it.
  */
 struct processor_command {
 	const struct processor_option *options;
@@ -89,8 +89,8 @@ struct perfetto_link {
 /* Makes the link of a file |name| that is served at |port|. 0, or a negative errno with |d|. */
 int perfetto_link_make(struct perfetto_link *l, uint16_t port, const char *name, struct diag *d);
 /*
- * Whether a Host header names this server. Another name may be an attack by DNS rebinding. NULL: it
- * does not.
+ * Whether a Host header names this server. Another name may be an attack by DNS
+ * rebinding. |host| NULL: false.
  */
 bool perfetto_link_is_host(const char *host, uint16_t port);
 

@@ -109,7 +109,7 @@ static void reply_file(struct http_exchange *x, const struct trace_server *s)
 /*
  * Whether a page of another site sent the request. Browsers name the page's site in Origin whenever
  * a script reads the answer. They leave Origin out if a page only embeds the URL, such as an image;
- * then Sec-Fetch-Site tells that it was another site.
+ * then Sec-Fetch-Site shows that it was another site.
  */
 static bool is_from_other_site(const struct http_exchange *x)
 {
@@ -141,7 +141,7 @@ static void handle_request(struct http_exchange *x, void *server)
 	reply_file(x, s);
 }
 
-/* Malformed and too large requests are answered like unknown paths. */
+/* Answers malformed and too large requests like unknown paths. */
 static void refuse_request(struct http_exchange *x, unsigned status, const char *text, void *server)
 {
 	(void)status;

@@ -21,7 +21,7 @@ struct trace_server {
 	uint64_t n_bytes; /* the file's size; set it before trace_server_run() */
 	bool keeps; /* serves until interrupted, not only once */
 	struct http_server *http; /* NULL: not open */
-	/* interrupt_get_count() before; these interrupts do not end the serving. */
+	/* interrupt_get_count() before the call; these interrupts do not end the serving. */
 	int n_interrupts;
 };
 
@@ -32,7 +32,8 @@ struct trace_server {
 int trace_server_open(struct trace_server *s, struct diag *d);
 /*
  * Answers until the file was fetched whole, or until an interrupt; call interrupt_start() before.
- * EXIT_DONE: it was fetched at least once; EXIT_INTERRUPTED: it was not; EXIT_FAILED with |d|.
+ * EXIT_DONE: the file was fetched at least once; EXIT_INTERRUPTED: it was not fetched;
+ * EXIT_FAILED with |d|.
  */
 int trace_server_run(struct trace_server *s, struct diag *d);
 void trace_server_close(struct trace_server *s);

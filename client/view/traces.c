@@ -23,23 +23,23 @@ bool traces_has_name(const char *path)
 	return n > sizeof suffix - 1 && strcmp(path + n - (sizeof suffix - 1), suffix) == 0;
 }
 
-static int is_trace(const struct dirent *e)
+static int keep_trace(const struct dirent *e)
 {
 	return e->d_name[0] != '.' && traces_has_name(e->d_name);
 }
 
-static int is_cut_trace(const struct dirent *e)
+static int keep_cut_trace(const struct dirent *e)
 {
 	return e->d_name[0] != '.' && archive_is_cut(e->d_name);
 }
 
 /* Also accepts traces that were not received whole. */
-static int is_any_trace(const struct dirent *e)
+static int keep_any_trace(const struct dirent *e)
 {
-	return is_trace(e) || is_cut_trace(e);
+	return keep_trace(e) || keep_cut_trace(e);
 }
 
-static int is_visible(const struct dirent *e)
+static int keep_visible(const struct dirent *e)
 {
 	return e->d_name[0] != '.';
 }
@@ -68,12 +68,12 @@ static int add_path(struct traces *t, const char *dir, const char *name)
 static int add_dir(struct traces *t, const char *dir)
 {
 	struct dirent **entries = NULL;
-	int n = scandir(dir, &entries, is_trace, alphasort);
+	int n = scandir(dir, &entries, keep_trace, alphasort);
 	int r;
 
 	if (n == 0) {
 		free(entries);
-		n = scandir(dir, &entries, is_cut_trace, alphasort);
+		n = scandir(dir, &entries, keep_cut_trace, alphasort);
 	}
 	r = n < 0 ? -errno : 0;
 	if (n > 0)
@@ -90,7 +90,7 @@ static int add_dir(struct traces *t, const char *dir)
 static bool find_newest_time(const char *dir, struct timespec *newest)
 {
 	struct dirent **entries = NULL;
-	int n = scandir(dir, &entries, is_any_trace, alphasort);
+	int n = scandir(dir, &entries, keep_any_trace, alphasort);
 	bool has_any = false;
 
 	for (int i = 0; i < n; i++) {
@@ -125,7 +125,7 @@ static char *find_newest_run(const char *log_dir)
 
 	if (asprintf(&runs, "%s/plugins/profile", log_dir) < 0)
 		return NULL;
-	n = scandir(runs, &entries, is_visible, alphasort);
+	n = scandir(runs, &entries, keep_visible, alphasort);
 	for (int i = 0; i < n; i++) {
 		struct timespec time = {0, 0};
 		char *path;

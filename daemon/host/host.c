@@ -35,9 +35,9 @@
 /* --- the registry's place --------------------------------------------------------------------- */
 
 /*
- * Writes to |path| the place of the registry's socket: |wanted|, or if that is "" registry.sock in
- * the first runtime directory that can be used, for root the machine's. 0, or a negative errno with
- * |d|.
+ * Writes to |path| the place of the registry's socket: |wanted|, or, if that is "", registry.sock
+ * in the first runtime directory that can be used; root uses the machine's directory. 0, or a
+ * negative errno with |d|.
  */
 static int registry_place_find(const char *wanted, char *path, size_t n, struct diag *d)
 {
@@ -79,7 +79,7 @@ static void write_to_journal(const struct log_message *m, void *context)
 			m->text);
 }
 
-/* Sets the sink (base/log.h). Before there are threads. */
+/* Sets the sink (base/log.h). Call it before there are threads. */
 static void host_log_open(void)
 {
 	if (!journald_has_stream(STDERR_FILENO)) {
@@ -302,8 +302,9 @@ static void host_init(
 }
 
 /*
- * Keeps freed memory. Passed-on messages come and go at a gigabyte a second: otherwise each one's
- * memory goes back to the system, which doubles its cost, and each of many threads keeps some.
+ * Keeps freed memory. Passed-on messages are allocated and freed at a gigabyte a second. Otherwise
+ * the memory of each message would go back to the system, which doubles its cost, and each of many
+ * threads would keep some.
  */
 static void set_allocator(void)
 {
@@ -327,7 +328,7 @@ static void host_end(struct host *h)
 	uv_run(&h->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&h->loop);
 	stock_finder_deinit(&h->stock);
-	/* Calls that were given up and still run may read it. */
+	/* Calls that were given up and still run may read the machine. */
 	if (!errands_count(&h->service.errands))
 		machine_free(h->service.machine);
 }

@@ -50,7 +50,7 @@ unsigned host_count_calls(struct host *h)
 static void give_up_calls(struct host *h, unsigned n)
 {
 	log_warn(LOG_RPC, "%u calls did not end in time, and are given up", n);
-	h->closing.has_given_up = 1;
+	h->closing.has_given_up = true;
 	errands_give_up(&h->service.errands);
 	web_stop_captures(&h->web);
 }
@@ -87,7 +87,7 @@ static void await_calls(struct host *h, int64_t limit_ms)
 	struct closing *c = &h->closing;
 	unsigned n = host_count_calls(h);
 
-	c->has_begun = 1;
+	c->has_begun = true;
 	c->deadline_ms = uv_now(&h->loop) + (uint64_t)limit_ms;
 	if (n)
 		log_info(LOG_RPC, "%u calls are under way, and have %lld s", n,
@@ -95,7 +95,7 @@ static void await_calls(struct host *h, int64_t limit_ms)
 	uv_timer_start(&c->look, on_look, 0, LOOK_MS);
 }
 
-/* Programs stay known and connections open, so that clients can end what they have begun. */
+/* Programs stay known and connections open, so that clients can end their sessions. */
 static void begin_end(struct host *h)
 {
 	int64_t limit_ms = settings_get_stop_limit_ms(&h->settings);

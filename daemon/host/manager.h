@@ -3,7 +3,7 @@
  * Tells the service manager that started this daemon, if one did, the state of the daemon
  * (sd_notify(3)) and that it lives. The protocol is a datagram of lines to the socket
  * $NOTIFY_SOCKET, and is stable. libsystemd would add five libraries to each attached server as
- * well, since that is the same program.
+ * well, since both are the same program.
  *
  * Threads: the loop's only.
  */
@@ -26,9 +26,9 @@ struct manager {
 int manager_open(struct manager *m, uv_loop_t *loop);
 
 void manager_say_ready(struct manager *m);
-/* Tells that a reload begins. manager_say_ready() ends it. */
+/* Tells the manager that a reload begins. manager_say_ready() ends it. */
 void manager_say_reloading(struct manager *m);
-/* Tells that the daemon ends within |limit_ms|. A later call may extend that time. */
+/* Tells the manager that the daemon ends within |limit_ms|. A later call may extend that time. */
 void manager_say_stopping(struct manager *m, int64_t limit_ms);
 /* Sets the status that systemctl status shows. An unchanged status is not sent again. */
 void manager_say_status(struct manager *m, const char *format, ...)

@@ -3,6 +3,7 @@
 #ifndef DAEMON_PARTS_H
 #define DAEMON_PARTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <uv.h>
@@ -31,8 +32,8 @@ struct rpc_server;
 struct closing {
 	uv_timer_t look;
 	uint64_t deadline_ms; /* the loop's clock */
-	int has_begun;
-	int has_given_up;
+	bool has_begun;
+	bool has_given_up;
 };
 
 struct host {
@@ -62,9 +63,9 @@ struct host {
 };
 
 /*
- * Handles signals from now on. SIGTERM and SIGINT end the daemon, the first one after calls are
- * over, a second one at once; the loop is stopped then. SIGHUP reads the settings again. 0, or
- * libuv's error with |d|. The loop's thread only.
+ * Handles signals from now on. The first SIGTERM or SIGINT ends the daemon after calls are over, a
+ * second one at once; the loop is stopped then. SIGHUP reads the settings again. 0, or libuv's
+ * error with |d|. The loop's thread only.
  */
 int host_signals_open(struct host *h, struct diag *d);
 

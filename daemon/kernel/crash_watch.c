@@ -106,7 +106,7 @@ pid_t crashes_find(const struct crashes *crashes, pid_t pid)
 	return 0;
 }
 
-int crash_watch_is_main(const char *stat)
+int crash_watch_find_main(const char *stat)
 {
 	const char *end = strrchr(stat, ')');
 	unsigned flags;

@@ -264,7 +264,7 @@ static int namespace_read_cookie(int fd, uint64_t *cookie)
 	return getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &n) ? -ENODATA : 0;
 }
 
-int peer_table_is_own_space(int fd)
+int peer_table_compare_space(int fd)
 {
 	_cleanup_close_ int own = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	uint64_t ours;

@@ -45,7 +45,7 @@ void exit_note_look_whose(struct target *t, int stat_fd)
 	int is_main = -1;
 
 	if (stat_fd >= 0 && !proc_file_reread(stat_fd, stat, sizeof stat))
-		is_main = crash_watch_is_main(stat);
+		is_main = crash_watch_find_main(stat);
 	if (is_main >= 0)
 		atomic_store(&t->is_signal_of_main, is_main ? 2 : 1);
 }

@@ -85,7 +85,7 @@ struct plugin *plugins_get(unsigned i)
 
 /* --- whether one is wanted ----------------------------------------------------------------- */
 
-static int is_library(struct dl_phdr_info *info, size_t size, void *name)
+static int match_library(struct dl_phdr_info *info, size_t size, void *name)
 {
 	const char *begins = name;
 
@@ -95,7 +95,7 @@ static int is_library(struct dl_phdr_info *info, size_t size, void *name)
 
 bool plugin_is_wanted(const struct plugin *p)
 {
-	return !p->vendor || dl_iterate_phdr(is_library, (void *)(size_t)p->vendor->library);
+	return !p->vendor || dl_iterate_phdr(match_library, (void *)(size_t)p->vendor->library);
 }
 
 /* --- opening it ---------------------------------------------------------------------------- */

@@ -187,7 +187,7 @@ static uint64_t service_call_begin(uint32_t name, uint64_t correlation, uint16_t
 	return device_call_begin(&call);
 }
 
-static int service_is_cancelled(void)
+static int service_check_cancelled(void)
 {
 	struct arena *arena = atomic_load(&arena_of_run);
 
@@ -205,5 +205,5 @@ const struct ptap_collector_services collector_services = {
 	.call_end = device_call_end,
 	.note_node = device_call_note_node,
 	.monotonic_ns = monotonic_ns_by_call,
-	.is_cancelled = service_is_cancelled,
+	.is_cancelled = service_check_cancelled,
 };

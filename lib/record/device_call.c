@@ -14,8 +14,8 @@
 #include "lib/wire/device.h"
 
 /*
- * The word of the running recording, or 0. In a forked child that follows, 0, too: such a child
- * joins at an annotation, not at a call that its parent's collector traces.
+ * Returns the word of the running recording, or 0. It is also 0 in a forked child that follows:
+ * such a child joins at an annotation, not at a call that its parent's collector traces.
  */
 static hot uint32_t recording_word(void)
 {
@@ -60,7 +60,7 @@ static cold uint64_t begin_call_slowly(const struct device_call *call, uint32_t 
 		       : 0;
 }
 
-/* The capture has ended, or this is a child of fork() now. */
+/* Called when the capture has ended, or this is a child of fork() now. */
 static cold uint64_t drop_call(void)
 {
 	ring_end();
@@ -93,7 +93,7 @@ uint64_t device_call_begin(const struct device_call *call)
 }
 
 /*
- * Whether the call is this thread's and still open. The token alone does not tell; but another
+ * Whether the call is this thread's and still open. The token alone cannot show that, but another
  * entry at its depth would have another kind.
  */
 static hot bool is_call_open(const struct thread *self, uint32_t word, uint32_t depth)

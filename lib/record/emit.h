@@ -128,7 +128,7 @@ static inline uint32_t ring_get_depth(struct ring *ring)
 	return atomic_load_explicit(&ring->depth, memory_order_relaxed);
 }
 
-/* The depth of a point, within the spans that are open now. */
+/* Returns the depth of a point: that of a span that would begin now, within the limit. */
 static inline uint32_t ring_get_point_depth(struct ring *ring)
 {
 	uint32_t depth = ring_get_depth(ring);
@@ -179,9 +179,8 @@ static inline void frame_finish(
 }
 
 /*
- * Ends |n| open spans from |depth| on without a record. They are counted exactly when they are no
- * longer open, at whatever moment the reader looks: the open entry carries both facts. Returns as
- * ring_append(). Guard held.
+ * Ends |n| open spans from |depth| on without a record. A reader finds them either open or counted,
+ * since one store to the open entry changes both. Returns as ring_append(). Guard held.
  */
 static inline bool ring_drop_spans(
 	struct ring *ring, uint32_t word, uint32_t depth, enum ring_loss reason, uint64_t n)
@@ -210,7 +209,7 @@ static inline bool ring_has_room_behind(const struct ring *ring, uint64_t head, 
 	return (int64_t)(head - tail) <= (int64_t)ring->slot_mask - ((int64_t)n - 1);
 }
 
-/* The same for a point; a missing slot is counted as a loss. */
+/* Whether |n| more slots are free for a point. If not, the point is counted as lost. */
 static inline bool ring_find_room(struct ring *ring, uint32_t n)
 {
 	if (ring_has_room_behind(ring, ring_get_head(ring), n))
@@ -232,8 +231,8 @@ static inline bool ring_publish(struct ring *ring, uint32_t word, uint64_t head,
 {
 	/*
 	 * This check comes as late as possible: an old head stored over a newer one would lose all
-	 * entries between them. The slots that a child has written by then do no harm: its parent
-	 * has written the same slots next.
+	 * entries between them. The slots that a child has written by then do no harm: the parent
+	 * writes the same slots next.
 	 */
 	if (unlikely(!word_is_current(word)))
 		return false;

@@ -7,7 +7,7 @@
 #include "lib/record/fast_path.h"
 #include "lib/record/slow_path.h"
 
-/* The capture has ended, or this is a child of fork() now. */
+/* Called when the capture has ended, or this is a child of fork() now. */
 static cold struct ptap_impl_token drop_begin(void)
 {
 	ring_end();

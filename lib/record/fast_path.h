@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fast path: annotations whose thread has entered the capture, whose name has an id, in raw
- * ticks, and whose entry has room up to the limit. It calls no function, so hardly a register is
+ * The fast path handles an annotation in raw ticks if its thread has entered the capture, its name
+ * has an id, and its entry has room up to the limit. It calls no function, so hardly a register is
  * saved; every other case goes to slow_path.h in a tail call, before anything was stored. Its cost
- * in instructions is in tests/bench/instructions.txt, and a check holds it. docs/internals/ring.md,
- * "The hot path: figures", lists rejected variants.
+ * in instructions is in tests/bench/instructions.txt, and a check enforces it.
+ * docs/internals/ring.md, "The hot path: figures", lists rejected variants.
  */
 #ifndef RECORD_FAST_PATH_H
 #define RECORD_FAST_PATH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The annotations as functions, for languages that cannot use the macros. Each checks the level
- * itself, as a macro does at its call site; and ptap_version().
+ * itself, as a macro does at its call site. ptap_version() is here, too.
  */
 #define PTAP_IMPL_BUILDING
 #include <proftap/proftap.h>

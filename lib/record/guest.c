@@ -36,7 +36,7 @@ uint32_t guest_next_word(uint32_t level)
 	last_capture++;
 	/*
 	 * The number must give neither "not recording" nor GUEST_WORD_FOLLOW; RING_WORD_DEVICES has
-	 * the number of the latter.
+	 * the same number as GUEST_WORD_FOLLOW.
 	 */
 	if (last_capture >= GUEST_WORD_FOLLOW >> 2)
 		last_capture = 1;

@@ -68,10 +68,7 @@ uint32_t strings_append(struct arena *arena, const char *text)
 	return at / 8u;
 }
 
-/*
- * --- call sites
- * -------------------------------------------------------------------------------------
- */
+/* --- call sites ---------------------------------------------------------------------------- */
 
 uint32_t site_register(uint32_t *kept, const char *text)
 {
@@ -80,10 +77,10 @@ uint32_t site_register(uint32_t *kept, const char *text)
 	uint32_t id = strings_append(arena, text);
 
 	/*
-	 * Otherwise the server was replaced in between: nothing reads that record, and the id means
-	 * another text now. This is a write, not a read: the exchange in fill_arena()
-	 * (lib/control/handshake.c), which copies the strings after it, comes either before this,
-	 * or sees the text.
+	 * If the exchange fails, the server was replaced in between: nothing reads that record, and
+	 * the id means another text now. An exchange writes, which a load does not: so the exchange
+	 * in fill_arena() (lib/control/handshake.c), which copies the strings after it, either
+	 * comes before this one, or sees the text.
 	 */
 	if (atomic_compare_exchange_strong(&guest_get()->arena, &arena, arena))
 		__atomic_store_n(kept, id, __ATOMIC_RELEASE);

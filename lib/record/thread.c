@@ -43,7 +43,7 @@ static bool has_fast_path(void)
 	       atomic_load_explicit(&guest_get()->clock, memory_order_relaxed) == ARENA_CLOCK_TICKS;
 }
 
-/* The first annotation of a forked child, or one that comes while another thread joins. */
+/* Called at the first annotation of a forked child, or while another thread joins. */
 static struct ring *enter_followed(struct thread *self)
 {
 	uint32_t word;
@@ -99,8 +99,8 @@ static struct ring *take_ring(struct thread *self, struct arena *arena, uint32_t
 }
 
 /*
- * This thread's capture has another level now. A handler that interrupts an annotation must not
- * change its state.
+ * Changes the state to the new level of the thread's capture. A handler that interrupts an
+ * annotation must not change the state.
  */
 static struct ring *change_level(struct thread *self, uint32_t word)
 {

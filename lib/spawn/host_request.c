@@ -28,7 +28,7 @@ static SPAWN_RAW int set_result(struct host_request *q, enum host_request_result
 	return result == HOST_REQUEST_SERVED;
 }
 
-/* The descriptor, or a negative errno. */
+/* Returns a connected descriptor, or a negative errno. */
 static SPAWN_RAW long connect_to(const struct sockaddr_un *place)
 {
 	struct timeval timeout;

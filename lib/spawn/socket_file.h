@@ -19,9 +19,9 @@ long socket_file_bind(struct spawn *s);
 
 /*
  * Gives the socket that this process has just bound to |path| the mode |mode|. It checks the file
- * first, and changes the very file that it has checked: the owner of the directory can put a link
- * there meanwhile, but not one by which another file's mode changes. Negative errno: -EEXIST when
- * it is not a socket of this user's under one name.
+ * first, and changes the very file that it has checked. So a link that the owner of the directory
+ * puts there meanwhile cannot change another file's mode. Negative errno: -EEXIST when it is not a
+ * socket of this user's under one name.
  */
 long socket_file_set_mode(const char *path, uint32_t mode);
 

@@ -13,6 +13,7 @@
 #define WIRE_ARENA_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -114,8 +115,8 @@ struct arena_trace {
  *
  * A thread that fills can be killed or stopped for long: the next request takes the place of a
  * filling that is older than ARENA_SNAPSHOT_FILLING_MS. So the word holds the time of the filling
- * and the index of its text, which changes each time: a thread that goes on late finds another word
- * than its own, and has written to a text that nobody reads.
+ * and the index of its text, and this index changes each time. A thread that goes on late finds
+ * another word than its own, and has written to a text that nobody reads.
  */
 enum arena_snapshot_state {
 	ARENA_SNAPSHOT_NONE = 0,
@@ -164,7 +165,7 @@ static inline uint32_t arena_snapshot_fill(uint32_t word, uint64_t now_ms)
 }
 
 /* Whether the time for the filling is over. The time wraps around after three days. */
-static inline int arena_snapshot_is_stale(uint32_t word, uint64_t now_ms)
+static inline bool arena_snapshot_is_stale(uint32_t word, uint64_t now_ms)
 {
 	uint32_t age_ms = ((uint32_t)now_ms - (word >> 4)) & (UINT32_MAX >> 4);
 
@@ -218,11 +219,10 @@ struct arena_collect {
 	 * descriptions of devices and streams must be written again.
 	 */
 	_Atomic uint32_t repeat;
-	/* The server counts it up before it cuts a part of a recording; */
+	/* The server raises it by 1 before it cuts a part of a recording. */
 	_Atomic uint32_t hand_on;
 	/*
-	 * the thread sets it to the same value when all records that were complete by then are in
-	 * its ring.
+	 * The thread sets it to |hand_on| when all records that were complete then are in the ring.
 	 */
 	_Atomic uint32_t handed_on;
 	/* CLOCK_MONOTONIC of the begin of device recording; 0: no device is recorded. */
@@ -248,8 +248,7 @@ enum arena_flags {
 
 struct arena {
 	/*
-	 * These fields never move: by them two peers without a common layout detect that, and
-	 * report it.
+	 * These fields never move: they let peers without a common layout detect and report that.
 	 */
 	uint32_t magic;
 	uint32_t version_low;

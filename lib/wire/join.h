@@ -16,10 +16,10 @@
 #define JOIN_SECRET_BYTES 16
 /*
  * The timeout of a child, in the middle of its first annotation, while the server answers nobody. A
- * dead server is detected at once, so this is for a live but slow one: on a loaded machine that
- * takes seconds. After one child has timed out, and as long as the server has answered no other one
- * since, children wait for the short time: with a stopped server a prefork program must not pay the
- * long time for each child. While the server answers others a child waits on.
+ * dead server is detected at once, so this is for a live but slow server: on a loaded machine an
+ * answer takes seconds. After one child has timed out, and as long as the server has answered no
+ * other child since, children wait for the short time: with a stopped server a prefork program must
+ * not pay the long time for each child. While the server answers others a child waits on.
  */
 #define JOIN_TIMEOUT_MS 5000
 #define JOIN_SHORT_TIMEOUT_MS 1000

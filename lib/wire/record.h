@@ -12,6 +12,7 @@
 #ifndef WIRE_RECORD_H
 #define WIRE_RECORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SLOT_BYTES 16u
@@ -108,12 +109,12 @@ static inline unsigned slot_type(uint64_t word0)
 }
 
 /* Whether the kind has a begin and an end, and is on the stack of open spans between them. */
-static inline int record_is_span(unsigned kind)
+static inline bool record_is_span(unsigned kind)
 {
 	return kind == RECORD_SPAN || kind == RECORD_STEP || kind == RECORD_LAUNCH;
 }
 
-static inline int slot_is_text(unsigned type)
+static inline bool slot_is_text(unsigned type)
 {
 	return type == SLOT_TEXT || type == SLOT_NAME;
 }

@@ -8,21 +8,23 @@
  *   data            n_slots × struct slot, a power of two
  *
  * Order: the slots of an entry, then |head| (release), then |depth| (release). The reader loads
- * |head| (acquire) and then the slots; it stores |tail| (release) when it has copied them, the
+ * |head| (acquire) and then the slots; it stores |tail| (release) when it has copied them. The
  * writer loads |tail| (acquire) only when it has come to |limit|, and not at all while a flight
  * recorder runs. So at any instant of a crash everything below |head| is whole, and a span may be
- * both in the ring and still open, never in neither: the reader drops an open entry that began
- * before the last record and is not below it.
+ * both in the ring and still open, but it is never missing in both: the reader drops an open entry
+ * that began before the last record and is not below it.
  *
- * |limit| is raised before what it gives free is written (a release fence is between), so a reader
- * that loads it behind what it copied (an acquire fence is between) knows what may have been
- * overwritten: all below |limit| less the size. The data is divided into RING_SEGMENTS; of each one
- * a mark says where its first entry begins, and how many were before.
+ * The writer raises |limit| before it writes the slots that this frees (a release fence is
+ * between). A reader that loads |limit| after it has copied (an acquire fence is between) knows
+ * what may have been overwritten: all below |limit| less the size. The data is divided into
+ * RING_SEGMENTS; the mark of each segment has the position of its first entry, and the number of
+ * earlier ones.
  */
 #ifndef WIRE_RING_H
 #define WIRE_RING_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/wire/record.h"
@@ -58,8 +60,8 @@ struct ring_open {
 #define RING_OPEN_HAS_FRAME 0x80u
 /*
  * Set in the kind of an open entry: this span and those above end without a record. The entry then
- * has the enum ring_loss of the loss instead of the name, and the new value of that counter instead
- * of the head, stored already or not.
+ * has the enum ring_loss of the loss instead of the name, and the new value of the loss counter,
+ * which may not be stored in the counter yet, instead of the head.
  */
 #define RING_OPEN_DROPPED 0x40u
 
@@ -140,7 +142,7 @@ static inline uint64_t ring_get_limit(const struct ring *r)
 }
 
 /*
- * The mark of the segment that begins at |boundary|, or began there laps ago, in a ring of
+ * The mark of the segment that begins at |boundary|, or began there laps before, in a ring of
  * |n_slots|.
  */
 static inline struct ring_mark *ring_mark(struct ring *r, uint64_t boundary, uint32_t n_slots)
@@ -164,7 +166,7 @@ static inline uint64_t ring_next_boundary(uint64_t position, uint32_t n_slots)
 #define RING_WORD_DEVICES 0xfffffffcu
 
 /* Whether two words belong to one recording, at any levels. */
-static inline int ring_is_same_recording(uint32_t a, uint32_t b)
+static inline bool ring_is_same_recording(uint32_t a, uint32_t b)
 {
 	return (a ^ b) < 4;
 }

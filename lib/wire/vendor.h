@@ -8,7 +8,7 @@
 #define WIRE_VENDOR_H
 
 struct device_vendor {
-	const char *name; /* for people, until the plug-in is open and says its own */
+	const char *name; /* for people, until the open plug-in reports its own */
 	/* the beginning of a library's file name; a program that has mapped it uses the device */
 	const char *library;
 	/*

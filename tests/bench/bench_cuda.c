@@ -217,9 +217,7 @@ static void compare_states(void)
 	fixture_close();
 }
 
-/*
- * --- our own part of the activity: a buffer that is asked for and given back full ---------------
- */
+/* --- our own part of the activity: a buffer that is asked for and given back full ------------ */
 
 static void turn_buffers(int n)
 {
@@ -306,9 +304,7 @@ static void measure_reading(void)
 	end(BOTH);
 }
 
-/*
- * --- memory, and captures that follow one another ------------------------------------------------
- */
+/* --- memory, and captures that follow one another -------------------------------------------- */
 
 static double read_resident_kib(void)
 {

@@ -198,9 +198,7 @@ static void kernels_turned_off_where_that_hangs(void)
 	disable(KERNEL);
 }
 
-/*
- * --- processes and contexts --------------------------------------------------------------------
- */
+/* --- processes and contexts ------------------------------------------------------------------ */
 
 static void chips_name_before_cuda_is_initialized(void)
 {

@@ -10,8 +10,8 @@
 
 #include "base/diag.h"
 #include "client/answer/reply.h"
-#include "daemon/serve/remote/disk_share.h"
 #include "daemon/serve/remote/remote_profile.h"
+#include "daemon/serve/remote/remote_trace.h"
 #include "tests/fuzz/fuzz.h"
 
 struct sum {

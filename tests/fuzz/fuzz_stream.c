@@ -11,8 +11,8 @@
 #include <xxhash.h>
 
 #include "client/answer/stream_answer.h"
-#include "daemon/serve/remote/disk_share.h"
 #include "daemon/serve/remote/remote_capture.h"
+#include "daemon/serve/remote/remote_trace.h"
 #include "tests/fuzz/fuzz.h"
 
 static int add(const uint8_t *data, size_t n, void *context)

@@ -71,9 +71,7 @@ void lap_set_rate(int n)
 	atomic_store(&fixture.arena->clock, n == 1 ? ARENA_CLOCK_MONOTONIC : ARENA_CLOCK_TICKS);
 }
 
-/*
- * --- the program -------------------------------------------------------------------------------
- */
+/* --- the program ----------------------------------------------------------------------------- */
 
 static void start(void)
 {
@@ -105,9 +103,7 @@ void lap_each_writes(void)
 		players_play(i, play_begin_and_end);
 }
 
-/*
- * --- what is found -----------------------------------------------------------------------------
- */
+/* --- what is found --------------------------------------------------------------------------- */
 
 static void ck_near(int64_t a, int64_t b, int n)
 {

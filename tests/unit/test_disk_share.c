@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the disk space that several traces share: the limit, and the space that is given back. */
-#include "daemon/serve/remote/disk_share.h"
+#include "daemon/serve/remote/remote_trace.h"
 
 #include <check.h>
 #include <errno.h>

@@ -154,9 +154,7 @@ START_TEST(spooled_slots_are_dated)
 }
 END_TEST
 
-/*
- * --- sessions ----------------------------------------------------------------------------------
- */
+/* --- sessions ------------------------------------------------------------------------------ */
 
 static size_t n_seen;
 
@@ -195,9 +193,7 @@ START_TEST(each_part_of_a_session_is_dated)
 }
 END_TEST
 
-/*
- * --- a server that stands still ----------------------------------------------------------------
- */
+/* --- a server that stands still ------------------------------------------------------------ */
 
 /*
  * Or whose machine does: nobody knows when in that time something was written, and which lap it

@@ -3,6 +3,7 @@
 #include "daemon/host/machine/machine_plane.h"
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,7 +72,7 @@ static int64_t moment_ns(double s)
 }
 
 /* From |from_s| to |to_s|, counted from sample 0. */
-static void cut(double from_s, double to_s, int (*is_wanted)(const struct subject *, void *))
+static void cut(double from_s, double to_s, bool (*is_wanted)(const struct subject *, void *))
 {
 	const struct machine_cut c = {
 		.start_ns = moment_ns(from_s),
@@ -170,7 +171,7 @@ START_TEST(only_what_moves_is_shown_of_several)
 }
 END_TEST
 
-static int is_train(const struct subject *s, void *context)
+static bool is_train(const struct subject *s, void *context)
 {
 	(void)context;
 	return s->pid == 42;

@@ -22,9 +22,7 @@
 /* Between two tends here: the server's come each second. */
 #define TEND_TICKS (LAP >> 5)
 
-/*
- * --- the server --------------------------------------------------------------------------------
- */
+/* --- the server ---------------------------------------------------------------------------- */
 
 static struct recorder recorder;
 
@@ -77,9 +75,7 @@ static size_t snapshot(uint64_t last_ms)
 	return n;
 }
 
-/*
- * --- the tests ---------------------------------------------------------------------------------
- */
+/* --- the tests ----------------------------------------------------------------------------- */
 
 static const int rates[] = {1, 3};
 

@@ -5,13 +5,13 @@
  * jax.collect_profile writes, without the empty event at its end, which importers take for an
  * error.
  *
- * Pids are those of the view. If several hosts have the same pid, all but the first get one that is
- * made up.
+ * Pids are those of the view. If processes of several hosts have the same pid, the first one keeps
+ * it, and the others get made-up pids.
  *
- * Spans are "X". Importers drop an X that overlaps another one of its row without being inside, so
- * each goes to the first row on which it nests. Flows are "s" and "f", which bind to the event that
- * was written last on their row at their time. "bind_id" would not do: an event can have one only,
- * and an instant none.
+ * Spans are "X". Importers drop an X that overlaps another X of its row and is not inside it, so
+ * each span goes to the first row on which it nests. Flows are "s" and "f", which bind to the event
+ * that was written last on their row at their time. "bind_id" would not suffice: an event can have
+ * only one, and an instant cannot have any.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,8 +39,8 @@ struct chrome {
 	int64_t shift_ns; /* added to all times: codec_choose_shift() */
 	uint64_t n_events;
 	int64_t next_tid; /* next made-up tid, for rows beyond a track's first */
-	uint32_t *series; /* by name: index + 1 of the last track that had samples of it */
-	const struct view_track *track; /* being written, as are the rows below */
+	uint32_t *series; /* by name of a counter: index + 1 of the last track with its samples */
+	const struct view_track *track; /* the track that is being written */
 	struct lanes lanes;
 	int64_t tid; /* tid of the track's first row */
 	int64_t second_tid; /* tid of its second row; others follow */
@@ -103,7 +103,7 @@ static int64_t chrome_add_row(struct chrome *c)
 
 /* --- processes ----------------------------------------------------------------------------- */
 
-/* The first process with a pid keeps it; others get made-up pids, which differ anyway. */
+/* The first process with a pid keeps it. The others get made-up pids, all of them different. */
 static int choose_pids(struct chrome *c)
 {
 	const struct view *v = c->view;
@@ -203,7 +203,7 @@ static const char *chrome_get_name(const struct chrome *c, const struct item *it
 
 /* --- flows --------------------------------------------------------------------------------- */
 
-/* Importers read ids as hexadecimal texts; numbers of JavaScript are too short for them. */
+/* Importers read ids as hexadecimal texts. A number of JavaScript cannot hold an id of 64 bits. */
 static void put_flow_end(
 	struct chrome *c, const struct item *item, const char *phase, uint64_t id, int64_t tid)
 {
@@ -335,7 +335,7 @@ static int chrome_put_item(struct chrome *c, const struct item *item)
 	return 0;
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------------------------ */
 
 /* Numbers that may be too large for JavaScript are texts. */
 static void put_member(struct sink *s, const char *name, int64_t value)

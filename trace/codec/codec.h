@@ -74,16 +74,15 @@ const struct codec *codec_find_by_path(const char *path);
 bool codec_is_gzip(const struct codec *c, const char *path);
 /* True if |path| ends with ".gz". */
 bool codec_has_gzip_name(const char *path);
-/* Returns the suffix of its files with |options|: the plain one if they do not compress. */
+/* Returns the suffix of the codec's files: the plain one if |options| switch compression off. */
 const char *codec_get_suffix(const struct codec *c, const struct codec_options *options);
 
 /* Adds |n| to the loss named |what|. */
 void codec_lose(struct codec_result *result, const char *what, uint64_t n);
 
 /*
- * Returns the ns to add to the view's times for viewers that hold times in doubles and drop those
- * before 0: nothing if all times are between 0 and 2^53 (104 days), else as much as makes the first
- * one 0.
+ * Returns the ns to add to the view's times for viewers that hold times in doubles and drop times
+ * before 0: 0 if all times are between 0 and 2^53 (104 days), else what moves the first one to 0.
  */
 int64_t codec_choose_shift(const struct view *view);
 

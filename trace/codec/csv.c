@@ -86,7 +86,7 @@ static int put_item(void *csv, const struct item *item)
 	return w->sink->error;
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------------------------ */
 
 static int write_csv(const struct view *v, const struct codec_options *options, struct sink *s,
 	struct codec_result *result, struct diag *d)

@@ -2,7 +2,7 @@
 /*
  * Folded stacks: a line for each distinct stack of spans, "process;thread;outer;inner NS", where NS
  * is the self time of inner. Readers split a line at ';' and at its last space, and flamegraph.pl
- * takes a number before that for a second weight: so no frame contains ';' or a space.
+ * takes a number before that space for a second weight, so no frame contains ';' or a space.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * the losses, which also show that the file is whole.
  *
  * Facts without a field of their own are trace attributes: Perfetto shows them on its information
- * page, and SQL has them in the table "metadata".
+ * page and, for SQL, in the table "metadata".
  *
  * CPU samples, if they are added, would be sequences, too, with PerfSample and interned callstacks.
  */
@@ -84,7 +84,7 @@ uint8_t *perfetto_put_clock(uint8_t *at, uint32_t id, uint64_t ns, bool is_incre
 
 /* --- clocks -------------------------------------------------------------------------------- */
 
-/* Returns the Unix time of the file's 0; 0: not known. */
+/* Returns the Unix time of the file's time 0, or 0 if it is not known. */
 static int64_t find_file_epoch(const struct perfetto *w)
 {
 	int64_t epoch_ns = sub_saturated(w->view->epoch_ns, w->shift_ns);
@@ -339,7 +339,7 @@ static int perfetto_put_losses(struct perfetto *w)
 	return perfetto_put(w, packet, packet_close(stats, at));
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------------------------ */
 
 static int perfetto_write_all(struct perfetto *w)
 {
@@ -397,7 +397,7 @@ struct pid_owner {
 struct pid_owners {
 	struct pid_owner *v; /* sorted by pid, then by host */
 	size_t n;
-	bool *clashes; /* by machine: it has a pid of the host that looks for a machine */
+	bool *clashes; /* by machine: one of its pids is also a pid of the current host */
 };
 
 static int compare_owners(const void *a, const void *b)
@@ -443,8 +443,8 @@ static uint32_t find_namesake(const struct view *v, uint32_t host, uint32_t from
 }
 
 /*
- * Chooses the machine of an earlier host, or a new one. With a grouping one is enough: its pids are
- * unique in the view.
+ * Chooses the machine of an earlier host, or a new one. A view with a grouping has one machine,
+ * because its pids are unique.
  */
 static uint32_t choose_machine(const struct perfetto_machines *m, const struct view *v,
 	const struct pid_owners *owners, uint32_t host)

@@ -18,7 +18,7 @@ struct view;
 struct view_track;
 
 /*
- * Ids of clocks. Each sequence has an own CLOCK_DIFFERENCE_ID, which counts differences on
+ * Ids of clocks. Each sequence has its own CLOCK_DIFFERENCE_ID, which counts differences on
  * CLOCK_TRACE_ID.
  */
 #define CLOCK_REALTIME_ID 1
@@ -64,7 +64,7 @@ int perfetto_fail_memory(struct perfetto *w);
 uint8_t *perfetto_reserve(struct perfetto *w, size_t n);
 /* Ends the packet that begins at |packet| and whose fields end at |at|. 0 or a negative errno. */
 int perfetto_put(struct perfetto *w, uint8_t *packet, uint8_t *at);
-/* Writes the machine that the packet belongs to: that of |host|. */
+/* Writes that the packet belongs to the machine of |host|. */
 uint8_t *perfetto_put_machine(const struct perfetto *w, uint8_t *at, uint32_t host);
 /*
  * Converts a time of the view to the file's clock. A time that does not fit is clamped, and counted

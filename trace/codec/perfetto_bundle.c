@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bundles lie in a ring with two positions: the next bundle that bundles_put() fills, which is also
- * the oldest one and is written first; and the next bundle that a thread takes to deflate.
+ * Bundles lie in a ring with two positions. One is the next bundle that bundles_put() fills: it is
+ * also the oldest, and is written first. The other is the next one that a thread takes to deflate.
  */
 #include "trace/codec/perfetto_bundle.h"
 
@@ -180,7 +180,7 @@ static int fail_bundle(const struct bundles *b, int error)
 	return diag_set(b->diag, error, "perfetto: cannot compress: %s", errno_words(error));
 }
 
-/* Writes the oldest bundle, which is empty then. */
+/* Writes the oldest bundle, and empties it. */
 static int write_oldest(struct bundles *b)
 {
 	struct bundle *u = &b->v[b->next];
@@ -252,7 +252,7 @@ int bundles_finish(struct bundles *b)
 	return r;
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- start and finish ---------------------------------------------------------------------- */
 
 /* The threads block all signals. If none can be started, bundles_put() deflates by itself. */
 static void start_threads(struct bundles *b, int n)

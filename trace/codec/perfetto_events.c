@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes the items of each track as a sequence of packets. A span is two packets, one for its begin
- * and one for its end. The packets of a sequence are in the order of time, so that each has the
- * difference to the time before. Names and keys are numbers, which are defined in the packet that
- * uses them first.
+ * and one for its end. The packets of a sequence are in the order of time, so that each can hold
+ * the difference from the time of the one before. Names and keys are numbers, which are defined in
+ * the packet that uses them first.
  */
 
 #include <errno.h>
@@ -187,8 +187,8 @@ static uint8_t *perfetto_sequence_put_head(
 }
 
 /*
- * Writes the names and keys of |item| that the sequence does not know. A sample needs no name: its
- * track has it.
+ * Writes the names and keys of |item| that the sequence does not know. A sample needs no name,
+ * because the descriptor of its track has the name.
  */
 static uint8_t *perfetto_sequence_put_interned(
 	struct perfetto_sequence *s, uint8_t *at, const struct item *item)

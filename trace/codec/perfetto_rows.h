@@ -49,7 +49,7 @@ int64_t perfetto_rows_place(struct perfetto_rows *r, struct perfetto *w,
 /* --- ends of open spans ----------------------------------------------------------------------- */
 
 /*
- * The ends of a track's open spans, in the order of time; of equal ends, that of the span that
+ * The ends of a track's open spans, in the order of time; of equal ends, the one of the span that
  * began last comes first.
  */
 

@@ -22,9 +22,9 @@
 /* --- labels of processes ------------------------------------------------------------------- */
 
 /*
- * Labels are shown beside a process. They are its host if there are several, or with a grouping,
- * whose processes have made-up pids, the programs and devices that are drawn under it, with the
- * kernel's pids.
+ * Labels are shown beside a process. Without a grouping, the label is the host if there are
+ * several. With a grouping, pids are made up, so the labels are the programs and devices that are
+ * drawn under the process, with the kernel's pids.
  */
 
 #define PERFETTO_LABELS 9 /* the last one only says that there are more */
@@ -167,7 +167,7 @@ static int put_thread(struct perfetto *w, const struct view_track *t)
 
 /*
  * A row of several tracks belongs to no thread, because the tracks overlap. If another server
- * recorded a thread too, its track is a row below the thread's.
+ * recorded a thread too, the other server's track is a row below the thread.
  */
 static bool track_is_thread(const struct view_track *t)
 {
@@ -246,7 +246,7 @@ int64_t perfetto_put_counter(struct perfetto *w, const struct view_track *track,
 	return r ? r : (int64_t)uuid;
 }
 
-/* --- all of them --------------------------------------------------------------------------- */
+/* --- all tracks ---------------------------------------------------------------------------- */
 
 /* Each counter has a track of its own, which is described before its first sample. */
 static int put_track(struct perfetto *w, const struct view_track *t)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tracks of a Perfetto trace. A process has a track, which groups those of its threads,
+ * The tracks of a Perfetto trace. A process has a track, which groups the tracks of its threads,
  * streams, async spans and counters. Ids are small numbers, since they are written often: first
  * those of processes, from 1 on, then those of the view's tracks, then those of lanes and counters
  * that the events need.
@@ -18,8 +18,8 @@ struct perfetto;
 /* Describes the processes and tracks of the view. 0 or a negative errno. */
 int perfetto_put_tracks(struct perfetto *w);
 /*
- * These describe one more row for spans of |track|, or a counter of its process. Return the id, or
- * a negative errno.
+ * These describe one more row for spans of |track|, or a counter of its process. They return its
+ * id, or a negative errno.
  */
 int64_t perfetto_put_lane(struct perfetto *w, const struct view_track *track);
 int64_t perfetto_put_counter(struct perfetto *w, const struct view_track *track, const char *name);

@@ -2,8 +2,8 @@
 /*
  * Pprof's profile.proto: a sample for each distinct stack of spans of a track, with the number of
  * its spans and their self time. Host, process and thread are labels. Samples are written track by
- * track, and the texts and functions that they refer to by number follow, so that only one track's
- * distinct stacks are in memory.
+ * track, and refer by number to texts and functions that are written later, so that only one
+ * track's distinct stacks are in memory.
  *
  * CPU samples, if they are added, need two more sample_types, with zeros in the values of spans.
  */
@@ -100,7 +100,7 @@ static uint64_t pprof_text_of_name(const struct view *v, uint32_t name)
 	return pprof_text_of_process(v, 0) + v->n_processes + v->n_tracks + name;
 }
 
-/* --- the wire ------------------------------------------------------------------------------ */
+/* --- messages of protobuf ------------------------------------------------------------------ */
 
 static void put_number(struct pprof *p, uint32_t field, int64_t value)
 {
@@ -160,7 +160,7 @@ static uint8_t *put_labels(const struct pprof *p, uint8_t *at, const struct view
 	return at;
 }
 
-/* The id of a location is its name's index + 1. The innermost comes first. */
+/* The id of a location is its name's index + 1. The innermost location comes first. */
 static uint8_t *put_locations(struct pprof *p, uint8_t *at, size_t node)
 {
 	uint32_t path[STACK_MAX_DEPTH];
@@ -281,7 +281,7 @@ static void put_rest(struct pprof *p)
 	put_number(p, PROFILE_DEFAULT_SAMPLE_TYPE, TEXT_TIME);
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------------------------ */
 
 static int pprof_write_all(struct pprof *p, struct diag *d)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sink takes a codec's bytes: it buffers them, may compress them with zlib, and writes them to a
- * descriptor. Errors are sticky: a codec goes on writing, and looks at |error| once in a while, and
- * at the end.
+ * descriptor. Errors are sticky: a codec goes on writing, and checks |error| now and then.
  */
 #ifndef TRACE_CODEC_SINK_H
 #define TRACE_CODEC_SINK_H

@@ -17,8 +17,8 @@ struct view;
 struct view_track;
 
 /*
- * The number of items that were left out. It is all zero at first; every reader that is given it
- * adds to it.
+ * The numbers of items that were left out. All are 0 at first. Each reader that has a pointer to
+ * this struct adds to them.
  */
 struct span_rest {
 	uint64_t n_instants;
@@ -47,7 +47,7 @@ int span_reader_open(struct span_reader *r, const struct view *view, const struc
  * (cursor.h).
  */
 int span_reader_next(struct span_reader *r);
-/* Begins anew; |rest| may be another one. */
+/* Goes back to the first span, and counts in |rest| from then on. */
 void span_reader_rewind(struct span_reader *r, struct span_rest *rest);
 void span_reader_close(struct span_reader *r);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speedscope's file format: an evented profile for each track, in which spans open and close. Spans
- * of a profile must nest: those that overlap others go into further profiles of the track's name.
- * The events of a profile are written in one piece, so each profile takes a walk of its own over
- * the track; there are at most LANES_NESTING.
+ * of a profile must nest: spans that overlap others go into further profiles with the track's name.
+ * The events of a profile are written in one piece, so the track is read once for each of its
+ * profiles, of which there are at most LANES_NESTING.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -172,7 +172,7 @@ static int put_track(struct speedscope *p, const struct view_track *track, struc
 	return r;
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------------------------ */
 
 static void put_head(const struct speedscope *p)
 {

@@ -269,7 +269,7 @@ static void put_sample(struct database *b, const struct item *item)
 		put_value(b, item, &item->args[i]);
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the database -------------------------------------------------------------------------- */
 
 static int put_item(void *database, const struct item *item)
 {

@@ -139,7 +139,7 @@ static void execute_sql(struct sqlite_rows *r, const char *sql)
 		note_error(r, sqlite3_exec(r->db, sql, NULL, NULL, NULL));
 }
 
-/* "./" makes names that SQLite treats specially ("file:", ":memory:") names of files, too. */
+/* With "./" in front, SQLite takes even special names ("file:", ":memory:") as file names. */
 static int open_database(struct sqlite_rows *r, const char *path)
 {
 	char *name = NULL;
@@ -156,8 +156,8 @@ static int open_database(struct sqlite_rows *r, const char *path)
 }
 
 /*
- * No journal is needed, since a database that fails is discarded; nor a sync, since the publisher
- * of the file does it.
+ * A database that fails is discarded, so it needs no journal. It needs no sync either, since the
+ * publisher of the file syncs it.
  */
 static void create_tables(struct sqlite_rows *r)
 {
@@ -185,7 +185,7 @@ int sqlite_rows_open(struct sqlite_rows *r, const char *path)
 	return r->error;
 }
 
-static int database_is_stopped(void *view)
+static int database_check_stop(void *view)
 {
 	return view_is_stopped(view);
 }
@@ -194,7 +194,7 @@ void sqlite_rows_watch(struct sqlite_rows *r, const struct view *view)
 {
 	if (r->error == 0)
 		sqlite3_progress_handler(
-			r->db, STEPS_PER_STOP_CHECK, database_is_stopped, (void *)view);
+			r->db, STEPS_PER_STOP_CHECK, database_check_stop, (void *)view);
 }
 
 int sqlite_rows_finish(struct sqlite_rows *r)

@@ -50,8 +50,8 @@ static int reserve_node(struct stack_tree *t)
 }
 
 /*
- * The root has no name and no place in the table, so a node's number there is its index. The table
- * begins with FEW_SLOTS: in one that is nearly empty the few stacks of most tracks hardly collide.
+ * The root has no name and no slot in the table, so the number of a node in the table is its index.
+ * The table begins with FEW_SLOTS, so that the few stacks of most tracks hardly collide.
  */
 static int add_root(struct stack_tree *t)
 {

@@ -48,7 +48,7 @@ struct stack_tree {
 void stack_tree_deinit(struct stack_tree *t);
 /*
  * Replaces the stacks by those of the track; spans of a derived line are only counted. 0 or a
- * negative errno; those of the cursor are in |d|.
+ * negative errno, for errors of the cursor with |d|.
  */
 int stack_tree_read(struct stack_tree *t, const struct view *view, const struct view_track *track,
 	struct diag *d);

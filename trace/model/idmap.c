@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A map from ids to indices: a sorted array, which no hostile file can make slow as it could a hash
- * table.
+ * A map from ids to indices: a sorted array. The ids of a hostile file could make a hash table
+ * slow, but not an array.
  */
 #include "trace/model/idmap.h"
 

@@ -58,7 +58,7 @@ static void reverse_events(struct trace_event *events, size_t n)
 	}
 }
 
-/* Counts those of the sorted |events| that come before |key|; |or_equal| counts equal ones too. */
+/* Counts the sorted |events| that come before |key|, with |or_equal| also the equal ones. */
 static size_t count_events_before(
 	const struct trace_event *events, size_t n, const struct trace_event *key, bool or_equal)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set of interned strings; a hash table has their indices. */
+/* A set of interned strings; a hash table finds their indices. */
 #include "trace/model/names.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the items of a track: merges the events of its files, drops repeated ones, finds out what
- * an event means (a span, an instant or a sample; a step; the end of a flow) and which of its stats
- * are arguments, and applies the selection.
+ * Reads the items of a track: merges the events of its files, drops repeated ones, and applies the
+ * selection. For each event it finds out the meaning (a span, an instant or a sample; a step; the
+ * end of a flow), and which of its stats are arguments.
  */
 #include "trace/read/cursor.h"
 
@@ -22,8 +22,8 @@
 #define ITEMS_PER_STOP_CHECK 1024
 /*
  * The times of one event differ between files by up to ROUNDING_NS, since each snapshot of a
- * recording rounds its clock readings; and by up to BESIDE_NS between a flight recorder and a
- * capture beside it, which has clock readings of its own.
+ * recording rounds its clock readings. Between a flight recorder and a capture beside it they
+ * differ by up to BESIDE_NS, since the capture has clock readings of its own.
  */
 #define ROUNDING_NS 2
 #define BESIDE_NS 500
@@ -274,8 +274,8 @@ static struct cursor_recent *get_recent(const struct cursor *c, size_t n)
 }
 
 /*
- * True if the event was already read from another file: snapshots of a recorder overlap, and a span
- * that is open when a snapshot of a session is taken is in two files; the first one has it up to
+ * True if the event was already read from another file. Snapshots of a recorder overlap. A span
+ * that is open when a snapshot of a session is taken is in two files: the first file has it up to
  * the snapshot.
  */
 static bool event_is_repeated(struct cursor *c, const struct cursor_source *src)
@@ -421,7 +421,7 @@ static void item_add_arg(struct cursor *c, const struct archive_plane *plane,
 	arg->n_bytes = stat->n_bytes;
 }
 
-/* True if the event itself has a stat of that key, which replaces the one that its name has. */
+/* True if the event itself has a stat of that key, which replaces the one of its name. */
 static bool stats_have_key(const struct archive_stats *stats, uint32_t key)
 {
 	for (size_t i = 0; i < stats->n; i++)
@@ -488,7 +488,7 @@ static int cursor_make_item(struct cursor *c, const struct cursor_source *from, 
 
 /* --- items --------------------------------------------------------------------------------- */
 
-/* Cuts a span to the selected time; false if it ended where that begins. */
+/* Cuts a span to the selected time. False if no part of it is left. */
 static bool clip_span(const struct selection *s, struct item *item)
 {
 	int64_t end_ns = add_saturated(item->start_ns, item->duration_ns);
@@ -533,7 +533,7 @@ static int cursor_fail(const struct cursor *c, int r)
 		c->diag, r, "%.300s: it was changed while it was read", c->host->archive->path);
 }
 
-/* Asks at the first call, and then rarely, so that it costs nothing. */
+/* Checks view->stop at the first call, and then rarely, so that it costs nothing. */
 static bool cursor_is_stopped(struct cursor *c)
 {
 	return c->n_asked++ % ITEMS_PER_STOP_CHECK == 0 && view_is_stopped(c->view);

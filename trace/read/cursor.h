@@ -12,7 +12,7 @@
  *
  * A line that is out of order in its file costs 16 bytes an event while it is read. A track that is
  * in several files of one recording is read from all of them at once, and an event that several of
- * them have comes once.
+ * them contain is returned once.
  */
 #ifndef TRACE_READ_CURSOR_H
 #define TRACE_READ_CURSOR_H
@@ -57,7 +57,7 @@ struct item {
 	int64_t start_ns; /* may be negative: before the beginning of the first recording */
 	int64_t duration_ns; /* >= 0; 0 unless it is a span */
 	bool is_unfinished; /* cut at the end of the recording */
-	bool is_started_before; /* cut at the start of the recording, which has no begin of it */
+	bool is_started_before; /* began before the recording, so the span is cut at its start */
 	bool is_step;
 	int64_t step_num; /* valid if is_step */
 	uint64_t flow_out; /* id of the flow that leaves here, unique in the view; 0: none */
@@ -67,7 +67,7 @@ struct item {
 	size_t n_args;
 };
 
-/* True if its duration is the one that it had in the program. */
+/* True if the duration is that in the program: the span was not cut. */
 static inline bool item_is_whole(const struct item *item)
 {
 	return !item->is_unfinished && !item->is_started_before;

@@ -193,8 +193,8 @@ static int add_end(struct use_reading *reading, const struct item *item, uint64_
 }
 
 /*
- * Instants are proftap's flow marks. Spans with flows are launches, which devices' libraries
- * number.
+ * Takes only instants, which are proftap's flow marks. A span with a flow is a launch, and its id
+ * is a number that the device's library gave.
  */
 static int add_ends(void *reading, const struct item *item)
 {

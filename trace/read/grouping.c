@@ -265,7 +265,7 @@ static int compare_tracks(const void *left, const void *right)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- regrouping a view --------------------------------------------------------------------- */
 
 static int regroup_tracks(struct regrouping *rg)
 {

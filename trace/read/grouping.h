@@ -56,7 +56,7 @@ struct grouping {
  */
 int grouping_list_parse(
 	struct grouping_list *list, const char *option, const char *value, struct diag *d);
-/* True if rows are those that were recorded. */
+/* True if the rows are the recorded ones. */
 bool grouping_is_plain(const struct grouping *g);
 
 /*

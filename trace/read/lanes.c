@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places spans on lanes. Few lanes nest spans; if they are not enough, each further lane holds one
- * span at a time.
+ * Places spans on lanes. Spans nest on the first LANES_NESTING lanes; if these are not enough, each
+ * further lane holds one span at a time.
  */
 #include "trace/read/lanes.h"
 

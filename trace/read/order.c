@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorts the places of a line's events. A place has two words: the duration is read again from the
- * file where starts are equal.
+ * Sorts the places of a line's events. A place has only the start and the offset, to be small:
+ * where starts are equal, the duration is read again from the file.
  */
 #include "trace/read/order.h"
 

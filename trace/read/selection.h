@@ -92,7 +92,7 @@ struct selection_window {
 	int64_t end_ns;
 };
 
-/* The prepared facts of a view. All zero if there is no selection. */
+/* A selection that is prepared for a view. All zero if there is no selection. */
 struct selected {
 	uint8_t *names; /* 1 for each of the view's names that is wanted; NULL: all are */
 	uint32_t n_names; /* length of |names|, which has no truncated names of kernels */

@@ -109,8 +109,8 @@ static void find_known_tracks(struct known_threads *k, const struct view *v)
 }
 
 /*
- * Drops ids that several threads had one after the other: none of these threads is known by it.
- * Several files may tell of one thread.
+ * Drops ids that several threads had one after the other, since such an id identifies none of them.
+ * Several files may contain the same thread.
  */
 static void drop_ambiguous(struct known_threads *k)
 {
@@ -183,8 +183,8 @@ static void drop_processes(struct view *v, uint32_t *becomes)
 }
 
 /*
- * Joins processes that have threads in common. |becomes| has for each process the one that gets its
- * tracks; |is_kept| is true for a process that got some.
+ * Joins processes that have threads in common. For each process, |becomes| has the process that
+ * gets its tracks; |is_kept| is true for a process that got tracks.
  */
 static void join_threads(
 	struct view *v, const struct known_threads *k, uint32_t *becomes, bool *is_kept)

@@ -93,8 +93,8 @@ static int map_names(struct view *v, struct view_host *host)
 
 /*
  * True if the offset of a server's clock is only known as a range, and the range contains 0. Then
- * its times stay: most machines set their clocks by NTP, far more exactly than such a range is
- * wide.
+ * its times are not shifted: most machines set their clocks by NTP, whose error is far smaller than
+ * such a range.
  */
 static bool offset_is_within_error(
 	const struct view_host *host, const struct archive_plane *environment)
@@ -298,7 +298,7 @@ static int note_left_out(struct view *v)
 	return 0;
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- opening a view ------------------------------------------------------------------------ */
 
 static int view_fill(struct view *v, const struct view_options *o, struct diag *d)
 {

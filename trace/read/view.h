@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A view shows one or more archives on one time, as rows that a viewer draws. A codec gets a view,
- * walks its tracks, and reads each with a cursor; it sees neither files nor XSpace.
+ * A view shows one or more archives on one time axis, as rows that a viewer draws. A codec gets a
+ * view, walks its tracks, and reads each with a cursor; it sees neither files nor XSpace.
  *
  *	host            an archive, named after the machine that it is from
  *	  process       a program there, or a device, or a group of tracks (grouping.h)
@@ -67,7 +67,7 @@ struct view_process {
 #define VIEW_MADE_UP (1 << 30)
 
 enum track_kind {
-	/* Spans, steps and instants of a thread: they nest, but in foreign files may not */
+	/* Spans, steps and instants of a thread. Spans nest; in foreign files they may overlap */
 	TRACK_THREAD,
 	TRACK_STREAM, /* kernels and copies of a device; may overlap */
 	TRACK_ASYNC, /* async spans; overlap */
@@ -139,7 +139,7 @@ struct view {
 	uint64_t n_events;
 	struct flow_uses flow_uses;
 	const struct selection *selection; /* NULL: everything */
-	struct selected selected; /* prepared facts for |selection| */
+	struct selected selected; /* |selection|, prepared for this view */
 	bool is_being_selected; /* |selected| is being prepared: cursors read everything */
 	bool clips_spans; /* cursors cut spans to the selection's time, and mark them as cut */
 	struct view_stop stop; /* when it is wanted, cursors and codecs return -ECANCELED */

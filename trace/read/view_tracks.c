@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes processes of planes, and tracks of lines. The plane of a device is a process by itself;
- * host planes of one pid are one process, and other host planes without a pid belong to that of
+ * host planes of one pid are one process, and host planes without a pid belong to the process of
  * "/host:CPU".
  */
 #include "trace/read/view_tracks.h"
@@ -143,8 +143,8 @@ static int64_t take_by_pid(struct view_builder *b, const struct archive_plane *p
 }
 
 /*
- * Adds a process for a GPU. Returns its index, or -ENOMEM. If several GPUs have one key, it is the
- * first one's.
+ * Adds a process for a GPU. Returns its index, or -ENOMEM. If several GPUs have the same key, it
+ * stands for the first GPU.
  */
 static int64_t add_gpu(struct view_builder *b, const struct archive_plane *plane, const char *key)
 {
@@ -234,7 +234,7 @@ static bool has_operations(const struct archive_line *line)
 	return false;
 }
 
-/* On TPUs ids tell nothing: there all lines but those with operations are derived. */
+/* The ids of lines of TPUs mean nothing: there all lines but those with operations are derived. */
 static bool line_is_derived(const struct archive_plane *plane, const struct archive_line *line)
 {
 	if (has_derived_id(line) || strncmp(plane->name, BESIDE, sizeof BESIDE - 1) == 0)
@@ -313,8 +313,8 @@ static int view_add_plane(struct view_builder *b, const struct archive_plane *pl
 }
 
 /*
- * Returns the pid that the client wrote into a trace of another make, as name_process() does the
- * name.
+ * Returns the pid that the client wrote into a trace of another make, beside the name that
+ * name_process() reads.
  */
 static int64_t find_target_pid(const struct archive_plane *environment)
 {
@@ -377,8 +377,8 @@ static int compare_track_ids(const void *left, const void *right)
 }
 
 /*
- * Leaves each real tid to the first track of the process that has it; all other tracks have none
- * then.
+ * Of the tracks of a process with the same real tid, only the first one keeps it. The others lose
+ * their tids, and get made-up ones later.
  */
 static void make_up_tids(struct view *v)
 {

@@ -62,7 +62,7 @@ struct cpu_shares {
 	uint32_t origin; /* process of the counters that are read */
 	/* The current thread, and its current interval: */
 	const struct cpu_series *thread;
-	/* The thread used no processor: |thread| is another one's series, used for its intervals */
+	/* The thread used no processor: |thread| is another thread's series, for its intervals */
 	bool is_idle;
 	size_t at;
 	double spent_s[N_COLUMNS];
@@ -233,8 +233,8 @@ struct cpu_shares *cpu_shares_free(struct cpu_shares *c)
 
 /*
  * A server records the SHOWN_THREADS busiest threads, without those that used no processor at all.
- * So if fewer threads are there, a thread without samples that lived long enough for some used
- * none. Returns the series of another thread, for its intervals; NULL: it is not known.
+ * So if there are fewer threads, one that lived long enough for samples, but has none, used no
+ * processor. Returns the series of another thread, for its intervals; NULL: it is not known.
  */
 static const struct cpu_series *find_intervals(
 	const struct cpu_shares *c, const struct view_track *track)

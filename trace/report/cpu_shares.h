@@ -26,8 +26,8 @@ struct digest;
 struct view_track;
 
 /*
- * Reads the samples of |g|'s view. 0, or a negative errno with |d|. The caller owns *out; NULL: the
- * trace has none.
+ * Reads the samples of |g|'s view. 0, or a negative errno with |d|. The caller owns *out; it is
+ * NULL if there are none.
  */
 int cpu_shares_new(const struct digest *g, struct cpu_shares **out, struct diag *d);
 struct cpu_shares *cpu_shares_free(struct cpu_shares *c); /* NULL ok; returns NULL */

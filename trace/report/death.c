@@ -23,8 +23,8 @@
 #define MAX_SPANS 128
 #define MAX_TEXT 4096
 /*
- * The text shows at most this many threads of a program that went on, those whose innermost spans
- * are the oldest, and as many of its async spans.
+ * The text shows at most this many threads of a program that went on, namely those with the oldest
+ * innermost spans, and at most as many of its async spans.
  */
 #define MAX_ALIVE_THREADS 8
 #define MAX_GOOD_ENDS 4 /* the most programs that put_good_ends() names */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the open spans of a program's threads when the program ended, or when the flight recorder
- * of a running program was read. The report of such a recording begins with them.
+ * Writes the spans that were open in a program's threads when the program ended, or when the flight
+ * recorder of a running program was read. The report of such a recording begins with them.
  */
 #ifndef TRACE_REPORT_DEATH_H
 #define TRACE_REPORT_DEATH_H

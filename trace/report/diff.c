@@ -333,7 +333,7 @@ static int compare_rows(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the comparison ------------------------------------------------------------------------ */
 
 /* Adds up the busy time of all programs and devices. */
 static double find_busy_ns(const struct digest *g)

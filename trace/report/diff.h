@@ -20,9 +20,9 @@ struct digest;
 /* --- the pace of two recordings --------------------------------------------------------------- */
 
 /*
- * Tells how far a recording has come at any moment, by the clock and by the work that was done, so
- * that recordings of different length can be compared: totals and counts are divided by units of
- * work.
+ * The pace of a recording: how far it has come at each moment, by the clock and by the work that
+ * was done. With it, recordings of different length can be compared: totals and counts are divided
+ * by units of work.
  *
  * The unit must be in both traces: a step, or else a request, or else a second. A request is an
  * async span, or a span that lies in no other span of its thread. Steps are no requests. Spans as
@@ -60,8 +60,8 @@ struct pace {
 
 /*
  * |per| is "second", "trace", or the name of a step or request. With NULL the unit is the step that
- * takes the most time, else the request that does, else a second. Names that the digests leave out
- * count, too. 0, or a negative errno with |d|; call pace_deinit() in any case.
+ * takes the most time, else the request that takes the most time, else a second. Names that the
+ * digests leave out count, too. 0, or a negative errno with |d|; call pace_deinit() in any case.
  */
 int pace_make(const struct digest *a, const struct digest *b, const char *per, struct pace *out,
 	struct diag *d);
@@ -95,7 +95,7 @@ enum diff_metric {
 	DIFF_P999,
 	DIFF_MAX,
 	DIFF_COUNT, /* spans that began in the digest's time, divided by units of work */
-	DIFF_RATE, /* such spans per second; a throughput: less is worse */
+	DIFF_RATE, /* spans that began, per second; a throughput: less is worse */
 	DIFF_METRICS
 };
 
@@ -153,7 +153,7 @@ struct diff {
 };
 
 /*
- * Compares |a| and |b|, which are borrowed, and whose steps are gathered. |per| is that of
+ * Compares |a| and |b|, which are borrowed. Their steps must be gathered. |per| is that of
  * pace_make(). 0, or a negative errno with |d|; call diff_deinit() in any case.
  */
 int diff_make(

@@ -84,8 +84,8 @@ static int judge_large(
 }
 
 /*
- * Spans, steps and kernels can have the same name. Rows that are in both traces are judged; a row
- * that is in one only if there are no others.
+ * Spans, steps and kernels can have the same name. Rows that are in both traces are judged. If
+ * there are none, a row that is in one trace only is judged.
  */
 static int judge_name(
 	struct diff_judgements *to, const struct diff_limit *limit, const struct diff *diff)

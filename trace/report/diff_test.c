@@ -23,15 +23,16 @@ _Static_assert(N_QUANTILES == STRETCHES_LIMITS, "each quantile has a limit");
 #define MUCH_LARGER 1.5
 
 /*
- * The tail of a test has at least so many spans of both traces, or half of all, even if the
- * quantile's own tail has fewer.
+ * The tail of a test has at least this many spans of both traces together, or half of all spans if
+ * that is fewer, even if the quantile's own tail has fewer.
  */
 #define FEWEST_IN_TAIL 32
 
 /* --- reading stretches --------------------------------------------------------------------- */
 
 /*
- * The spans of a tested row: durations of whole spans, and starts, by the clock; sums by the work.
+ * The stretches of a tested row: durations of whole spans, and begun spans, both by the clock; and
+ * sums by the units of work.
  */
 struct tested {
 	struct stretches by_time[2];
@@ -178,9 +179,9 @@ int diff_testing_make(struct diff_testing *t, struct diag *d)
 /* --- tests --------------------------------------------------------------------------------- */
 
 /*
- * The total is larger beyond chance if its own test says so; or if the mean is, and there are not
- * fewer spans; or if there are more spans beyond chance, and the mean is not shorter. The best
- * p-value is multiplied by the number of these tests.
+ * The total is larger beyond chance in three cases: its own test shows it; or the mean is larger
+ * beyond chance, and there are not fewer spans; or there are more spans beyond chance, and the mean
+ * is not shorter. The best p-value is multiplied by the number of these tests.
  */
 static double find_p_of_total(struct diff_row *row)
 {
@@ -205,8 +206,8 @@ static double find_p_of_total(struct diff_row *row)
 }
 
 /*
- * A few wide stretches estimate the variance badly: they count only if it is much larger than that
- * of narrow ones.
+ * A few wide stretches estimate the variance badly. Their test counts only if its variance is much
+ * larger than that of the narrow stretches.
  */
 static void measure_set_test(struct diff_measure *m, struct stretches_test test)
 {
@@ -267,8 +268,8 @@ void diff_test(struct diff_testing *t, size_t place, struct diff_row *row)
 	diff_test_times(t->diff, row, &t->v[place]);
 	diff_test_sums(t->diff, row, &t->v[place]);
 	/*
-	 * A test of ranks can point in the other direction than the reported quantile, which is
-	 * then not sure.
+	 * A test of ranks can point in the other direction than the reported quantile. Then the
+	 * change is not sure.
 	 */
 	for (int i = 0; i < DIFF_METRICS; i++) {
 		struct diff_measure *m = &row->measures[i];

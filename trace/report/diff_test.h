@@ -20,7 +20,7 @@ struct diff_testing {
 /* True if both traces have the name, and one of them has enough spans. */
 bool diff_row_is_tested(const struct diff_row *row);
 /*
- * Reads the spans of all such rows. 0, or a negative errno with |d|; diff_testing_deinit() in any
+ * Reads the spans of tested rows. 0, or a negative errno with |d|; diff_testing_deinit() in any
  * case.
  */
 int diff_testing_make(struct diff_testing *t, struct diag *d);

@@ -12,7 +12,7 @@
 #include "trace/saturate.h"
 
 #define TOP 20
-#define TOP_CHANGES 40 /* changes of all metrics of a name count */
+#define TOP_CHANGES 40 /* limit of listed changes; a name may have one for each metric */
 #define SMALL_CHANGE 0.0005 /* smaller changes are printed as 0.0 % */
 #define MAX_NAME 4096 /* limit of a name's columns in a sentence */
 
@@ -128,7 +128,7 @@ static void put_values(struct page *p, const struct diff_row *row, enum diff_met
 	put_cell(p, format_value(cell, metric, row->measures[metric].b));
 }
 
-/* --- what is sure -------------------------------------------------------------------------- */
+/* --- sure changes -------------------------------------------------------------------------- */
 
 static void put_sure_head(struct writing *w)
 {
@@ -286,7 +286,7 @@ static void put_single_head(struct writing *w, const char *title)
 	page_end_row(&w->page, "name", NULL);
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the report ---------------------------------------------------------------------------- */
 
 static void put_losses(struct writing *w, int side)
 {

@@ -353,7 +353,7 @@ static void drop_counters(struct digest *g, struct digest_plane *p)
 	gauges_deinit(&p->counters);
 }
 
-/* Drops the machine's counters in all files of one machine but the longest recording. */
+/* Keeps the counters of one machine only in the file with the longest recording. */
 static void drop_repeated_machines(struct digest *g)
 {
 	for (size_t i = 0; i < g->view->n_archives; i++) {

@@ -7,9 +7,9 @@
  * digest's time begins when all of them are complete, unless the selection has a start or is_whole,
  * or there is no such time.
  *
- * A span that is cut by an end of the recording, or of the digest's time, counts with the part
- * between in totals and self times only: the cursors cut it (view.h). Percentiles, minimum and
- * maximum are those of whole spans.
+ * If an end of the recording or of the digest's time cuts a span, only the part inside counts, and
+ * only in totals and self times: the cursors cut it (view.h). Percentiles, minimum and maximum are
+ * those of whole spans.
  *
  * Self time is the duration without that of the spans directly inside, on the same track. If spans
  * overlap without nesting, only the part inside of the parent is subtracted.
@@ -135,8 +135,8 @@ enum digest_kind {
 
 /*
  * A thread or a device's stream. A thread that several servers recorded has a track for each, next
- * to each other: spans of one track do not nest in those of another. |busy| of the first track is
- * that of all.
+ * to each other: spans of one track do not nest in those of another. |busy| of the first track
+ * covers all of them.
  */
 struct digest_track {
 	const struct view_track *track;
@@ -236,7 +236,7 @@ struct digest_window {
  * last.
  */
 struct digest_window digest_find_window(const struct digest *g, const struct view_track *track);
-/* True if there is a thread of such a server. */
+/* True if another server recorded a thread that has spans. */
 bool digest_has_unknown_ends(const struct digest *g);
 /*
  * Returns the window of a program or device without any spans; it is empty for JAX's servers, since

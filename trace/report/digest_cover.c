@@ -21,7 +21,7 @@ struct head {
 	struct item item; /* its next item */
 };
 
-/* A heap of tracks, that with the earliest item first. */
+/* A heap of tracks; the track with the earliest item comes first. */
 struct merge {
 	struct head **v;
 	size_t n;
@@ -200,7 +200,7 @@ static int cover_thread(struct digest *g, size_t first, size_t n, struct diag *d
 	return r ? r : busy_finish(busy);
 }
 
-/* Finds the busy time of a process. That of a process with one track is known. */
+/* Finds the busy time of a process. If only one track has spans, its busy time is copied. */
 static int cover_process(
 	struct digest *g, const struct groups *tracks, size_t process, struct diag *d)
 {

@@ -74,8 +74,8 @@ static enum digest_kind get_kind(const struct item *item)
 }
 
 /*
- * Subtracts the span from the self time of the innermost open span. A span that ends behind it, as
- * kernels of one stream may, runs beside it.
+ * Subtracts the span from the self time of the innermost open span. A span that ends after that
+ * one, as kernels of one stream may, is not inside of it.
  */
 static void charge_parent(struct digest_reading *reading, int64_t start_ns, int64_t end_ns)
 {
@@ -304,7 +304,7 @@ static void gauge_hold(struct gauge *c, const struct gauges *all, int64_t until_
 
 	if (!c->n || !(until > from))
 		return;
-	/* So far it was the mean of samples that held for no time */
+	/* So far |mean| was the mean of samples that held for no time */
 	if (!(c->known_ns > 0))
 		c->mean = 0;
 	gauge_move_mean(&c->mean, &c->known_ns, c->last, until - from);

@@ -54,7 +54,7 @@ struct counter {
 	struct point *v;
 	size_t n;
 	size_t n_allocated;
-	size_t stride; /* one of so many samples is kept */
+	size_t stride; /* of this many samples, one is kept */
 	size_t n_seen; /* number of samples in the window */
 	bool is_over; /* the first sample behind the window was read */
 };
@@ -67,7 +67,7 @@ struct drawing {
 	uint64_t n_left_out;
 	uint32_t track; /* the track that is read, or the first one of its thread */
 	size_t n_above; /* depths of earlier tracks of the same thread */
-	size_t n_depths; /* depths including those */
+	size_t n_depths; /* |n_above|, and the depths of this track */
 	uint32_t *first_depths; /* first depth of the spans of each of the view's tracks */
 	/*
 	 * The ends of the spans around the next one, or the last of them if there are too many; in
@@ -133,7 +133,10 @@ static size_t find_depth(struct drawing *w, int64_t start_ns)
 	return w->n_ends;
 }
 
-/* If there is no room, the first end is dropped: while it counted, the others would count, too. */
+/*
+ * If there is no room, drops the earliest end: until that time all others are open, so the depth is
+ * at its limit anyway.
+ */
 static void push_end(struct drawing *w, int64_t end_ns)
 {
 	size_t i = w->n_ends;

@@ -39,8 +39,8 @@ int64_t facts_get_pid(const struct archive_plane *plane);
 #define FACTS_WINDOW_BYTES 256 /* longer lines are cut; the server writes none */
 
 /*
- * Copies the next line of |*text| into |line|: how far back a thread of a recorder's snapshot
- * reaches. False: there is none.
+ * Copies the next line of |*text| into |line|. Each line shows how far back a thread of a
+ * recorder's snapshot reaches. False: there is no further line.
  */
 bool facts_next_window(const char **text, char line[FACTS_WINDOW_BYTES]);
 /*

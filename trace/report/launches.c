@@ -139,7 +139,7 @@ static int read_kernel(void *reading, const struct item *item)
 	return 0;
 }
 
-/* --- all ----------------------------------------------------------------------------------- */
+/* --- all launchers ------------------------------------------------------------------------- */
 
 static int read_tracks_of_kind(
 	struct launch_reading *reading, enum track_kind kind, cursor_reader *reader, struct diag *d)

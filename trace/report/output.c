@@ -4,7 +4,9 @@
 
 #include <errno.h>
 
-/* An earlier failure left unwritten data, so that this flush fails again, and tells the errno. */
+/*
+ * After an earlier failure there is unwritten data, so that this flush fails again, with its errno.
+ */
 int output_finish(FILE *out)
 {
 	errno = 0;

@@ -39,15 +39,15 @@ void page_init(struct page *p, FILE *out, size_t width, bool has_color);
 void page_deinit(struct page *p);
 
 /*
- * Writes at most |n_columns| of the text, of which the last is "…" if there is more; or all of it
- * if names are whole.
+ * Writes the text in at most |n_columns|; the last one is "…" if there is more text. If names are
+ * whole, writes all of it.
  */
 void page_put_text(struct page *p, const char *text, size_t n_columns);
 /* Writes text of proftap itself, in ASCII. */
 void page_put(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Writes such text as the next part of a line, behind " · "; on a line of its own if it does not
- * fit.
+ * Writes text of proftap itself, in ASCII, as the next part of a line, behind " · "; on a line of
+ * its own if it does not fit.
  */
 void page_put_part(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Writes a title, on a line of its own. */

@@ -167,7 +167,7 @@ static void put_processes(struct report_json *w)
 	json_end_list(&w->j);
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the report ---------------------------------------------------------------------------- */
 
 static void put_session(struct report_json *w)
 {

@@ -130,7 +130,7 @@ int rows_take(struct rows *rows, struct rows *from)
 	return r;
 }
 
-/* --- at the end ---------------------------------------------------------------------------- */
+/* --- after all spans were added ------------------------------------------------------------ */
 
 /* Clamps a percentile: the middle of a bucket can lie beyond all its values. */
 static int64_t row_clamp(const struct row *row, int64_t ns)

@@ -36,8 +36,8 @@ struct row {
 	uint32_t n_tracks;
 	uint64_t count; /* number of spans, > 0 */
 	uint64_t n_whole; /* spans whose begin and end are in the digest's time */
-	uint64_t n_unfinished; /* spans whose end is not */
-	uint64_t n_began_before; /* spans whose begin is not */
+	uint64_t n_unfinished; /* spans that were cut at their end */
+	uint64_t n_began_before; /* spans that were cut at their begin */
 	uint64_t n_steps; /* spans that are steps */
 	uint64_t n_flow_marks; /* counted events that are flow marks, not spans */
 	int64_t total_ns; /* time of all spans, as far as they are in the digest's time */

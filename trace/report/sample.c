@@ -19,8 +19,8 @@
 
 /*
  * Percentiles are by nearest rank: the smallest value that so many per mille of all do not exceed.
- * Hoare's selection in Wirth's form finds them in linear time: of two parts only the one with the
- * rank goes on. The pivot is chosen at random, so that no order of the values makes it slow.
+ * Hoare's selection in Wirth's form finds them in linear time: only the part with the rank is
+ * searched further. The pivot is chosen at random, so that no order of the values makes it slow.
  */
 
 /* Returns the index of the percentile among |n| > 0 sorted values; |permille| is 1 to 1000. */
@@ -66,7 +66,8 @@ static int64_t percentile_select(int64_t *values, size_t n, unsigned int permill
 			}
 		}
 		/*
-		 * Values up to j are at most the pivot, from i on at least; those between equal it.
+		 * Values up to j are at most the pivot, values from i on are at least the pivot,
+		 * and values between them equal it.
 		 */
 		if (rank > j)
 			first = i;
@@ -305,8 +306,8 @@ int sample_split(
 	pair.next[0] = sample_next(a, &pair.at[0]);
 	pair.next[1] = sample_next(b, &pair.at[1]);
 	/*
-	 * With a rising limit fewer values reach it: of the two limits next to the wanted share the
-	 * nearer one is taken, if it separates values.
+	 * The higher the limit, the fewer values reach it. Of the two limits next to the wanted
+	 * share, the nearer one is taken if it separates values.
 	 */
 	while (i < n && (group = pair_next(&pair)).n) {
 		int64_t next = find_middle(below, group.value);

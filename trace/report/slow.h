@@ -112,7 +112,7 @@ struct slow_group {
 	uint64_t n_looked[SLOW_SIDES]; /* number of units whose ties were examined (slow_ties.c) */
 	struct slow_flow *flows; /* sorted by how much later they arrived, most first */
 	size_t n_flows;
-	/* Those of async spans are made of spans with their id (slow_ties.c) */
+	/* The nodes of async spans are made of the spans with their id (slow_ties.c) */
 	struct slow_node *nodes;
 	size_t n_nodes;
 	size_t n_nodes_allocated;
@@ -254,8 +254,8 @@ int slow_ties_new(struct slow *s, const struct digest *g, struct slow_ties **out
 struct slow_ties *slow_ties_free(struct slow_ties *t); /* NULL ok; returns NULL */
 
 /*
- * Adds a unit of |group|, on |track|, which is NULL for async spans. Those of a thread must come in
- * order. 0 or -ENOMEM.
+ * Adds a unit of |group|, on |track|, which is NULL for async spans. Units of one thread must come
+ * in order. 0 or -ENOMEM.
  */
 int slow_ties_add(struct slow_ties *t, size_t group, enum slow_side side, const struct item *unit,
 	const struct view_track *track);

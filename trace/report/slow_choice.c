@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chooses the names whose slow units are compared with typical ones: those that lost most time by
- * them.
+ * Chooses the names whose slow units are compared with typical ones: those that lost the most time
+ * in slow units.
  */
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "trace/report/slow.h"
 #include "trace/saturate.h"
 
-#define MAX_CANDIDATES 64 /* candidates whose durations are looked into */
+#define MAX_CANDIDATES 64 /* candidates whose durations are examined */
 /* At most one unit in so many may be slow; otherwise the slowest hundredth is. */
 #define MAX_ABOVE 20
 #define MAX_AROUND 64
@@ -210,8 +210,8 @@ static void weigh_candidates(struct group_choice *c, double factor)
 }
 
 /*
- * Returns the possible error of a percentile: buckets have only their middle, and so equal values
- * lie a little beside it.
+ * Returns the possible error of a percentile: from buckets it is the middle of a bucket, so that
+ * spans with this duration may lie a little beside it.
  */
 static int64_t find_error(const struct sample *s, int64_t ns)
 {

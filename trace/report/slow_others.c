@@ -21,8 +21,8 @@
 
 #define N_SIDES (SLOW_GROUPS * SLOW_SIDES)
 /*
- * Spans of a name are reported if this many more of them are open while slow units run, and if they
- * are this many times as many.
+ * Spans of a name are reported if, compared with typical units, MIN_MORE more of them are open
+ * while slow units run, and MIN_TIMES times as many.
  */
 #define MIN_MORE 0.2
 #define MIN_TIMES 2
@@ -178,7 +178,7 @@ struct other {
 	uint32_t name;
 	/*
 	 * Winners of Boyer and Moore's majority vote, weighted by time: right if one has more than
-	 * half.
+	 * half of the time.
 	 */
 	uint32_t around;
 	const struct view_track *track;
@@ -203,7 +203,7 @@ struct slow_others {
 	uint64_t n_seen[N_SIDES];
 	double length_ns[N_SIDES]; /* length of all windows */
 	struct meter all;
-	struct meter own; /* windows of the track that is read, whose spans do not count for them */
+	struct meter own; /* windows of the track that is read: its spans do not count for them */
 	struct other *v;
 	size_t n;
 	size_t n_allocated;

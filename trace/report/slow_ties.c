@@ -25,8 +25,8 @@
 #define MAX_SAME_ID 16 /* limit of units that a search tries, of one id or thread */
 #define MAX_FLOWS 8 /* limit of reported flows in a group */
 /*
- * A flow is reported if it arrived in at least the part MIN_SHARE of the examined slow units, and
- * its mean arrival there is later than in typical units. The delay must be at least the part
+ * A flow is reported if it arrived in at least the share MIN_SHARE of the examined slow units, and
+ * its mean arrival there is later than in typical units. The delay must be at least the share
  * MIN_OF_GROWTH of the difference between the mean durations of slow and typical units.
  */
 #define MIN_OF_GROWTH 0.1

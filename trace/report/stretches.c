@@ -131,7 +131,7 @@ bool stretches_widen_both(struct stretches *a, struct stretches *b)
 
 /* --- distributions ------------------------------------------------------------------------- */
 
-/* lgamma() writes a global sign. */
+/* This is not lgamma(), because that writes a global variable. */
 static double log_gamma(double x)
 {
 	int sign;
@@ -355,8 +355,8 @@ struct stretches_test stretches_test_above(
 
 /*
  * |more| has the longest span. If both sides were alike, the longest span of each stretch could be
- * of either side, in proportion to its number of stretches, or of spans. Returns the larger p-value
- * of both.
+ * of either side, in proportion to its number of stretches, or of spans. Returns the larger of the
+ * two p-values.
  */
 static double find_p_of_longest(const struct stretches *more, const struct stretches *less)
 {

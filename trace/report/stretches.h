@@ -59,7 +59,7 @@ int stretches_add_rest(struct stretches *s, uint32_t key, int64_t duration_ns);
 
 /*
  * Makes the stretches of both twice as long if at least STRETCHES_FEWEST remain on each side; else
- * returns false. Disturbances that last longer than a stretch show as a larger variance of longer
+ * returns false. Disturbances that last longer than a stretch show as a larger variance of the long
  * ones.
  */
 bool stretches_widen_both(struct stretches *a, struct stretches *b);
@@ -67,10 +67,10 @@ bool stretches_widen_both(struct stretches *a, struct stretches *b);
 /* Tests mean durations: Welch's t-test of the stretches' means, weighted by their spans. */
 struct stretches_test stretches_test_mean(const struct stretches *a, const struct stretches *b);
 /*
- * Tests the share of spans that reach a limit: Fisher's exact test; or, if they cluster in
- * stretches more than independent spans would, the normal test with the stretches' variance, if it
- * gives a larger p. With a quantile of both traces together as the limit, this is the median test
- * for any quantile.
+ * Tests the share of spans that reach a limit, by Fisher's exact test. If they cluster in stretches
+ * more than independent spans would, the normal test with the stretches' variance counts instead if
+ * it gives a larger p. With a quantile of both traces together as the limit, this is the median
+ * test for any quantile.
  */
 struct stretches_test stretches_test_above(
 	const struct stretches *a, const struct stretches *b, size_t limit);

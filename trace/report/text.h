@@ -59,7 +59,7 @@ size_t text_count_shown(const struct text *t, size_t n);
 void text_put_rest(struct text *t, size_t n_left, const char *what);
 /*
  * These make a label such as "train (4242)", with the host's name if there are several. Names may
- * have any bytes; one of more than 400 ends with "…". Return |label|.
+ * have any bytes; one of more than 400 ends with "…". They return |label|.
  */
 const char *text_label_process(
 	const struct view *view, size_t origin, char label[TEXT_LABEL_BYTES]);

@@ -68,7 +68,7 @@ static const struct column step_columns[MAX_COLUMNS] = {
 	{"max", ROW_MAX, 0, false},
 };
 
-/* The order as the title names it. */
+/* The words for the sort key in a title. */
 static const char *const orders[] = {
 	[ROW_SELF] = "by self time",
 	[ROW_TOTAL] = "by total time",
@@ -81,7 +81,7 @@ static const char *const orders[] = {
 	[ROW_NAME] = "in alphabetical order",
 };
 
-/* --- any table ----------------------------------------------------------------------------- */
+/* --- a table ------------------------------------------------------------------------------- */
 
 static bool is_shown(const struct page *p, const struct table *table, const struct column *c)
 {
@@ -198,7 +198,7 @@ static struct table make_table(
 	return table;
 }
 
-/* --- lists of the whole -------------------------------------------------------------------- */
+/* --- lists of the whole trace -------------------------------------------------------------- */
 
 static void put_list(struct text *t, const char *what, enum digest_list list)
 {

@@ -67,7 +67,7 @@ static const char *get_name(const struct text *t, uint32_t name)
 	return *text ? text : "(no name)";
 }
 
-/* --- which grew ---------------------------------------------------------------------------- */
+/* --- spans that grew ----------------------------------------------------------------------- */
 
 /* True for spans that slow units have, and typical ones hardly ever. */
 static bool is_rare(const struct slow_group *group, uint32_t node)

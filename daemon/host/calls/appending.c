@@ -3,6 +3,7 @@
 #include "daemon/host/calls/appending.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static void make_part(struct appending *a, const Usage *wanted)
 
 	if (a->has_part)
 		return;
-	a->has_part = 1;
+	a->has_part = true;
 	if (machine_part_append(a->machine, &window, &encoded, &a->n_events) ||
 		!encoded.total_bytes || delivery_new_from_chunks(&encoded, &a->part))
 		chunks_deinit(&encoded);
@@ -112,7 +113,7 @@ static bool take_reply(struct appending *a, Reply *reply)
 	case PROFTAP__V1__CAPTURE_REPLY__PART_TRAILER:
 		return take_trailer(a, reply->trailer);
 	default:
-		return false; /* of a later version */
+		return false; /* a message of a later version */
 	}
 }
 
@@ -137,7 +138,7 @@ static bool take_copy(struct appending *a, struct rpc_pending *from)
 struct pieces {
 	struct appending *a;
 	uint64_t n_bytes; /* of the message */
-	int is_begun;
+	bool is_begun;
 };
 
 /* Returns 1 if the message is not a chunk. */
@@ -148,7 +149,7 @@ static int take_piece(const uint8_t *data, size_t n, void *context)
 
 	if (!p->is_begun && !pb_is_one_field(data, n, p->n_bytes, TAG_CHUNK, &head))
 		return 1;
-	p->is_begun = 1;
+	p->is_begun = true;
 	return take_chunk(p->a, data + head, n - head);
 }
 

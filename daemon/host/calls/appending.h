@@ -24,7 +24,7 @@ struct appending {
 	struct machine *machine; /* borrowed; NULL: there is no part */
 	struct XXH3_state_s *sum; /* of all chunks; NULL: memory ran out */
 	uint64_t n_bytes; /* size of all chunks */
-	int has_part; /* the part was made, or could not be made */
+	bool has_part; /* the part was made, or could not be made */
 	struct delivery *part; /* NULL: there is none */
 	uint64_t part_bytes;
 	uint64_t part_left; /* bytes of the part that are still to be sent */

@@ -6,11 +6,12 @@
  *
  * A call has an entry from audit_begin() on. Handlers add to it, and audit_on_answer() writes it.
  *
- * Threads: one at a time has a call, and its entry.
+ * Threads: only one thread at a time uses a call and its entry.
  */
 #ifndef DAEMON_AUDIT_H
 #define DAEMON_AUDIT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,7 +27,7 @@ struct program;
 struct audit {
 	const char *what; /* "Capture"; static */
 	struct caller caller;
-	int is_caller_known;
+	bool is_caller_known;
 	/* "train (4242)", several separated by commas; "": none was found. */
 	char target[AUDIT_TARGET_BYTES];
 	char options[AUDIT_OPTIONS_BYTES]; /* of the request: "duration_ms=500" */
@@ -34,7 +35,7 @@ struct audit {
 	uint64_t n_bytes; /* of the answer, or of the deleted files */
 	const char *result; /* "OK", or the name of a gRPC status */
 	const char *reason; /* of a result that is not OK; "" */
-	int is_look; /* the call only reads: the line is written only if it was refused */
+	bool is_look; /* the call only reads: the line is written only if it was refused */
 	/* Reason for the refusal of a call that is answered OK; "": none. */
 	char refusal[AUDIT_REASON_BYTES];
 };
@@ -48,8 +49,8 @@ void audit_write(const struct audit *a);
  */
 void audit_begin(struct rpc_call *call, const uint8_t *bytes, size_t n);
 /*
- * Notes that the call asks for something that does not exist, or not for this caller. Its line has
- * |why|, whatever the answer is.
+ * Notes that the call asks for something that does not exist or that this caller may not see. Its
+ * line gets |why|, whatever the answer is.
  */
 void audit_note_refusal(const struct rpc_call *call, const char *why);
 /* Adds |program| to those that the line of |call| names. */

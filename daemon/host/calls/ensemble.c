@@ -22,8 +22,8 @@
 #include "trace/xspace/xspace.h"
 
 /*
- * The time that all programs get to be asked and to be ready. They begin after it, or later if the
- * request says so.
+ * The time in which all programs are asked and become ready. They begin after this time, or later
+ * if the request wants that.
  */
 #define START_NS (2 * CAPTURE_ARM_NS)
 

@@ -205,7 +205,7 @@ static const struct host_method methods[] = {
 		.ledger = LEDGER_STOP},
 };
 
-/* The row of health probes and the like. */
+/* The row of all other methods, such as health probes. */
 static const struct host_method other_method = {.path = ""};
 
 const struct host_method *host_method_of(const struct rpc_call *call)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The service of the host daemon, and the methods that its port serves with it as their context. */
+/* The service of the host daemon, and the methods of its port, whose context is the service. */
 #ifndef DAEMON_HOST_CALLS_H
 #define DAEMON_HOST_CALLS_H
 
@@ -31,11 +31,11 @@ struct host_service {
 	struct operators *operators;
 	const char *web_names; /* the setting: further names of the HTTP server */
 	const char *log_dir; /* the setting: directory of captures by HTTP */
-	/* The setting: the metrics have values from the recorders of these programs; the loop's. */
+	/* The setting: names the programs whose recorders provide metrics. Loop's thread only. */
 	const char *recorder_metrics;
 	atomic_int is_ending; /* the daemon is ending: new work is refused */
-	const struct door *door; /* accepts gRPC connections; the loop's */
-	const struct registrar *registrar; /* accepts announcements; the loop's */
+	const struct door *door; /* accepts gRPC connections; loop's thread only */
+	const struct registrar *registrar; /* accepts announcements; loop's thread only */
 };
 
 /* Finds the caller. 0, or another value: the call has been answered. */
@@ -73,9 +73,7 @@ enum {
 	HOST_METHOD_BEGINS = 1, /* takes its time, so it is refused while the daemon ends */
 	HOST_METHOD_BEGINS_SESSION =
 		2, /* later calls of the user about sessions select its program */
-	/*
-	 * The request may name no program, and selects the one where its user began a session last.
-	 */
+	/* A request that names no program selects the one where its user began a session last. */
 	HOST_METHOD_IS_ABOUT_SESSION = 4,
 	/* Only reads. Observers call it often, so that it is audited only when it is refused. */
 	HOST_METHOD_LOOKS = 8,

@@ -2,7 +2,7 @@
 /*
  * The ledger counts the work of this daemon in numbers that only grow: captures by call and result,
  * their durations and sizes, and the cost of sampling the machine. The sums of one program are in
- * its struct program, and go with it. An account becomes one entry of the ledger.
+ * its struct program, and are freed with it. An account becomes one entry of the ledger.
  *
  * Threads: any for the ledger; one at a time for an account.
  */
@@ -88,16 +88,16 @@ void ledger_get(struct ledger *l, struct ledger_sums *out);
 /* --- accounts --------------------------------------------------------------------------------- */
 
 /*
- * The account of one recording that a client asks of this daemon. The audit (audit.h) says what the
- * client did; the account has the result in numbers. It does not count data that the daemon itself
- * adds to a trace (machine_part.h).
+ * The account of one recording that a client asks of this daemon. The audit (audit.h) has the
+ * client's action; the account has its result in numbers. It does not count data that the daemon
+ * itself adds to a trace (machine_part.h).
  */
 struct account {
 	struct ledger_entry entry;
 	uint64_t id; /* of the program */
 	int64_t began_ns; /* CLOCK_MONOTONIC */
-	int is_complete; /* the trailer has come */
-	int is_empty; /* the trailer says that nothing was recorded */
+	bool is_complete; /* the trailer has come */
+	bool is_empty; /* the trailer says that nothing was recorded */
 };
 
 /* Begins an account of the program |id|; 0: of many programs, see account_end_all(). */
@@ -112,13 +112,13 @@ void account_end(struct account *a, struct ledger *ledger, int status);
 
 /* Takes the numbers of member |i| of |e|, which has ended. Call it before the trace is stolen. */
 void account_take_member(struct account *a, const struct ensemble *e, size_t i);
-/* Says that the trace could not be written and is lost: account_end() enters a failure. */
+/* Notes that the trace could not be written and is lost: account_end() enters a failure. */
 void account_lose(struct account *a);
 
 /*
  * Enters the recording of each member of |e|, which has ended. Call it before the traces are
- * stolen. |asked| has the call that asked for all of them, and its time. |is_cancelled|: the client
- * went away.
+ * stolen. |asked| has the kind and the time of the call that asked for all of them. |is_cancelled|:
+ * the client went away.
  */
 void account_end_all(const struct account *asked, struct ledger *ledger, const struct ensemble *e,
 	bool is_cancelled);

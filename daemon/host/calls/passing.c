@@ -43,7 +43,7 @@ struct passage {
 	struct errand *errand;
 	const struct rpc_method *method;
 	uint64_t id; /* of the program */
-	/* A copy of the program if its server is of another make; else it has no address. */
+	/* A copy of the program if its server is of another make; else the address is empty. */
 	struct program stock;
 	struct caller caller;
 	struct rpc_channel *channel;
@@ -181,7 +181,7 @@ static bool passage_was_cut(struct passage *p)
 
 /*
  * Returns true if the call was cancelled here because its client went away. The gRPC status alone
- * does not tell who cancelled it.
+ * does not show who cancelled it.
  */
 static bool passage_was_left(struct passage *p)
 {
@@ -272,8 +272,8 @@ static void pass_call(struct errand *e)
 	if (passage_choose_program(&p) || answer_for_stock(&p))
 		return;
 	/*
-	 * Sends the head, which says that a host daemon answers, so that a client that loses the
-	 * connection during a recording can say what it lost.
+	 * Sends the head, which identifies a host daemon. A client that loses the connection during
+	 * a recording can then say what it lost.
 	 */
 	if (passage_is_stream(&p))
 		rpc_call_begin(e->call);

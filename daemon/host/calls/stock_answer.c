@@ -81,7 +81,7 @@ static void stock_answer_begin(struct stock_answer *s, enum ledger_call call)
 	account_begin(&s->account, call, 0);
 }
 
-static int is_cancelled(void *context)
+static bool is_cancelled(void *context)
 {
 	return errand_is_cancelled(context);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of the host daemon: it says where settings come from, and is read at reloads. */
+/*
+ * The command line of the host daemon. It has settings and the path of their file, and is read
+ * again at reloads.
+ */
 #ifndef DAEMON_INVOCATION_H
 #define DAEMON_INVOCATION_H
 
@@ -18,7 +21,7 @@ struct invocation {
 };
 
 /*
- * Parses the options argv[1..argc) without a look at the values of settings. 0, an outcome of
+ * Parses the options argv[1..argc) without checking the values of settings. 0, an outcome of
  * arguments_parse(), or -EINVAL with |d|.
  */
 int invocation_parse(struct invocation *i, int argc, char **argv, struct diag *d);

@@ -45,10 +45,10 @@ struct gpu_thread {
 	pthread_mutex_t mutex; /* protects all below */
 	pthread_cond_t changed; /* CLOCK_MONOTONIC */
 	struct gpu_readings readings;
-	int is_wanted; /* a reading is wanted */
-	int is_ending;
-	int has_ended;
-	int is_abandoned; /* the thread frees this struct at its end */
+	bool is_wanted; /* a reading is wanted */
+	bool is_ending;
+	bool has_ended;
+	bool is_abandoned; /* the thread frees this struct at its end */
 };
 
 static void read_all_gpus(const struct nvml *nvml, struct gpu_readings *out)
@@ -89,7 +89,7 @@ static bool gpu_thread_await_order(struct gpu_thread *t)
 	pthread_mutex_lock(&t->mutex);
 	while (!t->is_wanted && !t->is_ending)
 		pthread_cond_wait(&t->changed, &t->mutex);
-	t->is_wanted = 0;
+	t->is_wanted = false;
 	is_wanted = !t->is_ending;
 	pthread_mutex_unlock(&t->mutex);
 	return is_wanted;
@@ -116,7 +116,7 @@ static void gpu_thread_serve(struct gpu_thread *t)
 static void *gpu_thread_run(void *context)
 {
 	struct gpu_thread *t = context;
-	int is_abandoned;
+	bool is_abandoned;
 
 	gpu_thread_serve(t);
 	pthread_mutex_lock(&t->mutex);
@@ -157,12 +157,12 @@ static void gpu_thread_stop(struct gpu_thread *t)
 {
 	const int64_t end_ns = monotonic_ns() + PATIENCE_NS;
 	const struct timespec end = {end_ns / NS_PER_S, end_ns % NS_PER_S};
-	int has_ended;
+	bool has_ended;
 
 	if (!t)
 		return;
 	pthread_mutex_lock(&t->mutex);
-	t->is_ending = 1;
+	t->is_ending = true;
 	pthread_cond_broadcast(&t->changed);
 	while (!t->has_ended && pthread_cond_timedwait(&t->changed, &t->mutex, &end) == 0)
 		;
@@ -178,14 +178,14 @@ static void gpu_thread_take(struct gpu_thread *t, struct gpu_readings *out)
 {
 	pthread_mutex_lock(&t->mutex);
 	*out = t->readings;
-	t->is_wanted = 1;
+	t->is_wanted = true;
 	pthread_cond_broadcast(&t->changed);
 	pthread_mutex_unlock(&t->mutex);
 }
 
 /* --- the source ------------------------------------------------------------------------------- */
 
-/* An older reading is not used: the driver hangs. */
+/* An older reading is not used, because it means that the driver hangs. */
 #define MAX_AGE_NS (5 * NS_PER_S / 2)
 
 /* The rows of a machine end with GPU_MEMORY_TOTAL. */

@@ -38,8 +38,8 @@ void history_begin(struct history *h, int64_t at_ns);
 /*
  * Begins a peek: a sample out of turn, later than the last, which history_end_peek() removes again.
  * It has only subjects that were in the last sample. A rate covers the time since that sample, or,
- * when this is below a quarter of a second, since the one before, because for shorter times the
- * kernel's counts in hundredths of a second are too coarse.
+ * if that is less than a quarter of a second, since the sample before. The kernel counts in
+ * hundredths of a second, which is too coarse for shorter times.
  */
 void history_begin_peek(struct history *h, int64_t at_ns);
 void history_end_peek(struct history *h);

@@ -19,7 +19,7 @@ struct history;
 struct machine;
 
 #define MACHINE_INTERVAL_MS 1000
-/* So many programs are measured, those that came first. */
+/* At most so many programs are measured: those that announced themselves first. */
 #define MACHINE_MAX_PROCESSES 512u
 
 struct machine_process {
@@ -58,9 +58,9 @@ int machine_read(
 	struct machine *m, int (*look)(const struct history *h, void *context), void *context);
 
 /*
- * Like machine_read(), but if the last sample is not younger than |at_ns|, and |now_ns| is (both
- * CLOCK_MONOTONIC), takes one more sample first, which only |look| sees, as the last. It contains
- * no programs, and no subjects that came after the last regular sample.
+ * Like machine_read(), but takes one more sample first if the last one is not younger than |at_ns|
+ * and |now_ns| is (both CLOCK_MONOTONIC). Only |look| sees that sample, as the last one. It
+ * contains no programs, and no subjects that came after the last regular sample.
  */
 int machine_read_behind(struct machine *m, int64_t at_ns, int64_t now_ns,
 	int (*look)(const struct history *h, void *context), void *context);

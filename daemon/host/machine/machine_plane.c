@@ -25,7 +25,7 @@ struct plane_drawing {
 	struct counter_drawing drawing;
 	int64_t start_ns; /* CLOCK_MONOTONIC */
 	int64_t stop_ns;
-	uint64_t first; /* samples */
+	uint64_t first; /* number of the first sample; |last|: of the last one */
 	uint64_t last;
 };
 
@@ -96,8 +96,8 @@ static int draw_gauge(
 }
 
 /*
- * A rate covers the time since the previous sample, so each value begins there. The last value
- * comes once more, at its end.
+ * A rate covers the time since the previous sample, so each value begins there. The last value is
+ * repeated at the end of its time.
  */
 static int draw_rate(
 	struct plane_drawing *w, const struct history *h, const struct subject *s, unsigned row)

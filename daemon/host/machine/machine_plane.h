@@ -3,6 +3,7 @@
 #ifndef DAEMON_MACHINE_PLANE_H
 #define DAEMON_MACHINE_PLANE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct machine;
@@ -18,7 +19,7 @@ struct machine_cut {
 	 * Returns true for a subject that is shown. NULL: all are, except programs, whose captures
 	 * have their own usage. Called under the machine's mutex.
 	 */
-	int (*is_wanted)(const struct subject *s, void *context);
+	bool (*is_wanted)(const struct subject *s, void *context);
 	void *context;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /sys/class/accel: neural processors whose driver tells how long they were busy. In Linux 6.18
- * only ivpu (Intel) does, in npu_busy_time_us, and tells their memory in npu_memory_utilization.
- * They are looked for once, when the source is opened.
+ * /sys/class/accel: neural processors whose driver reports how long they were busy. In Linux 6.18
+ * only ivpu (Intel) reports it, in npu_busy_time_us; their memory is in npu_memory_utilization.
+ * They are searched once, when the source is opened.
  */
 #include <dirent.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The programs that have announced themselves, each with all its descendants. /proc/PID/stat of the
- * program itself is kept open, so that it never is another's; descent.h reads the descendants, and
- * switches_read() the context switches of the program's own threads.
+ * program itself is kept open, so that it never becomes another program's; descent.h reads the
+ * descendants, and switches_read() the context switches of the program's own threads.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -59,9 +59,9 @@ static unsigned read_entries(int task_fd, const char *text, size_t n, uint64_t *
 }
 
 /*
- * Adds up the switches of the living threads, about |n_threads|; the sum goes back when one ends.
- * |dir_fd| is /proc/PID, and |text| is a buffer. Returns false if they cannot be read. Takes no
- * memory.
+ * Adds up the switches of the living threads, about |n_threads|; the sum gets smaller when a thread
+ * ends. |dir_fd| is /proc/PID, and |text| is a buffer. Returns false if they cannot be read. Takes
+ * no memory.
  */
 static bool switches_read(
 	int dir_fd, uint64_t n_threads, char *text, size_t text_bytes, uint64_t *out)
@@ -71,7 +71,7 @@ static bool switches_read(
 	long n;
 
 	*out = 0;
-	/* A process's own file is its first thread's. */
+	/* The process's schedstat is that of its first thread. */
 	if (n_threads == 1)
 		return read_thread(dir_fd, "schedstat", out);
 	task_fd = openat(dir_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -172,7 +172,7 @@ static void processes_add(struct processes *all, size_t i, const struct machine_
 	p->statm_fd = openat(p->dir_fd, "statm", O_RDONLY | O_CLOEXEC);
 }
 
-/* Both lists are by id. */
+/* Both lists are sorted by id. */
 static void follow_list(struct processes *all, size_t n_listed)
 {
 	for (size_t i = 0; i < n_listed; i++) {
@@ -208,7 +208,7 @@ static void take_own_usage(const struct processes *all, const struct process *p,
 	subject_count(s, MINOR_FAULTS, stat->minor_faults, now_ns);
 	subject_count(s, MAJOR_FAULTS, stat->major_faults, now_ns);
 	subject_set(s, THREADS, (double)stat->n_threads);
-	/* When the first thread has ended before the others its memory cannot be seen here. */
+	/* If the first thread ended before the others, the program's memory cannot be read here. */
 	if (stat->state != 'Z')
 		subject_set(s, RSS, (double)proc_rss_read(p->statm_fd, stat) * all->page_bytes);
 }
@@ -226,8 +226,8 @@ static void take_family(const struct processes *all, struct process *p, int64_t 
 	const uint64_t *total = d->total;
 
 	/*
-	 * The totals count from the opening on, so what the program itself had used until then is
-	 * added, and its counts go on without a jump.
+	 * The totals begin when |descent| is opened. The program's own usage until then is added,
+	 * so that its counts continue without a jump.
 	 */
 	subject_count(p->subject, CPU,
 		p->at_open.cpu_ticks * all->tick_ns + total[PROCESS_TREE_CPU], now_ns);
@@ -255,7 +255,7 @@ static bool visit_family(
 	return p->descent->dir != NULL;
 }
 
-/* Reads the descendants of one program after another, each time all of them. */
+/* Reads all descendants of one program, then those of the next. */
 static void sweep_families(struct processes *all, const struct sampling *sampling)
 {
 	size_t n_left = FAMILY_FILES;

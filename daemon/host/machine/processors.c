@@ -80,8 +80,8 @@ static bool parse_times(const char *p, struct times *t)
 }
 
 /*
- * Sets the shares of the time that the kernel accounted for. A count that went back, as iowait may,
- * counts as 0.
+ * Sets the shares of the time that the kernel accounted for. A count that got smaller, as iowait
+ * may, counts as 0.
  */
 static void set_shares(struct subject *s, const struct times *from, const struct times *to)
 {

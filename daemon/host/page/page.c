@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "daemon/host/page/page_files.h"
 #include "http/exchange.h"
 
 static const struct page_file *find_file(const char *name)

@@ -6,7 +6,24 @@
 #ifndef DAEMON_PAGE_H
 #define DAEMON_PAGE_H
 
+#include <stddef.h>
+
 struct http_exchange;
+
+/* A file of the page; daemon/host/page/embed generates the array of them. */
+struct page_file {
+	const char *name; /* "main.js" */
+	const char *type; /* for Content-Type */
+	const char *etag; /* of the bytes, with its quotation marks */
+	const unsigned char *bytes;
+	size_t n_bytes;
+	const char *packed_etag; /* of the bytes that gzip made */
+	const unsigned char *packed;
+	size_t n_packed;
+};
+
+extern const struct page_file page_files[];
+extern const size_t n_page_files;
 
 /* GET /: the page itself. */
 void page_answer(struct http_exchange *x, void *context);

@@ -24,7 +24,7 @@ void operators_set(struct operators *o, const char *group);
 
 struct caller {
 	uid_t uid;
-	int may_all; /* root, and members of the operators' group */
+	bool may_all; /* root, and members of the operators' group */
 	char peer
 		/* description of the connection, and how its uid is known; "": not examined */
 		[64];

@@ -16,8 +16,8 @@
 /* HTTP requires a name of the server. */
 #define AUTHORITY "localhost"
 /*
- * The target that calls name. The server has one program, so it only looks whether a target is
- * named.
+ * The target that calls name. The server has one program, so it only checks that a call names a
+ * target.
  */
 #define PASSED_ON "here"
 

@@ -2,7 +2,7 @@
 /*
  * The programs of this machine whose attached servers have announced them to the host daemon: their
  * identity from the kernel, their state from their servers, and connections to these servers. The
- * table also has programs with a profiler server of another make (stock_finder.h), which tells no
+ * table also has programs with a profiler server of another make (stock_finder.h), which reports no
  * state.
  *
  * Threads: programs_add(), programs_update(), programs_remove() and programs_watch() on the loop's;
@@ -42,7 +42,7 @@ struct program {
 	 * itself.
 	 */
 	char stock_address[32];
-	struct status status; /* as its server told it, made printable */
+	struct status status; /* as its server reported it, made printable */
 	struct container container; /* from /proc, when the program was added */
 	/*
 	 * Number of the last continuous session that a stock client began through this daemon; 0:
@@ -51,8 +51,8 @@ struct program {
 	uint64_t n_begun;
 	uid_t begun_by;
 	uint64_t n_answered; /* the last round of questions that it answered */
-	uint64_t n_measured; /* how often its server has told its share of memory */
-	uint64_t pss_bytes; /* the last share told; 0: the kernel does not tell its server */
+	uint64_t n_measured; /* how often its server has reported its share of memory */
+	uint64_t pss_bytes; /* the last reported share; 0: hidden by the kernel */
 	struct program_sums sums;
 };
 
@@ -83,7 +83,7 @@ void programs_remove(struct programs *p, uint64_t id);
 /* Sets the only watcher; NULL: none. */
 void programs_watch(struct programs *p, programs_watcher *watcher, void *context);
 
-/* Asks all servers for the state of their programs. The watcher is told of changes. */
+/* Asks all servers for the state of their programs. The watcher is called for each change. */
 void programs_ask(struct programs *p);
 
 /*
@@ -121,11 +121,11 @@ void programs_note_captured(struct programs *p, uint64_t id, const struct progra
 void programs_note_begun(struct programs *p, uint64_t id, uid_t uid);
 
 /*
- * Measures the program's share of memory (daemon/kernel/proc_file.h). If the kernel does not tell
- * it to this process, since the host daemon's user has no rights over other users' programs, the
- * program's server is asked, and its answer awaited |wait_ms| at most. 0; -ESRCH: the program is
- * gone; -EACCES: the kernel tells it to neither; -ETIMEDOUT: the server does not answer; or another
- * negative errno. Any thread but the loop's.
+ * Measures the program's share of memory (daemon/kernel/proc_file.h). The kernel does not reveal it
+ * to a host daemon whose user has no rights over the program. Then the program's server is asked,
+ * and its answer awaited |wait_ms| at most. 0; -ESRCH: the program is gone; -EACCES: the kernel
+ * reveals it to neither; -ETIMEDOUT: the server does not answer; or another negative errno. Any
+ * thread but the loop's.
  */
 int programs_measure_memory(struct programs *p, uint64_t id, int wait_ms, uint64_t *bytes);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@
 
 #define PATIENCE_MS 2000
 /*
- * The log tells of a program only after this time, because wrappers (env, shells) execute another
+ * The log mentions a program only after this time, because wrappers (env, shells) execute another
  * program at once.
  */
 #define SETTLE_MS 1000
@@ -50,7 +51,7 @@ struct announced {
 	uint64_t deadline_ms;
 	uid_t uid; /* of the program, like the two below */
 	char name[64];
-	int is_told; /* the log has a line of it */
+	bool is_told; /* the log has mentioned it */
 };
 
 static void free_announced(uv_handle_t *handle)
@@ -60,14 +61,14 @@ static void free_announced(uv_handle_t *handle)
 
 static void log_arrival(struct announced *a)
 {
-	a->is_told = 1;
+	a->is_told = true;
 	log_info(LOG_TARGET, "process %d (%s) of uid %u is here", (int)a->pid, a->name,
 		(unsigned)a->uid);
 }
 
 /*
- * A process that has executed another program before the log told of it is that program now, which
- * announces itself.
+ * Writes no line if the process executed another program before the log mentioned it: the new
+ * program announces itself.
  */
 static void log_departure(struct announced *a)
 {

@@ -16,8 +16,8 @@
 
 #define ANSWER_MS 500
 /*
- * How often a program is asked that does not answer, because it has just begun to listen. A stopped
- * program is asked when it goes on.
+ * A program that does not answer is asked so often, because it may have just begun to listen. A
+ * stopped program is asked when it continues.
  */
 #define MAX_SILENT 5
 
@@ -115,7 +115,7 @@ static void on_looked(uv_work_t *work, int status)
 {
 	struct stock_finder *s = work->data;
 
-	s->is_looking = 0;
+	s->is_looking = false;
 	for (size_t i = 0; i < s->fresh.n && !status; i++)
 		take_socket(s, &s->fresh.v[i]);
 	stock_servers_deinit(&s->fresh);

@@ -2,7 +2,7 @@
 /*
  * Finds profiler servers of JAX and TensorFlow (base/stock_servers.h) and adds them to the
  * programs. Each new listening socket is examined once, on a thread of libuv's; without a new one,
- * a look costs a query to the kernel.
+ * each call costs one query to the kernel.
  */
 #ifndef DAEMON_STOCK_FINDER_H
 #define DAEMON_STOCK_FINDER_H
@@ -32,7 +32,7 @@ struct stock_finder {
 	size_t n_seen;
 	size_t n_allocated;
 	struct stock_servers fresh; /* owned; empty unless |is_looking| */
-	int is_looking;
+	bool is_looking;
 	uv_work_t work;
 };
 

@@ -126,9 +126,7 @@ void api_open(struct api *a, struct web *web, const char *log_dir)
 	programs_watch(web->host->programs, on_program, a);
 }
 
-/*
- * Frees nothing, since threads of captures that are left may still use it until the process ends.
- */
+/* Frees nothing, since captures that still run may use it until the process ends. */
 void api_close(struct api *a)
 {
 	unsigned n_left;

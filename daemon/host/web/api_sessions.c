@@ -310,7 +310,7 @@ static int session_order_give_up(struct programs *programs, const struct session
 
 /* --- routes ----------------------------------------------------------------------------------- */
 
-/* A stopped server blocks one of libuv's four threads, so that two stay free. */
+/* A call to a stopped server blocks one of libuv's four threads; this limit keeps two free. */
 #define MAX_AT_A_TIME 2
 
 static void write_audit(const struct deferred *d, const struct program *p, const char *what,
@@ -319,7 +319,7 @@ static void write_audit(const struct deferred *d, const struct program *p, const
 	const struct session_order *o = d->order.what;
 	struct audit a = {.what = what,
 		.caller = d->caller,
-		.is_caller_known = 1,
+		.is_caller_known = true,
 		.begun_ns = begun_ns,
 		.result = rpc_status_name(status),
 		.reason = d->diag.text};
@@ -384,7 +384,7 @@ static int work_give_up(struct deferred *d)
 }
 
 static void start_order(struct http_exchange *x, struct web *w, int (*work)(struct deferred *d),
-	struct session_order *o, int has_text)
+	struct session_order *o, bool has_text)
 {
 	const struct deferred_order order = {o, session_order_free};
 

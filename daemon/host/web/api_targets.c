@@ -129,7 +129,7 @@ static int answer_open_spans(struct deferred *d)
 {
 	struct audit audit = {.what = "WebOpenSpans",
 		.caller = d->caller,
-		.is_caller_known = 1,
+		.is_caller_known = true,
 		.begun_ns = monotonic_ns()};
 	struct program p;
 	int r = deferred_find_program(d, api_parse_id(d->name), &p);

@@ -3,8 +3,8 @@
  * A conversion is a report, or a trace in another format, that proftap made of a run (tool.h). This
  * cache keeps conversions for later requests, as files without names, on a disk if there is one.
  * The key of a conversion contains the names, inodes, sizes and times of the run's files. The least
- * recently used conversion is dropped when there are too many or they are too large, and each one
- * that nobody has requested for CONVERSIONS_MS.
+ * recently used conversion is dropped when there are too many or they are too large. A conversion
+ * that nobody has requested for CONVERSIONS_MS is dropped, too.
  *
  * Threads: any.
  */

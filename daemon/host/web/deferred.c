@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -99,7 +100,7 @@ static void deferred_begin_named(struct http_exchange *x, struct deferred *made,
 void deferred_start(
 	struct http_exchange *x, struct web *web, int (*work)(struct deferred *d), const char *name)
 {
-	struct deferred made = {.web = web, .work = work, .has_text = 1};
+	struct deferred made = {.web = web, .work = work, .has_text = true};
 
 	deferred_begin_named(x, &made, name);
 }
@@ -113,7 +114,7 @@ void deferred_start_silent(
 }
 
 void deferred_start_order(struct http_exchange *x, struct web *web, int (*work)(struct deferred *d),
-	struct deferred_order order, int has_text)
+	struct deferred_order order, bool has_text)
 {
 	struct deferred made = {.web = web, .work = work, .order = order, .has_text = has_text};
 

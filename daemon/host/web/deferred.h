@@ -6,6 +6,7 @@
 #ifndef DAEMON_DEFERRED_H
 #define DAEMON_DEFERRED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <uv.h>
@@ -34,7 +35,7 @@ struct deferred {
 	/* Runs in the thread and writes members of |text|. 0, or a gRPC status with |diag|. */
 	int (*work)(struct deferred *d);
 	struct json_text text;
-	int has_text; /* 0: the answer is a 204 */
+	bool has_text; /* false: the answer is a 204 */
 	int status;
 	struct diag diag;
 };
@@ -47,7 +48,7 @@ void deferred_start_silent(struct http_exchange *x, struct web *web,
 	int (*work)(struct deferred *d), const char *name);
 /* The same for |order|, which it takes. has_text: the answer has a body. */
 void deferred_start_order(struct http_exchange *x, struct web *web, int (*work)(struct deferred *d),
-	struct deferred_order order, int has_text);
+	struct deferred_order order, bool has_text);
 
 /*
  * Copies the program |id|, if the request's caller may see it. 0, or a gRPC status with the

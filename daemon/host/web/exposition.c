@@ -14,7 +14,7 @@ static const char *const types[] = {
 	[EXPOSITION_INFO] = "gauge",
 };
 
-/* Follow the family's name. */
+/* A suffix follows the family's name. */
 static const char *const suffixes[] = {
 	[EXPOSITION_COUNTER] = "_total",
 	[EXPOSITION_GAUGE] = "",

@@ -329,7 +329,7 @@ void job_note_state(struct job *job, enum job_state state)
 	job_unlock(job);
 }
 
-/* The server of the program knows the start best. */
+/* The program's server knows the start of the recording best. */
 static void note_start(struct job *job, const struct remote_capture *capture)
 {
 	if (capture->usage_since_ns)

@@ -109,8 +109,8 @@ char *job_format(const struct job *j);
 /* Notes that the recording has begun, now. */
 void job_note_begin(struct job *job);
 /*
- * Notes how far each program is. Tells a changed state at once, and everything else if |is_due|.
- * Returns true if it told something.
+ * Notes how far each program is. Sends a changed state to streams at once, and everything else if
+ * |is_due|. Returns true if it sent something.
  */
 bool job_note_progress(struct job *job, const struct ensemble *e, bool is_due);
 void job_note_state(struct job *job, enum job_state state);

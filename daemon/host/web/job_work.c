@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static void job_audit_write(const struct job *job, int64_t begun_ns)
 {
 	struct audit a = {.what = "WebCapture",
 		.caller = job->caller,
-		.is_caller_known = 1,
+		.is_caller_known = true,
 		.begun_ns = begun_ns};
 
 	pthread_mutex_lock(&job->jobs->mutex);
@@ -231,7 +232,7 @@ struct job_work {
 	int64_t wait_end_ns;
 	/* End of a recording that begins with the first annotation; 0: that has not come yet. */
 	int64_t end_ns;
-	int is_told_to_end;
+	bool is_told_to_end;
 };
 
 /* --- waiting for a program -------------------------------------------------------------------- */
@@ -292,7 +293,7 @@ static void work_end_without_program(struct job_work *w)
 
 /*
  * The recording of a program that had yet to start begins with its first annotation. Servers of
- * another make do not tell of annotations, and record at once.
+ * another make do not report annotations, and record at once.
  */
 static bool awaits_annotation(const struct job_work *w)
 {
@@ -356,7 +357,7 @@ static void work_tell_to_end(struct job_work *w)
 {
 	if (!w->is_told_to_end && !w->job->request.is_snapshot)
 		capture_group_ask_to_end(&w->ensemble.group);
-	w->is_told_to_end = 1;
+	w->is_told_to_end = true;
 }
 
 /* Bytes are recorded only from the program's first annotation on. */
@@ -378,7 +379,7 @@ static void work_keep_time(struct job_work *w)
 		work_tell_to_end(w);
 }
 
-static int work_look(void *context)
+static bool work_look(void *context)
 {
 	struct job_work *w = context;
 	struct job *job = w->job;

@@ -204,7 +204,7 @@ bool jobs_has_run(struct jobs *jobs, const char *run)
 void jobs_refuse(struct jobs *jobs)
 {
 	pthread_mutex_lock(&jobs->mutex);
-	jobs->is_ending = 1;
+	jobs->is_ending = true;
 	for (struct job *j = jobs->first; j; j = j->next)
 		if (j->state == JOB_WAITING)
 			atomic_store(&j->stop, 1);
@@ -243,7 +243,7 @@ unsigned jobs_finish(struct jobs *jobs, int64_t grace_ms)
 	int r = 0;
 
 	pthread_mutex_lock(&jobs->mutex);
-	jobs->is_ending = 1;
+	jobs->is_ending = true;
 	jobs_mark_stopped(jobs);
 	while (jobs->n_threads && r == 0)
 		r = pthread_cond_timedwait(&jobs->changed, &jobs->mutex, &end);

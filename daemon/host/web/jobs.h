@@ -33,7 +33,7 @@ struct jobs {
 	struct job *first; /* the youngest */
 	uint64_t last_id;
 	unsigned n_threads;
-	int is_ending;
+	bool is_ending;
 	struct host_service *host; /* borrowed, like all below; programs and the machine */
 	struct hub *hub;
 	struct runs *runs;

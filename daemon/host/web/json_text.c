@@ -3,6 +3,7 @@
 #include "daemon/host/web/json_text.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +23,7 @@ int json_text_begin(struct json_text *t)
 
 char *json_text_end(struct json_text *t, size_t *n)
 {
-	int is_bad;
+	bool is_bad;
 
 	json_end(&t->json);
 	is_bad = ferror(t->json.out);

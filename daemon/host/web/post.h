@@ -11,7 +11,7 @@
 
 /* Embedded in the object that it concerns. */
 struct letter {
-	struct letter *next; /* the post's */
+	struct letter *next; /* used by the post */
 	void (*open)(struct letter *); /* on the loop's thread */
 };
 
@@ -26,7 +26,7 @@ struct post {
 int post_open(struct post *p, uv_loop_t *loop);
 
 /*
- * The loop opens letters soon, in the order they were sent; until then they are the post's. Any
+ * The loop opens letters soon, in the order they were sent; until then they belong to the post. Any
  * thread.
  */
 void post_send(struct post *p, struct letter *letter);

@@ -15,8 +15,8 @@ struct program;
 struct programs;
 
 /*
- * One scrape asks at most so many programs, by pid, and takes at most so many counters, and so many
- * steps, from all of them together.
+ * The limits of one scrape: it asks at most so many programs, those with the lowest pids, and takes
+ * at most so many counters, and so many steps, from all of them together.
  */
 #define RECORDED_MAX_PROGRAMS 32u
 #define RECORDED_MAX_VALUES 1024u

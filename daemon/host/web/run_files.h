@@ -42,8 +42,8 @@ int run_files_remove(int dir_fd, uint64_t *n_bytes);
 /* --- the daemon's note of a run --------------------------------------------------------------- */
 
 /*
- * The note says whose the run is and which programs were recorded. It counts only if this process's
- * user wrote it. The name begins with a dot, so that viewers ignore the file.
+ * The note has the run's owner and the recorded programs. It counts only if this process's user
+ * wrote it. The file's name begins with a dot, so that viewers ignore the file.
  */
 #define RUN_NOTE_FILE ".proftap.json"
 

@@ -98,7 +98,7 @@ static void on_letter(struct letter *letter)
 		(struct run_reading *)((char *)letter - offsetof(struct run_reading, letter));
 
 	pthread_mutex_lock(&r->mutex);
-	r->is_sent = 0;
+	r->is_sent = false;
 	pthread_mutex_unlock(&r->mutex);
 	reading_start_next(r);
 }
@@ -139,7 +139,7 @@ void run_reading_want(struct run_reading *r, const struct run_state *state)
 		r->waiting[r->n_waiting++] = *state;
 	is_new = is_new && !r->is_sent;
 	if (is_new)
-		r->is_sent = 1;
+		r->is_sent = true;
 	pthread_mutex_unlock(&r->mutex);
 	if (is_new && api)
 		post_send(&api->web->post, &r->letter);

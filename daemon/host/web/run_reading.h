@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads the facts of runs in the background: proftap reads one requested run at a time (tool.h),
- * the facts are kept (run_facts.h), and streams of events are told.
+ * the facts are kept (run_facts.h), and streams of events report them.
  *
  * Threads: run_reading_want() any; the others the loop's.
  */
@@ -9,6 +9,7 @@
 #define DAEMON_RUN_READING_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "daemon/host/web/post.h"
@@ -24,7 +25,7 @@ struct run_reading {
 	pthread_mutex_t mutex;
 	struct run_state waiting[RUN_READING_WAITING]; /* under mutex, like the two below */
 	size_t n_waiting;
-	int is_sent; /* the letter is on its way */
+	bool is_sent; /* the letter is on its way */
 	struct letter letter;
 	struct run_state present; /* the run that |tool| reads */
 	struct tool *tool; /* NULL: no run is being read */

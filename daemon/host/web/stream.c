@@ -163,9 +163,7 @@ static int stream_send_if_chosen(struct stream *s, struct hub_event *event)
 	return r;
 }
 
-/*
- * Events between the last sent one and now are lost, so tells the client to read everything anew.
- */
+/* Tells the client to read everything anew, because events after the last sent one are lost. */
 static int stream_reset(struct stream *s)
 {
 	uint64_t last = hub_get_last(&s->api->hub);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams of server-sent events (docs/http-api.md, "Events"), which tell the events of the hub. */
+/* Streams of server-sent events (docs/http-api.md, "Events"), which carry the events of the hub. */
 #ifndef DAEMON_STREAM_H
 #define DAEMON_STREAM_H
 

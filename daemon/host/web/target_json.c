@@ -71,7 +71,7 @@ static void write_status(struct json *j, const struct status *s, pid_t pid)
 	json_uint(j, "port", s->port);
 	json_text(j, "state", status_name_state(s));
 	json_bool(j, "recorder", s->has_recorder);
-	/* A server of another make does not tell it. */
+	/* A server of another make does not report this. */
 	json_bool(j, "stopped", s->make[0] ? proc_is_stopped(pid) : s->is_stopped);
 	json_uint(j, "children", s->n_children);
 	json_int(j, "since_unix_ms", s->since_ns / NS_PER_MS);

@@ -36,7 +36,7 @@ struct tool {
 	uv_timer_t patience;
 	int out; /* a file without a name */
 	int err; /* likewise */
-	int is_late;
+	bool is_late;
 	unsigned n_open; /* handles */
 	void (*ended)(void *context, struct tool_outcome *outcome); /* NULL: abandoned */
 	void *context;
@@ -163,7 +163,7 @@ static void on_late(uv_timer_t *timer)
 {
 	struct tool *t = timer->data;
 
-	t->is_late = 1;
+	t->is_late = true;
 	uv_process_kill(&t->process, SIGKILL);
 }
 

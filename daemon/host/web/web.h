@@ -54,9 +54,8 @@ void web_close(struct web *w);
 void web_tick(struct web *w);
 
 /*
- * Steps of the daemon's end. They do nothing, or return 0, if |w| is closed.
- *
- * Refuses new captures.
+ * The functions up to web_stop_captures() are steps of the daemon's end. They do nothing, or return
+ * 0, if |w| is closed. This one refuses new captures.
  */
 void web_refuse_captures(struct web *w);
 /* Returns the number of captures under way. */

@@ -20,7 +20,7 @@ static const struct web_audit_row {
 	const char *method;
 	const char *path;
 	const char *what;
-	const char *thing; /* NULL: the body tells it */
+	const char *thing; /* NULL: the body has the name */
 } rows[] = {
 	{"POST", "/api/v1/captures/", "WebStop", "capture"},
 	{"POST", "/api/v1/captures", "WebCapture", NULL},
@@ -61,7 +61,7 @@ static void describe_body(struct audit *a, const struct http_exchange *x)
 static void write_line(const struct http_exchange *x, const char *result, const char *why)
 {
 	const struct web_audit_row *row = find_row(x);
-	struct audit a = {.is_caller_known = 1, .begun_ns = monotonic_ns()};
+	struct audit a = {.is_caller_known = true, .begun_ns = monotonic_ns()};
 
 	if (!row)
 		return;
@@ -99,7 +99,7 @@ void web_audit_run_deleted(const struct caller *caller, const char *run, int sta
 	struct audit a = {
 		.what = "WebDelete",
 		.caller = *caller,
-		.is_caller_known = 1,
+		.is_caller_known = true,
 		.begun_ns = begun_ns,
 		.n_bytes = n_bytes,
 		.result = rpc_status_name((enum rpc_status)status),

@@ -132,7 +132,7 @@ static int take_snapshot(struct web_capture *q, const json_t *value, struct diag
 			"snapshot: must be the name of a session, \"recorder\", or \"\": the session that "
 			"runs, else the recorder");
 	memcpy(q->session, json_string_value(value), n + 1);
-	q->is_snapshot = 1;
+	q->is_snapshot = true;
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A capture that a client asks the host daemon for by HTTP (docs/http-api.md, "Captures"): the
- * programs, the length and the options. The host daemon makes the programs' Capture calls of it.
+ * programs, the length and the options. The host daemon makes a Capture call to each program from
+ * it.
  */
 #ifndef DAEMON_WEB_CAPTURE_H
 #define DAEMON_WEB_CAPTURE_H
@@ -29,7 +30,7 @@ struct web_capture {
 	char next[WEB_CAPTURE_TARGET_BYTES];
 	uint64_t duration_ms;
 	uint64_t wait_ms; /* longest wait for |next| */
-	int is_snapshot; /* reads the data of a session; only then the next three count */
+	bool is_snapshot; /* reads the data of a session; only then the next three count */
 	char session[128]; /* "": the session that runs, or else the flight recorder */
 	uint64_t last_ms; /* the last part of the recorder's data; 0: all of it */
 	int ends; /* the snapshot ends the session */

@@ -22,7 +22,7 @@
 #include "trace/model/space.h"
 
 #define TID_BITS 22 /* PID_MAX_LIMIT */
-#define LOW_BITS 8 /* of the number of earlier threads: with the tid, 30 bits */
+#define LOW_BITS 8 /* bits for the number of earlier threads: with the tid, 30 bits */
 
 struct line_owner {
 	uint32_t tid;
@@ -46,7 +46,7 @@ static int64_t make_id(uint32_t tid, uint64_t n_earlier)
 	return (int64_t)(tid | low << TID_BITS | n_earlier >> LOW_BITS << 32);
 }
 
-/* A hostile program may have any number of threads of one tid, so nothing is searched. */
+/* A hostile program may have any number of threads of one tid, so ids are sorted, not searched. */
 int line_id_make(const struct drain *drain, int64_t **out)
 {
 	size_t n = drain->n_logs;
@@ -117,7 +117,7 @@ static int add_spooled_line(struct assembly *as, const struct thread_log *log, i
 	return 0;
 }
 
-/* Spools the last records of a thread whose earlier ones were spooled. */
+/* Spools the last records of a thread whose earlier records were spooled. */
 static int finish_spooled_thread(struct assembly *as, const struct assemble_input *in,
 	const struct thread_log *log, int64_t line_id)
 {
@@ -148,7 +148,7 @@ static int add_thread(struct assembly *as, const struct assemble_input *in,
 	return r ? r : add_thread_line(as, log, line_id);
 }
 
-/* A process is known by its host, its pid and the time of its start, because pids are reused. */
+/* Host, pid and start time together identify a process, because pids are reused. */
 static int add_process_start(struct assembly *as)
 {
 	uint64_t start = as->target->start_ticks;
@@ -188,8 +188,8 @@ static int describe_process(struct assembly *as, const struct assemble_input *in
 
 /*
  * Adds the ids that JAX's profiler server gives the threads, if the program may have one: lines
- * "LINE ID". They tell which thread of its recordings is which of ours. Other programs' traces have
- * none, because an id is an address in the program's memory.
+ * "LINE ID". They map threads of that server's recordings to threads of this trace. Other programs'
+ * traces have none, because an id is an address in the program's memory.
  */
 static int add_stock_ids(
 	struct assembly *as, const struct assemble_input *in, const int64_t *line_ids)
@@ -245,8 +245,8 @@ static int add_all_losses(const struct assembly *as, const struct assemble_input
 }
 
 /*
- * Notes the gaps in which records were lost. Before the rings are complete there is a gap, too,
- * unless it was not asked for.
+ * Notes the gaps in which records were lost. The time before the rings are complete is a gap, too,
+ * unless it was not requested.
  */
 static void note_gaps(struct assembly *as, const struct assemble_input *in)
 {

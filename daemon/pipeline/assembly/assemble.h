@@ -16,16 +16,16 @@ struct space;
 struct timeline;
 
 /*
- * Ids of lines, each unique in its plane. Trace viewer looks at the lower 32 bits only. In these,
- * ids of threads are below 2^30 and ids of async spans above.
+ * Ids of lines, each unique in its plane. Trace viewer uses only the lower 32 bits. In these, ids
+ * of threads are below 2^30 and ids of async spans above.
  */
 
 #define LINE_ID_FIRST_ASYNC (INT64_C(1) << 30)
 
 /*
- * Sets *out to the ids of the lines of |drain|'s logs, in their order: the thread's tid, and for
- * each earlier thread of the same tid 2^22 more, which is beyond all tids. Owner: *out belongs to
- * the caller (free). 0 or -ENOMEM.
+ * Sets *out to the ids of the lines of |drain|'s logs, in their order. An id is the thread's tid
+ * plus 2^22 for each earlier thread of the same tid; all tids are below 2^22. Owner: *out belongs
+ * to the caller (free). 0 or -ENOMEM.
  */
 int line_id_make(const struct drain *drain, int64_t **out);
 
@@ -45,12 +45,12 @@ struct assemble_input {
 	/* since the first pair of |timeline|: later records are left out; 0: none are */
 	int64_t end_ns;
 	struct async_carry
-		*carry; /* goes from part to part of a session; NULL: there is one part */
+		*carry; /* carried through the parts of a session; NULL: there is one part */
 	uint64_t settled_ticks; /* later marks of async spans belong to the next part */
 	bool uses_ticks;
 	const char *plane_name;
 	int64_t plane_id;
-	uint64_t max_ops; /* see device_scope.h */
+	uint64_t max_ops; /* see device_drawing.h */
 	const _Atomic int *cancel; /* raised: the plane is not wanted any more; NULL ok */
 	struct assembly *assembly; /* NULL: nothing was spooled. Taken, also on failure */
 };

@@ -22,8 +22,8 @@
 #include "trace/model/space.h"
 
 /*
- * Slots that are spooled at a time: these, their events and bytes stay in a core's own cache, 1.3
- * MB.
+ * Slots that are spooled at a time: the slots, their events and bytes stay in a
+ * core's own cache, 1.3 MB.
  */
 #define PART_SLOTS (16u << 10)
 
@@ -104,8 +104,8 @@ struct assembly *assembly_free(struct assembly *as)
 /* --- entries of threads ------------------------------------------------------------------- */
 
 /*
- * Two ways to find the same instant can differ by a nanosecond, and then spans that are cut there
- * would not nest.
+ * Two ways to compute the same instant can differ by a nanosecond, and then spans that are cut
+ * there would not nest.
  */
 static int64_t find_end_ns(const struct assembly *as, const struct entry *e)
 {
@@ -183,12 +183,9 @@ static int add_span(struct assembly *as, struct entry *e, int64_t start_ns, uint
 	return r;
 }
 
-/*
- * --- entries of devices
- * ----------------------------------------------------------------------------
- */
+/* --- entries of devices ------------------------------------------------------------------- */
 
-/* "cuGraphLaunch (CudaGraph:7)" */
+/* Makes a name like "cuGraphLaunch (CudaGraph:7)". */
 static uint32_t name_graph_launch(struct assembly *as, uint32_t name, uint32_t graph)
 {
 	struct names *names = &as->plane->event_names;
@@ -267,7 +264,7 @@ static void add_entry(struct assembly *as, struct entry *e)
 
 /* --- slots --------------------------------------------------------------------------------- */
 
-/* A device's record has times of its own, whenever it was written. */
+/* A device's record has its own times, whenever it was written. */
 static void add_device_entry(struct assembly *as, struct entry *e, const struct slot *slots)
 {
 	if (entry_read(e, slots))
@@ -276,7 +273,7 @@ static void add_device_entry(struct assembly *as, struct entry *e, const struct 
 		as->n_invalid++;
 }
 
-/* Adds the entry at |slots|, of which |n_slots| are left. Returns the number of its slots. */
+/* Adds the entry at |slots|; |n_slots| slots are left. Returns the number of the entry's slots. */
 static size_t add_slots_of_entry(struct assembly *as, const struct slot *slots, size_t n_slots)
 {
 	struct entry e;
@@ -299,7 +296,7 @@ void assembly_set_eras(struct assembly *as, const struct era *eras, size_t n_era
 	as->n_eras = n_eras;
 }
 
-/* Sets the era of the slot |at|. Returns its end, or |end| if that is earlier. */
+/* Sets the era of the slot |at|. Returns the end of the era, or |end| if that is earlier. */
 static size_t choose_era(struct assembly *as, size_t at, size_t end)
 {
 	while (as->n_eras && as->eras->end <= at)
@@ -309,8 +306,8 @@ static size_t choose_era(struct assembly *as, size_t at, size_t end)
 }
 
 /*
- * Counts the entries from |at| on, whose time is unknown, and adds those of devices. Returns the
- * end of the last one.
+ * Counts the entries from |at| on, whose time is unknown; adds entries of devices. Returns the end
+ * of the last one.
  */
 static size_t pass_undated(
 	struct assembly *as, const struct slot *slots, size_t n_slots, size_t at, size_t end)
@@ -419,7 +416,7 @@ static int write_to_track(struct assembly *as, struct track *track)
 	if (!r)
 		r = track_append(track, encoder, line->events, line->n_events, as->spool, as->keep);
 	as->events.n = 0;
-	/* No event refers to them any more. */
+	/* No event refers to these stats and texts any more. */
 	as->plane->n_stats = as->n_line_stats;
 	as->plane->n_own_bytes = as->n_line_text_bytes;
 	return r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An assembly makes the plane of one process. Raw slots go in, either all when the recording has
- * ended or a part at a time while it lasts; in the second case the events of threads go to a spool
- * at once.
+ * An assembly makes the plane of one process. It gets raw slots, either all when the
+ * recording has ended or a part at a time while it lasts; in the second case the events of
+ * threads go to a spool at once.
  *
  * Threads: one at a time.
  */
@@ -35,15 +35,15 @@ struct track;
 
 struct assembly {
 	struct target *target;
-	struct era whole; /* the era of records without another one */
+	struct era whole; /* the era of records that have no other */
 	const struct era *era; /* the present one */
 	const struct era *eras; /* borrowed: |n_eras| of them, from the present one on */
 	size_t n_eras;
 	uint64_t start_ticks; /* records that began earlier are left out */
-	/* spans that end there were cut, and all end at |cut_ns|; 0: not known yet */
+	/* spans that end at this time were cut, and all end at |cut_ns|; 0: not known yet */
 	uint64_t cut_ticks;
 	int64_t cut_ns;
-	/* later records are left out, and spans are cut there; INT64_MAX at first */
+	/* later records are left out, and spans are cut at this time; INT64_MAX at first */
 	int64_t end_ns;
 	struct timeline *timeline;
 	struct plane *plane;
@@ -51,12 +51,12 @@ struct assembly {
 	struct stats stats;
 	struct counter_table counters;
 	struct asyncs asyncs;
-	uint32_t n_threads; /* threads of which entries came */
+	uint32_t n_threads; /* the number of threads that have had entries so far */
 	struct events events; /* of the present thread */
 	struct device_records devices;
 	struct launch_stack *calls; /* calls of the present thread that wait for spans */
 	struct launch_stack own_calls; /* of a thread that is not spooled */
-	struct line ordered; /* the same events in order, on their way to the spool; has no name */
+	struct line ordered; /* |events| in order, on their way to the spool; without a name */
 	struct xspace_events encoder;
 	struct xspace_events plain_encoder; /* of events without stats */
 	struct spool *spool; /* borrowed; NULL: nothing is spooled */
@@ -79,7 +79,7 @@ struct assembly {
  */
 int assembly_new(struct target *target, uint64_t earliest_ticks, uint64_t start_ticks,
 	struct assembly **out);
-/* Allows events to be spooled from here on; both are borrowed. */
+/* Allows events to be spooled from here on. |spool| and |keep| are borrowed. */
 void assembly_set_spool(struct assembly *as, struct spool *spool, struct memory_budget *keep);
 /* Sets the writer of that spool, which gets the events that have no stats. Borrowed. */
 void assembly_set_writer(struct assembly *as, struct part_writer *writer);
@@ -95,16 +95,16 @@ void assembly_set_eras(struct assembly *as, const struct era *eras, size_t n_era
 int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots);
 
 /*
- * Adds, after the slots of a thread, its spans that were open at |stop_ticks|. They are cut at
- * |cut_ticks|, or earlier if the thread ended earlier. The innermost comes first, as if they ended
- * now.
+ * Adds the spans of a thread that were open at |stop_ticks|, after the thread's slots. They are cut
+ * at |cut_ticks|, or earlier if the thread ended earlier. The innermost is added first, as if the
+ * spans ended now.
  */
 int assembly_add_open(
 	struct assembly *as, const struct thread_log *log, uint64_t stop_ticks, uint64_t cut_ticks);
 
 /*
  * Works as assembly_add() for a thread whose events go to |track| in as->spool. With
- * as->gives_slots the spool, which got the slots by spool_take_used(), is told how many were read.
+ * as->gives_slots the spool has got the slots by spool_take_used(), and learns how many were read.
  */
 int assembly_spool(
 	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The marks of async spans that one part of a session leaves to the next: begins that are open at
- * its end, and marks that came while its rings were emptied one after the other, when marks of
- * other threads may still be missing.
+ * its end, and marks that were written while its rings were emptied one after the other, when marks
+ * of other threads may still be missing.
  *
  * Threads: one at a time.
  */
@@ -18,8 +18,8 @@
 struct trace_stat;
 
 /*
- * Bytes of one process's marks and names. Marks beyond it are not carried, so their spans end in
- * two halves.
+ * The most bytes of one process's marks and names. Further marks are not carried, so their spans
+ * become two halves.
  */
 #define ASYNC_CARRY_MAX_BYTES (4u << 20)
 /* Arguments of one mark: an entry has no more. */
@@ -28,7 +28,7 @@ struct trace_stat;
 struct async_mark {
 	uint64_t ticks;
 	uint64_t id;
-	uint64_t number; /* in the order of the records: orders marks of one thread at one tick */
+	uint64_t number; /* in the order of the records, for marks of one thread at one tick */
 	uint32_t name; /* index into the names of its holder */
 	uint32_t args; /* index + 1 into the arguments of its holder; 0: none */
 	/* number, in this part, of the thread that recorded it; 0: it came from an earlier part */
@@ -48,22 +48,23 @@ struct async_carry {
 	size_t n_bytes;
 };
 
-/* Empties it. */
+/* Empties |c|. */
 void async_carry_deinit(struct async_carry *c);
 /*
- * Adds |mark|, whose name is |name|, with |args| up to the one with is_last (NULL: none), whose
- * names and texts are in |stat_names|. 0, also when there is no more room, or -ENOMEM.
+ * Adds |mark| with the name |name| and the arguments |args|, up to the one with is_last
+ * (NULL: none). Names and texts of arguments are in |stat_names|. 0, also when there is no
+ * more room, or -ENOMEM.
  */
 int async_carry_add(struct async_carry *c, const struct async_mark *mark, const char *name,
 	const struct trace_stat *args, const struct names *stat_names);
 /*
- * Copies the |*n| arguments of |mark|, one of |c|'s, at most ASYNC_CARRY_MAX_ARGS, with names and
- * texts in |stat_names|. 0 or -ENOMEM.
+ * Copies the |*n| arguments of |mark|, which belongs to |c|, to |args|, at most
+ * ASYNC_CARRY_MAX_ARGS. Adds their names and texts to |stat_names|. 0 or -ENOMEM.
  */
 int async_carry_get_args(const struct async_carry *c, const struct async_mark *mark,
 	struct names *stat_names, struct trace_stat *args, uint32_t *n);
 
-/* One for each process of a session, in the order of its sources. All zero is the empty state. */
+/* A carry for each process of a session, in the order of its sources. All zero is empty. */
 struct async_carries {
 	struct async_carry **v;
 	size_t n;

@@ -20,7 +20,7 @@
 #include "daemon/target/timeline.h"
 #include "trace/model/space.h"
 
-/* Makes spans of marks. */
+/* Makes spans from marks. */
 struct async_matcher {
 	struct asyncs *asyncs;
 	const struct assemble_input *in;
@@ -30,9 +30,9 @@ struct async_matcher {
 	size_t n_spans;
 	size_t *open; /* open begins of the present group, as indices of marks; the latest last */
 	size_t n_open;
-	/* each id of the name was: no missing mark can lie between a begin and an end */
+	/* each id of the name is used once: no missing mark can lie between a begin and an end */
 	bool is_used_once;
-	/* the group is: none of the oldest marks, which may be missing, can lie there */
+	/* all marks of the group are of one thread: missing oldest marks cannot lie between them */
 	bool is_of_one_thread;
 };
 
@@ -104,7 +104,7 @@ static int carry_mark(const struct asyncs *a, struct async_carry *carry,
 		get_args(a, mark), &plane->stat_names);
 }
 
-/* Adds a mark that the part before has left. */
+/* Adds a mark that the earlier part has left. */
 static int take_carried_mark(struct asyncs *a, const struct async_carry *carry,
 	const struct async_mark *left, struct plane *plane)
 {
@@ -135,8 +135,8 @@ static int take_carried_marks(struct asyncs *a, struct async_carry *carry, struc
 }
 
 /*
- * Leaves marks after |settled_ticks| to the next part: other threads' marks of that time may be
- * missing here.
+ * Leaves marks after |settled_ticks| to the next part, because other threads' marks of that time
+ * may still be missing.
  */
 static int carry_late_marks(struct asyncs *a, uint64_t settled_ticks, struct async_carry *carry,
 	const struct plane *plane)
@@ -191,7 +191,7 @@ static int add_span(struct async_matcher *b, const struct async_span *span, uint
 	return b->stats->error;
 }
 
-/* True when no other mark of the group can have been between them. */
+/* True when no other mark of the group can have been between |latest| and |end|. */
 static bool marks_are_neighbours(const struct async_matcher *b, const struct async_mark *latest,
 	const struct async_mark *end)
 {
@@ -217,8 +217,8 @@ static int join_marks(
 }
 
 /*
- * Handles an end without an open begin. |before| is the mark of its group before it; NULL: it is
- * the first.
+ * Handles an end without an open begin. |before| is the last mark before it in its group; NULL: the
+ * end is the first mark.
  */
 static int handle_lone_end(
 	struct async_matcher *b, const struct async_mark *before, const struct async_mark *end)
@@ -304,7 +304,7 @@ static size_t find_end_of_name(const struct asyncs *a, size_t first)
 	return end;
 }
 
-/* True when the marks from |first| to before |end|, all of one id, are of more than one span. */
+/* True when the marks from |first| to before |end|, all of one id, belong to more than one span. */
 static bool is_used_twice(const struct async_mark *marks, size_t first, size_t end)
 {
 	return end - first > 2 ||
@@ -352,10 +352,10 @@ static int match_all(struct async_matcher *b)
 /* --- lines -------------------------------------------------------------------------------- */
 
 /*
- * Sorted by name and start, each span goes to the first line of its name that is free. More lines
- * would tell a person nothing. Spans for which none is free share one more line of their name, on
- * which they overlap: readers know that async spans do, and count them all. So none is left out,
- * and a backlog of 5,000 requests is 256 lines.
+ * Spans are sorted by name and start. Each span goes to the first line of its name that is free;
+ * more lines would not help a person. If no line is free, the span goes to one more line of its
+ * name, on which spans overlap. Readers know that async spans do so, and count them all. So no span
+ * is left out, and a backlog of 5,000 requests has 256 lines.
  */
 #define MAX_LINES_OF_NAME 255
 #define MAX_LINES 4096
@@ -381,7 +381,8 @@ static int compare_async_spans(const void *left, const void *right)
 }
 
 /*
- * Returns the first of |*n_lines| lines that is free at |start_ns|, or one more, or the shared one.
+ * Returns the first of |*n_lines| lines that is free at |start_ns|, or a new
+ * line, or the shared line.
  */
 static int choose_line(
 	const struct line_builder *b, const int64_t *ends_ns, int *n_lines, int64_t start_ns)

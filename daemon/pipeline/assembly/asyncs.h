@@ -5,10 +5,10 @@
  *
  * Where marks may be missing, no span is made up: an end without a begin is only counted, and so is
  * a begin without an end. A begin before a gap and an end behind it are a span only if no other
- * mark can have been between them: no id of that name was used twice, or only one thread used this
- * id, and only that thread's oldest marks are missing.
+ * mark can have been between them. That is so if no id of that name was used twice, or if only one
+ * thread used this id and only that thread's oldest marks are missing.
  *
- * All marks are sorted, none are hashed: those of a hostile target cost n log n and no more.
+ * All marks are sorted, none are hashed: the marks of a hostile target cost n log n and no more.
  */
 #ifndef DAEMON_ASYNCS_H
 #define DAEMON_ASYNCS_H
@@ -31,7 +31,7 @@ struct async_span {
 	const struct trace_stat *args; /* up to the one with is_last; NULL: none */
 	uint32_t name; /* index into the plane's event_names */
 	bool is_unfinished; /* cut at the end of the capture */
-	bool is_started_before; /* cut at its start */
+	bool is_started_before; /* cut at the start of the capture */
 };
 
 struct asyncs {
@@ -46,7 +46,7 @@ struct asyncs {
 	/* the oldest marks of each thread, before this time, may be missing; 0: none are */
 	uint64_t complete_ticks;
 	struct gaps gaps; /* times in which marks of any thread may be missing */
-	uint64_t n_unmatched; /* ends without a begin, where none is missing */
+	uint64_t n_unmatched; /* ends without a begin, where no begin is missing */
 	uint64_t n_beginless; /* ends whose begin may be missing */
 	uint64_t n_endless; /* begins whose end may be missing */
 };
@@ -62,7 +62,7 @@ int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t 
 	const struct trace_stat *args, uint32_t n);
 
 /*
- * Takes the marks from in->carry, and leaves those of the next part there. Adds the spans to
+ * Takes the marks from in->carry, and leaves the next part's marks in it. Adds the spans to
  * |plane|, on lines of the span's name. Called once, after the threads' lines. 0, -ENOMEM or
  * -ECANCELED (in->cancel).
  */

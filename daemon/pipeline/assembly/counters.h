@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects the samples of all counters over all threads, and makes lines of them. */
+/* Collects the samples of all counters over all threads, and makes lines of the samples. */
 #ifndef DAEMON_COUNTERS_H
 #define DAEMON_COUNTERS_H
 
@@ -31,7 +31,7 @@ int counters_add(
 	struct counter_table *c, const struct plane *plane, const struct trace_event *event);
 
 /*
- * Adds a line "_counters_" for each counter, which keeps its samples together and in order. 0,
+ * Adds a line "_counters_" for each counter, so that its samples stay together and in order. 0,
  * -ENOMEM or -ECANCELED (|cancel|, NULL ok).
  */
 int counters_add_lines(
@@ -54,7 +54,7 @@ struct counter_drawing {
 int counter_drawing_init(
 	struct counter_drawing *g, struct plane *plane, int64_t start_ns, int64_t stop_ns);
 int counter_drawing_begin(struct counter_drawing *g, const char *name);
-/* Rounds |value| to two decimals. A time before the start, or after the stop, is moved there. */
+/* Rounds |value| to two decimals. A time outside of the recording becomes its start or stop. */
 int counter_drawing_add(struct counter_drawing *g, int64_t at_ns, double value);
 /* Adds the lines to the plane. */
 int counter_drawing_finish(struct counter_drawing *g);

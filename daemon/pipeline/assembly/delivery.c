@@ -34,7 +34,7 @@ struct delivery {
 	struct spool *spool; /* NULL: the chunks have everything */
 	struct delivery_gap *gaps;
 	size_t n_gaps;
-	size_t gap; /* index of the next one, or of the one whose track is being read */
+	size_t gap; /* index of the next gap, or of the one whose track is being read */
 	bool is_reading_track;
 	struct track_reader reader;
 	struct track_piece piece; /* the rest of the present piece */
@@ -166,7 +166,7 @@ static ssize_t read_piece(struct delivery *d, uint8_t *to, size_t n)
 	return r ? r : (ssize_t)part;
 }
 
-/* Gets the next piece of the present track, or leaves that at its end. 0 or a negative errno. */
+/* Gets the next piece of the present track, or leaves a track that ends. 0 or a negative errno. */
 static int read_track_piece(struct delivery *d)
 {
 	int r = track_reader_next(&d->reader, &d->piece);
@@ -205,7 +205,7 @@ static size_t read_to_gap(struct delivery *d, uint8_t *to, size_t n)
 	return chunk_reader_read(&d->chunks, to, left < n ? (size_t)left : n);
 }
 
-/* Reads some bytes; 0: this step had none. Or a negative errno. */
+/* Reads some bytes. 0: this step had none. A negative errno: the disk failed. */
 static ssize_t read_step(struct delivery *d, uint8_t *to, size_t n)
 {
 	if (d->piece.n_bytes)
@@ -276,7 +276,7 @@ int delivery_decode(struct delivery *d, struct space **out)
 	return r ? r : xspace_decode(bytes, n, out, &diag);
 }
 
-/* Whether nothing was read yet, and the first part is all of a spool's file. */
+/* True when nothing was read yet and the first part is a spool's whole file. */
 static bool begins_with_file(const struct delivery *d)
 {
 	return d->spool && !spool_is_memory(d->spool) && d->n_gaps == 1 && d->gap == 0 &&
@@ -291,7 +291,7 @@ int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag)
 	ssize_t n;
 	int r = 0;
 
-	/* On failure, as on another file system, the bytes are copied. */
+	/* If the link fails, as on another file system, the bytes are copied. */
 	if (begins_with_file(d) && run_dir_link(dir, spool_get_fd(d->spool)) == 0)
 		d->gap = 1;
 	n = piece ? delivery_read(d, piece, PIECE_BYTES) : -ENOMEM;

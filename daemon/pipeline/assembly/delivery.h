@@ -24,34 +24,34 @@ struct xspace_gaps;
 /* Takes |chunks|, also on failure. Owner: *out belongs to the caller. 0 or -ENOMEM. */
 int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out);
 /*
- * The same for the output of xspace_encode_around(): the lines' stores are tracks of |spool|, which
- * is finished and is held from here on. |gaps| is not taken.
+ * Does the same for the output of xspace_encode_around(): the lines' stores are tracks of |spool|,
+ * which is finished; the delivery becomes a holder of it. |gaps| is not taken.
  */
 int delivery_new_from_spool(struct chunks *chunks, const struct xspace_gaps *gaps,
 	struct spool *spool, struct delivery **out);
 /*
- * Makes a delivery of all bytes of |spool|, which is finished and is held from here on. 0 or
- * -ENOMEM.
+ * Makes a delivery of all bytes of |spool|, which is finished; the delivery becomes a holder
+ * of it. 0 or -ENOMEM.
  */
 int delivery_new_from_file(struct spool *spool, struct delivery **out);
-/* The same for a graft of the spool's bytes. Takes the frame of |graft|. */
+/* Does the same for a graft of the spool's bytes. Takes the frame of |graft|. */
 int delivery_new_from_graft(struct graft *graft, struct spool *spool, struct delivery **out);
 /* Appends |next| (taken) to |d|, of which nothing was read yet. */
 void delivery_append(struct delivery *d, struct delivery *next);
 struct delivery *delivery_free(struct delivery *d); /* NULL ok; returns NULL */
 
-/* The bytes of all of it, also when some were read. 0 for NULL. */
+/* The number of all bytes, including those that were read already. 0 for NULL. */
 uint64_t delivery_get_bytes(const struct delivery *d);
 
 /*
  * Reads at most |n| bytes. Returns their number, 0 at the end, or a negative errno when the disk
- * that holds them failed. Fewer than |n| are not the end.
+ * that holds them failed. A result below |n| is not the end.
  */
 ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n);
 
 /*
- * Appends at most |n| of the next bytes to |to| without a copy, if they lie in memory in a row and
- * are many. Returns their number; 0: the caller must read them.
+ * Appends at most |n| of the next bytes to |to| without a copy, if they are many and lie in memory
+ * in a row. Returns their number; 0: the caller must read them.
  */
 size_t delivery_lend(struct delivery *d, size_t n, struct chunks *to);
 
@@ -65,15 +65,15 @@ int delivery_read_all(struct delivery *d, uint8_t *to, size_t n);
 int delivery_decode(struct delivery *d, struct space **out);
 
 /*
- * Writes what was not read yet to |dir|, in which nothing was written yet. If that begins with the
- * whole file of a spool that can be linked there (spool_new_linkable()), the file is linked and not
- * copied. 0, or a negative errno with |diag|.
+ * Writes the bytes that were not read yet to |dir|, in which nothing was written yet. If they begin
+ * with the whole file of a spool that can be linked there (spool_new_linkable()), the file is
+ * linked and not copied. 0, or a negative errno with |diag|.
  */
 int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag);
 
 /*
- * Moves all bytes behind |to| without a copy; a spool is mapped for that. Nothing must have been
- * read before of a delivery from a spool. An error stays in |to|.
+ * Moves all bytes behind |to| without a copy; a spool is mapped for this. Of a delivery from a
+ * spool, nothing must have been read before. An error stays in |to|.
  */
 void delivery_take_chunks(struct delivery *d, struct chunks *to);
 

@@ -14,10 +14,9 @@
 #include "daemon/pipeline/assembly/spool.h"
 #include "daemon/pipeline/assembly/track.h"
 #include "daemon/pipeline/devices/device_drawing.h"
-#include "daemon/pipeline/devices/device_line_label.h"
+#include "daemon/pipeline/devices/device_lines.h"
 #include "daemon/pipeline/devices/device_memory.h"
 #include "daemon/pipeline/devices/device_plane.h"
-#include "daemon/pipeline/devices/device_scope.h"
 #include "daemon/pipeline/devices/device_xspace.h"
 #include "daemon/pipeline/devices/devices.h"
 #include "daemon/target/target.h"
@@ -26,7 +25,7 @@
 /* Events that are encoded at a time, so that their stats stay in a core's own cache. */
 #define PART_EVENTS 1024u
 
-/* For a known device without events, which gets a plane, too. */
+/* The line number of a known device without events, which gets a plane, too. */
 #define DEVICE_PLACE_NO_LINE UINT32_MAX
 
 struct device_place {
@@ -46,7 +45,7 @@ struct device_plane_builder {
 
 /* --- the order of lines --------------------------------------------------------------------- */
 
-/* By device, then type and stream, then arrival. */
+/* Sorts by device, then by type and stream, then by arrival. */
 static int compare_places(const void *left, const void *right)
 {
 	const struct device_place *a = left;
@@ -86,7 +85,7 @@ static int device_places_make(
 	return 0;
 }
 
-/* The number of the |n| places from |places| on that are of the first one's device. */
+/* Counts the places, of |n| from |places| on, that belong to the same device as the first one. */
 static size_t device_places_count(const struct device_place *places, size_t n)
 {
 	size_t i = 1;
@@ -227,8 +226,8 @@ static int add_device_lines(
 }
 
 /*
- * Adds the |n| places of one device to its plane, and to the plane beside it, which is made if it
- * has any.
+ * Adds the |n| places of one device to its plane, and to the plane beside it, which is made only if
+ * some places belong there.
  */
 static int add_device_plane(
 	struct device_plane_builder *d, const struct device_place *places, size_t n)
@@ -262,8 +261,8 @@ static int add_device_planes(struct device_plane_builder *d)
 }
 
 /*
- * In a session, records belong to the part in which they came. Where the recording ends, records
- * that began after the end are left out.
+ * In a session, records belong to the part in which they arrived. In the last part, records that
+ * began after the end of the recording are left out.
  */
 static struct device_scope find_scope(
 	const struct assembly *as, const struct assemble_input *in, const struct plane *host)

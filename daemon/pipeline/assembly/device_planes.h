@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adds the planes of the devices that a process used to a space; events that memory has no room for
- * go to the spool.
+ * Adds to a space the planes of the devices that a process used. Events for which memory has no
+ * room go to the spool.
  */
 #ifndef DAEMON_DEVICE_PLANES_H
 #define DAEMON_DEVICE_PLANES_H
@@ -14,8 +14,9 @@ struct plane;
 struct space;
 
 /*
- * |host| is the process's own plane, which has the names of its spans. Losses become stats of it
- * and warnings; |*n_dropped| is the number of records that were dropped. 0, -ENOMEM or -ECANCELED.
+ * |host| is the process's own plane, which has the names of its spans. Losses become stats
+ * of |host| and warnings; |*n_dropped| is the number of records that were dropped. 0,
+ * -ENOMEM or -ECANCELED.
  */
 int device_planes_add(struct assembly *as, const struct assemble_input *in, struct plane *host,
 	struct space *space, uint64_t *n_dropped);

@@ -77,8 +77,8 @@ static int compare_old_runs(const void *left, const void *right)
 }
 
 /*
- * Drops the first run of the line: runs follow one another, so the oldest of all lines is the first
- * that its line still has.
+ * Drops the first run of the line. As runs of a line follow one another, the oldest run of all
+ * lines is always the first of those that its line still has.
  */
 static uint64_t drop_first_run(struct line *line)
 {
@@ -100,8 +100,8 @@ static int64_t find_epoch(const struct space *space)
 }
 
 /*
- * Notes that |plane| is complete only after |end_ns|, when the event ended that it lost, unless it
- * notes a later time already.
+ * Notes in |plane| that it is complete only after |end_ns|, the end of an event that was dropped,
+ * unless it already has a later time.
  */
 static int note_complete(struct plane *plane, int64_t epoch_ns, int64_t end_ns)
 {
@@ -113,9 +113,9 @@ static int note_complete(struct plane *plane, int64_t epoch_ns, int64_t end_ns)
 }
 
 /*
- * Leaves out runs of the tracks of all lines of |space|, the oldest first, until they have
- * |n_bytes| or more, or no run is left. The stat ptap_complete_since_ns (windows.h) of each plane
- * that lost some says so. |out| is zero before. 0 or -ENOMEM.
+ * Leaves out runs of the tracks of all lines of |space|, the oldest first, until the dropped runs
+ * have |n_bytes| or more, or no run is left. Sets the stat ptap_complete_since_ns (windows.h) of
+ * each plane that lost a run. |out| is zero before. 0 or -ENOMEM.
  */
 static int drop_oldest_runs(struct space *space, uint64_t n_bytes, struct shortened *out)
 {
@@ -141,7 +141,7 @@ static int drop_oldest_runs(struct space *space, uint64_t n_bytes, struct shorte
 
 /* --- encoding ----------------------------------------------------------------------------- */
 
-/* Encodes everything but the events in the spool, and notes the gaps for these. */
+/* Encodes everything but the events in the spool, and notes the gaps into which these belong. */
 static int encode_frame(
 	const struct encode_request *request, struct chunks *frame, struct xspace_gaps *gaps)
 {
@@ -170,7 +170,7 @@ static int add_warning(struct space *space, const struct shortened *cut)
 		cut->n_events, (double)cut->until_ns / 1e9);
 }
 
-/* Leaves out the oldest runs, so that the trace fits the client. */
+/* Leaves out the oldest runs, so that the client can take the trace. */
 static int fit_client(const struct encode_request *request, uint64_t n_bytes, uint64_t *n_left_out)
 {
 	struct shortened cut = {.n_events = 0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events; see events.h. One backward pass with a stack makes the order: a span is complete, and
- * goes to the output's end, as soon as an earlier record ends before it starts.
+ * Events; see events.h. The order is made in one backward pass with a stack. A span is complete,
+ * and goes to the output's end, as soon as an earlier record ends before the span starts.
  */
 #include "daemon/pipeline/assembly/events.h"
 
@@ -40,8 +40,8 @@ int events_push(struct events *events, const struct trace_event *event, unsigned
 }
 
 /*
- * True when |outer|, which was recorded later, does not contain |inner|. An event without length at
- * the first nanosecond of the other may be inside: then the depths tell.
+ * True when |outer|, which was recorded later, does not contain |inner|. If |inner| has no length
+ * and lies at the first nanosecond of |outer|, it may be inside, so the depths decide.
  */
 static bool does_not_contain(const struct events *events, size_t outer, size_t inner)
 {
@@ -67,7 +67,7 @@ static inline void put_event(
 	*--out->to = *event;
 }
 
-/* True when no span lies in another one: then the events are in order already. */
+/* True when no span lies in another one: then the events are already in order. */
 static bool starts_are_in_order(const struct events *events)
 {
 	for (size_t i = 1; i < events->n; i++)
@@ -76,7 +76,7 @@ static bool starts_are_in_order(const struct events *events)
 	return true;
 }
 
-/* Moves the events as they are. Exchanges the memory with the line if that has as much. */
+/* Moves the events as they are. Exchanges the memory with the line if the line has as much. */
 static void move_events(struct events *events, struct line *line)
 {
 	struct trace_event *of_line = line->events;
@@ -118,7 +118,7 @@ int events_order_by_start(struct events *events, struct line *line, const _Atomi
 	while (depth)
 		put_event(&out, &events->v[events->stack[--depth]], out.to == end);
 	line->n_events = events->n;
-	/* The order is wrong for equal times in a target that nests its spans badly. */
+	/* The order is wrong when times are equal and the target nests its spans badly. */
 	if (!out.is_in_order)
 		line_sort(line);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A growing array of events, which come in the order of their ends and are put into that of their
- * starts.
+ * A growing array of events, which are added in the order of their ends and then
+ * sorted by their starts.
  */
 #ifndef DAEMON_EVENTS_H
 #define DAEMON_EVENTS_H
@@ -30,9 +30,10 @@ int events_reserve(struct events *events, size_t n);
 int events_push(struct events *events, const struct trace_event *event, unsigned depth);
 
 /*
- * Fills |line|, which has room for them, with |events|: they are in the order of their ends, as in
- * a ring, and become (start ascending, duration descending). The two may exchange their memory. 0,
- * -ENOMEM, or -ECANCELED when |cancel| (NULL ok) was raised: then |line| has no events.
+ * Fills |line|, which has room for them, with |events|: these are in the order of their ends, as in
+ * a ring, and are sorted for the line (start ascending, duration descending). |events| and |line|
+ * may exchange their memory. 0, -ENOMEM, or -ECANCELED when |cancel| (NULL ok) was raised: then
+ * |line| has no events.
  */
 int events_order_by_start(struct events *events, struct line *line, const _Atomic int *cancel);
 

@@ -14,7 +14,7 @@
 #include "daemon/pipeline/nvml/gpu_samples.h"
 #include "trace/model/space.h"
 
-/* The names are XLA's where it has the counter. */
+/* The names are those of XLA if it has the counter. */
 static const struct {
 	const char *name;
 	double scale;
@@ -169,13 +169,13 @@ static int describe_device(const struct gpu_track *t, pid_t pid, struct plane *p
 }
 
 /*
- * Returns the plane of number |i|, a new one if there is none. XProf needs ids up to 500 to tell
- * planes of devices apart. NULL when memory ran out.
+ * Returns the plane of number |i|, a new one if there is none. XProf distinguishes planes of
+ * devices only by ids up to 500. NULL when memory ran out.
  */
 static struct plane *get_plane(struct space *space, const struct gpu_track *t, size_t i, pid_t pid)
 {
 	struct plane *plane;
-	char name[sizeof DEVICE_PLANE_PREFIX + 20]; /* and the digits of any number */
+	char name[sizeof DEVICE_PLANE_PREFIX + 20]; /* room for the digits of any number */
 
 	snprintf(name, sizeof name, DEVICE_PLANE_PREFIX "%zu", i);
 	plane = space_find_plane(space, name);

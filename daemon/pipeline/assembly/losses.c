@@ -48,7 +48,7 @@ static const enum loss_reason reason_of[LOSS_KINDS] = {
 static const struct {
 	const char *stat;
 	bool is_a_drop;
-	const char *text; /* NULL: another warning tells it */
+	const char *text; /* NULL: another warning reports it */
 } reasons[N_REASONS] = {
 	[REASON_FULL] = {"ptap_lost_ring_full", 1, NULL},
 	[REASON_REENTRY] = {"ptap_lost_reentry", 1,
@@ -77,13 +77,13 @@ static const struct {
 		"names or keys left out: the program's table of them, 1 MiB, is full; "
 		"PTAP_SPAN_DYN and the like need no place in it"},
 	[REASON_TEXTS] = {"ptap_left_out_texts", 0,
-		NULL}, /* warn_texts() tells it with its limit */
+		NULL}, /* warn_texts() reports it with its limit */
 	[REASON_INVALID] = {"ptap_lost_invalid", 1, "records were damaged"},
 	[REASON_UNMATCHED] = {"ptap_unmatched_async_ends", 0,
 		"ends of async spans left out: none of that name and id was open"},
 	/*
-	 * These are no drops either: they were overwritten, and counted so, or another row counts
-	 * them.
+	 * These are no drops either: the begin or the end was overwritten, or another
+	 * row counts its loss.
 	 */
 	[REASON_BEGINLESS] = {"ptap_async_ends_without_begin", 0,
 		"ends of async spans left out: their begins were overwritten, or dropped; a larger "
@@ -104,7 +104,7 @@ static void count_losses(
 			totals[reason_of[k]] += log->lost[k];
 		totals[REASON_MEMORY] += log->lost_memory;
 		totals[REASON_UNDATED] += log->n_undated;
-		/* Outside of pictures they are counted as LOSS_FULL. */
+		/* Outside of pictures overwritten entries are counted as LOSS_FULL. */
 		totals[REASON_OVERWRITTEN] += drain->is_picture ? log->n_overwritten : 0;
 	}
 	for (int k = 0; k < LOSS_KINDS; k++)

@@ -20,7 +20,7 @@ struct losses_seen {
 	uint64_t n_nameless; /* names and keys that became "(too many names)" */
 	uint64_t n_left_out_texts; /* names and texts that became "…" */
 	uint64_t max_text_bytes; /* the room that texts had */
-	uint64_t n_of_devices; /* records of devices; device_losses.h tells more of them */
+	uint64_t n_of_devices; /* records of devices; device_losses.h has the details */
 };
 
 /* 0 or -ENOMEM */

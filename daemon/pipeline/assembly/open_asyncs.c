@@ -17,11 +17,11 @@
 #include "daemon/target/target.h"
 #include "trace/model/names.h"
 
-/* A ring is copied again when its thread overwrites all of it meanwhile. */
+/* A ring is copied again when its thread has overwritten all of it during the copy. */
 #define N_TRIES 4
 
 struct open_mark {
-	struct open_async span; /* an end has only the time and the id */
+	struct open_async span; /* of an end only the time and the id are set */
 	uint32_t name; /* index of |names| */
 	uint32_t number; /* rises in the order of the records of one ring */
 	bool is_end;
@@ -53,7 +53,7 @@ static uint32_t intern_name(struct async_search *s, const struct entry *e)
 	return names_intern(&s->names, text ? text : "", n);
 }
 
-/* Adds the mark of an entry. The entries of a ring come from the newest to the oldest. */
+/* Adds the mark of an entry. Called for the entries of a ring from the newest to the oldest. */
 static int add_mark(struct async_search *s, const struct entry *e, uint32_t ring)
 {
 	const struct slot *number = entry_number(e);
@@ -88,8 +88,8 @@ static void note_missing(struct async_search *s, uint64_t ticks)
 }
 
 /*
- * Reads |n| entries, whose places are |at|, from the newest to the oldest: a record holds 48 bits
- * of its time, and the next record's time completes them.
+ * Reads |n| entries, whose places are |at|, from the newest to the oldest: a record holds the low
+ * 48 bits of its time, and the time of the next newer record completes them.
  */
 static int add_entries(struct async_search *s, const struct slot *slots, const uint32_t *at,
 	size_t n, uint32_t ring, uint64_t *oldest)
@@ -175,7 +175,7 @@ static int search_ring(struct async_search *s, uint32_t i, size_t max_slots)
 	do
 		r = try_ring(s, i, max_slots);
 	while (r == RING_COPY_GONE && --tries);
-	/* The marks that were lost may have any time. */
+	/* The lost marks may be of any time. */
 	if (r > 0 || atomic_load_explicit(&ring->lost[LOSS_FULL], memory_order_relaxed) ||
 		atomic_load_explicit(&ring->lost[LOSS_REENTRY], memory_order_relaxed))
 		note_missing(s, s->now_ticks);
@@ -271,7 +271,7 @@ int open_asyncs_find(
 
 	memset(a, 0, sizeof *a);
 	r = search_rings(&s, max_slots);
-	/* This is read after the search, so that a ring that was given back during it counts. */
+	/* Read after the search, so that a ring that was freed during the search counts. */
 	note_missing(&s, atomic_load(&t->freed_ticks));
 	if (!r)
 		r = collect_open(&s);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the async spans that are open in a process: the begins in the rings of its threads that no
- * end followed. They are read from the arena, while the threads run or after their death.
+ * end followed. The rings are read from the arena, while the threads run or after their death.
  *
- * Rings overwrite their oldest records, and the records of threads that have ended are not in rings
- * any more. So there is a time from which on all marks are known. A begin before it may have ended
- * since, and one whose record was overwritten is not found.
+ * Rings overwrite their oldest records, and records of ended threads are not in rings any more. So
+ * all marks are known only from some time on (complete_ticks). A begin before that time may have
+ * ended since, and a begin whose record was overwritten is not found.
  */
 #ifndef DAEMON_OPEN_ASYNCS_H
 #define DAEMON_OPEN_ASYNCS_H
@@ -37,8 +37,9 @@ struct open_asyncs {
 };
 
 /*
- * Looks at the newest |max_slots| slots of |t|'s rings, or somewhat fewer. |now_ticks| is the
- * present, or the time at which the process ended. Call deinit in every case. 0 or -ENOMEM.
+ * Searches the newest |max_slots| slots of |t|'s rings, or somewhat fewer. |now_ticks|
+ * is the present, or the time at which the process ended. Call open_asyncs_deinit() in
+ * every case. 0 or -ENOMEM.
  */
 int open_asyncs_find(
 	struct open_asyncs *a, const struct target *t, uint64_t now_ticks, size_t max_slots);

@@ -13,7 +13,7 @@
 #include "trace/model/space.h"
 #include "trace/xspace/xspace_events.h"
 
-/* The part that is being written and those that wait: so few fit into a core's cache. */
+/* The part that is being written and those that wait: this many fit into a core's cache. */
 #define MAX_PARTS 3
 /* With this many parts the thread is busy, so the caller orders the next one itself. */
 #define ENOUGH_PARTS 2
@@ -158,7 +158,7 @@ static int await_parts(struct part_writer *w, unsigned n)
 	return w->error;
 }
 
-/* Moves |events| to a free part. *is_enough: the thread has enough other parts to be busy. */
+/* Moves |events| to a free part. Sets *is_enough if the other parts keep the thread busy. */
 static int fill_part(struct part_writer *w, struct track *track, struct events *events,
 	struct writer_part **out, bool *is_enough)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The second thread of a spooler: it puts the events of one part in order, encodes and appends
- * them, while the first one makes events of the next part. It runs only where the processor is free
- * for it: docs/internals/recorder.md, "Two threads".
+ * The second thread of a spooler. It puts the events of one part in order, encodes and appends
+ * them, while the spooler's thread makes events of the next part. It runs only where a processor is
+ * free for it: docs/internals/recorder.md, "Two threads".
  *
  * Threads: only the spooler's thread calls these functions. Spool, keep and tracks belong to the
  * writer until part_writer_settle().
@@ -32,7 +32,7 @@ struct part_writer *part_writer_free(struct part_writer *w);
 int part_writer_give(struct part_writer *w, struct track *track, struct events *events);
 /* Waits for all parts. 0 or -ENOMEM. */
 int part_writer_settle(struct part_writer *w);
-/* Waits for all parts and ends the thread. From here on part_writer_give() writes itself. */
+/* Waits for all parts and ends the thread. Then part_writer_give() writes without the thread. */
 int part_writer_end(struct part_writer *w);
 
 #endif

@@ -10,7 +10,7 @@
 #include "lib/wire/record.h"
 #include "trace/model/space.h"
 
-/* Slots that are taken at a time: in between it is asked whether the trace is still wanted. */
+/* Slots that are taken together. Then the caller checks whether the trace is still wanted. */
 #define BATCH_SLOTS 4096u
 
 /* Values that are looked up once for many records. */
@@ -31,7 +31,7 @@ static inline bool is_plain(const struct slot *slot)
 	       record_n_extra(slot->word[0]) == 0;
 }
 
-/* The index of the name + 1; 0: not known yet, or not in this table. */
+/* The index of the name + 1; 0: the name is not known yet, or is not in this table. */
 static inline uint32_t find_name(const struct plain *p, const struct slot *slot)
 {
 	uint32_t id = (uint32_t)(slot->word[1] >> RECORD_DURATION_BITS);
@@ -58,8 +58,8 @@ static void end_span_of_calls(
 }
 
 /*
- * Appends to |events|, which has room for |n|. |waiting| has calls that wait for spans; NULL: there
- * are none. Returns the number of plain slots.
+ * Appends to |events|, which has room for |n|. |waiting| is an assembly with calls that wait for
+ * spans; NULL: no calls wait. Returns the number of plain slots.
  */
 static inline __attribute__((always_inline)) size_t take_plain(const struct plain *p,
 	struct events *events, const struct slot *slots, size_t n, struct assembly *waiting)
@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) size_t take_plain(const struct plai
 	return i;
 }
 
-/* Not inlined, so that the usual loop has all registers for itself. */
+/* Not inlined, so that the usual loop can use all registers. */
 static __attribute__((noinline)) size_t take_plain_with_calls(
 	const struct plain *p, const struct slot *slots, size_t n, struct assembly *as)
 {

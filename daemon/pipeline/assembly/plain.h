@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fast path for spans and instants of one slot, which are nearly all that a busy program records.
- * The result is the same as that of entry_decode() and assembly.c, which get all other records.
+ * A fast path for spans and instants of one slot, which are nearly all records of a busy program.
+ * The result is the same as that of entry_decode() and assembly.c, which process all other records.
  */
 #ifndef DAEMON_PLAIN_H
 #define DAEMON_PLAIN_H
@@ -12,8 +12,8 @@ struct assembly;
 struct slot;
 
 /*
- * Takes such records from the front of |slots| into as->events, up to the first other one, or one
- * whose name is new. Returns their number; 0 also when memory ran out: then as->error is -ENOMEM.
+ * Takes such records from the front of |slots| into as->events, until another record comes, or one
+ * with a new name. Returns their number; 0 also when memory ran out: then as->error is -ENOMEM.
  */
 size_t plain_take(struct assembly *as, const struct slot *slots, size_t n_slots);
 

@@ -22,7 +22,7 @@ void slot_pool_deinit(struct slot_pool *p)
 	pthread_mutex_destroy(&p->mutex);
 }
 
-/* Under mutex. */
+/* The caller holds the mutex. */
 static bool pool_is_full(const struct slot_pool *p, size_t n)
 {
 	return p->n_rooms == SLOT_POOL_MAX_ROOMS || n > MAX_SLOTS - p->n_slots;
@@ -48,7 +48,7 @@ struct slot *slot_pool_steal(struct slot_pool *p, size_t *n_allocated_out)
 
 	pthread_mutex_lock(&p->mutex);
 	if (p->n_rooms) {
-		/* The room that came last is the one most likely to be in a processor's cache. */
+		/* The room that was added last is most likely to be in a processor's cache. */
 		room = p->rooms[--p->n_rooms];
 		p->n_slots -= room.n_allocated;
 	}

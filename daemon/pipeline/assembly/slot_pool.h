@@ -32,7 +32,7 @@ void slot_pool_deinit(struct slot_pool *p);
 
 /* Takes |slots| (malloc'ed, NULL ok). Keeps 8 MiB and frees the rest. */
 void slot_pool_take(struct slot_pool *p, struct slot *slots, size_t n_allocated);
-/* NULL when it is empty. Owner: the caller (free). */
+/* Returns NULL when the pool is empty. Owner: the caller (free). */
 struct slot *slot_pool_steal(struct slot_pool *p, size_t *n_allocated_out);
 
 #endif

@@ -196,7 +196,7 @@ struct chunks *spool_get_room(struct spool *s, size_t max_bytes)
 	return &s->room;
 }
 
-/* The bytes are in the room already, unless that was too small. */
+/* The bytes are already in the room, unless the room was too small. */
 static int write_to_memory(struct spool *s, const struct chunks *c, uint64_t *offset_out)
 {
 	*offset_out = (uintptr_t)s->lent;
@@ -250,7 +250,7 @@ int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out)
 
 int spool_append_bytes(struct spool *s, const uint8_t *data, size_t n)
 {
-	/* It is only read. */
+	/* The data is only read. */
 	struct chunk piece = {.data = (uint8_t *)data, .used_bytes = n};
 	const struct chunks bytes = {.chunks = &piece, .n_chunks = 1, .total_bytes = n};
 	uint64_t offset;

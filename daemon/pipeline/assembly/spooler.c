@@ -22,7 +22,7 @@
 /* Batches below this size return to the drain, which uses them again soon. */
 #define MIN_GIVEN_BYTES ((size_t)1 << 20)
 
-/* Slots of one thread, and the clock pairs since the batch before. */
+/* Slots of one thread, and the clock pairs since the last batch. */
 struct spooler_batch {
 	struct spooler_batch *next;
 	struct assembly *assembly;
@@ -33,14 +33,14 @@ struct spooler_batch {
 };
 
 struct spooler {
-	struct slot_sink sink; /* first, so that a pointer to it is one to the spooler */
+	struct slot_sink sink; /* the first member, so that a pointer to it points to the spooler */
 	struct spool *spool;
 	struct memory_budget keep; /* for data of threads */
-	/* for data of devices: the part of the spool's size that it does not use */
+	/* for data of devices: the bytes of the spool's size that the spool does not use */
 	struct memory_budget device_keep;
 	struct part_writer *writer; /* NULL: the thread writes itself */
 	int in_memory;
-	uint64_t full_bytes; /* when the spool has so many bytes, no more are taken */
+	uint64_t full_bytes; /* when the spool has this many bytes, no more slots are taken */
 	struct timeline timeline; /* only the thread uses it */
 	uint64_t last_ticks; /* of the last pair that was taken */
 	pthread_t thread;
@@ -49,8 +49,8 @@ struct spooler {
 	pthread_cond_t has_work;
 	pthread_cond_t has_room;
 	struct spooler_batch *first; /* under mutex, with the three below */
-	struct spooler_batch **last; /* where the next one goes */
-	bool is_ending; /* the thread ends when there is no batch any more */
+	struct spooler_batch **last; /* where the next batch is linked */
+	bool is_ending; /* the thread ends when no batch is left */
 	bool is_dropping; /* batches are freed unwritten */
 	struct slot_pool pool; /* slots that were written */
 	_Atomic uint64_t held_bytes;
@@ -88,8 +88,8 @@ static bool spooler_is_dropping(struct spooler *s)
 }
 
 /*
- * Gives the slots to a spool in memory: the encoded bytes, nearly as many, go where the slots were
- * read.
+ * Gives the slots to a spool in memory: the encoded bytes, which are nearly as many, overwrite
+ * slots that were read.
  */
 static int give_slots(struct spooler *s, const struct spooler_batch *b)
 {
@@ -208,7 +208,7 @@ static uint64_t spooler_count_held_bytes(const struct slot_sink *sink)
 	return atomic_load(&((const struct spooler *)sink)->held_bytes);
 }
 
-/* The spool has reached its size, or the disk has failed. */
+/* True when the spool has reached its size, or the disk has failed. */
 static bool spooler_is_full(const struct slot_sink *sink)
 {
 	const struct spooler *s = (const struct spooler *)sink;
@@ -248,8 +248,8 @@ static int open_spool(const struct spooler_config *config, struct spool **out, s
 }
 
 /*
- * Records of devices stay in memory until they are encoded, and go to the spool then: both share
- * its size.
+ * Records of devices stay in memory until they are encoded, and then go to the spool. So they and
+ * the spool share its size.
  */
 static void share_with_devices(struct spooler *s, uint64_t max_bytes)
 {
@@ -286,7 +286,7 @@ int spooler_new(const struct spooler_config *config, struct spooler **out, struc
 		spooler_free(s);
 		return r;
 	}
-	/* It only takes longer without a writer, so a failure is ignored. */
+	/* Without a writer the work only takes longer, so a failure is ignored. */
 	if (config->encodes_apart && cpus_count(0) > 1)
 		part_writer_new(s->spool, &s->keep, &s->writer);
 	max_bytes = spool_get_max_bytes(s->spool);

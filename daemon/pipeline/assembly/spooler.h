@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A spooler has a thread that turns raw slots into encoded events and writes them to a capture's
- * spool, so that the drain does not wait for that.
+ * A spooler has a thread that converts raw slots into encoded events and writes them to a capture's
+ * spool, so that the drain does not wait for this work.
  *
  * Threads: only the worker calls these functions.
  */
@@ -22,7 +22,7 @@ struct spooler_config {
 	const char *dir; /* as for spool_new() */
 	int in_memory; /* no file: spool_new_in_memory() */
 	uint64_t max_bytes; /* of the spool */
-	/* its share for slots that are on their way when no more are taken */
+	/* part of the spool's size for slots that are on their way when no more slots are taken */
 	uint64_t reserve_bytes;
 	uint64_t keep_bytes; /* the most that may stay in memory */
 	bool uses_ticks; /* the timeline's */
@@ -31,17 +31,18 @@ struct spooler_config {
 
 /* Owner: *out belongs to the caller. A negative errno with |d|. */
 int spooler_new(const struct spooler_config *config, struct spooler **out, struct diag *d);
-/* Ends at once: slots that were not written yet are lost. NULL ok; returns NULL. */
+/* Ends the thread at once: slots that were not written yet are lost. NULL ok; returns NULL. */
 struct spooler *spooler_free(struct spooler *s);
 
 /*
- * Prepares |as|, the assembly of a process, to receive slots. It belongs to the thread until
+ * Prepares |as|, the assembly of a process, to receive slots. |as| belongs to the thread until
  * spooler_finish().
  */
 void spooler_adopt(struct spooler *s, struct assembly *as);
 
 /*
- * Its side for drains: the receiver of a process is its assembly, after spooler_adopt(). Borrowed.
+ * Returns the sink for drains. The receiver of a process is its assembly, after
+ * spooler_adopt(). Borrowed.
  */
 struct slot_sink *spooler_get_sink(struct spooler *s);
 

@@ -148,8 +148,8 @@ static uint32_t add_args(
 }
 
 /*
- * The id of a flow. It must differ for flows of different names: XProf looks at this number only,
- * not at the name.
+ * The id of a flow. It must differ for flows of different names, because XProf reads only this
+ * number, not the name.
  */
 static int64_t flow_key(const struct stats *s, uint32_t name, uint64_t id)
 {
@@ -170,7 +170,7 @@ static uint32_t set_flow(struct stats *s, enum stat_key type, enum stat_key key,
 	return 3;
 }
 
-/* Sets the context, whose text is mostly that of the call before. */
+/* Sets the context, whose text is usually that of the last call. */
 static void set_context(struct stats *s, uint32_t context, struct trace_stat *stat)
 {
 	uint64_t n_left_out = s->texts->n_left_out;
@@ -189,7 +189,7 @@ static void set_context(struct stats *s, uint32_t context, struct trace_stat *st
 	s->context_name = s->texts->n_left_out == n_left_out ? stat->value.string + 1 : 0;
 }
 
-/* Sets the stats of a call of a device's library. Viewers look at the unsigned member. */
+/* Sets the stats of a call of a device's library. Viewers read the values' unsigned members. */
 static uint32_t set_launch(struct stats *s, const struct entry *e, struct trace_stat *stats)
 {
 	struct launch_record launch;
@@ -207,7 +207,7 @@ static uint32_t set_launch(struct stats *s, const struct entry *e, struct trace_
 	return n;
 }
 
-/* Sets the stats that the number of the entry becomes, by its kind. */
+/* Sets the stats for the number of the entry, which depend on the entry's kind. */
 static uint32_t set_number(
 	struct stats *s, const struct entry *e, uint32_t name, struct trace_stat *stats)
 {

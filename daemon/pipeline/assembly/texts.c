@@ -12,18 +12,18 @@
 #include "daemon/target/string_table.h"
 #include "trace/model/space.h"
 
-/* A text's place in a hash table, and its own pieces of heap. */
+/* The cost of a text besides its bytes: a place in a hash table, and its own pieces of heap. */
 #define TEXT_COST 64
 
 static const char left_out[] = "\u2026";
 
-/* Texts may take this part of what may stay in memory. */
+/* Texts may take this part of the memory budget |keep|. */
 #define TEXT_SHARE 2
-/* Names of the program's own table, which are few, may take this part besides. */
+/* Names of the program's own table, which are few, may take this part in addition. */
 #define KNOWN_SHARE 8
 /*
- * Once texts take this part, a new value is stored with its event only. Values that repeat are
- * mostly in the table by then.
+ * When texts take this part or more, a new value is stored with its event only. Most values that
+ * repeat are in the table by then.
  */
 #define VALUE_SHARE 8
 #define MAX_VALUE_BYTES (UINT64_C(8) << 20)
@@ -74,8 +74,8 @@ uint64_t texts_find_limit(const struct memory_budget *keep)
 }
 
 /*
- * True when a new text of |n| bytes fits into |limit|, for all texts, and |max_bytes|, for all that
- * stays in memory.
+ * True when a new text of |n| bytes fits into |limit|, the bound of all texts, and into
+ * |max_bytes|, the bound of all data that stays in memory.
  */
 static bool has_room_for_text(
 	const struct memory_budget *keep, size_t n, uint64_t limit, uint64_t max_bytes)
@@ -116,8 +116,7 @@ uint32_t texts_intern(struct texts *texts, struct names *names, const char *text
 }
 
 /*
- * Interns a name of the program's table, which gets room even where other texts have taken all of
- * theirs.
+ * Interns a name of the program's table, which gets room even if other texts have used up theirs.
  */
 static uint32_t intern_known(struct texts *texts, struct names *names, const char *text, size_t n)
 {

@@ -28,14 +28,14 @@ struct texts {
 };
 
 /*
- * How many bytes of |keep| all texts together may take. The rest is for data without which whole
- * events would be lost.
+ * The number of bytes of |keep| that all texts together may take. The rest is for data without
+ * which whole events would be lost.
  */
 uint64_t texts_find_limit(const struct memory_budget *keep);
 
-/* 0 or -ENOMEM; texts_deinit() in either case. */
+/* 0 or -ENOMEM. The caller calls texts_deinit() in either case. */
 int texts_init(struct texts *texts, struct arena *arena, struct plane *plane);
-/* Looks for names that the target has added. 0 or -ENOMEM. */
+/* Makes room for the names that the target has added. 0 or -ENOMEM. */
 int texts_update(struct texts *texts);
 void texts_deinit(struct texts *texts);
 
@@ -46,8 +46,9 @@ void texts_deinit(struct texts *texts);
 uint32_t texts_intern(struct texts *texts, struct names *names, const char *text, size_t n);
 
 /*
- * Sets the string value of |stat|, which is not needed after its event is encoded. When the texts
- * have used up their room, a new text is the stat's own, and goes with the event. 0 or -ENOMEM.
+ * Sets the string value of |stat|, which is not needed after its event is encoded. When the
+ * texts have used up their room, a new text belongs to the stat alone, and is dropped with the
+ * event. 0 or -ENOMEM.
  */
 int texts_set_value(struct texts *texts, struct trace_stat *stat, const char *text, size_t n);
 

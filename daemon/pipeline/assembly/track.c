@@ -14,7 +14,7 @@
 #include "trace/xspace/xspace_events.h"
 
 #define RUN_BYTES (32u << 10)
-#define SLICE_EVENTS 256 /* encoded before the length of the run is looked at again */
+#define SLICE_EVENTS 256 /* encoded before the length of the run is checked again */
 
 /* --- stragglers in memory ----------------------------------------------------------------- */
 
@@ -91,8 +91,8 @@ struct track *track_new(struct spool *spool)
 /* --- late events ---------------------------------------------------------------------------- */
 
 /*
- * True when |event|, which was recorded later, belongs before |last|: also when both have the same
- * times and it holds the other.
+ * True when |event|, which was recorded later, belongs before |last|, also when both have the same
+ * times and |event| encloses |last|.
  */
 static bool event_is_late(const struct trace_event *event, const struct trace_event *last)
 {
@@ -164,7 +164,7 @@ static int64_t find_latest_end(const struct trace_event *events, size_t n)
 	return end_ns;
 }
 
-/* Appends the events of one run to |out|; the offset of |run| is that in |out|. */
+/* Appends the events of one run to |out|; run->offset is the offset in |out|. */
 static int encode_one_run(struct xspace_events *x, const struct trace_event *events, size_t n,
 	struct chunks *out, struct track_run *run)
 {
@@ -185,7 +185,7 @@ static int encode_one_run(struct xspace_events *x, const struct trace_event *eve
 	return 0;
 }
 
-/* Adds |offset|, the place in the spool, to the runs from |first| on; with |error| drops them. */
+/* Adds |offset|, the place in the spool, to the runs from |first| on. Drops these on |error|. */
 static void track_place_runs(struct track *t, size_t first, uint64_t offset, int error)
 {
 	for (size_t i = first; i < t->n_runs; i++) {
@@ -277,8 +277,8 @@ static const struct straggler *reader_peek_straggler(const struct track_reader *
 }
 
 /*
- * Takes the rest of the runs that end before |straggler| (NULL: of all runs), as far as they lie in
- * a row.
+ * Takes the rest of the runs that end before |straggler| (NULL: of all runs), as long as
+ * they are contiguous.
  */
 static void reader_take_runs(
 	struct track_reader *m, const struct straggler *straggler, struct track_piece *out)
@@ -299,7 +299,7 @@ static void reader_take_runs(
 	}
 }
 
-/* Takes the part before |straggler| of the run that it belongs into. */
+/* Takes the bytes before |straggler| of the run in which its place is. */
 static int reader_take_part(
 	struct track_reader *m, const struct straggler *straggler, struct track_piece *out)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A track is a line whose events are too many for memory: runs of encoded events in a spool, each
- * in order and behind the one before, and the stragglers that belong between them.
+ * A track is a line whose events are too many for memory. It consists of runs of encoded
+ * events in a spool, each in order and behind the run before, and of the stragglers that
+ * belong between the events.
  */
 #ifndef DAEMON_TRACK_H
 #define DAEMON_TRACK_H
@@ -21,13 +22,13 @@ struct xspace_events;
  * before that run's end.
  */
 struct straggler {
-	struct trace_event event; /* has the times that tell its place */
+	struct trace_event event; /* its times determine the straggler's place */
 	size_t at; /* index of its bytes */
 	uint32_t n_bytes;
-	uint32_t round; /* stragglers of one round came together, in their order */
+	uint32_t round; /* stragglers of one round were added together, in their order */
 };
 
-/* All zero is the empty state. They stay in memory until the trace is delivered. */
+/* All zero is the empty state. Stragglers stay in memory until the trace is delivered. */
 struct stragglers {
 	struct straggler *v;
 	size_t n;
@@ -35,10 +36,10 @@ struct stragglers {
 	uint8_t *bytes;
 	size_t n_bytes;
 	size_t n_bytes_allocated;
-	uint32_t round; /* of the next ones */
+	uint32_t round; /* of the next stragglers */
 };
 
-/* Events of some tens of kilobytes: to find the place of a straggler, one run is read. */
+/* A run has some tens of kilobytes of events: one run is read to find the place of a straggler. */
 struct track_run {
 	uint64_t offset; /* in the spool */
 	uint32_t n_bytes;
@@ -64,8 +65,8 @@ struct track {
 struct track *track_new(struct spool *spool);
 
 /*
- * Appends |n| events, which are in order. The few that come before the last event of an earlier
- * append stay in memory. Events for which there is no room are counted. 0 or -ENOMEM.
+ * Appends |n| events, which are in order. Events that belong before the last event of an earlier
+ * append are few, and stay in memory. Events for which there is no room are counted. 0 or -ENOMEM.
  */
 int track_append(struct track *t, struct xspace_events *x, const struct trace_event *events,
 	size_t n, struct spool *spool, struct memory_budget *keep);
@@ -83,9 +84,9 @@ uint64_t track_drop_oldest(struct track *t);
 struct track_reader {
 	const struct track *track;
 	const struct spool *spool;
-	size_t run; /* index of the next one */
-	uint32_t at; /* bytes of it that were read */
-	size_t straggler; /* index of the next one */
+	size_t run; /* index of the next run */
+	uint32_t at; /* bytes of that run that were read */
+	size_t straggler; /* index of the next straggler */
 	uint8_t *room; /* for a run in which a straggler's place is searched */
 	size_t room_bytes;
 };
@@ -97,7 +98,7 @@ struct track_piece {
 	uint64_t n_bytes; /* > 0 */
 };
 
-/* |track| is finished; both outlive it. */
+/* |track| is finished; |track| and |spool| outlive the reader. */
 void track_reader_init(
 	struct track_reader *m, const struct track *track, const struct spool *spool);
 void track_reader_deinit(struct track_reader *m);

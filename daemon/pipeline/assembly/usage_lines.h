@@ -10,9 +10,10 @@ struct space;
 struct usage;
 
 /*
- * Adds the counters of |u|, which is finished. The recording ran from |start_ns| to |stop_ns|
- * (CLOCK_MONOTONIC). A rate stands at the beginning of the time over which it was measured, as
- * viewers draw counters, and the last one again at its end. 0 or -ENOMEM.
+ * Adds the counters of |u|, which is finished. The recording ran from |start_ns| to
+ * |stop_ns| (CLOCK_MONOTONIC). A rate stands at the beginning of the time over which it was
+ * measured, because viewers draw counters in this way; the last rate stands at the end of
+ * its time, too. 0 or -ENOMEM.
  */
 int usage_add_lines(const struct usage *u, int64_t start_ns, int64_t stop_ns, struct plane *plane);
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that is read from its beginning on and written to again behind the reader: fresh memory
- * from the kernel costs a page fault for each 4 KiB, more than writing it.
+ * Memory that one reader reads from its beginning on, and that is written to again behind the
+ * reader: fresh memory from the kernel costs a page fault for each 4 KiB, more than writing it.
  *
- * Threads: one adds and lets go, one finds and takes; they may be the same.
+ * Threads: one thread adds and lets go, one finds and takes; both may be the same.
  */
 #ifndef DAEMON_USED_ROOMS_H
 #define DAEMON_USED_ROOMS_H
@@ -14,8 +14,8 @@
 
 struct used_room {
 	uint8_t *data;
-	size_t n_free; /* bytes from its beginning on that were read */
-	size_t n_taken; /* bytes of these that are used again */
+	size_t n_free; /* bytes from the beginning of |data| on that were read */
+	size_t n_taken; /* bytes of the free ones that are used again */
 };
 
 struct used_rooms {
@@ -29,17 +29,17 @@ struct used_rooms {
 void used_rooms_init(struct used_rooms *r);
 void used_rooms_deinit(struct used_rooms *r);
 
-/* Owner: |data| (malloc'ed) is the rooms', on failure the caller's. 0 or -ENOMEM. */
+/* Owner: |data| (malloc'ed) belongs to |r|, or on failure to the caller. 0 or -ENOMEM. */
 int used_rooms_add(struct used_rooms *r, void *data);
-/* Frees the first |n_bytes| of the room that was added last; the earlier ones stay as they are. */
+/* Frees the first |n_bytes| of the room that was added last; the earlier rooms stay as they are. */
 void used_rooms_let_go(struct used_rooms *r, size_t n_bytes);
 
 /*
- * Finds |n_bytes| in a row that are free; NULL: there are none. Skips rooms that are too small for
- * good; only the last one can still grow.
+ * Finds |n_bytes| in a row that are free; NULL: there are none. Rooms with too few free bytes are
+ * skipped for ever, except for the last one, which can still get more.
  */
 uint8_t *used_rooms_find(struct used_rooms *r, size_t n_bytes);
-/* Takes the first |n_bytes| of the bytes that were found. */
+/* Takes the first |n_bytes| of the bytes that used_rooms_find() found. */
 void used_rooms_take(struct used_rooms *r, size_t n_bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes into a trace how far back it reaches; see windows.h. */
+/* Writes into a trace how far back its records reach; see windows.h. */
 #include "daemon/pipeline/assembly/windows.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 #define LINE_BYTES 128u
 #define GAP_BYTES 48u /* a space, two times and a dash */
 
-/* True when records of the thread are missing in the time that was asked for. */
+/* True when records of the thread are missing in the requested time. */
 static bool is_incomplete(const struct thread_log *log)
 {
 	return (log->n_overwritten || log->lost_memory) && !log->is_limited;

@@ -11,7 +11,7 @@
 
 /* This is the C++ ABI's function. */
 char *__cxa_demangle(const char *name, char *out, size_t *n_bytes, int *status);
-/* It does the same a piece at a time; only GCC's static library has it. */
+/* Does the same a piece at a time; only GCC's static library has this function. */
 int __gcclibcxx_demangle_callback(
 	const char *name, void (*take)(const char *piece, size_t n, void *context), void *context)
 	__attribute__((weak));
@@ -21,7 +21,7 @@ int __gcclibcxx_demangle_callback(
 struct output {
 	char *text;
 	size_t n;
-	jmp_buf too_long; /* the only way to end it; the library holds nothing then */
+	jmp_buf too_long; /* the only way to stop the library, which holds nothing then */
 };
 
 static void take_piece(const char *piece, size_t n, void *context)
@@ -44,7 +44,7 @@ static int demangle_in_pieces(const char *name, char *text)
 	return 1;
 }
 
-/* "S_", "T12_": each stands for what was before, and can make twice as much of it. */
+/* "S_", "T12_": each stands for an earlier part of the name, and can double the text. */
 static unsigned count_references(const char *name)
 {
 	unsigned n = 0;
@@ -55,7 +55,7 @@ static unsigned count_references(const char *name)
 	return n;
 }
 
-/* The shared library, which builds for tests link, does not have that function. */
+/* Builds for tests link the shared library, which has no __gcclibcxx_demangle_callback(). */
 static int demangle_whole(const char *name, char *out)
 {
 	int status = 0;

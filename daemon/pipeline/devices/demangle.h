@@ -6,13 +6,14 @@
 #include <stddef.h>
 
 /*
- * A longer result is dropped: a mangled name of some hundred bytes can stand for one of any length.
+ * A longer result is dropped: a mangled name of some hundred bytes can stand for
+ * a name of any length.
  */
 #define DEMANGLE_MAX_BYTES 16384u
 
 /*
- * |out| has DEMANGLE_MAX_BYTES. Returns 0 when |name| is not C++'s, or too long; then |out| is
- * undefined.
+ * |out| has DEMANGLE_MAX_BYTES. Returns 0 when |name| is no C++ name, or its text is too long; then
+ * |out| is undefined.
  */
 int demangle(const char *name, char *out);
 

@@ -13,8 +13,8 @@
 #define MAX_DRIFT 500e-6
 #define MAX_MOVE_NS NS_PER_MS
 /*
- * The least time between anchors: a collector may be interrupted between its two readings, so less
- * says nothing about rates.
+ * A collector may be interrupted between its readings of the two clocks, so a smaller difference
+ * does not show that a clock was set.
  */
 #define JITTER_NS (NS_PER_MS / 10)
 

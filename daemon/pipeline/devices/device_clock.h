@@ -19,19 +19,19 @@ struct device_clock {
 	struct device_anchor first; /* by CLOCK_MONOTONIC */
 	struct device_anchor last;
 	bool is_known; /* there is an anchor */
-	bool was_set; /* it was set during the recording: only the first anchor is used */
-	double drift; /* ns of CLOCK_MONOTONIC in one ns of its own, minus 1 */
+	bool was_set; /* the clock was set during the recording: only the first anchor is used */
+	double drift; /* ns of CLOCK_MONOTONIC in one ns of the collector's clock, minus 1 */
 };
 
 /* Adds an anchor. 0 when it makes no sense. */
 int device_clock_add(struct device_clock *c, uint64_t at_ns, uint64_t monotonic_ns);
-/* Called after the last anchor: from here on it converts. */
+/* Called after the last anchor: from here on |c| converts times. */
 void device_clock_settle(struct device_clock *c);
-/* Sets |*out| to CLOCK_MONOTONIC and returns 1; 0: it is so far away that it makes no sense. */
+/* Sets |*out| to CLOCK_MONOTONIC and returns 1; 0: there is no anchor, or it is too far away. */
 int device_clock_convert(const struct device_clock *c, uint64_t at_ns, int64_t *out);
 /*
- * Converts its 0 by the first anchor alone, however far away that is. Returns 0 when there is no
- * anchor.
+ * Converts the time 0 of the collector's clock by the first anchor alone, however far away that is.
+ * Returns 0 when there is no anchor.
  */
 int device_clock_find_zero(const struct device_clock *c, int64_t *out);
 

@@ -13,7 +13,6 @@
 #include "base/grow.h"
 #include "daemon/pipeline/devices/demangle.h"
 #include "daemon/pipeline/devices/device_details.h"
-#include "daemon/pipeline/devices/device_scope.h"
 #include "daemon/pipeline/devices/device_words.h"
 #include "daemon/pipeline/devices/devices.h"
 #include "daemon/pipeline/devices/launches.h"
@@ -171,7 +170,7 @@ bool device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t 
 /* The prefix of counters that are read together, which means nothing to people. */
 static const char metric_group[] = "TPC.TriageCompute.";
 
-/* Names of NVIDIA's counters for people: XLA's, where it has one. */
+/* Readable names of NVIDIA's counters: XLA's name if it has one. */
 static const struct {
 	const char *metric;
 	const char *name;
@@ -207,7 +206,7 @@ static const char *find_metric_name(const char *metric)
 	return metric;
 }
 
-/* Makes a look. */
+/* A look that is being made. */
 struct look_maker {
 	struct device_drawing *g;
 	const struct device_detail *detail;
@@ -215,10 +214,7 @@ struct look_maker {
 	uint32_t n;
 };
 
-/*
- * --- one stat of a look
- * ------------------------------------------------------------------------------
- */
+/* --- one stat of a look -------------------------------------------------------------------- */
 
 static struct trace_stat *add_stat(struct look_maker *m, enum device_stat name, enum stat_type type)
 {
@@ -276,10 +272,7 @@ static bool add_graph(struct look_maker *m)
 	return true;
 }
 
-/*
- * --- stats of one kind
- * ---------------------------------------------------------------------------------
- */
+/* --- stats of one kind --------------------------------------------------------------------- */
 
 static void add_kernel(struct look_maker *m)
 {

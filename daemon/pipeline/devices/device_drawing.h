@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws devices' records as lines of planes, with the times of the trace and names. Stats that many
- * events share are made once. A line can be very long, so its stats are made a part at a time.
+ * Draws devices' records as lines of planes, with names and with the times of the trace. Stats that
+ * many events share are made once. A line can be very long, so its stats are made a part at a time.
  */
 #ifndef DAEMON_DEVICE_DRAWING_H
 #define DAEMON_DEVICE_DRAWING_H
@@ -9,13 +9,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "daemon/pipeline/devices/device_losses.h"
 #include "trace/model/space.h"
 
+struct arena;
 struct device_known;
-struct device_scope;
 struct device_records;
+struct names;
+
+/* The process and the recording whose devices are drawn. */
+struct device_scope {
+	struct arena *arena; /* borrowed: has the texts */
+	const char *process_name;
+	pid_t pid;
+	bool is_child; /* of the program that is recorded */
+	/*
+	 * the program's CLOCK_MONOTONIC at the begin of the trace; times below are relative to it
+	 */
+	int64_t base_ns;
+	/* later events are left out, and so are those that ended before the trace begins */
+	int64_t to_ns;
+	const struct names *span_names; /* by the numbers of spans in struct launch_table */
+	uint64_t max_ops; /* the most different span names of a device; 0: no limit */
+	const _Atomic int *cancel; /* raised: the trace is not wanted any more; NULL ok */
+};
 
 /* Names of stats; see device_drawing.c for the texts. */
 enum device_stat {
@@ -82,7 +101,7 @@ struct device_drawing {
 int device_drawing_init(
 	struct device_drawing *g, struct device_records *d, const struct device_scope *scope);
 void device_drawing_deinit(struct device_drawing *g);
-/* From here on draws that device into |plane|. */
+/* Draws the device |device| of |collector| into |plane| from here on. */
 void device_drawing_begin(
 	struct device_drawing *g, struct plane *plane, unsigned collector, unsigned device);
 

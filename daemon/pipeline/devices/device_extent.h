@@ -19,7 +19,7 @@ struct slot;
 
 /* The extent of one process. */
 struct device_extent {
-	size_t process; /* the caller's number of it */
+	size_t process; /* the caller's number of the process */
 	struct device_clock clocks[DEVICES_MAX_COLLECTORS];
 	/* in the collector's clock; UINT64_MAX: there is no record */
 	uint64_t first_ns[DEVICES_MAX_COLLECTORS];
@@ -32,7 +32,7 @@ struct device_extents {
 	size_t n_allocated;
 };
 
-/* Empties it. */
+/* Empties |x|. */
 void device_extents_deinit(struct device_extents *x);
 /*
  * Adds the slots of a thread of |process|, from an entry's first slot on. Ignores threads that are

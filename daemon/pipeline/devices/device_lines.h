@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of devices, by the lines that they will be on: one for each stream and counter, and for
- * each device those of work outside of streams. Events are in the order of their records, with the
- * times of their collector's clock.
+ * Events of devices, grouped by the lines on which they will be: one line for each stream and each
+ * counter, and for each device the lines of work outside of streams. Events are in the order of
+ * their records, with the times of their collector's clock.
  */
 #ifndef DAEMON_DEVICE_LINES_H
 #define DAEMON_DEVICE_LINES_H
@@ -12,6 +12,9 @@
 #include <stdint.h>
 
 #include "daemon/pipeline/devices/keys.h"
+
+struct device_drawing;
+struct device_plane;
 
 enum device_line_type {
 	DEVICE_LINE_STREAM = 0,
@@ -76,5 +79,17 @@ static inline const struct device_line_key *device_lines_get_key(
 struct device_line *device_lines_get(struct device_lines *lines, const struct device_line_key *key);
 /* 0 or -ENOMEM */
 int device_line_add(struct device_line *line, const struct device_event *event);
+
+/* --- ids and names --------------------------------------------------------------------------- */
+
+/* Viewers know the ids and names of a device's lines, and no two are equal. */
+
+#define DEVICE_LINE_NAME_BYTES 512
+
+/* Called for lines in the order of their types, and for streams in the order of their numbers. */
+int64_t device_line_choose_id(struct device_plane *p, const struct device_line_key *key);
+/* Writes the name of the line whose id was chosen last. |text| has DEVICE_LINE_NAME_BYTES. */
+void device_line_name(const struct device_plane *p, const struct device_drawing *g,
+	const struct device_line_key *key, const struct device_line *line, char *text);
 
 #endif

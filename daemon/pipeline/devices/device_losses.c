@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/pipeline/devices/device_scope.h"
+#include "daemon/pipeline/devices/device_drawing.h"
 #include "daemon/pipeline/devices/devices.h"
 #include "trace/model/space.h"
 
@@ -61,8 +61,8 @@ static const struct {
 		"of devices have no span that they belong to: the capture's memory was full; raise "
 		"max_capture_bytes"},
 	/*
-	 * Collectors begin before the recording and end after it, so this is told only when no
-	 * other record is left.
+	 * Collectors begin before the recording and end after it, so this warning is given only
+	 * when no other record is left.
 	 */
 	[REASON_OUTSIDE] = {"ptap_device_outside", 0,
 		"of devices left out, and no other came: they are from before the recording or after it; a "
@@ -190,7 +190,7 @@ static int add_loss(struct loss_report *l, enum device_loss_reason reason)
 	return reason == REASON_OUTSIDE && l->n_inside ? 0 : warn_of_loss(l, reason);
 }
 
-/* Warns of a clock that was set: times would be wrong by that. */
+/* Warns if a clock was set during the recording, because its times would be wrong. */
 static int warn_of_clocks(const struct device_records *d, struct space *space)
 {
 	for (unsigned i = 0; i < DEVICES_MAX_COLLECTORS; i++)

@@ -16,7 +16,7 @@
 /* Ids below those of async spans, which no thread has. */
 #define FIRST_ID ((INT64_C(1) << 30) - 1)
 
-/* By enum ptap_device_memory. Memory of the host is not the device's. */
+/* The pools of the kinds of memory (enum ptap_device_memory): the host's is not the device's. */
 enum memory_pool {
 	POOL_DEVICE,
 	POOL_HOST,
@@ -63,7 +63,7 @@ struct memory_drawing {
 	int64_t peak[N_POOLS];
 };
 
-/* NULL: it does not change the memory in use. */
+/* Returns NULL if the event does not change the memory in use. */
 static const struct device_memory_change *find_change(
 	const struct memory_drawing *m, const struct trace_event *event)
 {
@@ -91,7 +91,7 @@ static void change_memory(struct memory_drawing *m, const struct device_memory_c
 		m->peak[pool] = m->used[pool];
 }
 
-/* The memory that must have been in use at the start, so that it is never negative. */
+/* Sets the memory in use at the start to the least with which it never becomes negative. */
 static void find_first(struct memory_drawing *m, const struct line *made)
 {
 	int64_t least[N_POOLS] = {0, 0};
@@ -169,7 +169,7 @@ static int intern_all(struct memory_drawing *m, const char *device)
 	snprintf(name, sizeof name, "GPU_%s_host", device);
 	if (!r)
 		r = intern_memory_text(&m->host->stat_names, name, &m->allocators[POOL_HOST]);
-	/* XProf knows them by these names. */
+	/* XProf recognises the events by these names. */
 	if (!r)
 		r = intern_memory_text(&m->host->event_names, "MemoryAllocation", &m->taken);
 	return r ? r

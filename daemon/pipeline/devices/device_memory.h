@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws device memory for XProf's memory profile: events of the host's plane that say how much is
- * in use after them. The memory in use at the start is unknown; it is taken to be as much as was
- * given back of it.
+ * Draws device memory for XProf's memory profile: events of the host's plane that contain the
+ * memory in use after them. The memory in use at the start is unknown; the least amount is assumed
+ * with which it never becomes negative.
  */
 #ifndef DAEMON_DEVICE_MEMORY_H
 #define DAEMON_DEVICE_MEMORY_H
@@ -14,9 +14,9 @@ struct line;
 struct plane;
 
 /*
- * Adds a line to |host| for the line |i| of devices, whose events |made| are from
- * device_drawing_make_line(). |number| is the number of such lines that the process already has
- * there. 0 or -ENOMEM.
+ * Adds to |host| a memory line for the line |i| of devices. |made| has the events of that line,
+ * from device_drawing_make_line(). |number| is the number of memory lines that the process already
+ * has in |host|. 0 or -ENOMEM.
  */
 int device_memory_add(const struct device_drawing *g, size_t i, const struct line *made,
 	unsigned number, struct plane *host);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "daemon/pipeline/devices/device_drawing.h"
-#include "daemon/pipeline/devices/device_scope.h"
 #include "daemon/pipeline/devices/devices.h"
 #include "lib/wire/record.h"
 #include "trace/model/space.h"
@@ -129,8 +128,8 @@ static bool is_of_device(const struct plane *plane)
 }
 
 /*
- * True when |plane| is of the same device: by the UUIDs, or, when one is unknown, by the number if
- * it is another process's.
+ * True when |plane| is of the same device: the UUIDs are equal or, when one of them is unknown, the
+ * names are equal and the plane belongs to another process.
  */
 static bool is_same_device(const struct plane *plane, const struct device_scope *scope,
 	const char *uuid, const char *name)

@@ -24,7 +24,7 @@ struct space;
 
 struct device_plane {
 	struct plane *plane; /* belongs to the space */
-	bool is_shared; /* it has lines of another process */
+	bool is_shared; /* the plane has lines of another process */
 	int64_t first_id; /* the line id of stream 0 */
 	/* The rest is used while its lines are labelled. */
 	bool has_streams;
@@ -34,14 +34,14 @@ struct device_plane {
 
 /*
  * Opens the plane of the device |ordinal| of |g|'s process: the existing one of the same device, or
- * a new one. If another device of another process has that number, the new one gets the first free
- * number. |n_streams| is the number of lines that it will have. 0 or -ENOMEM.
+ * a new one. If the plane of another device has that number, the new plane gets the first free one.
+ * |n_streams| is the number of lines for streams that the plane will have. 0 or -ENOMEM.
  */
 int device_plane_open(struct device_plane *p, struct device_drawing *g, unsigned collector,
 	unsigned ordinal, size_t n_streams, struct space *space);
 /*
- * Goes from the plane of a device, which device_plane_open() opened for the same |g|, to the one
- * beside it (trace/model/space.h), and adds that one if it does not exist yet. 0 or -ENOMEM.
+ * Replaces the plane of a device in |p|, which device_plane_open() opened for the same |g|, by the
+ * plane beside it (trace/model/space.h). Adds that plane if it does not exist yet. 0 or -ENOMEM.
  */
 int device_plane_open_beside(struct device_plane *p, struct device_drawing *g, unsigned collector,
 	unsigned ordinal, struct space *space);

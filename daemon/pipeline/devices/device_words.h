@@ -33,7 +33,7 @@ const char *device_word_get_memory(unsigned kind);
 /* True for kinds of memory that lie in the host's memory. */
 bool device_word_is_host_memory(unsigned kind);
 
-/* Writes the name of an event whose record has none. */
+/* Writes a name for an event without a name in its record. */
 void device_word_name(const struct device_detail *d, char *text, size_t size);
 
 #endif

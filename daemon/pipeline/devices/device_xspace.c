@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/grow.h"
-#include "daemon/pipeline/devices/device_scope.h"
+#include "daemon/pipeline/devices/device_drawing.h"
 #include "daemon/pipeline/devices/devices.h"
 #include "trace/model/space.h"
 #include "trace/saturate.h"
@@ -112,7 +112,7 @@ static int add_name(struct names *names, const char *name)
 	return names_intern(names, name, strlen(name)) == NAMES_NONE ? -ENOMEM : 0;
 }
 
-/* Counts the present planes and one that will be added. */
+/* Lists the names of the present planes and of one that will be added. */
 static int list_names(const struct space *space, struct names *names)
 {
 	int r = add_name(names, PLANE_ENVIRONMENT);
@@ -147,7 +147,7 @@ static int graft_trace(const struct device_xspace *x, int64_t shift_ns,
 	return r;
 }
 
-/* Checks that it is a trace, from the first byte to the last. */
+/* Checks that |x| is a trace, from the first byte to the last. */
 static int check_trace(const struct device_xspace *x, struct diag *d)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
@@ -167,7 +167,7 @@ static int add_collector_trace(const struct device_xspace *x, const struct devic
 	if (r)
 		return space_add_warning(
 			space, "gpu: a collector's own trace cannot be read: %s", d.text);
-	/* Its times are of the collector's clock. */
+	/* The times of the trace are those of the collector's clock. */
 	if (!device_clock_find_zero(clock, &zero_ns))
 		return space_add_warning(space,
 			"gpu: a collector's own trace is left out: nobody knows what its clock counts from");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adds traces that collectors make themselves to ours, moved to its time. Their planes keep their
- * names where these are free.
+ * Adds to the space the traces that collectors made themselves, with their times moved to its
+ * clock. Their planes keep their names if these are free.
  */
 #ifndef DAEMON_DEVICE_XSPACE_H
 #define DAEMON_DEVICE_XSPACE_H

@@ -16,21 +16,18 @@
 #include "daemon/target/string_table.h"
 #include "trace/model/space.h"
 
-/*
- * The bytes of an event here and when it is encoded, of new details with their texts, and of a new
- * line.
- */
+/* The bytes of an event, here and encoded, of new details with their texts, and of a new line. */
 #define EVENT_COST \
 	(sizeof(struct device_event) + sizeof(struct trace_event) + DEVICES_ENCODED_BYTES)
 #define DETAIL_COST 512
 #define LINE_COST 256
 /*
- * Bytes for each byte of a collector's own trace, which is decoded once to check it, and held
- * twice.
+ * The bytes that each byte of a collector's own trace costs: the trace is decoded once as a
+ * check, and held twice.
  */
 #define XSPACE_COST 8
 
-/* A record that is being read. |v| has only the bytes of its kind. */
+/* A record that is being read. |v| is set as far as records of its kind reach. */
 struct device_record {
 	const struct entry *entry;
 	struct device_entry v;
@@ -139,7 +136,7 @@ static int take_xspace(struct device_records *d, const struct device_record *r)
 		d->n_invalid++;
 		return 0;
 	}
-	/* Without one piece the rest is useless. */
+	/* If one piece is missing, the rest is useless. */
 	if (x->is_broken || !purse_pay(&d->purse, XSPACE_COST * n)) {
 		x->is_broken = true;
 		d->n_crowded++;
@@ -413,7 +410,7 @@ static bool make_room_for_id(struct device_metrics *m, uint32_t id)
 	return true;
 }
 
-/* Adds a new name, which must be paid for: a program can have very many long texts. */
+/* Adds a new name. |purse| pays for it, because a program can have very many long texts. */
 static int add_metric(struct device_metrics *m, uint32_t id, const char *text, uint32_t n,
 	struct purse *purse, uint32_t *number_out)
 {

@@ -25,11 +25,11 @@
 struct arena;
 struct entry;
 
-/* Above these numbers a record makes no sense. */
+/* A record with a larger number makes no sense. */
 #define DEVICES_MAX_COLLECTORS COLLECTORS_MAX
 #define DEVICES_MAX_ORDINAL 255u
 
-/* About the bytes of an encoded event with its stats. They are reserved when the record comes. */
+/* The approximate size of an encoded event with its stats, which is reserved with each event. */
 #define DEVICES_ENCODED_BYTES 96u
 
 /* The facts about one device. */
@@ -48,10 +48,7 @@ struct device_xspace {
 	bool is_broken; /* memory had no room for all of it */
 };
 
-/*
- * Numbers for the names of counters: a name can have several string ids, and is one counter all the
- * same.
- */
+/* Numbers for the names of counters. A name can have several string ids, but it is one counter. */
 
 #define DEVICE_METRICS_FULL 1
 
@@ -87,7 +84,7 @@ struct device_records {
 
 /* |arena| is borrowed. */
 void devices_init(struct device_records *d, struct arena *arena);
-/* Sets the memory that it may take; borrowed. */
+/* Sets the memory that |d| may take; borrowed. */
 void devices_set_keep(struct device_records *d, struct memory_budget *keep);
 void devices_deinit(struct device_records *d);
 
@@ -99,7 +96,7 @@ static inline bool devices_have_content(const struct device_records *d)
 	return d->lines.n || d->n_known;
 }
 
-/* Called after the last record: from here on clocks convert, and calls are found. */
+/* Called after the last record: from here on clocks convert times, and calls can be searched. */
 void devices_settle(struct device_records *d);
 /* Frees the reserved memory when the events are about to be encoded. */
 void devices_make_room(struct device_records *d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keys of one size, each kept once and numbered from 0 in the order of first use. A key usually
- * equals the one before it, so that one is compared first.
+ * equals the last one that was looked up, so that is compared first.
  */
 #ifndef DAEMON_KEYS_H
 #define DAEMON_KEYS_H

@@ -63,7 +63,7 @@ static struct launch_site *follow_link(const struct launch_table *l, uint32_t li
 	return &l->sites[link % N_LAUNCH_SITES].v[link / N_LAUNCH_SITES - 1];
 }
 
-/* Gives the calls of a group their span, when no further one can be around them. */
+/* Sets the span of the calls of a group, when no further span can enclose them. */
 static void resolve_group(struct launch_table *l, const struct launch_group *group)
 {
 	uint32_t link = group->first;
@@ -136,7 +136,7 @@ void launches_end_thread(struct launch_table *l, struct launch_stack *stack)
 
 /*
  * The calls of one stream are nearly always in the order in which the device executed them, so a
- * search that begins where the last one ended looks at few.
+ * search that begins where the last one ended takes few steps.
  */
 
 /* The most clones of a graph that are followed. */
@@ -205,8 +205,8 @@ uint32_t launches_find_call(
 	size_t i = search_sites_near(sites, &key, *near);
 
 	/*
-	 * The last call before; or the first one behind, because clocks need not agree to the
-	 * nanosecond.
+	 * Takes the last call before |start_ns|, or else the first one behind it, because clocks
+	 * need not agree to the nanosecond.
 	 */
 	if (i > 0 && sites->v[i - 1].id == id)
 		i--;

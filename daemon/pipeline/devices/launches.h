@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls that gave work to a device, and calls that made nodes of graphs, each with the outermost
- * span that was open around it: the device's work belongs to that span. Steps do not count as spans
- * here.
+ * Calls that gave work to a device, and calls that made nodes of graphs, each with the
+ * outermost span that was open around it: the device's work belongs to that span. Steps do not
+ * count as spans here.
  *
  * A ring has spans in the order of their ends. So a call waits in its thread's stack until the
  * spans around it have come. Each span takes over the calls of the spans inside it, and a call gets
- * its span when no further one can be around it.
+ * its span when no further span can enclose it.
  */
 #ifndef DAEMON_LAUNCHES_H
 #define DAEMON_LAUNCHES_H
@@ -94,8 +94,8 @@ int launches_add(struct launch_table *l, struct launch_stack *stack, enum launch
 	const struct launch_site *site, uint64_t start_ticks, unsigned depth, struct purse *purse);
 
 /*
- * True when the last group lies in a span with |depth| spans around it: equal times do not tell
- * that alone.
+ * True when the last group lies in a span that began at |start_ticks| with |depth| spans around it.
+ * |depth| is needed because times can be equal.
  */
 static inline bool launch_stack_is_in(
 	const struct launch_stack *stack, uint64_t start_ticks, unsigned depth)
@@ -121,16 +121,18 @@ void launches_end_span(struct launch_table *l, struct launch_stack *stack, uint6
 /* Called when no more entries of the thread come. */
 void launches_end_thread(struct launch_table *l, struct launch_stack *stack);
 
-/* Called when no more entries of any thread come: prepares the finding. */
+/* Called when no more entries of any thread come: prepares the functions below. */
 void launches_settle(struct launch_table *l);
 /*
- * The span (number + 1, or 0) of the call |id| that caused work at |start_ns|: of several calls
- * with one id the last one before it. |near| is the place where the last one was found, 0 at first.
+ * The span (number + 1, or 0) of the call |id| that caused work at |start_ns|. If
+ * several calls have the id, it is the last one before that time. |near| is where the
+ * last search ended, 0 at first.
  */
 uint32_t launches_find_call(
 	const struct launch_table *l, uint64_t id, int64_t start_ns, size_t *near);
 /*
- * The span of a node: that of its original, or of the last node on the way there that has a span.
+ * The span of a node: that of its original, or of the last node on the way to the
+ * original that has a span.
  */
 uint32_t launches_find_node(const struct launch_table *l, uint64_t node);
 

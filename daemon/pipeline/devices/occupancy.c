@@ -84,7 +84,7 @@ static uint64_t limit_by_registers(const struct device_info *i, const struct blo
 	return i->registers_per_core / partitions / use->warp_registers * partitions / warps;
 }
 
-/* A binary for one Pascal runs on all of them. */
+/* A binary for one Pascal runs on all: 4 partitions must do, too. */
 static uint64_t limit_by_all_registers(
 	const struct device_info *i, const struct block_use *use, uint64_t warps)
 {
@@ -117,7 +117,7 @@ static uint64_t count_blocks(
 
 /* --- a launch ------------------------------------------------------------------------------ */
 
-/* A block with more shared memory than the default was allowed to have it by its kernel. */
+/* A block has more shared memory than the default only if its kernel was allowed to have it. */
 static uint64_t find_shared_limit(const struct device_info *i, const struct device_kernel *k)
 {
 	uint64_t reserved = i->compute_major >= 8 ? i->reserved_shared_per_block : 0;

@@ -9,13 +9,13 @@
 #include "lib/wire/device.h"
 
 struct occupancy {
-	/* of the threads that a multiprocessor can have; 0: unknown, or it cannot run */
+	/* of the threads that a multiprocessor can have; 0: unknown, or the kernel cannot run */
 	double percent;
-	int min_grid; /* blocks that fill the device, of the suggested size */
-	int block_size; /* threads of a block that gets the most out of it; 0: unknown */
+	int min_grid; /* blocks of |block_size| that fill the device */
+	int block_size; /* threads per block for the highest occupancy; 0: unknown */
 };
 
-/* |info| may be all zero, or anything. */
+/* |info| may have any values, also all zero. */
 struct occupancy occupancy_find(const struct device_info *info, const struct device_kernel *kernel);
 
 #endif

@@ -19,8 +19,8 @@
 #define OPEN_TRIES 3
 
 /*
- * A thread can overwrite its ring while it is copied. The next visit may be the last one, so it is
- * tried again at once.
+ * A thread can overwrite its ring while it is copied. The next visit may be the last one, so the
+ * copy is tried again at once.
  */
 #define COPY_TRIES 8
 
@@ -70,7 +70,7 @@ void drain_set_devices(struct drain *d, uint32_t devices)
 
 /* --- one ring ----------------------------------------------------------------------------- */
 
-/* Notes that a record was lost since the look before. */
+/* Notes that a record was lost since the last look at the rings. */
 static void note_gap(struct drain *d)
 {
 	gaps_add(&d->gaps, d->looks[2], UINT64_MAX);
@@ -96,7 +96,7 @@ static void skip_old_records(struct drain *d, uint32_t i, struct thread_log *log
 enum copy_outcome {
 	COPY_DONE,
 	COPY_POSTPONED, /* there is no room before the next visit */
-	COPY_OVERWRITTEN, /* the thread overwrote all of it meanwhile */
+	COPY_OVERWRITTEN, /* the thread overwrote the whole ring during the copy */
 };
 
 /* Counts the records of |c| as lost, because there is no memory for them. */
@@ -155,7 +155,7 @@ static enum copy_outcome try_to_empty_ring(
 	enum copy_outcome outcome = COPY_DONE;
 
 	*n_new = 0;
-	/* A broken ring is read again from behind its head. */
+	/* The next read of a broken ring begins behind its head. */
 	if (ring_copy_begin(&c, d->target, i, tail))
 		d->n_broken++;
 	else
@@ -263,7 +263,7 @@ static int find_log_of_ring(
 	return 0;
 }
 
-/* True when the thread has joined the recording, with whatever level. */
+/* True when the thread has joined the recording, at any level. */
 static bool is_recording(const struct drain *d, const struct ring *ring)
 {
 	return d->word && ring_is_same_recording(
@@ -279,8 +279,8 @@ static bool is_wanted(const struct drain *d, uint32_t i, const struct ring *ring
 }
 
 /*
- * Whatever was read before the clock was read was written, or lost, before that time. Nothing may
- * be read after it.
+ * All that is read before the clock is older than the clock's time, so nothing may be
+ * read after the clock.
  */
 static void skip_ring(struct drain *d, uint32_t i, int64_t before_ns, int *error)
 {
@@ -430,7 +430,7 @@ static void reclaim_ring(struct drain *d, uint32_t i, int *error)
 	rings_free(d->target, i);
 }
 
-/* To ask for each thread at each visit would cost more than the drain itself. */
+/* To check at each visit whether each thread is alive would cost more than the drain itself. */
 static bool is_time_to_reclaim(struct drain *d)
 {
 	int64_t now = monotonic_ns();
@@ -442,9 +442,9 @@ static bool is_time_to_reclaim(struct drain *d)
 }
 
 /*
- * Begins a look at all rings. A loss that is found now happened between the look before and the
- * next one. Its gap begins one look earlier still: a thread reads the clock before it finds its
- * ring full, and may wait for a processor in between.
+ * Begins a look at all rings. A loss that is found now happened between the last look and the next
+ * one. Its gap begins one look earlier still: a thread reads the clock before it finds its ring
+ * full, and may wait for a processor in between.
  */
 static void begin_look(struct drain *d)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Empties the rings while a capture runs. The drain wakes by time and reads each ring's head once a
- * visit: to poll a head would make every span of the target five times slower.
+ * Empties the rings while a capture runs. A timer wakes the drain, which reads each ring's head
+ * once in each visit: to poll a head would make every span of the target five times slower.
  */
 #ifndef DAEMON_DRAIN_H
 #define DAEMON_DRAIN_H
@@ -35,7 +35,7 @@ struct drain {
 	struct gaps
 		gaps; /* the times in which records of any thread were lost; a picture has none */
 	uint64_t looks[3]; /* ticks of the last three looks at the rings, the newest first */
-	uint64_t seen_no_ring; /* records without a ring that |gaps| knows of */
+	uint64_t seen_no_ring; /* records without a ring that |gaps| already covers */
 	/*
 	 * The rest is for a snapshot of the flight recorder, which consists of pictures of rings.
 	 */
@@ -46,7 +46,7 @@ struct drain {
 	 * no entry of these threads ended later; 0: there are no such threads, UINT64_MAX: unknown
 	 */
 	uint64_t gone_ticks;
-	/* so many logs from the first on are of threads that ended, in the order of their ends */
+	/* the number of logs of ended threads, which come first, in the order of their ends */
 	size_t n_ended;
 	uint64_t lost[LOSS_KINDS]; /* losses of threads that have no log any more */
 	struct thread_log **logs;
@@ -60,7 +60,7 @@ void drain_init(struct drain *d, struct target *t, struct drain_budget *budget);
 void drain_deinit(struct drain *d);
 /*
  * Gives all slots to the sink of |budget|, which need not be the drain's own: a part has another
- * one (drain_cut.h). |receiver| and |timeline| as in slot_sink.h. 0 or -ENOMEM, then some stayed.
+ * one (drain_cut.h). |receiver| and |timeline| as in slot_sink.h. 0, or -ENOMEM: some slots stayed.
  */
 int drain_give(struct drain *d, struct drain_budget *budget, void *receiver,
 	const struct timeline *timeline);
@@ -70,7 +70,7 @@ int drain_give(struct drain *d, struct drain_budget *budget, void *receiver,
  * others.
  */
 void drain_reset_rings(struct drain *d);
-/* Lets only records of the capture |word| count from here on. */
+/* From here on only records of the capture |word| count. */
 void drain_begin(struct drain *d, uint32_t word);
 /*
  * Begins while a flight recorder already records the threads: what they wrote and lost until now
@@ -85,8 +85,8 @@ void drain_begin_over(struct drain *d, uint32_t word, int *error);
 void drain_set_devices(struct drain *d, uint32_t devices);
 
 /*
- * Lets nothing count that threads have written or lost so far, as far as that surely was before
- * |before_ns| (CLOCK_MONOTONIC). Sets |error| as drain_visit().
+ * Excludes what threads have written or lost so far, if that surely was before |before_ns|
+ * (CLOCK_MONOTONIC). Sets |error| as drain_visit().
  */
 void drain_skip(struct drain *d, int64_t before_ns, int *error);
 
@@ -97,8 +97,8 @@ void drain_skip(struct drain *d, int64_t before_ns, int *error);
 unsigned drain_visit(struct drain *d, int *error);
 
 /*
- * Reads the spans that are open in the threads, after a visit, and the records since that.
- * drain_finish() does it at the end.
+ * Reads, after a visit, the spans that are open in the threads, and the records that were written
+ * since the visit. drain_finish() does it at the end.
  */
 void drain_read_open(struct drain *d, int *error);
 

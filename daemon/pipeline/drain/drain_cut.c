@@ -22,7 +22,7 @@ static bool log_has_content(const struct thread_log *log)
 	return log->n_slots || log->n_open || log->lost_memory;
 }
 
-/* The part tells the losses since the part before it; the log goes on counting as its ring does. */
+/* The part gets the losses since the part before it; the log goes on counting like its ring. */
 static void move_losses(struct thread_log *log, struct thread_log *part)
 {
 	for (int k = 0; k < LOSS_KINDS; k++) {
@@ -223,7 +223,7 @@ static void join_counts(struct drain *older, struct drain *newer)
 		gaps_add(&older->gaps, newer->gaps.v[i].from, newer->gaps.v[i].until);
 }
 
-/* Writes the logs of both to |to|, which has room for all, in the order of their serials. */
+/* Writes the logs of |older| and |newer| to |to|, which has the room, in order of their serials. */
 static size_t merge_logs(
 	struct drain *older, struct drain *newer, struct thread_log **to, int *error)
 {

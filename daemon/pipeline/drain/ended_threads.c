@@ -81,7 +81,7 @@ void ended_pool_deinit(struct ended_pool *pool)
 		pool_drop(pool, &pool->first);
 }
 
-/* Keeps the thread that ended last, which is often the one that somebody looks for. */
+/* Never drops the thread that ended last, which is often the one of interest. */
 void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes)
 {
 	pool->max_bytes = max_bytes;

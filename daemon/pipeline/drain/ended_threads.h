@@ -2,8 +2,8 @@
 /*
  * The records of ended threads, while a flight recorder runs. They are copied out of the rings
  * before other threads get these, so that a thread of ten records costs 160 bytes and not a ring.
- * All processes share a bound. Beyond it the thread that ended first goes, and its entries count as
- * overwritten. The thread that ended last stays, however large it is.
+ * All processes share a bound. Beyond it the thread that ended first is dropped, and its entries
+ * count as overwritten. The thread that ended last stays, however large it is.
  *
  * Threads: only the worker calls these functions.
  */
@@ -26,7 +26,7 @@ struct ended_pool {
 	struct ended_thread **last;
 	uint64_t max_bytes;
 	uint64_t used_bytes;
-	uint64_t allowed_bytes; /* that new copies may still take, even if older ones go for them */
+	uint64_t allowed_bytes; /* that new copies may still take, even in place of older ones */
 };
 
 /* Sums over the threads that are not in the pool any more, or had no room in it. */
@@ -34,7 +34,7 @@ struct ended_sums {
 	uint64_t n_overwritten; /* entries */
 	uint64_t gone_ticks; /* none of their entries ended later; 0: they had none */
 	uint64_t lost[LOSS_KINDS];
-	uint64_t lost_memory; /* entries that there was no memory to copy */
+	uint64_t lost_memory; /* entries that were not copied for want of memory */
 	uint64_t n_broken; /* rings that made no sense */
 };
 
@@ -50,7 +50,7 @@ void ended_pool_init(struct ended_pool *pool);
 void ended_pool_deinit(struct ended_pool *pool);
 /* Bounds the pool: it holds at most |max_bytes|, or one thread. */
 void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes);
-/* Allows |n_bytes| of memory for copies, of one thread or many, until it is called again. */
+/* Allows |n_bytes| of memory for copies, of one thread or many, until the next call. */
 void ended_pool_allow(struct ended_pool *pool, uint64_t n_bytes);
 
 /*
@@ -72,8 +72,8 @@ int ended_threads_add_shares(
 
 /*
  * Adds copies of this process's threads to |d|, as much of each as ended at |from_ticks| or later
- * (0: all), and the sums of the others. |d| counts the entries for which its budget has no room. 0
- * or -ENOMEM.
+ * (0: all), and the sums of the dropped threads. |d| counts the entries for which its budget has no
+ * room. 0 or -ENOMEM.
  */
 int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t from_ticks);
 

@@ -28,7 +28,7 @@ struct ring_history {
 	size_t n;
 	size_t n_allocated;
 	bool had_thread; /* at the last look */
-	uint64_t since_ticks; /* records below the first note were written after it */
+	uint64_t since_ticks; /* records below the first note were written after this time */
 	uint64_t begin; /* records below this position do not belong to the recorder */
 };
 
@@ -50,8 +50,8 @@ uint64_t ring_notes_now(const struct target *t)
 }
 
 /*
- * Drops the first note. The first era becomes longer by that; when it is too long, it cannot date
- * records.
+ * Drops the first note. That makes the first era longer; when it is too long, it
+ * cannot date records.
  */
 static void history_forget_first(struct ring_history *h)
 {
@@ -59,7 +59,7 @@ static void history_forget_first(struct ring_history *h)
 	memmove(h->notes, h->notes + 1, h->n * sizeof *h->notes);
 }
 
-/* A thread that writes nothing needs two notes, however much time passes: the later one moves. */
+/* A thread that writes nothing needs two notes, however much time passes: the later note moves. */
 static void history_add(struct ring_history *h, struct ring_note note)
 {
 	size_t n = h->n;
@@ -90,8 +90,8 @@ static void note_ring(struct target *t, uint32_t i)
 }
 
 /*
- * Forgets the notes of a thread that is gone: the next thread's records lie behind them, and are
- * later than this look.
+ * Forgets the notes of a thread that is gone: the next thread's records lie behind these positions,
+ * and are later than this look.
  */
 static void history_forget(struct ring_history *h)
 {
@@ -226,7 +226,7 @@ int ring_notes_tell(struct target *t, uint32_t i, struct thread_log *log, uint64
 
 /* --- how far back a ring is wanted -------------------------------------------------------- */
 
-/* False also when it is unknown. */
+/* Returns false when the end is unknown, too. */
 static bool entry_ended_before(const struct era *era, const struct slot *slots, uint64_t from_ticks)
 {
 	struct entry e;
@@ -237,8 +237,8 @@ static bool entry_ended_before(const struct era *era, const struct slot *slots, 
 }
 
 /*
- * True when the entry that is marked at |boundary|, which *at becomes, ended before |from_ticks|:
- * entries are in the order of their ends, so all before it did, too.
+ * Sets *at to the entry that is marked at |boundary|. Returns true when it ended before
+ * |from_ticks|: so did all entries before it, because entries are in the order of their ends.
  */
 static bool ended_before_boundary(const struct target *t, uint32_t i, uint64_t boundary,
 	uint64_t from_ticks, struct ring_place *at)

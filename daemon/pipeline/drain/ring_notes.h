@@ -33,8 +33,8 @@ int ring_notes_open(struct target *t, bool uses_ticks, uint64_t since_ticks);
 void ring_notes_close(struct target *t);
 
 /*
- * Notes the positions of the rings that threads have, if it is time to. Touches no other memory of
- * the rings.
+ * Notes the positions of the rings that threads have, when the next note is due. Touches no other
+ * memory of the rings.
  */
 void ring_notes_look(struct target *t, uint64_t now_ticks);
 
@@ -56,7 +56,7 @@ int ring_notes_tell(struct target *t, uint32_t i, struct thread_log *log, uint64
 /*
  * Returns a position of ring |i|, whose notes are open: all entries that ended at |from_ticks| or
  * later lie there or behind it. At most one segment of older entries lies there, too, if the thread
- * wrote in the order of time. 0 when that can be anywhere.
+ * wrote in the order of time. 0 when such entries can be anywhere.
  */
 uint64_t ring_notes_find_reach(const struct target *t, uint32_t i, uint64_t from_ticks);
 

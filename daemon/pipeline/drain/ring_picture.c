@@ -11,8 +11,8 @@
 #include "daemon/target/target.h"
 
 /*
- * The number of tries: the thread overwrites the whole ring meanwhile only when this one gets no
- * processor.
+ * The number of tries. A try fails only when the thread overwrites the whole ring while the
+ * server's thread gets no processor.
  */
 #define N_TRIES 8
 /* After this time the stores of all processors have reached the memory. */
@@ -30,8 +30,8 @@ struct clock_pair ring_picture_now(bool uses_ticks)
 
 /*
  * Forgets spans that were open when the stack was read and whose records are in the ring. The head
- * was |before| then, so they lie behind it, except for one span whose record was written and whose
- * depth was not: the last one before |before|.
+ * was |before| then, so their records lie behind it, with one exception: the last record before
+ * |before|, if the thread had written it but had not lowered the depth yet.
  */
 static void drop_ended_spans(struct thread_log *log, const struct ring_copy *c,
 	const struct slot *slots, uint64_t before)

@@ -22,26 +22,27 @@ enum {
 };
 
 /*
- * Returns the instant T for pictures of any number of rings, which are taken after it. They hold
- * all records that began until then and were not overwritten, all open spans that began until then,
+ * Returns the instant T for pictures of any number of rings, which are taken after T. The pictures
+ * hold all records that began until T and were not overwritten, all open spans that began until T,
  * and some later ones, which the caller leaves out. No span is in a picture twice, and no record is
- * there without the spans that it lies in.
+ * in a picture without the spans that enclose it.
  */
 struct clock_pair ring_picture_now(bool uses_ticks);
 
 /*
  * Copies ring |i| into |log|, which is zero but for |from| and stays the caller's: the thread,
  * slots, open spans, losses since the thread joined the recording |word|, and the number of
- * overwritten entries. |log->ordinal| is the number of entries that the thread wrote: those that
- * were overwritten, those in |log|, those before |from|, and |log->n_left_out|, the oldest ones,
- * for which |budget| had no room.
+ * overwritten entries. |log->ordinal| is the number of entries that the thread wrote. It includes
+ * the overwritten ones, those before |from|, and |log->n_left_out|, the oldest ones, for which
+ * |budget| had no room.
  */
 int ring_picture_take(struct target *t, uint32_t i, uint32_t word, struct drain_budget *budget,
 	struct thread_log *log);
 
 /*
- * The number of entries that the thread of ring |i| wrote in the recording |word|, with those that
- * were overwritten; 0 if the thread is not part of it, or the positions of the ring make no sense.
+ * The number of entries that the thread of ring |i| wrote in the recording |word|,
+ * including overwritten ones; 0 if the thread is not part of the recording, or the
+ * positions of the ring make no sense.
  */
 uint64_t ring_picture_count(struct target *t, uint32_t i, uint32_t word);
 

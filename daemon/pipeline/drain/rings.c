@@ -12,7 +12,7 @@
 
 /* New threads beyond these map a ring at their first span. */
 #define MAX_SPARE_RINGS 16
-/* The number of rings that keep their memory when they are given back during a recording. */
+/* The number of free rings that keep their memory during a recording. */
 #define MAX_WARM_RINGS 4
 
 bool rings_is_used(const struct target *t, uint32_t i)
@@ -37,7 +37,7 @@ void rings_skip(struct target *t, uint32_t i)
 	rings_skip_to(t, i, atomic_load_explicit(&target_ring(t, i)->head, memory_order_acquire));
 }
 
-/* Clears the ring, after those that want its records have copied them. */
+/* Clears the ring, after the triggers and the flight recorder have read its records. */
 static void ring_clear(struct target *t, uint32_t i)
 {
 	struct ring *ring = target_ring(t, i);
@@ -52,7 +52,7 @@ static void ring_clear(struct target *t, uint32_t i)
 	atomic_store_explicit(&ring->word, 0, memory_order_relaxed);
 	/*
 	 * The next thread may sleep between claiming the ring and writing its tid, and must not be
-	 * taken for this one.
+	 * mistaken for this one.
 	 */
 	atomic_store_explicit(&ring->tid, 0, memory_order_relaxed);
 }
@@ -99,8 +99,8 @@ bool rings_free_gone(struct target *t)
 		if (is_used && target_has_thread(t, target_ring(t, i)->tid))
 			continue;
 		/*
-		 * This is done before other threads may claim the ring; they claim those in front
-		 * of it first.
+		 * The ring is cleared before other threads may claim it; they claim the rings in
+		 * front of it first.
 		 */
 		if (is_used) {
 			ring_clear(t, i);
@@ -114,7 +114,7 @@ bool rings_free_gone(struct target *t)
 	return had_few && n_gone;
 }
 
-/* The number behind that of the last ring that a thread has. */
+/* The index behind the last ring that a thread has. */
 static uint32_t find_end_of_used(const struct target *t)
 {
 	uint32_t n = t->n_rings;
@@ -142,12 +142,12 @@ uint64_t rings_find_room(uint64_t headroom_bytes, uint64_t held_bytes)
 }
 
 /*
- * Counts the rings that are to be prepared if there is room for |room| rings in all processes: a
- * spare one only if there is plenty.
+ * Counts the rings to prepare if all processes together have room for |room| rings. A spare ring is
+ * included only if there is plenty of room.
  */
 static uint32_t count_wanted_rings(const struct target *t, uint64_t room, size_t n_sharing)
 {
-	/* The library's own thread is among them, and its ring is a spare one. */
+	/* The library's own thread is counted, too, so one of these rings is a spare one. */
 	uint32_t wanted = target_count_threads(t);
 	uint32_t used = find_end_of_used(t);
 
@@ -190,7 +190,7 @@ void rings_trim(struct target *t)
 
 void rings_end(struct target *t)
 {
-	/* The program goes on, and one of its threads may still look at its ring's head. */
+	/* The program goes on, and one of its threads may still read its ring's head. */
 	if (target_get_life(t) == TARGET_STOPPED)
 		rings_trim(t);
 	else

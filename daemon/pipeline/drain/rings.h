@@ -11,15 +11,15 @@ struct target;
 
 /*
  * The number of bytes that the rings of a capture may still take. Its processes hold |held_bytes|
- * and the cgroup has |headroom_bytes| left: all rings together may have a quarter of both.
+ * and the cgroup has |headroom_bytes| left: all rings together may have a quarter of the sum.
  */
 uint64_t rings_find_room(uint64_t headroom_bytes, uint64_t held_bytes);
 
 /*
  * Allocates, before a capture, the rings that threads have and some for new ones, as far as
- * |room_bytes| allow, which |n_sharing| processes share. It does so through our own mapping, so
- * that it takes our time, counts for our oom_score, and causes no SIGBUS in the target. Returns how
- * many rings from the first on are ready to be mapped by the target.
+ * |room_bytes| allow, which |n_sharing| processes share. It uses the server's own mapping, so that
+ * the work takes the server's time, counts for the server's oom_score, and causes no SIGBUS in the
+ * target. Returns how many rings from the first on are ready to be mapped by the target.
  */
 uint32_t rings_prepare(struct target *t, uint64_t room_bytes, size_t n_sharing);
 
@@ -51,7 +51,7 @@ bool rings_free_gone(struct target *t);
 
 /*
  * Frees, while nothing records, the rings of threads that are gone, and gives back the memory of
- * all rings but their heads (4 KiB each: a thread may still look at its ring's size there).
+ * all rings but their heads (4 KiB each: a thread may still read its ring's size there).
  */
 void rings_trim(struct target *t);
 

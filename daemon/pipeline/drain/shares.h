@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Divides the memory of a snapshot that is too small for all records. No thread gets more than
- * another one that wants more than it got, so that the newest records of each thread are there.
+ * Divides the memory of a snapshot that is too small for all records. All threads that get less
+ * than they want get the same share, and no thread gets more than this, so that the newest records
+ * of each thread are there.
  */
 #ifndef DAEMON_SHARES_H
 #define DAEMON_SHARES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The place where slots go while a capture still records. daemon/pipeline/assembly implements it
- * with its spooler; the drain knows no more of it than this. A batch is all that a thread has
- * recorded since its last one, so the indirect call costs nothing per slot.
+ * The receiver of slots while a capture still records. daemon/pipeline/assembly implements it with
+ * its spooler; the drain knows only this interface. A batch is all that a thread has recorded since
+ * its last batch, so the indirect call costs nothing per slot.
  *
  * Threads: all functions are called by the thread that drains.
  */
@@ -28,9 +28,9 @@ struct slot_batch {
 
 struct slot_sink {
 	/*
-	 * Takes the slots and eras of |batch|. |receiver| is the sink's object for the process,
-	 * |*track| the one for the thread: NULL before the first batch, then the sink's to set.
-	 * |timeline| reaches beyond the last slot. 0 or -ENOMEM, then nothing was taken.
+	 * Takes the slots and eras of |batch|. |receiver| is the sink's object for the process.
+	 * |*track| is the sink's object for the thread: NULL before the first batch, then the sink
+	 * sets it. |timeline| reaches beyond the last slot. 0, or -ENOMEM: nothing was taken.
 	 */
 	int (*take)(struct slot_sink *sink, void *receiver, void **track,
 		const struct slot_batch *batch, const struct timeline *timeline);
@@ -41,7 +41,7 @@ struct slot_sink {
 	struct slot *(*reuse)(struct slot_sink *sink, size_t *n_out);
 	/* Bytes of slots that were taken and are not written yet. */
 	uint64_t (*count_held_bytes)(const struct slot_sink *sink);
-	/* True when it can take no more. */
+	/* True when the sink can take no more slots. */
 	bool (*is_full)(const struct slot_sink *sink);
 };
 

@@ -36,7 +36,7 @@ static int budget_take_slots(struct drain_budget *budget, uint64_t bytes)
 		return budget_take(budget, budget->max_bytes, bytes);
 	if (budget->sink && budget->sink->is_full(budget->sink))
 		return THREAD_LOG_FULL;
-	/* With nothing to wait for, one ring's slots must do, however large it is. */
+	/* If no slots wait, one ring's slots must be accepted, however large the ring is. */
 	if (!budget->may_exceed && waiting &&
 		waiting + bytes > DRAIN_MAX_WINDOWS * budget->window_bytes)
 		return THREAD_LOG_LATER;

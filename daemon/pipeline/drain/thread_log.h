@@ -24,17 +24,17 @@ struct thread_log {
 	struct slot *slots;
 	size_t n_slots;
 	size_t n_allocated;
-	size_t n_made; /* so many of these have memory already */
+	size_t n_made; /* this many of these have memory already */
 	uint64_t n_entries; /* entries in these slots; only for a drain's log */
 	size_t last_visit; /* index of the first slot of the last visit */
 	/* of the slots; the last one ends with them. NULL: one era covers the whole recording */
 	struct era *eras;
 	size_t n_eras;
 	uint64_t end; /* position in the ring behind the last record that was copied */
-	/* entries; LOSS_FULL includes those that were overwritten before the drain came */
+	/* entries; LOSS_FULL includes those that were overwritten before the drain read them */
 	uint64_t lost[LOSS_KINDS];
 	uint64_t lost_before[LOSS_KINDS]; /* the ring's counts when the recording began */
-	uint64_t lost_told[LOSS_KINDS]; /* the share of lost[] that earlier parts have told */
+	uint64_t lost_told[LOSS_KINDS]; /* the share of lost[] that earlier parts have reported */
 	uint64_t
 		lost_memory; /* entries and open spans that did not fit into the capture's memory */
 	/* entries that the thread wrote in this recording before the end of the copy */
@@ -57,7 +57,7 @@ struct thread_log {
 	 */
 	uint64_t complete_ticks;
 	uint64_t n_undated; /* entries that were left out because their time is unknown */
-	bool is_limited; /* the ring had older entries that were not asked for */
+	bool is_limited; /* the ring had older entries that were not requested */
 	void *track; /* the sink's object for the earlier slots; NULL: it has taken none */
 	uint64_t last_record; /* first word of the record that was copied last; 0: none was */
 };
@@ -67,23 +67,24 @@ struct drain_budget {
 	uint64_t max_bytes; /* for logs, and for slots that cannot be spooled */
 	uint64_t share_slots; /* the most that a snapshot takes of one thread; 0: as many as fit */
 	uint64_t used_bytes; /* without the slots that the sink has taken */
-	uint64_t slot_bytes; /* the share of slots in it */
+	uint64_t slot_bytes; /* the share of slots in |used_bytes| */
 	uint64_t given_bytes; /* slots that the sink has taken */
-	uint64_t window_bytes; /* slots beyond these go to a sink; 0: none do */
+	uint64_t window_bytes; /* slots beyond this go to a sink; 0: no slots do */
 	struct slot_sink *sink; /* borrowed; NULL: it was not needed yet */
 	bool may_exceed; /* nothing is postponed any more */
-	struct era_clock era_clock; /* dates the slots that come; a picture does not use it */
+	struct era_clock era_clock; /* dates new slots; a picture does not use it */
 };
 
 /*
- * At most so many windows of slots wait for the sink or in it; beyond that the rings keep theirs.
+ * At most this many windows of slots wait for the sink or in it. Beyond that,
+ * slots stay in the rings.
  */
 #define DRAIN_MAX_WINDOWS 5
 
 /* Outcomes of the functions below besides 0 and -ENOMEM. */
 enum {
 	THREAD_LOG_FULL = 1, /* the capture's memory is used up */
-	THREAD_LOG_LATER = 2, /* there will be room when more was spooled */
+	THREAD_LOG_LATER = 2, /* there will be room when more slots were spooled */
 };
 
 /* Owner: *out belongs to the caller. */
@@ -99,26 +100,26 @@ uint64_t thread_log_count_bytes(uint32_t n_open);
 uint64_t drain_budget_count_room(const struct drain_budget *budget);
 
 /*
- * Makes memory for |n| more slots that are likely to come, if the budget allows; the log does not
- * become longer by it.
+ * Allocates memory for |n| more slots that are likely to follow, if the budget allows it. The log
+ * does not become longer.
  */
 void thread_log_make_room(struct thread_log *log, size_t n, const struct drain_budget *budget);
 
 /*
- * Appends room for |n| slots, which the caller fills: *room_out. On failure nothing happens. Unless
- * that is THREAD_LOG_LATER, the slots are lost, and the caller counts their entries.
+ * Appends |n| slots, which the caller fills at *room_out. On failure nothing changes. Unless the
+ * result is THREAD_LOG_LATER, the slots are lost, and the caller counts their entries.
  */
 int thread_log_extend(
 	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out);
 
-/* Takes back the first |n| of the slots that came last, and their share of the budget. */
+/* Removes the first |n| of the slots that were appended last, and their share of the budget. */
 void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *budget);
 
 /* Moves the slots to the caller, who frees them and their eras. */
 struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *budget);
 /*
- * Gives the slots to the sink of |budget|; the rest is as for its take(). 0 or -ENOMEM, then they
- * stay.
+ * Gives the slots to the sink of |budget|; the other parameters are those of its take(). 0, or
+ * -ENOMEM: the slots stay.
  */
 int thread_log_give(struct thread_log *log, struct drain_budget *budget, void *receiver,
 	const struct timeline *timeline);
@@ -126,7 +127,7 @@ int thread_log_give(struct thread_log *log, struct drain_budget *budget, void *r
 /*
  * Copies the spans that are open in |ring|, before its last records are copied: a span that ends
  * meanwhile is then in both. Replaces an earlier copy. Open spans may exceed the budget by an
- * eighth: they tell what the threads were doing when the memory of a capture ran out. 0 or -ENOMEM.
+ * eighth: they show what the threads were doing when the memory of a capture ran out. 0 or -ENOMEM.
  */
 int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget);
 /* Forgets the open spans that had ended when the record |word0| at |position| was written. */

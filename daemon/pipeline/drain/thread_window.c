@@ -8,7 +8,7 @@
 #include "daemon/pipeline/drain/thread_log.h"
 #include "daemon/target/entry.h"
 
-/* Slots that are looked at together. */
+/* The number of slots that are read together. */
 #define ROW 8
 
 static size_t next_entry(const struct thread_log *log, size_t at)
@@ -145,8 +145,8 @@ static uint64_t find_earlier(const struct slot *slot, const struct era *era, uin
 {
 	uint64_t duration = slot->word[1] & RECORD_DURATION_MASK;
 	/*
-	 * The difference can be negative for a record that makes no sense; as an unsigned number it
-	 * is late then.
+	 * The difference is negative for a record that makes no sense. As an unsigned number it is
+	 * then a late time.
 	 */
 	uint64_t start = era_date(era, slot->word[0] + duration) - duration;
 

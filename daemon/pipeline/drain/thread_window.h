@@ -22,15 +22,15 @@ uint64_t thread_window_find_last_end(const struct thread_log *log);
 
 /*
  * The index of the first entry at the slot |position| or behind it. *n_out is the number of entries
- * before.
+ * before that entry.
  */
 size_t thread_window_pass(const struct thread_log *log, size_t position, uint64_t *n_out);
 
 /*
  * Removes entries that ended before |from_ticks| (0: none), which is no loss, and sets
- * log->window_ticks and log->complete_ticks. Removes and counts entries of unknown time and all
- * older ones, unless they surely ended before. The entries that had no room in memory
- * (log->n_left_out) are lost, unless the others reach back far enough. |log| has eras.
+ * log->window_ticks and log->complete_ticks. Removes entries of unknown time and all older ones,
+ * too, and counts those that may have ended later. The entries that had no room in memory
+ * (log->n_left_out) count as lost, unless the others reach back far enough. |log| has eras.
  */
 void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct drain_budget *budget);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at rings for triggers; see trigger_watch.h. */
+/* Reads rings for triggers; see trigger_watch.h. */
 #include "daemon/pipeline/drain/trigger_watch.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 /* The number of tries, as for a picture. */
 #define N_TRIES 8
 /*
- * Segments that are copied at a time. When entries are overwritten meanwhile, the mark of a segment
- * must be among the rest.
+ * The number of segments that are copied at a time. If entries are overwritten meanwhile, the rest
+ * must still contain the mark of a segment.
  */
 #define PIECE_SEGMENTS 2
 /* A bit in |named_of| for a name that was looked up. No trigger has it. */
@@ -42,7 +42,7 @@ static size_t count_piece(const struct target *t)
 	return t->n_slots / RING_SEGMENTS * PIECE_SEGMENTS;
 }
 
-/* Makes the memory now: later there may be none. */
+/* Allocates the memory now, because later there may be none. */
 static int triggers_make_room(struct triggers *triggers, size_t n)
 {
 	if (grow(&triggers->slots, &triggers->n_slots_allocated, n))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Brings the new records in the rings of one process to its triggers. It copies them and keeps
- * positions of its own, so that it disturbs neither the recorder's pictures nor a capture's drain.
+ * Passes the new records in the rings of one process to its triggers. The watch copies the
+ * records and keeps its own positions, so that it disturbs neither the recorder's pictures
+ * nor a capture's drain.
  *
  * Threads: only the worker calls these functions.
  */
@@ -15,14 +16,14 @@ struct target;
 struct triggers;
 
 /*
- * Starts to watch those rings of |t| whose threads have joined the recording, for |triggers|, which
- * are borrowed. With |is_late| their present records are ignored. 0 or -ENOMEM.
+ * Starts to watch the rings of |t| whose threads have joined the recording. |triggers| is borrowed.
+ * With |is_late| the present records of these rings are ignored. 0 or -ENOMEM.
  */
 int trigger_watch_open(struct target *t, struct triggers *triggers, bool is_late);
 /* Does nothing when the watch is not open. */
 void trigger_watch_close(struct target *t);
 
-/* Entries were overwritten before they were looked at. */
+/* Entries were overwritten before the watch read them. */
 #define TRIGGER_WATCH_OUTRUN 1001u
 
 /*

@@ -16,7 +16,7 @@
 #include "base/utf8.h"
 #include "daemon/target/entry.h"
 
-/* The index of the first duration in |sorted| that is not less. */
+/* The index of the first duration in |sorted| that is not less than |duration|. */
 static uint32_t find_place(const struct step_median *m, uint64_t duration)
 {
 	uint32_t from = 0;
@@ -100,7 +100,7 @@ int triggers_init(struct triggers *t, const struct profile_options *o, struct di
 	r = read_options(&t->list, o);
 	if (r)
 		triggers_deinit(t);
-	/* Each of these options alone was checked when it was set. */
+	/* Each option was checked when it was set, so only the total number can be wrong. */
 	if (r == -EINVAL)
 		diag_set(d, r,
 			"ptap_trigger_span, ptap_trigger_counter: more than %u triggers in all",
@@ -140,8 +140,8 @@ void triggers_set_clock(struct triggers *t, int64_t now_ns, double ns_per_tick)
 			t->min_span_ticks = t->bound_ticks[i];
 	}
 	/*
-	 * A record whose duration has no room in it has RECORD_DURATION_MASK instead, so the bound
-	 * must be below that.
+	 * A record that has no room for its duration stores RECORD_DURATION_MASK instead, so the
+	 * bound must be less than that.
 	 */
 	if (t->min_span_ticks != UINT64_MAX && t->min_span_ticks >= RECORD_DURATION_MASK)
 		t->min_span_ticks = RECORD_DURATION_MASK - 1;
@@ -204,7 +204,7 @@ static void describe_other(struct triggers *t, size_t i, bool is_first)
 }
 
 /*
- * Adds to the reason, which is that of the trigger |fired|, how often each trigger was suppressed
+ * Adds to the reason of the trigger |fired| how often each trigger was suppressed
  * since the last reason.
  */
 static void describe_suppressed(struct triggers *t, size_t fired)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Triggers make the flight recorder write a run by itself (base/trigger.h). Each entry is compared
- * with them: spans that took too long, steps that took too long for steps of this program, counters
- * beyond a bound. At most one run is written in an interval; triggers without one are counted, and
- * the reason of the next run tells how many there were, or a sentence at the end. trigger_watch.h
- * brings the entries.
+ * Triggers make the flight recorder write a run by itself (base/trigger.h). They fire for spans
+ * that took too long, for steps that took too long for steps of this program, and for counters
+ * beyond a bound. At most one run is written in an interval. Triggers that fire without a run are
+ * counted; the reason of the next run contains the counts, or a sentence at the end does.
+ * trigger_watch.h supplies the entries.
  *
  * Threads: only the worker calls these functions.
  */
@@ -35,14 +35,14 @@ struct step_median {
 	uint64_t last[STEP_MEDIAN_MAX]; /* a ring */
 	uint64_t sorted[STEP_MEDIAN_MAX];
 	uint32_t n;
-	uint32_t next; /* of |last| */
+	uint32_t next; /* index into |last| */
 };
 
 void step_median_add(struct step_median *m, uint64_t duration);
-/* The median of the steps that are remembered, the lower one of two. 0: there is none. */
+/* The median of the remembered steps; of two middle ones it is the lower. 0: no steps were seen. */
 uint64_t step_median_get(const struct step_median *m);
 
-/* No step is unusual before so many were seen. */
+/* No step counts as unusual before this many steps were seen. */
 #define TRIGGERS_MIN_STEPS 8u
 
 #define TRIGGERS_REASON_BYTES 256u
@@ -71,9 +71,7 @@ int triggers_init(struct triggers *t, const struct profile_options *o, struct di
 void triggers_deinit(struct triggers *t);
 bool triggers_are_set(const struct triggers *t);
 
-/*
- * Says for the entries that follow that it is |now_ns| (CLOCK_MONOTONIC), and how long a tick is.
- */
+/* Sets the time |now_ns| (CLOCK_MONOTONIC) and the length of a tick for the entries that follow. */
 void triggers_set_clock(struct triggers *t, int64_t now_ns, double ns_per_tick);
 
 /* Returns a bit for each trigger of the list that is about |name|. */
@@ -92,12 +90,12 @@ static inline bool triggers_want(const struct triggers *t, const uint64_t word[2
 	return kind == RECORD_COUNTER && t->has_counters;
 }
 
-/* Compares such an entry with the triggers |named|, those about its name. */
+/* Compares an entry that triggers_want() wants with the triggers |named|, those about its name. */
 void triggers_judge(struct triggers *t, const struct entry *e, uint32_t named);
 
 /*
- * Writes a sentence about triggers for which no run was or will be written, or "". It is for the
- * end; before, the next reason has it.
+ * Writes a sentence about triggers for which no run was or will be written, or "". Only for the
+ * end: before it, the next reason contains these triggers.
  */
 void triggers_describe_unwritten(const struct triggers *t, char *text, size_t n);
 

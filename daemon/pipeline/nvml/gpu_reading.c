@@ -26,7 +26,7 @@ static double ask_of(
 	return ask && ask(device, what, &value) == NVML_OK ? (double)value : (double)NAN;
 }
 
-/* NVML will drop the older of the two calls some day. */
+/* Tries both calls, because NVML will drop the older one some day. */
 static double ask_temperature(const struct nvml *nvml, struct nvml_device *device)
 {
 	struct nvml_temperature asked = {NVML_TEMPERATURE_VERSION, NVML_SENSOR_GPU, 0};
@@ -73,7 +73,7 @@ void gpu_read_name(const struct nvml *nvml, struct nvml_device *device, char nam
 
 /* --- gpm -------------------------------------------------------------------------------------- */
 
-/* The least time between two looks: nearer ones may find the same numbers. */
+/* The least time between two GPM samples: closer ones may contain the same numbers. */
 #define REFRESH_NS (100 * NS_PER_MS)
 
 /* The library's numbers of the metrics. */

@@ -35,8 +35,9 @@ void gpu_reading_clear(double values[N_GPU_ROWS]);
 void gpu_read_name(const struct nvml *nvml, struct nvml_device *device, char name[GPU_NAME_BYTES]);
 
 /*
- * Counters of a device's hardware, from Hopper on: means over the time between two looks. The
- * driver refreshes them each 100 ms. They need no rights, no context, and no code in the program.
+ * Counters of a device's hardware, from Hopper on: means over the time between two GPM samples
+ * (|looks|). The driver refreshes them every 100 ms. They need no rights, no context, and no
+ * code in the program.
  */
 
 enum {
@@ -55,7 +56,7 @@ struct gpm {
 	const struct nvml *nvml; /* borrowed */
 	struct nvml_device *device; /* NULL: it has no such counters */
 	struct nvml_gpm_sample *looks[2];
-	int newest; /* index of the newest look */
+	int newest; /* index of the newest of |looks| */
 	int64_t at_ns; /* of the newest look; 0: there is none */
 };
 
@@ -64,9 +65,9 @@ void gpm_open(struct gpm *g, const struct nvml *nvml, struct nvml_device *device
 void gpm_close(struct gpm *g); /* all zero is closed */
 
 /*
- * Looks if the last look was 100 ms before |now_ns| (CLOCK_MONOTONIC). Returns 1 when |values| are
- * the means since *since_ns, with NAN for values that the device does not have; else 0, and all are
- * NAN.
+ * Takes a GPM sample if the last one is 100 ms or more older than |now_ns| (CLOCK_MONOTONIC).
+ * Returns 1 when |values| are the means since *since_ns, with NAN for values that the device does
+ * not have. Otherwise returns 0, and all values are NAN.
  */
 int gpm_read(struct gpm *g, int64_t now_ns, double values[N_GPM_ROWS], int64_t *since_ns);
 

@@ -7,25 +7,45 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "daemon/kernel/thread.h"
-#include "daemon/pipeline/nvml/gpu_devices.h"
+#include "daemon/pipeline/nvml/gpu_reading.h"
 #include "daemon/pipeline/nvml/gpu_samples.h"
+#include "daemon/pipeline/nvml/nvml.h"
 
 #define MAX_PIDS 64
-/* The time between two looks at the devices' processes. */
+/* The longest process list of a device that is read; a longer one counts as empty. */
+#define MAX_PROCESSES 512
+/* The time between two readings of the devices' process lists. */
 #define PROCESSES_INTERVAL_NS NS_PER_S
 /*
- * The library hangs when the last sample is so much older than the end, and some intervals older.
+ * The library counts as hung if its last answer is older than both of these times
+ * when the recording ends.
  */
 #define SILENCE_NS NS_PER_S
 #define SILENCE_INTERVALS 4
+
+/* The devices that NVML has, found once and read often. */
+struct gpu_device {
+	struct nvml_device *handle; /* NULL: the device is lost, and keeps its number */
+	struct gpm gpm;
+};
+
+struct gpu_devices {
+	struct nvml nvml;
+	bool is_started;
+	struct gpu_device v[GPU_MAX];
+	size_t n;
+};
 
 struct gpu_sampler {
 	char library[PATH_MAX]; /* "": the system's library */
@@ -42,6 +62,117 @@ struct gpu_sampler {
 	bool is_abandoned; /* the thread frees the sampler */
 	bool has_ended; /* the thread is gone */
 };
+
+/* --- devices --------------------------------------------------------------------------------- */
+
+/* |d| of zeros is closed. */
+static void gpu_devices_close(struct gpu_devices *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		gpm_close(&d->v[i].gpm);
+	if (d->is_started)
+		d->nvml.shutdown();
+	nvml_close(&d->nvml);
+	memset(d, 0, sizeof *d);
+}
+
+static int start_library(struct gpu_devices *d, char *said, size_t n)
+{
+	int r = d->nvml.init();
+
+	if (r != NVML_OK) {
+		snprintf(said, n, "%s (its error %d)",
+			d->nvml.describe ? d->nvml.describe(r) : "it says no more", r);
+		return -EIO;
+	}
+	d->is_started = true;
+	return 0;
+}
+
+static void find_devices(struct gpu_devices *d)
+{
+	unsigned n;
+
+	if (d->nvml.count(&n) != NVML_OK)
+		n = 0;
+	for (d->n = 0; d->n < n && d->n < GPU_MAX; d->n++) {
+		struct gpu_device *device = &d->v[d->n];
+
+		if (d->nvml.find((unsigned)d->n, &device->handle) == NVML_OK)
+			gpm_open(&device->gpm, &d->nvml, device->handle);
+		else
+			device->handle = NULL;
+	}
+}
+
+/*
+ * Opens the library and finds its devices. Returns 0, -ENOENT or -ENOSYS as nvml_open() does, or
+ * -EIO if the library does not start; |said| (|n| bytes) is then the reason.
+ */
+static int gpu_devices_open(struct gpu_devices *d, const char *library, char *said, size_t n)
+{
+	int r;
+
+	memset(d, 0, sizeof *d);
+	r = nvml_open(&d->nvml, library);
+	if (!r)
+		r = start_library(d, said, n);
+	if (!r)
+		find_devices(d);
+	else
+		gpu_devices_close(d);
+	return r;
+}
+
+/* Sets the name and UUID of the device |i|. */
+static void gpu_devices_describe(const struct gpu_devices *d, size_t i, struct gpu_track *out)
+{
+	struct nvml_device *handle = d->v[i].handle;
+
+	if (!handle)
+		return;
+	gpu_read_name(&d->nvml, handle, out->name);
+	if (!d->nvml.uuid || d->nvml.uuid(handle, out->uuid, sizeof out->uuid) != NVML_OK)
+		out->uuid[0] = '\0';
+	out->uuid[sizeof out->uuid - 1] = '\0';
+}
+
+/* Reads a device that is not lost. */
+static void gpu_devices_read(struct gpu_devices *d, size_t i, struct gpu_sample *out)
+{
+	struct gpu_device *device = &d->v[i];
+
+	*out = (struct gpu_sample){.at_ns = monotonic_ns()};
+	/* GPM comes first, so that no slow other reading brings two GPM samples closer. */
+	if (!gpm_read(&device->gpm, out->at_ns, out->gpm, &out->gpm_since_ns))
+		out->gpm_since_ns = 0;
+	gpu_reading_take(&d->nvml, device->handle, out->reading);
+}
+
+static bool list_has(int (*list)(struct nvml_device *, unsigned *, struct nvml_process *),
+	struct nvml_device *device, const pid_t *pids, size_t n_pids)
+{
+	struct nvml_process found[MAX_PROCESSES];
+	unsigned n = MAX_PROCESSES;
+
+	if (!list || list(device, &n, found) != NVML_OK || n > MAX_PROCESSES)
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		for (size_t j = 0; j < n_pids; j++)
+			if (found[i].pid == (unsigned)pids[j])
+				return true;
+	return false;
+}
+
+/* True when one of |pids| is among the processes of the device |i|. */
+static bool gpu_devices_has_process(
+	const struct gpu_devices *d, size_t i, const pid_t *pids, size_t n_pids)
+{
+	struct nvml_device *handle = d->v[i].handle;
+
+	return handle && (list_has(d->nvml.compute, handle, pids, n_pids) ||
+				 list_has(d->nvml.graphics, handle, pids, n_pids));
+}
 
 /* --- turns ---------------------------------------------------------------------------------- */
 
@@ -242,7 +373,7 @@ void gpu_sampler_cut(struct gpu_sampler *s, struct gpu_samples *out, int64_t fro
 	pthread_mutex_unlock(&s->mutex);
 }
 
-/* Under the lock. */
+/* The caller holds |s->mutex|. */
 static void say_why(const struct gpu_sampler *s, int64_t now_ns, char *why)
 {
 	int64_t silence_ns = now_ns - s->heard_ns;

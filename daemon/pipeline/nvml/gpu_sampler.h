@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that samples all devices by NVML while a capture runs. No caller waits for it: stopping
- * takes the samples that are there, and the thread ends when the library returns. Only one at a
- * time in a process uses the library: a second one waits for it on its own thread.
+ * A thread that samples all devices by NVML while a capture runs. No caller waits for it:
+ * gpu_sampler_stop() takes the samples that exist, and the thread ends when the library returns.
+ * Only one sampler of a process uses the library at a time; a second one waits on its own thread.
  */
 #ifndef DAEMON_GPU_SAMPLER_H
 #define DAEMON_GPU_SAMPLER_H
@@ -21,7 +21,7 @@ struct gpu_sampler_config {
 	int64_t interval_ns;
 };
 
-/* Returns NULL when there is no driver of NVIDIA, or no memory. Opens nothing on this thread. */
+/* NULL: no NVIDIA driver, or no memory. Only the new thread opens the library. */
 struct gpu_sampler *gpu_sampler_start(const struct gpu_sampler_config *config);
 
 /*
@@ -34,8 +34,8 @@ void gpu_sampler_add_process(struct gpu_sampler *s, pid_t pid);
 void gpu_sampler_cut(struct gpu_sampler *s, struct gpu_samples *out, int64_t from_ns);
 
 /*
- * Ends it; |s| must not be used any more. Moves all samples to |out|, which is empty. |why|
- * (GPU_SAMPLER_WHY_BYTES) becomes a sentence for people when samples are missing, or "".
+ * Stops the sampler; |s| must not be used afterwards. Moves all samples to |out|, which is empty.
+ * |why| (GPU_SAMPLER_WHY_BYTES) becomes a sentence for people when samples are missing, or "".
  */
 void gpu_sampler_stop(struct gpu_sampler *s, struct gpu_samples *out, char *why);
 

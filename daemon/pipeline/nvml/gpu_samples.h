@@ -13,7 +13,7 @@
 
 struct gpu_sample {
 	int64_t at_ns; /* CLOCK_MONOTONIC */
-	/* begin of the time of |gpm|, which ends at |at_ns|; 0: all are NAN */
+	/* begin of the time that |gpm| covers, which ends at |at_ns|; 0: all of |gpm| is NAN */
 	int64_t gpm_since_ns;
 	double reading[N_GPU_ROWS]; /* NAN: unknown */
 	double gpm[N_GPM_ROWS];
@@ -28,7 +28,7 @@ struct gpu_track {
 	size_t n_allocated;
 };
 
-/* Tracks have the library's numbers of the devices, which follow the bus. */
+/* The index of a track is NVML's number of the device; these numbers follow the PCI bus. */
 struct gpu_samples {
 	struct gpu_track tracks[GPU_MAX];
 	size_t n;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of NVIDIA's management library that is used. These declarations are ours; the library
- * has had the needed symbols since driver 450. It is opened if it is there, and never linked. Its
- * calls may take seconds, or not return when a device hangs.
+ * The part of NVIDIA's management library (NVML) that the server uses. The declarations are
+ * ours; the library has had the needed symbols since driver 450. The server opens it with
+ * dlopen() if it is installed, and never links it. Its calls may take seconds, or may never
+ * return when a device hangs.
  */
 #ifndef DAEMON_NVML_H
 #define DAEMON_NVML_H
@@ -68,7 +69,8 @@ struct nvml_gpm_metric {
 };
 
 /*
- * The library uses |n| of them; there is room for all of its own header (98 at first, 333 in 2026).
+ * The library uses the first |n| metrics. The array has room for all metrics of its own header (98
+ * at first, 333 in 2026).
  */
 #define NVML_GPM_METRICS 400
 
@@ -88,7 +90,7 @@ struct nvml {
 	int (*count)(unsigned *n);
 	int (*find)(unsigned index, struct nvml_device **device);
 	int (*name)(struct nvml_device *device, char *text, unsigned n_bytes);
-	/* The functions below may be NULL, when the library has none. */
+	/* The functions below are NULL when the library lacks them. */
 	const char *(*describe)(int error);
 	int (*uuid)(struct nvml_device *device, char *text, unsigned n_bytes);
 	int (*utilization)(struct nvml_device *device, struct nvml_utilization *out);
@@ -97,7 +99,7 @@ struct nvml {
 	int (*temperature)(struct nvml_device *device, int sensor, unsigned *celsius);
 	int (*temperature_v)(struct nvml_device *device, struct nvml_temperature *out);
 	int (*clock)(struct nvml_device *device, int kind, unsigned *mhz);
-	/* *n is the room, then the number of processes; NVML_INSUFFICIENT_SIZE: there are more. */
+	/* *n: the room of |out|, then the number found. NVML_INSUFFICIENT_SIZE: there are more. */
 	int (*compute)(struct nvml_device *device, unsigned *n, struct nvml_process *out);
 	int (*graphics)(struct nvml_device *device, unsigned *n, struct nvml_process *out);
 	int (*gpm_ask)(struct nvml_device *device, struct nvml_gpm_support *support);
@@ -108,8 +110,8 @@ struct nvml {
 };
 
 /*
- * Opens |path|, or NVML_LIBRARY when that is NULL. 0; -ENOENT: there is none; -ENOSYS: it lacks a
- * needed symbol.
+ * Opens |path|, or NVML_LIBRARY if that is NULL. Returns 0; -ENOENT if the library does not exist;
+ * -ENOSYS if it lacks a needed symbol.
  */
 int nvml_open(struct nvml *n, const char *path);
 void nvml_close(struct nvml *n);

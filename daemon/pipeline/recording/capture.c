@@ -25,35 +25,36 @@
 #include "trace/model/space.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
-/* A session that goes on meanwhile has its own slots besides, and the joined ones. */
+/* A session goes on while a trace is made: its own slots and the joined slots exist, too. */
 #define BYTES_PER_KEPT_SLOT_BYTE (RECORDING_BYTES_PER_SLOT_BYTE + 2)
 /*
- * The drain's period: a quarter of the time in which the fastest ring fills, within these. After a
- * quiet stretch a burst comes without notice: 100 ms lost a third of 2 M spans/s, 10 ms nothing.
+ * The drain's period is a quarter of the time in which the fastest ring fills, within these
+ * bounds. After a quiet stretch a burst comes without notice: 100 ms lost a third of 2 M
+ * spans/s, 10 ms nothing.
  */
 #define MIN_PERIOD_NS NS_PER_MS
 #define MAX_PERIOD_NS (10 * NS_PER_MS)
 
 /*
- * The worker looks at its flags this often, because it misses a wake-up that comes just before it
- * sleeps.
+ * The worker reads its flags this often, because it misses a wake-up that comes
+ * just before it sleeps.
  */
 #define LOOK_INTERVAL_NS (50 * NS_PER_MS)
 /*
- * The threads are told to record so long before the time. Two threads must be woken for that, the
+ * The threads are told to record this long before the time. Two threads must be woken for that, the
  * worker and the program's ptap-control, and on a busy machine each waits for others' turns of 3 to
- * 4 ms. Records before the time are left out, so it is as short as possible: see
+ * 4 ms. Records before the time are left out, so this is as short as possible: see
  * docs/internals/protocol.md.
  */
 #define EARLY_NS (20 * NS_PER_MS)
 /*
- * Above this difference the clock was set between the request and its time: adjusting its rate
- * changes it far less.
+ * A larger difference means that the clock was set between the request and its time. Adjusting the
+ * clock's rate changes it far less.
  */
 #define MAX_DRIFT_NS (NS_PER_S / 2)
-/* Short enough that no ring fills meanwhile. */
+/* Short enough that no ring fills in this time. */
 #define SKIP_INTERVAL_NS NS_PER_MS
-/* Children do not wake the server when their collectors have begun, so it looks. */
+/* Children do not wake the server when their collectors have begun, so it polls. */
 #define COLLECTORS_LOOK_NS (2 * NS_PER_MS)
 #define DEFAULT_GPU_INTERVAL_MS 100
 #define DEFAULT_USAGE_INTERVAL_MS 100
@@ -67,7 +68,7 @@ struct running_capture {
 	struct snapshots snapshots; /* of a session that keeps the newest */
 	struct capture_trace trace;
 	uint64_t max_bytes;
-	bool is_unbegun; /* it was over before its time */
+	bool is_unbegun; /* the capture was over before its time */
 	char collect_options[sizeof((struct arena_collect *)0)->options];
 };
 
@@ -79,7 +80,7 @@ static bool capture_is_gone(const struct running_capture *c)
 	return target_get_life(c->target) != TARGET_ALIVE;
 }
 
-/* True when the capture is to end. Calls on_look(), which may raise the flags. */
+/* True when the capture must end. Calls on_look(), which may raise the flags. */
 static bool capture_is_over(const struct running_capture *c)
 {
 	if (capture_is_gone(c))
@@ -122,8 +123,8 @@ int64_t capture_find_arm_ns(const struct target *t, bool wants_devices)
 }
 
 /*
- * The agreed start by the present clock, whose rate may have changed; but if the clock was set, by
- * that of the request.
+ * The agreed start by the present clock, whose rate may have changed. If the clock was set, the
+ * start by the clock at the time of the request.
  */
 static int64_t find_asked(const struct running_capture *c)
 {
@@ -143,7 +144,7 @@ static void wait_until(struct running_capture *c, int64_t at)
 	}
 }
 
-/* Sets the levels, to 0 when the capture is over before it begins. */
+/* Sets the levels, or 0 if the capture is over before it begins. */
 static void set_levels(struct running_capture *c)
 {
 	bool is_stopped = atomic_load(c->control->stop);
@@ -188,8 +189,8 @@ static int capture_set_devices(struct running_capture *c)
 }
 
 /*
- * Waits until the collectors have begun, so that the recording begins with them, but not beyond the
- * agreed time.
+ * Waits until the collectors have begun, so that they and the recording begin together, but not
+ * beyond the agreed time.
  */
 static void await_collectors(struct running_capture *c, int64_t at)
 {
@@ -206,7 +207,7 @@ static void await_collectors(struct running_capture *c, int64_t at)
 	}
 }
 
-/* Skips what the threads record before the time, so that their rings do not fill. */
+/* Skips the records that the threads write before the time, so that their rings do not fill. */
 static void wait_recording_until(struct running_capture *c, int64_t at)
 {
 	while (monotonic_ns() < at && !capture_is_over(c)) {
@@ -232,7 +233,8 @@ static void wait_to_arm(struct running_capture *c, int64_t at)
 }
 
 /*
- * Returns when it records, or is over before its time (c->is_unbegun). Outcomes as capture_run().
+ * Returns when the capture records, or is over before its time (c->is_unbegun).
+ * Outcomes as capture_run().
  */
 static int capture_begin(struct running_capture *c, struct diag *d)
 {
@@ -267,7 +269,7 @@ static int capture_begin(struct running_capture *c, struct diag *d)
 
 /* --- while it records --------------------------------------------------------------------- */
 
-/* The next visit comes when the fastest ring will be a quarter full, judged by this one. */
+/* The next visit is due when the fastest ring will be a quarter full, judged by this visit. */
 static int64_t find_next_period(int64_t period, unsigned fullest)
 {
 	int64_t next = fullest ? period * 250 / fullest : period * 2;

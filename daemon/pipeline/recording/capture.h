@@ -22,14 +22,14 @@ struct headroom;
 struct target;
 struct progress;
 
-/* A capture is armed so long before its time. Other captures must wait from then on. */
+/* A capture is armed this long before its time. Other captures must wait from then on. */
 #define CAPTURE_ARM_NS INT64_C(100000000)
 /* The same when the program uses a device, whose library takes up to a second to begin. */
 #define CAPTURE_ARM_DEVICES_NS INT64_C(1000000000)
 
 /*
- * Steers a capture that runs, and hears of its course. Its owner keeps it until capture_run() has
- * returned and the last snapshot was delivered.
+ * Controls a capture that runs, and is informed of its progress. Its owner keeps it until
+ * capture_run() has returned and the last snapshot was delivered.
  */
 struct capture_control {
 	const _Atomic int *stop; /* nonzero: end now, keep the data */
@@ -63,8 +63,8 @@ struct capture_result {
 	uint64_t duration_ns;
 	char gpu[STATUS_GPU_BYTES]; /* as in struct status */
 	/*
-	 * Its start, CLOCK_MONOTONIC, if a host daemon that passes it on adds the machine's usage;
-	 * else 0.
+	 * The start of the trace, CLOCK_MONOTONIC, if a host daemon that passes it on adds the
+	 * machine's usage; else 0.
 	 */
 	int64_t usage_since_ns;
 	void (*on_taken)(
@@ -90,14 +90,14 @@ int capture_run(struct family *f, const struct capture_request *request,
 void capture_result_note_taken(const struct capture_result *result);
 
 /*
- * Makes the result of a capture that was ended before its start: an empty trace that says so. 0 or
- * -ENOMEM.
+ * Makes the result of a capture that was ended before its start: an empty trace with a
+ * warning. 0 or -ENOMEM.
  */
 int capture_make_unbegun(struct capture_result *result);
 
 /*
- * The memory that a capture may take that asked for |bytes| (0: the default). |h| keeps what was
- * read for it.
+ * The memory that a capture that requests |bytes| (0: the default) may take. |h|
+ * caches the headroom.
  */
 uint64_t capture_find_max_bytes(uint64_t bytes, struct headroom *h);
 
@@ -105,11 +105,11 @@ uint64_t capture_find_max_bytes(uint64_t bytes, struct headroom *h);
 int64_t capture_find_arm_ns(const struct target *t, bool wants_devices);
 
 /*
- * Converts |start_timestamp_ns| (Unix time) to CLOCK_MONOTONIC, by the present clock: above 0, and
- * 0 for 0, which means no time.
+ * Converts |start_timestamp_ns| (Unix time) to CLOCK_MONOTONIC, by the present clock. The result is
+ * above 0, except for 0, which means no time.
  */
 int64_t capture_find_start_ns(uint64_t start_timestamp_ns);
-/* The time until then, at least 0. */
+/* The time until |start_timestamp_ns|, at least 0. */
 int64_t capture_find_wait_ns(uint64_t start_timestamp_ns);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A request for one recording. The decoder of the call fills it, or the program's own trace or the
- * flight recorder; the recording reads it as it is. It is constant while the recording runs, so any
+ * flight recorder; the recording uses it unchanged. It is constant while the recording runs, so any
  * thread may read it then.
  */
 #ifndef DAEMON_CAPTURE_REQUEST_H
 #define DAEMON_CAPTURE_REQUEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,11 +26,12 @@ struct capture_request {
 	char *warnings[CAPTURE_MAX_WARNINGS]; /* malloc'ed texts that go into the trace */
 	size_t n_warnings;
 	/*
-	 * Borrowed: why a trace was made that no call waits for. It goes into the trace. NULL: none
+	 * Borrowed: the reason for a trace that no call waits for. It goes into
+	 * the trace. NULL: none
 	 */
 	const char *reason;
 	/*
-	 * capture_find_start_ns() of the options, when the request came: the clock may be set since
+	 * capture_find_start_ns() of the options, when the request came: the clock may be set later
 	 */
 	int64_t start_ns;
 	/* The largest trace that the client can take; the newest records are kept. 0: any size */
@@ -37,13 +39,13 @@ struct capture_request {
 	/* its length is not known: when memory is full, the oldest data is dropped */
 	int keeps_newest;
 	/* traces of other processes join this one; its warnings speak of the program itself */
-	int has_others;
+	bool has_others;
 };
 
 void capture_request_deinit(struct capture_request *request);
 /*
- * Adds a text that goes into the trace. When there are too many, the last one says that. 0 or
- * -ENOMEM.
+ * Adds a text that goes into the trace. When there are too many, the last text
+ * says so. 0 or -ENOMEM.
  */
 int capture_request_warn(struct capture_request *request, const char *text);
 /* Returns the options for collectors (collect_options.h); NULL: devices are not recorded. */

@@ -39,7 +39,7 @@ static uint64_t find_window_ticks(const struct recording *r)
 	return r->start.ticks + (uint64_t)(share * (double)(r->stop.ticks - r->start.ticks));
 }
 
-/* The limit of gpu_max_annotation_strings, where 0 and -1 mean none. */
+/* The value of gpu_max_annotation_strings; 0: no limit, for which the option may also be -1. */
 static uint64_t find_max_ops(const struct capture_trace *t)
 {
 	const struct profile_options *o = capture_request_get_device_options(t->request);
@@ -81,7 +81,7 @@ static int add_host_plane(struct capture_trace *t, struct source *s, struct asyn
 	s->assembly = NULL;
 	snprintf(name, sizeof name, PLANE_HOST " %s [%d]", s->target->name, (int)s->target->pid);
 	error = assemble_host_plane(&in, t->space);
-	/* No more marks of the process will come that could end its spans. */
+	/* The process will write no more marks that could end its spans. */
 	if (carry && !s->goes_on)
 		async_carry_deinit(carry);
 	return error;
@@ -105,7 +105,7 @@ static int add_host_planes(struct capture_trace *t)
 
 		if (source_gets_plane(r, i, carry))
 			error = add_host_plane(t, s, carry);
-		/* The planes of its devices come after its own. */
+		/* The planes of the source's devices come after its own plane. */
 		s->plane = own < t->space->n_planes ? t->space->planes[own] : NULL;
 	}
 	return error;
@@ -130,7 +130,7 @@ static int add_usage(struct capture_trace *t)
 	const struct recording *r = t->recording;
 	int error = 0;
 
-	/* A descendant with a plane of its own has its counters there. */
+	/* A descendant with its own plane has its counters in that plane. */
 	for (size_t i = 1; i < r->n_sources; i++)
 		if (r->sources[i]->plane)
 			usage_threads_forget(
@@ -177,7 +177,7 @@ static int add_environment(struct capture_trace *t)
 		plane_set_bytes(plane, "profile_options", t->request->options_bytes,
 			t->request->n_options_bytes))
 		return -ENOMEM;
-	/* Only the first part of a session would have that start, so sessions do not tell it. */
+	/* Only the first part of a session would have that start, so sessions do not report it. */
 	if (t->recording->asked_ns && !t->request->keeps_newest &&
 		(plane_set_int(plane, "ptap_start_late_ns", recording_find_late_ns(t->recording)) ||
 			plane_set_int(
@@ -224,7 +224,7 @@ static void describe_gpus(const struct capture_trace *t, char gpu[STATUS_GPU_BYT
 		if (strncmp(warnings->texts[i], GPU_WARNING, strlen(GPU_WARNING)) == 0)
 			snprintf(gpu, STATUS_GPU_BYTES, "%s",
 				warnings->texts[i] + strlen(GPU_WARNING));
-	/* The program chose some of the words, and a status consists of lines. */
+	/* Some of the words are from the program, and a status consists of lines. */
 	printable_clean(gpu);
 }
 
@@ -265,8 +265,8 @@ static void shift_events(struct plane *plane, int64_t by_ns)
 }
 
 /*
- * Moves the events of |space|, so that the trace begins at |window_ns| or with its first event,
- * which can have begun before: no event may begin before its trace. Returns the time of that.
+ * Moves the events of |space|, so that the trace begins at |window_ns|, or with its first event if
+ * that is earlier: no event may begin before its trace. Returns the begin of the trace.
  */
 static int64_t set_origin(struct space *space, int64_t window_ns)
 {

@@ -20,13 +20,13 @@ struct target;
 /* A trace that is being made; all pointers are borrowed. */
 struct capture_trace {
 	const struct capture_request *request;
-	const struct capture_control *control; /* of it: |cancel|, |on_look| */
+	const struct capture_control *control; /* only |cancel| and |on_look| are used */
 	const struct target *target; /* the program that started the server */
 	struct recording *recording; /* ended; its sources are used up */
 	struct space *space; /* may have warnings already */
 	struct async_carries *carries; /* for a part of a session, or NULL */
-	unsigned level; /* of the request, or 0 when it was ended before its start */
-	/* The rest is set while it is made. */
+	unsigned level; /* of the request, or 0 when the capture was ended before its start */
+	/* The rest is set while the trace is made. */
 	int64_t origin_ns; /* begin of the trace, since the recording's start */
 	bool is_silent; /* no thread recorded anything; there may be usage */
 };

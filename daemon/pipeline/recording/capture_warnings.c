@@ -28,12 +28,12 @@
 #include "daemon/target/target.h"
 #include "trace/model/space.h"
 
-/* A delay of an agreed start up to this is not told. */
+/* A delay of an agreed start up to this gets no warning. */
 #define MAX_LATE_NS NS_PER_MS
 /* The most killed children with a warning each. */
 #define MAX_KILLS 8
 
-/* Adds the warnings that the request brings. */
+/* Adds the warnings that the request contains. */
 static int add_request_warnings(struct capture_trace *t)
 {
 	int r = 0;
@@ -102,8 +102,8 @@ static int add_clock_warning(struct capture_trace *t)
 }
 
 /*
- * The negative errnos with which joining ends (lib/spawn/join.c, daemon/serve/children/joins.c),
- * for people.
+ * Words for people for the negative errnos with which joining fails (lib/spawn/join.c,
+ * daemon/serve/children/joins.c).
  */
 static const struct {
 	int error;
@@ -164,7 +164,7 @@ static int add_family_warnings(struct capture_trace *t)
 	return r;
 }
 
-/* True when its I/O may not be read: to open the file is one right, to read it another. */
+/* True when the server may not read the process's I/O. The right to open the file is not enough. */
 static bool usage_io_is_hidden(const struct source *s)
 {
 	return s->usage.io_error == -EACCES || s->usage.io_error == -EPERM;
@@ -203,7 +203,7 @@ static int add_descendants_warning(struct capture_trace *t)
 		PROCESS_TREE_MAX_MEMBERS);
 }
 
-/* Warns of each killed child that recorded something; of many only the number is told. */
+/* Warns of killed children that recorded something; beyond MAX_KILLS only of their number. */
 static int add_kill_warnings(struct capture_trace *t)
 {
 	const struct recording *rec = t->recording;
@@ -241,7 +241,7 @@ static int add_halt_warning(struct capture_trace *t)
 	int64_t halted_ms = rec->halted_ns / NS_PER_MS;
 	char how_long[80] = "";
 
-	/* The last look was a moment after the recording's end. */
+	/* The last check was a moment after the recording's end. */
 	if (halted_ms > duration_ms)
 		halted_ms = duration_ms;
 	if (halted_ms > 0)
@@ -256,8 +256,8 @@ static int add_halt_warning(struct capture_trace *t)
 }
 
 /*
- * Warns of a program that ended early. Its process can still be there: execve() puts another
- * program into it.
+ * Warns of a program that ended early. Its process can still exist, because execve()
+ * replaces the program.
  */
 static int add_end_warning(struct capture_trace *t)
 {
@@ -322,8 +322,8 @@ static const char *find_words_for_nothing(
 }
 
 /*
- * Writes the end of a sentence, or "": annotations may be for a server of another make, which may
- * not even be started.
+ * Writes the end of a sentence, or "". The program's annotations may be for the profiler server of
+ * another framework, which may not even run.
  */
 static void describe_make(const struct capture_trace *t, char *text, size_t size)
 {
@@ -339,7 +339,7 @@ static void describe_make(const struct capture_trace *t, char *text, size_t size
 			"; annotations of %s are recorded by its own profiler server alone", make);
 }
 
-/* The end of a sentence with advice. A program that is gone cannot be recorded for longer. */
+/* The end of a sentence, with advice. A program that is gone cannot be recorded for longer. */
 static const char *find_advice(const struct capture_trace *t)
 {
 	if (target_get_life(t->target) != TARGET_ALIVE)

@@ -9,7 +9,7 @@
 struct capture_result;
 struct capture_trace;
 
-/* Called when all its planes are made and counted in |result|. 0 or -ENOMEM. */
+/* Called when all planes of the trace are made and counted in |result|. 0 or -ENOMEM. */
 int capture_warnings_add(struct capture_trace *t, const struct capture_result *result);
 
 #endif

@@ -73,8 +73,8 @@ static bool is_for_collectors(const struct option *row)
 }
 
 /*
- * False for values that say "none" or "no", which have their effect without a device, and for
- * ptap_gpu_, which is about samples of the machine's GPUs.
+ * False for values that mean "none" or "no", which take effect without a device, too, and for
+ * ptap_gpu_ options, which are about samples of the machine's GPUs.
  */
 static bool asks_for_devices(const struct option_value *v)
 {

@@ -50,8 +50,8 @@ static const char *vendor_library(unsigned i)
 }
 
 /*
- * For a program with other rights than this server, whose mappings cannot be read: it must find the
- * device itself.
+ * For a program with other rights than this server, so that its mappings cannot be read. The
+ * program must find the device itself.
  */
 static bool may_have_device(const char *root)
 {
@@ -111,7 +111,8 @@ static void look_for_library(struct source *s, const char *root, size_t n_bytes)
 void collecting_look_now(struct source *s, const struct collectors *of)
 {
 	/*
-	 * Also when they are asked in any case: usage samples need to know whether there is a GPU.
+	 * The check is needed even if the collectors are asked in any case: samples of GPU usage
+	 * begin when a GPU's library was seen.
 	 */
 	if (s->collecting.state <= COLLECTING_WANTS)
 		look_for_library(s, of->root, LOOK_NOW_BYTES);
@@ -160,7 +161,7 @@ static void note_progress(struct source *s)
 		c->since_ns = collect_get_since_ns(s->target);
 }
 
-/* True when no other command is at work: one is sent at a time. */
+/* True when no other command to the process is pending: one is sent at a time. */
 static bool may_be_asked(const struct source *s)
 {
 	return s->state != SOURCE_ENDED && target_get_life(s->target) == TARGET_ALIVE &&
@@ -211,7 +212,7 @@ bool collecting_has_handed_on(const struct source *s)
 
 /* --- the end ------------------------------------------------------------------------------- */
 
-/* True when they have not begun within COLLECTORS_PATIENCE_NS: they get no more time. */
+/* True when the collectors have not begun within COLLECTORS_PATIENCE_NS: they get no more time. */
 static bool has_begun_too_late(const struct source *s)
 {
 	return collecting_is_beginning(s) &&

@@ -17,8 +17,8 @@ struct target;
 #define COLLECTING_SAID_BYTES 2048u
 
 enum collecting_state {
-	COLLECTING_LOOKS, /* looks whether the program has mapped a device's library */
-	COLLECTING_WANTS, /* will ask as soon as it can */
+	COLLECTING_LOOKS, /* checks whether the program has mapped a device's library */
+	COLLECTING_WANTS, /* will ask the collectors as soon as it can */
 	COLLECTING_ASKED,
 	COLLECTING_OVER, /* the collectors have ended, were given up, or cannot be asked */
 };
@@ -27,10 +27,10 @@ enum collecting_state {
 struct collecting {
 	enum collecting_state state;
 	bool is_seen; /* a vendor's library is mapped */
-	bool is_begun; /* they were asked; stays true when they are over */
+	bool is_begun; /* the collectors were asked; stays true when they are over */
 	int64_t asked_ns; /* CLOCK_MONOTONIC */
-	int64_t due_ns; /* of the next look */
-	/* it was asked to hand on complete records, and had done so the last time */
+	int64_t due_ns; /* of the next check */
+	/* asked to hand on complete records, and had answered the last such request */
 	bool is_awaited;
 	struct mapped_look look;
 	int64_t since_ns; /* CLOCK_MONOTONIC since which a device is recorded; 0: none was */
@@ -39,8 +39,8 @@ struct collecting {
 };
 
 /*
- * The collectors are asked without a look at the mappings if the program says so (ARENA_COLLECTS),
- * or if the server may not look.
+ * The collectors are asked without a check of the mappings if the program demands it
+ * (ARENA_COLLECTS), or if the server may not read the mappings.
  */
 void collecting_init(struct source *s);
 void collecting_deinit(struct source *s);
@@ -48,32 +48,32 @@ void collecting_deinit(struct source *s);
 void collecting_copy(const struct source *s, struct source *part);
 
 /*
- * Looks at once whether |t| uses a device, as far as that can be found, and notes it in |t|. |root|
- * as in struct collectors.
+ * Checks at once whether |t| uses a device, as far as that can be found, and notes it in |t|.
+ * |root| as in struct collectors.
  */
 void collecting_find_use(struct target *t, const char *root);
 
-/* Goes on with a step of looking or asking; notes the collectors' state. */
+/* Does the next step of checking or asking; notes the collectors' state. */
 void collecting_visit(struct source *s, const struct collectors *of);
-/* Looks at once, as far as that can be found. */
+/* Checks at once whether a device is used, as far as possible. */
 void collecting_look_now(struct source *s, const struct collectors *of);
 
-/* True when they are to be asked, or were asked and have not begun. */
+/* True when the collectors are to be asked, or were asked and have not begun. */
 bool collecting_is_beginning(const struct source *s);
 
 /*
- * Asks them to hand on complete records; the other is true when they have, or are not waited for
- * because they had not answered the last time.
+ * Asks the collectors to hand on complete records. collecting_has_handed_on() is true when they
+ * have, or if they are not waited for because they had not answered the last time.
  */
 void collecting_hand_on(struct source *s);
 bool collecting_has_handed_on(const struct source *s);
 
-/* Asks them to end. True when they must be waited for. */
+/* Asks the collectors to end. True when they must be waited for. */
 bool collecting_end(struct source *s);
-/* True when they have ended. */
+/* True when the collectors have ended. */
 bool collecting_has_ended(const struct source *s);
 /*
- * Keeps their sentences. Gives up collectors that have not ended, or leaves them alone if the
+ * Keeps the collectors' sentences. Gives up collectors that have not ended, or cancels them if the
  * recording is not wanted.
  */
 void collecting_finish(struct source *s, bool is_wanted);

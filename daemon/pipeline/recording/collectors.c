@@ -17,12 +17,12 @@
 #include "trace/saturate.h"
 
 /*
- * While they are waited for, their rings are emptied so often, or at once again when one was as
- * full as MANY, in 1/1000.
+ * The interval at which the collectors' rings are emptied at the end. A ring that is as full as
+ * MANY, in 1/1000, is emptied again at once.
  */
 #define DRAIN_INTERVAL_NS NS_PER_MS
 #define MANY 250
-/* A begin that is later than this is told. */
+/* A warning reports a begin that is later than this. */
 #define MAX_LATE_NS NS_PER_MS
 /* The most sentences of one process. */
 #define MAX_SENTENCES 16
@@ -49,7 +49,7 @@ bool collectors_are_beginning(const struct recording *r)
 	return false;
 }
 
-/* Looks at one source at a time: of hundreds each comes to its turn within seconds. */
+/* Visits one source at a time: even with hundreds, each has its turn within seconds. */
 static void visit_next(struct recording *r)
 {
 	struct source *s = r->sources[r->collectors.next++ % r->n_sources];
@@ -94,7 +94,7 @@ void collectors_repeat(struct recording *r)
 
 /* --- the end ------------------------------------------------------------------------------- */
 
-/* A source that is still waited for, or NULL. */
+/* A source whose collectors have not ended, or NULL. */
 static struct source *find_late(const struct recording *r)
 {
 	for (size_t i = 0; i < r->n_sources; i++)
@@ -183,7 +183,7 @@ static int add_sentence(
 		space, "gpu: in the child %s [%d]: %s", t->name, (int)t->pid, sentence);
 }
 
-/* Tells when a program was recorded later, because it began to use its device later. */
+/* Adds a sentence if a program was recorded later, because it began to use its device later. */
 static int add_begin_sentence(const struct recording *r, size_t i, struct space *space)
 {
 	const struct collecting *c = &r->sources[i]->collecting;

@@ -18,7 +18,7 @@ struct space;
 /* The time that a recording waits for collectors, before it starts and after it has stopped. */
 #define COLLECTORS_PATIENCE_NS (2 * NS_PER_S)
 
-/* The time that a part waits until they have handed on complete records. */
+/* The time that a part waits until the collectors have handed on complete records. */
 #define COLLECTORS_HAND_ON_NS (200 * NS_PER_MS)
 
 /* The collectors of a recording. */
@@ -26,26 +26,27 @@ struct collectors {
 	const char *root; /* "" or a test's fake root; set after init */
 	const char *options; /* lines key=value; NULL: devices are not recorded. Set after init */
 	/*
-	 * Called while they are waited for at the end; false when the recording is not wanted any
-	 * more. NULL ok.
+	 * Called while the collectors are waited for at the end; returns false when the recording
+	 * is not wanted any more. NULL ok.
 	 */
 	bool (*look)(void *context);
 	void *context;
 	size_t next; /* the next source to be visited */
-	/* CLOCK_MONOTONIC: the wait for records to be handed on ends then */
+	/* CLOCK_MONOTONIC: end of the wait for collectors to hand on their records */
 	int64_t handed_on_by_ns;
 };
 
-/* Called when it is armed: asks the collectors of processes that use a device. */
+/* Called when the recording is armed: asks the collectors of processes that use a device. */
 void collectors_arm(struct recording *r);
-/* True when some of them were asked, and have neither begun nor failed. */
+/* True when some collectors were asked, and have neither begun nor failed. */
 bool collectors_are_beginning(const struct recording *r);
-/* Called at each visit: looks for processes that begin to use a device, and asks or notes. */
+/* Called at each visit: finds new users of devices, asks their collectors, and notes the state. */
 void collectors_visit(struct recording *r);
 /* Called before a part is cut off: asks for complete records. */
 void collectors_hand_on(struct recording *r);
 /*
- * True when they have handed these on, or the time for it is over: later ones are in the next part.
+ * True when the collectors have handed on these records, or the time for it is over: later records
+ * are in the next part.
  */
 bool collectors_have_handed_on(const struct recording *r);
 /*
@@ -56,14 +57,14 @@ void collectors_repeat(struct recording *r);
 /* Called when the threads have stopped: waits for the rest of the records, and drains meanwhile. */
 void collectors_end(struct recording *r);
 /*
- * Cancels them: their records are not wanted. Does nothing the second time, or when they have
- * ended.
+ * Cancels the collectors: their records are not wanted. Does nothing the second time, or
+ * when they have ended.
  */
 void collectors_cancel(struct recording *r);
 
 /* True when a process has the library of a GPU's driver mapped. */
 bool collectors_see_device(const struct recording *r);
-/* Adds their sentences, and those about missing records. 0 or -ENOMEM. */
+/* Adds the collectors' sentences, and warnings about missing records. 0 or -ENOMEM. */
 int collectors_add_warnings(const struct recording *r, struct space *space);
 
 #endif

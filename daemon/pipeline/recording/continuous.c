@@ -19,12 +19,12 @@
 #include "daemon/target/target.h"
 
 #define N_SLICES 16
-/* Larger recordings have more slices, up to so many: each has a file. */
+/* Larger recordings have more slices, up to this number, because each slice has a file. */
 #define MAX_SLICES 64
 #define SLICE_BYTES ((uint64_t)10 << 20)
 /*
- * The most that slices without a file take. When the disk is too slow, the oldest slices are
- * dropped.
+ * The most memory that slices without a file take. When the disk is too slow, the
+ * oldest slices are dropped.
  */
 #define MEMORY_BYTES ((uint64_t)40 << 20)
 #define MEMORY_SLICES 4
@@ -60,7 +60,7 @@ void continuous_deinit(struct continuous *k)
 
 /* --- slices ------------------------------------------------------------------------------- */
 
-/* Makes a slice of the records. Without memory they stay with the recording until the next try. */
+/* Makes a slice of the records. If memory runs out, the recording keeps them until the next try. */
 static void slice_off_records(struct continuous *k)
 {
 	struct recording *r = k->recording;
@@ -79,7 +79,7 @@ static void slice_off_records(struct continuous *k)
 	k->last = &slice->next;
 }
 
-/* Lets the next part tell the losses of |log|, unless the thread is gone. */
+/* Leaves the losses of |log| to the next part, unless the thread is gone. */
 static void return_losses(const struct thread_log *log, struct drain *to)
 {
 	for (size_t i = 0; i < to->n_logs; i++)
@@ -201,7 +201,7 @@ static int slice_newest(struct continuous_part *p)
 
 /*
  * The first time of a device's record. Collectors can hand on records late, which are older than
- * the window and were in no part yet.
+ * the window and were in no earlier part.
  */
 static int64_t find_first_of_devices(const struct continuous_part *p)
 {
@@ -225,8 +225,8 @@ static int64_t find_first_of_devices(const struct continuous_part *p)
 }
 
 /*
- * Finds the first time of all records before any goes to the spool, because times are relative to
- * it.
+ * Finds the first time of all records before any record goes to the spool, because
+ * times are relative to it.
  */
 static void find_extent_of_part(struct continuous_part *p, uint64_t *n_bytes)
 {
@@ -241,7 +241,7 @@ static void find_extent_of_part(struct continuous_part *p, uint64_t *n_bytes)
 	part_origin_begin(p->recording, first, find_first_of_devices(p));
 }
 
-/* Appends |slice| to the records of the sources; those that are spooled leave these. */
+/* Appends |slice| to the records of the sources, and spools these if a spool was begun. */
 static int join_slice(struct slice *slice, struct recording *r)
 {
 	int error = slice_load(slice);
@@ -253,9 +253,10 @@ static int join_slice(struct slice *slice, struct recording *r)
 }
 
 /*
- * Joins recording and slices to one recording, for capture_trace_make(), and sets its origin. The
- * slices go to a spool one after the other, so that their memory is freed while they become events;
- * without a spool all slots go into the logs. The recording's |error| says whether memory ran out.
+ * Joins the recording and the slices to one recording, for capture_trace_make(), and sets its
+ * origin. The slices go to a spool one after the other, so that their memory is freed while
+ * they become events. Without a spool all slots go into the logs. The recording's |error| is
+ * set if memory ran out.
  */
 static void join_part(struct continuous_part *p)
 {
@@ -307,7 +308,8 @@ bool continuous_is_ready(struct continuous *k)
 }
 
 /*
- * Moves all slices, and what |cut| cuts off the recording, to k->part. -ENOMEM: nothing is moved.
+ * Moves all slices, and the part that |cut| cuts off the recording, to k->part.
+ * -ENOMEM: nothing is moved.
  */
 static int cut_part(
 	struct continuous *k, int (*cut)(struct recording *, struct recording *, int64_t))

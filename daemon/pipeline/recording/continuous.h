@@ -2,8 +2,8 @@
 /*
  * A recording without an end, which keeps the newest records. Parts are cut off it: the worker goes
  * on draining while another thread makes the trace of a part. The records are held in slices of a
- * sixteenth of the allowed memory each. When that is full the oldest slice is dropped, and its
- * entries are counted.
+ * sixteenth of the allowed memory each. When the memory is full, the oldest slice is dropped, and
+ * its entries are counted.
  */
 #ifndef DAEMON_CONTINUOUS_H
 #define DAEMON_CONTINUOUS_H
@@ -21,7 +21,7 @@ struct slice;
 /* A part of a session on its way to a trace. */
 struct continuous_part {
 	struct recording *recording; /* malloc'ed, from recording_cut() */
-	struct slice *slices; /* older than it, the oldest first */
+	struct slice *slices; /* older than |recording|, the oldest first */
 	const struct async_carries *carries; /* borrowed: from the part before */
 };
 
@@ -30,7 +30,7 @@ struct continuous {
 	uint64_t max_bytes; /* of raw records, beside the rings */
 	const struct async_carries *carries; /* borrowed */
 	struct slice *slices; /* the oldest first */
-	struct slice **last; /* where the next one goes */
+	struct slice **last; /* where the next slice is linked */
 	uint64_t sliced_bytes; /* of all slices */
 	int64_t kept_from_ns; /* CLOCK_MONOTONIC: records that ended earlier were dropped */
 	int64_t slice_from_ns; /* begin of the slice that is being filled */
@@ -44,8 +44,8 @@ struct continuous {
 };
 
 /*
- * |r| has begun; its raw records may take |max_bytes|. |carries| is what the makers of parts leave
- * to one another.
+ * |r| has begun; its raw records may take |max_bytes|. The maker of each part leaves |carries| to
+ * the maker of the next one.
  */
 void continuous_init(struct continuous *k, struct recording *r, uint64_t max_bytes,
 	const struct async_carries *carries);
@@ -53,24 +53,24 @@ void continuous_init(struct continuous *k, struct recording *r, uint64_t max_byt
 void continuous_deinit(struct continuous *k);
 
 /*
- * Called after each visit of the recording: makes slices, and drops the oldest ones when there is
- * too much.
+ * Called after each visit of the recording: makes slices of the records, and drops the oldest
+ * slices when they take too much.
  */
 void continuous_visit(struct continuous *k);
 
 /* True when continuous_cut() can be called, because no trace is being made. */
 bool continuous_is_ready(struct continuous *k);
 /*
- * Cuts off all records as a part, and calls |make| with it on another thread, or on this one when
- * there can be none. The part's |error| says whether memory ran out. 0, or -ENOMEM: |make| is not
+ * Cuts off all records as a part, and calls |make| with it on another thread, or on this one if
+ * that cannot be created. The part's |error| is set if memory ran out. 0, or -ENOMEM: |make| is not
  * called, and all records are kept.
  */
 int continuous_cut(
 	struct continuous *k, void (*make)(struct recording *part, void *context), void *context);
 
 /*
- * Called when the recording has ended: waits for the maker, and calls |make| with the rest on this
- * thread. Returns as above.
+ * Called when the recording has ended: waits for the maker, and calls |make| with the remaining
+ * records on this thread. Returns as continuous_cut().
  */
 int continuous_end(
 	struct continuous *k, void (*make)(struct recording *part, void *context), void *context);

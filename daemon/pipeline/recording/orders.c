@@ -17,7 +17,7 @@
 #include "daemon/target/target.h"
 
 #define ACK_TIMEOUT_NS NS_PER_S
-/* More time for a process that is not stopped but was not run, because the machine is busy. */
+/* More time for a process that is not stopped but got no processor, because the machine is busy. */
 #define BUSY_TIMEOUT_NS (4 * NS_PER_S)
 
 /* The memory of the rings of all processes. */
@@ -42,8 +42,8 @@ static uint32_t prepare_rings(struct recording *r, struct source *s)
 }
 
 /*
- * The part of ARENA_OP_START that says how long ptap_enabled() still says no. A flight recorder
- * does not wait: spans that begin now are in its snapshots.
+ * The part of ARENA_OP_START that tells for how long ptap_enabled() still returns false. A flight
+ * recorder does not wait: spans that begin now are in its snapshots.
  */
 static uint32_t find_early(const struct family *f)
 {
@@ -53,7 +53,8 @@ static uint32_t find_early(const struct family *f)
 	if (f->recorder_level || f->enabled_ns <= now_ns)
 		return 0;
 	/*
-	 * Two more microseconds, because clocks are read with an error: it must never be too early.
+	 * Two more microseconds, because clocks are read with an error, and ptap_enabled() must
+	 * never be true too early.
 	 */
 	early_us = (f->enabled_ns - now_ns) / 1000 + 2;
 	return (uint32_t)(early_us < ARENA_START_MAX_EARLY_US ? early_us : ARENA_START_MAX_EARLY_US)
@@ -61,8 +62,8 @@ static uint32_t find_early(const struct family *f)
 }
 
 /*
- * Watches only while something records, because the watch costs the kernel work with each fork of
- * the machine.
+ * Watches only while something is recorded, because with the watch the kernel works at each
+ * fork on the machine.
  */
 static void watch_crashes(struct target *t)
 {
@@ -99,8 +100,8 @@ static void send_order(struct recording *r, struct source *s, enum arena_op op)
 }
 
 /*
- * Gives up a process that did not answer. It must not start later, when it goes on and no recording
- * is left.
+ * Gives up a process that did not answer. If it goes on later, when no recording is
+ * left, it must not start.
  */
 static void give_up_process(struct recording *r, struct source *s, int error)
 {
@@ -115,7 +116,7 @@ static void give_up_process(struct recording *r, struct source *s, int error)
 	s->state = SOURCE_ENDED;
 }
 
-/* Lets all processes stop, without waiting for answers. */
+/* Tells all processes to stop, without waiting for answers. */
 static void silence_all(struct recording *r)
 {
 	*r->asked = 0;
@@ -207,8 +208,8 @@ int orders_end(struct recording *r)
 }
 
 /*
- * Newcomers get no PREPARE, because START would have to wait for its answer: their threads map
- * their rings one by one.
+ * Newcomers get no PREPARE, because START would have to wait for its answer. Instead, their threads
+ * map their rings one by one.
  */
 void orders_start_newcomers(struct recording *r, size_t first)
 {

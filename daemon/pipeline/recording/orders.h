@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Orders to the processes of a recording: prepare, start, stop. All are told at the same time, and
- * then all answers are awaited for a second together. A child that does not answer is not part of
- * the recording.
+ * Orders to the processes of a recording: prepare, start, stop. All processes are told at the
+ * same time, and then have a second together to answer. A child that does not answer is not
+ * part of the recording.
  *
  * A capture and the flight recorder use the same processes: each sets its own level (recording.h,
- * |asked|), and the order follows from both.
+ * |asked|), and the order follows from both levels.
  */
 #ifndef DAEMON_ORDERS_H
 #define DAEMON_ORDERS_H
@@ -25,12 +25,12 @@ struct target;
  */
 int orders_begin(struct recording *r, enum arena_op op, struct diag *d);
 
-/* Sends START or STOP to |t|, by the levels of the family. Does not wait for the answer. */
+/* Sends START or STOP to |t|, as the levels of the family require. Does not wait for the answer. */
 void orders_send(const struct family *f, struct target *t);
 
 /*
- * Ends this recording; processes go on for the other one. 0, or for the program -ETIMEDOUT when it
- * is stopped, -ESRCH when it is gone.
+ * Ends this recording; processes go on if the family's other level needs them. 0, or for the
+ * program -ETIMEDOUT when it is stopped, -ESRCH when it is gone.
  */
 int orders_end(struct recording *r);
 

@@ -52,7 +52,7 @@ static inline void progress_end(struct progress *p, int64_t ended_ns)
 	atomic_store(&p->phase, PROGRESS_COLLECTING);
 }
 
-/* The time that it has recorded so far. */
+/* The time for which the recording has run so far. */
 static inline uint64_t progress_get_elapsed_ns(const struct progress *p)
 {
 	int phase = atomic_load(&p->phase);
@@ -61,7 +61,7 @@ static inline uint64_t progress_get_elapsed_ns(const struct progress *p)
 
 	if (phase == PROGRESS_WAITING)
 		return 0;
-	/* The worker may end it late; later records are left out. */
+	/* The worker may end the recording late; later records are left out. */
 	if (phase == PROGRESS_RECORDING && now_ns < ended_ns)
 		ended_ns = now_ns;
 	return (uint64_t)(ended_ns - atomic_load(&p->begun_ns));

@@ -22,7 +22,7 @@
 #include "daemon/target/ring_copy.h"
 #include "daemon/target/target.h"
 
-/* The most clock pairs, 32 KiB. Beyond it every other one of the older half is dropped. */
+/* The most clock pairs, 32 KiB. Beyond them every other pair of the older half is dropped. */
 #define MAX_PAIRS 2048u
 /* The interval while threads come and go so fast that rings become few. */
 #define SHORT_INTERVAL_NS (50 * NS_PER_MS)
@@ -46,8 +46,8 @@ static struct source *get_source(const struct recorder *r, size_t i)
 }
 
 /*
- * The time since which a ring's records belong to the recorder. Only a process that joins later has
- * no older ones.
+ * The time since which a ring's records belong to the recorder. A process that joins later
+ * has no older records.
  */
 static uint64_t find_since(const struct recorder *r)
 {
@@ -93,7 +93,7 @@ static void forget_source(struct recorder *r, size_t i)
 	rec->n_sources--;
 }
 
-/* Lets all children go, whose records are not wanted any more. */
+/* Lets the family free its dead children: their records are not wanted any more. */
 static void release_children(struct recorder *r)
 {
 	for (size_t i = 0; i < r->family->n_children; i++)
@@ -298,7 +298,7 @@ void recorder_tend(struct recorder *r, bool is_capturing)
 	now = clock_pair_read(r->recording.uses_ticks);
 	if (add_recorder_pair(r, now))
 		r->recording.error = -ENOMEM;
-	/* Crashes of other processes would fill the socket's buffer. */
+	/* Unread reports about crashes of other processes would fill the socket's buffer. */
 	target_look_for_crash(r->family->main, r->family->main);
 	family_meet(r->family);
 	limit_ended(r);

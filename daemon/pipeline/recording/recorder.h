@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The flight recorder: rings that overwrite their oldest records all the time, and snapshots of
- * them (docs/internals/recorder.md). Captures run beside it; orders.h tells the processes what
- * follows from both.
+ * them (docs/internals/recorder.md). Captures can run at the same time; orders.h derives the orders
+ * to the processes from both.
  *
  * Threads: only the worker calls these functions.
  */
@@ -25,29 +25,29 @@ struct recorder {
 	struct family *family;
 	bool is_on;
 	struct recording recording; /* its sources hold no records: these are in the rings */
-	/* of a snapshot, from the options; 0: the memory that is free then decides */
+	/* of a snapshot, from the options; 0: the free memory at that time decides */
 	uint64_t max_bytes;
 	struct ended_pool ended;
 	/* the most bytes of rings that threads had at a time; |ended| may take a share of it */
 	uint64_t most_rings_bytes;
 	struct ended_threads **ended_of; /* by source */
 	size_t n_ended_allocated;
-	struct ended_sums gone; /* of children that were forgotten; told with the program's */
+	struct ended_sums gone; /* of forgotten children; reported with the program's */
 	bool is_lent; /* another thread uses a part of it: no process's names may be freed */
 	int64_t due_ns; /* CLOCK_MONOTONIC: the next tend */
-	struct clock_pair frozen; /* after the program's death; 0: it lives */
+	struct clock_pair frozen; /* after the program's death; 0: the program lives */
 };
 
 void recorder_init(struct recorder *r, struct family *f);
 void recorder_deinit(struct recorder *r);
 
 /*
- * Turns it on at |level|, 1 to 3, with |max_bytes| of memory (0: by the memory that is free then)
- * for each snapshot. 0, RECORDING_NO_TARGET, or a negative errno, with |d| unless it is -ENOMEM. On
- * failure it is off.
+ * Turns the recorder on at |level|, 1 to 3, with |max_bytes| of memory for each snapshot (0: the
+ * free memory at that time decides). 0, RECORDING_NO_TARGET, or a negative errno, with |d| unless
+ * it is -ENOMEM. On failure the recorder is off.
  */
 int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struct diag *d);
-/* Turns it off, and drops its records. A capture that runs goes on. */
+/* Turns the recorder off, and drops its records. A capture that runs goes on. */
 void recorder_stop(struct recorder *r);
 
 /*
@@ -57,14 +57,13 @@ void recorder_stop(struct recorder *r);
 void recorder_tend(struct recorder *r, bool is_capturing);
 
 /*
- * Called when the program has died: from here on a cut is of this instant, and its children record
- * no more.
+ * Called when the program has died: later cuts are of this instant, and its
+ * children record no more.
  */
 void recorder_freeze(struct recorder *r);
 
 /*
- * True when a cut would have a record of any thread, also of an ended one. Costs a look at each
- * ring's head.
+ * True when a cut would have a record of any thread, also of an ended one. Reads each ring's head.
  */
 bool recorder_has_content(const struct recorder *r);
 

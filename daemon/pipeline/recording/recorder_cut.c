@@ -70,8 +70,8 @@ static int add_shares(
 }
 
 /*
- * Finds the share of each thread. Without memory for that the threads that are copied first get
- * all.
+ * Finds the share of each thread. Without memory for this, the threads that are copied first may
+ * take everything.
  */
 static void find_thread_share(const struct recorder *r, struct recording *part, uint64_t from_ticks)
 {
@@ -98,8 +98,8 @@ static struct thread_log *make_log_with_room(struct source *s, uint32_t i, uint6
 }
 
 /*
- * Makes memory before the instant of the picture, because the threads write on meanwhile. Logs
- * without it get theirs later.
+ * Allocates memory before the instant of the picture, because the threads write on meanwhile. Logs
+ * without memory get theirs later.
  */
 static void make_logs_with_room(struct process_picture *p, uint64_t from_ticks)
 {
@@ -134,7 +134,7 @@ static void end_picture(struct process_picture *p)
 	free(p->rooms);
 }
 
-/* Sets *out to a log, one with memory if it was made. */
+/* Sets *out to a log, if possible to one with memory. */
 static int take_log(struct process_picture *p, uint32_t i, struct thread_log **out)
 {
 	if (!p->rooms || !p->rooms[i])
@@ -199,7 +199,7 @@ static int fill_picture(
 	return error;
 }
 
-/* Sets the begin of the part's window: the time that was asked for, or that of the first entry. */
+/* Sets the begin of the part's window: the requested time, or that of the first entry. */
 static void find_window(struct recording *part, uint64_t from_ticks)
 {
 	uint64_t window = from_ticks ? from_ticks : part->stop.ticks;
@@ -273,7 +273,7 @@ int recorder_cut(struct recorder *r, uint64_t last_ms, struct recording *part)
 	*part = r->recording;
 	part->sources = calloc(n, sizeof(struct source *));
 	part->n_sources = part->n_allocated = 0;
-	/* Days may have passed since it was turned on. */
+	/* Finds the limit again: the recorder may be on for days. */
 	recording_limit(part, capture_find_max_bytes(r->max_bytes, &r->family->headroom), 0);
 	/* The rings do not wait, so slots are spooled afterwards. */
 	part->part_window_bytes = part->budget.window_bytes;

@@ -16,7 +16,7 @@
 #include "daemon/target/family.h"
 #include "trace/model/space.h"
 
-/* capture_request_deinit() in any case. */
+/* The caller calls capture_request_deinit() in any case. */
 static int fill_request(struct capture_request *request, const struct recorder_snapshot *s)
 {
 	const struct recorder_wish *wish = &s->wish;
@@ -29,12 +29,12 @@ static int fill_request(struct capture_request *request, const struct recorder_s
 	};
 	r = options_echo(
 		&request->options, NULL, &request->options_bytes, &request->n_options_bytes);
-	/* The end of the program is expected, or the warning tells it. */
+	/* Avoids a warning about the program's end, which is expected, or in |warning|. */
 	request->options.duration_ms = PROFILE_TO_THE_END_MS;
 	return r || !wish->warning ? r : capture_request_warn(request, wish->warning);
 }
 
-/* Sets the part's origin and window; its |error| says when records are missing. */
+/* Sets the part's origin, and the window of its budget. */
 static void prepare_part(struct recorder_snapshot *s)
 {
 	if (s->part->timeline.n_pairs)
@@ -126,7 +126,7 @@ void recorder_snapshot_take(
 		fail_wish(wish);
 		return;
 	}
-	/* The trace tells when records are missing. */
+	/* If records are missing, the trace contains a warning. */
 	recorder_cut(r, wish->last_ms, s->part);
 	atomic_store(&s->is_made, 0);
 	s->has_maker = pthread_create(&s->maker, NULL, run_maker, s) == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Snapshots of the flight recorder, one at a time: the worker copies the rings, and another thread
- * makes trace and delivery of the copy.
+ * makes the trace and its delivery of the copy.
  *
  * Threads: only the worker calls these functions; |deliver| and |on_made| are called on any thread.
  */
@@ -45,9 +45,9 @@ struct recorder_snapshot {
 
 /* True when no snapshot is being made. */
 bool recorder_snapshot_is_ready(struct recorder_snapshot *s);
-/* Waits until none is. */
+/* Waits until no snapshot is being made. */
 void recorder_snapshot_wait(struct recorder_snapshot *s);
-/* Takes a snapshot of |r|. Called only when it is ready. */
+/* Takes a snapshot of |r|. Called only when recorder_snapshot_is_ready(). */
 void recorder_snapshot_take(
 	struct recorder_snapshot *s, struct recorder *r, const struct recorder_wish *wish);
 

@@ -22,11 +22,11 @@
 #include "trace/model/space.h"
 
 #define PAIR_INTERVAL_NS (20 * NS_PER_MS)
-/* The time between two looks while it waits for the spooler, which can end in between. */
+/* The time between two calls of |look| while waiting for the spooler, which can end in between. */
 #define LOOK_INTERVAL_NS NS_PER_MS
 /*
- * The share of slots that are not spooled yet: enough for the records between two visits, and
- * little of all memory.
+ * The share of memory for slots that are not spooled yet: enough for the records between two
+ * visits, and little of all memory.
  */
 #define WINDOW_SHARE 64
 #define MAX_WINDOW_BYTES (UINT64_C(8) << 20)
@@ -79,8 +79,8 @@ int64_t recording_find_end(const struct recording *r)
 }
 
 /*
- * Children that come from here on are not told to wait; those that were told are among the offered
- * already. With a flight recorder all children wait for that.
+ * Children that join from here on are not told to wait; those that were told have already been
+ * offered. With a flight recorder all children wait to be recorded.
  */
 static void close_to_newcomers(struct recording *r)
 {
@@ -114,7 +114,7 @@ static int add_source(struct recording *r, struct target *t)
 	return 0;
 }
 
-/* Makes sources of children that joined since the last look. 0 or -ENOMEM. */
+/* Makes sources of children that joined since the last call. 0 or -ENOMEM. */
 static int add_children(struct recording *r)
 {
 	struct family *f = r->family;
@@ -217,7 +217,7 @@ unsigned recording_visit(struct recording *r)
 	return fullest;
 }
 
-/* Each of two successive looks stands for half of the time between them. */
+/* Each of two successive checks stands for half of the time between them. */
 void recording_look_at_halt(struct recording *r)
 {
 	int64_t now_ns = monotonic_ns();
@@ -255,8 +255,8 @@ int recording_end(struct recording *r)
 }
 
 /*
- * Serves the flight recorder, so that its snapshots do not wait for this encoding. When the program
- * is gone, recorder_end.c does that instead.
+ * Serves the flight recorder while this recording is encoded, so that its snapshots need not wait.
+ * When the program is gone, recorder_end.c serves it instead.
  */
 static void look_after_recorder(struct recording *r, void (*look)(void *), void *context)
 {
@@ -281,7 +281,7 @@ void recording_finish(struct recording *r, void (*look)(void *), void *context)
 
 /* --- recording usage -------------------------------------------------------------------------- */
 
-/* The time that a visit may take; it finishes the process that it has begun. */
+/* The time that a visit may take; the visit finishes the process that it has begun. */
 #define USAGE_SLICE_NS (NS_PER_MS / 2)
 
 void recording_usage_begin(struct recording *r, size_t first)
@@ -302,7 +302,7 @@ void recording_usage_begin(struct recording *r, size_t first)
 		r->sources[i]->usage.n_sharing = r->n_sources;
 }
 
-/* It is short: there may be many processes, and the rings fill meanwhile. */
+/* The visit is short: there may be many processes, and the rings fill meanwhile. */
 void recording_usage_visit(struct recording *r)
 {
 	int64_t give_up = monotonic_ns() + USAGE_SLICE_NS;

@@ -29,8 +29,8 @@ struct spooler;
  */
 
 /*
- * Begins for the sources from |first| on, while there are descriptors. Counts the processes
- * without.
+ * Begins for the sources from |first| on, as long as descriptors are left. Counts the processes
+ * without descriptors.
  */
 void recording_usage_begin(struct recording *r, size_t first);
 
@@ -44,9 +44,9 @@ struct recording_gpus {
 	struct gpu_sampler_config config; /* .interval_ns 0: nothing is sampled; set after init */
 	struct gpu_sampler
 		*sampler; /* NULL: no process uses a GPU yet, there is no driver, or it has ended */
-	bool is_tried; /* it was tried to start the sampler */
+	bool is_tried; /* the start of the sampler was tried */
 	size_t n_told; /* processes that the sampler knows */
-	struct gpu_samples samples; /* all of them after the end; those of a part */
+	struct gpu_samples samples; /* all samples after the end, or those of a part */
 	char why[GPU_SAMPLER_WHY_BYTES]; /* the reason when samples are missing, or "" */
 };
 
@@ -85,21 +85,21 @@ struct recording {
 	size_t next_usage; /* the next source whose usage is sampled */
 	struct collectors collectors; /* its options are set before it is armed */
 	struct family_meeter meeter;
-	size_t n_met; /* so many children of the family became sources, or were passed over */
+	size_t n_met; /* this many children of the family became sources, or were passed over */
 	unsigned n_deaf; /* children that did not answer, because they were stopped */
 	/* the program was stopped, for example by SIGSTOP, when the recording ended */
 	bool is_halted;
-	/* about how long it was stopped, within this recording or part; only for captures */
+	/* about how long the program was stopped in this recording or part; only for captures */
 	int64_t halted_ns;
-	/* CLOCK_MONOTONIC of the last look at that; 0: it is not looked at */
+	/* CLOCK_MONOTONIC of the last check whether it is stopped; 0: no checks */
 	int64_t halt_looked_ns;
-	bool was_halted; /* it was stopped at that look */
+	bool was_halted; /* the program was stopped at the last check */
 	unsigned n_without_usage; /* children for which there were no descriptors */
 	unsigned n_left_out; /* children for which the capture had no memory */
 	int64_t asked_ns; /* CLOCK_MONOTONIC at which it was to begin; 0: at once */
 	int64_t unix_offset_ns; /* Unix time minus CLOCK_MONOTONIC; set before it is begun */
 	int64_t start_unix_ns;
-	uint64_t earliest_ticks; /* no record of this recording ended before */
+	uint64_t earliest_ticks; /* no record of this recording ended before this time */
 	struct clock_pair armed; /* the time at which it was armed */
 	struct clock_pair begun; /* just before the processes were told to record */
 	/* CLOCK_MONOTONIC from which on the threads of all processes could record */
@@ -127,7 +127,7 @@ int64_t recording_find_end(const struct recording *r);
 #define RECORDING_NO_TARGET 1
 
 /*
- * Raw slots, the model and the encoded bytes exist at once: together they take at most so many
+ * Raw slots, the model and the encoded bytes exist at once: together they take at most this many
  * times the slots' memory.
  */
 #define RECORDING_BYTES_PER_SLOT_BYTE 5
@@ -141,27 +141,27 @@ void recording_init(
 /* Sets the same bounds again, in a recording that holds nothing yet. */
 void recording_limit(struct recording *r, uint64_t max_bytes, uint64_t window_bytes);
 /*
- * Keeps all slots in memory, however many they are: the caller bounds them. Called before it
- * begins.
+ * Keeps all slots in memory, however many they are; the caller limits their number. Called before
+ * the recording begins.
  */
 void recording_set_unlimited(struct recording *r);
 void recording_deinit(struct recording *r);
 
 /*
- * Prepares rings for |level|. Nothing is recorded until it begins (recording_start.h). Sets |d|
- * when a person can do something about a failure.
+ * Prepares rings for |level|. Nothing is recorded until recording_begin() (recording_start.h). Sets
+ * |d| when a person can do something about a failure.
  */
 int recording_arm(struct recording *r, unsigned level, struct diag *d);
-/* Makes sources of children that join until it ends. Called once, when the others have begun. */
+/* Makes sources of children that join before the end. Called once, when the others have begun. */
 void recording_meet(struct recording *r);
 /* Called before rings are read, so that the time of their records is known. */
 void recording_look_at_clock(struct recording *r);
 /* Copies out what is new; returns how full the fullest ring was, in 1/1000. */
 unsigned recording_visit(struct recording *r);
-/* The time between two looks whether the program is stopped, which take some 10 us each. */
+/* The time between two checks whether the program is stopped, which take some 10 us each. */
 #define RECORDING_HALT_LOOK_NS (INT64_C(20) * 1000 * 1000)
 /*
- * Adds the time for which the program was stopped since the last call to |halted_ns|; the first
+ * Adds to |halted_ns| the time for which the program was stopped since the last call; the first
  * call adds nothing.
  */
 void recording_look_at_halt(struct recording *r);

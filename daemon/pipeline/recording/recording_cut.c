@@ -85,8 +85,8 @@ static int cut_part(
 int recording_cut(struct recording *r, struct recording *part, int64_t from_ns)
 {
 	/*
-	 * Rings are emptied one by one, so the first of an async span's two marks can come with the
-	 * later part.
+	 * Rings are emptied one by one, so the first of an async span's two marks can
+	 * be in the later part.
 	 */
 	uint64_t settled_ticks = clock_pair_read(r->uses_ticks).ticks;
 

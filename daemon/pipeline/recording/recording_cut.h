@@ -11,19 +11,19 @@ struct recording;
 
 /*
  * Moves the records of |r| to |part|, which need not be initialised. The part is a recording that
- * has ended, without rings, with the same start as |r|; its stop is now, and its window begins at
+ * has ended, without rings, with the same start as |r|. Its stop is now, and its window begins at
  * |from_ns| (CLOCK_MONOTONIC). While |r| still records, the rings are emptied once more, and the
- * part has the spans that are open now as unfinished ones. 0, or -ENOMEM: records are missing. Call
+ * spans that are open now are unfinished ones in the part. 0, or -ENOMEM: records are missing. Call
  * recording_part_deinit() in any case.
  */
 int recording_cut(struct recording *r, struct recording *part, int64_t from_ns);
-/* Does the same for a recording that has ended, whose stop is that of the part, too. */
+/* Does the same for a recording that has ended; the part gets its stop. */
 int recording_cut_last(struct recording *r, struct recording *part, int64_t from_ns);
 void recording_part_deinit(struct recording *part);
 
 /*
- * The origin of a part's time, for snapshots of a flight recorder or a session: it begins with its
- * first record, so that all numbers are small and events can be encoded one after the other,
+ * The origin of a part's time, for snapshots of a flight recorder or a session. It is the first
+ * record of the part, so that all numbers are small, and events can be encoded one after the other,
  * however long the recording has run.
  */
 
@@ -36,12 +36,12 @@ uint64_t part_origin_find_first(const struct drain *d, uint64_t earliest_ticks, 
 uint64_t part_origin_find_first_carried(const struct async_carries *carries, uint64_t first);
 
 /*
- * Moves the start of |part|, which is from recorder_cut() or recording_cut(): to the earliest of
+ * Moves the start of |part|, which is from recorder_cut() or recording_cut(), to the earliest of
  * |first|, its window, and |devices_ns| (CLOCK_MONOTONIC; INT64_MAX: there are no records of
- * devices). window_ns is relative to the start, before and after.
+ * devices). window_ns is relative to the start, before and after the call.
  */
 void part_origin_begin(struct recording *part, uint64_t first, int64_t devices_ns);
-/* The same with the first record of its sources. */
+/* Does the same with the first record of the part's sources. */
 void part_origin_set(struct recording *part);
 
 #endif

@@ -21,8 +21,8 @@ static void begin_over_recorder(struct recording *r)
 
 /*
  * The time before which no record of this recording ended. With a flight recorder an annotation may
- * already be at work, for long if its thread is stopped. Collectors write only when they are asked,
- * which is after the recording was armed.
+ * already be at work, even for long if its thread is stopped. Collectors write only when they are
+ * asked, which is after the recording was armed.
  */
 static uint64_t find_earliest(const struct recording *r)
 {
@@ -32,8 +32,8 @@ static uint64_t find_earliest(const struct recording *r)
 }
 
 /*
- * The time since which |t| records. The program says it, which need not be true: it must lie
- * between command and answer.
+ * The time since which |t| records. It comes from the program, which may report a wrong one, so it
+ * must lie between command and answer.
  */
 static int64_t find_since(const struct recording *r, const struct target *t, int64_t now_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starts a recording that is armed: its processes are told to record, and then it starts, at once
- * or at an agreed instant. Records in between are left out.
+ * Starts an armed recording: first the processes are told to record, then the recording starts, at
+ * once or at an agreed instant. Records in between are left out.
  */
 #ifndef DAEMON_RECORDING_START_H
 #define DAEMON_RECORDING_START_H
@@ -12,19 +12,19 @@ struct diag;
 struct recording;
 
 /*
- * Returns when the threads can record. |level| is the one for which it was armed, or 0. Outcomes as
- * recording_arm(). Sets |d| when a person can do something about a failure.
+ * Returns when the threads can record. |level| is the level for which the recording was armed, or
+ * 0. Outcomes as recording_arm(). Sets |d| when a person can do something about a failure.
  */
 int recording_begin(struct recording *r, unsigned level, struct diag *d);
 
-/* Skips the present records, as far as they are from before |agreed_ns|. */
+/* Skips the present records that are from before |agreed_ns|. */
 void recording_skip(struct recording *r, int64_t agreed_ns);
 
 /*
- * Sets the begin of the trace: |agreed_ns| (CLOCK_MONOTONIC), however late this thread was woken
- * for it. A recording that was armed after it, or has none (0), starts at the time at which it was
- * begun; one that is ended before that time starts now. |usage_interval_ms| may be set before. 0 or
- * -ENOMEM.
+ * Sets the begin of the trace to |agreed_ns| (CLOCK_MONOTONIC), however late this thread was woken.
+ * If the recording was armed after that time, or if |agreed_ns| is 0, the trace begins with
+ * recording_begin(). If the recording is ended before |agreed_ns|, the trace begins now.
+ * |usage_interval_ms| may be set before. 0 or -ENOMEM.
  */
 int recording_start(struct recording *r, int64_t agreed_ns);
 

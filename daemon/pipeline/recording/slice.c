@@ -75,7 +75,7 @@ uint64_t slice_count(const struct drain *d)
 	return n;
 }
 
-/* Calls |visit| with each log and the offset of its slots in the file, until it fails. */
+/* Calls |visit| with each log and the offset of its slots in the file, until a call fails. */
 static int visit_logs(struct slice *slice,
 	int (*visit)(const struct slice *slice, struct thread_log *log, uint64_t offset))
 {
@@ -159,7 +159,7 @@ static void *run_writer(void *argument)
 void slice_store(struct slice *slice)
 {
 	slice->has_writer = pthread_create(&slice->writer, NULL, run_writer, slice) == 0;
-	/* Otherwise the writer sets it. */
+	/* If there is a writer, it sets has_failed. */
 	if (!slice->has_writer)
 		slice->has_failed = true;
 	else

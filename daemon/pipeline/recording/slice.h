@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A slice has the raw records of all processes that a session drained in a row: first in memory,
- * then in an unlinked file. A thread of its own writes the file, so that the drain does not wait.
+ * then in an unlinked file. A separate thread writes the file, so that the drain does not wait.
  *
  * Threads: one at a time calls these functions.
  */
@@ -20,7 +20,7 @@ struct drain;
 
 struct slice {
 	struct slice *next;
-	/* a part of each source's drain, in their order; belong to the writer while there is one */
+	/* a part of each source's drain, in their order; the writer owns them while it runs */
 	struct drain *drains;
 	size_t n_drains;
 	uint64_t n_bytes; /* the maker sets it and the two below */
@@ -41,11 +41,11 @@ struct slice *slice_new(size_t n_drains);
 struct slice *slice_free(struct slice *slice);
 
 /*
- * Begins to write it to a file; after that its memory is freed. On failure the slice stays in
- * memory.
+ * Begins to write the slice to a file, which frees its memory. On failure the
+ * slice stays in memory.
  */
 void slice_store(struct slice *slice);
-/* True while it is being written, and true while it takes memory. */
+/* True while the slice is being written, and true while it takes memory. */
 bool slice_is_busy(const struct slice *slice);
 bool slice_is_in_memory(const struct slice *slice);
 
@@ -58,11 +58,11 @@ uint64_t slice_find_first(struct slice *slice, uint64_t earliest_ticks, uint64_t
 int slice_find_devices(struct slice *slice, struct device_extents *to);
 /* The number of slots of the logs of |d|, in memory or in the file. */
 uint64_t slice_count(const struct drain *d);
-/* The number of entries in these. */
+/* The number of entries in these slots. */
 uint64_t slice_count_entries(const struct drain *d);
 /*
- * Reads it back into memory. Waits for the writer. 0, or a negative errno: all its records are
- * counted as lost.
+ * Reads the slice back into memory. Waits for the writer. 0, or a negative errno: all records of
+ * the slice are counted as lost.
  */
 int slice_load(struct slice *slice);
 

@@ -49,7 +49,7 @@ static int make_part(struct snapshots *s, struct recording *part, struct capture
 	struct capture_trace t = *s->whole;
 	int r;
 
-	/* It has no |on_look|: another thread than the one that looks may make it. */
+	/* The control has no |on_look|: another thread than the worker may make the trace. */
 	t.control = &control;
 	t.recording = part;
 	t.carries = &s->carries;
@@ -94,7 +94,7 @@ static void take_snapshot(struct snapshots *s)
 	}
 }
 
-/* Looks for a request, and asks the collectors for their records until now. */
+/* Fetches a request for a snapshot, and asks the collectors for their records until now. */
 static void look_for_next(struct snapshots *s)
 {
 	const struct capture_control *control = s->whole->control;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots of a session that keeps the newest records, and its rest when it ends. Each is a part
- * (continuous.h) with a trace of its own.
+ * Snapshots of a session that keeps the newest records, and its remaining records when it ends.
+ * Each snapshot is a part (continuous.h) with a trace of its own.
  */
 #ifndef DAEMON_SNAPSHOTS_H
 #define DAEMON_SNAPSHOTS_H
@@ -35,8 +35,8 @@ void snapshots_deinit(struct snapshots *s);
 void snapshots_visit(struct snapshots *s);
 
 /*
- * Called before the recording ends: makes the snapshot that waits for collectors of the records
- * that are there.
+ * Called before the recording ends. If a snapshot waits for collectors, makes it of
+ * the records that exist.
  */
 void snapshots_settle(struct snapshots *s);
 /* Called when the recording has ended: makes the trace of the rest, as capture_trace_make(). */

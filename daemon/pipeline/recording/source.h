@@ -14,7 +14,7 @@ struct plane;
 struct target;
 
 enum source_state {
-	SOURCE_STARTING, /* it was told to record, and has not answered yet */
+	SOURCE_STARTING, /* the process was told to record, and has not answered yet */
 	SOURCE_RECORDING,
 	SOURCE_ENDED, /* no more records come; its records are kept */
 };
@@ -30,7 +30,8 @@ struct source {
 	uint64_t rings_bytes; /* of the rings that were prepared for it */
 	bool goes_on; /* for a part (recording_cut.h): its process records on */
 	/*
-	 * it recorded for the flight recorder before, and its drain has begun: source_begin_over()
+	 * the process recorded for the flight recorder before, and the drain has begun:
+	 * source_begin_over()
 	 */
 	bool is_over;
 	struct plane *plane; /* in the trace that is being made, which owns it; NULL: it has none */
@@ -41,20 +42,20 @@ int source_new(struct target *target, struct drain_budget *budget, struct source
 struct source *source_free(struct source *s); /* NULL ok; returns NULL */
 
 /*
- * Begins for a process that records already: its records count from here on, also before it has
- * answered.
+ * Begins for a process that already records: its records count from here on, even
+ * before it has answered.
  */
 void source_begin_over(struct source *s, int *error);
 /* Begins when the process has answered: its records count from here on. */
 void source_begin(struct source *s);
 /* Begins without threads: only the collectors' records count. */
 void source_begin_without_threads(struct source *s);
-/* Copies new records out, as drain_visit() does; ends it when its process is gone. */
+/* Copies new records out, as drain_visit() does; ends the source when its process is gone. */
 unsigned source_visit(struct source *s, int *error);
 /* Reads the last records, the open spans and the losses. Does nothing the second time. */
 void source_end(struct source *s, int *error);
 
-/* True when it has a record, an open span or a loss. */
+/* True when the source has a record, an open span or a loss. */
 bool source_has_content(const struct source *s);
 
 #endif

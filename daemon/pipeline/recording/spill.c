@@ -25,20 +25,20 @@
 #define SOME_KEEP_BYTES (UINT64_C(64) << 20)
 #define PARTS_OF_WINDOW 4
 /*
- * Slots that are encoded at the end: fewer than this are cheaper unspooled; more than the windows
- * below go to a file.
+ * Limits for slots that are encoded at the end: encoding fewer bytes than this is cheaper without a
+ * spool, and more than the windows below go to a file.
  */
 #define MIN_BYTES ((uint64_t)1 << 20)
 #define MAX_WINDOWS_IN_MEMORY DRAIN_MAX_WINDOWS
-/* Address space, not memory: the most bytes that a slot's bytes become, and room for open spans. */
+/* Reserved address space, not memory: the most bytes per byte of slots, and room for open spans. */
 #define MAX_GROWTH 4
 #define SPARE_BYTES ((uint64_t)16 << 20)
 /*
- * From this size on a second thread is worth it, but not while recording: the program needs the
- * processors.
+ * From this size on a second thread is worth it. While recording it is not: the program
+ * needs the processors.
  */
 #define MIN_APART_BYTES ((uint64_t)4 << 20)
-/* Slots that were taken become at most twice as many bytes. */
+/* Slots that the spooler has taken become at most twice as many bytes. */
 #define RESERVE_WINDOWS (2 * (DRAIN_MAX_WINDOWS + 1))
 
 static uint64_t count_keep_bytes(const struct recording *r)
@@ -55,8 +55,8 @@ static uint64_t count_keep_bytes(const struct recording *r)
 }
 
 /*
- * |n_bytes| of slots are there and no more come; 0: unknown yet. When no file can be had, the slots
- * stay in memory as far as they fit there.
+ * |n_bytes| is the size of all slots, or 0 if it is unknown yet. Without a file, the slots stay in
+ * memory as far as they fit there.
  */
 static void begin_in_file(struct recording *r, uint64_t n_bytes)
 {
@@ -80,7 +80,7 @@ static void begin_in_file(struct recording *r, uint64_t n_bytes)
 	r->budget.window_bytes = 0;
 }
 
-/* |n_bytes| are all slots: encoded in memory, a part at a time, they take less than as a whole. */
+/* |n_bytes| of slots exist. Encoded a part at a time they take less memory than as a whole. */
 static void begin_in_memory(struct recording *r, uint64_t n_bytes)
 {
 	struct spooler_config config = {
@@ -127,8 +127,8 @@ static int give_all_sources(struct recording *r)
 }
 
 /*
- * A capture with less than a window needs no file. Later, slots go in parts that are still in a
- * core's cache.
+ * A capture with less than a window needs no file. Once there is a sink, slots go in smaller parts
+ * that are still in a core's cache.
  */
 static uint64_t find_window_limit(const struct drain_budget *budget)
 {
@@ -143,7 +143,7 @@ int spill_look(struct recording *r)
 		begin_in_file(r, 0);
 	if (!r->spooler)
 		return 0;
-	/* A time is found between two clock pairs, so one must be later than the slots. */
+	/* A time is converted between two clock pairs, so one pair must be later than the slots. */
 	if (timeline_add(&r->timeline, clock_pair_read(r->uses_ticks)))
 		return -ENOMEM;
 	return give_all_sources(r);
@@ -184,7 +184,7 @@ void spill_catch_up(struct recording *r, struct source *s)
 {
 	/*
 	 * Each turn takes a window at least. The number of turns is bounded, so a program that goes
-	 * on writing does not hold us.
+	 * on writing cannot block the server.
 	 */
 	uint64_t rings = (uint64_t)s->target->n_rings * s->target->ring_bytes;
 	uint64_t turns = r->budget.window_bytes ? rings / r->budget.window_bytes + 2 : 0;
@@ -208,7 +208,7 @@ int spill_add_warnings(const struct recording *r, struct space *space)
 		return space_add_warning(space,
 			"no file could be had for a large capture (%s): it was kept in memory; set TMPDIR",
 			r->spool_problem);
-	/* Its size is told with the losses. */
+	/* The losses report a full spool (-ENOBUFS). */
 	if (!error || error == -ENOBUFS)
 		return 0;
 	return space_add_warning(space,

@@ -15,19 +15,19 @@ struct space;
 int spill_look(struct recording *r);
 
 /*
- * Called when |n_bytes| of records are there, maybe not yet in the logs, and none were spooled:
- * prepares for spill_give(), if it is worth it.
+ * Called when |n_bytes| of records exist, maybe not yet in the logs, and none were spooled.
+ * Prepares for spill_give() if spooling is worth it.
  */
 void spill_begin(struct recording *r, uint64_t n_bytes);
 /*
- * Spools the slots of the logs, if that was begun; waits while too many are on their way. 0 or
- * -ENOMEM.
+ * Spools the slots of the logs, if spooling has begun; waits while too many slots are on
+ * their way. 0 or -ENOMEM.
  */
 int spill_give(struct recording *r);
 
 /*
- * Called when all records are there. If none were spooled, spools them, if it is worth it, so that
- * they are encoded a part at a time; into a file when they are too large for memory. 0 or -ENOMEM.
+ * Called when all records exist. If none were spooled, spools them if it is worth it: they are then
+ * encoded a part at a time, and go into a file when they are too large for memory. 0 or -ENOMEM.
  */
 int spill_rest(struct recording *r);
 

@@ -16,19 +16,19 @@
 /* The most threads that a visit reads, at about 3 µs each. */
 #define THREADS_PER_VISIT 128
 /*
- * The most samples and readings, 7 MiB together. Beyond it every other one is dropped, and the pace
- * halves.
+ * The most samples and readings, 7 MiB together. Beyond them every other one is dropped and the
+ * interval doubles.
  */
 #define MAX_SAMPLES 8192
 #define MAX_READINGS (256u << 10)
-/* Above this number the processes share the memory of so many. */
+/* More processes than this share the memory of this many. */
 #define MAX_FULL_SHARES 4
-/* The least that a process and a thread keep: fewer say nothing. */
+/* The fewest that a process and a thread keep: fewer would show nothing. */
 #define LEAST_SAMPLES 64
 #define LEAST_READINGS 8
 /* The most processes that a visit reads, at about 8 µs each. */
 #define PROCESSES_PER_VISIT 48
-/* The pause between two looks for the first descendant. */
+/* The pause between two searches for the first descendant. */
 #define CHILDLESS_INTERVAL_NS (500 * NS_PER_MS)
 /* A pass over very many threads takes at most a twentieth of this server's time. */
 #define REST_FACTOR 20
@@ -39,7 +39,7 @@ static void set_value(struct usage_sample *s, enum usage_metric metric, uint64_t
 	s->known |= 1u << metric;
 }
 
-/* The clock counts nanoseconds, /proc only ticks of 10 ms; it includes threads that have ended. */
+/* The process's clock counts nanoseconds, also of ended threads; /proc counts ticks of 10 ms. */
 static void read_cpu(const struct usage *u, const struct proc_stat *stat, struct usage_sample *s)
 {
 	struct timespec t;
@@ -65,7 +65,7 @@ static int read_stat(const struct usage *u, struct usage_sample *s)
 	set_value(s, USAGE_THREADS, stat.n_threads);
 	set_value(s, USAGE_MINOR_FAULTS, stat.minor_faults);
 	set_value(s, USAGE_MAJOR_FAULTS, stat.major_faults);
-	/* When the first thread has ended before the others, the file does not tell the memory. */
+	/* When the first thread has ended before the others, the file lacks the memory. */
 	if (stat.state != 'Z')
 		set_value(s, USAGE_RSS,
 			proc_rss_read(u->statm_fd, &stat) * (uint64_t)sysconf(_SC_PAGESIZE));
@@ -115,7 +115,7 @@ static void take_sample(struct usage *u)
 	u->samples[u->n_samples++] = s;
 }
 
-/* True when |n| is within this process's share of |most|, or |least| if that is more. */
+/* True when |n| has reached this process's share of |most|, or |least| if that is more. */
 static bool has_share(const struct usage *u, size_t n, size_t most, size_t least)
 {
 	size_t share =
@@ -131,7 +131,7 @@ static void thin_samples(struct usage *u)
 	u->n_samples = (u->n_samples + 1) / 2;
 }
 
-/* Drops samples of a capture of hours, or of very many processes, until the rest fits. */
+/* Drops every other sample and reading of a very long capture, or of very many processes. */
 static void thin_out(struct usage *u)
 {
 	if (!has_share(u, u->n_samples, MAX_SAMPLES, LEAST_SAMPLES) &&
@@ -254,9 +254,9 @@ bool usage_has_family(const struct usage *u)
 }
 
 /*
- * The last sample replaces the one before if that is less than half an interval older: the kernel
- * updates the times of running threads only every few milliseconds, so a rate over a short time
- * says nothing.
+ * The last sample replaces the one before if that is less than half an interval older: the
+ * kernel updates the times of running threads only every few milliseconds, so a rate over a
+ * shorter time means nothing.
  */
 static void merge_last_sample(struct usage *u, int64_t interval_ns)
 {
@@ -273,7 +273,7 @@ static void finish_family(struct usage *u, bool is_gone)
 	if (!u->family)
 		return;
 	if (!is_gone) {
-		/* The present pass ends first: it read some processes long ago. */
+		/* Ends the present pass first, because it read some processes long ago. */
 		if (u->descent->dir)
 			process_tree_visit(u->descent, SIZE_MAX);
 		u->children.merge_ns = u->interval_ns / 2;
@@ -389,7 +389,7 @@ static void take_last_sample(struct usage *u)
 	size_t n = u->n_samples;
 
 	u->threads.merge_ns = u->interval_ns / 2;
-	/* The present pass ends first: it read some threads long ago. */
+	/* Ends the present pass first, because it read some threads long ago. */
 	if (u->threads.is_in_pass)
 		usage_threads_read(&u->threads, SIZE_MAX);
 	usage_threads_read(&u->threads, SIZE_MAX);
@@ -411,7 +411,7 @@ void usage_finish(struct usage *u, bool is_gone)
 
 /* --- parts -------------------------------------------------------------------------------- */
 
-/* A thread that was not seen for so many intervals is gone. */
+/* A thread that was not seen for this many intervals counts as ended. */
 #define GONE_INTERVALS 3
 
 static void forget_samples(struct usage *u, int64_t from_ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples the usage of a process while a capture runs: processor time, memory, faults, context
- * switches, I/O, all from /proc, without help of that process. It never waits, and a visit reads a
- * bounded number of files, so that the rings are drained meanwhile.
+ * switches, I/O, all from /proc, without help of that process. A visit never waits and reads a
+ * bounded number of files, so that the server can drain the rings in between.
  */
 #ifndef DAEMON_USAGE_H
 #define DAEMON_USAGE_H
@@ -18,7 +18,7 @@
 
 /* The shortest time between two samples. */
 #define USAGE_MIN_INTERVAL_MS 10
-/* The descriptors that it has open while it samples. */
+/* The number of descriptors that one struct usage holds while it samples. */
 #define USAGE_DESCRIPTORS 4
 
 enum usage_metric {
@@ -51,7 +51,7 @@ struct usage {
 	int dir_fd; /* /proc/PID, or -1 */
 	int stat_fd;
 	int statm_fd;
-	int io_fd; /* -1: it may not be read */
+	int io_fd; /* -1: the file may not be read */
 	int io_error; /* why its I/O could not be read: the first negative errno, or 0 */
 	bool has_cpu_clock;
 	clockid_t cpu_clock;
@@ -66,7 +66,7 @@ struct usage {
 	struct process_tree *descent; /* owned: finds the members of |family|; or NULL */
 	int64_t family_due_ns; /* CLOCK_MONOTONIC */
 	int64_t family_spent_ns; /* in the present pass over the family */
-	bool has_descendants; /* in |family|: it had descendants */
+	bool has_descendants; /* only in |family|: the process had descendants */
 	size_t n_left_out; /* descendants that |family| does not count */
 	size_t n_sharing; /* processes of the capture, which share the memory; 0 counts as 1 */
 	int error; /* -ENOMEM: samples are missing */
@@ -92,10 +92,10 @@ void usage_visit(struct usage *u);
 void usage_finish(struct usage *u, bool is_gone);
 
 /*
- * Moves the samples of |u|, and the readings of its threads, to |part|, which need not be
- * initialised and is a finished usage (usage_close()). The last of each stays in |u| as the first
- * of the next part. Samples before |from_ns| (CLOCK_MONOTONIC) are left out, except for the last
- * one. 0, or -ENOMEM: samples are missing.
+ * Moves the samples of |u| and the readings of its threads to |part|. |part| need not be
+ * initialised, and is then a finished usage for usage_close(). The last sample and the last reading
+ * of each thread stay in |u|, too, as the first of the next part. Samples before |from_ns|
+ * (CLOCK_MONOTONIC) are left out, except for the last one. 0, or -ENOMEM: samples are missing.
  */
 int usage_cut(struct usage *u, struct usage *part, int64_t from_ns);
 

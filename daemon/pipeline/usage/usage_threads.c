@@ -89,13 +89,13 @@ static struct usage_thread *add_thread(struct usage_threads *t, int32_t tid)
 	memmove(&t->v[at + 1], &t->v[at], (t->n - at) * sizeof(*t->v));
 	t->v[at] = thread;
 	t->n++;
-	/* It came after the last pass: all its use is since then. */
+	/* The thread started after the last pass, so all its use is later than that pass. */
 	if (t->last_pass_ns)
 		add_reading(t, thread, t->last_pass_ns, 0);
 	return thread;
 }
 
-/* Notices that another thread has the tid now: its time begins at 0 again. */
+/* Returns NULL if another thread has the tid now: its time began at 0 again. */
 static struct usage_thread *find_thread(struct usage_threads *t, int32_t tid, uint64_t run_ns)
 {
 	size_t at = count_up_to(t, tid);
@@ -114,7 +114,7 @@ static int read_file(struct usage_threads *t, int32_t tid, const char *name, cha
 	return proc_file_read(dirfd(t->dir), path, text, n);
 }
 
-/* Kernels without the counts have no such file, or zeros in it for a thread that has run. */
+/* Kernels without these counts have no such file, or one with zeros for a thread that has run. */
 static int read_schedstat(struct usage_threads *t, int32_t tid, struct proc_schedstat *out)
 {
 	char text[128];
@@ -150,7 +150,7 @@ static int read_times(struct usage_threads *t, int32_t tid, struct proc_schedsta
 	if (!r)
 		return 0;
 	r = read_ticks(t, tid, out);
-	/* The thread exists, so the file should exist, too. */
+	/* The thread exists, so it is the kernel that has no schedstat. */
 	if (!r && t->n == 0)
 		t->has_no_schedstat = true;
 	return r;
@@ -196,7 +196,7 @@ static void read_thread(struct usage_threads *t, int32_t tid)
 		read_name(t, thread);
 }
 
-/* Notices that another process has the pid now. */
+/* Returns NULL if another process has the pid now. */
 static struct usage_thread *find_process(
 	struct usage_threads *t, const struct process_tree_child *child)
 {
@@ -277,7 +277,7 @@ static void thin_readings(struct usage_thread *thread)
 {
 	size_t kept = 0;
 
-	/* The last one stays, so that no use is lost. */
+	/* The last reading stays, so that no use is lost. */
 	for (size_t i = 0; i < thread->n; i++)
 		if (i % 2 == 0 || i + 1 == thread->n)
 			thread->v[kept++] = thread->v[i];
@@ -317,7 +317,7 @@ void usage_threads_rank(struct usage_threads *t)
 {
 	if (t->n)
 		qsort(t->v, t->n, sizeof(*t->v), compare_use);
-	/* By now they have got their names. */
+	/* Reads names again, which may have been set late. */
 	for (size_t i = 0; t->dir && i < t->n && i < USAGE_SHOWN_THREADS; i++)
 		read_name(t, t->v[i]);
 }

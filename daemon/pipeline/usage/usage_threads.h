@@ -14,7 +14,7 @@
 
 /* The most threads; later ones are left out. */
 #define USAGE_MAX_THREADS 4096u
-/* The busiest threads are shown, so many. */
+/* The number of threads that are shown: the busiest ones. */
 #define USAGE_SHOWN_THREADS 32u
 
 struct process_tree_child;
@@ -38,12 +38,12 @@ struct usage_thread {
 
 struct usage_threads {
 	DIR *dir; /* /proc/PID/task; NULL: cannot be read */
-	/* the kernel does not count: there are ticks of 10 ms, but no waits or switches */
+	/* the kernel has no schedstat: times come in ticks of 10 ms, without waits and switches */
 	bool has_no_schedstat;
 	bool is_in_pass;
-	int64_t merge_ns; /* a younger reading is replaced by the next */
+	int64_t merge_ns; /* the next reading replaces a younger one */
 	int64_t last_pass_ns; /* end of the last whole pass; 0: there was none */
-	struct usage_thread **v; /* sorted by tid, of one tid the newest last; at the end by use */
+	struct usage_thread **v; /* by tid, the newest of one tid last; after ranking, by use */
 	size_t n;
 	size_t n_allocated;
 	size_t n_readings; /* of all threads */

@@ -2,6 +2,7 @@
 /* Captures of several programs; see capture_group.h. */
 #include "daemon/serve/calls/capture_group.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -337,9 +338,10 @@ int capture_group_poll(struct capture_group *g, int64_t wait_ms)
 	return n_left;
 }
 
-int capture_group_record(struct capture_group *g, int (*is_cancelled)(void *context), void *context)
+bool capture_group_record(
+	struct capture_group *g, bool (*is_cancelled)(void *context), void *context)
 {
-	int is_over = 0;
+	bool is_over = false;
 
 	while (!is_over && capture_group_poll(g, RECORD_WAIT_MS))
 		is_over = is_cancelled(context);

@@ -19,9 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/serve/remote/disk_share.h"
 #include "daemon/serve/remote/remote_capture.h"
 #include "daemon/serve/remote/remote_profile.h"
+#include "daemon/serve/remote/remote_trace.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 #define CAPTURE_GROUP_MAX 64
@@ -121,8 +121,8 @@ int capture_group_poll(struct capture_group *g, int64_t wait_ms);
  * Reads until all members are over, or |is_cancelled|, which is called at least every 20 ms between
  * reads, returns nonzero. Returns its last value. Call capture_group_end() afterwards.
  */
-int capture_group_record(
-	struct capture_group *g, int (*is_cancelled)(void *context), void *context);
+bool capture_group_record(
+	struct capture_group *g, bool (*is_cancelled)(void *context), void *context);
 /* Asks all members to end and to send their data. Call it once, and not for a snapshot. */
 void capture_group_ask_to_end(struct capture_group *g);
 /* Gives up the members that are not over. After this call each member has its outcome. */

@@ -217,7 +217,7 @@ bool errands_are_given_up(struct errands *e)
 	return are_given_up;
 }
 
-void errand_raise(struct errand *e, int *flag)
+void errand_raise(struct errand *e, bool *flag)
 {
 	struct errands *all = e->all;
 
@@ -227,7 +227,7 @@ void errand_raise(struct errand *e, int *flag)
 	pthread_mutex_unlock(&all->mutex);
 }
 
-bool errand_await_for(struct errand *e, const int *flag, int wait_ms)
+bool errand_await_for(struct errand *e, const bool *flag, int wait_ms)
 {
 	const int64_t end_ns = monotonic_ns() + wait_ms * NS_PER_MS;
 	const struct timespec end = {end_ns / NS_PER_S, end_ns % NS_PER_S};
@@ -243,7 +243,7 @@ bool errand_await_for(struct errand *e, const int *flag, int wait_ms)
 	return is_over;
 }
 
-bool errand_await_or_cancel(struct errand *e, const int *flag)
+bool errand_await_or_cancel(struct errand *e, const bool *flag)
 {
 	struct errands *all = e->all;
 	bool is_cancelled;
@@ -256,7 +256,7 @@ bool errand_await_or_cancel(struct errand *e, const int *flag)
 	return is_cancelled;
 }
 
-void errand_await(struct errand *e, const int *flag)
+void errand_await(struct errand *e, const bool *flag)
 {
 	struct errands *all = e->all;
 

@@ -70,15 +70,15 @@ void errands_give_up(struct errands *e);
 bool errands_are_given_up(struct errands *e);
 
 /* Sets |flag| to report the result of another thread, and wakes the errand. */
-void errand_raise(struct errand *e, int *flag);
+void errand_raise(struct errand *e, bool *flag);
 /*
  * Waits until |flag| is set or the call is cancelled, |wait_ms| at most. Returns false if that time
  * passed first.
  */
-bool errand_await_for(struct errand *e, const int *flag, int wait_ms);
+bool errand_await_for(struct errand *e, const bool *flag, int wait_ms);
 /* Waits until |flag| is set or the call is cancelled. Returns true if it is cancelled. */
-bool errand_await_or_cancel(struct errand *e, const int *flag);
+bool errand_await_or_cancel(struct errand *e, const bool *flag);
 /* Waits until |flag| is set. */
-void errand_await(struct errand *e, const int *flag);
+void errand_await(struct errand *e, const bool *flag);
 
 #endif

@@ -3,6 +3,7 @@
 #include "daemon/serve/calls/fan_out.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,20 +180,20 @@ static void start_own_program(struct fan_out *f)
 	struct session_request *request = make_own_request(f);
 	int r;
 
-	f->is_own_done = 1;
+	f->is_own_done = true;
 	if (!request)
 		return;
-	f->is_own_done = 0;
+	f->is_own_done = false;
 	r = subprocesses_are_wanted(request) ? record_own_tree(f, request)
 					     : session_take(f->session, request);
 	if (!r)
 		return;
-	f->is_own_done = 1;
+	f->is_own_done = true;
 	group_member_fail(f->own,
 		r == -ENOMEM ? "out of memory" : "busy: another profiling session is active");
 }
 
-static int await_own_program(struct fan_out *f, int is_cancelled)
+static int await_own_program(struct fan_out *f, bool is_cancelled)
 {
 	/*
 	 * Without that thread the subprocesses are recorded here, and stop later than all others.
@@ -220,14 +221,14 @@ static void set_request(struct fan_out *f)
 	f->asked.session_id = (char *)f->session_id;
 }
 
-static int is_cancelled(void *context)
+static bool is_cancelled(void *context)
 {
 	return errand_is_cancelled(context);
 }
 
 int fan_out_record(struct fan_out *f)
 {
-	int is_given_up;
+	bool is_given_up;
 
 	add_own_member(f);
 	set_request(f);

@@ -38,7 +38,7 @@ struct fan_out {
 	struct capture_group group; /* of all hosts */
 	Tensorflow__ProfileRequest asked; /* each host's request */
 	struct group_member *own; /* this server's program; NULL: not added yet */
-	int is_own_done; /* under the errands' mutex */
+	bool is_own_done; /* under the errands' mutex */
 	struct subprocesses *tree; /* of this server's program; NULL: not requested */
 	pthread_t tree_thread; /* if |has_tree_thread| */
 	bool has_tree_thread;

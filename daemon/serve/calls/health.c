@@ -6,6 +6,7 @@
 #include "daemon/serve/calls/health.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/chunks.h"
@@ -63,7 +64,7 @@ static int read_request(struct rpc_call *call, const uint8_t *bytes, size_t n)
 {
 	Grpc__Health__V1__HealthCheckRequest *request =
 		grpc__health__v1__health_check_request__unpack(NULL, n, bytes);
-	int is_known;
+	bool is_known;
 
 	if (!request) {
 		rpc_call_fail(

@@ -39,7 +39,7 @@ struct monitor {
 	int level; /* 1 or 2 */
 	bool is_stamped;
 	struct usage usage;
-	int is_recorded; /* the recording has been delivered; under the errands' mutex */
+	bool is_recorded; /* the recording has been delivered; under the errands' mutex */
 	bool has_steps; /* |steps| is known */
 	struct step_times steps;
 };

@@ -3,6 +3,7 @@
 #include "daemon/serve/calls/subprocesses.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,7 @@ struct subprocesses {
 	struct registry *registry;
 	struct session_request asker; /* the receiver of the outcome; never given to the session */
 	uint64_t max_bytes; /* of all traces together */
-	int is_done; /* the program's own recording has ended; under the errands' mutex */
+	bool is_done; /* the program's own recording has ended; under the errands' mutex */
 	int outcome; /* of the program's recording: a result of capture_run() */
 	struct capture_result result;
 	struct diag diag;
@@ -247,7 +248,7 @@ static void stand_between(struct subprocesses *s, struct session_request *reques
 		request->capture.max_xspace_bytes -= WARNINGS_BYTES;
 	request->run = NULL;
 	request->host_name = NULL;
-	request->capture.has_others = 1;
+	request->capture.has_others = true;
 	request->deliver = note_outcome;
 	request->context = s;
 }

@@ -28,7 +28,7 @@ struct announcer_policy {
 	/*
 	 * Returns true if the program is ending: it needs no daemon then, and memory may be short.
 	 */
-	int (*is_departing)(void *context);
+	bool (*is_departing)(void *context);
 	void *context;
 };
 

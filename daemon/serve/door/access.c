@@ -22,7 +22,7 @@ void access_init(struct access *access, struct target *target)
 
 void access_look(struct access *access, int listener)
 {
-	int is_own = peer_table_is_own_space(listener);
+	int is_own = peer_table_compare_space(listener);
 
 	/*
 	 * If this is unknown, the server of a program is assumed to be in the program's namespace.

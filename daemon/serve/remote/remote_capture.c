@@ -252,7 +252,7 @@ bool remote_capture_read(struct remote_capture *r, int64_t wait_ms)
 {
 	if (!r->call || !rpc_pending_next(r->call, wait_ms))
 		return 0;
-	r->has_begun = 1;
+	r->has_begun = true;
 	take_message(r);
 	return true;
 }

@@ -15,8 +15,8 @@
  *	arm                         early work: allocates, registers; nothing is recorded yet
  *	start                       records from here on; emits an anchor
  *	poll, again and again       hands on complete records, so that a crash loses little
- *	flush, between polls        the same, at any cost, just before a part of a recording
- *	                            is cut off
+ *	flush, between polls        hands on all complete records, even if that is slow, just
+ *	                            before a part of a recording is cut off
  *	stop                        records no more; emits an anchor; returns by its deadline
  *	drain                       hands on the rest
  *	stats                       reports the losses and their reasons

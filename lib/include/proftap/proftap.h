@@ -120,7 +120,7 @@ struct ptap_server_options {
 PTAP_API int ptap_server_start(uint16_t port);
 
 /*
- * The same with options. |options| and its strings are only read during the call.
+ * Does the same with options. |options| and its strings are only read during the call.
  * On "unix:PATH" (at most 107 bytes, made absolute) there is no port, and ptap_server_port() is 0.
  * The socket of a dead server of the same user is replaced, that of a living one never; the server
  * removes the path at its end.
@@ -215,8 +215,8 @@ PTAP_API int ptap_trace_stop(void);
  * asks the ancestor's server.
  * Errors: PTAP_ERR_NODATA when no recorder runs; PTAP_ERR_NOTSUP when the server has no |log_dir|;
  * PTAP_ERR_BUSY while an earlier snapshot is being written: then this one is not made.
- * PTAP_ERR_ACCES, _NOSPC, _NOMEM or _IO when the one before could not be written, or |log_dir|
- * could not when the recorder was turned on: this one is tried all the same.
+ * PTAP_ERR_ACCES, _NOSPC, _NOMEM or _IO when the snapshot before could not be written, or |log_dir|
+ * was not writable when the recorder was turned on: this one is tried all the same.
  * Threads: any. Not from a signal handler.
  * Since: 0.1
  */
@@ -255,7 +255,7 @@ PTAP_API void ptap_thread_name(const char *name);
 
 /* A span of this thread, until its ptap_end(), which closes the innermost open one. */
 PTAP_API void ptap_begin_dyn(const char *name);
-/* The same as a step, with its number. */
+/* Begins a step in the same way, with its number. */
 PTAP_API void ptap_begin_step_dyn(const char *name, int64_t number);
 PTAP_API void ptap_end(void);
 PTAP_API void ptap_instant_dyn(const char *name);

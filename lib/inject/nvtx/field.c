@@ -73,9 +73,7 @@ bool field_from_type(struct field *f, uint64_t type)
 	return true;
 }
 
-/*
- * --- finding elements --------------------------------------------------------------------------
- */
+/* --- finding elements ---------------------------------------------------------------------- */
 
 /* Reads the count from the field that counts; a negative one is 0. False: it cannot be read. */
 static bool find_count(const struct field *f, const struct field_source *source, size_t *n)

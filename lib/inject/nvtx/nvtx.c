@@ -457,7 +457,7 @@ static void end_payloads(
 /*
  * Always true: a program may ask once and keep the answer, and a recording may begin at any time.
  */
-static uint8_t is_domain_enabled(void *domain)
+static uint8_t answer_domain_enabled(void *domain)
 {
 	(void)domain;
 	return 1;
@@ -473,7 +473,7 @@ static const intptr_t payload_handlers[NVTX_PAYLOAD_SLOTS] = {
 	[NVTX_PAYLOAD_RANGE_POP] = PAYLOAD_SLOT(pop_payloads),
 	[NVTX_PAYLOAD_RANGE_START] = PAYLOAD_SLOT(start_payloads),
 	[NVTX_PAYLOAD_RANGE_END] = PAYLOAD_SLOT(end_payloads),
-	[NVTX_PAYLOAD_DOMAIN_IS_ENABLED] = PAYLOAD_SLOT(is_domain_enabled),
+	[NVTX_PAYLOAD_DOMAIN_IS_ENABLED] = PAYLOAD_SLOT(answer_domain_enabled),
 };
 
 int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)

@@ -142,9 +142,7 @@ struct schema_piece {
 	uint32_t alignment;
 };
 
-/*
- * --- the content of an entry --------------------------------------------------------------------
- */
+/* --- the content of an entry --------------------------------------------------------------- */
 
 static bool set_layout(struct schema_piece *piece, const struct nvtx_layout *layout)
 {
@@ -265,9 +263,7 @@ static bool make_piece(
 	return true;
 }
 
-/*
- * --- the place of an entry ----------------------------------------------------------------------
- */
+/* --- the place of an entry ----------------------------------------------------------------- */
 
 /* False: its offset is unknown. */
 static bool place_piece(struct schema_plan *plan, const struct nvtx_entry *entry, bool is_first,
@@ -362,9 +358,7 @@ static bool add_entry(struct schema_plan *plan, size_t i)
 	return add_field(plan, &piece.field);
 }
 
-/*
- * --- the schema ---------------------------------------------------------------------------------
- */
+/* --- the schema ---------------------------------------------------------------------------- */
 
 #define SCHEMA_NEEDED (NVTX_SCHEMA_HAS_TYPE | NVTX_SCHEMA_HAS_ENTRIES | NVTX_SCHEMA_HAS_N_ENTRIES)
 

@@ -4,7 +4,7 @@ import {find, keepRows, make, makeButton, set, setText} from "./dom.js";
 import {bytes, count, durationMs} from "./words.js";
 
 const MOST_SHOWN = 12;
-// A progress bar without a value is animated, which users who prefer reduced motion do not get.
+// A progress bar without a value is animated, so users who prefer reduced motion do not get one.
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const WORDS = {
 	waiting: "waiting for the program", starting: "starting", recording: "recording", collecting: "collecting", writing: "writing",

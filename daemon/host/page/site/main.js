@@ -97,7 +97,7 @@ export class Page {
 		this.showView();
 	}
 
-	// After a restart of the daemon nothing that it said before is valid.
+	// After a restart of the daemon no data from before is valid.
 	restart() {
 		this.wantedPid = this.programs.selected?.pid ?? null;
 		this.samples.clear();
