@@ -56,7 +56,7 @@ static const struct {
 	{CUPTI_INSUFFICIENT_PRIVILEGES, -EPERM,
 		"the driver lets only administrators do it; run the program as root (a container: "
 		"--cap-add=SYS_ADMIN), or allow all users: put the line \"options nvidia "
-		"NVreg_RestrictProfilingToAdminUsers=0\" into /etc/modprobe.d/nvidia-profiler.conf and "
+		"NVreg_RestrictProfilingToAdminUsers=0\" into /etc/modprobe.d/nvidia-profiling.conf and "
 		"reboot (https://developer.nvidia.com/ERR_NVGPUCTRPERM)"},
 	{CUPTI_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, -EPERM,
 		"the hypervisor forbids it; the administrator of the vGPU must enable profiling"},
