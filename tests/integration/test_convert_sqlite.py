@@ -76,14 +76,14 @@ def queries_agree_with_ndjson(t):
     spans = [row for row in read_rows(t, path) if row.kind in ("span", "step")]
     queries, db = read_queries(), convert(t, path)
     totals = {name: (n, round(ms * 1e6)) for name, n, ms, _ in
-              db.execute(queries["Names by the time that they took, with what is inside of them"])}
+              db.execute(queries["List the names by their total time"])}
     expected = {name: (len(of), sum(of)) for name in {row.name for row in spans}
                 for of in [[row.duration_ns for row in spans if row.name == name]]}
     equal(totals, expected, "totals")
-    own = sum(round(ms * 1e6) for _, _, ms in db.execute(queries["Without what is inside of them"]))
+    own = sum(round(ms * 1e6) for _, _, ms in db.execute(queries["List the names by their self time, without that of the spans inside them"]))
     outermost, = db.execute("SELECT sum(duration_ns) FROM events WHERE depth = 0").fetchone()
     equal(own, outermost, "the sum of own times")
-    ranks = {row[0]: row[1:] for row in db.execute(queries["The median and the 99th percentile of each name"])}
+    ranks = {row[0]: row[1:] for row in db.execute(queries["Compute the median and the 99th percentile of each name"])}
     for name in expected:
         ordered = sorted(row.duration_ns for row in spans if row.name == name)
         n = len(ordered)
@@ -98,9 +98,9 @@ def spans_that_overlap_count_once_and_hosts_apart(t):
         step = make_space({"main": [("train", 0, 20, {"step_num": 7, "_r": 1}), (f"work of {host}", 0, 5)]}, host=host)
         (t.dir / f"{host}.xplane.pb").write_bytes(step + (device if host == "alpha" else b""))
     queries, db = read_queries(), convert(t, t.dir / "alpha.xplane.pb", t.dir / "beta.xplane.pb")
-    busy = {row[2]: row[3] for row in db.execute(queries["How busy threads and devices were"])}
+    busy = {row[2]: row[3] for row in db.execute(queries["Compute the busy share of threads and devices"])}
     equal(busy, {"stream": 75, "main": 100}, "percent")
-    slow = db.execute(queries["The slowest steps, and what their time went to"]).fetchall()
+    slow = db.execute(queries["List the slowest steps with the spans that ran in them"]).fetchall()
     equal(slow, [(7, "alpha", "work of alpha", 1, 5e-6), (7, "beta", "work of beta", 1, 5e-6)], "steps")
 
 
