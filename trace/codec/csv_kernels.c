@@ -213,7 +213,7 @@ static int write_kernels(const struct view *v, const struct codec_options *optio
 const struct codec codec_csv_kernels = {
 	.name = "csv-kernels",
 	.suffix = "_kernel_trace.csv",
-	.help = "a row for each kernel, as rocprofv3 has it",
+	.help = "a row for each kernel, with the columns of rocprofv3",
 	.write = write_kernels,
 };
 
@@ -306,6 +306,6 @@ static int write_kernel_stats(const struct view *v, const struct codec_options *
 const struct codec codec_csv_kernel_stats = {
 	.name = "csv-kernel-stats",
 	.suffix = "_kernel_stats.csv",
-	.help = "kernels by name, as rocprofv3 has it",
+	.help = "a row for each name of kernels, with the columns of rocprofv3",
 	.write = write_kernel_stats,
 };

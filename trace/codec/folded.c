@@ -205,6 +205,6 @@ const struct codec codec_folded = {
 	.name = "folded",
 	.aliases = aliases,
 	.suffix = ".folded",
-	.help = "stacks of spans and their own ns, for flamegraph.pl and speedscope.app",
+	.help = "stacks of spans with their own ns, for flamegraph.pl and speedscope.app",
 	.write = write_folded,
 };

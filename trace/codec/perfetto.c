@@ -380,7 +380,7 @@ const struct codec codec_perfetto = {
 	.name = "perfetto",
 	.aliases = aliases,
 	.suffix = ".pftrace",
-	.help = "for ui.perfetto.dev and trace_processor",
+	.help = "Perfetto's own format, for ui.perfetto.dev and trace_processor",
 	.compresses = true,
 	.write = write_perfetto,
 };

@@ -228,6 +228,6 @@ static int write_speedscope(const struct view *v, const struct codec_options *op
 const struct codec codec_speedscope = {
 	.name = "speedscope",
 	.suffix = ".speedscope.json",
-	.help = "a profile a thread, in JSON, for speedscope.app",
+	.help = "a profile for each thread, in JSON, for speedscope.app",
 	.write = write_speedscope,
 };
