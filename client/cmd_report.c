@@ -86,8 +86,8 @@ static const struct argument_option options[] = {
 	{"by_thread", 0, ARGUMENT_FLAG, AT(report.by_thread), 0, 0, NULL, NULL,
 		"show the spans of each thread, too"},
 	{"slow", 0, ARGUMENT_CALL, 0, 0, 0, set_slow, "FACTOR",
-		"look for slow steps, requests and async spans where the slowest take FACTOR times the "
-		"median; default 1.5"},
+		"look for slow steps, requests and async spans where the slowest take FACTOR times "
+		"the median; default 1.5"},
 	{"spans", 0, ARGUMENT_INT, AT(n_spans), 1, DRAWING_MAX_SPANS, NULL, "N",
 		"print the N longest spans instead, as JSON for a timeline"},
 	{"depth", 0, ARGUMENT_INT, AT(depth), 1, DRAWING_MAX_DEPTH, NULL, "N",
