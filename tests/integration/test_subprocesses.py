@@ -11,10 +11,10 @@ from calls import PROFILER, UINT64_MAX, Calls, profile_request, trace_of
 from checks import SLOWNESS
 from children import TREE, Child, await_registered, planes_of, say, socket_of, tree_request
 from fake_server import Connection, FakeServer, Gone, space
-from fake_stream import whole
+from fake_stream import chunk, trailer, whole
 from fixture import (SANITIZERS, check, contains, equal, find_proftapd, read_fds, read_status, run, test,
                      wait_until)
-from http2 import OK
+from http2 import ALREADY_EXISTS, OK
 from processes import PROFTAP
 from profiler import V1, Profiler, capture_request, set_options
 from trace_file import Trace, own_schema, schema
@@ -269,14 +269,19 @@ class HungConnection(Connection):
 class HungServer(FakeServer):
     """A child that hangs, seen from its parent: |heard| is shared by all of them."""
 
+    connection = HungConnection
+
     def __init__(self, t, target, number, heard):
         self.heard = heard
         place = str(t.dir / f"hung{number}")
         super().__init__(t, None, path=place)
-        say(socket_of(target), b"%d 0 unix:%s\n" % (NO_PID + number, place.encode()))
+        self.announce(target, number, b"unix:" + place.encode())
+
+    def announce(self, target, number, address):
+        say(socket_of(target), b"%d 0 %s\n" % (NO_PID + number, address))
 
     def serve(self, sock):
-        connection = HungConnection(sock, None)
+        connection = self.connection(sock, None)
         connection.heard = self.heard
         try:
             connection.serve()
@@ -285,6 +290,71 @@ class HungServer(FakeServer):
                 self.heard.append(("left", time.monotonic()))
         finally:
             sock.close()
+
+
+class BusyConnection(HungConnection):
+    """It records for another client."""
+
+    def begin_call(self, stream):
+        self.heard.append(("asked", time.monotonic()))
+        self.headers(end=True, stream=stream, grpc_status=ALREADY_EXISTS, grpc_message="busy")
+
+
+class BusyServer(HungServer):
+    """The server of a process that lives, and is busy."""
+    connection = BusyConnection
+
+    def announce(self, target, number, address):
+        pidfd = os.pidfd_open(os.getpid())
+        say(socket_of(target), b"%d 0 %s\n" % (os.getpid(), address), pidfd)
+        os.close(pidfd)
+
+
+@test
+def a_busy_child_is_asked_once(t):
+    target = t.target().serve()
+    heard = []
+    BusyServer(t, target, 0, heard)
+    await_registered(target, os.getpid())
+    with Calls(target) as calls:
+        trace = trace_of(calls.expect(PROFILE, tree_request(500)))
+    equal([what for what, _ in heard].count("asked"), 1, "requests to the child")
+    contains(" ".join(trace.space.warnings), f"process {os.getpid()} was not recorded: ", "warnings")
+
+
+class LateConnection(HungConnection):
+    """It takes the capture only after the first request for an end."""
+
+    def begin_call(self, stream):
+        self.calls.append(stream)
+        if len(self.calls) == 1:
+            self.headers()
+            return
+        self.heard.append(("asked", time.monotonic()))
+        self.reply(b"", stream=stream)
+        if len(self.calls) == 3:
+            data = space(3)
+            for part in (chunk(data), trailer(data, n_events=3)):
+                self.message(part)
+            self.end()
+
+
+class LateServer(HungServer):
+    """The server of a child that started just before the end."""
+    connection = LateConnection
+
+
+@test
+def a_child_that_starts_late_is_asked_again_to_end(t):
+    target = t.target().serve()
+    heard = []
+    LateServer(t, target, 0, heard)
+    await_registered(target, NO_PID)
+    with Calls(target) as calls:
+        trace = trace_of(calls.expect(PROFILE, tree_request(100)))
+    equal([what for what, _ in heard].count("asked"), 2, "requests for an end")
+    equal([text for text in trace.space.warnings if "was not recorded" in text], [], "warnings")
+    check(f"/host:CPU [{NO_PID}]" in trace.planes, f"the child's plane is not in {sorted(trace.planes)}")
 
 
 @test

@@ -18,6 +18,8 @@
 
 #define DEFAULT_SILENCE_NS (60 * NS_PER_S)
 #define RECORD_WAIT_MS 20
+/* The time between two requests for an end. */
+#define ASK_AGAIN_NS (NS_PER_S / 5)
 /* So many streams are read at a time: each holds a message of 1 MiB in memory. */
 #define STREAMS_AT_A_TIME 16
 
@@ -182,6 +184,7 @@ static void member_ask_to_end(struct group_member *m, int64_t end_ns)
 	} else if (!remote_capture_is_over(&m->capture)) {
 		remote_capture_ask_to_end(&m->capture, member_find_session_id(m));
 		m->end_by_ns = end_ns ? monotonic_ns() + end_ns : 0;
+		m->ask_again_ns = monotonic_ns() + ASK_AGAIN_NS;
 	}
 }
 
@@ -251,6 +254,19 @@ static void member_grant_time(struct group_member *m)
 		m->give_up_ns = until_ns;
 }
 
+/*
+ * A request for an end that arrives before the server has taken the capture has no effect, so it is
+ * repeated until the server sends something.
+ */
+static void member_repeat_request(struct group_member *m)
+{
+	if (!m->ask_again_ns || m->capture.has_begun || monotonic_ns() < m->ask_again_ns ||
+		!remote_capture_is_ending(&m->capture, 0))
+		return;
+	m->ask_again_ns = monotonic_ns() + ASK_AGAIN_NS;
+	remote_capture_ask_to_end(&m->capture, member_find_session_id(m));
+}
+
 /* After the answer to the request for an end, a recording without a duration must be over soon. */
 static void member_note_end_answer(struct group_member *m)
 {
@@ -294,6 +310,7 @@ static void member_poll_stream(struct group_member *m, struct group_turn *turn)
 	if (remote_capture_is_over(&m->capture))
 		return;
 	member_note_end_answer(m);
+	member_repeat_request(m);
 	/* A server that has not sent anything yet may not know the call, so always read from it. */
 	if (m->capture.has_begun && turn->n_streams++ >= STREAMS_AT_A_TIME) {
 		member_grant_time(m);

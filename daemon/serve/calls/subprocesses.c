@@ -361,14 +361,18 @@ static void start_child(struct subprocesses *s, const struct descendant *child)
 	capture_group_start_member(&s->group, m, &s->request.message);
 }
 
-/* A child sends its trace when its program ends; the process may then run another program. */
+/*
+ * A child sends its trace when its program ends; the process may then run another program. A server
+ * that refused the capture, for example because it records for another client, is not asked again.
+ */
 static void note_ended_children(struct subprocesses *s)
 {
 	for (size_t i = 0; i < s->group.n; i++) {
 		const struct group_member *m = &s->group.members[i];
 
-		s->children.v[i].has_ended =
-			group_member_is_over(m) && !m->error[0] && !m->capture.error[0];
+		s->children.v[i].has_ended = group_member_is_over(m) && !m->error[0] &&
+					     !m->capture.error[0] &&
+					     !remote_capture_is_refused(&m->capture);
 	}
 }
 

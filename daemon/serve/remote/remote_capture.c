@@ -121,6 +121,7 @@ void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id)
 	if (!r->call || tensorflow__terminate_request__get_packed_size(&message) > sizeof bytes)
 		return;
 	request.message_bytes = tensorflow__terminate_request__pack(&message, bytes);
+	r->ending = rpc_pending_free(r->ending);
 	if (rpc_call_start(r->channel, &request, &r->ending, &d))
 		remote_capture_fail(r, d.text);
 }
@@ -267,6 +268,13 @@ bool remote_capture_is_unknown(const struct remote_capture *r)
 	return r->call && rpc_pending_has_ended(r->call) && !r->has_begun && !r->error[0] &&
 	       !rpc_pending_get_fault(r->call) &&
 	       rpc_pending_get_status(r->call) == RPC_UNIMPLEMENTED;
+}
+
+bool remote_capture_is_refused(const struct remote_capture *r)
+{
+	return r->call && rpc_pending_has_ended(r->call) && !r->has_begun &&
+	       !rpc_pending_get_fault(r->call) && rpc_pending_get_status(r->call) != RPC_OK &&
+	       rpc_pending_get_status(r->call) != RPC_UNAVAILABLE;
 }
 
 /* --- the end -------------------------------------------------------------------------------- */

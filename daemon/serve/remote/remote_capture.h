@@ -89,7 +89,10 @@ void remote_capture_start(struct remote_capture *r, const char *address,
 void remote_capture_start_snapshot(struct remote_capture *r, const char *address,
 	struct rpc_channel *channel, const struct remote_snapshot *what, struct disk_share *share);
 
-/* Requests an early end, with the data, and does not wait for the answer. */
+/*
+ * Requests an early end, with the data, and does not wait for the answer. It may be called again
+ * after the answer came.
+ */
 void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id);
 /*
  * Returns true if that request was answered or none was made. Waits for the answer up to |wait_ms|.
@@ -114,6 +117,11 @@ bool remote_capture_is_over(const struct remote_capture *r);
  * method.
  */
 bool remote_capture_is_unknown(const struct remote_capture *r);
+/*
+ * Returns true if the server answered the call with an error before its first message. A connection
+ * that broke is no refusal.
+ */
+bool remote_capture_is_refused(const struct remote_capture *r);
 
 /* Appends |bytes| to the file of the trace. 0, or a negative errno, which |error| explains. */
 int remote_capture_append(
