@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints what one read of the processor's counter costs, and one of CLOCK_MONOTONIC, in
- * nanoseconds.
+ * Prints the cost of one read of the processor's counter, and of one of
+ * CLOCK_MONOTONIC, in nanoseconds.
  */
 #include <stdio.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures the cost of devices for a program: nanoseconds of a call into a device's library as a
- * span, beside a span with two arguments, and of a record that the collectors' thread hands on
- * while another thread takes it out of the ring, like the server.
+ * span, compared with a span with two arguments, and of a record that the collectors' thread writes
+ * while another thread reads the ring, like the server.
  *
- * Prints a line for each: its name and the median. For records it prints the highest throughput of
- * a second, too.
+ * Prints a line for each: its name and the median. For records it prints the highest
+ * throughput of a second, too.
  */
 #include <check.h>
 #include <proftap/proftap.h>
@@ -109,9 +109,9 @@ static void *take_out(void *unused)
 	return unused;
 }
 
-/* nanoseconds of a record */
+/* the costs of a record, in nanoseconds */
 struct cost {
-	double emitted; /* processor time of who hands it on */
+	double emitted; /* processor time of the thread that hands it on */
 	double wall;
 };
 
@@ -166,7 +166,7 @@ START_TEST(prints_figures)
 }
 END_TEST
 
-/* The fixture is one for tests, so this is one; its result is nobody's. */
+/* The fixture is made for tests, so this is a test, whose result nobody reads. */
 int main(void)
 {
 	Suite *suite = suite_create("bench_collect");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nanoseconds of processor time and bytes per event of each codec, reading included, over a file in
- * memory; and of reading alone. With an argument: the file to make instead, for other measurements.
+ * Measures nanoseconds of processor time and bytes per event: for each codec, which
+ * includes reading a file in memory, and for reading alone. With two arguments it makes a
+ * file for other measurements.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -27,7 +28,7 @@
 #define N_EVENTS 1000000
 #define N_RUNS 3
 
-/* One contiguous copy of what the encoder makes; NULL when memory ran out. */
+/* Returns the encoded bytes in one block, or NULL when memory ran out. */
 static uint8_t *encode(int n_events, bool with_stats, size_t *n_bytes)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
@@ -114,7 +115,7 @@ static int convert(const struct view *view, const struct codec *codec, int level
 	return r;
 }
 
-/* One that cannot go to /dev/null. */
+/* Converts with a codec that cannot write to /dev/null. */
 static int convert_file(const struct view *view, const struct codec *codec, uint64_t *n_bytes)
 {
 	static const struct codec_options options = {.level = -1};
@@ -190,7 +191,7 @@ static int write_sample(int n_events, const char *path)
 	return file && fclose(file) == 0 ? r : 1;
 }
 
-/* bench_convert [CODEC]; bench_convert N_EVENTS FILE */
+/* usage: bench_convert [CODEC]; bench_convert N_EVENTS FILE */
 int main(int argc, char **argv)
 {
 	const char *only = argc == 2 ? argv[1] : NULL;

@@ -98,9 +98,9 @@ struct kind {
 	const char *name;
 	enum phase phase;
 	void (*emit)(int n);
-	void (*read)(int n); /* the clock reads that it needs */
+	void (*read)(int n); /* clock reads, as many as an annotation needs */
 	int batch;
-	int n_slots; /* of one; 0: nothing that a server must keep up with */
+	int n_slots; /* of one; 0: the server need not keep up */
 };
 
 static const struct kind kinds[] = {
@@ -118,7 +118,7 @@ _Static_assert(ROUNDS *BATCH / 2 <= RING_BYTES / 16, "the first lap is one");
 
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
 
-/* Nanoseconds an annotation, of one kind. */
+/* Nanoseconds of one annotation of a kind. */
 struct samples {
 	double emit[ROUNDS];
 	double read[ROUNDS];
@@ -139,7 +139,7 @@ static void measure_kind(const struct kind *kind, struct samples *s, int round)
 
 static void run_phase(enum phase phase, struct samples *s)
 {
-	/* The ring is filled before what is measured. */
+	/* The ring is filled before the measurement. */
 	if (phase == PHASE_FULL)
 		emit_full(RING_BYTES / 16);
 	for (int round = 0; round < ROUNDS; round++)
@@ -164,7 +164,7 @@ static void let_phase_run(void)
 	pthread_barrier_wait(&phase_end);
 }
 
-/* Over the rounds of all threads. */
+/* The median over the rounds of all threads. */
 static double get_median(size_t offset, size_t kind, int n_threads)
 {
 	double all[MAX_THREADS * ROUNDS];
@@ -264,6 +264,6 @@ int main(int argc, char **argv)
 	if (run_phases())
 		return 1;
 	print_figures(n_threads);
-	/* The server is still to collect what is in the rings. */
+	/* The server must still collect the data in the rings. */
 	return getchar() == EOF ? 0 : 1;
 }

@@ -106,7 +106,7 @@ static void check_step(int r, const char *why)
 
 enum state {
 	OFF,
-	FAKE, /* records kernels for nobody, into one buffer */
+	FAKE, /* records kernels into one buffer that nobody reads */
 	ARMED,
 	CALLBACKS,
 	ACTIVITY,
@@ -194,8 +194,8 @@ static void launch(int n)
 }
 
 /*
- * In turns, so that all see the same machine; what a state sets up is not measured, nor is its
- * first launch.
+ * In turns, so that all see the same machine. The setup of a state, and its
+ * first launch, do not count.
  */
 static void compare_states(void)
 {
@@ -384,7 +384,7 @@ START_TEST(prints_figures)
 }
 END_TEST
 
-/* The fixture is one for tests, so this is one; its result is nobody's. */
+/* The fixture is made for tests, so this is a test, whose result nobody reads. */
 int main(void)
 {
 	Suite *suite = suite_create("bench_cuda");

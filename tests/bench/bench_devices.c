@@ -38,21 +38,24 @@
 #define SPOOL_BYTES (UINT64_C(1) << 30)
 #define START_TICKS UINT64_C(1000000)
 #define KERNEL_NS UINT64_C(2000)
-/* Slots of a kernel: the record, and five more; of a call: the record, its number and its place. */
+/*
+ * Slots of a kernel: the record, and five more. Slots of a call: the
+ * record, its number and its place.
+ */
 #define KERNEL_SLOTS 6u
 #define CALL_SLOTS 3u
 
 /* How kernels were launched. */
 enum shape {
 	SHAPE_FEW,
-	SHAPE_OWN, /* each in its own way */
+	SHAPE_OWN, /* each kernel in its own way */
 	N_SHAPES
 };
 
 enum cost {
 	COST_SPANS,
 	COST_CALLS,
-	COST_KERNELS, /* of N_SHAPES, as the next one */
+	COST_KERNELS, /* one for each of N_SHAPES, as COST_END */
 	COST_END = COST_KERNELS + N_SHAPES,
 	N_COSTS = COST_END + N_SHAPES
 };
@@ -74,7 +77,7 @@ struct bench {
 	struct slots calls;
 	struct slots kernels[N_SHAPES];
 	struct slots spans;
-	double costs[N_COSTS]; /* ns of all */
+	double costs[N_COSTS]; /* the sum in ns */
 	uint64_t n_bytes[N_SHAPES];
 };
 
@@ -120,7 +123,7 @@ static void put_record(struct slots *s, enum record_kind kind, uint64_t at, uint
 		record_word1(n, id));
 }
 
-/* Ten calls in a span, which ends behind them. */
+/* Puts ten calls in a span, which ends after them. */
 static void put_calls(struct bench *b)
 {
 	for (uint64_t i = 0; i < N_KERNELS; i++) {
@@ -146,7 +149,7 @@ static void put_anchor(struct slots *s, uint64_t at)
 {
 	struct device_entry e = {.kind = DEVICE_ANCHOR, .start_ns = at, .end_ns = at};
 
-	/* Two slots and a half. */
+	/* An entry needs two slots and a half. */
 	put_record(s, RECORD_DEVICE, 0, 0, 3, STRING_ID_LOST);
 	memcpy(&s->v[s->n], &e, 3 * SLOT_BYTES);
 	s->n += 3;
@@ -220,7 +223,7 @@ static int open_capture(struct bench *b)
 	return 0;
 }
 
-/* The log of a thread whose slots have all gone to the spool. */
+/* Makes the log of a thread, and passes all its slots to the spool. */
 static int spool(struct bench *b, const struct slots *slots, double *cost)
 {
 	struct thread_log *log = calloc(1, sizeof *log);

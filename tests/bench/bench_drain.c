@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nanoseconds of processor time a span from the rings to the bytes of the file: 8 threads' nested
- * spans, copied out while they are "recorded", then put in order and encoded: once in memory, when
- * the recording is over, as a flight recorder's snapshot is and a capture that needs no file; once
- * through the spool, where the order and the encoding come while the recording lasts.
+ * Measures nanoseconds of processor time a span from the rings to the bytes of the file. The nested
+ * spans of 8 threads are copied out while they are "recorded", then put in order and encoded: once
+ * in memory after the recording, as for a flight recorder's snapshot or a capture that needs no
+ * file; once through the spool, where ordering and encoding run during the recording.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@
 #define N_RINGS 8u
 #define RING_BYTES (1u << 20)
 #define N_SLOTS (RING_BYTES / SLOT_BYTES)
-#define PART (N_SLOTS / 4) /* written between two visits */
+#define PART (N_SLOTS / 4) /* slots written between two visits */
 #define N_ROUNDS 16
 #define N_SPANS ((double)N_RINGS * PART * N_ROUNDS)
 #define N_NAMES 50
@@ -43,7 +43,7 @@
 #define PIECE_BYTES ((size_t)240 << 10)
 #define KEEP_BYTES (UINT64_C(64) << 20)
 
-/* A thread that is being recorded. */
+/* A thread with a ring that is being recorded. */
 struct writer {
 	struct ring *ring;
 	uint64_t now; /* ticks */
@@ -55,9 +55,9 @@ struct writer {
 /* Processor time of a run, in ns a span. */
 struct costs {
 	double copy;
-	double order; /* the spool's thread, too */
+	double order; /* including the spool's thread */
 	double encode;
-	double write; /* of these: to the spool's file */
+	double write; /* the part that writes the spool's file */
 };
 
 struct bench {
@@ -230,7 +230,7 @@ static int give(struct bench *b, struct spooler *spooler, struct assembly *as)
 	return error ? error : drain_give(&b->drain, &b->budget, as, &b->timeline);
 }
 
-/* Some of it, and all the visits. */
+/* Records in parts, with all the visits in between. */
 static int record_all(struct bench *b, struct spooler *spooler, struct assembly *as)
 {
 	int error = 0;
@@ -275,7 +275,7 @@ static int finish(struct bench *b, struct assembly *as)
 	return 0;
 }
 
-/* The spooler's thread has done all; what is left is the frame. */
+/* The spooler's thread has done all work but the frame. */
 static int finish_spooled(
 	struct bench *b, struct spooler *spooler, struct assembly *as, double start)
 {
@@ -320,7 +320,7 @@ static int run_in_memory(struct bench *b)
 	return r;
 }
 
-/* Writes as many bytes once more, to measure the file alone. */
+/* Writes as many bytes again, to measure the file alone. */
 static int write_again(struct bench *b, uint64_t n_bytes)
 {
 	_cleanup_(chunks_deinit) struct chunks piece = CHUNKS_INIT;
@@ -341,7 +341,7 @@ static int write_again(struct bench *b, uint64_t n_bytes)
 	return r;
 }
 
-/* Order, encoding and writing are the spooler's thread's. */
+/* The spooler's thread orders, encodes and writes. */
 static int run_spooled(struct bench *b)
 {
 	double start = others_cpu_ns();

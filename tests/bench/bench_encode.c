@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nanoseconds and bytes per event of the XSpace encoder: plain, and with two integer stats. */
+/*
+ * Measures nanoseconds and bytes per event of the XSpace encoder: plain,
+ * and with two integer stats.
+ */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processor time of a sample of what a machine uses, with many programs. */
+/* Measures the processor time of a sample of the machine's usage, with many programs. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>

@@ -30,7 +30,7 @@ static nvtxEventAttributes_t carrying;
 static nvtxEventAttributes_t marked;
 static nvtxEventAttributes_t async;
 
-/* Calls that nobody handles: as without a tool. */
+/* No tool handles these calls. */
 static void emit_none(int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -105,7 +105,7 @@ struct kind {
 	void (*emit)(int n);
 	int is_recording;
 	int batch;
-	int n_slots; /* of one; 0: nothing that a server must keep up with */
+	int n_slots; /* of one; 0: the server need not keep up */
 };
 
 static const struct kind kinds[] = {

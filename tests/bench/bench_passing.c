@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams through a host daemon, from programs that are nothing but their servers: each announces
- * itself, and answers Capture with as many bytes as it was told, in parts as a trace's. So what is
- * measured is the daemon, not the making of traces.
+ * Measures streams through a host daemon, from programs that consist of their servers alone: each
+ * announces itself, and answers Capture with a given number of bytes, in parts like those of a
+ * trace. So this measures the daemon, not the making of traces.
  *
  * usage: bench_passing PORT REGISTRY N_PROGRAMS MB
  *
- * PORT, REGISTRY: the daemon's; PORT 0: no daemon, each program's server is called itself. Prints
- * "ready", and begins when a line comes; then the seconds from the first call to the last byte, and
- * how many bytes came.
+ * PORT and REGISTRY are the daemon's; with PORT 0 there is no daemon, and each program's server is
+ * called directly. Prints "ready", and begins when a line comes; then prints the seconds from the
+ * first call to the last byte, and the number of bytes.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -111,7 +111,7 @@ static int announce(const char *registry)
 	return fd;
 }
 
-/* Until the daemon goes. */
+/* Serves until the daemon ends. */
 static void obey(struct rpc_server *server, int registry)
 {
 	struct pollfd poll_fd = {.fd = registry, .events = POLLIN};
@@ -147,7 +147,7 @@ static void be_program(const char *registry, int direct)
 	_exit(1);
 }
 
-/* Their reader. */
+/* The reader of the streams. */
 
 struct reading {
 	pthread_t thread;

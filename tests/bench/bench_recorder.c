@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nanoseconds of a span while the flight recorder runs, and a ring that is full of them. A program
- * as users write them: the installed header, the shared library, nothing internal.
+ * Measures nanoseconds of a span while the flight recorder runs, and makes a ring that is full of
+ * spans. The program is like a user's: the installed header, the shared library, nothing internal.
  *
  * usage: bench_recorder RING_MIB
  *
- * Emits until each slot of its ring was written over twice; batches of spans are followed by
- * batches of as many clock reads, as in bench_cost.c. Then it says "cost EMIT READ NONE" and
- * "filled PORT SPANS", and waits for the end of its standard input.
+ * Emits until each slot of its ring was overwritten twice; after each batch of spans comes a batch
+ * of as many clock reads, as in bench_cost.c. Then it prints "cost EMIT READ NONE" and "filled PORT
+ * SPANS", and waits for the end of its standard input.
  */
 #include <proftap/proftap.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static int start_server(uint32_t ring_bytes)
 	return -1;
 }
 
-/* The first laps, in fresh memory, are not among the figures. */
+/* The first laps, which write to fresh memory, do not count. */
 static int measure_laps(size_t n_spans)
 {
 	int n = 0;

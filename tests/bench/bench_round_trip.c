@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profile calls on one connection: how much longer than the recording they take.
+ * Measures how much longer than the recording Profile calls on one connection take.
  *
  * usage: bench_round_trip PORT DURATION_MS N
  *

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a program waits for its server, and a stranger for an answer.
+ * Measures how long a program waits for its server, and another process for an answer.
  *
  * usage: bench_start EMIT GIGABYTES N
  *
- * N times a new target (`EMIT start GIGABYTES`) starts a server. As soon as this process has heard
- * of it, it connects and asks: first for the server's SETTINGS frame with 33 bytes of its own,
- * then, on a second connection, for a Profile of 1 ms through gRPC. All times count from the
- * target's call of ptap_server_start. Prints the medians in ms: return, SETTINGS, the whole Profile
- * answer.
+ * N times a new target (`EMIT start GIGABYTES`) starts a server. As soon as this process has
+ * its port, it connects and sends two requests: first 33 bytes of its own, which the server
+ * answers by its SETTINGS frame, then, on a second connection, a Profile of 1 ms through gRPC.
+ * All times count from the target's call of ptap_server_start. Prints the medians in ms:
+ * return, SETTINGS, the whole Profile answer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,12 +35,12 @@ static const char hello[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 struct target {
 	pid_t pid;
-	int in; /* closed: it ends */
+	int in; /* the target ends when this is closed */
 	FILE *out;
 };
 
 struct times {
-	double started_ns; /* all CLOCK_MONOTONIC */
+	double started_ns; /* all times are CLOCK_MONOTONIC */
 	double returned_ns;
 	double settings_ns;
 	double profile_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Microseconds per sample of a process's use, with few threads and with many. */
+/* Measures microseconds per sample of a process's usage, with few threads and with many. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static void *sleep_for_ever(void *unused)
 	return unused;
 }
 
-/* Says on |fd| that all its threads are there. */
+/* Writes to |fd| when all threads run. */
 static void be_target(int n_threads, int fd)
 {
 	pthread_attr_t attr;
@@ -54,7 +54,7 @@ static pid_t start_target(int n_threads)
 	return ready ? pid : -1;
 }
 
-/* One whole pass, however many visits it takes. */
+/* Makes one whole pass, which may need several visits. */
 static double take_sample(struct usage *u, double *longest_us)
 {
 	size_t n = u->n_samples;
@@ -84,7 +84,7 @@ static int measure(int n_threads)
 	if (pid < 0)
 		return 1;
 	usage_open(&u, "", pid, 100);
-	/* The first pass has the names to read, too. */
+	/* The first pass also reads the names of threads. */
 	take_sample(&u, &longest_us);
 	longest_us = 0;
 	for (int i = 0; i < N_RUNS; i++)

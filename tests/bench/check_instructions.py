@@ -40,13 +40,13 @@ def describe_compiler():
 
 
 def read_kept():
-    """The compiler, and the count of each kind."""
+    """Returns the compiler, and the count of each kind."""
     lines = [line for line in KEPT.read_text().splitlines() if not line.startswith("#")]
     return lines[0], {kind: int(n) for kind, n in (line.split() for line in lines[1:])}
 
 
 def count():
-    """Instructions by kind, the loop around it included."""
+    """Returns the instructions by kind, including the loop around the annotation."""
     with tempfile.TemporaryDirectory() as folder:
         out = f"{folder}/out"
         subprocess.run(["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}",
@@ -56,7 +56,7 @@ def count():
                                 stdout=subprocess.PIPE, text=True, check=True).stdout
     counts = {}
     for n, kind in COUNTED.findall(listed):
-        # Its own line comes first, then those of what was inlined into it.
+        # The function's own line comes first, then the lines of inlined functions.
         counts.setdefault(kind, int(n.replace(",", "")) // N_COUNTED)
     return {kind: counts[kind] for kind in sorted(counts)}
 

@@ -15,16 +15,16 @@ EMIT = os.path.join(BENCH, "emit")
 
 N_BURST = 1_000_000
 
-# A server that gets no processor loses records, and says so.
+# A server that gets no processor time loses records, and reports that.
 BUSY = "" if os.getloadavg()[0] < os.cpu_count() / 2 else "; the machine is busy: run it again"
 
 
 class Failure(Exception):
-    """A sentence for the reader; the run ends with 1."""
+    """A failure with a sentence for the reader; the run ends with 1."""
 
 
 class Target:
-    """A program with a server: talks in lines, ends when its standard input does."""
+    """A program with a server. It reads and writes lines, and ends with its standard input."""
 
     def __init__(self, name, *arguments):
         self.name = name
@@ -33,7 +33,7 @@ class Target:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def read(self, *words):
-        """The rest of the next line, which must begin with |words|."""
+        """Returns the rest of the next line, which must begin with |words|."""
         line = self.process.stdout.readline().split()
         if line[:len(words)] != list(words) or not line:
             raise Failure(f"{self.name}: said {line} where {words} should be")
@@ -44,7 +44,7 @@ class Target:
         self.process.stdin.flush()
 
     def end(self):
-        """All that it said from here on."""
+        """Closes the program's input, and returns all its further lines."""
         self.process.stdin.close()
         rest = self.process.stdout.read().splitlines()
         if self.process.wait() != 0:
@@ -64,7 +64,7 @@ class Target:
 
 
 def find_server(target_pid):
-    """The proftapd of a target: not its child, but its command line names it."""
+    """Returns the proftapd of a target, which is not its child, but has its pid on the command line."""
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         with contextlib.suppress(OSError), open(path, "rb") as f:
             words = f.read().split(b"\0")
@@ -79,7 +79,7 @@ def read_text(path):
 
 
 def read_fields(path):
-    """`Name:  value` lines, as /proc has them."""
+    """Returns the fields of `Name: value` lines, as in /proc."""
     fields = {}
     for line in read_text(path).splitlines():
         name, colon, value = line.partition(":")
@@ -109,7 +109,7 @@ def report(files):
 
 
 def count_in_file(trace):
-    """How often each name is in it: spans and instants of all threads, and counters' samples."""
+    """Returns how often each name is in the file: spans and instants of all threads, and counters' samples."""
     counts = count_spans(trace)
     for plane in trace["planes"]:
         for counter in plane["counters"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert and proftap report of traces that no memory should hold: how long, how much, and the memory of each."""
+"""Measures proftap convert and proftap report with large traces: their time, their output, and the memory of each."""
 import glob
 import os
 import re
@@ -12,20 +12,20 @@ from large import LARGE_BYTES, N_LARGE
 from memory_watch import LOOK_S, MemoryWatch
 
 N_TEN = 10_000_000
-# A database takes twice what it has in the end: its indexes are sorted in files.
+# While a database is written it takes twice its final size: its indexes are sorted in files.
 FREE_BYTES = 8 * LARGE_BYTES
 NOWHERE = "/dev/null"
 
 
 def find_formats():
-    """The formats of the help, in its order, without those of kernels: the trace has none."""
+    """Returns the formats of the help, in its order, without those of kernels: the trace has no kernel."""
     text = subprocess.run([PROFTAP, "convert", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
     names = re.findall(r"^  (\S+) +\S+ +\S", text.split("\nFormats:\n")[1], re.M)
     return [name for name in names if not name.startswith("csv-kernel")]
 
 
 def measure(words):
-    """(wall seconds, processor seconds, MiB of anonymous memory at most, what it said)"""
+    """Returns (wall seconds, processor seconds, MiB of anonymous memory at most, messages)."""
     start = time.monotonic()
     with subprocess.Popen([PROFTAP, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         watch = MemoryWatch(process.pid)
@@ -49,7 +49,7 @@ def show(out, name, found, n_bytes):
 
 
 def convert(out, name, path, directory):
-    """A database is a file; all others go nowhere, so that it is not the disk that is measured."""
+    """Only a database needs a file. All other output goes to /dev/null, so that the disk is not measured."""
     for form in find_formats():
         output = os.path.join(directory, "out.sqlite") if form == "sqlite" else NOWHERE
         show(out, f"{name} to {form}", measure(["convert", "-t", form, "-o", output, path]), os.path.getsize(path))

@@ -12,7 +12,7 @@ N_COST_RUNS = 3
 RING_BYTES = 1 << 20  # as in bench_cost.c
 
 COSTS = (
-    # kind of bench_cost, figure, how many clock reads it is compared with, aim
+    # (kind of bench_cost, figure, number of clock reads that it is compared with, aim)
     ("off", "span, off", 0, "<= 0.3 ns"),
     ("span", "span, recording", 2, "<= 1.25 x two rdtsc"),
     ("first", "span, first lap through the ring", 2, "<= 1.3 x two rdtsc"),
@@ -24,7 +24,7 @@ COSTS = (
 
 
 def record_costs(n_threads, directory):
-    """Rows of bench_cost by kind, and the trace of it."""
+    """Returns the rows of bench_cost by kind, and its trace."""
     with Target("bench_cost", str(n_threads)) as target:
         port, = target.read("port")
         capture = subprocess.Popen(
@@ -44,7 +44,7 @@ def record_costs(n_threads, directory):
 
 
 def fill_ring(target):
-    """Lets it emit while nobody empties its rings: stopped, and after what is there was fetched."""
+    """Stops the server after it has fetched all data, and lets the target fill its rings."""
     server = target.find_server()
     time.sleep(0.5)
     os.kill(server, signal.SIGSTOP)
@@ -70,7 +70,7 @@ def check_counts(rows, trace):
 
 
 def merge(runs):
-    """The medians of several runs' rows."""
+    """Returns the medians of several runs' rows."""
     return {kind: [statistics.median(run[kind][i] for run in runs) for i in range(3)]
             for kind in runs[0]}
 
@@ -94,7 +94,7 @@ def show_costs(out, n_threads, rows):
 
 
 def show_against(out, name, row, other, of_what):
-    """Shows a figure that shall not exceed another one; 5 % are noise."""
+    """Shows a figure that must not exceed another one; 5 % are noise."""
     cost, other_cost = row[0] - row[2], other[0] - other[2]
     out.figure(name, f"{cost:.2f}", "ns", f"<= 1.05 x {of_what}", "",
                (f"{cost / other_cost:.2f}", of_what))

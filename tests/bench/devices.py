@@ -57,7 +57,7 @@ def fake_device(directory, **script):
 
 
 def check_kernels(directory):
-    """All are in the file, or counted there: those that were executed before the recording began or after it ended."""
+    """Checks that all kernels are in the file, or counted there if they ran before or after the recording."""
     path, = glob.glob(f"{directory}/plugins/profile/*/*.xplane.pb")
     with open(path, "rb") as f:
         space = schema("xplane").XSpace.FromString(f.read())
@@ -70,7 +70,8 @@ def check_kernels(directory):
 
 
 def capture(target, port, directory, duration_ms):
-    """From the end of the recording to the file, and the server's processor time in all of it, ms; its memory at most, MiB."""
+    """Returns the time from the end of the recording to the file and the server's processor time in all of it, in ms,
+    and its greatest memory, in MiB."""
     server = target.find_server()
     watch = MemoryWatch(server)
     before_ms = read_processor_ms(server)

@@ -30,7 +30,7 @@
 /* 8 % of a default ring, then time for the server: 1,000,000 spans take about 400 ms. */
 #define BATCH 5000
 #define PAUSE_US 1600
-/* A spans takes 9 slots: 72 KiB, then time for the server. */
+/* A span takes 9 slots. After a batch of 72 KiB comes time for the server. */
 #define LARGE_BATCH 500
 #define LARGE_PAUSE_US 400
 #define STEADY_NS 2e9
@@ -88,7 +88,7 @@ static int run_start(const char *gigabytes)
 	return 0;
 }
 
-/* 1 when there is a server. */
+/* Returns 1 when a server runs. */
 static int serve_when_asked(void)
 {
 	puts("running");
@@ -131,7 +131,7 @@ static void emit(int n)
 	}
 }
 
-/* Prints how many were emitted, and whether all of them while somebody recorded. */
+/* Prints the number of emitted spans, and whether all of them were emitted during a recording. */
 static void emit_burst(int n)
 {
 	int n_emitted = 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a figure is said: a line for people, an object in the JSON file beside it (docs/internals/bench.md)."""
+"""The forms of a figure: a line for people, and an object in the JSON file beside it (docs/internals/bench.md)."""
 import json
 import re
 import textwrap
@@ -7,7 +7,7 @@ import time
 
 SCHEMA = 1
 MARK = "MISS"
-# "<= 0.3 ns", "<= 1.25 x two rdtsc", ">= 500 MB/s", or a number that is a bound, too.
+# For example "<= 0.3 ns", "<= 1.25 x two rdtsc" or ">= 500 MB/s"; a number alone is an upper bound.
 AIM = re.compile(r"(<=|<|>=)? ?([\d.]+)( x)?\b")
 MEETS = {"<=": float.__le__, "<": float.__lt__, ">=": float.__ge__}
 
@@ -17,7 +17,7 @@ def read_number(text):
 
 
 def judge(value, ratio, aim):
-    """Whether the value, or the ratio where the aim is one, is what the aim says; None: there is no aim."""
+    """Returns whether the value, or the ratio if the aim is a ratio, meets the aim; None without an aim."""
     if not aim:
         return None
     sign, bound, is_ratio = AIM.match(aim).groups()
@@ -25,7 +25,7 @@ def judge(value, ratio, aim):
 
 
 class Output:
-    """Standard output, PATH.txt and PATH.json. What JSON has is there from the first figure on."""
+    """Writes to standard output and PATH.txt at once, and to PATH.json at the end."""
 
     def __init__(self, path, machine):
         self.path = path
@@ -56,7 +56,7 @@ class Output:
         self.line(f"error: {text}")
 
     def figure(self, name, value, unit, aim="", note="", ratio=None):
-        """|ratio|: (number, of what)."""
+        """|ratio| is (number, name of the other figure)."""
         number, of_what = ratio or (None, None)
         met = judge(value, number, aim)
         self.said["figures"].append({
@@ -72,7 +72,7 @@ class Output:
                   f"{note}".rstrip())
 
     def end(self):
-        """The misses once more, and where all this is."""
+        """Repeats the misses, and prints the paths of the files."""
         figures = self.said["figures"]
         n_aimed = sum(figure["met"] is not None for figure in figures)
         self.said["took_s"] = round(time.time() - self.start_s, 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the end of the recording to the first byte of the answer."""
+"""Measures the time from the end of the recording to the first byte of the answer."""
 import os
 import statistics
 import time
@@ -17,12 +17,12 @@ CHUNK = b"\x12"  # CaptureReply.chunk
 
 
 def options(duration_ms):
-    """ProfileOptions: version, levels of host and device, duration."""
+    """Returns ProfileOptions: version, levels of host and device, duration."""
     return number(5, 1) + number(2, 2) + number(3, 1) + number(9, duration_ms)
 
 
 def profile_request(duration_ms):
-    """Answered in xspace; as stock clients say it."""
+    """Returns a stock client's request, answered in xspace."""
     return field(4, options(duration_ms)) + field(6, b"bench") + number(9, 1)
 
 
@@ -31,12 +31,13 @@ def has_answer(stream):
 
 
 def has_chunk(stream):
-    """Progress comes before it."""
+    """Progress comes before the first chunk."""
     return any(part.startswith(CHUNK) for part in split(stream.data))
 
 
 def measure(port, path, request, duration_ms, has_come):
-    """(ms from the end of the recording, which is so long after the request, bytes of the answer)"""
+    """Returns (ms from the end of the recording, bytes of the answer). The recording ends
+    |duration_ms| after the request."""
     with Calls(port) as calls:
         calls.settle()
         connection = calls.connection

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annotations to be counted by callgrind: count_KIND() is called once, and runs one N_COUNTED
- * times. Without a server and within one ring, so that the numbers repeat exactly. Before,
- * warm_KIND() has run it once, so that its names are known.
+ * Annotations whose instructions callgrind counts: count_KIND() is called once, and runs one
+ * N_COUNTED times. There is no server, and all fit into one ring, so the numbers repeat exactly.
+ * Before, warm_KIND() has run it once, so that its names are known.
  */
 #include <check.h>
 #include <proftap/proftap.h>
@@ -11,7 +11,7 @@
 #include "lib/wire/device.h"
 #include "tests/unit/guest_fixture.h"
 
-#define N_COUNTED 1000 /* three slots of each fit into a segment of the ring */
+#define N_COUNTED 1000 /* a segment of the ring holds three slots of each */
 #define RING_BYTES (4u << 20)
 
 /* Keeps the loop, and its memory accesses in place. */
@@ -111,7 +111,7 @@ START_TEST(runs_each_kind)
 }
 END_TEST
 
-/* The fixture is one for tests, so this is one; its result is nobody's. */
+/* The fixture is made for tests, so this is a test, whose result nobody reads. */
 int main(void)
 {
 	Suite *suite = suite_create("instructions");

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Loops that annotations are compared with: as many turns around nothing, and around reads of the
- * clock.
- */
+/* Loops to compare annotations with: an empty one, and one that reads the clock. */
 #ifndef BENCH_LOOPS_H
 #define BENCH_LOOPS_H
 
@@ -47,7 +44,7 @@ static inline void read_two(int n)
 	}
 }
 
-/* Nanoseconds a turn. */
+/* Returns the nanoseconds of a turn. */
 static inline double measure(void (*run)(int), int n)
 {
 	double start = now_ns();

@@ -8,7 +8,7 @@ from common import BUILD, BUSY, PROFTAP, Failure, Target, count_in_file, report
 
 LIBRARY = os.path.join(BUILD, "lib", ".libs", "libproftap.so.1")
 COSTS = (
-    # kind of bench_nvtx, figure, the kind that it is compared with, what that is
+    # (kind of bench_nvtx, figure, the kind that it is compared with, the name of that)
     ("idle", "NVTX push and pop, idle", "none", "two calls without a tool"),
     ("idle_async", "NVTX start and end, idle", "none", "two calls without a tool"),
     ("registered", "NVTX push and pop, registered", "span", "span"),
@@ -20,7 +20,7 @@ COSTS = (
 
 
 def record(directory):
-    """Rows of bench_nvtx by kind, and the trace of it."""
+    """Returns the rows of bench_nvtx by kind, and its trace."""
     os.environ["NVTX_INJECTION64_PATH"] = LIBRARY
     try:
         with Target("bench_nvtx") as target:

@@ -13,11 +13,11 @@ N_STATEMENTS = 20000  # as in statements.c
 N_PIPELINE_ROUNDS = 9
 N_BATCHES = 60
 EXAMPLES = os.path.join(BUILD, "docs", "examples")
-# The modes are compared with the first one; "again" is the same program once more and shows the noise.
+# Each mode is compared with the first one. "again" is the same program once more, and shows the noise.
 MODES = ("bare", "again", "off", "armed", "recorder", "recording")
 AIMS = {"off": "<= {:.2f} % (noise)", "armed": "<= {:.2f} % (noise)", "recorder": "<= 2 %",
         "recording": "<= 2 %"}
-JUDGED_PERCENT = 2  # beyond so much noise nothing is said to meet its aim, or to miss it
+JUDGED_PERCENT = 2  # with more noise than this no aim counts as met or missed
 CLOCKS = ("time", "processor time")
 
 
@@ -27,7 +27,7 @@ def start_capture(port, directory):
 
 
 def end_capture(capture):
-    """The trace's totals."""
+    """Ends the capture, and returns the trace's totals."""
     capture.send_signal(signal.SIGINT)
     files = capture.communicate()[0].split()
     if capture.returncode != 0:
@@ -36,7 +36,7 @@ def end_capture(capture):
 
 
 class Program(Target):
-    """Talks in lines; its words come after its own name, or without it."""
+    """A program that reads and writes lines, with its name before the words or without it."""
 
     def __init__(self, path, *arguments, has_recorder=False):
         self.name = os.path.basename(path)
@@ -55,7 +55,7 @@ def run_statements(program):
 
 
 def measure_statements(directory):
-    """[{mode: (ns by the clock, ns of the processor)}], and the totals of what was recorded."""
+    """Returns [{mode: (ns by the clock, ns of the processor)}], and the totals of the recorded trace."""
     bare, real = (os.path.join(BENCH, name) for name in ("statements_bare", "statements"))
     with contextlib.ExitStack() as stack:
         programs = {mode: stack.enter_context(Program(path, *arguments, has_recorder=mode == "recorder")) for mode, path, arguments in (
@@ -70,18 +70,18 @@ def measure_statements(directory):
         totals = end_capture(capture)
         for program in programs.values():
             program.end()
-    # In the first one memory is still to come.
+    # The first round still allocates memory, so it does not count.
     return rounds[1:], totals
 
 
 def turn(number, modes):
-    """Each round begins with another one."""
+    """Returns the modes, beginning with another one in each round."""
     first = number % len(modes)
     return modes[first:] + modes[:first]
 
 
 def run_pipeline(mode, directory):
-    """(ms by the clock, ms of the processor), and the totals of what was recorded or None."""
+    """Returns (ms by the clock, ms of the processor), and the totals of the recorded trace or None."""
     path = os.path.join(EXAMPLES, "pipeline_bare" if mode in ("bare", "again") else "pipeline")
     options = [] if mode in ("armed", "recorder", "recording") else ["--no-server"]
     if mode == "recording":
@@ -106,7 +106,8 @@ def measure_pipeline(directory):
 
 
 def find_middle(rounds, mode, clock):
-    """Percent beyond the bare program of the same round: the median, and half of the interval that it lies in with 95 %."""
+    """Returns by how many percent the mode takes longer than the bare program of the same round: the median, and
+    half of its 95 % interval."""
     beyond = [(row[mode][clock] / row["bare"][clock] - 1) * 100 for row in rounds]
     low, middle, high = statistics.quantiles(beyond, n=4, method="inclusive")
     return middle, 1.57 * (high - low) / len(beyond) ** 0.5

@@ -16,7 +16,7 @@ PATIENCE_S = 20
 
 
 class Host:
-    """proftapd --host, serving. It would tell of each Capture."""
+    """A running proftapd --host."""
 
     def __init__(self, directory):
         self.registry = os.path.join(directory, "registry.sock")
@@ -47,7 +47,7 @@ class Host:
 
 
 def stream(port, registry, n, mib, begin):
-    """(seconds, bytes) of what came; |begin| is called when all programs are there."""
+    """Returns (seconds, bytes) of the received data. |begin| is called when all programs run."""
     with subprocess.Popen([os.path.join(BENCH, "bench_passing"), str(port), registry, str(n), str(mib)],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         process.stdout.readline()

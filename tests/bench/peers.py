@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tracers that Debian packages, beside proftap, in turns and in one run."""
+"""Measures Debian's packaged tracers beside proftap, in turns and in one run."""
 import contextlib
 import os
 import shutil
@@ -13,7 +13,7 @@ from peers_proftap import Proftap
 from traced import PACED, Refused
 
 N_REPEATS = 3
-# Each as often as the program says; perf's traps are dear.
+# Each tracer emits as many as its program says, because perf's traps are slow.
 PEERS = (
     Proftap(),
     Lttng(),
@@ -31,7 +31,7 @@ def read_version(package):
 
 
 def measure(peer, directory):
-    """{(kind, is_recording): row}, and what the files hold: {kind: bytes of one}."""
+    """Returns {(kind, is_recording): row}, and {kind: bytes of one in the files}."""
     rows, sizes = {}, {}
     for kind in peer.kinds:
         rows[kind, False] = peer.measure_off(kind)
@@ -46,7 +46,7 @@ def measure(peer, directory):
 
 
 def measure_in_turns(out, directory):
-    """{peer: [what measure() says]}, of those that this machine lets work."""
+    """Returns {peer: results of measure()} for the peers that work on this machine."""
     found = {peer: [] for peer in PEERS}
     for _ in range(N_REPEATS):
         for peer in list(found):
@@ -59,7 +59,7 @@ def measure_in_turns(out, directory):
 
 
 def median_cost(runs, key):
-    """(ns of one, ns of its clock reads)"""
+    """Returns (ns of one, ns of its clock reads)."""
     rows = [run[0][key] for run in runs]
     return (statistics.median(row.emit_ns - row.none_ns for row in rows),
             statistics.median(row.reads_ns for row in rows))
@@ -72,7 +72,7 @@ def show_cost(out, found, what, key):
             continue
         cost, reads = median_cost(runs, key)
         ours = cost if ours is None else ours
-        # Off there may be nothing to compare with.
+        # While off, the cost of proftap may be too small to divide by.
         ratio = (f"{cost / ours:.1f}", "proftap's") if key[1] and peer is not PEERS[0] else None
         note = f"clock reads {reads:.1f} ns" if key[1] else ""
         out.figure(f"{what}: {peer.name}", f"{cost:.2f}", "ns", "", note, ratio)

@@ -43,7 +43,7 @@ def is_data(name):
     return name.endswith(".dat")
 
 
-# The probes are set where the kernel's files of tracing are; a mount of our own, if nobody has made one.
+# The probes are set by the kernel's tracing files, in a mount of our own if nobody has mounted them.
 WITH_TRACEFS = ("unshare", "--mount", "sh", "-c",
                 "test -e /sys/kernel/tracing/uprobe_events || mount -t tracefs tracefs /sys/kernel/tracing && "
                 'exec "$@"', "sh")
@@ -55,7 +55,7 @@ def run_perf(*arguments):
 
 
 class Perf(Peer):
-    """Its events by what perf calls them: the probe at the return has a word of perf's in its name."""
+    """Events have the names that perf gives them: it adds a word to the name of the probe at the return."""
 
     name, tag, program = "perf (uprobes)", "perf", "peer_perf"
     packages = ("linux-perf",)
@@ -71,7 +71,7 @@ class Perf(Peer):
         self.stack.close()
 
     def add_probes(self):
-        """Once; perf says what the kernel says."""
+        """Adds the probes, once. The errors are those of the kernel."""
         binary = os.path.join(BENCH, "peers", self.program)
         for event, where in (("entry", TRACED), ("leave", f"{TRACED}%return")):
             run_perf("probe", "-q", "-x", binary, "--add", f"{self.group}:{event}={where}")
@@ -91,7 +91,7 @@ class Perf(Peer):
 
 
 class Recording:
-    """perf record of one process, from its own word that it records to its end."""
+    """perf record of one process, from the moment when perf reports that it records to its end."""
 
     def __init__(self, group, events, file, pid):
         control, self.control = os.pipe()

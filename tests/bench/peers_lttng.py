@@ -9,7 +9,7 @@ import time
 from traced import Peer, Refused, Traced, count_bytes, run_tool
 
 SUBBUFFERS = ("--subbuf-size", "256K", "--num-subbuf", "8")
-# The sizes for each processor: the program's records until the snapshot fit in.
+# Sizes for each processor, which hold all records of the program until the snapshot.
 RECORDER = ("--subbuf-size", "4M", "--num-subbuf", "8", "--overwrite")
 N_FILLS = 10
 READY_S = 20
@@ -21,7 +21,7 @@ def lttng(*arguments):
 
 
 def answers():
-    """Whether a session daemon does; lttng says the same of one that there is not."""
+    """Returns whether a session daemon answers; lttng fails in the same way if there is none."""
     try:
         lttng("list")
     except Refused:
@@ -39,7 +39,7 @@ def is_stream(name):
 
 
 class Session:
-    """From create to destroy; started in between."""
+    """A session from create to destroy, which is started in between."""
 
     def __init__(self, place, *options, channel=SUBBUFFERS):
         self.name = f"proftap-bench-{os.getpid()}"
@@ -70,7 +70,7 @@ class Lttng(Peer):
     daemon = home = None
 
     def __enter__(self):
-        """A session daemon of our own, unless one runs; without the kernel's part."""
+        """Starts a session daemon of our own, unless one runs, without the kernel's part."""
         self.home = tempfile.TemporaryDirectory(prefix="proftap-bench-")
         try:
             if answers():
@@ -78,7 +78,7 @@ class Lttng(Peer):
             self.daemon = subprocess.Popen(["lttng-sessiond", "--no-kernel"], stdout=subprocess.DEVNULL,
                                            stderr=subprocess.DEVNULL, env={**os.environ, "LTTNG_HOME": self.home.name})
         except FileNotFoundError:
-            return self  # said when it is used
+            return self  # the first use reports it
         limit = time.monotonic() + READY_S
         while not answers() and self.daemon.poll() is None and time.monotonic() < limit:
             time.sleep(0.05)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""proftap, measured as its rivals are."""
+"""Measures proftap in the same way as other tracers."""
 import signal
 import subprocess
 import time

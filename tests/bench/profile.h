@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Profile call as a client makes it, timed: for the figures. */
+/* A timed Profile call, as a client makes it. */
 #ifndef BENCH_PROFILE_H
 #define BENCH_PROFILE_H
 
@@ -14,7 +14,9 @@ struct profile_result {
 	uint64_t n_dropped;
 };
 
-/* Connected sockets and channels to 127.0.0.1:|port|; failures are printed. -1 or NULL then. */
+/*
+ * A connected socket and a channel to 127.0.0.1:|port|. A failure is printed, and gives -1 or NULL.
+ */
 int profile_connect(int port);
 struct rpc_channel *profile_open(int port);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flight recorder: a span while it runs, and how long a look at it takes."""
+"""Measures the flight recorder: a span while it runs, and the time of a snapshot."""
 import json
 import statistics
 import subprocess
@@ -13,7 +13,7 @@ N_SNAPSHOTS = 7
 
 
 def take_snapshot(port, directory):
-    """(ms of the whole command, ms from the instant to the end of the answer, the file)."""
+    """Returns (ms of the whole command, ms from the instant to the end of the answer, the file)."""
     start = time.monotonic()
     done = subprocess.run([PROFTAP, "snapshot", port, "--json", "--log_dir", directory],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""proftap report and proftap diff of a million events."""
+"""Measures proftap report and proftap diff with a million events."""
 import os
 import subprocess
 import tempfile

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Round trips beside JAX's own server, by the same client, taken in turns."""
+"""Measures round trips beside JAX's own server, by the same client, in turns."""
 import os
 import statistics
 import subprocess
@@ -9,7 +9,7 @@ from common import BUILD, N_BURST, Failure, Target, run_lines
 PYTHON = os.path.join(BUILD, "venv", "bin", "python")
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "jax_target.py")
 N_ROUNDS = 5
-# The Python of the JAX program takes longer for its annotations than our target: both get this time.
+# The Python of the JAX program takes longer for its annotations than our target. Both get this time.
 BURST_MS = 1500
 
 
@@ -33,7 +33,7 @@ def start_ours(n):
 
 
 def measure(port, duration_ms):
-    """(ms beyond the duration, spans in the answer)"""
+    """Returns (ms beyond the duration, spans in the answer)."""
     words = run_lines("bench_round_trip", port, duration_ms, 1)[0].split()
     return float(words[0]), int(words[4])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the end of the recording to the answer."""
+"""Measures the time from the end of the recording to the answer."""
 import os
 import statistics
 import subprocess
@@ -14,7 +14,7 @@ def show_round_trip(out, name, line, aim, rival):
 
 
 def time_capture(port, duration_ms, directory, n):
-    """Wall clock of `proftap capture` minus the duration, in ms: the median; and the last file."""
+    """Returns the median wall time of `proftap capture` minus the duration, in ms, and the last file."""
     extra = []
     for _ in range(n):
         start = time.monotonic()

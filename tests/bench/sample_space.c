@@ -20,7 +20,7 @@ static int add_names(struct plane *plane)
 	return 0;
 }
 
-/* Spans of 0.3 to 20 us, one after the other; no line is as another. */
+/* Adds spans of 0.3 to 20 us, one after the other. Each line gets other spans. */
 static int fill_line(struct plane *plane, struct line *line, int n_events, bool with_stats)
 {
 	uint32_t batch = names_intern(&plane->stat_names, "batch", 5);

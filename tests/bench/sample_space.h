@@ -11,8 +11,8 @@ struct space;
 #define SAMPLE_NAMES 50
 
 /*
- * |n_events| spans of SAMPLE_NAMES names on SAMPLE_LINES threads; |with_stats|: with two integers
- * each, of which one counts. 0 or -1; *out belongs to the caller.
+ * Makes |n_events| spans of SAMPLE_NAMES names on SAMPLE_LINES threads; |with_stats|: with two
+ * integers each, one of which counts up. Returns 0 or -1; the caller owns *out.
  */
 int sample_space_new(int n_events, bool with_stats, struct space **out);
 

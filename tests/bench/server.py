@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way from the rings to the bytes, the encoder, and the sampling of usage."""
+"""Measures the server: from the rings to the bytes, the encoder, and the samples of usage."""
 import re
 
 from common import run_lines

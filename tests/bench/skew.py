@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the data of many targets begins at the agreed instant."""
+"""Measures whether the data of many targets begins at the agreed instant."""
 import contextlib
 import json
 import statistics
@@ -13,14 +13,14 @@ N_CAPTURES = 5
 
 
 def serve(target):
-    """Its port."""
+    """Starts a target with a server, and returns its port."""
     target.read("running")
     target.write_line()
     return target.read()[0]
 
 
 def read_first_ns(part, instant):
-    """The begin of the first span, in ns since the instant; the targets have our clock."""
+    """Returns the begin of the first span, in ns since the instant. The targets have our clock."""
     trace = Trace(part["file"])
     start = trace.environment["profile_start_time"].value - instant
     return start + min(line.events[0].start_ps for line in trace.threads) // 1000

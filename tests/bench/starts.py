@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the start takes, and what an idle server costs."""
+"""Measures how long the start takes, and the cost of an idle server."""
 import contextlib
 import glob
 import os
@@ -31,7 +31,7 @@ def bench_start(out, _):
 
 
 def time_run(program):
-    """Milliseconds from exec to exit."""
+    """Returns the milliseconds from exec to exit."""
     start = time.perf_counter()
     pid = os.posix_spawn(program, [program], os.environ)
     os.waitpid(pid, 0)
@@ -49,7 +49,7 @@ def bench_not_asked(out, _):
 
 
 def has_memory(gigabytes):
-    """Whether the machine and the cgroup have one gigabyte more than requested."""
+    """Returns whether the machine and the cgroup have one gigabyte more than requested."""
     free = [kilobytes(read_fields("/proc/meminfo"), "MemAvailable") << 10]
     for limit, used in (("memory.max", "memory.current"),
                         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes")):
@@ -74,7 +74,7 @@ def read_memory(pid):
 
 
 def read_shared_text(pid):
-    """Resident pages of files that nobody writes: the code of libraries, there once for all processes."""
+    """Returns the resident pages of files that are not writable: the code of libraries, which all processes share."""
     total, is_text = 0, False
     for line in read_text(f"/proc/{pid}/smaps").splitlines():
         words = line.split()

@@ -27,7 +27,7 @@ static const char fill[] =
 	"WITH RECURSIVE i(id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM i WHERE id < 9999) "
 	"INSERT INTO item SELECT id, id * 7, 'item ' || id FROM i";
 
-/* In turns. */
+/* The program uses them in turns. */
 static sqlite3_stmt *statements[3];
 static uint32_t key = 1;
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of a program that works evenly: what the server needs for them, and when the file is there."""
+"""Measures traces of a program that works evenly: the server's processor time and memory, and
+when the file is complete."""
 import glob
 import os
 
@@ -14,7 +15,7 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def read_cpu_s(pid):
-    """(in user mode, of the kernel), all threads."""
+    """Returns the seconds of all threads: (in user mode, in the kernel)."""
     fields = read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return int(fields[11]) * TICK_S, int(fields[12]) * TICK_S
 

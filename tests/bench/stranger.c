@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that starts no server and annotates; built with the library, and without it and its
- * annotations.
+ * A program that annotates and starts no server. It is built with the library, and also
+ * without library and annotations.
  */
 #include <proftap/proftap.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that are measured with and without a tracer at work: the other end of peers/peer.h."""
+"""Runs the programs that are measured with and without a tracer (peers/peer.h)."""
 import collections
 import contextlib
 import os
@@ -7,7 +7,7 @@ import subprocess
 
 from common import BENCH, Failure, Target
 
-# Nanoseconds: of one, of its clock reads, and of the loop without it.
+# Nanoseconds of one annotation, of its clock reads, and of the loop without it.
 Row = collections.namedtuple("Row", "emit_ns reads_ns none_ns n")
 
 BATCH, ROUNDS, PAUSE_US = 2000, 61, 2000
@@ -16,11 +16,11 @@ PACED = f"{ROUNDS} batches of {BATCH:,} after one such run that is not counted (
 
 
 class Refused(Exception):
-    """Why a tracer cannot work here."""
+    """A tracer cannot work here, for this reason."""
 
 
 class Traced(Target):
-    """One of those programs, beneath |command| where the tracer wants that."""
+    """One of those programs, started by |command| if the tracer needs that."""
 
     def __init__(self, name, pace=(BATCH, ROUNDS, PAUSE_US), command=()):
         self.name = name
@@ -47,14 +47,14 @@ class Traced(Target):
         return Row(float(emit), float(reads), float(none), int(n))
 
     def measure_warm(self, kind):
-        """After one that is not counted; and how many were emitted in both."""
+        """Measures twice, because the first one does not count. Returns the second row, and the number of both."""
         first = self.measure(kind)
         row = self.measure(kind)
         return row, first.n + row.n
 
 
 class Peer(contextlib.AbstractContextManager):
-    """A tracer. What it cannot do is None."""
+    """A tracer. None stands for what it cannot do."""
 
     name = tag = program = None
     packages = ()
@@ -72,7 +72,7 @@ class Peer(contextlib.AbstractContextManager):
 
 
 def run_tool(*command, **more):
-    """Its output; a tool that fails is one that cannot work here."""
+    """Runs a tool, and returns its output. If the tool fails, the tracer cannot work here."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, **more)
     except FileNotFoundError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert beside what XProf and JAX make of the same file for their viewers."""
+"""Compares proftap convert with the conversions of XProf and JAX for their viewers, of the same file."""
 import os
 import subprocess
 import time
@@ -9,7 +9,7 @@ from rivals import PYTHON
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "xprof_convert.py")
 N_RUNS = 3
-# The name of our output and its file; the rival for the same output, and its command.
+# (name of our output, its file, the rival for the same output, its command)
 RIVALS = (
     ("Chrome's JSON, compressed", "out.trace.json.gz", "JAX's collect_profile", ("trace_viewer", "gzip")),
     ("Chrome's JSON", "out.json", "XProf's trace_viewer", ("trace_viewer", "plain")),
@@ -18,7 +18,7 @@ RIVALS = (
 
 
 def finish(process):
-    """The output, the processor seconds, and the peak of memory in MiB."""
+    """Returns the output, the processor seconds, and the peak of memory in MiB."""
     said = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -28,7 +28,7 @@ def finish(process):
 
 
 def convert_ours(path, output):
-    """(seconds of the whole command, processor seconds, bytes, MiB)"""
+    """Returns (seconds of the whole command, processor seconds, bytes, MiB)."""
     start = time.monotonic()
     with subprocess.Popen([PROFTAP, "convert", "-o", output, path], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as process:

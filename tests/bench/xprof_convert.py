@@ -12,7 +12,7 @@ import time
 
 from xprof.convert import raw_to_tool_data
 
-# The page's first request.
+# The page sends this request first.
 SCREEN = {"resolution": "8000"}
 
 

@@ -211,7 +211,7 @@ def main():
         try:
             check_case(schema, path)
             print(f"ok {i} - {path.name}")
-        except Exception as error:  # a decoding error is a failed case as well
+        except Exception as error:  # a decoding error is a failed case, too
             failed += 1
             print(f"not ok {i} - {path.name}\n# {type(error).__name__}: {error}")
     sys.exit(1 if failed or not cases else 0)

@@ -21,7 +21,7 @@
 
 #define FILE_MAX_BYTES (4u << 20)
 
-/* One contiguous copy; NULL when memory ran out. */
+/* Returns the bytes in one block, or NULL when memory ran out. */
 static uint8_t *flatten(const struct chunks *c)
 {
 	uint8_t *bytes = malloc(c->total_bytes + 1);
@@ -59,7 +59,7 @@ static bool is_expected(const char *expected_path, const uint8_t *bytes, size_t 
 	return false;
 }
 
-/* Decodes and encodes again; |again| are the new bytes. */
+/* Decodes and encodes again; |again| gets the new bytes. */
 static bool go_round(
 	const uint8_t *bytes, size_t n_bytes, struct chunks *again, struct report_totals *totals)
 {
@@ -75,8 +75,8 @@ static bool go_round(
 }
 
 /*
- * Names that the encoder altered come back altered, so the first round may change bytes; it may not
- * lose an event, and the second changes nothing.
+ * Names that the encoder altered stay altered, so the first round may change bytes, but may not
+ * lose an event. The second round changes nothing.
  */
 static bool survives_round_trips(const struct space *space, const uint8_t *bytes, size_t n_bytes)
 {

@@ -2,11 +2,11 @@
 /*
  * Tests proftapd's trace of a scripted program with a GPU, byte by byte against gpu.xplane.pb,
  * which other tests read, too. There are three steps with a copy and four kernels of "forward"
- * each: one runs beside the others on its own stream, and one begins before the last one of its
- * stream has ended. There is also a graph of "backward" whose node "build" had made. The records
- * are those that collectors write into rings. `gpu --regenerate` writes the file; look at the
- * difference before committing it: protoc --decode=tensorflow.profiler.XSpace, or proftap convert
- * -t ndjson.
+ * each: one kernel runs beside the others on its own stream, and one begins before its stream's
+ * previous kernel has ended. There is also a graph of "backward", with a node that was made in
+ * "build". The records are those that collectors write into rings. `gpu --regenerate` writes the
+ * file; look at the difference before committing it: protoc --decode=tensorflow.profiler.XSpace, or
+ * proftap convert -t ndjson.
  */
 #include <check.h>
 #include <stdio.h>
@@ -24,16 +24,16 @@
 #define MIB (INT64_C(1) << 20)
 #define N_STEPS 3
 #define STEP_NS (300 * US)
-/* Streams. */
+/* The numbers of streams. */
 #define COPIES 13
 #define BESIDE 9
 #define GRAPH 7
 #define NODE 11
-/* The program's pid: numbers of calls are made of it. */
+/* The program's pid, from which the numbers of calls are made. */
 #define PID 4711
 #define MAX_BYTES ((size_t)1 << 20)
 
-static int is_new; /* it is written, not compared */
+static int is_new; /* the file is written, not compared */
 static struct thread_log *app;
 static struct thread_log *collector;
 

@@ -20,9 +20,9 @@
 struct parser {
 	struct space *space;
 	struct plane *plane;
-	bool has_line; /* the plane's last line is the one that events go to */
-	const char *p; /* rest of the current text line */
-	char text[TEXT_BYTES]; /* of the last string */
+	bool has_line; /* a line has begun, and events belong to the plane's last line */
+	const char *p; /* the rest of the current text line */
+	char text[TEXT_BYTES]; /* the last string */
 	size_t n_text;
 };
 

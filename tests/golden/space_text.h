@@ -18,7 +18,7 @@
 struct diag;
 struct space;
 
-/* Owner: *out belongs to the caller. -EINVAL names file and line in |d|. */
+/* The caller owns *out. With -EINVAL |d| names the file and the line. */
 int space_text_load(const char *path, struct space **out, struct diag *d);
 
 #endif

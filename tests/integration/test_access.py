@@ -217,7 +217,7 @@ def another_machine_does_not_reach_loopback(t):
 
 @test
 def insecure_lets_in_no_other_user_of_this_machine(t):
-    """The server refuses them at each of its addresses."""
+    """The server refuses them at each of its addresses, though it accepts other machines."""
     here, _ = two_machines(t)
     target = t.keep(Target(prefix=inside(here)))
     equal(target.start(0, 0, 0, "0.0.0.0", 1), 0, "ptap_server_start_with")

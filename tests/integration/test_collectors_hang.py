@@ -234,8 +234,8 @@ def an_exit_in_mid_capture_waits_for_nothing(t):
 
 @test
 def a_flood_loses_nothing(t):
-    """Records that arrive faster than the server reads wait in the program. Here they would fill
-    the ring 27 times.
+    """Records that arrive faster than the server reads them wait in the program. Here they
+    would fill the ring 27 times.
     """
     n = 300000
     device = Device(t, info=1, drain=n)

@@ -19,7 +19,7 @@ from spools import read_spools
 
 PROFILE = PROFILER + "Profile"
 N = 60000
-GONE_S = 2 * SLOWNESS  # docs promise that the server goes soon
+GONE_S = 2 * SLOWNESS  # the manual promises that the server ends soon
 NOBODY_THERE = (NOT_FOUND, "No continuous profiling session found.")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The target ends, in whatever way: what was recorded is delivered, its port is free, the server goes."""
+"""Tests all kinds of ends of the target: what was recorded is delivered, the port is free, and the server ends."""
 import collections
 import errno
 import os
@@ -37,7 +37,7 @@ def read_counts(path):
 
 
 def check_thread(line, n_counted):
-    """Everything up to the count, at most the round that was not yet counted, every name right."""
+    """Checks that the line has all counted rounds, at most one that was not counted yet, and the right names."""
     done = [e for e in line.events if "unfinished" not in e.stats]
     cut = [e for e in line.events if "unfinished" in e.stats]
     rounds = [e.name for e in done if e.name.startswith("round ")]
@@ -79,12 +79,12 @@ def end(target, how):
         target.signal(signal.SIGKILL)
     else:
         target.send(how)
-    # A timeout would poll, and see the end late.
+    # # A wait with a timeout would poll, and notice the end late.
     equal(target.popen.wait(), ENDINGS[how], f"end of the target by {how}")
 
 
 def check_port_is_free_soon(port):
-    """A program may listen there, as a restarted one would."""
+    """Checks that a program, such as the restarted target, can soon listen on the port."""
     started = time.monotonic()
     while True:
         with socket.socket() as s:
@@ -105,7 +105,7 @@ def check_server_ends(server):
 
 
 def by_each_ending(what):
-    """A test for each of ENDINGS: "kill_" and |what| it does."""
+    """Adds a test "<ending>_<what>" for each of ENDINGS."""
     def add(function):
         for ending in ENDINGS:
             def one(t, how=ending):
@@ -142,7 +142,8 @@ def end_idle(t, how):
 
 @test
 def a_gigabyte_to_free_does_not_delay_the_port(t):
-    """The robust word tells before it is freed; the server waits for that, as its parent does, and for no more."""
+    """The kernel marks the robust word before it frees the memory. The server waits until the memory is free, like the
+    parent's wait(), and no longer."""
     target = t.target().serve()
     equal(target.ask("touch 1024"), "0", "touching 1 GiB")
     capture = t.record(target, 15000)
@@ -172,7 +173,8 @@ def the_end_of_the_first_thread_is_no_end(t):
 
 
 def check_started(target, result):
-    """On a port that was another's: it is tried for a while, which a loaded machine may take for itself."""
+    """Checks a start on a port that another target had. The library retries for a while, which a
+    busy machine may exceed."""
     if result == -errno.EADDRINUSE:
         raise Late("the port was still in use")
     equal(result, 0, f"start on the same port: {target.ask('error')}")
@@ -188,7 +190,7 @@ def a_program_restarts_on_its_port(t):
 
 
 def record_unread(t):
-    """A target with an answer too large for the sockets, its server, and a client that has stopped."""
+    """Returns a target with an answer too large for the sockets, its server, and a client that is stopped."""
     target = t.target().serve(0, 64 << 20)
     server = find_proftapd(target.pid)
     capture = t.record(target, 15000)
@@ -199,7 +201,7 @@ def record_unread(t):
 
 @test
 def a_client_that_reads_late_gets_everything(t):
-    """Stopped while the answer comes: when it goes on all is there, and the server goes."""
+    """The client is stopped while the answer comes. After it continues it gets all data, and the server ends."""
     target, server, capture = record_unread(t)
     end(target, "kill")
     check_port_is_free_soon(target.port)
@@ -213,7 +215,7 @@ def a_client_that_reads_late_gets_everything(t):
 
 @test
 def the_callers_pipe_is_not_held_open(t):
-    """Only the target has its standard output and error, also while an answer is on its way."""
+    """No other process holds the target's standard output and error, not even while an answer is on its way."""
     target, server, capture = record_unread(t)
     end(target, "exit")
     for thread in target.threads:
@@ -250,13 +252,13 @@ def a_crash_leaves_the_span_in_which_it_happened(t):
     equal(line.named("doomed")[0].stats, {"unfinished": ("int64_value", 1)}, "stats of doomed")
 
 
-# Commands, or a signal, and what the trace says of it.
+# The commands or signals that end the target, and the words of the trace about each.
 SAID = {"abort": "killed by SIGABRT", "crash": "killed by SIGSEGV", "exit": "with exit status 3",
         "kill": "killed by SIGKILL", "stop and kill": "killed by SIGKILL", "terminate": "killed by SIGTERM"}
 
 
 def end_unattended(target, how):
-    """The target stays a zombie: nobody waits for it, as if its parent were busy."""
+    """Ends the target, which stays a zombie because nobody waits for it, as if its parent were busy."""
     if how == "stop and kill":
         os.kill(target.pid, signal.SIGSTOP)
         wait_until(lambda: read_status(target.pid)["State"][0] == "T", "the target to stop")
@@ -310,7 +312,7 @@ def an_idle_server_ends_with_its_target(t):
 
 @test
 def an_end_that_the_robust_word_does_not_tell_is_seen_too(t):
-    """The list in the target's memory was overwritten: the pidfd is left."""
+    """The robust list in the target's memory was overwritten, so only the pidfd reports the end."""
     target = t.target().serve()
     control = [tid for tid, name in target.thread_names().items() if name == "ptap-control"]
     equal(target.ask(f"forget {control[0]}"), "0", "get_robust_list")

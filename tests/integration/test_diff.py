@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap diff: a trace beside itself, and beside one in which one thing took longer."""
+"""Tests proftap diff: a trace is compared with itself, and with one in which one thing took longer."""
 import json
 import subprocess
 
@@ -100,14 +100,14 @@ def first_of_many_rare_changes_are_listed(t):
 
 
 def write_spans(path, *spans):
-    """Each of |spans| is a name and a list of (start_ns, duration_ns), on a thread of its own."""
+    """Writes a trace: each of |spans| is a name and a list of (start_ns, duration_ns), on a thread of its own."""
     path.write_bytes(make_space({f"thread {i}": [(name, *times) for times in rows]
                                  for i, (name, rows) in enumerate(spans)}))
     return path
 
 
 def make_requests(path, slow_every, n=2000):
-    """|n| requests, one behind the other, of 0.2 ms, and some of 20 ms."""
+    """Writes |n| requests of 0.2 ms, one after the other; each |slow_every|-th takes 20 ms."""
     rows, at_ns = [], 0
     for i in range(n):
         length_ns = 20_000_000 if slow_every and i % slow_every == 7 else 200_000 + i % 11 * 1000
@@ -141,7 +141,7 @@ def a_tail_fails_and_its_end_does_not(t):
 
 @test
 def the_slowest_in_five_hundred_are_seen(t):
-    """0.2 % of 16,000 requests become slow: p99 is the same."""
+    """Of 16,000 requests 0.2 % become slow, which does not change p99."""
     a, b = (make_requests(t.dir / f"{every}.xplane.pb", every, n=16000) for every in (0, 500))
     equal(diff(a, b, "--fail-above", "p99:request:10%").stderr, "", "p99")
     equal(diff(a, b, "--fail-above", "p999:request:10%", code=1).stderr,
@@ -198,7 +198,7 @@ def names_may_have_colons_and_must_be_there(t):
 
 
 def write_work(path, *others, stats=()):
-    """500 spans "work", and |others| as in write_spans(); |stats| are of the plane."""
+    """Writes 500 spans "work", and |others| as in write_spans(); |stats| belong to the plane."""
     lines = {"main": [("work", k * 50_000, 20_000 + k * 7919 % 1000) for k in range(500)]}
     lines.update((f"other {name}", [(name, *times) for times in rows]) for name, rows in others)
     path.write_bytes(make_space(lines, stats=stats))
@@ -207,7 +207,7 @@ def write_work(path, *others, stats=()):
 
 @test
 def new_name_that_takes_time_fails(t):
-    """One span that takes most of the time, and one that takes less than anybody would miss."""
+    """One new span takes most of the time, and another one takes too little to matter."""
     plain = write_work(t.dir / "plain.xplane.pb")
     spinning = write_work(t.dir / "spinning.xplane.pb", ("spinner", [(0, 24_000_000)]), ("tiny", [(0, 90)]))
     for limit in ("10%", "total:10%"):
@@ -225,7 +225,7 @@ def new_name_that_takes_time_fails(t):
 
 @test
 def errors_are_watched_by_their_count(t):
-    """None in either, none any more, and the first ones; what is only spelled wrong is told with the nearest name."""
+    """The name is in neither trace, only in B, or only in A. A misspelt name is reported with the nearest name."""
     plain = write_work(t.dir / "plain.xplane.pb")
     failing = write_work(t.dir / "failing.xplane.pb", ("error", [(k * 100_000, 500) for k in range(30)]))
     limit = "--fail_above", "count:error:10%"
@@ -246,7 +246,7 @@ def errors_are_watched_by_their_count(t):
 
 @test
 def names_with_losses_are_not_counted(t):
-    """4,620 of 5,000 were lost: that is no fall by 90 %. Durations of those that are left compare."""
+    """4,620 of 5,000 spans were lost, which is no fall by 90 %. The durations of the others are compared."""
     whole = write_work(t.dir / "whole.xplane.pb")
     lossy = t.dir / "lossy.xplane.pb"
     lossy.write_bytes(make_space({"main": [("work", k * 500_000, 20_000 + k * 7919 % 1000) for k in range(50)]},
@@ -263,11 +263,11 @@ def names_with_losses_are_not_counted(t):
               ["not compared"] * 3 + ["chance"], "the metrics")
         equal((row["lost_a"], row["lost_b"]), (0, 4620) if which == "B" else (4620, 0), "the losses")
         equal([v["outcome"] for v in said["verdicts"]], ["not compared"], "the verdict")
-    # Appeared: who knows.
+    # A new name may have been among the lost events.
     new = write_work(t.dir / "new.xplane.pb", ("spinner", [(0, 24_000_000)]))
     contains(diff(lossy, new, "--fail_above", "total:spinner:5%").stderr,
              'total of "spinner": not compared: 4,620 events were lost in A\n', "new names")
-    # A loss that is too small to matter.
+    # This loss is too small to matter.
     little = write_work(t.dir / "little.xplane.pb", stats=[("dropped_traces", 0)])
     many = t.dir / "many.xplane.pb"
     many.write_bytes(make_space({"main": [("work", k * 50_000, 20_000 + k * 7919 % 1000) for k in range(5000)]},
@@ -277,7 +277,7 @@ def names_with_losses_are_not_counted(t):
 
 @test
 def crowded_async_spans_are_not_counted(t):
-    """Only async spans were lost: others compare."""
+    """Only async spans were lost, so the other names are compared."""
     paths = []
     for name, n, lost in (("a", 1000, 0), ("b", 300, 700)):
         space = schema("xplane").XSpace()
@@ -292,7 +292,7 @@ def crowded_async_spans_are_not_counted(t):
     said = json.loads(diff(*paths, "--per", "second", "--json", "--fail_above", "rate:query:5%", "--fail_above",
                            "count:work:5%").stdout)
     equal({v["name"]: v["outcome"] for v in said["verdicts"]}, {"query": "not compared", "work": "passed"}, "verdicts")
-    # Divided by what was lost, nothing is known.
+    # Rates per query are unknown because queries were lost.
     contains(diff(*paths, "--per", "query", "--fail_above", "count:work:5%").stderr,
              'count of "work": not compared: 700 events were lost in B\n', "per request")
 
@@ -311,7 +311,8 @@ def recordings_of_different_length_compare(t):
 
 @test
 def a_real_program_that_is_slow_at_times_fails(t):
-    """Each 50th of 2,000 spans takes 20 ms instead of 0.2 ms: how long they take besides is the machine's to say."""
+    """Each 50th of 2,000 spans takes 20 ms instead of 0.2 ms. What all spans take beyond that
+    depends on the machine."""
     logs = [t.dir / "fast", t.dir / "slow"]
     for log_dir, last_us in zip(logs, (200, 20000)):
         target = t.target()
@@ -328,7 +329,7 @@ def a_real_program_that_is_slow_at_times_fails(t):
 
 @test
 def empty_comparison_fails(t):
-    """A word that nothing matches, and a program that ended at its start."""
+    """Nothing is compared if no name matches a word, or if a program ended at its start."""
     a = make_training(t.dir / "a.xplane.pb", with_device=False)
     nothing = "nothing was compared: no name is in both traces\n"
     other = t.dir / "other.xplane.pb"
@@ -391,7 +392,7 @@ def wrong_words_are_told(t):
 
 @test
 def a_recorder_is_compared_since_all_threads_are_complete(t):
-    """The main thread's ring was written over, and the other threads' were not: what they did before has no part in it."""
+    """Only the main thread's ring was overwritten. What the other threads did before its oldest record is left out."""
     target = t.target(PROFTAP_RECORDER="1").serve(0, 65536, 0, "127.0.0.1", 0, 0, t.dir / "last")
     target.ask("threads early=3")
     target.ask("count 20000")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap doctor on other machines, as far as namespaces and filters of system calls make them: and its commands, which help."""
+"""Tests proftap doctor on other machines, as far as namespaces and filters of system calls can imitate them, and that
+the commands that it prints help."""
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from processes import PROFTAPD, Process, free_port
 
 # The system calls that a filter refuses: numbers of perf_event_open and memfd_create.
 CALLS = {"x86_64": (298, 319), "aarch64": (241, 279)}
-# Replaces itself by the program of its arguments, under a filter with which those calls are EPERM.
+# Replaces itself by the program in its arguments, under a filter that lets those calls fail with EPERM.
 FILTER = """
 import ctypes, os, struct, sys
 calls = [int(n) for n in sys.argv[1].split(",")]
@@ -161,7 +162,7 @@ def processes_that_are_hidden_are_told(t):
     need_root()
     need_readable_tree()
     need_no_sanitizer("are not loaded by a copy of proftap")
-    # A pid namespace's /proc is its own: options of the machine's would be all processes'.
+    # A pid namespace has a /proc of its own. Options of the machine's /proc would affect all processes.
     need_namespaces("--pid", "--fork", "--mount")
     inside = ["unshare", "--pid", "--fork", "--mount", "sh", "-c",
               'mount -t proc -o "$0" proc /proc && exec "$@"']

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap doctor TARGET: real programs, with a server and without, free and busy, stopped, of others, in containers."""
+"""Tests proftap doctor TARGET on real programs: with a server and without, free and busy, stopped, of
+other users, in containers."""
 import os
 import signal
 import shutil
@@ -83,7 +84,8 @@ def a_program_without_a_server_is_told_how_to_get_one(t):
 
 @test
 def it_is_told_the_command_line_by_which_it_was_started(t):
-    """Other names of its file say nothing of it, and what it has written over that line is none."""
+    """The command names the link by which the file was started. If the program overwrote its command
+    line, there is no command."""
     folder = t.dir / "its own"
     folder.mkdir()
     os.link(shutil.copy(shutil.which("sleep"), folder / "a sleep"), folder / "zzz")

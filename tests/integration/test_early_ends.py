@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Children and threads that end while they are recorded: what they had open goes no further, whoever looks later."""
+"""Tests children and threads that end while they are recorded: their open spans grow no further,
+however late they are read."""
 import os
 import signal
 import time
@@ -10,7 +11,7 @@ from profiler import RECORDING, Profiler
 from recorded import record
 
 GAP_S = 0.3
-# Two looks may place one instant this far apart: each has more pairs of clocks than the one before.
+# Two reads may place one instant this far apart, because each has more pairs of clock readings than the one before.
 TOLERANCE_PS = 10**9
 
 
@@ -19,7 +20,7 @@ def serve(t):
 
 
 def fork_doomed(target):
-    """A child with a span open."""
+    """Returns the pid of a child with an open span."""
     child = int(target.ask("prefork doomed"))
     equal(target.read_line(), "open", "the child")
     return child
@@ -30,7 +31,7 @@ def find_process(trace, pid):
 
 
 def await_end(calls, child):
-    """The first look that knows of it."""
+    """Returns the first trace that has the child's end."""
     def look():
         trace = calls.look_back()
         return trace if "ptap_ended" in trace.process(child).host_stats else None
@@ -38,14 +39,14 @@ def await_end(calls, child):
 
 
 def only_span(trace, name):
-    """Its length, cut."""
+    """Returns the length of the only, unfinished span."""
     spans = [e for line in trace.threads for e in line.named(name)]
     equal([set(e.stats) for e in spans], [{"unfinished"}], f"stats of {name}")
     return spans[0].duration_ps
 
 
 def await_standstill(calls):
-    """Until what the thread has left open gets no longer."""
+    """Waits until the span that the thread left open no longer grows."""
     def stands_still():
         before = only_span(calls.look_back(), "left open")
         time.sleep(GAP_S)
@@ -94,7 +95,7 @@ def a_thread_is_cut_when_it_is_seen_to_be_gone(t):
 
 @test
 def captures_learn_of_early_ends(t):
-    """The recorder beside it tells when the ends are known."""
+    """A recorder runs beside the capture and shows when the ends are known."""
     target = serve(t)
     with Profiler(target) as calls:
         stream = calls.capture(60000, session_id="beside")

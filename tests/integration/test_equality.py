@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The same events, read back from the XSpace itself by Google's decoder and from every format that has them all.
-
-A .pftrace is compared with NDJSON by Google's trace_processor, in tests/interop.
+"""Compares the events of a trace, read from the XSpace by Google's decoder, with those of every format that has all of
+them. tests/interop compares a .pftrace with NDJSON, by Google's trace_processor.
 """
 import collections
 import os
@@ -59,7 +58,7 @@ def as_texts(item):
 
 
 def as_viewers_take(item):
-    """No samples of counters."""
+    """Leaves out samples of counters, which viewers do not take as events."""
     return None if item[0] == COUNTERS else as_texts(item)
 
 
@@ -79,7 +78,7 @@ def fill(bag, items):
 
 
 def compare(t, *paths):
-    """How many events there are."""
+    """Compares all formats, and returns the number of events."""
     make = Bag if sum(path.stat().st_size for path in paths) <= HELD_BYTES else Sum
     expected = {form: make() for _, _, form in FORMATS}
     for item in each_of_xspaces(paths):
@@ -120,7 +119,7 @@ def two_hosts(t):
 
 
 def make_thread(rng, n):
-    """Spans in no order, many at the same times."""
+    """Makes spans in random order, many of them at the same times."""
     texts = ["", "a text", 'quotes " and , and ;', "é\u2028\n\t"]
     for _ in range(n):
         args = {f"key {i}": rng.choice([rng.randrange(-2**63, 2**63), rng.choice(texts)])
@@ -138,7 +137,7 @@ def many_spans(t):
 
 @test
 def given_traces(t):
-    """tests/interop gives what it has recorded of others."""
+    """tests/interop sets EQUALITY_TRACES to its recordings of other programs."""
     paths = os.environ.get("EQUALITY_TRACES")
     if not paths:
         raise Skip("EQUALITY_TRACES names none")

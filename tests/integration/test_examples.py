@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of docs/examples, run and captured: their spans, flows and async spans are in the file."""
+"""Tests the programs of docs/examples in captures: their spans, flows and async spans are in the file."""
 import re
 import socket
 import subprocess
@@ -27,7 +27,7 @@ def is_whole(event):
 
 
 def read_asyncs(trace, name):
-    """The async spans of that name; what is true of the lines of all of them is checked."""
+    """Returns the async spans of that name, after checks that hold for the lines of all of them."""
     lines = [line for line in trace.lines if line.name == name]
     check(lines, f"no line {name} among {[line.name for line in trace.lines]}")
     for line in lines:
@@ -40,7 +40,7 @@ def read_asyncs(trace, name):
 
 
 def check_enclosing(line, name, mark, number):
-    """Around a mark is a span with that number, unless it began before the capture."""
+    """Checks that a span with that number surrounds the mark, unless the span began before the capture."""
     if mark is line.events[0]:
         return
     found = [e for e in line.named(name) if e.start_ps <= mark.start_ps <= end_ps(e)]
@@ -106,7 +106,7 @@ def python_annotates_through_ctypes(t):
     check(len(rounds) > 5, f"{len(rounds)} rounds")
     numbers = [e.stats["step_num"].value for e in rounds]
     equal(numbers, list(range(numbers[0], numbers[0] + len(numbers))), "the steps' numbers")
-    # Only what was open at an end of the capture may be without its parts.
+    # Only spans that were open at an end of the capture may lack some of their parts.
     for name in words:
         for event in [e for e in line.named(name) if is_whole(e)][1:]:
             inside = [e.name for e in line.events
@@ -150,7 +150,7 @@ def a_pipeline_ends_after_its_batches(t):
 
 @test
 def a_pipeline_recorded_from_start_to_end_leaves_nothing_to_warn_of(t):
-    """The first thing that a reader of the README sees of proftap run."""
+    """These are the first lines of proftap run that a reader of the README sees."""
     files = t.public_dir("files")
     for i in range(8):
         (files / str(i)).write_text("line of text\n" * 50)
@@ -177,7 +177,7 @@ def a_recorder_tells_what_led_to_a_slow_request(t):
 
 
 def send_requests(port, is_over, sent):
-    """Sends as many requests at a time as WAITS_MS has, until |is_over|; their numbers go to |sent|."""
+    """Sends as many requests at a time as WAITS_MS has entries, until |is_over|, and adds their numbers to |sent|."""
     with socket.create_connection(("127.0.0.1", port)) as peer, peer.makefile() as answers:
         number = 2**63
         while not is_over():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A prefork server: its children are counted, or followed and recorded as processes of their own."""
+"""Tests a prefork server: its children are counted, or followed and recorded as processes of their own."""
 import errno
 import os
 import resource
@@ -15,7 +15,7 @@ from fixture import LONG_MS, SESSION, check, contains, equal, find_proftapd, is_
 from processes import await_rounds, halt, is_recording
 
 FOLLOW = {"PROFTAP_FOLLOW_FORK": "1"}
-# For longer a server waits for a stopped child.
+# This is longer than a server waits for a stopped child.
 NOT_RUN_S = 1.5
 
 
@@ -168,7 +168,7 @@ def a_followed_child_can_serve_by_itself(t):
 
 @test
 def a_followed_child_starts_no_trace_of_its_own(t):
-    """It would leave the server that records it."""
+    """With a trace of its own the child would leave the server that records it."""
     target = t.target(TRACE_DIR=t.public_dir("traces"), **FOLLOW).serve()
     pid, *results = prefork(t, target, "tracing")
     equal(results, [-errno.EBUSY, -errno.EINVAL] * 2, "starts and stops")
@@ -188,7 +188,7 @@ def a_child_that_nobody_follows_traces_itself(t):
 
 @test
 def workers_that_restart_in_a_loop_are_all_there(t):
-    """Each is short: it joins, annotates and ends in mid-capture."""
+    """Each worker is short-lived: it joins, annotates and ends in mid-capture."""
     target = t.target(**FOLLOW).serve()
     server = find_proftapd(target.pid)
     capture = t.start_capture(target, 60000, "-o", "session_id=churn")
@@ -217,7 +217,7 @@ def the_masters_end_is_the_servers(t):
     target = t.target(**FOLLOW).serve()
     server = find_proftapd(target.pid)
     pid = prefork_one(t, target, "doomed")
-    # Both say that they record, in any order; before that, a program that ends has ended without a recording.
+    # The child and the target report that they record, in any order. A program that ends before that has no recording.
     target.send("await 1")
     capture = t.start_capture(target, 15000)
     equal({target.read_line() for _ in range(2)}, {"open", "recording"}, "the child's line and the target's")
@@ -244,7 +244,7 @@ def a_stopped_child_does_not_hold_up_the_others(t):
 
 @test
 def a_child_that_is_not_run_for_a_while_is_waited_for(t):
-    """It is not stopped; on a busy machine many together take that long."""
+    """The child is not stopped. On a busy machine a wait for the processor can take that long."""
     freezer = FreezerCgroup(t)
     target = t.target(**FOLLOW).serve()
     pid = prefork_one(t, target, "steady")
@@ -329,7 +329,7 @@ def children_leave_descriptors_to_clients(t):
     followed = count_arenas(server) - 1
     check(20 <= followed < 40, f"{followed} of 40 were followed")
     capture = t.begin(target)
-    # Others can ask while it runs, with all of the children's files open.
+    # Other clients can still ask while the capture runs and the files of all followed children are open.
     contains(t.capture(target, 10, code=4).stderr, "busy", "answer to the second one")
     target.ask("burst 5")
     equal(t.stop(target, capture).trace.count("burst"), 5, "spans")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Followed children that are confined or do odd things before their first annotation."""
+"""Tests followed children that are confined, or that do odd things before their first annotation."""
 import os
 import signal
 
@@ -36,7 +36,7 @@ def check_joins(t, kind, argument=""):
 
 
 def check_stays_out(t, kind, words):
-    """The child goes on, the others are recorded, and the reader is told why."""
+    """Checks that the child goes on and is not recorded, that the others are, and that a warning gives the reason."""
     target = t.target(**FOLLOW).serve()
     pid = confine(t, target, kind)
     good = int(target.ask("prefork steady"))
@@ -127,7 +127,8 @@ def a_double_fork_is_said(t):
 
 @test
 def an_unshared_pid_namespace_is_left_alone(t):
-    """Its first process must be the program's: our clone would be PID 1 there, and end it."""
+    """The first process of the namespace must be the program's own: our clone would be PID 1 there, and its end
+    would end the namespace."""
     need_root()
     check_stays_out(t, "unshared", "they called unshare(CLONE_NEWPID), and their next child becomes "
                     "PID 1 there")
@@ -166,7 +167,8 @@ def children_have_usage_counters_of_their_own(t):
 
 
 def capture_crowd(t, ring_bytes, is_complete):
-    """256 children, all of which start at once in a cgroup of 256 MiB; if |is_complete|, until each has recorded a turn."""
+    """Captures 256 children that all start at once in a cgroup of 256 MiB. If |is_complete|, the capture lasts until
+    each has recorded a turn."""
     need_no_sanitizer("take more memory than that themselves")
     cgroup = MemoryCgroup(t)
     cgroup.limit(256 << 20)
@@ -178,7 +180,7 @@ def capture_crowd(t, ring_bytes, is_complete):
     if is_complete:
         capture = t.begin(target)
         target.ask("burst 5")
-        # On a busy machine some get a processor only after seconds.
+        # On a busy machine some children get a processor only after seconds.
         wait_until(lambda: target.ask("crowd_count") == "256", "a turn of each child", 60)
         capture = t.stop(target, capture)
     else:
@@ -203,7 +205,8 @@ def a_crowd_with_small_rings_is_recorded_completely(t):
 
 @test
 def children_wait_on_for_a_server_that_gets_on(t):
-    """It has so little of the processor that it takes longer for all than a child waits for one that does nothing."""
+    """The server has so little processor time that it takes longer for all children than one child
+    waits for an idle server."""
     need_no_sanitizer("take more of the processor than that themselves")
     slow = ProcessorCgroup(t, 10000)
     target = t.target(**FOLLOW).serve(0, 64 << 10)

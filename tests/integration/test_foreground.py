@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A program in the foreground of a terminal: what ends it does not reach its server."""
+"""Tests a program in the foreground of a terminal: the signals that end it do not reach its server."""
 import os
 import pty
 import signal
@@ -13,7 +13,7 @@ GONE_S = 2 * SLOWNESS
 
 
 class Foreground(Target):
-    """The leader of a session whose terminal is |self.terminal|."""
+    """A target that leads a session with the terminal |self.terminal|."""
 
     def __init__(self):
         self.terminal, inside = pty.openpty()

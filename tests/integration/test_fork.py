@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A target forks in mid-capture: the child records and holds nothing, and can serve by itself."""
+"""Tests a target that forks in mid-capture: the child records and holds nothing, and can have a server of its own."""
 import os
 import signal
 
@@ -8,7 +8,7 @@ from fixture import check, equal, is_alive, run, test, wait_until
 
 
 def fork(t, target, n):
-    """Forks; the child's pid, its first answer, and its server's (result, port)."""
+    """Forks, and returns the child's pid, its first answer, and the (result, port) of its own server."""
     target.send(f"fork {n}")
     pid, port, enabled = map(int, target.read_line().split())
     t.at_end.append(lambda: is_alive(pid) and os.kill(pid, signal.SIGKILL))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap capture --format and --perfetto_link: what is made of a trace as soon as it is there."""
+"""Tests proftap capture --format and --perfetto_link, which convert or serve a trace as soon as it is written."""
 import json
 import re
 import signal
@@ -28,7 +28,8 @@ def record(t, *options, **how):
 
 
 def check_conversions(t, trace, files, forms):
-    """They are the trace's own, in the order of the words, under its stem and as convert writes them."""
+    """Checks that |files| are conversions of |trace|, in the order of |forms|, under its stem and
+    as convert writes them."""
     stem = str(trace).removesuffix(".xplane.pb")
     equal(files, [stem + SUFFIXES[form] for form in forms], "converted files")
     for form, file in zip(forms, files):
@@ -115,7 +116,7 @@ def find_unfinished(run_dir):
 
 
 def halt_in_conversion(capture, run_dir):
-    """Stopped, with a file that is not whole. Several formats give it time."""
+    """Stops the client while a converted file is incomplete. Several formats leave enough time for that."""
     wait_until(lambda: find_unfinished(run_dir), "a conversion to begin")
     halt(capture.pid)
     while not find_unfinished(run_dir):
@@ -154,7 +155,7 @@ def an_interrupt_ends_conversions_and_keeps_the_data(t):
 
 @test
 def interrupt_after_the_recording_ends_conversions_of_all_targets(t):
-    """Another interrupt has ended the recording before."""
+    """An earlier interrupt has ended the recording."""
     targets = [t.target().serve() for _ in range(2)]
     for target in targets:
         target.send("await 1")
@@ -176,7 +177,7 @@ def interrupt_after_the_recording_ends_conversions_of_all_targets(t):
 
 @test
 def an_interrupt_ends_the_making_of_a_link(t):
-    """Whether it comes while that is made, or before: it is not served."""
+    """The link is not served, whether the interrupt comes while the link is made or before."""
     target = t.target().serve()
     port = free_port()
     capture = t.begin(target, "--perfetto_link", "--perfetto_port", str(port))
@@ -189,7 +190,7 @@ def an_interrupt_ends_the_making_of_a_link(t):
 
 
 def await_link(capture):
-    """The URL in it. Lines come as the command says them."""
+    """Returns the URL of the link, once the command has printed it."""
     def find():
         return re.search(r"^https://ui\.perfetto\.dev/#!/\?url=(http://127[^&\n]*)", "".join(capture.err), re.M)
 

@@ -32,7 +32,7 @@ def nvml_warnings(capture):
 
 
 def start_user(t, machine, **env):
-    """A program that has CUDA's driver in it."""
+    """Starts a program that has loaded CUDA's driver."""
     target = machine.target(t, **env).serve()
     target.ask(f"load {library(t)}")
     return target
@@ -55,7 +55,7 @@ def a_programs_gpus_have_counters(t):
 
 @test
 def devices_are_known_by_their_uuids(t):
-    """The program's first device is the second one of NVML, and it has no other."""
+    """The program has one device only, which is the second one of NVML."""
     device = Device(t, info=1, uuids=2)
     target = start_user(t, Machine(t), **device.env)
     capture = t.emit(target, 300, options=("-o", "ptap_gpu_usage_interval_ms=20"))
@@ -113,7 +113,7 @@ def each_part_of_a_session_has_them(t):
         calls.expect(PROFILER + "StartContinuousProfiling", request, "ContinuousProfilingResponse")
         wait_until(lambda: len(snapshot()) == 2, "NVML to answer")
         for _ in range(2):
-            time.sleep(0.1)  # so that there is something to tell
+            time.sleep(0.1)  # so that there are new samples
             for plane in snapshot():
                 samples = counters(plane)["gpu_busy_pct"]
                 check(len(samples) >= 2, f"samples of {plane.name}: {samples}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The host daemon: programs announce themselves, by their servers, and are listed as long as they live."""
+"""Tests the host daemon: the servers of programs announce them, and they are listed as long as they live."""
 import array
 import os
 import signal
@@ -63,7 +63,7 @@ def a_daemon_that_was_killed_finds_them_again(t):
 
 @test
 def a_directory_that_comes_later_is_seen(t):
-    """/run/proftap, which an ordinary user's server cannot make; in a /run of the target's own."""
+    """The directory is /run/proftap, which an ordinary user's server cannot make. The target has a /run of its own."""
     need_namespaces("-m")
     need_readable_tree()
     target = t.keep(Target({"XDG_RUNTIME_DIR": ""}, prefix=[
@@ -99,7 +99,7 @@ def others_programs_are_nobodys_business(t):
 
 
 def announce(t, text, pidfd=None):
-    """Whether the daemon keeps the connection of who says that."""
+    """Returns whether the daemon keeps the connection of a client that sends |text|."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.connect(str(registry_path(t)))
         fds = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pidfd]))] if pidfd else []
@@ -152,7 +152,7 @@ def a_program_of_another_user_is_not_announced_by_others(t):
     equal(liar.read_line(), "hung up", "nobody's word about root's program")
 
 
-# Listens at the path of its first argument, as the user of the second: which the kernel remembers of that moment.
+# Listens at the path of its first argument as the user of the second, whom the kernel then reports to peers.
 LISTENER = """
 import os, socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

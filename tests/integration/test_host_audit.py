@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The host daemon's lines for the journal: a line for each thing that it was asked to do with a program, and fields."""
+"""Tests the host daemon's lines for the journal: one line for each request about a program, with its fields."""
 import contextlib
 import os
 import re
@@ -28,7 +28,7 @@ def read_lines(host):
 
 
 def await_line(host, what, n=1):
-    """The nth one of that call."""
+    """Waits for the nth line about that call, and returns it."""
     def find():
         found = [line for line in read_lines(host) if line["what"] == what]
         return len(found) >= n and found[n - 1]
@@ -55,7 +55,7 @@ def proftap(t, *words):
 
 @test
 def a_capture_has_a_line(t):
-    """Also where nothing else is said; and one only."""
+    """There is exactly one line, though the log level suppresses all else."""
     host = Manager(t, "log_level = error\n").start()
     target = start_target(t)
     wait_until(lambda: list_programs(t, host.port), "the program to be listed")
@@ -146,7 +146,7 @@ def a_capture_by_http_that_is_refused_has_one(t):
         equal((line["target"], line["uid"], line["result"]), ("no program", str(os.geteuid()), code), f"the line about {code}")
         contains(line["reason"], why, "the reason")
         contains(line["options"] or "", options, "the request")
-    # Also of one that no handler has seen: a page of another site, or without a token.
+    # A request that no handler receives has a line too: from a page of another site, or without a token.
     api.web.ask("/api/v1/captures", "POST", b"{}", {"Origin": "http://evil.example"})
     contains(await_line(api.host, "WebCapture", n + 1)["reason"], "pages of other sites", "the reason")
     api.web.ask("/api/v1/captures", "POST", b"{}")
@@ -197,7 +197,7 @@ def a_run_that_is_deleted_has_one(t):
 
 @test
 def nobodys_words_are_more_than_words(t):
-    """A line stays a line, and moves no terminal."""
+    """Characters of a request can neither split a line nor control a terminal."""
     api = Api(t)
     api.target()
     evil = "no\n\x1b[2Jbody\u202e"
@@ -221,7 +221,7 @@ def refused_capture_has_an_audit_line(t):
 
 @contextlib.contextmanager
 def as_nobody():
-    """Sockets that are made meanwhile are another user's."""
+    """Sockets that are made in the body belong to another user."""
     os.seteuid(NOBODY)
     try:
         yield
@@ -231,7 +231,7 @@ def as_nobody():
 
 @test
 def another_user_is_refused_by_every_method_with_a_line(t):
-    """Also by those that only look: they have none when they are answered."""
+    """This holds for methods that only read, too, though they have no line when they succeed."""
     need_root()
     host, target = serve(t, "--operators", "")
     services = (own_schema().DESCRIPTOR.services_by_name["Profiler"], schema("profiler_service").DESCRIPTOR.services_by_name["ProfilerService"])
@@ -257,7 +257,7 @@ def another_user_is_refused_by_every_method_with_a_line(t):
 
 @test
 def capture_without_a_program_in_the_list_has_an_audit_line(t):
-    """proftap capture asks List first, and goes no further when its target is not there."""
+    """proftap capture calls List first, and stops if its target is not in the answer."""
     host, target = serve(t)
     other = start_target(t)
     host.await_pids(target.pid, other.pid)
@@ -266,7 +266,7 @@ def capture_without_a_program_in_the_list_has_an_audit_line(t):
     equal((line["target"], line["uid"], line["result"]), ("no program", str(os.geteuid()), "NOT_FOUND"), "the line")
     contains(line["reason"], "nobody: no such program here; there are target (", "the reason")
     equal(line["options"], f"target={target.pid},nobody", "the request's options")
-    # List has no line for a client that only looks, or that finds its program.
+    # A client that only lists programs, or that finds its own, leaves no line about List.
     host.list()
     t.capture(f"127.0.0.1:{host.port}", 50, "--target", target.pid)
     await_line(host, "Capture")
@@ -275,7 +275,7 @@ def capture_without_a_program_in_the_list_has_an_audit_line(t):
 
 @test
 def another_users_program_by_http_has_one(t):
-    """Reading a run's file, or having a program's memory measured, that is not there for who asks."""
+    """The caller requests a run's file, or a program's memory, that does not exist for this caller."""
     api = Api(t)
     for n, (path, thing) in enumerate((("targets/77/memory", "target 77"), ("runs/secret/files/a.xplane.pb", "run secret"),
                                        ("runs/secret/report", "run secret")), 1):
@@ -286,7 +286,7 @@ def another_users_program_by_http_has_one(t):
 
 @test
 def a_look_at_open_spans_by_http_has_one(t):
-    """It tells arguments of spans, as a capture does."""
+    """The answer contains the arguments of spans, as a capture does."""
     api = Api(t)
     target = start_target(t)
     api.await_target(target.pid)
@@ -321,7 +321,7 @@ def a_socket_tells_the_process(t):
 
 
 class Journal:
-    """The place of the journal for a daemon in its own mount namespace: .heard are its messages' fields."""
+    """Takes the place of the journal for a daemon in its own mount namespace. .heard has the fields of each message."""
 
     def __init__(self, t):
         self.run = t.dir / "run"
@@ -338,7 +338,7 @@ class Journal:
 
 
 def start_in_journal(t, folder):
-    """A daemon as systemd starts it: its standard error is a stream of the journal. |folder| is its /run."""
+    """Starts a daemon as systemd does: its standard error is a stream of the journal. |folder| is its /run."""
     script = ("mount --bind \"$1\" /run && shift && JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) && "
               "export JOURNAL_STREAM && exec \"$@\"")
     daemon = Process("proftapd", ["unshare", "-m", "sh", "-c", script, "sh", folder, PROFTAPD, "--host", "--config",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Recording programs through the host daemon: one port for all of them."""
+"""Tests recordings of programs through the host daemon, with one port for all programs."""
 import contextlib
 import json
 import os
@@ -20,7 +20,7 @@ from spools import read_spools
 from trace_file import Trace
 
 LONG_MS = 60000
-# A message of a stream that is passed on, at most; and spans that need several.
+# The largest message of a stream that the daemon passes on, and a number of spans that needs several of them.
 PASSED_BYTES = 128 << 10
 N_LONG = 40000
 # The size of a recording that no client reads, the memory that the daemon may use for it, and the bytes that are read.
@@ -87,7 +87,7 @@ def one_is_meant_by_pid_or_name(t):
 
 @test
 def one_is_meant_by_the_name_that_is_connected_to(t):
-    """Whatever ends in .localhost is this machine, and no name server is asked."""
+    """Every name that ends in .localhost is this machine, and no name server is asked."""
     host, targets = serve(t, 2)
     for target in targets:
         capture = t.start_capture(f"{target.pid}.localhost:{host.port}", LONG_MS)
@@ -165,7 +165,7 @@ def a_client_that_goes_frees_the_program(t):
 
 @test
 def daemon_holds_nothing_for_a_slow_reader(t):
-    """Each side's window is the other's: it waits where it was recorded."""
+    """The daemon applies the client's flow control to the program's server, so unread data waits there."""
     host = Host(t)
     target = t.keep(Target(runtime(t))).serve(0, RING_BYTES)
     host.await_pids(target.pid)
@@ -181,7 +181,7 @@ def daemon_holds_nothing_for_a_slow_reader(t):
         equal(others.stop("untaken")[0], (OK, ""), "the answer to Stop")
         streamed = reader.connection.streams[stream]
         reader.connection.wait(lambda: len(streamed.data) == WINDOW_BYTES, "what fits into the window")
-        # A client that reads its trace is not held up, and can take another one meanwhile.
+        # A client that reads its trace is not delayed, and can take another one meanwhile.
         others.deliver(others.capture(500))
         grown_kib = watch.end().anonymous_kib - before_kib
         check(SANITIZERS != "no" or grown_kib < UNTAKEN_KIB, f"the daemon took {grown_kib} KiB of {UNTAKEN_BYTES} bytes")
@@ -231,12 +231,12 @@ def sizes(port, target, n):
 
 @test
 def parts_are_large_of_few_streams_and_small_of_many(t):
-    """Each costs the daemon so much, whatever its size; and it holds some of each stream."""
+    """Each part costs the daemon the same work, whatever its size, and it holds some data of each stream."""
     host, (target,) = serve(t, 1)
     alone = sizes(host.port, target, N_LONG)
     check(max(alone) > PASSED_BYTES, f"parts of the only stream: {alone}")
     with contextlib.ExitStack() as stack:
-        # A connection has sixteen streams at a time.
+        # A connection may have sixteen streams at a time.
         for others in [stack.enter_context(Profiler(host.port)) for _ in range(2)]:
             waiting = [others.capture(50, start_timestamp_ns=time.time_ns() + 10**12) for _ in range(10)]
             equal([others.await_phase(stream, WAITING)[-1].progress.phase for stream in waiting], [WAITING] * 10, "others")

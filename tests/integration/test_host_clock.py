@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Somebody sets the machine's clock by an hour, on or back, while a host daemon works: nothing ends, hangs, or is told wrongly."""
+"""Tests a host daemon while somebody sets the machine's clock by an hour, on or back: nothing ends or
+hangs, and no time is wrong."""
 import os
 import signal
 import socket
@@ -19,12 +20,12 @@ from web_api import Api
 HOUR_S = 3600
 STEPS = (HOUR_S, -HOUR_S)
 LONG_MS = 60000
-# Until a capture is to begin.
+# The time from the request to the agreed start.
 DELAY_MS = 2000
 
 
 class Machine:
-    """A daemon, a program, and the client, which have one clock."""
+    """A daemon, a program and a client that share one clock."""
 
     def __init__(self, t, *options):
         self.case = t
@@ -39,7 +40,7 @@ class Machine:
                                        prefix=self.clock.prefix)
 
     def record(self):
-        """An ordinary capture."""
+        """Makes an ordinary capture."""
         begun = self.start_capture(LONG_MS, "-o", f"session_id={SESSION}")
         self.target.ask("await 1", "burst 7")
         equal(self.case.stop(self.target, begun).trace.count("burst"), 7, "spans of an ordinary capture")
@@ -75,7 +76,7 @@ def a_capture_lasts_as_long_as_it_was_asked_for(t):
 
 @test
 def one_that_waits_for_its_start(t):
-    """It was to begin so much later, and does: by the clock as it was when it was asked for."""
+    """The capture begins DELAY_MS after its request, by the clock as it was at the request."""
     machine = Machine(t)
     for step in STEPS:
         machine.clock.set(0)
@@ -93,7 +94,7 @@ def one_that_waits_for_its_start(t):
 
 @test
 def deadlines_pass_despite_clock_steps(t):
-    """A client's deadline passes when the program's server does not answer: neither at once, nor in an hour."""
+    """The program's server does not answer, and the client's deadline passes neither at once nor an hour later."""
     machine = Machine(t)
     server = find_proftapd(machine.target.pid)
     for step in STEPS:
@@ -147,7 +148,7 @@ def clients_that_go_away_are_noticed(t):
 
 @test
 def a_daemon_that_ends_meanwhile(t):
-    """It gives what runs the time that it promised, and no more."""
+    """The daemon gives running captures the time that it promised, and no more."""
     clock = open_clock(t)
     for step in STEPS:
         clock.set(0)
@@ -181,7 +182,7 @@ def apart(times):
 
 @test
 def samples_are_told_in_one_time(t):
-    """Samples from before the step are sent again with times of the new clock: streams say so."""
+    """Samples from before the step are sent again with times of the new clock, after an event "reset"."""
     machine = Machine(t)
     events = machine.api.events("?topics=usage")
     events.wait("usage", lambda data: data["n"] >= 2)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs in containers, as far as /proc tells: their pids inside and out, and what their cgroups are named after."""
+"""Tests programs in containers, as far as /proc shows them: their pids inside and outside, and the
+names of their cgroups."""
 import os
 import signal
 
@@ -59,7 +60,7 @@ def a_pid_namespace_has_pids_of_its_own(t):
     header, line = table(t, host)
     equal((header.split()[-1], line.split()[-2:]), ("CONTAINER", ["pid", inside]), "the last column")
     check_capture(t, host, target, str(row["pid"]))
-    # Others have that one in their containers.
+    # Programs of other containers may have the same pid inside.
     refused = t.capture(f"127.0.0.1:{host.port}", 50, "--target", inside, code=1)
     contains(refused.stderr, f"--target {inside}: no such program there", "the pid inside")
 

@@ -25,7 +25,7 @@ LONG_MS = 60000
 
 @test
 def a_daemon_that_is_killed_in_mid_capture(t):
-    """The client is told, the programs go on, and the next daemon finds all of them within a second."""
+    """The client gets an error, the programs continue, and the next daemon finds all of them within a second."""
     host = Host(t)
     targets = [start_target(t) for _ in range(4)]
     host.await_pids(*(target.pid for target in targets))
@@ -44,12 +44,12 @@ def a_daemon_that_is_killed_in_mid_capture(t):
 
 @test
 def a_daemon_that_is_gone_where_nobody_named_a_program(t):
-    """The answer said that it came from a daemon; nobody knows whether a daemon of another machine is still there."""
+    """The answer came from a daemon, but nobody knows whether a daemon on another machine still runs."""
     target = start_target(t)
     for name, words in (("127.0.0.1", "the host daemon there is gone; the program goes on"),
                         ("0x7f.1", "is gone, or its machine, or the way to it; if it is the daemon alone, the program goes on")):
         host = Host(t)
-        # The capture before may go on for a moment in the program's server, which "await 1" would take for this one.
+        # The server may still be busy with the earlier capture, which "await 1" would take for this one.
         wait_until(lambda h=host: [row["state"] for row in h.list().values()] == ["idle"], "the program to be free")
         begun = t.start_capture(f"{name}:{host.port}", LONG_MS)
         target.ask("await 1")
@@ -70,7 +70,7 @@ def a_daemon_says_that_it_is_one_before_it_asks_a_programs_server(t):
 
 @test
 def a_daemon_that_is_gone_before_it_has_answered(t):
-    """A client that names a program, or asks for all of them, has called a daemon."""
+    """The peer must be a daemon, because the client named a program or asked for all of them."""
     target = start_target(t)
     server = find_proftapd(target.pid)
     for command, words in ((("list",), "the host daemon there is gone; its programs go on; ask again when it is back"),
@@ -91,7 +91,7 @@ def a_daemon_that_is_gone_before_it_has_answered(t):
 
 @test
 def a_program_that_never_answers(t):
-    """It is listed, and holds up nobody: neither the list, nor captures of others."""
+    """The program is listed, and delays neither the list nor captures of others."""
     with unharmed(t) as (host, target):
         with announce(t):
             host.await_pids(os.getpid(), target.pid)
@@ -121,7 +121,7 @@ def one_that_never_stops_telling(t):
 
 @test
 def a_thousand_programs_a_second_that_end_at_once(t):
-    """For ten seconds, or as long as a machine takes for so many."""
+    """The test lasts ten seconds, or as long as the machine takes for so many programs."""
     n = 10000 if SANITIZERS == "no" else 3000
     with unharmed(t) as (host, target):
         lives = start_short_lives(t, n, 1000)
@@ -142,7 +142,7 @@ def three_hundred_silent_connections(t):
                 connection.wait_for_close()
 
 
-# Clients that greet, and say nothing more, until their standard input ends.
+# These clients send the greeting and nothing more until their standard input ends.
 IDLERS = ("import socket, struct, sys\n"
           "all = [socket.create_connection(('127.0.0.1', int(sys.argv[1]))) for _ in range(300)]\n"
           "for s in all:\n"
@@ -168,7 +168,8 @@ def one_users_connections_keep_no_others_out(t):
         equal(idlers.wait(), 0, "the idlers' end")
 
 
-# One that passes for 1100 programs, until its standard input ends: how many of them were hung up on.
+# This process announces itself as 1100 programs until its standard input ends, and then prints how
+# many connections were closed.
 CROWD = ("import array, os, resource, select, socket, sys\n"
          "resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))\n"
          "all = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(1100)]\n"
@@ -225,7 +226,7 @@ def ten_thousand_streams_that_are_reset(t):
 
 @test
 def no_descriptors_are_left(t):
-    """The daemon keeps some of its eighty descriptors: earlier clients can still have programs recorded."""
+    """The daemon reserves some of its eighty descriptors, so earlier clients can still have programs recorded."""
     need_no_sanitizer("have descriptors of their own")
     with unharmed(t, prefix=("prlimit", "--nofile=80:80")) as (host, _):
         with contextlib.ExitStack() as stack:
@@ -239,7 +240,7 @@ def no_descriptors_are_left(t):
 
 @test
 def two_daemons_at_once(t):
-    """The second finds port and registry taken, and ends; the first goes on."""
+    """The second daemon finds the port or the registry in use, and ends. The first one goes on."""
     with unharmed(t) as (host, _):
         for port in (host.port, free_port()):
             second = t.keep(Process("second", [PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{port}", "--web", "none",
@@ -259,7 +260,7 @@ def clients_that_go_away_in_mid_capture(t):
 
 
 def record_by_http(api, target, state, n=10):
-    """A capture by HTTP of |n| spans, and what became of it."""
+    """Captures |n| spans by HTTP, and returns the finished capture, which must be in |state|."""
     number = api.capture(target=target.pid, duration_ms=LONG_MS)
     target.ask("await 1", f"burst {n}")
     api.post(f"captures/{number}/stop", status=200)
@@ -286,7 +287,7 @@ def unharmed_api(t, *options):
 
 @test
 def a_log_directory_that_is_lost(t):
-    """It is made again; where something else is in its place, that is said, and all is well when it is gone."""
+    """The daemon makes it again. If something else is in its place, captures fail with a reason until that is gone."""
     with unharmed_api(t) as (api, target):
         shutil.rmtree(api.log_dir)
         record_by_http(api, target, "done")

@@ -43,7 +43,7 @@ def check_counters(trace, what):
     for name in ALWAYS:
         times = [event.start_ps for event in found[name].events]
         equal(times[0], 0, f"{what}: when {name} begins")
-        # They are on the time of the trace: there are samples at both of its ends.
+        # The counters have samples at both ends of the trace.
         check(abs(times[-1] - trace.duration_ms * MS_PS) <= MS_PS, f"{what}: {name} ends at {times[-1]} ps")
         equal(times, sorted(times), f"{what}: the times of {name}")
     ids = [plane.id for plane in trace.space.planes]
@@ -92,7 +92,7 @@ def machine_counters_need_the_daemon_and_can_be_switched_off(t):
     equal(counters(record(t, host, "-o", "ptap_machine_usage=false", target=target)), {}, "switched off")
     direct = t.capture(target, 50)
     equal((counters(direct.trace), warns(direct.trace)), ({}, False), "at the program's own port")
-    # A request for them there gets a warning; the daemon always adds them.
+    # At the program's own port a request for them gets a warning; through the daemon it changes nothing.
     wanted = "-o", "ptap_machine_usage=true"
     direct = t.capture(target, 50, *wanted)
     equal((counters(direct.trace), warns(direct.trace)), ({}, True), "asked for there")
@@ -105,7 +105,7 @@ def machine_counters_need_the_daemon_and_can_be_switched_off(t):
 
 @test
 def stock_snapshots_have_it(t):
-    """But those with a name: they may be files of the program's own server."""
+    """Named sessions do not: their snapshots may be files of the program's own server."""
     host, (target,) = serve(t)
     service = schema("profiler_service")
     request = service.GetSnapshotRequest()
@@ -121,7 +121,7 @@ def stock_snapshots_have_it(t):
         request.snapshot_session_id = "named"
         trace = trace_of(calls.expect(PROFILER + "GetSnapshot", request))
         equal((trace.count("burst"), counters(trace)), (5, {}), "spans and counters of one with a name")
-        # The server would hold the session's data for five minutes after the program's end.
+        # Without this the server would hold the session's data for five minutes after the program's end.
         calls.expect(PROFILER + "StopContinuousProfiling", service.StopContinuousProfilingRequest(),
                      "StopContinuousProfilingResponse")
 
@@ -133,7 +133,7 @@ def the_sums_are_those_of_the_whole(t):
         stream = profiler.capture(LONG_MS, session_id="sums")
         target.ask("await 1", "burst 40000")
         profiler.end_session("sums")
-        # It looks at number and checksum of all bytes.
+        # deliver() checks the number and the checksum of all bytes.
         delivery = profiler.deliver(stream)
     check_counters(delivery.trace, "a stream")
     equal(delivery.progress[-1].xspace_bytes, len(delivery.data), "the announced bytes")

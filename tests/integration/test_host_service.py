@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The host daemon as a service, and in the foreground: what its manager hears, its sockets, reading its settings again, its end."""
+"""Tests the host daemon as a service and in the foreground: messages to its manager, its sockets, reloads
+of its settings, its end."""
 import os
 import signal
 import socket
@@ -19,7 +20,7 @@ STOPPED = "the host daemon was told to end, and this did not end within its stop
 
 
 def begin(t, daemon, target):
-    """A capture through the daemon that has begun, and lasts until somebody ends it."""
+    """Begins a capture through the daemon that lasts until somebody ends it."""
     capture = t.start_capture(f"127.0.0.1:{daemon.port}", LONG_MS, "-o", f"session_id={SESSION}")
     target.ask("await 1")
     return capture
@@ -65,7 +66,7 @@ def it_serves_on_the_sockets_of_its_manager(t):
 
 @test
 def it_needs_no_rights_for_that(t):
-    """The daemon runs as its unit runs it: not as root, and without capabilities."""
+    """As with its unit, the daemon does not run as root, and has no capabilities."""
     need_root()
     need_readable_tree()
     manager = Manager(t)
@@ -79,7 +80,7 @@ def it_needs_no_rights_for_that(t):
 
 @test
 def a_watchdog_hears_that_it_lives(t):
-    """Also while it waits for a capture at its end, longer than for an answer that is on its way."""
+    """At its end the daemon may wait for a capture for longer than for an answer, and still reports to the watchdog."""
     manager = Manager(t, env={"WATCHDOG_USEC": "200000"})
     target = start_target(t)
     daemon = manager.start()
@@ -177,7 +178,7 @@ def options_take_their_values_in_both_ways(t):
 
 @test
 def paths_on_the_command_line_may_be_relative(t):
-    """And only there: who reads a file knows no working directory."""
+    """In a file they may not, because readers of a file do not know the working directory."""
     here = os.path.realpath(t.dir)
     for words, key, value in ((["--log_dir", "runs"], "log_dir", f"{here}/runs"), (["--log-dir=a/b"], "log_dir", f"{here}/a/b"),
                               (["--log_dir", "/a"], "log_dir", "/a"), (["--log_dir="], "log_dir", ""),
@@ -218,7 +219,7 @@ def its_own_help_and_version_are_told(t):
 
 @test
 def a_capture_may_finish(t):
-    """And may be ended through the daemon, which knows the programs until then."""
+    """It may also be ended through the daemon, which knows the programs until then."""
     host = Host(t)
     target = start_target(t)
     host.await_pids(target.pid)
@@ -274,7 +275,7 @@ def its_manager_hears_how_long_the_end_may_take(t):
 
 @test
 def one_that_was_killed_finds_all_programs_again(t):
-    """Its manager keeps the sockets: the programs' servers are before the new one's door already."""
+    """Its manager keeps the sockets, so the programs' servers have connected before the new daemon starts."""
     manager = Manager(t)
     daemon = manager.start()
     targets = [start_target(t) for _ in range(8)]
@@ -298,7 +299,7 @@ def a_port_that_is_taken_is_no_start(t):
 
 @test
 def a_user_may_have_one_in_the_foreground(t):
-    """With its sockets below $XDG_RUNTIME_DIR, and for that user's programs."""
+    """Its sockets are below $XDG_RUNTIME_DIR, and it serves that user's programs only."""
     need_root()
     need_readable_tree()
     folder = t.dir / "home"

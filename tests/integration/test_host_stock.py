@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The stock services of the host daemon: of one program, chosen in several ways, or of all in one answer."""
+"""Tests the stock services of the host daemon: for one program, chosen in several ways, or for all in one answer."""
 import json
 import os
 import signal
@@ -23,7 +23,7 @@ from trace_file import Trace
 
 PROFILE = PROFILER + "Profile"
 LONG_MS = 60000
-# Behind the request, where nobody says when to begin.
+# The delay of the start after the request, if the request has no start of its own.
 AGREED_NS = 200_000_000
 
 
@@ -58,7 +58,7 @@ def is_quiet(host, *targets):
 
 
 def begin(calls, request, *targets, n=7):
-    """A Profile in which each of |targets| has done something; several begin at an agreed time."""
+    """Begins a Profile in which each of |targets| emits |n| spans. Several begin at an agreed time."""
     start = time.time_ns() + 500_000_000
     request.opts.start_timestamp_ns = start if is_of_many(request) else 0
     request.session_id = request.opts.session_id = "mine"
@@ -72,7 +72,7 @@ def begin(calls, request, *targets, n=7):
 
 
 def record(calls, request, *targets, n=7):
-    """The answer to that, which Terminate ended."""
+    """Returns the answer to a Profile as in begin(), ended by Terminate."""
     stream = begin(calls, request, *targets, n=n)
     calls.terminate("mine")
     return calls.finish(stream)
@@ -157,7 +157,7 @@ def failed_program_is_a_warning_unless_all_fail(t):
         blocking = own.start(PROFILE, profile_request(LONG_MS, session_id="other"))
         targets[0].ask("await 1")
         stream = begin(calls, profile_request(LONG_MS, emit_xspace=False), targets[1])
-        # The busy program's session is not ended: its end could come before the busy program has answered.
+        # The session "other" goes on: it could end before its program has refused this one.
         calls.headers = {"extra": [("proftap-target", str(targets[1].pid))]}
         calls.terminate("mine")
         calls.headers = {}
@@ -297,7 +297,8 @@ OTHERS = (65531, 65532)
 
 @test
 def a_daemon_as_its_unit_has_it_finds_other_users_servers(t):
-    """It may look at no other user's process itself: its starter has one of each user look, which sees that user's alone."""
+    """The daemon may not inspect other users' processes. Its starter runs one search per user,
+    which sees only that user's."""
     need_root()
     need_readable_tree()
     manager = Manager(t, "operators =\n")
@@ -327,7 +328,7 @@ def their_files_are_called_after_them(t):
     name, host = f"jax-{os.getpid()}", Host(t, "--stock_servers", "yes")
     target, stock = start_target(t), StockProgram(t, name)
     wait_until(lambda: {target.pid, stock.pid} <= set(host.list()), "both to be listed")
-    wanted = f"fake_{name}_{stock.pid}.xplane.pb"  # the host that its trace tells
+    wanted = f"fake_{name}_{stock.pid}.xplane.pb"  # the host name in its trace
     for how in (stock.pid, f"{name},{target.pid}"):
         files = [Path(line).name for line in record_named(t, host.port, "--target", how)]
         check(wanted in files, f"the files of {how}: {files}")
@@ -388,7 +389,7 @@ def one_that_dies_while_it_is_recorded_is_named(t):
 
 @test
 def one_that_was_stopped_is_asked_when_it_goes_on(t):
-    """However many looks there were meanwhile: each new program is found by one."""
+    """Each of the other programs is found by a new search, and none of them asks the stopped one."""
     stopped = StockProgram(t, f"jax-{os.getpid()}")
     halt(stopped.pid)
     host = Host(t, "--stock_servers", "yes")
@@ -402,7 +403,7 @@ def one_that_was_stopped_is_asked_when_it_goes_on(t):
 
 @test
 def it_ends_well_after_a_look_that_found_no_new_server(t):
-    """The look that sees one program go finds the other one, which is known."""
+    """The search after the end of one program finds only the other one, which is known already."""
     host = Host(t, "--stock_servers", "yes")
     one, other = (StockProgram(t, f"jax-{i}-{os.getpid()}") for i in range(2))
     wait_until(lambda: {one.pid, other.pid} <= set(host.list()), "both to be listed")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The host daemon reads what the machine and its programs use, each second, and holds on to nobody who has gone."""
+"""Tests that the host daemon reads each second what the machine and its programs use, and keeps nothing
+open of ended programs."""
 import os
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from hosts import Host, start_target
 
 
 def open_files(pid):
-    """The paths of its descriptors."""
+    """Returns the paths of the daemon's descriptors."""
     paths = set()
     for link in Path(f"/proc/{pid}/fd").iterdir():
         try:

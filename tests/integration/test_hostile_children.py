@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Strangers, and children that mean no good, at the door for forked children: the others never notice."""
+"""Tests strangers and hostile children at the socket for forked children: no other process is affected."""
 import errno
 import os
 import re
@@ -20,7 +20,7 @@ GROWTH_KIB = 32 << 10
 
 
 class Door:
-    """A target whose children are followed, one good child, and what an intruder can know."""
+    """A target whose children are followed, with one good child, and the facts that an intruder can learn."""
 
     def __init__(self, t):
         self.t = t
@@ -48,20 +48,20 @@ class Door:
         return [sys.executable, INTRUDER, how, self.name, self.secret, self.out, self.head_path]
 
     def answer(self):
-        """The next one of an intruder."""
+        """Waits for the next answer to an intruder, and returns it."""
         wait_until(lambda: self.out.read_text().endswith("\n"), "the server's answer")
         text = self.out.read_text().strip()
         self.out.write_text("")
         return text
 
     def intrude(self, how):
-        """The answer to an intruder that is a child of the target."""
+        """Starts an intruder as a child of the target. Returns the answer to it, and its pid."""
         pid = int(self.target.ask("spawn exec " + " ".join(map(str, self.words(how)))))
         self.t.at_end.append(lambda: end(pid, signal.SIGTERM))
         return self.answer(), pid
 
     def settled_fds(self):
-        """The server's descriptors; the connection of a capture takes a moment to go."""
+        """Returns the server's descriptors, after the connection of a capture has gone."""
         wait_until(lambda: not count_connections(self.server), "the connections to go")
         return read_fds(self.server)
 
@@ -115,12 +115,12 @@ def processes_that_are_no_descendants_are_refused(t):
 
 @test
 def squatter_on_the_name_of_an_ended_server_gets_nothing(t):
-    """The name is in /proc/net/unix. The memory of a child that joined would be the stranger's to write to."""
+    """The stranger finds the name in /proc/net/unix, and could write to the memory of a child that joined."""
     door = Door(t)
     sign = t.dir / "sign"
     door.target.send(f"confine later {sign}")
     child, = wait_until(lambda: set(find_children(door.target.pid)) - {door.good}, "the child")
-    await_rounds([child])  # it looks for the sign, after all that a fork does
+    await_rounds([child])  # the child checks for the sign after all steps of a fork
     os.kill(door.server, signal.SIGKILL)
     wait_until(lambda: not is_alive(door.server), "the server's end")
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stranger:
@@ -173,7 +173,7 @@ def a_flood_of_silent_children_keeps_nobody_out(t):
     capture = door.check_good()
     check(capture.trace.process(late).count("job") > 20, "the late child is not there")
     equal(capture.warnings, [], "warnings")
-    # The late child's, and the one of the flood that is heard; the capture's connection takes a moment to go.
+    # The late child and one connection of the flood keep descriptors; the capture's connection takes a moment to go.
     wait_until(lambda: len(read_fds(door.server)) < len(before) + 8, "all but a few descriptors to go")
     end(flooder, signal.SIGTERM)
 

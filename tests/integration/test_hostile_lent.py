@@ -22,7 +22,7 @@ FILES = "this program's server was started by the host daemon, has other rights 
 
 
 def appeal(t, how, user=None):
-    """A process that asks for a server; it prints the answers."""
+    """Starts a process that asks for a server and prints the answers."""
     # Other users may read this directory.
     script = t.dir / "appellant.py"
     script.write_text(APPELLANT.read_text())
@@ -32,7 +32,7 @@ def appeal(t, how, user=None):
 
 
 def check_quiet(host, starter, fds):
-    """Nothing is left of what was asked."""
+    """Checks that no request left anything behind."""
     wait_until(lambda: not find_children(starter), "all children of the starter to end")
     wait_until(lambda: read_fds(host.pid) == fds, f"the daemon's descriptors to be {fds}, not {read_fds(host.pid)}")
 
@@ -75,7 +75,7 @@ def client_that_leaves_gets_no_server(t):
 
 @test
 def a_program_of_another_user_is_not_served_for_who_asks(t):
-    """Its parent, root's, is what the daemon would have to take it for."""
+    """The request counts for the parent of its sender, and that parent belongs to root."""
     need_root()
     Host(t)
     intruder = appeal(t, "alone", user=NOBODY)
@@ -91,7 +91,7 @@ def one_user_has_so_many_at_a_time(t):
     intruder = appeal(t, "many", user=NOBODY)
     answers = sorted(int(intruder.read_line()) for _ in range(65))
     equal(answers, [-errno.EUSERS] + [0] * 64, "the answers")
-    # Others are served meanwhile.
+    # Programs of other users are served meanwhile.
     check_served(t, host, sandboxed(t, "errno", *NO_EXEC).serve())
 
 
@@ -163,7 +163,7 @@ def a_daemon_without_rights_serves_its_own_user(t):
 
 @test
 def nothing_is_touched_where_a_program_with_other_files_says(t):
-    """Paths are those of its root; the server sees others by the same names."""
+    """The paths are those of the program's root, and for the server the same names are other files."""
     need_root()
     host = Host(t)
     path, logs = t.dir / "own.sock", t.dir / "logs"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The client against a gRPC server that lies, breaks off, or wants to be written where it should not:
-what is there to be read is published, everything else is said, and nothing is written elsewhere."""
+"""Tests the client against a gRPC server that lies, breaks off, or names files elsewhere: readable data is published,
+every problem is reported, and nothing is written elsewhere."""
 import json
 import os
 import struct
@@ -20,7 +20,7 @@ from viewing import View, convert
 
 MS = 20
 BOMB_BYTES = 200 << 20
-# No client of this test is larger.
+# No client of this test needs more memory.
 LIMIT_KIB = 128 << 10
 EMPTY_TRACE = varint(7 << 3) + b"\1"
 NAMES = ("../../../../escaped", "/tmp/proftap-escaped", "", "a\0b", "x/../../../escaped.txt",
@@ -49,7 +49,7 @@ def check_nothing(c, *parts):
 
 
 def check_files(t, c):
-    """Nothing but the trace, in this test's directory or in its own."""
+    """Checks that the trace is the only file, in this test's directory and in the one that the server names."""
     files = sorted(str(p) for p in t.dir.rglob("*") if p.is_file())
     equal(files, [str(c.path)], "files")
     check(not os.path.exists("/tmp/proftap-escaped"), "it wrote where the server wanted")
@@ -120,7 +120,7 @@ def a_trace_that_the_server_calls_empty_is_kept(t):
 
 
 def make_bomb():
-    """In pieces: this process must stay small, or its children seem to be large."""
+    """Compresses in pieces: this process must stay small, because its children would seem to be as large."""
     packer = zlib.compressobj(1, wbits=31)
     parts = [packer.compress(bytes(1 << 20)) for _ in range(BOMB_BYTES >> 20)]
     return b"".join(parts) + packer.flush()
@@ -128,7 +128,7 @@ def make_bomb():
 
 @test
 def the_client_asks_for_nothing_compressed(t):
-    """And unpacks nothing: some kilobytes may be hundreds of megabytes."""
+    """The client decompresses nothing: some kilobytes could become hundreds of megabytes."""
     bomb = make_bomb()
 
     def script(c):
@@ -165,7 +165,7 @@ def a_second_message_is_said_at_once(t):
     check_two_messages(t, without_end)
 
 
-# Nothing to keep.
+# Answers without data to keep.
 
 @test
 def an_empty_trace_is_empty(t):
@@ -221,7 +221,7 @@ def a_server_that_closes_at_once_is_said(t):
 
 @test
 def a_hundred_megabytes_too_much_take_no_memory(t):
-    """Behind a whole trace, in fields that nobody knows."""
+    """The bytes follow a whole trace, in fields with an unknown number."""
     def script(c):
         extra = 100 << 20
         head = field(8, space(3)) + varint(99 << 3 | 2) + varint(extra)
@@ -263,7 +263,7 @@ def a_server_that_never_answers_ends_with_the_timeout(t):
     in_time(c.elapsed_s, 3, "the end")
 
 
-# Commands that a person may still want to use.
+# Commands that a user may run on the kept file.
 
 def proftap(*words, code=0):
     done = subprocess.run([PROFTAP, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
@@ -294,7 +294,7 @@ def a_trace_in_an_answer_that_breaks_off_is_kept_aside(t):
 
 @test
 def truncated_trace_is_kept_and_readable(t):
-    """In the middle of an event, of many; the run has nothing else."""
+    """The trace is cut in the middle of one of many events, and the run has no other file."""
     data = space(1000)
     c = answer(t, field(8, data)[:-5000], code=1)
     path = Path(c.stderr.split("what came is kept in ")[1].strip())
@@ -305,7 +305,7 @@ def truncated_trace_is_kept_and_readable(t):
             check(any(said in text for text in result["warnings"]), f"warnings: {result['warnings']}")
             check(500 < result["totals"]["spans"] < 1000, f"totals: {result['totals']}")
     n = result["totals"]["spans"]
-    # Span i begins at i us. What is left is whole up to the begin of the last one.
+    # Span i begins at i us, so the rest is whole up to the begin of the last span.
     whole = f'whole up to {(n - 1) / 1000:.3f} ms, where the row "main" was cut'
     check(any(whole in text for text in result["notes"]), f"notes: {result['notes']}")
     text = proftap("report", path)
@@ -322,7 +322,7 @@ def truncated_trace_is_kept_and_readable(t):
 
 @test
 def a_cut_anywhere_leaves_what_is_in_front_of_it(t):
-    """The number of spans grows with the bytes, and no cut is taken for the whole."""
+    """The number of spans grows with the bytes, and no cut file is taken for a whole one."""
     data = space(12)
     path = t.dir / "cut.xplane.pb.broken"
     last = 0
@@ -347,7 +347,7 @@ def broken_traces_do_not_overwrite_each_other(t):
           ["me.xplane.pb.broken", "me.xplane.pb.broken_2", "me.xplane.pb.broken_3"], "files")
 
 
-# Words.
+# Texts of errors and names.
 
 @test
 def the_status_of_a_stranger_is_shown_by_name_with_its_text(t):
@@ -364,7 +364,7 @@ def a_status_text_reaches_the_terminal_clean_and_short(t):
     check_nothing(c, "the server answered INTERNAL: ?[2J?]0;title?red??second line")
     equal(c.stderr.count("\n"), 1, "lines on standard error")
     check_nothing(capture(t, lambda c: c.fail(13, "x" * 6000), code=1), "INTERNAL: xxx")
-    # More than gRPC takes in; it has two names for that.
+    # gRPC refuses a text of this length, with one of two statuses.
     c = capture(t, lambda c: c.fail(13, "x" * 100000), code=1)
     check_nothing(c, "the server answered ")
     check(len(c.stderr) < 300 and c.stderr.count("\n") == 1, f"standard error: {c.stderr!r}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A target that writes at random all over the memory it shares with its server: the server never
-crashes nor hangs nor grows, and each client gets a valid trace or one reason."""
+"""Tests a target that writes at random all over the memory that it shares with its server: the server neither crashes
+nor hangs nor grows, and each client gets a valid trace or one reason."""
 import os
 import time
 
@@ -9,7 +9,7 @@ from fixture import SANITIZERS, Case, check, contains, equal, read_status, run, 
 from processes import PROFTAPD, TOP_BUILD, Process
 
 HOSTILE = TOP_BUILD / "tests" / "programs" / "hostile"
-# How long a test goes on; the figures are for a machine that is on its own.
+# The duration of each test. The limits below are for a machine without other work.
 SECONDS = float(os.environ.get("HOSTILE_SECONDS", 3))
 MAX_BYTES = 8 << 20
 # The resident memory that a server may have with such a capture.
@@ -31,7 +31,8 @@ def start_capture(t, target, ms, max_bytes):
 
 
 def capture(t, target):
-    """The exit status; what was published is a trace, and what was not has one reason."""
+    """Returns the exit status, after a check: success has published a trace, and a failure has
+    one reason and no file."""
     asked = start_capture(t, target, 100, MAX_BYTES)
     code = asked.wait(15)
     asked.finish(code)
@@ -77,7 +78,7 @@ def a_flood_of_records_ends_at_the_memory_of_the_capture(t):
 
 @test
 def random_control_words_harm_nobody(t):
-    """The server may take it for dead, or stopped, and end."""
+    """The server may take the target for dead or stopped, and end."""
     started = time.monotonic()
     seed = 1
     while time.monotonic() - started < SECONDS or seed == 1:

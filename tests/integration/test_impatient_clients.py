@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that give up at each stage of a capture, by the old service and by ours, and clients that come
-in thousands: the place is free again at once, and nothing of them stays."""
+"""Tests clients that give up at each stage of a capture, by the stock service and by proftap's, and thousands of
+clients: the session is free again at once, and nothing of them remains."""
 import contextlib
 import os
 
@@ -22,7 +22,7 @@ N_SPANS = 60000
 N_CONNECTIONS = 1000
 N_AT_ONCE = 100
 N_TERMINATES = 100000
-# Threads of gRPC's that come once, when much is to do: what leaks is there for each client.
+# Threads that gRPC starts only once, under load. A leak would be there for each client.
 N_LATE = 3
 N_STREAMS = 16  # that the server takes at a time
 
@@ -30,7 +30,7 @@ N_STREAMS = 16  # that the server takes at a time
 class Unary:
     """tensorflow.ProfilerService/Profile."""
     path = PROFILE
-    # One more than may wait for their start.
+    # The limit of captures that wait for their start, plus one.
     n_waiting = 65
 
     @staticmethod
@@ -46,7 +46,7 @@ class Unary:
 class Streamed:
     """proftap.v1.Profiler/Capture."""
     path = V1 + "Capture"
-    # More than may wait for their start, or be written, at a time.
+    # More than the captures that may wait for their start, or be written, at a time.
     n_waiting = 65
 
     @staticmethod
@@ -59,7 +59,7 @@ class Streamed:
 
 
 def on_both(check_one):
-    """A test of either service. Who has gone leaves no descriptor and no thread."""
+    """Makes a test of both services. Clients that have gone leave no descriptor and no thread."""
     def both(t):
         for service in (Unary, Streamed):
             with unharmed(t, sleeps=False) as target:

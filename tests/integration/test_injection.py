@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA_INJECTION64_PATH: what the driver does with it, done by a program without a driver."""
+"""Tests CUDA_INJECTION64_PATH: a program without a driver loads the library as the driver would."""
 import subprocess
 import sys
 import time
@@ -9,7 +9,7 @@ from fixture import contains, equal, run, test
 from processes import LIBRARY, Process
 from running import SHELL, finish, make_environment, need_preload, start
 
-# The call that the driver makes when a program initialises CUDA; the rest is Python's.
+# initialise() does what the driver does when a program initialises CUDA.
 INITIALISE = """
 import ctypes, os, sys
 def initialise():
@@ -42,7 +42,7 @@ def a_program_that_asks_after_its_beginning_gets_one(t):
 
 @test
 def injected_program_is_not_held_up(t):
-    """The loader's lock is held over it, which collectors need before anything is recorded."""
+    """The loader's lock is held during this call, and collectors need it before anything is recorded."""
     until = time.monotonic_ns() // 10**6 + 5000
     waits = f"import time\nprint(initialise(), port() > 0, time.monotonic_ns() // 10**6 < {until})"
     process = python(t, waits, PROFTAP_SERVER="0", PROFTAP_WAIT=str(until))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A gigabyte arrives as a valid file, and neither proftap nor its server has more memory for it."""
+"""Tests that a gigabyte arrives as a valid file, and that proftap and its server need no more memory for it."""
 import shutil
 import signal
 
@@ -8,7 +8,7 @@ from fixture import SANITIZERS, Skip, check, equal, find_proftapd, run, test
 from memory_watch import MemoryWatch
 from spools import count_spans, read_spools, report
 
-# Under a sanitizer neither time nor memory are as users have them: the counts are what is left.
+# Under a sanitizer time and memory differ from those of users, so only the counts are checked.
 WANTED_BYTES = 1_000_000_000 if SANITIZERS == "no" else 60_000_000
 MAX_CLIENT_KIB = 64 << 10
 MAX_SERVER_KIB = 128 << 10
@@ -26,7 +26,7 @@ def need_room(t):
 
 
 def fill_spool(target, server):
-    """Spans, until the server has as many bytes of them as are wanted; their number."""
+    """Emits spans until the server has WANTED_BYTES of them, and returns their number."""
     for n in range(MAX_BATCHES):
         if sum(read_spools(server).values()) >= WANTED_BYTES:
             return n * BATCH
@@ -52,7 +52,7 @@ def a_gigabyte_arrives_in_little_memory(t):
     if SANITIZERS != "no":
         return
     check(0 < kib["proftap"] < MAX_CLIENT_KIB, f"proftap took {kib['proftap']} KiB")
-    # Its target's rings are a part of it.
+    # The server maps its target's rings, which count as its memory.
     check(RING_BYTES >> 10 < kib["proftapd"] < MAX_SERVER_KIB, f"proftapd took {kib['proftapd']} KiB")
 
 

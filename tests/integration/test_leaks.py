@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""After a thousand captures all is as it was after ten, and so it is after five hundred calls of all kinds and five
-hundred more: descriptors, threads, mappings and memory of target and server."""
+"""Tests for leaks in target and server: descriptors, threads, mappings and memory, over thousands of captures, and over
+hundreds of calls of all kinds."""
 import os
 import time
 
@@ -11,12 +11,12 @@ from fixture import SANITIZERS, Skip, check, equal, find_proftapd, read_status, 
 from http2 import INVALID_ARGUMENT, OK, PROFILE, UNIMPLEMENTED, message
 from profiler import WAITING, Profiler
 
-# Numbers of calls after which memory is measured; nothing may have grown since the time before. The last two are for a late
-# thread of gRPC's, with its stack: a leak grows each time.
+# Memory is measured after these numbers of calls, until nothing has grown since the measurement before. A late thread
+# of gRPC's grows it once, a leak each time.
 CAPTURES_AT = (10, 1000, 2000, 3000)
 CALLS_AT = (500, 1000, 1500)
-# The slack is small enough that a leak of 300 bytes a capture, or of 600 bytes a call, shows. Stacks of ended threads are kept
-# for the next one, some or none at the time.
+# The slack is small enough that a leak of 300 bytes a capture, or of 600 bytes a call, shows. The C library keeps the
+# stacks of some ended threads.
 SLACK = {"resident KiB": 300, "mappings": 4}
 SETTLE_S = 3
 
@@ -28,7 +28,7 @@ def profile_once(port, number):
 
 
 def stream_once(port, number):
-    """Read to its end, or left in the middle."""
+    """Reads a capture to its end, or leaves in the middle if |number| is even."""
     with Profiler(port) as calls:
         stream = calls.capture(1)
         if number % 2:
@@ -58,7 +58,7 @@ def measure_both(target, server):
 
 
 def settle(target, server, before):
-    """Measures, until nothing has grown or SETTLE_S are over: a connection takes a moment to go."""
+    """Measures until nothing has grown, for SETTLE_S at most: a connection takes a moment to go."""
     end = time.monotonic() + SETTLE_S
     while True:
         after = measure_both(target, server)
@@ -107,7 +107,7 @@ def capture_devices(port, number):
 
 @test
 def captures_of_devices_cost_nothing_that_stays(t):
-    """The collector is none of proftap's, and keeps nothing: see fake_collector.c."""
+    """The collector is not part of proftap and keeps nothing: see fake_collector.c."""
     device = Device(t, info=2, streams=2, start=3, drain=3)
     check_nothing_stays(t, lambda target, number: capture_devices(target.port, number), CAPTURES_AT, **device.env)
     check(device.count("close") >= CAPTURES_AT[1], f"{device.count('close')} captures had devices")
@@ -154,7 +154,7 @@ def monitor(calls):
 
 
 def ask_others(calls):
-    """For its health, and by reflection for its services."""
+    """Calls the other services: Status, List, health and reflection."""
     calls.ask("Status")
     calls.ask("List")
     for path, request in (("/grpc.health.v1.Health/Check", b""),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that cannot start a server: a host daemon lends them one, and it is as good as their own."""
+"""Tests programs that cannot start a server: a host daemon lends them one, which works like a server of their own."""
 import errno
 import os
 import signal
@@ -18,7 +18,7 @@ from trace_file import Trace
 
 NO_EXEC = ("execve", "execveat")
 NO_CAPABILITY = "0000000000000000"
-# There are 1024 rings.
+# A program has 1024 rings.
 N_THREADS = 1500
 NAMESPACE = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
 
@@ -57,7 +57,7 @@ def the_first_of_a_pid_namespace(t):
     equal(target.ask("stop"), "0", "ptap_server_stop")
     host.await_pids()
     await_gone(server)
-    # It cannot ask for a process that it does not see.
+    # This program cannot ask for a process that it does not see.
     target.serve()
     os.kill(check_served(t, host, target, pid), signal.SIGKILL)
     wait_until(lambda: target.ask("port") == "0", "the program to notice")
@@ -66,12 +66,12 @@ def the_first_of_a_pid_namespace(t):
 
 @test
 def threads_that_come_and_go_in_a_pid_namespace(t):
-    """More than there are rings: by their ids there the server knows which have ended."""
+    """There are more threads than rings, so the server must know by the ids in the namespace which have ended."""
     need_namespaces(*NAMESPACE[1:])
     host = Host(t)
     target = t.keep(Target(runtime(t), prefix=NAMESPACE)).serve()
     host.await_pids(find_children(target.pid)[0])
-    # The first thread, too, which does nothing meanwhile and goes on then, is one all the time.
+    # The first thread does nothing meanwhile and then continues; it stays one thread.
     capture = t.emit(target, 1, "burst 3", *["threads one=1"] * N_THREADS, "burst 3")
     contains(capture.stderr, f" on {N_THREADS + 1:,} threads ", "the summary")
     equal([line.named("burst") != [] for line in capture.trace.threads].count(True), 1, "threads with the bursts")
@@ -81,7 +81,7 @@ def threads_that_come_and_go_in_a_pid_namespace(t):
 
 @test
 def one_that_has_the_same_files_traces_itself(t):
-    """Also without a port; but not one whose files could be others."""
+    """This works without a port, too, but not for a program whose paths may name other files."""
     need_root()
     need_readable_tree()
     manager = Manager(t)
@@ -100,7 +100,7 @@ def one_that_has_the_same_files_traces_itself(t):
 
 @test
 def lent_server_reports_files_that_it_may_not_read(t):
-    """Root's has capabilities, and no lent server has."""
+    """The server of root's program has capabilities, and a lent server has none."""
     need_root()
     host = Host(t)
     target = sandboxed(t, "errno", *NO_EXEC).serve()
@@ -113,7 +113,7 @@ def lent_server_reports_files_that_it_may_not_read(t):
 
 @test
 def program_in_its_own_network_namespace_is_served(t):
-    """Its port is known there only; so is who comes to it."""
+    """The port exists only in that namespace, and only there can the peer's user be found."""
     need_namespaces(*NAMESPACE[1:], "--net")
     need_readable_tree()
     host = Host(t)
@@ -127,7 +127,7 @@ def program_in_its_own_network_namespace_is_served(t):
     target.ask("await 1", "burst 5")
     capture.signal(signal.SIGINT)
     equal(capture.finish().trace.count("burst"), 5, "spans by its port")
-    # A user of the namespace's, though the same numbers may be root's outside.
+    # This is a user of the namespace. Outside of it, the same ports may be root's.
     nobody = (*inside, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
     refused_one = t.start_capture(target, 100, prefix=nobody, program=t.public_proftap(), log_dir=t.public_dir("logs"))
     contains(refused_one.finish(5).stderr, "only the user that runs the target, or root, may connect", "another user's error")
@@ -148,7 +148,7 @@ def one_in_a_root_without_proftapd(t):
 
 @test
 def the_server_is_the_programs_user(t):
-    """The program is not root's: the server has its groups, and no other right."""
+    """The program is not root's: the server has its user and groups, and no capability."""
     need_root()
     need_readable_tree()
     host = Host(t, prefix=("setpriv", "--groups=4,24"))
@@ -187,7 +187,7 @@ def it_outlives_the_daemon(t):
 
 @test
 def an_interrupt_at_the_terminal_is_the_daemons(t):
-    """Ctrl-C goes to the group of the daemon, and of its starter."""
+    """Ctrl-C reaches the process group of the daemon and its starter, but not the lent server."""
     host = Host(t, prefix=("setsid", "--wait"))
     target = sandboxed(t, "errno", *NO_EXEC).serve()
     daemon = int(read_status(find_lent(target.pid))["PPid"])
@@ -252,7 +252,7 @@ def without_a_daemon_the_remedies_are_said(t):
 def a_daemon_that_may_not_be_asked_is_said(t):
     host = Host(t)
     target = sandboxed(t, "errno", *NO_EXEC, "socket")
-    # The listener is made before the first try to execute.
+    # The library makes the listener before it first tries to execute a server.
     contains(refused(target), "cannot make a socket: operation not permitted", "the error without socket()")
     for action, words in (("errno", "the host daemon cannot be asked: operation not permitted"),
                           ("process", "the host daemon cannot be asked: that is forbidden here, too (seccomp?)")):

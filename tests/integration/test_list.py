@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Private sockets: who has a server, and capturing without a port."""
+"""Tests the private sockets: proftap list shows the servers, and captures work without a port."""
 import getpass
 import json
 import os
@@ -22,14 +22,14 @@ from trace_file import Trace
 
 
 def runtime(t):
-    """An own runtime directory of this test, so that only its targets are in the list."""
+    """Makes a runtime directory for this test, so that only its targets are in the list."""
     path = t.dir / "runtime"
     path.mkdir(mode=0o700, exist_ok=True)
     return {"XDG_RUNTIME_DIR": str(path)}
 
 
 def serve(t, name=None, *start, **env):
-    """A target; with |name|, of a program that is called so."""
+    """Starts a target; with |name|, as a program of that name."""
     if not name:
         return t.target(**runtime(t)).serve()
     if not (t.dir / name).exists():
@@ -38,7 +38,7 @@ def serve(t, name=None, *start, **env):
 
 
 def hold(t, name):
-    """One with a flight recorder that was killed: what it had is held."""
+    """Starts a target with a flight recorder and kills it; the recorder's data is held."""
     target = serve(t, name, 0, 65536, 0, "127.0.0.1", 0, 0, "-", PROFTAP_RECORDER="1")
     target.ask("burst 7")
     target.signal(signal.SIGKILL)
@@ -62,7 +62,7 @@ def proftap(t, *words, code=0, env=None, user=None, program=PROFTAP):
 
 
 def listed(t):
-    """{pid: what the list says}, without the targets of others that run beside us."""
+    """Returns {pid: row of the list} for the targets of this test only."""
     targets = json.loads(proftap(t, "list", "--json").text)["targets"]
     return {row["pid"]: row for row in targets if row["socket"].startswith(str(t.dir))}
 
@@ -109,7 +109,7 @@ def the_list_says_what_is_true(t):
 
 @test
 def command_lines_tell_programs_of_one_name_apart(t):
-    """In the text they are cut, and to the width of a terminal unless it is a narrow one."""
+    """The text cuts command lines, and fits them to the width of a terminal unless that is narrow."""
     lines = [[TARGET, "train.py", "--rank", "0"], [TARGET, "eval.py", "a b\n\x1b[1m", "é" * 200], [TARGET]]
     targets = [t.keep(Target(runtime(t), line[-1], line[:-1])).serve() for line in lines]
     commands = ["target train.py --rank 0", f"target eval.py 'a b??[1m' '{'é' * 200}'", "target"]
@@ -136,7 +136,7 @@ def a_look_starts_nothing_in_the_server(t):
     server = find_proftapd(target.pid)
     for _ in range(3):
         listed(t)
-    n_threads = "2" if SANITIZERS != "thread" else "3"  # TSan has one of its own
+    n_threads = "2" if SANITIZERS != "thread" else "3"  # TSan has a thread of its own
     equal(read_status(server)["Threads"].strip(), n_threads, "threads of the server")
 
 
@@ -167,13 +167,13 @@ def leftovers_of_a_killed_server_are_removed(t):
     os.kill(find_proftapd(target.pid), signal.SIGKILL)
     wait_until(lambda: not find_proftapds(target.pid), "the server to be gone")
     equal(len(sockets(t)), 2, "sockets")
-    # The kernel closes them a little after the process is gone to the eye.
+    # The kernel closes the sockets shortly after the process seems to be gone.
     wait_until(lambda: listed(t) == {} and sockets(t) == [], "a look to remove the sockets")
 
 
 @test
 def stopped_servers_take_one_bound_together(t):
-    """A second; asked one after the other they would take one each."""
+    """All of them together take a second. If they were asked one after the other, each would take one."""
     name = f"alive-{os.getpid()}"
     stopped = [find_proftapd(serve(t).pid) for _ in range(3)]
     target = serve(t, name)
@@ -230,14 +230,14 @@ def other_users_get_no_access(t):
     for name in sockets(t):
         equal(stat.S_IMODE((path / name).stat().st_mode), 0o666 if is_root else 0o600, f"mode of {name}")
     need_root()
-    # A program of root's may become another user's, so its sockets are open: the kernel's credentials count.
+    # Root's program may become another user, so its sockets are open to all, and the kernel's credentials decide.
     (t.dir / "runtime").chmod(0o755)
     refused = proftap(t, "capture", f"unix:{path}/{target.pid}.sock", "10", "--log_dir",
                       t.public_dir("logs"), code=5, user=NOBODY, program=t.public_proftap())
     contains("".join(refused.err), "closed at once: only the user that runs the target", "the reason")
 
 
-# A server of another user's that says what it likes: two sockets, one with the pid that it claims.
+# A lying server of another user. It has two sockets, and one of them has the pid that it claims.
 LIAR = """
 import os, select, socket, sys
 doors = []
@@ -330,7 +330,7 @@ def a_name_of_two_means_the_newest_or_all_where_that_is_said(t):
         words += ["--newest", "--json"]
         if words[0] in ("snapshot", "stop"):
             words += ["--log_dir", t.dir / words[0]]
-        # Nothing is open, nothing records: ps has nothing to tell of it, which is 3.
+        # The program has no open span, so ps has nothing to show and exits with 3.
         told = proftap(t, *words, code=3 if words[0] == "ps" else 0).text
         contains(told, f"{newer.pid}", f"the pid in what {words[0]} tells")
         check(str(older.pid) not in told, f"{words[0]}: the other one's pid in {told}")
@@ -414,7 +414,7 @@ def the_next_program_is_waited_for(t):
     serve(t, name)
     waiting = t.keep(Process("proftap", [PROFTAP, "capture", "--next", "next-*", "60000", "--log_dir", t.dir / "logs"],
                              runtime(t)))
-    # One that came before it looked first is no new one: then the next is.
+    # A target that starts before the client's first search is not new; then the next one is recorded.
     is_recorded = False
     while not is_recorded:
         target = serve(t, name)
@@ -447,7 +447,7 @@ def absent_target_is_reported(t):
 
 @test
 def a_number_is_nobody_elses_business(t):
-    """A server that does not answer would hold it up."""
+    """Other servers are not asked: one that does not answer would delay the client."""
     target = serve(t)
     with socket.socket(socket.AF_UNIX) as s:
         s.bind(str(t.dir / "runtime" / "proftap" / "1.status"))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A log directory that cannot take the file: said before the recording; nothing half is left."""
+"""Tests log directories that cannot take the file: the error comes before the recording, and
+no partial file remains."""
 import os
 import subprocess
 
@@ -51,7 +52,7 @@ URLS = {"s3://bucket/x": LOCAL_ONLY, "gs://bucket": LOCAL_ONLY, "http://host/x":
 
 @test
 def a_url_is_no_directory(t):
-    """mkdir() would make "s3:" of it, quietly, where the program happens to run."""
+    """mkdir() would silently make a directory "s3:" in the program's working directory."""
     target = t.target().serve()
     work = t.dir / "work"
     work.mkdir()
@@ -118,7 +119,7 @@ def a_published_file_is_never_touched_again(t):
 
 @test
 def a_name_that_is_taken_while_it_records_costs_nothing(t):
-    """One of the run's files appears when no question is possible any more, and a second one with the next name."""
+    """The first name of the file is taken after the client's check, and so is the second one."""
     target = t.target().serve()
     run_dir = t.dir / "logs" / "plugins" / "profile" / "mine"
     capture = t.begin(target, "--run", "mine", "--host_name", "me", log_dir=t.dir / "logs")

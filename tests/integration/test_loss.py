@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Rings that are full: every record that was dropped is counted, none twice."""
+"""Tests full rings: every dropped record is counted, and none twice."""
 import json
 import os
 import re
@@ -15,7 +15,7 @@ N_SLOTS = RING_BYTES // 16
 
 
 def burst_unread(t, n, *commands):
-    """|n| spans, and what |commands| emit, while the server cannot read; then it may."""
+    """Emits |n| spans, and what |commands| emit, while the server is stopped. Returns the target and the capture."""
     target = t.target().serve(0, RING_BYTES)
     server = find_proftapd(target.pid)
     capture = t.begin(target)
@@ -65,7 +65,7 @@ def a_trace_that_lost_all_says_no_other_reason(t):
 
 @test
 def async_spans_beside_lost_records_are_counted_and_never_made_up(t):
-    """The ring of one of two threads is full: each begin, or end, may be half of another span."""
+    """The ring of one of two threads is full, so a begin and an end may belong to different spans."""
     for begin_noise, end_noise in ((20, 0), (0, 20)):
         target = t.target().serve(0, RING_BYTES)
         server = find_proftapd(target.pid)
@@ -86,7 +86,7 @@ def async_spans_beside_lost_records_are_counted_and_never_made_up(t):
 
 @test
 def a_backlog_of_requests_is_all_there(t):
-    """Far more of one name are open at once than there are lines of it."""
+    """Far more requests of one name are open at once than the trace has lines for that name."""
     n = 5000
     target = t.target().serve(0, 1 << 20)
     capture = t.begin(target)
@@ -121,7 +121,7 @@ def a_ring_that_is_read_goes_round_and_round(t):
     trace = t.stop(target, capture).trace
     numbers = [e.stats["number"].value for line in trace.threads for e in line.named("turn")]
     equal(numbers, sorted(set(numbers)), "the turns' numbers")
-    # A turn takes two slots, a cycle one.
+    # A turn takes two slots of the ring, and a cycle one.
     check(len(numbers) * 3 > 4 * N_SLOTS, f"only {len(numbers)} turns: the ring did not go round")
     arrived = len(numbers) + trace.count("cycle")
     equal(arrived + trace.host_stat("ptap_lost_ring_full"), 2 * n, "arrived + dropped")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The library is a guest in the target: what it may change there, what not. And who may connect."""
+"""Tests what the library may change in its target and what not, and who may connect."""
 import errno
 import os
 import signal
@@ -100,7 +100,7 @@ def the_control_thread_takes_no_signal(t):
 @test
 def an_idle_server_does_not_wake_the_target(t):
     target = t.target().serve()
-    # With a client that has been here: gRPC is up in the server.
+    # A client has been here, so gRPC runs in the server.
     t.emit(target, 300, "burst 1")
     control = find_control(target)
     wait_until(lambda: read_status(target.pid, control)["State"][0] == "S", "the thread to sleep")
@@ -153,7 +153,7 @@ os._exit(0)
 
 @test
 def a_server_that_ends_at_once_is_said_at_once(t):
-    """Its zombie stays: as in a container whose first process reaps nobody."""
+    """Its zombie stays, as in a container whose first process reaps no children."""
     namespace = ("--pid", "--fork", "--mount-proc")
     need_namespaces(*namespace)
     init = t.keep(Process("init", ["unshare", *namespace, sys.executable, "-c",

@@ -61,7 +61,7 @@ def all_blocks():
 
 
 def isolate():
-    """This process, and all that it starts. Why not, or None."""
+    """Moves this process into namespaces of its own. Returns None, or why it cannot."""
     libc = ctypes.CDLL(None, use_errno=True)
     if os.geteuid() != 0 or libc.unshare(CLONE_NEWNET | CLONE_NEWNS):
         return "needs root and namespaces"
@@ -161,12 +161,12 @@ class Place:
         return self.dir / name
 
     def start(self, *words):
-        """In the background; its servers end with it."""
+        """Starts a program in the background, whose servers end with it."""
         process = self.t.keep(Process(str(words[0]), ["sh", "-c", 'cd "$0" && exec "$@"', self.dir, *words], self.env))
         return process
 
     def serve(self, *words, name="train"):
-        """The service under that name, when it serves."""
+        """Starts the service under that name, and returns when it is listed."""
         process = self.start(self.build(SERVICE, name), *words)
         self.await_server()
         self.t.at_end.append(lambda: self.end(process))
@@ -184,11 +184,11 @@ class Place:
         wait_until(is_open, f"port {port} to serve")
 
     def await_server(self):
-        """Its port is open before it can be listed."""
+        """A server's port is open before the server is listed."""
         wait_until(lambda: ":9999" in self.shell("proftap list"), "the server to be listed")
 
     def await_spans(self):
-        """Its loader has been recorded for a while: what is held has ended spans."""
+        """Waits until the loader has been recorded for a while, so that the recorder holds ended spans."""
         for _ in range(2):
             wait_until(lambda: re.search("decode|load batch", self.shell("proftap ps 9999")), "a span to be recorded")
 
@@ -200,7 +200,7 @@ class Place:
         wait_until(is_free, f"port {port} to be free")
 
     def shell(self, command, codes=(0,)):
-        """The output of the command, with its standard error."""
+        """Returns the output of the command, including standard error."""
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=self.dir, env=self.env, text=True, timeout=90,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         check(done.returncode in codes, f"{command}: exit {done.returncode}: {done.stdout}")
@@ -211,7 +211,7 @@ class Place:
 
 
 def commands(block):
-    """Its lines that are commands, without a prompt; all of them where none has a prompt."""
+    """Returns the block's commands: the lines with a prompt, or all lines if none has a prompt."""
     lines = block.splitlines()
     return [line[2:] for line in lines if line.startswith("$ ")] or lines
 
@@ -223,7 +223,7 @@ def normal(text):
 
 
 def check_printed(block, printed):
-    """The lines of the block that are no commands were printed in this order, but for numbers."""
+    """Checks that the block's lines without a prompt were printed in this order, apart from numbers."""
     rest = [normal(line) for line in printed.splitlines()]
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -233,7 +233,7 @@ def check_printed(block, printed):
 
 
 def strip(command):
-    """Without the remark behind it."""
+    """Returns the command without the comment after it."""
     return command.partition("  #")[0].rstrip()
 
 
@@ -241,7 +241,7 @@ def strip(command):
 
 
 def records(place, block):
-    """A program serves; each command ends well, and together they leave traces."""
+    """Runs the commands while a program serves. All succeed, and together they leave traces."""
     place.serve()
     for command in commands(block):
         place.shell(command)
@@ -257,7 +257,7 @@ def reads(place, block):
 
 
 def reads_files(place, block):
-    """The same; what it makes is a file."""
+    """Like reads(), but the block makes one file."""
     place.serve()
     place.shell("proftap capture 9999 500 --log_dir logs")
     before = set(place.dir.rglob("*"))
@@ -275,7 +275,7 @@ def has_open_spans(place, block):
     place.serve("recorder", name="checkout")
     wait_until(lambda: re.search(r"worker-3 .* waiting in futex.*\n.*serve.*\n.*lock", place.shell("proftap ps checkout")), "the worker to wait")
     printed = place.shell(commands(block)[0])
-    # The program has a loader, too, which works.
+    # The program also has a loader, which works.
     check_printed("\n".join(line for line in block.splitlines() if not line.startswith("no open")), printed)
 
 
@@ -287,7 +287,7 @@ def examines(place, block):
 
 
 def compares(place, block):
-    """Both names of runs that the example has, and the files of their names."""
+    """Makes the two runs that the example names, and also directories and files of the other names."""
     place.serve()
     for name in ("yesterday", "today"):
         place.shell(f"proftap capture 9999 500 --log_dir logs --run {name}")
@@ -298,7 +298,7 @@ def compares(place, block):
 
 
 def counts_errors(place, block):
-    """It passes while neither has any, and fails with the first ones."""
+    """The comparison passes while neither trace has an error, and fails with the first errors."""
     command, = commands(block)
     process = place.serve()
     place.shell("proftap capture 9999 500 --log_dir logs --run plain")
@@ -323,7 +323,7 @@ def runs_a_program(place, block):
 
 
 def follows_a_server(place, block):
-    """Its first line starts one in the background, and the second asks it."""
+    """The first line starts a server in the background, and the second line calls it."""
     place.build(SERVICE, "server")
     first, second = commands(block)
     background = place.start(*shlex.split(first.removesuffix(" &")))
@@ -351,7 +351,7 @@ def runs_once(place, block):
 
 
 def holds_a_session(place, block):
-    """The one that goes on until it is ended is ended."""
+    """Runs the commands. Those that would go on until somebody ends them are ended."""
     place.serve()
     for command in commands(block):
         if command.startswith("proftap monitor"):
@@ -375,7 +375,7 @@ def asks_a_session(place, block):
 
 
 def reads_pprof(place, block):
-    """go's tool reads what the line before this one in the manual writes."""
+    """go's tool reads the file that the line before this block writes."""
     if not place.shell("command -v go || true"):
         raise Skip("no go here")
     place.serve()
@@ -384,7 +384,7 @@ def reads_pprof(place, block):
 
 
 def declares(place, block):
-    """Its prototypes are those of the header: a compiler takes both."""
+    """The prototypes agree with the header: a compiler accepts both."""
     prototypes = re.findall(r"^(?!#|PTAP_|\s)[^;]*;", block, re.M)
     check(prototypes, "no prototypes")
     place.build(block.splitlines()[0] + "\n" + "\n".join(prototypes) + "\nint main(void)\n{\n\treturn 0;\n}\n", "declares")
@@ -399,12 +399,12 @@ def draws_a_link(place, block):
             continue  # xprof is not installed here; tests/interop/test_view.py
         viewer = place.start("sh", "-c", "exec " + strip(command) + " 2>&1")
         while "http" not in viewer.read_line():
-            pass  # it ends with a failure when there is none
+            pass  # read_line() fails if there is no link
         viewer.kill()
 
 
 def captures_for_gpus(place, block):
-    """On a machine without one: nothing of it stands in the way."""
+    """Runs the commands on a machine without a GPU, where all of them work, too."""
     (place.dir / "train.py").write_text("import time\ntime.sleep(0.5)\n")
     for command in commands(block):
         if " run " in command:
@@ -427,7 +427,7 @@ def converts(place, block):
 
 
 def sees_it(place, block):
-    """A report; what waits for a browser is draws_a_link()'s."""
+    """Runs the report. draws_a_link() tests the command that waits for a browser."""
     place.serve()
     place.shell("proftap capture 9999 500 --log_dir logs")
     contains(place.shell(commands(block)[0]), "decode", "the report")
@@ -450,19 +450,19 @@ def asks_the_page(place, block):
 
 
 def queries(place, block):
-    """It finds something."""
+    """The query finds something."""
     if place.shell("command -v sqlite3 || true") == "":
         raise Skip("no sqlite3 here")
     if not (place.dir / "trace.sqlite").exists():
         place.serve("flows")
         place.shell("proftap capture 9999 500 --log_dir logs && proftap convert -o trace.sqlite logs")
     rows = place.shell("sqlite3 -header trace.sqlite " + shlex.quote(block)).splitlines()
-    # Nothing was lost, and there is nothing to warn of.
+    # Nothing was lost, so the table "loss" is empty.
     check(len(rows) > 1 or "FROM loss" in block, f"the query found nothing: {rows}")
 
 
 def trains(place, block):
-    """A program that serves, whose spans are in a capture."""
+    """Runs the block as a program, whose spans are then in a capture."""
     program = place.start(place.build(block, "train"))
     place.t.at_end.append(lambda: place.end(program))
     place.await_port(9999)
@@ -486,7 +486,7 @@ def tells_of_a_slow_request(place, block):
 
 
 def records_what_came_before(place, block):
-    """./train is the program of README.md; the last command is for one that runs already, without a recorder."""
+    """./train is the program of README.md. The last command is for a running program without a recorder."""
     place.build(find_block("README.md", "PTAP_SPAN_ARGS"), "train")
     first, second, third = [line.partition("#")[0].strip() for line in commands(block)]
     background = place.start(*shlex.split(first.removesuffix(" &")))
@@ -509,7 +509,7 @@ def watches(place, block):
     place.await_port(9999)
     wait_until(lambda: "recorder" in place.shell("proftap list"), "the recorder")
     place.end(background)
-    # The directory is the server's, whoever asks.
+    # The directory is the server's, whichever client calls.
     background = place.start("env", "PROFTAP_LOG_DIR=logs", "proftap", "run", "-p", "9999", "--", "./train")
     place.t.at_end.append(lambda: place.end(background))
     place.await_server()
@@ -530,7 +530,7 @@ def outlives_the_program(place, block):
 
 # --- the tables -------------------------------------------------------------------------------
 
-# (document, what only this block of it has, how it is run or why it is not).
+# (document, words that only this block of it has, how it is run or why it is not).
 BLOCKS = (
     ("proftap-capture.1", "ssh -N -L", "another machine; tests/integration/test_ssh.py"),
     ("proftap-capture.1", "$ proftap capture 9999 500", prints),

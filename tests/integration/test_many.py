@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Many targets in one capture: one instant, one run, a file each."""
+"""Tests captures of many targets: they begin at one instant, and write one run with a file each."""
 import json
 import re
 import signal
@@ -25,7 +25,7 @@ def join(targets):
 
 
 def record(t, targets, ms):
-    """A capture of all of them that has begun to record."""
+    """Begins a capture of all of them, and returns it when it records."""
     start = time.time_ns() + 500 * MS_NS
     capture = t.start_capture(join(targets), ms, "--start_timestamp_ns", start)
     for target in targets:
@@ -35,7 +35,7 @@ def record(t, targets, ms):
 
 
 def read_options(path):
-    """And the window, in Unix ns."""
+    """Returns the options of a trace, and its window in Unix ns."""
     environment = Trace(path).environment
     options = schema("profiler_options").ProfileOptions.FromString(environment["profile_options"].value)
     return options, environment["profile_start_time"].value, environment["profile_stop_time"].value
@@ -64,7 +64,7 @@ def targets_are_one_run_with_a_file_each(t):
 
 
 def check_windows(capture, n_targets):
-    """All were told the same instant; who was late was told of."""
+    """Checks that all targets got the same instant, and that delays are reported."""
     result = json.loads(capture.stdout)
     equal((result["captured"], result["failed"], len(result["files"])), (n_targets, 0, n_targets),
           "targets")
@@ -96,7 +96,7 @@ def all_record_from_the_agreed_instant_on(t):
     targets = [t.target().serve() for _ in range(3)]
     pulses = [Pulses(t, target) for target in targets]
     found = []
-    # A busy machine can be late, and says so.
+    # A target on a busy machine can be late, and reports that.
     while len(found) < N_TRIES and (
             not found or any(late or first > ALLOWED_LATE_NS for late, first in found[-1])):
         found.append(find_firsts(t, targets, pulses))
@@ -119,7 +119,7 @@ def ranges_stand_for_targets(t):
     ports = sorted(target.port for target in targets)
     capture = t.capture(f"127.0.0.1:[{ports[0]},{ports[1]}]", 20)
     equal(capture.stderr.splitlines()[0], "captured 2 of 2 targets", "the headline")
-    # One alone is one alone.
+    # A list of one target is reported like a single target.
     capture = t.capture(f"127.0.0.1:[{targets[0].port}]", 20)
     contains(capture.stderr.splitlines()[0], f"of target (pid {targets[0].pid}) at ", "the headline")
 
@@ -206,7 +206,7 @@ def names_for_the_files_are_one_a_target(t):
 def a_target_that_is_busy_is_waited_for_by_all(t):
     targets = [t.target().serve() for _ in range(2)]
     busy = t.begin(targets[1])
-    # Longer than it takes to be refused: what has a file is not recorded again.
+    # The capture is longer than a refusal takes. A target that has its file is not recorded again.
     capture = t.start_capture(join(targets), 300, "--wait", "--json")
     wait_until(lambda: any("(waiting)" in line for line in capture.err), "the client to wait")
     t.stop(targets[1], busy)

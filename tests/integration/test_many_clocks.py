@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Targets whose clocks are not ours: measured, reckoned with, shown, and written into the trace."""
+"""Tests targets whose clocks differ from the client's: the offset is measured, applied, shown, and
+written into the trace."""
 import json
 import os
 import re
@@ -11,7 +12,7 @@ from fixture import check, equal, run, test
 from stock_program import StockProgram
 from trace_file import Trace
 
-# A round trip on a loaded machine, many times over; the offsets are farther apart.
+# Many times a round trip on a loaded machine; the offsets are farther apart.
 NEAR_NS = 500 * 10**6
 AHEAD_NS, BEHIND_NS = 3600 * 10**9, -7200 * 10**9
 
@@ -47,7 +48,7 @@ def the_offset_is_in_the_trace(t):
         check(0 < uncertainty.value < NEAR_NS, f"uncertainty: {uncertainty}")
         check(abs(offset.value - expected) <= uncertainty.value, f"{offset} ± {uncertainty}")
         trace = Trace(path)
-        # All that was there is there still, and once.
+        # All data of the server is still there, once.
         equal([plane.name for plane in trace.space.planes], ["/host:CPU", "Task Environment"], "planes")
         equal((list(trace.space.hostnames), list(trace.space.warnings)),
               (["fake"], ["from the fake"]), "trailer behind the plane")
@@ -70,13 +71,13 @@ def the_offset_is_for_scripts(t):
     for target, expected in zip(result["targets"], (AHEAD_NS, BEHIND_NS), strict=True):
         check(abs(target["clock_offset_ns"] - expected) <= target["clock_uncertainty_ns"] < NEAR_NS,
               f"{target}")
-        # By our clock: all of them the same, to a nanosecond.
+        # All starts are the same by the client's clock, to a nanosecond.
         equal(target["start_unix_ns"], result["start_unix_ns"], "the start")
 
 
 @test
 def the_clock_of_a_stock_server_is_bracketed(t):
-    """It recorded after it was asked and before it answered."""
+    """The server recorded after the request and before its answer, which bounds its clock."""
     offsets = AHEAD_NS, BEHIND_NS
     servers = [ClockedServer(t, offset, is_stock=True) for offset in offsets]
     targets = ",".join(str(s.port) for s in servers)
@@ -87,7 +88,7 @@ def the_clock_of_a_stock_server_is_bracketed(t):
         check(abs(offset - expected) <= error < AHEAD_NS, f"{offset} ± {error}, and it is {expected}")
         equal([stat.value for stat in read_stamp(target["file"])], [offset, error], "in the trace")
         check(abs(target["start_unix_ns"] - time.time_ns()) < AHEAD_NS, f"the start: {target['start_unix_ns']}")
-        # It was told the start by our clock, for its own was not known yet.
+        # The server got the start by the client's clock, because its own was not known yet.
         equal(target["start_late_ns"], None, "how late it was")
     found = re.findall(r"^127.*· clock ([+-][\d.]+) ms ± ([\d.]+) ms$", t.capture(targets, 20).stderr, re.M)
     for (offset, error), expected in zip(found, offsets, strict=True):
@@ -104,7 +105,7 @@ def stock_servers_of_this_machine_have_its_clock(t):
 
 @test
 def a_stock_server_of_impossible_times_has_an_unknown_clock(t):
-    """It says that it recorded for longer than it was waited for."""
+    """The server claims to have recorded for longer than the client waited."""
     servers = [ClockedServer(t, None), ClockedServer(t, None)]
     capture = t.capture(",".join(str(s.port) for s in servers), 600000, "--json")
     result = json.loads(capture.stdout)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Many targets of which some, or all, fail: who, why, and the exit status; and what is waited for."""
+"""Tests captures of many targets of which some or all fail: the targets, the reasons, the
+exit status, and the waits."""
 import json
 
 from clocked_server import ClockedServer

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap monitor: a line for each interval, one that changes in place on a terminal, until Ctrl-C."""
+"""Tests proftap monitor: it prints a line for each interval, or changes one line in place on a
+terminal, until Ctrl-C."""
 import fcntl
 import json
 import os
@@ -39,7 +40,7 @@ def each_interval_has_a_line_of_what_was_measured(t):
         check(re.search(r"memory [\d.]+ MB", line), f"no memory in {line!r}")
         check(re.search(r"annotations \d+/s", line), f"no annotations in {line!r}")
     rates = [int(re.search(r"annotations (\d+)/s", line)[1]) for line in (first, second)]
-    # A busy machine makes the intervals longer, and the step.
+    # A busy machine makes the intervals and the step longer.
     check(max(rates) >= 10, f"51 spans in one of them: {rates}")
     times = [float(n) for n in re.findall(r"steps [\d.]+/s of ([\d.]+) ms", first + second)]
     check(len(times) == 1 and times[0] >= 100, f"one step of 100 ms: {times}")

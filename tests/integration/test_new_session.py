@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""NewSession: one server records itself and others into one run; what it may be asked, and what it says of failures."""
+"""Tests NewSession, by which one server records itself and others into one run: its requests, and
+its reports of failures."""
 import re
 import socket
 import threading
@@ -18,7 +19,7 @@ from trace_file import Trace, own_schema
 
 NEW_SESSION = ANALYSIS + "NewSession"
 LARGE = 48 << 20
-MAX_KIB = 40 << 10  # of a server that takes a large trace as it comes
+MAX_KIB = 40 << 10  # for a server that writes a large trace while it arrives
 REPLY = ("NewProfileSessionResponse", "profiler_analysis")
 
 
@@ -136,7 +137,7 @@ def large_answers_are_taken_one_at_a_time(t):
     watch = MemoryWatch(find_proftapd(target.pid))
     with Calls(target) as calls:
         reply = calls.expect(NEW_SESSION, session("stock", [f"127.0.0.1:{s.port}" for s in servers]), *REPLY)
-    # One answer, and a copy of its name, which is all that it has.
+    # The server may hold one answer, and a copy of the long name in it.
     check_memory(watch, MAX_KIB + 2 * LARGE // 1024)
     equal(reply.error_message, "", "failures")
     for server in servers:
@@ -153,7 +154,7 @@ def server_that_has_not_answered_yet_delays_no_other(t):
         c.reply(field(8, space()))
 
     def answer_now(c):
-        c.reply(field(8, data))  # more than a window: somebody reads it
+        c.reply(field(8, data))  # exceeds a window, so the server reads it
         taken.set()
     servers = [FakeServer(t, script) for script in (answer_late, answer_now)]
     with Calls(serve(t, t.dir / "logs")) as calls:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""NVTX annotations of programs that know nothing of proftap: ranges as spans, marks as instants."""
+"""Tests NVTX annotations of programs that do not use proftap: ranges become spans, and marks become instants."""
 import collections
 import os
 import signal
@@ -24,7 +24,7 @@ def recorded(t, *commands, code=0, **how):
 
 
 def events(trace, name=None):
-    """The events of all threads and async lines, by start."""
+    """Returns the events of all threads and async lines, by start."""
     found = [e for line in trace.threads for e in line.events if name in (None, e.name)]
     return sorted(found, key=lambda e: (e.start_ps, -e.duration_ps))
 
@@ -140,7 +140,7 @@ def more_strings_than_there_is_room_for_are_said(t):
 
 @test
 def async_ranges_keep_their_messages(t):
-    # Texts that are not registered have less room.
+    # Unregistered texts have less room.
     spans = events(recorded(t, "start_many 4000").trace)
     names = {e.name for e in spans}
     check(f"text 0 {0:0380}" in names, "the first text")
@@ -185,7 +185,7 @@ def payloads_of_a_schema_are_arguments(t):
 
 
 def capture_within(t, target, *options):
-    """A capture that has begun."""
+    """Begins a capture, and returns it when the target records."""
     capture = t.start_capture(target.pid, 20000, *options)
     ask(target, "await")
     return capture
@@ -222,7 +222,7 @@ def a_program_is_recorded_at_any_time(t):
     equal(stats(one(trace, "inside")), {}, "the range behind its end")
     request = one(trace, "asynchronous")
     equal(stats(request, "id", "_a"), {"started_before": 1}, "an async range that began before")
-    # And again, with what was registered before.
+    # The next recording still knows what was registered before.
     capture = capture_within(t, target)
     ask(target, "attribute", "nest")
     trace = end_capture(capture)

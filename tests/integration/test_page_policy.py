@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The content security policy of the host daemon's page, at work in Chromium: what somebody managed to put into the page neither runs nor
-asks anybody, and the browser says so."""
+"""The content security policy of the host daemon's page, in Chromium: injected markup neither runs nor sends requests,
+and the browser reports it."""
 import contextlib
 import json
 import threading

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PROFTAP_PARENT: children that the kernel does not know as such find their parent's server by themselves."""
+"""Tests PROFTAP_PARENT, by which programs that are not children for the kernel find their parent's server."""
 import os
 import signal
 import socket
@@ -24,7 +24,7 @@ STOPPED = "T"
 
 
 def environment(target, t):
-    """The variable as a child of |target| has it."""
+    """Returns the value of the variable in a child of |target|."""
     path = t.dir / f"environment-{time.monotonic_ns()}"
     target.ask(f"spawn echo \"${VARIABLE}\" >{path}.new; mv {path}.new {path}")
     wait_until(path.exists, "the environment")
@@ -32,7 +32,7 @@ def environment(target, t):
 
 
 def record_tree(t, target, *children):
-    """A capture of all, in which each said so many bursts."""
+    """Captures the whole tree, in which the processes emit 3, 4, 5 ... bursts."""
     capture = t.begin(target, *TREE)
     for n, process in enumerate((target, *children), 3):
         process.ask("await 1", f"burst {n}")
@@ -50,7 +50,7 @@ def check_tree(t, target, *children):
         equal(trace.process(child.pid).count("burst"), n, f"spans of {child.pid}")
 
 
-# The library sets it.
+# The library sets the variable.
 
 @test
 def a_server_tells_children_where_it_is(t):
@@ -89,7 +89,7 @@ def proftap_run_sets_it_for_programs_that_may_not(t):
     process = t.keep(Process("run", words, off))
     place, pid = process.read_line().split()
     check(place.startswith("unix:/") and place.endswith(f"/{pid}.sock"), place)
-    # A program in another one's tree stays in it.
+    # A program that already belongs to another tree stays in it.
     process = t.keep(Process("run", words, {**off, VARIABLE: "unix:/elsewhere"}))
     equal(process.read_line().split()[0], "unix:/elsewhere", "the variable")
 
@@ -135,7 +135,7 @@ def a_child_in_another_pid_namespace_is_found(t):
     found = wait_until(lambda: list_subprocesses(target), "a notice")
     equal(len(found), 1, "children")
     child.pid = found[0].pid
-    # Ours, and its own.
+    # There is the pid of our namespace, and the child's own.
     numbers = read_status(child.pid)["NSpid"].split()
     check(len(numbers) > 1 and numbers[-1] != numbers[-2], f"its pids: {numbers}")
     trace = record_tree(t, target, child)
@@ -179,7 +179,7 @@ def daemons_of_daemons_are_found(t):
 
 @test
 def a_server_that_is_started_again_tells_its_parent_again(t):
-    """The variable that the library has set for children meanwhile is not its own parent."""
+    """The library has set the variable for children meanwhile, which does not make it the program's own parent."""
     parent = t.target().serve()
     child = t.target(**{VARIABLE: f"unix:{socket_of(parent)}"}).serve()
     await_registered(parent, child.pid)
@@ -191,7 +191,7 @@ def a_server_that_is_started_again_tells_its_parent_again(t):
 
 @test
 def parents_in_a_circle_are_told_once_around(t):
-    """Each passes on what the other says, and it ends."""
+    """Each one passes on what the other one reports, and that comes to an end."""
     first_place = t.dir / "first.sock"
     second = t.target(**{VARIABLE: f"unix:{first_place}"}).serve()
     first = t.target(**{VARIABLE: f"unix:{socket_of(second)}"})
@@ -202,7 +202,7 @@ def parents_in_a_circle_are_told_once_around(t):
     def work():
         return read_status(server)["voluntary_ctxt_switches"]
 
-    # No notice is on its way any more: nobody wakes the main loop.
+    # Once no notice is on its way, nothing wakes the main loop.
     wait_until(lambda: is_quiet(work), "the notices to end")
 
 
@@ -229,7 +229,7 @@ def ended_children_are_not_missed(t):
 
 @test
 def a_child_without_a_parent_starts_as_ever(t):
-    """There is nobody, or somebody who takes no connection."""
+    """There is no parent, or one that accepts no connection."""
     full = socket.socket(socket.AF_UNIX)
     full.bind(str(t.dir / "full"))
     full.listen(0)
@@ -245,7 +245,7 @@ def a_child_without_a_parent_starts_as_ever(t):
 
 @test
 def a_busy_parent_hears_of_a_child_later(t):
-    """One that stands still for a while, with more before its door than the kernel lets wait."""
+    """The parent is stopped for a while, and its queue of connections is full."""
     target = t.target().serve()
     place, server = socket_of(target), find_proftapd(target.pid)
     os.kill(server, signal.SIGSTOP)
@@ -272,7 +272,7 @@ def messages_that_are_no_notices_are_forgotten(t):
     before = len(os.listdir(f"/proc/{server}/fd"))
     fds = [os.open("/dev/null", os.O_RDONLY) for _ in range(3)]
     t.at_end.append(lambda: [os.close(fd) for fd in fds])
-    address = b"unix:" + place.encode()  # where somebody answers
+    address = b"unix:" + place.encode()  # a server answers there
     for text in (b"", b"\n", b"1 0 \n", b"1 0 unix:relative\n", b"x 0 %s\n", b"-1 0 %s\n", b"1 0 %s",
                  b"1 0 %s\nmore\n", b"1 0 %s\0\n", b"1 0 unix:/" + b"x" * 200 + b"\n"):
         text = text.replace(b"%s", address)
@@ -312,7 +312,7 @@ while True:
 @test
 def another_user_may_not_register(t):
     need_root()
-    # Other users may look into this directory, like into /run/proftap.
+    # Other users may read this directory, as with /run/proftap.
     t.public_dir("run")
     target = t.target(XDG_RUNTIME_DIR=str(t.dir / "run")).serve()
     place = str(t.dir / f"run/proftap/{target.pid}.sock")
@@ -336,7 +336,7 @@ def another_users_socket_is_no_parent(t):
 # Times.
 
 class OldChild:
-    """A server that was registered by hand, whose trace began |age_s| before it was asked for."""
+    """A server that was registered by hand, whose trace began |age_s| before the request for it."""
 
     def __init__(self, t, target, age_s, *more):
         self.age_ns, self.more = int(age_s * 1e9), more
@@ -346,7 +346,8 @@ class OldChild:
         await_registered(target, 4242)
 
     def make_space(self, asked_ns):
-        """Spans that ended before, that were open, and that began after; all times from its own start."""
+        """Makes spans that ended before the request, that were open, and that began after it, in times
+        since the trace's start."""
         space = schema("xplane").XSpace()
         plane = space.planes.add(name="/host:CPU")
         line = plane.lines.add(id=1, name="main")
@@ -373,13 +374,13 @@ class OldChild:
 
 
 def start_of(trace):
-    """Unix ns, as a parent reads it."""
+    """Returns the start in Unix ns, as a parent reads it."""
     return trace.environment["profile_start_time"].value
 
 
 @test
 def a_child_session_older_than_its_parents_reports_times_as_the_parent_expects_them(t):
-    # A JAX program asks by Profile, and takes the answer for as old as its own session at most.
+    # A JAX program calls Profile, and assumes that the answer is at most as old as its own session.
     child = t.target().serve()
     with Profiler(child) as calls:
         calls.begin(session_id="older")
@@ -394,7 +395,7 @@ def a_child_session_older_than_its_parents_reports_times_as_the_parent_expects_t
         trace = trace_of(calls.finish(stream).message)
     check(start_of(trace) >= asked_ns, f"it began {asked_ns - start_of(trace)} ns before it was asked for")
     equal(trace.count("burst"), 4, "spans of the child")
-    # In our own tree one that began before is cut.
+    # In proftap's own tree, a trace that began earlier is cut.
     target = t.target().serve()
     old = OldChild(t, target, 20)
     with Calls(target) as calls:
@@ -412,7 +413,7 @@ def a_child_session_older_than_its_parents_reports_times_as_the_parent_expects_t
 
 @test
 def data_after_a_childs_trailer_spoils_its_trace(t):
-    """Nothing vouches for it."""
+    """The trailer promises nothing about data after it."""
     target = t.target().serve()
     OldChild(t, target, 1, field(2, schema("xplane").XSpace(warnings=["late"]).SerializeToString()))
     with Calls(target) as calls:

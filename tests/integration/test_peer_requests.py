@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Requests that make no sense, and what is no request: each is answered, and no target notices."""
+"""Tests invalid requests, and data that is no request: each is answered, and no target is affected."""
 import contextlib
 import gzip
 import os
@@ -44,7 +44,7 @@ def methods_that_nobody_knows_are_unimplemented(t):
 
 @test
 def the_content_type_does_not_matter(t):
-    """gRPC takes any, so a valid request is one whatever it is called; and others are none."""
+    """gRPC accepts any content type, so a message is judged by its bytes alone."""
     with unharmed(t) as target, Connection(target.port) as c:
         for kind in ("text/html", "application/json", "x" * 1000):
             refused(t, c, PROFILE, b"{}", INVALID_ARGUMENT, "no message", content_type=kind)
@@ -86,8 +86,8 @@ BAD_TYPE = "wrong type"
 NO_TPU = "ignored: this machine has no TPU"
 NO_GPU = "without effect: the program used no GPU"
 BIG = 2**63 - 1
-# Keys of the map: a value that is valid, what the trace's warning says of it (None: it is done), and values that are refused,
-# each with what is said of it. JAX's CUPTI tracer and libtpu 0.0.52 refuse the same types, and libtpu the same trace modes.
+# Keys of the map: a valid value, the trace's warning about it (None if it takes effect), and values that are refused,
+# each with the reason. JAX's CUPTI tracer and libtpu 0.0.52 refuse the same types, and libtpu the same trace modes.
 BOOL = [(2, "must be true or false"), ("maybe", "must be true or false")]
 STRICT_BOOL = [(1, BAD_TYPE), ("true", BAD_TYPE)]
 STRICT_INT = [(True, BAD_TYPE), ("1", BAD_TYPE)]
@@ -149,7 +149,7 @@ ROWS = {
        for what in ("cpu_perf_counter_interval_ms", "power_trace_level", "watched_sync_flag_number",
                     "watched_sync_flag_mask", "tracemark_lower", "tracemark_upper")},
 }
-# Fields of ProfileOptions, with the map's rows' columns.
+# Fields of ProfileOptions, with the same columns as the rows of the map.
 FIELDS = [
     ({"host_tracer_level": 3}, None), ({"host_tracer_level": 4}, "host_tracer_level: 4"),
     ({"device_tracer_level": 0}, None), ({"device_tracer_level": 2}, "device_tracer_level: 2"),
@@ -241,7 +241,7 @@ def every_field_is_done_or_warned_of_or_refused(t):
 
 @test
 def nothing_is_written_where_a_client_says(t):
-    """Stock servers write there, as the program's user, for whoever reaches the port."""
+    """Stock servers write to that path, as the program's user, for everybody who can reach the port."""
     with unharmed(t, sleeps=False) as target, Connection(target.port) as c:
         before = sorted(t.dir.rglob("*"))
         made = request(duration_ms=10, repository_root=str(t.dir / "root"), session_id="../up",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Captures without an end, and clients that leave or stop in one: the next client is served."""
+"""Tests endless captures, and clients that leave or stop reading during one: the next client is served."""
 import signal
 import time
 
@@ -18,7 +18,7 @@ def a_duration_of_0_is_a_capture_of_nothing(t):
 
 
 def check_endless(t, **fields):
-    """A recording without an end holds the session, and lets it go with its client."""
+    """Checks that an endless recording holds the session, and frees it when its client leaves."""
     with unharmed(t, sleeps=False) as target:
         with Connection(target.port) as c:
             start_profile(t, target, c, **fields)
@@ -43,13 +43,13 @@ def a_duration_of_2_to_the_63_is_without_end(t):
 
 @test
 def a_negative_duration_is_without_end(t):
-    """It is unsigned on the wire."""
+    """The field is unsigned on the wire."""
     check_endless(t, duration_ms=(1 << 64) - 1)
 
 
 @test
 def a_start_in_2_to_the_63_ns_is_waited_for(t):
-    """It keeps nobody out meanwhile, and ends when it is told to."""
+    """The waiting capture keeps no other client out, and Terminate ends it."""
     with unharmed(t, sleeps=False) as target, Connection(target.port) as c:
         stream = start_profile(t, target, c, duration_ms=10, session_id="far",
                                options={"version": 1, "start_timestamp_ns": 1 << 63})
@@ -81,7 +81,7 @@ def a_reader_that_stops_holds_up_nobody(t):
         c.wait(lambda: c.streams[stream].headers, "the answer's head")
         check_next_capture(t, target)
         equal(c.streams[stream].data, b"", "bytes sent without a window")
-    # A target that ends meanwhile is not held up, nor is its port.
+    # A target that ends meanwhile is not delayed, and its port is freed.
     target = t.target().serve()
     server = find_proftapd(target.pid)
     with Connection(target.port, window=0) as c:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile peers of a server, frame by frame: the target never notices, the server stays small and
+"""Tests hostile peers of a server, frame by frame: the target is not affected, the server stays small and
 answers the next capture."""
 import contextlib
 import os
@@ -17,13 +17,13 @@ from http2 import (CANCEL, CONTINUATION, END_HEADERS, HEADERS, PING, PREFACE, PR
                    request_headers)
 from peers import check_next_capture, unharmed
 
-# Silent peers are gone by then.
+# After this time silent peers are gone.
 SILENCE_S = 3
 
 
 @test
 def streams_that_are_reset_at_once_end_the_connection(t):
-    """20,000 of them in half a megabyte; less where each takes a hundred times as long."""
+    """20,000 streams take half a megabyte. With TSan each takes a hundred times as long, so there are fewer."""
     headers, again = indexed_headers(PROFILE)
     with unharmed(t) as target, Connection(target.port) as c:
         for _ in range(200 if SANITIZERS != "thread" else 4):
@@ -41,7 +41,7 @@ def streams_that_are_reset_at_once_end_the_connection(t):
 
 @test
 def streams_that_are_reset_one_by_one_end_the_connection(t):
-    """Never more than a few are open: each is seen to be gone before the next."""
+    """Only a few streams are open at a time: the peer waits for each to be gone before the next."""
     headers, again = indexed_headers(PROFILE)
     with unharmed(t) as target, Connection(target.port) as c:
         for i in range(300):
@@ -56,7 +56,7 @@ def streams_that_are_reset_one_by_one_end_the_connection(t):
 
 @test
 def streams_beyond_the_limit_end_the_connection(t):
-    """From a peer that never acknowledges the settings: the limit does not bind it."""
+    """The peer never acknowledges the settings, so their limit does not bind it."""
     headers, again = indexed_headers(PROFILE)
     with unharmed(t) as target, Connection(target.port) as c:
         c.polite = False
@@ -144,7 +144,7 @@ def clients_that_go_away_leave_nothing(t):
 
 
 def cpu_s(pid):
-    """Processor time that it has used."""
+    """Returns the processor time that the process has used."""
     words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -185,7 +185,7 @@ def more_connections_than_are_served_are_refused(t):
 
 @test
 def connections_leave_descriptors_to_the_server_itself(t):
-    """gRPC would abort the server when it finds none."""
+    """gRPC would abort the server if no descriptor were left."""
     target = t.target().serve()
     server = find_proftapd(target.pid)
     resource.prlimit(server, resource.RLIMIT_NOFILE, (64, 64))
@@ -205,7 +205,7 @@ def headers_without_end_end_the_connection(t):
 
 @test
 def headers_without_end_and_without_limits_end_the_connection(t):
-    """The limits bind those who have acknowledged them."""
+    """The limits bind only peers that have acknowledged them."""
     check_endless_headers(t, polite=False)
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ports: in use, or without anybody. The reason is exact and comes at once."""
+"""Tests ports that are in use, or on which nobody listens: the reason is exact and comes at once."""
 import errno
 import socket
 
 from fixture import check, contains, equal, free_port, run, test
 
-# ptap_server_start() tries again for 200 ms, for programs that exec themselves.
+# ptap_server_start() retries for 200 ms, because a program that executes itself anew may find its old port in use.
 AT_ONCE_US = 1_000_000
 
 
@@ -55,7 +55,7 @@ def refused_connection_says_what_to_do(t):
 
 @test
 def no_host_daemon_there_is_said_with_how_to_start_it(t):
-    # An address of loopback that no daemon of anybody's listens on.
+    # No daemon listens on this address of loopback.
     capture = t.capture("127.0.77.9:9021", 200, code=5)
     equal(capture.stderr, "127.0.77.9:9021: connection refused: no profiler server there; this is the host daemon's "
           "port, start it with proftapd --host\n", "standard error")
@@ -63,7 +63,7 @@ def no_host_daemon_there_is_said_with_how_to_start_it(t):
 
 @test
 def a_port_behind_the_milliseconds_is_asked_about(t):
-    """Port 1 is nobody's: tcpmux."""
+    """Nobody listens on port 1 (tcpmux)."""
     port = t.target().serve().port
     nobody = free_port()
     for words, likely in (((1, 1500), "capture 1500 1?"), ((nobody, port), f"capture {port} {nobody}?")):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/examples/prefork.c, a prefork server: each worker is a process of its own in the trace."""
+"""Tests docs/examples/prefork.c, a prefork server: each worker is a process of its own in the trace."""
 import os
 import re
 import signal
@@ -39,7 +39,7 @@ def ask_until_the_end(capture, connections):
 @test
 def each_worker_is_a_process_in_the_trace(t):
     prefork = t.keep(Prefork(3))
-    # Each is another worker's, which has it until its end.
+    # Each connection belongs to another worker for its whole life.
     connections = [prefork.connect(t) for _ in range(3)]
     for connection in connections:
         ask(connection)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PROFTAP_SERVER and LD_PRELOAD by hand."""
+"""Tests PROFTAP_SERVER and LD_PRELOAD as users set them by hand."""
 import json
 import os
 import shutil

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap.v1.Profiler: traces as streams, their progress and their end, what is refused; Status and List."""
+"""Tests proftap.v1.Profiler: traces as streams, their progress and their end, refused requests; Status and List."""
 import os
 import signal
 import socket
@@ -66,7 +66,7 @@ def progress_says_how_far_it_is(t):
 
 
 def count_progress(calls, ms, interval_ms):
-    """How many, and how long it took."""
+    """Returns the number of progress messages, and the time of the capture."""
     began = time.monotonic()
     delivery = calls.deliver(calls.capture(ms, interval_ms=interval_ms))
     return len(delivery.progress), time.monotonic() - began
@@ -94,7 +94,7 @@ def a_large_trace_comes_in_chunks_of_a_mebibyte(t):
         while recorded < 3 << 20:
             target.ask("burst 10000")
             n_spans += 10000
-            # Its ring is empty again.
+            # The ring is empty again.
             recorded = calls.await_more(stream, recorded)
         calls.stop()
         delivery = calls.deliver(stream)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap.v1.Profiler's sessions without an end: Start, Snapshot, Stop."""
+"""Tests endless sessions of proftap.v1.Profiler: Start, Snapshot, Stop."""
 from calls import PROFILER, Calls
 from fixture import check, contains, equal, find_proftapd, is_alive, run, schema, test, wait_until
 from http2 import ALREADY_EXISTS, INVALID_ARGUMENT, OK, message
@@ -79,7 +79,7 @@ def the_rest_can_be_discarded(t):
 
 @test
 def a_snapshot_is_the_same_for_stock_clients(t):
-    """One session, whoever asks."""
+    """There is one session, whichever service asks."""
     target = t.target().serve()
     with Profiler(target) as calls, Calls(target) as stock:
         calls.begin()

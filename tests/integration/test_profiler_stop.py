@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap.v1.Profiler's Stop of captures: who gets the data, and when there is nothing to stop."""
+"""Tests proftap.v1.Profiler's Stop of captures: who gets the data, and the answer when no capture runs."""
 import time
 
 from fixture import LONG_MS, check, contains, equal, run, test

@@ -56,7 +56,7 @@ def an_early_terminate_returns_what_was_recorded_until_then(t):
 
 
 def start_in(calls, pulses, wait_ms):
-    """How late the program could record, and began to, in ns."""
+    """Returns the delays, in ns, of the program's recording and of its first event."""
     at = in_ms(wait_ms)
     trace = trace_of(calls.expect(PROFILE, profile_request(100, {"start_timestamp_ns": at})))
     late, first = pulses.check_start(trace, at)
@@ -73,7 +73,7 @@ def a_start_in_the_future_is_kept_to_a_millisecond(t):
     with Calls(target) as calls:
         for wait_ms in (150, 400):
             found = []
-            # Armed early: the program records at the instant, unless the machine is busy beyond that.
+            # The server arms early: the program records at the instant, unless the machine is too busy for that.
             while len(found) < N_TRIES and not any(late == 0 and first <= ALIGNED_NS for late, first in found):
                 found.append(start_in(calls, pulses, wait_ms))
             not_void(len(found) < N_TRIES, f"{wait_ms} ms ahead: (late, first event) in ns: {found}")
@@ -85,7 +85,7 @@ def events_before_an_agreed_start_are_no_loss(t):
     with Calls(target) as calls:
         at = in_ms(300)
         stream = calls.start(PROFILE, profile_request(300, {"start_timestamp_ns": at}))
-        # Between the two, unless the machine is busy: far more than a ring holds.
+        # The program emits far more than a ring holds, after arming and before the start unless the machine is busy.
         target.ask("await_early", f"count {4 * RING_BYTES // 16}")
         not_void(time.time_ns() < at, "the program was not quick enough")
         sleep_until(at)
@@ -115,7 +115,7 @@ def nothing_from_before_the_agreed_start_is_in_the_trace(t):
     target = t.target().serve()
     counts = t.dir / "counts"
     counts.write_bytes(bytes(4096))
-    target.ask(f"steady {counts}")  # its threads begin as soon as they may
+    target.ask(f"steady {counts}")  # its threads emit as soon as they may
     with Calls(target) as calls:
         reply = calls.expect(PROFILE, profile_request(100, {"start_timestamp_ns": in_ms(300)}))
     trace = trace_of(reply)
@@ -140,7 +140,7 @@ def a_delayed_start_keeps_nobody_out_before_its_time(t):
         not_void(time.time_ns() < at, "the second capture took too long")
         wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
         target.ask("await 1")
-        # A program can annotate a little before; that is left out.
+        # Annotations of the program a little before the start are left out.
         sleep_until(at)
         target.ask("burst 5")
         equal(trace_of(calls.finish(late).message).count("burst"), 5, "spans of who came first")
@@ -178,7 +178,7 @@ def a_delayed_start_can_be_cancelled(t):
                 if way == "cancel":
                     other.cancel(stream)
                     other.settle()
-        # Both would record from |at| on.
+        # Both captures would record from |at| on.
         sleep_until(at)
         reply = calls.expect(PROFILE, profile_request(50))
         check(start_time(trace_of(reply)) >= at, "the capture came too early: the test is void")

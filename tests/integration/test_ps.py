@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap ps: the spans that are open now, of programs that run, are stopped, hang, or are dead."""
+"""Tests proftap ps: the open spans of programs that run, are stopped, hang, or are dead."""
 import json
 import os
 import re
@@ -16,12 +16,12 @@ from recorded import end, listed_state, record
 from running import make_environment
 
 def recorded(t):
-    """A target with a flight recorder, of which nothing is held at the end of the test."""
+    """Starts a target with a flight recorder, of which nothing is held after the test."""
     return record(t, t.dir / "logs")
 
 
 def ps(t, *words, code=0):
-    """The output of proftap ps; its messages follow on a line of their own."""
+    """Returns the output of proftap ps, followed by its messages."""
     done = subprocess.run([PROFTAP, "ps", *map(str, words)], env={**os.environ, **make_environment(t)},
                           capture_output=True, text=True, timeout=60)
     equal(done.returncode, code, f"the exit status of ps {words}: {done.stdout}{done.stderr}")
@@ -29,7 +29,7 @@ def ps(t, *words, code=0):
 
 
 def look(t, target, *words, code=0):
-    """The program, as ps --json tells it."""
+    """Returns the program's entry in ps --json."""
     (answer,) = json.loads(ps(t, target, "--json", *words, code=code))["targets"]
     return answer["processes"][0]
 
@@ -104,7 +104,7 @@ def a_dead_program_that_is_held(t):
     tid = int(target.ask("hang stuck"))
     end(target)
     wait_until(lambda: listed_state(t, target) == "ended", "the end to be noticed", 10)
-    for _ in range(2):  # it is not taken away by a look
+    for _ in range(2):  # reading does not remove it
         process = look(t, target.pid)
         equal((process["state"], process["ending"]), ("ended", "killed by SIGKILL"), "the state")
         check_hung(threads_of(process)["stuck"], tid)
@@ -199,7 +199,7 @@ def async_spans_whose_marks_are_overwritten_are_not_made_up(t):
     equal(asyncs_of(process), [], "a begin that is overwritten")
     check(process["async_known_since_unix_ns"] is not None, "since when they are known is not told")
     contains(ps(t, target.pid), "async spans are known from ", "the text")
-    # Now its begin is there, and the ends of another thread may not be.
+    # Now the ring has its begin, but ends from another thread may be missing.
     path = t.dir / "rounds"
     path.write_bytes(bytes(24))
     target.ask("async begin 8")
@@ -250,7 +250,7 @@ def host_daemon_shows_open_spans(t):
 
 @test
 def a_thread_that_is_fast_is_told_truly(t):
-    """Each span that is told was open: what is around it is never missing, and never younger."""
+    """Each listed span was open: the span around it is never missing, and never younger."""
     path = t.dir / "rounds"
     path.write_bytes(bytes(24))
     target = recorded(t)

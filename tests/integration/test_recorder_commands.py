@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The flight recorder as users meet it: proftap start --recorder, snapshot, stop and list, what they say, and the
-options of programs."""
+"""Tests the flight recorder's commands: proftap start --recorder, snapshot, stop and list, their messages, and
+the options of programs."""
 import errno
 import json
 import os
@@ -32,7 +32,7 @@ def call(t, *words, code=0):
 
 
 def fetch(t, command, target, *options, code=0):
-    """snapshot or stop, into the test's log directory; .trace is what came."""
+    """Runs snapshot or stop with the test's log directory; .trace is the trace that it wrote."""
     done = call(t, command, getattr(target, "port", target), "--log_dir", t.dir / "logs", *options, code=code)
     if code == 0:
         done.trace = Trace(Path(done.stdout.rstrip("\n")))
@@ -48,7 +48,8 @@ def target(t, **env):
 
 
 def serve(t, log_dir=None, options="", recorder=1, **env):
-    """With a recorder that the program asks for, and a place for its last moments, for which its server would wait otherwise."""
+    """Starts a target with a recorder. Its last moments go to a directory; without one its server would
+    hold them for a client."""
     where = (0, "127.0.0.1", 0, 0, log_dir or t.dir / "last")
     return target(t, **env).serve(0, RING_BYTES, *where, 0, recorder, options)
 
@@ -83,7 +84,7 @@ def it_is_switched_on_looked_at_and_switched_off(t):
 
 @test
 def looks_that_overlap_have_each_span_once(t):
-    """Also when some of the spans that one look has were overwritten before the next."""
+    """This holds also if some spans of one snapshot were overwritten before the next one."""
     program = serve(t)
     n = 0
     for look in range(6):
@@ -102,7 +103,8 @@ def looks_that_overlap_have_each_span_once(t):
 
 @test
 def a_capture_beside_the_recorder_has_each_record_once(t):
-    """Each has clock readings of its own, so that one span has two times, some nanoseconds apart."""
+    """The capture and the recorder have clock readings of their own, so one span has two times,
+    some nanoseconds apart."""
     program = serve(t)
     program.ask("burst 100")
     capture = t.begin(program, "--run", "mine", "--host_name", "capture", log_dir=t.dir / "logs")
@@ -164,7 +166,7 @@ def threads_that_live_are_named_before_those_that_ended(t):
     def name_threads():
         windows = fetch(t, "snapshot", program).trace.host_stat("ptap_recorder_windows")
         return [line.split()[0] for line in windows.splitlines()]
-    # The server notices their end within a second.
+    # The server notices the end of threads within a second.
     wait_until(lambda: name_threads()[0] == "target", "the thread that lives to be the first")
     equal(sorted(name_threads()), ["a", "b", "target"], "threads")
 
@@ -258,7 +260,7 @@ def one_that_died_is_listed_and_left_to_others_who_wish_so(t):
 # Other servers.
 
 def ask_stranger(t, *words, unknown=b"/proftap.v1.", answer=b"", code=1):
-    """The messages, and the methods that the server was called with."""
+    """Returns the client's messages, and the methods that it called."""
     asked = []
 
     def script(c):
@@ -270,7 +272,7 @@ def ask_stranger(t, *words, unknown=b"/proftap.v1.", answer=b"", code=1):
 
 @test
 def others_are_not_asked_in_other_words(t):
-    """GetSnapshot would take what somebody's session holds, and StartContinuousProfiling begin one."""
+    """GetSnapshot would take the data of somebody's session, and StartContinuousProfiling would begin one."""
     for words in (("start", "--recorder"), ("snapshot", "--last", 5), ("snapshot", "--session", "recorder"),
                   ("stop", "--session", "recorder"), ("stop", "--session", "recorder", "--discard")):
         said, asked = ask_stranger(t, *words)

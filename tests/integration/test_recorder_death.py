@@ -39,7 +39,7 @@ def its_last_moments_become_a_run_that_says_why(t):
 
 @test
 def its_last_moments_have_no_async_span_that_never_was(t):
-    """Its threads' rings reach back differently far."""
+    """The threads' rings reach back to different times."""
     for how in ("SIGTERM", "crash"):
         log_dir = t.dir / how
         target = record(t, log_dir)
@@ -61,7 +61,7 @@ def its_last_moments_have_no_async_span_that_never_was(t):
 
 @test
 def one_that_stood_still_first_is_looked_at_meanwhile(t):
-    """And the capture that runs meanwhile."""
+    """A capture that runs meanwhile also has all spans."""
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
     server = find_proftapd(target.pid)
@@ -100,7 +100,7 @@ def an_exec_is_an_end(t):
 
 @test
 def a_program_without_memory_leaves_its_last_moments(t):
-    """And the capture that runs meanwhile. The cgroup has the program alone."""
+    """A capture that runs meanwhile has all spans, too. The program is alone in the cgroup."""
     cgroup = MemoryCgroup(t)
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
@@ -122,7 +122,7 @@ def a_program_without_memory_leaves_its_last_moments(t):
 
 
 def make_slow_to_end(target, server):
-    """Its thread that tells of the death gives the memory back after all others, and once its server has nothing to do."""
+    """Makes the control thread, whose end reports the death, free its memory last, and only when the server is idle."""
     control = next(tid for tid, name in target.thread_names().items() if name == "ptap-control")
     os.sched_setscheduler(control, os.SCHED_IDLE, os.sched_param(0))
     cpu = {min(os.sched_getaffinity(0))}
@@ -194,7 +194,7 @@ def open_spans_tell_what_it_was_at(t):
 @test
 def a_capture_and_the_recorder_both_have_the_end(t):
     log_dir = t.dir / "logs"
-    # Its server empties that in time also on a busy machine.
+    # The server empties a ring of this size in time, even on a busy machine.
     target = record(t, log_dir, 1 << 20)
     with Profiler(target) as calls:
         stream = calls.capture(60000)
@@ -238,7 +238,7 @@ def follow(t, log_dir):
 
 
 def end_child(target, number):
-    """A followed child that has recorded and is ended by that signal; its pid."""
+    """Ends a followed child by that signal after it has recorded, and returns its pid."""
     pid = int(target.ask("prefork steady"))
     os.kill(pid, number)
     return pid
@@ -248,7 +248,7 @@ def end_child(target, number):
 def a_followed_child_leaves_its_last_moments_while_the_program_lives(t):
     for number in signal.SIGABRT, signal.SIGSEGV, signal.SIGKILL:
         words = number.name
-        if number == signal.SIGSEGV and SANITIZERS != "no":  # which end with a status then
+        if number == signal.SIGSEGV and SANITIZERS != "no":  # sanitizers exit with a status then
             continue
         log_dir = t.dir / words
         target = follow(t, log_dir)

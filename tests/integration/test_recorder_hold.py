@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long what the recorder of a dead program had is held for somebody, where it has no directory, and for whom."""
+"""Tests how long, and for whom, the recorder's data of a dead program is held if it has no directory."""
 import contextlib
 import os
 import re
@@ -18,7 +18,7 @@ from recorded import GONE_S, await_gone, end, files, is_closed, listed_state, on
 from running import make_environment, need_preload
 
 N = 20000
-N_HELD = 4  # of one name
+N_HELD = 4  # programs of one name
 
 
 @test
@@ -60,7 +60,7 @@ def client_that_disconnects_leaves_the_held_trace_to_the_next(t):
 
 
 class Tap:
-    """A socket in front of a server's, which lets so many bytes of the answer through, and no more."""
+    """A socket in front of a server's socket that lets |n_bytes| of the answer through, and no more."""
 
     def __init__(self, t, server, n_bytes):
         self.path = t.dir / "tap"
@@ -117,14 +117,14 @@ def a_client_that_was_killed_in_mid_answer_leaves_it_to_the_next(t):
 
 
 def need_late_statuses():
-    """Since Linux 6.15 an exit status of 0 is known also when the parent has asked for it."""
+    """Since Linux 6.15 an exit status of 0 is known even after the parent has waited for it."""
     if tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) < (6, 15):
         raise Skip("this kernel forgets a status when the parent has asked for it")
 
 
 @test
 def a_program_that_exits_with_0_leaves_nothing(t):
-    """Its parent has not asked yet: before Linux 6.15 the status is known that long."""
+    """Its parent has not waited for it yet; before Linux 6.15 the status is known only until then."""
     target = record(t)
     server = find_proftapd(target.pid)
     target.ask("burst 5")
@@ -156,7 +156,8 @@ def a_program_that_becomes_another_leaves_nothing(t):
 
 
 def follow(t, script):
-    """Its exit status, when the servers of all its commands are gone; none has a directory."""
+    """Runs |script| without a log directory, and returns its exit status when the servers of
+    all its commands are gone."""
     need_preload()
     env = {key: value for key, value in {**os.environ, **make_environment(t)}.items() if key != "PROFTAP_LOG_DIR"}
     words = [PROFTAP, "run", "-p", "0", "--recorder", "--follow", "--", "sh", "-c", script]
@@ -201,7 +202,7 @@ def annotations_of_an_ended_thread_are_held(t):
 
 
 def hold(t):
-    """A target that was killed, whose recorder's data is held, and its server."""
+    """Returns a target that was killed and whose recorder's data is held, and its server."""
     target = record(t)
     target.ask("burst 5")
     server = end(target)

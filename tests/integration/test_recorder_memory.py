@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots of a flight recorder where little memory is left: the program and its server share a cgroup."""
+"""Tests snapshots of a flight recorder with little free memory: the program and its server share a cgroup."""
 import time
 
 from cgroup import MemoryCgroup
@@ -16,7 +16,7 @@ N = 600000  # more than the ring holds
 
 
 def crowd(t, left_mib, **how):
-    """A program with a full ring, in a cgroup with its server, where as much is left."""
+    """Starts a program with a full ring, in a cgroup with its server, where |left_mib| are free."""
     need_no_sanitizer("take more memory than is left")
     cgroup = MemoryCgroup(t)
     cgroup.limit(LIMIT_MIB * MIB)
@@ -49,7 +49,7 @@ def check_newest(trace):
 @test
 def snapshot_that_fits_is_complete(t):
     cgroup, target = crowd(t, 6)
-    time.sleep(0.3)  # so that there is something that is older
+    time.sleep(0.3)  # so that there is older data
     target.ask("burst 50")
     with Profiler(target) as calls:
         trace = calls.look_back(last_ms=250)
@@ -69,11 +69,11 @@ def a_snapshot_takes_no_more_than_a_share_of_what_is_left_by_then(t):
 @test
 def records_without_memory_are_counted(t):
     target = t.target(PROFTAP_RECORDER="1").serve(0, MIB, 0, "127.0.0.1", 0, 0, t.dir / "logs", 1)
-    target.ask("count 2000")  # of two slots each
+    target.ask("count 2000")  # each number takes two slots
     with Profiler(target) as calls:
         trace = calls.look_back()
     equal((numbers_in(trace), trace.host_stat("dropped_traces")), ([], 2000), "numbers, and dropped ones")
-    target.ask("stop")  # its server would hold what it has no memory for
+    target.ask("stop")  # otherwise its server would hold its data
 
 
 @test
@@ -81,7 +81,7 @@ def a_run_that_the_program_asks_for_takes_no_more_either(t):
     cgroup, target = crowd(t, 6)
     equal(target.ask("snapshot memory is low"), "0", "ptap_snapshot")
     with Profiler(target) as calls:
-        calls.look_back()  # behind that one
+        calls.look_back()  # it comes after the program's snapshot
     check_alive(cgroup, target)
 
 

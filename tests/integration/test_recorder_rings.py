@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The flight recorder: the newest records of every thread, counted exactly, beside whatever else is recorded."""
+"""Tests the flight recorder's rings: the newest records of every thread, counted exactly, beside other recordings."""
 import contextlib
 import os
 import signal
@@ -20,14 +20,14 @@ ENV = {"PROFTAP_RECORDER": "1"}
 
 
 def record(t, ring_bytes=RING_BYTES, **env):
-    """With a place for its last moments, for which its server would wait otherwise."""
+    """Starts a recorder whose last moments go to a directory; without one its server would hold them for a client."""
     where = (0, "127.0.0.1", 0, 0, t.dir / "last")
     return t.target(**{**ENV, **env}).serve(0, ring_bytes, *where)
 
 
 @contextlib.contextmanager
 def capturing(calls, session_id="beside"):
-    """A capture while the body runs: a list that has its trace then."""
+    """Captures while the body runs. Afterwards the list has the trace."""
     traces = []
     stream = calls.capture(60000, session_id=session_id)
     calls.await_phase(stream, RECORDING)
@@ -135,7 +135,7 @@ def check_requests(trace, n, longest_ns):
 
 @test
 def halves_of_async_spans_are_counted_and_never_drawn(t):
-    """One of two threads writes more: the other one's earlier marks are halves."""
+    """One of two threads writes more, so the earlier marks of the other one lack their other halves."""
     n = 1500
     for begin_noise, end_noise, n_ids in ((20, 0, n), (20, 0, 3), (0, 20, n), (0, 20, 3)):
         target = record(t)
@@ -184,7 +184,7 @@ def request_for_more_than_there_is_gets_a_warning(t):
 
 
 def record_large(t, n, ring_bytes):
-    """No millions of spans are needed: data beyond five windows of 512 KiB goes to a file."""
+    """Data beyond five windows of 512 KiB goes to a file, so the test needs no millions of spans."""
     target = record(t, ring_bytes,
                     PROFTAP_RECORDER=f"ptap_max_capture_bytes={32 << 20}")
     target.ask(f"count {n}")
@@ -226,7 +226,7 @@ def a_smaller_one_needs_no_file_and_holds_the_same(t):
     with Profiler(target, window=1000) as slow, Profiler(target) as calls:
         slow.connection.polite = False
         stream = slow.snapshot("recorder")
-        # The next one is made when this one's bytes are there, and wait.
+        # The next snapshot begins when the bytes of this one are ready and wait.
         wait_for_slow(calls)
         equal(read_spools(find_proftapd(target.pid)), {}, "files")
         slow.open_window(stream)
@@ -242,7 +242,7 @@ def threads_that_have_ended_are_there(t):
         names = lambda: sorted(line.name for line in calls.look_back().threads)
         expected = sorted(f"{name}{i}" for name in "ab" for i in range(3))
         equal(names(), expected, "threads at once")
-        time.sleep(1.5)  # their rings have been taken from them
+        time.sleep(1.5)  # by now the server has freed their rings
         equal(names(), expected, "threads afterwards")
         equal(calls.look_back().count("outer"), 120, "their spans")
 
@@ -252,7 +252,7 @@ def ended_threads_keep_a_share_of_their_records(t):
     target = record(t)
     with Profiler(target) as calls:
         target.ask("threads " + " ".join(f"t{i}=45" for i in range(8)))
-        time.sleep(1.5)  # their rings have been taken from them
+        time.sleep(1.5)  # by now the server has freed their rings
         names = {line.name for line in calls.look_back().threads}
         equal(names & {f"t{i}" for i in range(8)}, {f"t{i}" for i in range(8)}, "threads that were there together")
 
@@ -271,7 +271,7 @@ def rings_of_many_threads_that_have_ended_are_given_back(t):
 
 @test
 def the_first_annotation_of_a_child_is_there(t):
-    """It joins by that, and waits until it is told to record."""
+    """The child joins by its first annotation, and waits until the server lets it record."""
     target = record(t, PROFTAP_FOLLOW_FORK="1")
     children = [int(target.ask("prefork idle")) for _ in range(6)]
     with Profiler(target) as calls:
@@ -289,7 +289,7 @@ def children_are_processes_of_it_also_when_they_have_ended(t):
         wait_until(lambda: plane() and plane().count("job") > 3, "spans of the child")
         os.kill(child, signal.SIGKILL)
         wait_until(lambda: not os.path.exists(f"/proc/{child}/exe"), "the child's end")
-        time.sleep(1.5)  # its memory has been given back
+        time.sleep(1.5)  # by now its memory is freed
         check(plane().count("job") > 3, "spans of a child that has ended")
 
 

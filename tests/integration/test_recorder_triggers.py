@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The flight recorder's triggers: which runs they write, why, and how many."""
+"""Tests the flight recorder's triggers: which runs they write, for which reasons, and how many."""
 import errno
 import glob
 import os
@@ -17,7 +17,7 @@ from trace_file import Trace, own_schema
 
 SPAN = "ptap_trigger_span=number:20ms"
 SPAN_TEXT = r"span number took [\d.]+ m?s, more than 20 ms"
-# No test waits for its end.
+# No test lasts until the end of this interval.
 LONG = "ptap_trigger_interval_ms=3600000"
 
 
@@ -29,7 +29,7 @@ def serve(t, *options, log_dir="runs", recorder=1, follow_fork=0, **env):
 
 
 def files(t):
-    # Unlike rglob() it goes on where a directory is gone that was there a moment ago.
+    # Unlike rglob(), glob() goes on if a directory has just vanished.
     found = glob.glob(str(t.dir / "runs" / "**" / "*.xplane.pb"), recursive=True)
     return sorted(map(Path, found), key=lambda path: path.stat().st_mtime_ns)
 
@@ -105,7 +105,7 @@ def check_unwritten(trace, n):
 
 @test
 def triggers_without_a_run_are_counted_when_the_program_dies(t):
-    """Also what nobody had looked at yet."""
+    """This includes values that were not read before its death."""
     for n in (0, 3):
         program = serve(t, "ptap_trigger_counter=queue>10", LONG, log_dir=f"runs/{n}")
         program.ask("gauge 11")
@@ -152,7 +152,7 @@ def trigger_fires_in_a_child_of_the_program(t):
 
 @test
 def trigger_fires_in_a_thread_that_has_ended(t):
-    """Mostly a look is before its ring is free; unit/test_triggers.c has the one that comes too late."""
+    """Mostly the server reads the ring before it is free; unit/test_triggers.c tests a read that comes too late."""
     program = serve(t, "ptap_trigger_counter=queue>1000", LONG)
     program.ask("threads a=1 b=2")
     equal(reason(await_runs(t)[0]), "counter queue was 1001, more than 1000", "the reason")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The main job: what the target emitted is what the file holds, event by event, value by value."""
+"""Tests the main job: the file holds exactly the events and values that the target emitted."""
 import json
 import os
 import re
@@ -17,15 +17,15 @@ from fixture import (SANITIZERS, check, contains, equal, find_proftapd, run, sch
 from processes import PROFTAP
 
 ROUNDS = {"alpha": 100, "beta": 50, "gamma": 7}
-# How far the clocks of two processes on a loaded machine may seem apart.
+# The greatest apparent difference of the clocks of two processes on a loaded machine.
 DURATION_TOLERANCE_NS = 50_000 if SANITIZERS == "no" else 500_000
 OFFSET_TOLERANCE_NS = 1_000_000 if SANITIZERS == "no" else 10_000_000
 
 
 def expected_names(level, n):
-    """The events that workload.c emits in |n| rounds on one thread."""
+    """Returns the events that workload.c emits in |n| rounds on one thread."""
     names = {"outer": n, "args": n, "train": n, "pair": n, "tick": n}
-    # A run-time span and a run-time instant of the same name.
+    # A round has a run-time span and a run-time instant of the same name.
     names.update({f"file {i}": 2 for i in range(n)})
     if level >= 2:
         names["informative"] = n
@@ -51,7 +51,7 @@ def check_threads(trace, tids, level):
 
 
 def check_order(line):
-    """Sorted by start and, of those, the longest first; each inside of its parent."""
+    """Checks that events are sorted by start, the longest first, and that each is inside of its parent."""
     keys = [(e.start_ps, -e.duration_ps) for e in line.events]
     equal(keys, sorted(keys), f"order of the events of {line.name}")
     ends = []
@@ -64,7 +64,7 @@ def check_order(line):
 
 
 def check_parents(line, n):
-    """Each round's events lie in its "outer"; the instants lie in "pair"."""
+    """Checks that each round's events lie in its "outer", and that the instants lie in "pair"."""
     outers, pairs = line.named("outer"), line.named("pair")
     for i in range(n):
         start, end = outers[i].start_ps, outers[i].start_ps + outers[i].duration_ps
@@ -243,7 +243,7 @@ def a_step_longer_than_the_capture_arrives_cut_at_its_end(t):
 
 @test
 def the_summary_says_how_long_it_was_in_truth(t):
-    """A busy machine makes a recording longer than it was asked for."""
+    """On a busy machine a recording takes longer than the request says."""
     made = schema("xplane").XSpace.FromString(space(3))
     host = made.planes[0]
     host.stat_metadata[1].id, host.stat_metadata[1].name = 1, "ptap_process_name"
@@ -259,7 +259,7 @@ def the_summary_says_how_long_it_was_in_truth(t):
 
 
 def make_stock_space(options, start_ns, stop_ns, last_ns):
-    """The answer of JAX's server: its stop time is when it had collected everything."""
+    """Makes the answer of JAX's server, whose stop time is the end of its collection."""
     made = schema("xplane").XSpace.FromString(space(3))
     made.planes[0].lines[0].events.add(metadata_id=1, duration_ps=last_ns * 1000)
     plane = made.planes.add(name="Task Environment")
@@ -273,7 +273,7 @@ def make_stock_space(options, start_ns, stop_ns, last_ns):
 
 @test
 def a_stock_server_is_told_to_the_same_end_in_both_numbers(t):
-    """It records 300 ms, or, while it is stopped, 600, and collects for 300 ms more."""
+    """The server records for 300 ms, or for 600 while it is stopped, and then collects for 300 ms."""
     def answer(connection):
         start_ns = time.time_ns()
         time.sleep(record_ms / 1000 + 0.3)

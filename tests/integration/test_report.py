@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap report as a user calls it: what it finds, what it shows of it, and what it says when it
-cannot."""
+"""Tests proftap report as a user calls it: the files that it finds, its tables, and its errors."""
 import csv
 import io
 import json
@@ -27,7 +26,7 @@ def report(*words, code=0, **options):
 
 
 def read_names(text, title):
-    """The names in the rows below the title, in the column where the head has its last word."""
+    """Returns the names in the rows below the title: the column under the last word of the table's head."""
     lines = text[text.index(f"\n{title}"):].splitlines()[2:]
     check(lines[0].endswith("  name"), f"no head: {lines[0]!r}")
     at = len(lines[0]) - 4
@@ -79,14 +78,14 @@ def only_the_top_is_shown(t):
 
 
 def count_rows(text, title):
-    """Below the head of the table, up to what is left out."""
+    """Returns the number of rows in a table, without the line about omitted ones, and its last line."""
     rows = text[text.index(f"\n\n{title}\n") + 2:].split("\n\n")[0].splitlines()[2:]
     return len([row for row in rows if not row.startswith("  …")]), rows[-1]
 
 
 @test
 def only_the_top_of_other_tables_is_shown(t):
-    """Steps, devices, flows, counters; each of three on two planes, and async spans."""
+    """There are steps, devices, flows and counters, three of each on two planes, and async spans."""
     space = schema("xplane").XSpace()
     for pid in (1, 2):
         plane = space.planes.add(name=f"/host:CPU {pid}")
@@ -189,12 +188,12 @@ def names_that_nobody_would_choose_are_printable(t):
 
 @test
 def a_training_reads_like_this(t):
-    """Once looked at, kept: 80 columns, without colours."""
+    """The expected report, which has 80 columns and no colours, was reviewed once."""
     path = make_training(t.dir / "training.xplane.pb")
     text = report("training.xplane.pb", cwd=t.dir)
     expected = (GOLDEN / "training.report").read_text()
     equal(text.splitlines(), expected.splitlines(), "the report; see tests/golden/training.report")
-    # No width has room for all names: what is cut says so, and the page says what shows it whole.
+    # No width has room for all names. The report marks those that are cut, and tells which width shows them whole.
     cut = report(path, "--width", "80")
     contains(cut, "  void gemm<float, 128>(fl…\n", "a name that is cut")
     wider = re.search(r'\nnames that end with "…" are cut; --width (\d+) shows them whole\n$', cut)
@@ -207,7 +206,7 @@ def a_training_reads_like_this(t):
 
 @test
 def kernels_are_there_as_often_and_as_long_as_they_ran(t):
-    """Also those that ran at one time: tests/golden/gpu.c says what there was."""
+    """This includes kernels that ran at the same time; tests/golden/gpu.c defines all of them."""
     path = GOLDEN / "gpu.xplane.pb"
     rows = list(csv.DictReader(report(path, "--csv").splitlines()))
     kernels = {row["name"]: tuple(int(row[key]) for key in ("count", "total_ns", "self_ns", "min_ns", "max_ns"))
@@ -219,7 +218,7 @@ def kernels_are_there_as_often_and_as_long_as_they_ran(t):
     contains(text, "\nprocesses 1 · devices 1\nspans 48 on 8 threads · of devices 20 · ", "the head")
     totals = json.loads(report(path, "--json"))["totals"]
     equal((totals["spans"], totals["device_spans"]), (48, 20), "the totals")
-    # All streams together: 6 to 26, 30 to 148 and 150 to 240 us of each step.
+    # All streams together are busy from 6 to 26, 30 to 148 and 150 to 240 us of each step.
     contains(text, "   68.4 % ██████▉          18   140 us  /device:GPU:0\n", "the device's share")
     flows = {name: (out, into) for out, into, name in re.findall(r"^ +(\d+) +(\d+)  (\w[\w ]*?)(?:  .*| \(.*)$", text, re.M)}
     equal((flows["cuLaunchKernel"], flows["gemm"], flows["reduce"], flows["MemcpyHToD"]),
@@ -228,7 +227,7 @@ def kernels_are_there_as_often_and_as_long_as_they_ran(t):
 
 @test
 def kernels_are_told_by_what_launched_them(t):
-    """An operator, or else the span around the call; a graph of them is one launch."""
+    """That is an operator, or else the span around the call. A graph of kernels is one launch."""
     path = GOLDEN / "gpu.xplane.pb"
     part = report(path).split("kernels by the operator or span that launched them\n")[1].split("\n\n")[0]
     equal([line.split() for line in part.splitlines()],
@@ -251,7 +250,7 @@ def kernels_without_an_operator_are_told_by_the_span_around_their_launch(t):
     add_event(plane, main, "forward", 100, 300)
     for i in range(2):
         add_event(plane, main, "cuLaunchKernel", 110 + 100 * i, 10, correlation_id=5 + i)
-        # A graph has three kernels of one launch.
+        # A graph runs three kernels by one launch.
         for k in range(3):
             add_event(device, stream, "k", 1000 * i + 100 * k, 50, correlation_id=5 + i)
     add_event(plane, main, "cuLaunchKernel", 500, 10, correlation_id=9)
@@ -287,7 +286,7 @@ def no_line_is_longer_than_the_page(t):
 
 @test
 def a_recorder_is_reported_since_all_threads_are_complete(t):
-    """The main thread's ring was written over, so that what it did beside the other thread is not there any more."""
+    """The main thread's ring was overwritten, so its events from the time of the other thread are missing."""
     target = t.target(PROFTAP_RECORDER="1").serve(0, 65536, 0, "127.0.0.1", 0, 0, t.dir / "last")
     target.ask("threads early=3")
     target.ask("count 20000")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap report of files that would like to take all of a machine's time or memory."""
+"""Tests proftap report with files that are made to take all of a machine's time or memory."""
 import json
 import os
 import subprocess
@@ -26,7 +26,7 @@ def report(t, path, *words, limits=()):
 
 @test
 def time_grows_with_planes_and_not_with_their_square(t):
-    """Each with two lines that nobody else has."""
+    """Each plane has two lines, which no other plane has."""
     n = 30_000 // SLOWNESS
     path = t.dir / "in.xplane.pb"
     with open(path, "wb") as out:
@@ -39,9 +39,9 @@ def time_grows_with_planes_and_not_with_their_square(t):
 
 @test
 def a_line_takes_some_hundred_bytes(t):
-    """And the 25 of the file that it has, with a span of its own time."""
+    """The file has 25 bytes for each line. The report adds a span with its own time."""
     n = 100_000 // SLOWNESS
-    # A limit on memory does not apply to sanitizers.
+    # Sanitizers do not run under such a limit on memory.
     limits = ("prlimit", f"--data={110 << 20}") if SLOWNESS == 1 else ()
     path = t.dir / "in.xplane.pb"
     path.write_bytes(field(1, field(2, b"/host:CPU") + n * LINE))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Why slow steps and requests were slow, as proftap report tells it of real recordings."""
+"""Tests why slow steps and requests were slow, according to proftap report on real recordings."""
 import json
 import re
 import subprocess
@@ -18,7 +18,7 @@ def report(path, *words):
 
 
 def record(t, what, ms):
-    """The file, and the sentences about what was slow, each on one line."""
+    """Returns the file of a recording, and the sentences about what was slow, each on one line."""
     service = t.keep(Process("service", [SERVICE, what], {"PROFTAPD": str(PROFTAPD)}))
     port = int(re.search(r"port (\d+)", service.read_line())[1])
     path = t.capture(port, ms).path
@@ -50,7 +50,7 @@ def an_eviction_in_a_lookup_is_found(t):
 
 @test
 def waiting_spans_have_a_table_of_their_own(t):
-    """Whether the others work depends on how many processors a busy machine leaves for them."""
+    """How much the other threads work depends on the processors that a busy machine leaves for them."""
     path, _ = record(t, "evict", 3000)
     text = report(path)
     check("  evict" in text[text.index("\nnames that mostly wait, by "):].split("\n\n")[0], text)
@@ -85,7 +85,7 @@ def a_slow_step_is_taken_apart(t):
 
 @test
 def steps_of_several_programs_are_compared_with_their_own(t):
-    """All of one program are thirty times as long as those of the other: that alone makes none of them slow."""
+    """All steps of one program take thirty times as long as those of the other, which alone makes none of them slow."""
     run_dir = t.dir / "plugins" / "profile" / "run"
     run_dir.mkdir(parents=True)
     make_training(run_dir / "a.xplane.pb", with_device=False)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The directory that the operator named: what clients may have written, listed and read there, and nothing else."""
+"""Tests the operator's directory: which files clients may have written, listed and read there, and nothing else."""
 import os
 
 from calls import ANALYSIS, PROFILER, Calls, profile_request, trace_of
@@ -39,7 +39,7 @@ def analysis(name, **fields):
 
 
 def check_sent(answer, what):
-    """The data came with the answer, as if no place had been named."""
+    """Checks that the data came with the answer, as it does without a directory in the request."""
     equal((answer.status, answer.text), (OK, ""), what)
     equal([tool.name for tool in answer.message.tool_data], ["xplane.pb"], f"{what}: tools")
 
@@ -113,7 +113,7 @@ def a_snapshot_with_a_name_is_a_file_where_its_session_began(t):
                 again = snapshot("shot-1")
                 equal(again.status, INTERNAL, "status for a file that is there")
                 contains(again.text, "has a file of host 127.0.0.1:9012 already", "its text")
-                # Nothing was taken for it.
+                # The refused snapshot has taken no data.
                 equal(trace_of(snapshot("").message).count("burst"), 4, "spans of one without a name")
             calls.expect(PROFILER + "StopContinuousProfiling", service.StopContinuousProfilingRequest(),
                          "StopContinuousProfilingResponse")
@@ -159,7 +159,7 @@ def runs_are_listed_and_read(t):
 
 @test
 def a_large_file_needs_no_memory(t):
-    """Clients decide when they take the answer."""
+    """Clients may read slowly, so the server must not hold the file."""
     run_dir = t.dir / "logs/plugins/profile/run"
     run_dir.mkdir(parents=True)
     with open(run_dir / "large.xplane.pb", "wb") as file:

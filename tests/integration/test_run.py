@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap run: programs that know nothing of it, recorded or with a server."""
+"""Tests proftap run with programs that do not use proftap: they are recorded, or get a server."""
 import errno
 import json
 import os
@@ -40,7 +40,7 @@ def options_are_of_the_recording(t):
 
 @test
 def a_program_waits_for_a_recording_without_annotations_no_longer_than_for_others(t):
-    """It would wait for 5 s, all of which would be recorded."""
+    """Otherwise it would wait for 5 s, all of which would be recorded."""
     process = record(t, "/bin/true", options=("--host_tracer_level", "0"))
     in_time(process.trace.duration_ms / 1000, 4, "the recording")
 
@@ -127,7 +127,7 @@ def a_wrapper_that_becomes_the_program_leaves_no_trace(t):
 
 
 def list_within(t, *options):
-    """The names of the targets that a child of the program sees."""
+    """Returns the names of the targets that a child of the program sees in proftap list."""
     listing = f"{shlex.quote(str(PROFTAP))} list --json; true"
     process = record(t, SHELL, "-c", listing, options=options)
     rows = json.loads(process.stdout)["targets"]
@@ -259,7 +259,7 @@ def the_first_milliseconds_alone(t):
     process.popen.stdin.flush()
     trace = Trace(find_files(t)[0])
     contains(finish(process, 3).stderr, f"captured {trace.duration_ms} ms of sh", "the summary")
-    # They begin with the program, and its server may not listen at the first try.
+    # The recording begins with the program, whose server may not listen yet at the first try.
     if trace.duration_ms < 200:
         raise Late(f"{trace.duration_ms} ms were recorded")
 
@@ -311,7 +311,7 @@ sys.exit(5)
 
 
 def read_until(terminal, seen, word, n):
-    """The screen up to the moment when it has shown |word| |n| times."""
+    """Returns what the terminal has shown when |word| has come |n| times."""
     while seen.count(word) < n:
         seen += os.read(terminal, 1000)
     return seen
@@ -326,7 +326,7 @@ def an_interrupt_from_the_terminal_comes_once(t):
         os.environ.update(make_environment(t))
         os.execv(PROFTAP, [str(word) for word in words])
     seen = read_until(terminal, b"", b"ready", 1)
-    # Two that come at the same moment are one: so try often.
+    # Two interrupts at the same moment would look like one, so the test sends many.
     for n in range(1, 21):
         os.write(terminal, b"\x03")
         seen = read_until(terminal, seen, b"one", n)
@@ -335,7 +335,7 @@ def an_interrupt_from_the_terminal_comes_once(t):
         while True:
             seen += os.read(terminal, 1000)
     except OSError:
-        os.close(terminal)  # it ended
+        os.close(terminal)  # the program ended
     equal(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 5, f"exit status; {seen}")
     equal(seen.count(b"one"), 20, "interrupts that came")
     equal(len(find_files(t)), 1, "recordings")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap run: what cannot be run or recorded is said."""
+"""Tests proftap run with programs that cannot be run or recorded: it reports the reason."""
 import os
 import shlex
 import shutil

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stopping and starting the server: in a capture, twice, again and again."""
+"""Tests stops and starts of the server: in a capture, twice, again and again."""
 from fixture import check, equal, find_proftapds, read_status, run, test, wait_until
 
 

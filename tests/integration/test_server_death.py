@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The server dies: the program goes on, records nothing, and may start another one."""
+"""Tests the death of the server: the program goes on, records nothing, and may start another server."""
 import os
 import signal
 
@@ -10,7 +10,7 @@ from fixture import (SANITIZERS, check, contains, equal, find_proftapd, find_pro
                      read_fds, read_shared_kib, run, test, wait_until)
 
 N_DEATHS = 20
-# The kernel wakes the control thread within 0.1 ms; the rest is a busy machine's.
+# The kernel wakes the control thread within 0.1 ms; a busy machine adds the rest.
 NOTICE_S = 1
 
 
@@ -21,7 +21,7 @@ def kill_server(target):
 
 
 def check_is_off(target):
-    """The port goes first, so that a program which saw 0 may start again."""
+    """The recording is off before the port becomes 0, because a program that reads 0 may start a server again."""
     wait_in_time(lambda: target.ask("port") == "0", "ptap_server_port() to be 0", NOTICE_S)
     equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
 
@@ -63,7 +63,7 @@ def every_capture_that_was_cut_leaves_a_program_that_can_record(t):
 
 @test
 def an_oom_kill_of_the_server_is_one_of_its_deaths(t):
-    """It is the first to go: what it stores is charged to a cgroup without room."""
+    """The kernel kills the server first, because its data is charged to a cgroup without room."""
     cgroup = MemoryCgroup(t)
     target = t.target().serve(0, 16 << 20)
     server = find_proftapd(target.pid)

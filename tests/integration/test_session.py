@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One capture at a time, ended early, given up, too long, empty; and the exit status of each."""
+"""Tests that one capture runs at a time, and captures that end early, are given up, are too long, or are empty,
+with their exit statuses."""
 import os
 import re
 import signal
@@ -15,8 +16,8 @@ from profiler import Profiler
 from trace_file import Trace
 
 LONG_MS = 15000
-TO_THE_END_MS = (2**63 - 1) // 4000000  # the longest, as proftap run asks for
-FREE_S = 0.1 if SLOWNESS == 1 else 2  # of a work that takes more than that
+TO_THE_END_MS = (2**63 - 1) // 4000000  # the longest duration, which proftap run asks for
+FREE_S = 0.1 if SLOWNESS == 1 else 2  # the time to leave a work that takes longer
 NO_USAGE = ("-o", "ptap_usage_interval_ms=0")
 
 
@@ -31,7 +32,7 @@ def check_nothing_left(capture):
 
 
 def check_serves(t, target):
-    """The target is free for the next one, soon."""
+    """Checks that the target soon serves the next capture."""
     capture = t.record(target, 200, "--attempts", "5", commands=("burst 10",))
     equal(capture.finish().trace.count("burst"), 10, "spans of the next capture")
 
@@ -95,7 +96,7 @@ def captures_in_one_second_get_runs_of_their_own(t):
     runs = sorted(path.parent.name for path in paths)
     equal(len(set(runs)), 3, f"runs: {runs}")
     equal([Trace(path).count("span") for path in paths], [3, 3, 3], "spans")
-    # Three fall into two seconds, unless the machine takes its time.
+    # Three captures fit into two seconds, unless the machine is slow.
     if not any(run_name.endswith("_2") for run_name in runs):
         raise Late(f"no two in one second: {runs}")
 
@@ -144,7 +145,7 @@ def a_key_held_down_gives_up_too(t):
     target = t.target().serve()
     capture = t.record(target, LONG_MS)
     server = stop_server(target)
-    # The interval is that of a keyboard's repetition.
+    # The interval is that of a repeating key.
     interrupt_until_it_ends(capture, 0.03)
     capture.finish(130)
     os.kill(server, signal.SIGCONT)
@@ -161,7 +162,7 @@ def a_client_that_dies_frees_the_target_within_100_ms(t):
 
 
 def end_a_large_recording(t, target):
-    """The capture, and when the server began to put it together."""
+    """Returns the capture, and the time at which the server began to build its answer."""
     capture = t.record(target, LONG_MS)
     target.ask("burst 4000000")
     capture.signal(signal.SIGINT)
@@ -178,7 +179,7 @@ def a_client_that_dies_frees_the_target_while_much_is_put_together(t):
         whole_s = time.monotonic() - began
         capture.finish()
         capture, began = end_a_large_recording(t, target)
-        # In the middle of the work, which is under way for as long as it took above.
+        # This is in the middle of the work, which takes about as long as it took above.
         time.sleep(whole_s / 8)
         capture.signal(signal.SIGKILL)
         wait_in_time(lambda: not calls.ask("Status").session, f"the session of a work of {whole_s} s to be free",
@@ -264,10 +265,10 @@ def a_delay_is_kept(t):
 
 @test
 def a_step_that_begins_when_the_program_is_told_is_there(t):
-    """Threads record before a start that was agreed upon; ptap_enabled() says so when it is time."""
+    """Threads record before an agreed start, and ptap_enabled() becomes true at the start."""
     target = t.target().serve()
     for _ in range(5):
-        target.send("step 1 10")  # shorter than the time for which they do
+        target.send("step 1 10")  # shorter than the time by which they record early
         capture = t.capture(target, 300, "--delay", "200")
         target.read_line()
         steps = [(e.stats["step_num"].value, set(e.stats) & {"unfinished", "started_before"})

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap start, snapshot and stop: nothing lost between them, every server's names, and what is said."""
+"""Tests proftap start, snapshot and stop: no data is lost between parts, the names that each server
+accepts, and all messages."""
 import json
 import os
 import re
@@ -27,7 +28,7 @@ from trace_file import Trace
 
 N = 60000
 WAVES = 1_200_000  # 58 MB of records
-MAX_KIB = 128 << 10  # promised
+MAX_KIB = 128 << 10  # the limit that the manual promises
 FILED_BYTES = 40_000_000
 MAX_HELD_KIB = 32 << 10
 NEW_NAMES = (b"/proftap.v1.", b"/tensorflow.ProfilerService/StartContinuousProfiling",
@@ -41,7 +42,7 @@ def call(*words, code=0):
 
 
 def fetch(t, command, target, *options, code=0):
-    """snapshot or stop, into the test's log directory; .trace is what came."""
+    """Runs snapshot or stop with the test's log directory; .trace is the trace that it wrote."""
     done = call(command, getattr(target, "port", target), "--log_dir", t.dir / "logs", *options, code=code)
     if code == 0:
         check(done.stdout.endswith(".xplane.pb\n") and done.stdout.count("\n") == 1,
@@ -76,7 +77,7 @@ def every_instant_is_in_one_of_the_files(t):
 
 @test
 def looks_in_one_run_are_one_process(t):
-    """A span that goes on while it is looked at is in two files, in the first as far as it went: it is one span all the same."""
+    """A span that is open at a snapshot is in two files, cut in the first one. The report counts it once."""
     target = t.target().serve(0, 4 << 20)
     call("start", target.port)
     run_dir = t.dir / "looks/plugins/profile/mine"
@@ -84,7 +85,7 @@ def looks_in_one_run_are_one_process(t):
     def look(command, name):
         return Trace(Path(call(command, target.port, "--log_dir", t.dir / "looks", "--run", "mine", "--host_name", name).stdout.strip()))
 
-    # New spans begin before each look, so that it has some, however late it comes.
+    # New spans begin before each snapshot, so that even a late one has some.
     for _ in range(2):
         target.send("paced 1000 1000")
         wait_until(lambda: look("snapshot", f"look{len(list(run_dir.glob('*.pb')))}").count("paced") > 0, "spans in a look")
@@ -117,7 +118,7 @@ def long_session_lies_in_files(t):
 
 
 def check_newest(done):
-    """The oldest of WAVES are not in the snapshot, and are counted."""
+    """Checks that the oldest of WAVES are not in the snapshot, and are counted as lost."""
     counts = count_spans(report(done.stdout.strip()))
     lost = int(re.search(r"warning: (\d+) records dropped: the oldest", done.stderr)[1])
     equal(counts["wave"] + counts["flood"] + lost, 2 * WAVES, "records in all")
@@ -383,7 +384,7 @@ def serve_stock(t, calls, n_spans=20000, before_data=None):
 
 
 def begin_large(t):
-    """A session of our own server that has 20,000 spans."""
+    """Begins a session of proftap's own server that has 20,000 spans, and returns its port."""
     target = t.target().serve(0, 4 << 20)
     call("start", target.port)
     target.ask("await 1", "burst 20000")
@@ -441,7 +442,7 @@ def signal_is_pending(pid, number):
 
 
 def begin_stop_that_waits(t, calls):
-    """A stop whose server keeps the data back until .go_on is set; .port is the server's."""
+    """Begins a stop whose server keeps the data back until .go_on is set; .port is the server's."""
     asked, go_on = threading.Event(), threading.Event()
 
     def hold(_c):
@@ -485,7 +486,7 @@ def interrupted_stop_says_that_the_session_goes_on(t):
 
 
 def begin_and_die(t):
-    """A program with a session and 1,000 spans, killed; the process that holds them."""
+    """Returns a program that was killed in a session with 1,000 spans, and the process that holds them."""
     target = t.target().serve(0, 1 << 20)
     contains(call("start", target.pid).stderr, "should the program die, what it has is kept for five minutes", "start")
     target.ask("await 1", "burst 1000")

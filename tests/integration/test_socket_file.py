@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A server on a path instead of a port: whose it is, what it replaces, and when it goes."""
+"""Tests servers on a path instead of a port: who owns the socket, what it replaces, and when it is removed."""
 import errno
 import os
 import signal

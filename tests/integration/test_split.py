@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--split: a trace in several files, as if of several hosts, because XProf reads no file above 2 GiB."""
+"""Tests --split: a trace becomes several files, as if of several hosts, because XProf reads no file above 2 GiB."""
 import json
 import os
 import socket
@@ -39,7 +39,7 @@ def check_split(t, capture, port, n_events, max_bytes):
 
 
 def check_one(capture, name):
-    """One file, with everything."""
+    """Checks that there is one file, with everything."""
     left = [path for path in capture.log_dir.rglob("*") if path.is_file()]
     equal(names(capture), [f"{name}.xplane.pb"], "files")
     equal(left, [capture.path], "files in the directory")
@@ -124,7 +124,7 @@ def something_in_the_way_of_a_later_part_gives_all_another_name(t):
 
 @test
 def parts_of_which_one_gets_no_name_are_none(t):
-    """With two digits in the suffix the name is longer than a file's can be."""
+    """With a suffix of two digits the name would be too long for a file."""
     name = "x" * (255 - len("-p9.xplane.pb"))
     server = stream_server(t, whole(space(10000)))
     capture = t.capture(server, MS, "--split=15000", "--host_name", name)
@@ -157,7 +157,7 @@ def splitting_takes_little_memory(t):
     contains(capture.stderr, f"spans {flood.n_events:,} on 1 thread", "the summary")
 
 
-# Its readers, who take the parts for what they are.
+# Commands that read parts, and know that they are parts.
 
 FORMATS = "perfetto", "chrome", "pprof", "csv", "csv-summary", "ndjson", "sqlite", "speedscope", "folded"
 
@@ -169,7 +169,8 @@ def proftap(*words, code=0):
 
 
 def trace_of_all_sorts():
-    """A trace of two processes with losses: nested spans across the cuts, threads that begin late, counters, async spans."""
+    """Makes a trace of two processes with losses: nested spans across the cuts, threads that begin
+    late, counters, async spans."""
     s = schema("xplane").XSpace(hostnames=["fake"], warnings=["something was lost"])
     for pid, name in ((100, "/host:CPU"), (200, "/host:CPU child [200]")):
         plane = s.planes.add(name=name)
@@ -205,7 +206,8 @@ def trace_of_all_sorts():
 
 
 def capture_both(t):
-    """A trace in one file, and the same in parts that somebody renamed, in the order of the alphabet turned around."""
+    """Returns a trace in one file, and the same in parts that somebody renamed, so that their
+    order by name is reversed."""
     server = stream_server(t, whole(trace_of_all_sorts()))
     one = t.capture(server, MS, "--run", "one", "--host_name", "fake", log_dir=t.dir / "logs").path
     paths = t.capture(server, MS, "--split=40000", "--run", "parts", "--host_name", "fake",
@@ -240,7 +242,8 @@ def read_fields(data):
 
 
 def read_packets(data):
-    """Perfetto's, unpacked, without the trace's id and the numbers of its sequences, which are made of the file's bytes."""
+    """Returns Perfetto's packets, unpacked, without the trace's id and the ids of sequences, which
+    depend on the file's bytes."""
     packets = []
     for _, packet in read_fields(data):
         fields = dict(read_fields(packet))

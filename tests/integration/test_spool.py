@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Captures that are larger than the server's memory: they go through a file without a name."""
+"""Tests captures that are larger than the server's memory: their data goes through a file without a name."""
 import collections
 import resource
 import signal
@@ -16,7 +16,7 @@ PATIENCE_S = 60
 
 
 class Flood:
-    """A capture of |n| waves, which it ends itself when all were emitted."""
+    """A capture of |n| waves, which is ended when all waves were emitted."""
 
     def __init__(self, t, n, *options, env=None, after=lambda server: None):
         self.n = n
@@ -100,7 +100,7 @@ def without_a_file_memory_must_do(t):
 
 
 def record_texts(t, command, max_mib):
-    """The capture, and {name: how many} of its spans."""
+    """Returns the capture, and {name: number} of its spans."""
     target = t.target().serve(0, RING_BYTES)
     capture = t.record(target, 100_000, "-o", f"ptap_max_capture_bytes={max_mib << 20}",
                        "-o", "ptap_spool_window_bytes=1000000")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap capture --ssh: the tunnel is made, used and taken down by one command; and what is said when it cannot."""
+"""Tests proftap capture --ssh: one command makes, uses and closes the tunnel, and reports why it cannot."""
 import json
 import os
 import re
@@ -22,13 +22,14 @@ def name_file(port):
 
 
 def named(t, name, *start, **env):
-    """A target that is called so: root's list has all targets of the machine, those of other tests among them."""
+    """Starts a target of that name, because root's list has all targets of the machine, also those of other tests."""
     (t.dir / name).symlink_to(TARGET)
     return t.keep(Target({**runtime(t), **env}, t.dir / name)).serve(*start)
 
 
 def record(t, sshd, target, *options, of=None):
-    """A capture of |target| (at that address: |of|) through ssh that has begun to record."""
+    """Begins a capture of |target| through ssh, and returns it when the target records. |of| is the target if
+    |target| is an address."""
     capture = t.start_capture(target, 60000, "--ssh", "gpu7", *options, prefix=sshd.prefix)
     (of or target).ask("await 1", "burst 7")
     return capture
@@ -57,7 +58,7 @@ def a_jump_host_is_gone_through(t):
     equal(capture.trace.count("burst"), 7, "spans")
     contains(capture.stderr, f" at inner:{target.port}\n", "the summary")
     equal(sshd.count_logins(), 2, "logins: of the jump, and behind it")
-    # The one that jumps is ssh's own, and ends behind it.
+    # The ssh of the jump is started by ssh itself, and ends after it.
     wait_until(lambda: not sshd.find_clients(), "the ssh that jumps to end")
     sshd.check_nothing_left()
 
@@ -83,7 +84,7 @@ def sessions_and_their_line_go_through_a_tunnel_too(t):
 
 @test
 def a_program_of_a_host_daemon_can_be_at_the_other_end(t):
-    """Named as stock clients do it: neither ssh nor the machine there asks anybody for that name."""
+    """The name is one that stock clients use. Neither ssh nor the machine there looks it up."""
     sshd, host = Sshd(t), Host(t)
     targets = [start_target(t) for _ in range(2)]
     host.await_pids(*(target.pid for target in targets))
@@ -121,7 +122,8 @@ def a_private_socket_can_be_at_the_other_end(t):
 def an_interrupt_ends_the_recording_and_then_ssh(t):
     sshd, target = Sshd(t), t.target().serve()
     capture = record(t, sshd, target)
-    # To the whole group, as timeout and service managers do. The tunnel must outlive it, for the data.
+    # The signal goes to the whole group, as from timeout and service managers. The tunnel must
+    # outlive it to bring the data.
     os.killpg(os.getpgid(capture.pid), signal.SIGTERM)
     capture.finish()
     equal(capture.trace.count("burst"), 7, "spans")
@@ -266,10 +268,10 @@ def bad_destination_is_wrong_usage(t):
 
 @test
 def lists_pids_and_names_are_of_the_other_machine(t):
-    """Here, nobody has a server: the runtime directory is another one."""
+    """On this side nobody has a server, because the runtime directory is another one."""
     sshd, name = Sshd(t), f"lone-{os.getpid()}"
     (t.dir / name).symlink_to(TARGET)
-    # Words of its command line are none of the list's.
+    # The words of its command line must not be taken for columns of the list.
     target = t.keep(Target(runtime(t), "1:2", (t.dir / name, " ended "))).serve()
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(t.dir)}
 
@@ -306,14 +308,14 @@ def a_session_without_a_runtime_directory_sees_programs_that_have_one(t):
     done = subprocess.run([*sshd.prefix, PROFTAP, "capture", "--ssh", "gpu7", name, "500", "--log_dir", t.dir / "logs"],
                           check=True, capture_output=True, text=True)
     equal(Trace(done.stdout.split()[-1]).count("burst"), 7, "spans")
-    # One that has it, and another one, looks there.
+    # If the sessions of sshd have a runtime directory of their own, servers are searched there.
     shutil.rmtree(sshd.dir)
     equal(find(Sshd(t, runtime=str(t.dir))), [], "sockets from another runtime directory")
 
 
 @test
 def a_number_on_which_nobody_listens_there_is_a_pid_of_the_other_machine(t):
-    """Also one that could be a port, and beside a number that is one; with every command that has --ssh."""
+    """This holds for a pid that could be a port, for one beside a real port, and for every command with --ssh."""
     sshd, target, other = Sshd(t), named(t, "two words"), t.target().serve()
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(t.dir)}
 
@@ -330,7 +332,7 @@ def a_number_on_which_nobody_listens_there_is_a_pid_of_the_other_machine(t):
     contains(done.stderr, f"gpu7:{other.port}: 500 ms of target (pid {other.pid}) ", "the summary of the port")
     equal(sorted(Trace(path).count("burst") for path in done.stdout.splitlines()), [0, 7], "spans")
     equal(len(proftap("monitor", "--ssh", "gpu7", target.pid, 100, "--count", 1).stdout.splitlines()), 1, "lines")
-    # A process there, and no target: as it was, a port on which nobody listens.
+    # A process there that is no target is treated as a port on which nobody listens.
     contains(proftap("capture", "--ssh", "gpu7", os.getpid(), 50, code=5).stderr,
              f"gpu7:{os.getpid()}: ssh got there, and the connection was closed at once: no profiler server there",
              "a pid of no target")
@@ -338,7 +340,8 @@ def a_number_on_which_nobody_listens_there_is_a_pid_of_the_other_machine(t):
 
 @test
 def open_spans_are_read_through_a_tunnel(t):
-    """By pid, name and port. What its recorder holds at the end goes to a directory: nothing is left running."""
+    """The target is named by pid, name and port. Its recorder's last data goes to a
+    directory, so no process remains."""
     sshd, name = Sshd(t), f"hung-{os.getpid()}"
     target = named(t, name, 0, 65536, 0, "127.0.0.1", 0, 0, t.dir / "held", PROFTAP_RECORDER="1")
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(t.dir)}
@@ -370,7 +373,7 @@ def a_name_of_two_there_means_the_newest_or_all_where_that_is_said(t):
     contains(capture(code=2).stderr, f"{name}: more than one target has that name at gpu7", "without a choice")
     equal(len(capture("--all").stdout.splitlines()), 2, "files of --all")
     contains(capture("--all", "--host_name", "one", code=2).stderr, "--host_name: 1 names for 2 targets", "one name for both")
-    # The list tells the second: of two that began in the same one none is the newest.
+    # The list shows times in seconds: if both began in the same second, neither is the newest.
     rows = subprocess.run([*sshd.prefix, PROFTAP, "list", "--ssh", "gpu7"], env=environment, capture_output=True, text=True,
                           check=True).stdout
     since = [re.search(rf"^ *{target.pid} .* (\d\d:\d\d:\d\d) ", rows, re.M)[1] for target in (older, newer)]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The client with the servers of JAX and TensorFlow: what they are asked, what they keep, and what is tried again."""
+"""Tests the client with the servers of JAX and TensorFlow: its requests to them, what they keep,
+and what it tries again."""
 import json
 import os
 import signal
@@ -22,7 +23,7 @@ BUSY = "Another profiling session active."
 
 
 def serve(t, script, requests=None, methods=None, **how):
-    """|script| answers; what it is asked goes into the lists."""
+    """Starts a server that answers by |script|, and adds its requests and methods to the lists."""
     def answer(c):
         if requests is not None:
             requests.append(schema("profiler_service").ProfileRequest.FromString(c.bodies[c.stream][5:]))
@@ -33,7 +34,7 @@ def serve(t, script, requests=None, methods=None, **how):
 
 
 def ask(t, *options):
-    """The request of a capture with |options|, and the directory that it was to go to."""
+    """Returns the request of a capture with |options|, and the directory for its file."""
     requests = []
     c = t.capture(serve(t, lambda c: c.reply(field(8, space())), requests), MS, *options)
     return requests[0], c.path.parent
@@ -100,7 +101,7 @@ def some_write_by_themselves_and_some_send_it(t):
 
 @test
 def they_may_be_told_to_write_to_a_url(t):
-    """Servers of proftap's do not, and are not asked for it. Nothing stays here but what a server sends all the same."""
+    """proftap's servers cannot, and do not get the request. No file is here unless a server sends data nevertheless."""
     url, work = "gs://bucket/x", t.dir / "work"
     work.mkdir()
 
@@ -135,8 +136,8 @@ def they_may_be_told_to_write_to_a_url(t):
 
 @test
 def options_that_they_do_not_know_are_named(t):
-    """Only proftap's options are named, and only if one of the targets is such a server and does not get its trace by a server of
-    ours.
+    """Only proftap's options are named, and only if a target has such a server and does not get its
+    trace by a server of proftap's.
     """
     options = ("--max_bytes", "2000000", "-o", "ptap_usage_interval_ms=0", "-o", "host_tracer_level=3",
                "-o", "gpu_max_annotation_strings=5")
@@ -224,7 +225,7 @@ def servers_of_this_machine_are_listed_without_a_recording(t):
 
 @test
 def library_names_do_not_matter(t):
-    """A program into which XLA was linked is known by gRPC's threads; each library by its name."""
+    """A program with XLA linked in is recognised by gRPC's threads, and other programs by the name of the library."""
     libraries = (("PyTorch/XLA", "_XLAC.cpython-311-x86_64-linux-gnu.so"), ("TensorFlow", "libtensorflow_framework.so.2"),
                  ("TensorFlow", "libtensorflow_cc.so.2"), ("JAX", "xla_extension.so"))
     linked = StockProgram(t, "linked", "libapp.so", thread="grpc_global_tim")
@@ -248,7 +249,7 @@ def names_and_pids_mean_them(t):
 
 @test
 def the_next_program_may_be_one_of_them(t):
-    """One that is there already is none."""
+    """A program that already runs is not the next one."""
     name = f"jax-{os.getpid()}"
     old = StockProgram(t, f"{name}-a")
     waiting = t.keep(Process("proftap", [PROFTAP, "capture", "--next", f"{name}-*", str(MS), "--log_dir", t.dir / "next"]))
@@ -273,12 +274,12 @@ def no_host_daemon_is_said_to_be_one(t):
 
 @test
 def one_with_a_server_of_ours_too_is_meant_once(t):
-    """Both are listed; the name means proftap's."""
+    """The list has both servers; the program's name selects proftap's."""
     need_no_sanitizer("cannot be preloaded into other programs")
     name = f"both-{os.getpid()}"
     env = {**make_environment(t), "PROFTAP_SERVER": "0", "LD_PRELOAD": str(LIBRARY)}
     programs = []
-    for place in ("one", "other"):  # their name is that of the file from the start
+    for place in ("one", "other"):  # the name of the process is that of the file
         (t.public_dir(place) / name).symlink_to("/usr/bin/python3")
         programs.append(StockProgram(t, name, python=t.dir / place / name, env=env))
     wait_until(lambda: sorted(row["pid"] for row in listed(t).values() if row["name"] == name) ==
@@ -294,7 +295,7 @@ def one_with_a_server_of_ours_too_is_meant_once(t):
 
 @test
 def capture_names_the_server_that_records_annotations(t):
-    """By their own server, and by none of proftap's."""
+    """Their own servers record annotations, and proftap's do not."""
     need_no_sanitizer("cannot be preloaded into other programs")
     words = "which jax.profiler.start_server(PORT) starts"
     stock = StockProgram(t, f"jax-{os.getpid()}", env={**make_environment(t), "PROFTAP_SERVER": "0",
@@ -311,7 +312,7 @@ def capture_names_the_server_that_records_annotations(t):
 
 @test
 def their_processes_have_names_in_reports(t):
-    """Their traces tell neither name nor pid: the client does, which knows who listens there."""
+    """Their traces have neither name nor pid. The client adds both, because it knows which process listens there."""
     programs = [StockProgram(t, f"jax-{i}-{os.getpid()}") for i in range(2)]
     t.capture(",".join(str(p.port) for p in programs), MS, "--run", "two", log_dir=t.dir / "logs")
     t.capture(programs[0].port, MS, "--run", "one", log_dir=t.dir / "logs")
@@ -338,7 +339,7 @@ signal.pause()
 
 @test
 def other_listeners_are_left_alone(t):
-    """One of a program without such a library is not spoken to; a silent one of a program with it keeps nobody waiting."""
+    """The list does not connect to a program without such a library. A silent program with it delays nobody."""
     other = StockProgram(t, "other", "libother.so")
     (t.dir / "libjax_common.so").write_bytes(b"no library")
     silent = t.keep(Process("silent", ["/usr/bin/python3", "-c", LISTENS, t.dir / "libjax_common.so"]))
@@ -356,7 +357,7 @@ STOPPED = {"thread": "grpcpp_sync_ser"}
 
 @test
 def one_that_is_stopped_is_listed_and_said_to_be(t):
-    """It cannot be asked: of a program that is stopped both the library and gRPC's threads must be there."""
+    """The stopped program cannot answer, so the list needs both signs: the library and gRPC's threads."""
     name = f"jax-{os.getpid()}"
     stock = StockProgram(t, name, **STOPPED)
     others = [StockProgram(t, "plain"), StockProgram(t, "linked", "libapp.so", **STOPPED)]
@@ -396,7 +397,7 @@ def the_doctor_tells_of_one_that_is_stopped(t):
 
 @test
 def their_threads_have_the_ids_that_they_gave(t):
-    """JAX's are hashes of pthread_self(), no tids."""
+    """JAX's ids are hashes of pthread_self(), and no tids."""
     recorded = schema("xplane").XSpace()
     plane = recorded.planes.add(id=1, name="/host:CPU")
     plane.event_metadata[1].id, plane.event_metadata[1].name = 1, "work"

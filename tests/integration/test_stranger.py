@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Something else listens on the port: said at once, with what it is as far as it shows. Exit 5."""
+"""Tests other services on the port: the client reports at once what it can recognise, and exits with 5."""
 import http.server
 import os
 import signal
@@ -39,7 +39,7 @@ class Redis(socketserver.BaseRequestHandler):
 
 
 class Tls(socketserver.BaseRequestHandler):
-    """A real TLS server, which only lacks a certificate: it hangs up on what is no ClientHello."""
+    """A real TLS server without a certificate. It closes the connection if the first message is no ClientHello."""
 
     def handle(self):
         try:
@@ -78,7 +78,7 @@ def a_web_server_is_recognised(t):
 
 
 class Content(socketserver.BaseRequestHandler):
-    """A web server that takes whatever comes for a request that it likes."""
+    """A web server that takes any bytes for a valid request."""
 
     def handle(self):
         self.request.recv(4096)
@@ -132,7 +132,7 @@ def a_silent_server_is_given_up_long_before_the_timeout(t):
 
 @test
 def a_silent_server_is_not_called_slow(t):
-    """Also when the time that the user gave is over first."""
+    """This holds also if the user's timeout ends first."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         check_stranger(t, silent.getsockname()[1], "it accepts the connection and says nothing",
                        "--timeout", "300", within_s=4)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Standard output and error that are closed or full, and limits on files: the trace is safe, and
-nothing is written into what took a closed stream's number."""
+"""Tests standard output and error that are closed or full, and limits on files: the trace is safe, and no file that
+took the number of a closed stream is written to."""
 import os
 import resource
 import subprocess
@@ -15,7 +15,7 @@ MS = 20
 
 
 def capture(t, *options, **how):
-    """proftap with streams of the test's own, against a server that answers at once."""
+    """Runs proftap with streams of the test's own, against a server that answers at once."""
     port = FakeServer(t, lambda c: c.reply(field(8, space(3)))).port
     command = [PROFTAP, "capture", str(port), str(MS), "--log_dir", t.dir / "logs", *options]
     return subprocess.run(command, timeout=20, text=True, **how)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One trace of a program and the programs that it started, each with a server of its own."""
+"""Tests one trace of a program and of the programs that it started, each with a server of its own."""
 import json
 import os
 import signal
@@ -24,13 +24,14 @@ EXIT_BUSY = 4
 RING_BYTES = 16 << 20
 MANY = 800_000  # waves: more than the server keeps in memory
 LARGE = 1_200_000  # waves: 50 MB
-MAX_KIB = 64 << 10  # promised are 128 MiB, whatever the size
+MAX_KIB = 64 << 10  # the promise is 128 MiB, whatever the size
 PATIENCE_S = 60
 SESSION = "until-stopped"
 STOPPED = 3
-# Servers that answer nothing. One that waited 2 s for each before it asked the next would need twice as long.
+# The number of servers that never answer. A parent that asked them one after the other, 2 s
+# each, would take twice as long.
 HUNG = 12
-NO_PID = 5_000_000  # above all
+NO_PID = 5_000_000  # above all pids
 
 
 def count_spans(path):
@@ -63,7 +64,7 @@ def children_and_theirs_are_in_their_parents_trace_on_its_time(t):
         plane = trace.process(child.pid)
         equal(plane.count("burst"), n, f"spans of the child {child.pid}")
         equal(plane.host_stat("process_id"), child.pid, "its plane's process_id")
-    # The parent's last span came after the children's.
+    # The parent's last span began after the children's.
     step = trace.threads[0].named("slow")[0].start_ps
     last = max(e.start_ps for line in trace.process(first.pid).threads for e in line.named("burst"))
     check(last < step < last + 5 * 10**12, f"the child's last span at {last} ps, the parent's step at {step}")
@@ -133,7 +134,7 @@ def a_trace_that_lies_on_disk_gets_its_children_too(t):
 
 
 class Peak:
-    """The peak of a process's anonymous memory, over the times when it is read."""
+    """The peak of a process's anonymous memory, among the values that were read."""
 
     def __init__(self, pid):
         self.pid, self.kib = pid, 0
@@ -255,7 +256,7 @@ def traces_of_children_have_room_together_and_who_has_none_is_said(t):
 
 
 class HungConnection(Connection):
-    """It records, and answers nothing more."""
+    """A connection that begins to record, and then answers no other call."""
     unknown = None
 
     def begin_call(self, stream):
@@ -267,7 +268,7 @@ class HungConnection(Connection):
 
 
 class HungServer(FakeServer):
-    """A child that hangs, seen from its parent: |heard| is shared by all of them."""
+    """A child that hangs, as its parent sees it: all such children share |heard|."""
 
     connection = HungConnection
 
@@ -363,7 +364,7 @@ def children_that_hang_are_given_up_together(t):
     children = [Child(t, target, f"child{i}") for i in range(STOPPED)]
     alive = Child(t, target, "alive")
     servers = [find_proftapd(child.pid) for child in children]
-    # Before the parent waits for them to end.
+    # This runs before the parent waits for the children to end.
     t.at_end.append(lambda: [os.kill(server, signal.SIGCONT) for server in servers])
     heard = []
     for number in range(HUNG):
@@ -378,14 +379,14 @@ def children_that_hang_are_given_up_together(t):
         calls.terminate("all")
         trace = trace_of(calls.finish(stream, patience_s=PATIENCE_S).message)
     wait_until(lambda: len(heard) == 2 * HUNG, "all to be left")
-    # All were asked before the first was given up, and nobody had to wait for another.
+    # All were asked before the first was given up, so no question waited for another's answer.
     equal([what for what, _ in heard], ["asked"] * HUNG + ["left"] * HUNG, "their answers")
     spread = heard[HUNG - 1][1] - heard[0][1]
     check(spread < HUNG, f"{spread:.1f} s from the first to the last that was asked")
     warnings = " ".join(trace.space.warnings)
     for pid in [child.pid for child in children] + [NO_PID + number for number in range(HUNG)]:
         contains(warnings, f"process {pid} was not recorded: ", "warnings")
-    # On a machine that is too busy for it, it is one of them.
+    # On a machine that is too busy, the child that answers may be left out with a warning, too.
     is_there = f"/host:CPU target [{alive.pid}]" in planes_of(trace)
     check(is_there != (f"process {alive.pid} was not" in warnings), f"the other: {is_there}, {warnings}")
     for server in servers:

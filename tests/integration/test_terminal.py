@@ -45,7 +45,7 @@ def bytes_are_counted_while_they_come(t):
     def script(c):
         c.headers()
         c.data(b"\0\0\4\0\0" + bytes(100000))
-        c.read_frame()  # a window update, at least: they are taken
+        c.read_frame()  # a window update, at least, has come: the client took the data
         time.sleep(PATIENCE_S)
     terminal = Terminal(t, FakeServer(t, script).port, 1)
     terminal.read(r"waiting for the data: 1\d\d\.\d kB, gives up in (60|59|58) s")
@@ -87,7 +87,7 @@ def progress_of_large_traces_is_shown(t):
 @test
 def nothing_of_the_progress_stays(t):
     def script(c):
-        time.sleep(0.5)  # several turns of the progress
+        time.sleep(0.5)  # several updates of the progress
         c.reply(field(8, space(3)))
     terminal = Terminal(t, FakeServer(t, script).port, 400)
     screen = terminal.finish()

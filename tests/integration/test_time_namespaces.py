@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs in time namespaces (unshare --time), whose CLOCK_MONOTONIC is their own: what they did is recorded when it was, and so is what the
-machine used meanwhile."""
+"""Tests programs in time namespaces (unshare --time), which have a CLOCK_MONOTONIC of their own: the times of their
+events, and those of the machine's counters, are right."""
 import os
 import platform
 import signal
@@ -28,7 +28,7 @@ def need_counter_to_forbid():
 
 
 def start_there(t, *commands, **env):
-    """(a target there, its pid); before its server is started it obeys."""
+    """Returns (a target in such a namespace, its pid). It obeys |commands| before its server starts."""
     need_namespaces(*NAMESPACE[1:])
     target = t.keep(Target({**runtime(t), **env}, prefix=NAMESPACE))
     for command in commands:
@@ -37,12 +37,12 @@ def start_there(t, *commands, **env):
 
 
 def find_window(trace):
-    """When it was recorded, Unix time in ns."""
+    """Returns the begin and the end of the recording, as Unix time in ns."""
     return [trace.environment[f"profile_{end}_time"].value for end in ("start", "stop")]
 
 
 def record(t, host, target, pid):
-    """A capture by the daemon, whose spans are of the time in which they were made, and the machine's counters of that of the recording."""
+    """Checks a capture by the daemon: the times of its spans and of the machine's counters lie in the recording."""
     capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", pid)
     target.ask("await 1")
     before = time.time_ns()
@@ -58,7 +58,8 @@ def record(t, host, target, pid):
 
 
 def check_machine(trace):
-    """Its samples are a second apart, and the one before the recording, and the one behind it, stand at its ends."""
+    """Checks the samples, which are a second apart: the ones right before and after the
+    recording are moved to its ends."""
     check("/host:CPU machine" in trace.planes, f"planes: {sorted(trace.planes)}")
     begin, end = find_window(trace)
     at = [line.timestamp_ns + e.offset_ps // 1000 for line in trace.planes["/host:CPU machine"].lines for e in line.events]
@@ -83,7 +84,7 @@ def one_whose_server_is_lent(t):
 
 @test
 def one_whose_server_is_lent_and_that_has_no_counter(t):
-    """The program writes times of its own clock into its rings then, and the server has another one."""
+    """The program then writes times of its own clock into its rings, and the server has another clock."""
     need_counter_to_forbid()
     host = Host(t)
     target, pid = start_there(t, NO_EXEC, "forbid_counter")
@@ -93,7 +94,7 @@ def one_whose_server_is_lent_and_that_has_no_counter(t):
 
 @test
 def a_device_of_one_whose_server_is_lent(t):
-    """Collectors tell times in the program's clock, too."""
+    """Collectors report times of the program's clock, too."""
     host = Host(t)
     device = Device(t, info=1)
     target, pid = start_there(t, NO_EXEC, **device.env)
@@ -118,7 +119,7 @@ def a_daemon_that_is_in_one(t):
 
 @test
 def times_of_a_capture_by_http_are_of_one_clock(t):
-    """The program's server says when it began, in the time outside; the daemon has another."""
+    """The program's server reports the start in the time outside, and the daemon has another clock."""
     need_namespaces(*NAMESPACE[1:])
     api = Api(t, prefix=NAMESPACE)
     capture = api.await_capture(api.capture(target=api.target().pid, duration_ms=50))
@@ -127,7 +128,7 @@ def times_of_a_capture_by_http_are_of_one_clock(t):
 
 
 def fork_there(t, *commands):
-    """(a program that follows its children, a child of which the clock is another)"""
+    """Returns (a program that follows its children, a child with another clock)."""
     need_namespaces(*NAMESPACE[1:])
     target = t.target(PROFTAP_FOLLOW_FORK="1")
     for command in commands:
@@ -151,14 +152,14 @@ def a_child_that_is_followed(t):
 
 @test
 def a_child_that_cannot_be_followed(t):
-    """Its records have another clock than its parent's, and one recording has one."""
+    """Its records have another clock than its parent's, and a recording has one clock."""
     need_counter_to_forbid()
     target, child = fork_there(t, "forbid_counter")
     capture = t.capture(target, 500)
     contains("\n".join(capture.warnings), "forked children that could not be followed: 1 (in a time namespace of their own they have another clock",
              "warnings")
     equal(capture.trace.children, [], "planes of followed children")
-    # It has its usage, like any descendant that is not recorded, and no events.
+    # The child has its usage, like any descendant that is not recorded, and no events.
     seen = capture.trace.process(child)
     equal(seen.host_stats["ptap_descendant_of"].value, target.pid, "its ancestor")
     equal(set(seen.usage), {"process cpu %", "process rss MiB"}, "its usage")

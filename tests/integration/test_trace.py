@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ptap_trace_start() and ptap_trace_stop(): the program records itself, with and without a server."""
+"""Tests ptap_trace_start() and ptap_trace_stop(), by which the program records itself, with and without a server."""
 import errno
 import os
 import resource
@@ -37,7 +37,7 @@ def stop_trace(target):
 
 
 def refuse(target, code, log_dir, *options):
-    """A start that fails; why."""
+    """Checks that a start fails, and returns the reason."""
     equal(target.ask(" ".join(map(str, ("trace_start", log_dir, *options)))), str(-code),
           "ptap_trace_start")
     equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")

@@ -24,7 +24,7 @@ IO = {"process read bytes/s", "process write bytes/s", "process disk read bytes/
       "process disk write bytes/s"}
 MIB = 1 << 20
 
-# Obeys lines of Python; answers each with what it printed, or "done".
+# Obeys lines of Python. The answer to each is what it printed, or "done".
 HOST = """
 import ctypes, os, sys, threading, time
 library = ctypes.CDLL(sys.argv[1])
@@ -48,7 +48,7 @@ for line in sys.stdin:
 
 
 class Host(Process):
-    """A program that never heard of annotations, but has a server."""
+    """A program that does not use annotations, but has a server."""
 
     def __init__(self, env=None):
         if SANITIZERS != "no":
@@ -78,7 +78,7 @@ def values(line):
 
 
 def total(line):
-    """The sum over the capture of a rate per second."""
+    """Returns the sum over the capture of a rate per second."""
     times = [e.start_ps / 1e12 for e in line.events]
     return sum(v * (b - a) for v, a, b in zip(values(line), times, times[1:]))
 
@@ -122,7 +122,7 @@ def the_processor_goes_to_the_threads_that_used_it(t):
     check(re.fullmatch(re.escape(f"thread cpu % {name} (") + r"\d+\)", busiest), f"{threads}")
     process = total(trace.usage["process cpu %"])
     check(process > 5, f"{process} % times seconds of a thread that spins")
-    # The kernel brings the times of a running thread up to date every few milliseconds.
+    # The kernel updates the times of a running thread every few milliseconds.
     check(abs(threads[busiest] - process) < 0.25 * process + 3, f"{threads}, process {process}")
 
 
@@ -133,7 +133,8 @@ def sample_times_ns(trace, name):
 
 
 def record_writing(t, host, wait_s):
-    """The trace, and whether a sample came between the end of the writing and the last one, which the recording's end cuts."""
+    """Returns the trace, and whether a sample came after the writing and before the last sample, which the
+    recording's end cuts short."""
     with Profiler(host.port) as profiler:
         # The answer says that the recording has begun, with its first sample.
         profiler.send_start(set_options(own_schema().StartRequest()))
@@ -159,9 +160,9 @@ def memory_and_io_are_what_the_program_did(t):
     rss = values(trace.usage["process rss MiB"])
     check(60 <= rss[-1] - rss[0] <= 70, f"rss grew by 64 MiB: {rss}")
     written = total(trace.usage["process write bytes/s"])
-    # A rate times its interval is a whole number of bytes only nearly.
+    # A rate times its interval is only nearly a whole number of bytes.
     check(19.999 * MIB <= written < 21 * MIB, f"written: {written} bytes")
-    # Fewer than pages where memory comes in huge ones.
+    # With huge pages there are fewer faults than pages.
     check(total(trace.usage["process minor faults/s"]) > 16, "faults")
 
 
@@ -261,7 +262,8 @@ def a_thousand_threads_are_sampled_within_bounds(t):
 
 
 
-# A server with workers whose first process waits. Each worker uses a known time; two end and are waited for long before the end.
+# A server with workers. The first process only waits. Each worker uses a known time; two workers end, and are
+# waited for, long before the end.
 FAMILY = """
 import os, resource, signal, subprocess, sys, time
 if sys.argv[1] == "ignored":

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap view: what it serves for the Perfetto UI, to whom, and when it ends; and XProf in its place."""
+"""Tests proftap view: what it serves for the Perfetto UI, to which clients, when it ends, and how
+it starts XProf instead."""
 import base64
 import json
 import os
@@ -15,7 +16,7 @@ from fixture import check, contains, equal, free_port, run, test, wait_until
 from processes import PROFTAP, count_connections
 from viewing import ORIGIN, View, convert
 
-# The bytes that are on their way to a client that does not read, beside those that the sender's kernel holds.
+# The bytes on their way to a client that does not read, beside those in the sender's kernel.
 RECEIVE_BYTES = 1 << 18
 TRACE = GOLDEN / "args.xplane.pb"
 
@@ -26,7 +27,7 @@ def says(text, *parts):
 
 
 def refuse(*words, code=1, env=None, cwd=None):
-    """Its standard error."""
+    """Runs proftap view, which must fail, and returns its standard error."""
     done = subprocess.run([PROFTAP, "view", *words], capture_output=True, text=True, timeout=60, cwd=cwd,
                           env={**os.environ, "SSH_CONNECTION": "", **(env or {})})
     equal((done.returncode, done.stdout), (code, ""), f"view {words}: {done.stderr}")
@@ -34,7 +35,7 @@ def refuse(*words, code=1, env=None, cwd=None):
 
 
 def make_large(t):
-    """More than the kernel keeps for a peer that does not read, compressed, too."""
+    """Makes a trace that exceeds what the kernel keeps for a peer that does not read, even when compressed."""
     names = [base64.b64encode(os.urandom(30000)).decode() for _ in range(240)]
     path = t.dir / "large.xplane.pb"
     path.write_bytes(make_space({"main": [(name, 10 * i, 5) for i, name in enumerate(names)]}))
@@ -136,7 +137,7 @@ def other_names_of_this_machine_are_refused(t):
 
 @test
 def a_stranger_gets_nothing_and_spends_nothing(t):
-    """A page of another site, also one that knows the link; the one serve is left for the Perfetto UI."""
+    """Strangers are pages of other sites, even one that knows the link. The only answer is left for the Perfetto UI."""
     view = View(t, TRACE)
     expected = convert(t, TRACE)
     strangers = [{"origin": origin} for origin in ("https://evil.example", "null", f"{ORIGIN}.evil.example", ORIGIN.replace("https", "http"),
@@ -155,7 +156,7 @@ def a_stranger_gets_nothing_and_spends_nothing(t):
 
 
 def listeners(port):
-    """The addresses in /proc/net, of both families."""
+    """Returns the listening addresses in /proc/net, of both families."""
     rows = [line.split() for table in ("tcp", "tcp6")
             for line in Path("/proc/net", table).read_text().splitlines()[1:]]
     return [row[1].split(":")[0] for row in rows if row[3] == "0A" and row[1].endswith(f":{port:04X}")]
@@ -205,7 +206,7 @@ def a_fetch_that_was_cut_does_not_count(t):
 
 
 def read_answer(s, n_body):
-    """To its end, however it came."""
+    """Reads the answer to its end, in however many pieces it comes."""
     data = b""
     while b"\r\n\r\n" not in data or len(data.split(b"\r\n\r\n", 1)[1]) < n_body:
         piece = s.recv(1 << 20)
@@ -233,7 +234,7 @@ def silent_clients_are_dropped_and_others_served(t):
     silent = [view.connect() for _ in range(20)]
     for s in silent[::2]:
         s.sendall(b"GET / HTTP/1.1\r\nX: ")
-    # All places are taken: this one has to wait for them.
+    # All places are taken, so this client has to wait for one.
     data = view.fetch()
     for s in silent[:10]:
         equal(s.recv(1000), b"", "answer to a silent one")
@@ -248,7 +249,7 @@ def a_port_in_use_is_said(t):
     with socket.create_server(("127.0.0.1", 0)) as s:
         port = s.getsockname()[1]
         said = refuse("--port", str(port), TRACE)
-        # Before anything is converted.
+        # The check comes before any conversion.
         early = refuse("--port", str(port), TRACE, env={"TMPDIR": "/dev/null"})
     says(said, f"127.0.0.1:{port}: address in use", "another with --port (", "port 9001")
     equal(early, said, "its output")
@@ -300,7 +301,7 @@ def an_empty_trace_is_served_and_said_to_be_empty(t):
 
 @test
 def trace_too_large_for_a_browser_is_not_served(t):
-    # An estimate beforehand spares the conversion.
+    # An estimate makes the conversion unnecessary.
     for options, env in (((), {"TMPDIR": "/dev/null"}), (("--name", "."), {})):
         said = refuse("--max_events", "1", *options, TRACE, env=env)
         says(said, " events are too many for a browser", "--from", "trace_processor", ORIGIN)
@@ -309,7 +310,7 @@ def trace_too_large_for_a_browser_is_not_served(t):
 
 
 def run_line(t, line):
-    """Runs the line like a shell, with a trace_processor that keeps its input; returns those bytes."""
+    """Runs the line by a shell, with a trace_processor that keeps its input, and returns that input."""
     programs = t.dir / "programs"
     programs.mkdir(exist_ok=True)
     (programs / "trace_processor").write_text('#!/bin/sh\n[ "$1 $2 $#" = "server http 3" ] && cp "$3" served\n')
@@ -358,7 +359,7 @@ def a_trace_that_cannot_be_read_is_said(t):
 
 
 def fake_xprof(t):
-    """A PATH on which it says what it was called with."""
+    """Returns a PATH with an xprof that prints its arguments."""
     programs = t.dir / "programs"
     programs.mkdir()
     (programs / "xprof").write_text('#!/bin/sh\necho "$0" "$@"\nexit 7\n')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headless Chromium: what a page says, and what it draws."""
+"""Headless Chromium: the text of a page, and its picture."""
 import html
 import re
 import shutil
@@ -7,14 +7,14 @@ import shutil
 from processes import BUILD, folder, run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-# Kept after the test, to be looked at.
+# Pictures are kept after the test, for people.
 SCREENSHOTS = BUILD / "interop-screenshots"
 # Milliseconds of the page's clock, which runs ahead while the browser is idle.
 BUDGET_MS = 30000
 
 
 def show(url, name, height=1600, *options):
-    """(text, picture): the page when it has settled, without its scripts; the file of how it looks."""
+    """Returns (text, picture) of the page when it has settled: the text without scripts, and the picture's file."""
     assert CHROMIUM, "chromium is not installed"
     SCREENSHOTS.mkdir(exist_ok=True)
     picture = SCREENSHOTS / f"{name}.png"
@@ -34,8 +34,8 @@ def read_text(page):
 
 
 def count_colourful(picture):
-    """Pixels that are no shade of grey, or nearly one: what a trace viewer draws of events."""
-    from PIL import Image  # of the virtual environment
+    """Counts the pixels that are not nearly grey, which are the events in a trace viewer."""
+    from PIL import Image  # PIL is in the virtual environment
     with Image.open(picture) as image:
         hue, saturation, _ = image.convert("HSV").split()
         del hue

@@ -11,7 +11,7 @@ import tempfile
 
 from xprof.convert import raw_to_tool_data
 
-# All events, not only those that a screen shows.
+# This requests all events, not only those that a screen shows.
 EVERYTHING = {"resolution": "0"}
 
 

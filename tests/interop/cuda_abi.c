@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Our declarations of CUPTI and the driver against NVIDIA's headers: compiled, not run. NEWEST_*
- * are the structs that a version writes, which the test finds out; HAS_SAMPLING, HAS_SUBSCRIPTION:
- * the headers have that.
+ * Compares our declarations of CUPTI and the driver with NVIDIA's headers, at compile time.
+ * NEWEST_* are the structs that a version writes, which the test finds; HAS_SAMPLING and
+ * HAS_SUBSCRIPTION tell that the headers have these parts.
  */
 #include <stdbool.h>
 
@@ -16,7 +16,7 @@
 #include <cupti_target.h>
 #endif
 
-/* Their names are ours, too; what is compared is kept first. */
+/* Our declarations have the same names, so NVIDIA's values are kept here first. */
 enum theirs {
 	THEIR_OUT_OF_MEMORY = CUPTI_ERROR_OUT_OF_MEMORY,
 	THEIR_MAX_LIMIT = CUPTI_ERROR_MAX_LIMIT_REACHED,

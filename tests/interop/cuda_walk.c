@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVIDIA's library steps over the records that the fake writes: each kind between two kernels.
- * usage: cuda_walk FAKE REAL Prints its version, and how many kinds it stepped over; ends with 1
- * where it is not where the fake wrote the next one.
+ * Tests that NVIDIA's library steps over the records that the fake writes: each kind between two
+ * kernels. usage: cuda_walk FAKE REAL Prints the version and the number of kinds. Exits with 1 if
+ * the library does not find the next record where the fake wrote it.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ static int check_kernel(const struct kernel_record *k)
 	       strcmp(k->name, "kernel") == 0;
 }
 
-/* 0: the kind is not known; 1: stepped over; -1: not. */
+/* Returns 0 if the kind is not known, 1 if the library stepped over it, -1 if not. */
 static int walk(const struct fake *fake, step_function step, uint32_t version, uint32_t kind)
 {
 	static _Alignas(8) uint8_t buffer[4096];

@@ -52,7 +52,7 @@ class HostDaemon:
 
 @contextlib.contextmanager
 def hosted(work, n):
-    """(the daemon, |n| pipelines that it knows)"""
+    """Yields (the daemon, |n| pipelines that it knows)."""
     with own_runtime(work) as directory, HostDaemon(directory) as host, contextlib.ExitStack() as stack:
         pipelines = []
         for i in range(n):

@@ -26,7 +26,7 @@ def main(port, *child):
     print("ready", flush=True)
     step = 0
     recorded = False
-    while unregister or not child:  # what is not kept is unregistered
+    while unregister or not child:  # without a reference the child would be unregistered
         if not recorded and jax.profiler.TraceAnnotation.is_enabled():
             recorded = True
             print("recording", flush=True)

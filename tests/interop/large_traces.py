@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces beyond 2 GiB, where gRPC's messages and XProf's files end, with the peers that end there."""
+"""Tests traces beyond 2 GiB, the limit of gRPC's messages and of XProf's files, with peers that have these limits."""
 import json
 import mmap
 import pathlib
@@ -15,16 +15,16 @@ import page_servers
 from processes import HERE, PROFTAP, Target, folder, one_file, run
 
 LIMIT_BYTES = 2**31 - 1
-# Spans of some 136 bytes each: a busy machine may drop a seventh, and the rest is still enough.
+# Spans of about 136 bytes each: a busy machine may drop a seventh, and the rest is still enough.
 N_SPANS = 18_500_000
 MAX_CAPTURE_BYTES = 16 << 30
 RING_BYTES = 16 << 20
 NEEDED_BYTES = 8 << 30
 # The size of parts by --split that XProf can read.
 PART_BYTES = 700_000_000
-# It takes some seven times as much as a file has, and is not to take the whole machine.
+# XProf takes about seven times the size of a file, and must not use all of the machine's memory.
 XPROF_BYTES = 12 << 30
-# XProf's own work on one of the files takes half a minute, on a busy machine more.
+# XProf takes half a minute for one of the files, and longer on a busy machine.
 PATIENCE_S = 600
 page_servers.PATIENCE_S = PATIENCE_S
 
@@ -36,7 +36,7 @@ def large_folder():
 
 
 def large_target():
-    """It records so much whoever asks, as its program wanted."""
+    """Starts a target whose own limit for captures is large, whatever the client asks for."""
     return Target(0, RING_BYTES, 0, "127.0.0.1", 0, 0, "-", MAX_CAPTURE_BYTES)
 
 
@@ -50,7 +50,7 @@ def start(*command):
 
 
 def finish(process):
-    """Its standard output; it must have done its work."""
+    """Waits for a process that must succeed, and returns its standard output."""
     out, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, f"exit {process.returncode}: {out}\n{errors}"
     return out
@@ -62,7 +62,7 @@ def emit(target):
 
 
 def first_argument(number):
-    """How the span of that number has it in a file: an int64_value."""
+    """Returns the bytes of the span's argument in a file: a negative int64_value."""
     value, out = 2**64 - number, bytearray(b"\x20")
     while value > 127:
         out.append(value & 127 | 128)
@@ -75,7 +75,7 @@ def holds(data, numbers, find):
 
 
 def check_newest(path):
-    """The last span that arrived is one of the last, and the first is not there."""
+    """Checks that the last span in the file is one of the newest, and that the oldest is not there."""
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         assert holds(data, range(N_SPANS - 1, N_SPANS - 100, -1), data.rfind), "the last ones"
         assert not holds(data, (1, 2), data.find), "the first ones"
@@ -87,7 +87,7 @@ def test_stock_client_gets_the_newest():
         client = start(sys.executable, HERE / "xprof_client.py", "trace", f"127.0.0.1:{target.port}",
                        work / "logs", 1000 * 100)
         emit(target)
-        # Ends it early; the data goes to who began it.
+        # This ends the capture early; its data goes to the client that began it.
         stopped = run(PROFTAP, "stop", target.port, "--log_dir", work / "none", check=False)
         assert stopped.returncode == 3, stopped
         finish(client)
@@ -100,7 +100,7 @@ def test_stock_client_gets_the_newest():
                      r"than this client can take", warning) for warning in trace["warnings"]) if found]
         assert len(left_out) == 1, trace["warnings"]
         totals = trace["totals"]
-        # Samples of usage are left out, too.
+        # Samples of usage are left out in the same way.
         missing = N_SPANS - totals["spans"] - totals["dropped"]
         assert 0 < missing <= left_out[0] < missing + 10_000, (left_out, totals)
         check_newest(path)
@@ -113,7 +113,7 @@ def read_peak_mib(pid):
 
 
 def check_drawing(server, run_name, host):
-    """The trace viewer has spans of the host, and nothing of the others."""
+    """Checks that the trace viewer has spans of the host, and none of the other hosts."""
     page = server.get_json("data", run=run_name, tag="trace_viewer@", hosts=host)
     events = [event for event in page["traceEvents"] if event]
     processes = {event["args"]["name"].split()[0] for event in events
@@ -130,7 +130,7 @@ def check_overview(server, run_name, host):
 
 
 def open_in_xprof(log_dir, run_name, hosts, host, check_tool):
-    """In a server of its own, which would keep what it has read."""
+    """Opens the trace in a server of its own, because a server keeps what it has read."""
     with folder() as work, page_servers.xprof(log_dir, work) as server:
         resource.prlimit(server.process.pid, resource.RLIMIT_DATA, (XPROF_BYTES, XPROF_BYTES))
         found = [row["hostname"] for row in server.get_json("hosts", run=run_name, tag="trace_viewer@")]
@@ -153,7 +153,7 @@ def test_split_files_open_in_xprof():
         assert len(files) > 1 and max(sizes) <= PART_BYTES and sum(sizes) > LIMIT_BYTES, sizes
         print(f"# files of {sizes} bytes")
         totals = [report(path)["totals"] for path in files]
-        # Each file tells the number of dropped spans.
+        # Each file has the number of dropped spans.
         assert sum(t["spans"] for t in totals) + totals[0]["dropped"] == N_SPANS, totals
         hosts = [path.name.removesuffix(".xplane.pb") for path in files]
         for host in hosts:

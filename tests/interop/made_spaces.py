@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces made by hand, of whatever shape; names become ids in order of use."""
+"""Traces of any shape for tests; names get ids in order of use."""
 from protos import XSpace
 
 __all__ = ["Plane", "XSpace", "write"]
 
 
 def set_value(stat, value):
-    """By its type; a tuple is an unsigned number."""
+    """Sets the value by its type; a tuple is an unsigned number."""
     if isinstance(value, tuple):
         stat.uint64_value, = value
     else:

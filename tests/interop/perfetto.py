@@ -49,17 +49,17 @@ def query(trace, *queries, **options):
 
 
 def signed(value):
-    """An unsigned number as SQL holds it."""
+    """Returns an unsigned number as SQL holds it."""
     return (value + 2**63) % 2**64 - 2**63
 
 
 def until_nul(value):
-    """SQL's texts end there."""
+    """Cuts a text at its first NUL, where texts of SQL end."""
     return value.split("\0")[0] if isinstance(value, str) else value
 
 
 def shown_key(key):
-    """Dots and brackets would say that a value is nested."""
+    """Replaces dots and brackets, because they would mark nested values."""
     return re.sub(r"[.\[\]]", "_", key)
 
 
@@ -68,7 +68,7 @@ def freeze(args):
 
 
 class Found:
-    """Spans, samples, arrows as Counters; what trace_processor complains of, and the names of the tracks' units."""
+    """Spans, samples and arrows as Counters, the complaints of trace_processor, and the units of the tracks."""
 
     def __init__(self, trace):
         trouble, hosts, slices, args, samples, flows = query(trace, TROUBLE, HOSTS, SLICES, ARGS, SAMPLES, FLOWS)
@@ -90,7 +90,7 @@ class Found:
 
 
 class Expected:
-    """The same of `proftap convert -t ndjson`."""
+    """The same facts from `proftap convert -t ndjson`."""
 
     def __init__(self, paths, options):
         self.spans, self.samples, self.arrows = (collections.Counter() for _ in range(3))
@@ -106,7 +106,7 @@ class Expected:
                 self.arrows[(*pair, id_)] += 1
 
     def find_machine(self, item):
-        """No arrow goes from one machine to another. Those of other names are others, and of what has other pids."""
+        """Returns the machine of an item. Arrows stay within a machine; hosts with other names are other machines."""
         return item["host"]
 
     def add(self, item, chains):
@@ -138,7 +138,8 @@ def assert_same(found, expected, what):
 
 
 def check(paths, work, trouble=None, options=()):
-    """Converts, and compares in both ways. What trace_processor may complain of is |trouble|. Returns what it found."""
+    """Converts, and compares trace_processor's view with NDJSON. |trouble| has the complaints that are expected.
+    Returns what trace_processor found."""
     out = pathlib.Path(work) / "out.pftrace"
     run(PROFTAP, "convert", "-o", out, *options, *paths)
     found, expected = Found(out), Expected(paths, options)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-A stub of the Perfetto UI under its own origin: a page that does with a link what that one does, under the policy (CSP) that it
-has. What the page fetched it hands to us.
+"""A stub of the Perfetto UI under its own origin: its page treats a link as the real page does, under the same policy
+(CSP), and hands us the data that it has fetched.
 """
 import http.server
 import ssl
@@ -11,8 +10,8 @@ import urllib.parse
 import browser
 from processes import PATIENCE_S, run
 
-# It looks for trace_processor, and then reads the trace piece by piece. The picture is there when that is done: until then the
-# browser takes the page for one that loads, and waits.
+# The page looks for trace_processor, and then reads the trace piece by piece. Its picture arrives after that: until
+# then the browser considers the page as loading, and waits.
 PAGE = """<!doctype html><img src="/done"><script>
 async function load() {
 	const url = new URLSearchParams(location.hash.slice(4)).get("url");
@@ -81,7 +80,7 @@ class Page:
         return Handler
 
     def open(self, name):
-        """The page's text at its end."""
+        """Returns the page's final text."""
         port = self.server.server_address[1]
         browser.show(self.link._replace(netloc=self.host).geturl(), name, 400,
                      f"--host-resolver-rules=MAP {self.host}:443 127.0.0.1:{port}",

@@ -51,7 +51,7 @@ def folder(where=None):
 
 
 def run(*command, check=True, patience_s=2 * PATIENCE_S, **kwargs):
-    """The finished process; its output is in the failure's text."""
+    """Returns the finished process. If it failed, the error has its output."""
     done = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           errors="replace", timeout=patience_s, **kwargs)
@@ -61,12 +61,12 @@ def run(*command, check=True, patience_s=2 * PATIENCE_S, **kwargs):
 
 
 def peer(script, *arguments, **kwargs):
-    """A script of this folder in a process of its own: what a peer breaks there stays there."""
+    """Runs a script of this folder in a process of its own, so that a peer can break nothing here."""
     return run(sys.executable, HERE / script, *arguments, **kwargs)
 
 
 def stop(process, what):
-    """SIGTERM, and the process must obey."""
+    """Sends SIGTERM, which the process must obey."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
     try:
@@ -78,7 +78,7 @@ def stop(process, what):
 
 
 def make_files(directory, n_files, n_bytes):
-    """Texts that zlib has some work with; always the same."""
+    """Makes texts that cost zlib some work, and are always the same."""
     rng = random.Random(7)
     directory.mkdir()
     for i in range(n_files):
@@ -91,11 +91,11 @@ class Target:
     """tests/programs/target, which follows its forked children; one command, one answer."""
 
     def __init__(self, *options):
-        """The options of its command "start"; none: any port, and the library's defaults."""
+        """|options| are those of its command "start". Without options it takes any port, and the library's defaults."""
         self.process = subprocess.Popen(
             [TARGET], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, "PROFTAP_FOLLOW_FORK": "1"})
-        self.process.stdout.readline()  # ready
+        self.process.stdout.readline()  # the line "ready"
         result, self.port, _ = map(int, self.ask(f"start {' '.join(map(str, options or (0,)))}").split())
         assert result == 0, f"ptap_server_start: {result}"
 
@@ -179,7 +179,7 @@ class Pipeline:
         return counts
 
     def ask_counts(self):
-        """The counts so far."""
+        """Returns the current counts."""
         self.count_path.unlink(missing_ok=True)
         self.process.send_signal(signal.SIGUSR1)
         wait_until(self.count_path.exists, "the pipeline's count")
@@ -192,25 +192,25 @@ class Pipeline:
         return self.read_counts()
 
     def count_done(self):
-        """The number of batches begun, and of files that have been written."""
+        """Returns the number of batches begun, and of files that have been written."""
         counts = self.ask_counts()
         return counts["(steps)", "batch"], counts["writer", "write"]
 
     def wait_for_batches(self, n_batches, n_files):
-        """Until each file of so many batches has come out; as long as it takes, while there is progress."""
+        """Waits until each file of so many batches has been written, for as long as there is progress."""
         while (done := self.count_done()) != (n_batches, n_batches * n_files):
             wait_until(lambda: self.count_done() != done, f"more than {done} of {n_batches} batches")
 
 
 def one_file(log_dir):
-    """The only trace below a log directory."""
+    """Returns the only trace below a log directory."""
     files = list(log_dir.rglob("*.xplane.pb"))
     assert len(files) == 1, f"expected one trace, found {files}"
     return files[0]
 
 
 def capture(target, duration_ms, log_dir, *options):
-    """proftap capture: the path that it printed, which is the only trace there."""
+    """Runs proftap capture, and returns the path that it printed, which is the only trace there."""
     done = run(PROFTAP, "capture", target, duration_ms, "--log_dir", log_dir, *options)
     path = one_file(log_dir)
     assert done.stdout.splitlines()[-1:] == [str(path)], done.stdout
@@ -219,7 +219,7 @@ def capture(target, duration_ms, log_dir, *options):
 
 @contextlib.contextmanager
 def capture_of_block(port, log_dir):
-    """A capture that begins with the block, and that Ctrl-C ends when the block is done."""
+    """Captures while the block runs; Ctrl-C ends the capture after it."""
     client = subprocess.Popen(
         [PROFTAP, "capture", str(port), str(1000 * PATIENCE_S), "--log_dir", log_dir],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

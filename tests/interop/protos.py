@@ -21,7 +21,7 @@ def compile_all():
 def load():
     pool = descriptor_pool.DescriptorPool()
     pending = list(compile_all().file)
-    while pending:  # protobuf wants a file after those that it imports
+    while pending:  # protobuf wants a file after its imports
         known = [f for f in pending if not {p.name for p in pending} & set(f.dependency)]
         for file in known:
             pool.Add(file)

@@ -33,14 +33,14 @@ class Service:
         return self._profile(request, timeout=timeout, **options)
 
     def start(self, request, timeout=PATIENCE_S):
-        """A call under way: a future."""
+        """Starts a call, and returns its future."""
         return self._profile.future(request, timeout=timeout)
 
     def terminate(self, session_id):
         return self._terminate(protos.TerminateRequest(session_id=session_id), timeout=PATIENCE_S)
 
     def is_busy(self):
-        """Whether a session runs; asks with a session of no length."""
+        """Returns whether a session runs, by a request for a session of 0 ms."""
         try:
             self.profile(request(0))
         except grpc.RpcError as error:
@@ -50,9 +50,8 @@ class Service:
         return False
 
     def hold(self, message):
-        """
-        Starts a call and returns it when its session runs. The one that asks whether it does may be
-        the first to get a session; the call was then refused, and is made again.
+        """Starts a call, and returns it when its session runs. The question whether it runs may itself get a session
+        first; then the call is refused, and made again.
         """
         call = self.start(message)
 
@@ -72,7 +71,7 @@ class Service:
 
 
 def request(duration_ms, **options):
-    """A request with the fields of JAX's client that are read."""
+    """Makes a request with those fields of JAX's client that the server reads."""
     emit_xspace = options.pop("emit_xspace", True)
     session_id = options.pop("session_id", "")
     options = {"version": 1, "host_tracer_level": 2, "device_tracer_level": 1} | options
@@ -93,7 +92,7 @@ def has_events(space):
 
 @contextlib.contextmanager
 def refused(*codes):
-    """The body must fail with one of these statuses; yields a list that gets the status's text."""
+    """The body must fail with one of these statuses. Yields a list to which the status's text is added."""
     texts = []
     try:
         yield texts

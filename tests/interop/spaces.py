@@ -37,7 +37,7 @@ def all_host_events(space):
 
 
 def host_events(space):
-    """The same, of those that the program made."""
+    """Yields the events of the program, without the server's own counters."""
     return (event for event in all_host_events(space) if not is_usage(event[1]))
 
 
@@ -46,7 +46,7 @@ def usage_counts(space):
 
 
 def counts(events):
-    """The counts of (thread, name, stats) triples, but for usage."""
+    """Counts (thread, name, stats) triples, without usage."""
     result = collections.Counter()
     for thread, name, stats in events:
         if is_usage(name):
@@ -67,9 +67,8 @@ def assert_same(found, expected):
 
 
 def assert_same_but_for_edges(found, expected, n_workers=2):
-    """
-    In a pipeline that never stops, the capture begins or ends between the count and the span of
-    each thread at most once each: so much may they differ, and the workers share a counter.
+    """A pipeline that never stops may be between a span and its count at either end of the capture, once for each
+    thread. So the counts may differ by one, and those of the workers' shared counter by |n_workers|.
     """
     assert set(found) == set(expected), (found, expected)
     off = {key: (found[key], expected[key]) for key in found

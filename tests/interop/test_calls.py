@@ -15,7 +15,7 @@ NO_USAGE = {"ptap_usage_interval_ms": 0}
 UINT64_MAX = 2**64 - 1
 Code = grpc.StatusCode
 
-# Limits of ours; a loaded machine gets three tries.
+# Limits of proftap's own; a loaded machine gets three tries.
 TERMINATE_S = 0.3
 RELEASE_S = 0.1
 
@@ -29,7 +29,7 @@ def service(*options, **files):
 
 
 def record(calls, message):
-    """A call under way that has recorded something."""
+    """Returns a running call that has recorded something."""
     before = calls.pipeline.ask_counts().total()
     call = calls.hold(message)
     wait_until(lambda: calls.pipeline.ask_counts().total() > before, "a span")
@@ -41,7 +41,7 @@ def seconds_since(start):
 
 
 def assert_within(limit_s, measure):
-    """measure() returns seconds; the best of three counts."""
+    """measure() returns seconds, of which the best of three counts."""
     taken = []
     for _ in range(3):
         taken.append(measure())
@@ -163,7 +163,7 @@ def test_terminate_unknown():
 
 
 def test_terminate_by_options():
-    """The session's id may stand in the options."""
+    """The options may have the session's id."""
     with service() as calls:
         message = request(LONG_MS)
         message.opts.session_id = "in the options"
@@ -187,7 +187,7 @@ def test_busy():
 
 
 def measure_release(calls, end):
-    """Seconds from end(call) until a new session is accepted."""
+    """Returns the seconds from end(call) until a new session is accepted."""
     call = calls.hold(request(LONG_MS))
     start = time.monotonic()
     end(call)
@@ -241,7 +241,7 @@ def test_start_timestamp():
 
 
 def test_start_timestamp_past():
-    """A time that has passed is now: the stock client always sends one."""
+    """A start time in the past means now: the stock client always sends one."""
     with service() as calls:
         start = time.monotonic()
         reply = calls.profile(request(100, start_timestamp_ns=time.time_ns() - 10**9))
@@ -250,7 +250,7 @@ def test_start_timestamp_past():
 
 
 def wait_for_its_time(calls, **options):
-    """A call whose session waits for a start that is far away."""
+    """Returns a call whose session waits for a start in the distant future."""
     call = calls.start(request(100, **options))
     calls.terminate("nobody's")  # the server has seen what came before
     return call
@@ -292,7 +292,7 @@ def test_wrong_type():
 
 
 def test_unknown_key():
-    """An unknown key of ours is refused, naming the key and the nearest known one."""
+    """An unknown key of proftap's is refused; the error names the key and the nearest known one."""
     with service() as calls:
         assert "ptap_nonsense" in refusal(calls, advanced_configuration={"ptap_nonsense": True})
         text = refusal(calls, advanced_configuration={"ptap_max_capture_byte": 1 << 30})
@@ -307,7 +307,7 @@ def test_level_out_of_range():
 
 
 def test_stranger_key():
-    """An unknown key of somebody else is ignored, with a warning in the trace."""
+    """Another program's unknown key is ignored, with a warning in the trace."""
     with service() as calls:
         reply = calls.profile(request(100, advanced_configuration={"someone_elses": "option"}))
         assert has_events(reply.xspace)

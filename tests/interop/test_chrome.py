@@ -108,7 +108,8 @@ def test_overlaps():
 
 
 def xprofs_spans(path):
-    """(thread, name, start, duration) as XProf's JSON of the file has them; names of steps without their number."""
+    """Returns (thread, name, start, duration) of the spans in XProf's JSON of the file. Names
+    of steps have no number."""
     found = collections.Counter()
     for thread, event in viewer.complete(viewer.trace_events(path, "trace_viewer")):
         name = event["name"].rpartition(" ")[0] if viewer.step_number(event) is not None else event["name"]

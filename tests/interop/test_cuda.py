@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVIDIA's headers and libraries, of several versions, against what is declared and assumed of them: without a GPU or a driver."""
+"""Compares NVIDIA's headers and libraries, of several versions, with our declarations and assumptions,
+without a GPU or a driver."""
 import os
 import pathlib
 import re
@@ -16,7 +17,7 @@ PLUGIN = SRC / "lib/plugins/cuda"
 # The version number of each package, and how many of the fake's kinds it knows.
 VERSIONS = {"nvidia-cuda-cupti-cu11-11.8.87": 18, "nvidia-cuda-cupti-cu12-12.9.79": 28,
             "nvidia-cuda-cupti-13.0.85": 130001, "nvidia-cuda-cupti-13.1.115": 130101}
-# It answers nothing without a driver.
+# This version answers no question without a driver.
 SILENT = "nvidia-cuda-cupti-13.5.25"
 STRUCTS = {"KERNEL": "Kernel", "MEMCPY": "Memcpy", "PEER": "MemcpyPtoP", "MEMSET": "Memset", "OVERHEAD": "Overhead",
            "SYNC": "Synchronization", "MEMORY": "Memory", "POOL": "MemoryPool", "GRAPH": "GraphTrace", "CONTEXT": "Context"}
@@ -43,7 +44,7 @@ def headers_of(package):
 
 
 def newest(headers, noun):
-    """The struct of a record that this version writes: the one with the highest number."""
+    """Returns the struct of a record that this version writes: the one with the highest number."""
     text = "".join(path.read_text() for path in headers.glob("cupti_activity*.h"))
     numbers = [int(n or 0) for n in re.findall(rf"\}} CUpti_Activity{noun}(\d*);", text)]
     return f"CUpti_Activity{noun}{max(numbers) or ''}"
@@ -79,7 +80,7 @@ def test_the_real_library_steps_over_what_the_fake_writes():
 
 
 def test_the_newest_library_tells_nothing_without_a_driver():
-    """CUPTI 13.5 answers an error to each question where there is no driver, as the loader's sentence says."""
+    """Without a driver, CUPTI 13.5 answers each call with an error, as the loader's message says."""
     with folder() as work:
         walk = compile_c(work / "walk", SRC / "tests/interop/cuda_walk.c", "-ldl")
         done = subprocess.run([walk, FAKE, library_of(SILENT)], capture_output=True, text=True, check=False)
@@ -87,7 +88,7 @@ def test_the_newest_library_tells_nothing_without_a_driver():
 
 
 def test_the_default_counters_fit_into_one_pass():
-    """The counters of |default| are known for an H100 and fit into one pass; what is not known is left out."""
+    """The counters of |default| are known for an H100 and fit into one pass; unknown ones are left out."""
     with folder() as work:
         plan = compile_c(work / "metrics", SRC / "tests/interop/cuda_metrics.c", PLUGIN / "pm_cupti.c",
                          PLUGIN / "pm_plan.c", "-ldl")

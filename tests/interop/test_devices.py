@@ -13,7 +13,7 @@ from processes import PROFTAP, SOURCE, folder, run
 STEPS = range(3)
 STEP_US = 300
 COPY, GEMM, NODE = "MemcpyHToD", "gemm", "void net::backward<float>(float*, int)"
-# One runs beside the gemms, on a stream of its own; one begins before the gemm before it, of its own stream, has ended.
+# "reduce" runs beside the gemms on a stream of its own. "tail" begins before the previous gemm of its stream has ended.
 REDUCE, TAIL = "reduce", "tail"
 OP, MADE_IN = "forward/matmul:MatMul", "build"
 
@@ -66,7 +66,7 @@ def test_overview_has_steps():
     steps = rows(table_with(page, "stepnum"))
     assert [row["stepnum"] for row in steps] == [str(n) for n in STEPS], steps
     for row in steps:
-        # Concurrent time counts once.
+        # Time with several kernels counts once.
         assert row["deviceComputeTimeMs"] == 0.208 and row["infeedTimeMs"] == 0.02, row
     words = json.dumps(page)
     assert "Nvidia GPU (Hopper)" in words and '"device_core_count": "1"' in words, words
@@ -77,13 +77,13 @@ def test_operations():
     device = {row["operation"]: row for row in rows(show("framework_op_stats")[0])
               if row["host_or_device"] == "Device" and row["operation"] != "IDLE"}
     assert set(device) == {"forward/matmul", MADE_IN}, set(device)
-    # With the copies of the same span.
+    # This includes the copies of the same span.
     assert (device["forward/matmul"]["type"], device["forward/matmul"]["total_time"]) == ("MatMul", 594), device
     assert device[MADE_IN]["occurrences"] == 3 and device[MADE_IN]["total_time"] == 270, device
 
 
 def flows(events, way):
-    """{flow: names of its events}"""
+    """Returns {flow: names of its events}."""
     found = {}
     for event in events:
         if event["ph"] == "X" and event.get(way):
@@ -92,13 +92,13 @@ def flows(events, way):
 
 
 def test_arrows_from_launches():
-    """trace_viewer@: an arrow from each launch to what the device did for it, and steps' groups on both sides."""
+    """trace_viewer@: arrows lead from each launch to the device's work for it; both sides have the steps' groups."""
     with trace() as path:
         events = viewer.trace_events(path, "trace_viewer@")
     outs, ins = flows(events, "flow_out"), flows(events, "flow_in")
     assert set(outs) == set(ins) and len(outs) == 6 * len(STEPS), (outs, ins)
     pairs = sorted((outs[flow], ins[flow]) for flow in outs)
-    # XProf draws what a graph did once more, on a line of its own.
+    # XProf draws a graph's kernels once more, on a line of its own.
     expected = [(["cuGraphLaunch (CudaGraph:7)"], {NODE, "Command Buffer 7"}), (["cuLaunchKernel"], {GEMM}),
                 (["cuLaunchKernel"], {REDUCE}), (["cuLaunchKernelEx"], {TAIL}), (["cuMemcpyHtoDAsync_v2"], {COPY})]
     for launch, did in pairs:
@@ -109,7 +109,7 @@ def test_arrows_from_launches():
 
 
 def test_lines_of_a_device():
-    """trace_viewer@: streams are called after what is on them, and what is no work stands in a plane beside the device's."""
+    """trace_viewer@: streams are named after their contents; what is no work is in a plane beside the device's."""
     with trace() as path:
         events = viewer.trace_events(path, "trace_viewer@")
     planes = {name.rpartition(" ")[2] for name in viewer.process_names(events).values()}
@@ -123,14 +123,14 @@ def test_lines_of_a_device():
 
 
 def test_counters():
-    """trace_viewer@: a device's counters by the names that XLA has for them, or their own."""
+    """trace_viewer@: a device's counters have XLA's names if XLA has one, or else their own."""
     with trace() as path:
         samples = viewer.counter_samples(viewer.trace_events(path, "trace_viewer@"))
     assert samples == {"DRAM Read Bandwidth (%)": [25, 26, 27], "mine": [0.5] * 3}, samples
 
 
 def test_memory_profile():
-    """memory_profile: device memory that was taken and given back, of all that the device has."""
+    """memory_profile: device memory that was allocated and freed, and the device's total."""
     found = show("memory_profile")["memoryProfilePerAllocator"]
     assert set(found) == {"GPU_0"}, set(found)
     summary = found["GPU_0"]["profileSummary"]
@@ -140,7 +140,7 @@ def test_memory_profile():
 
 
 def test_perfetto():
-    """trace_processor: device tracks, arrows from launches and counters are what the trace has."""
+    """trace_processor: device tracks, arrows from launches and counters are the same as in the trace."""
     with trace() as path:
         found = perfetto.check([path], path.parent)
         arrows = sorted((a[3], b[3]) for a, b, _ in found.arrows)
@@ -156,7 +156,7 @@ TRACKS = """select track.id, track.name, slice.name, slice.ts, slice.dur, slice.
 
 
 def test_overlaps_in_perfetto():
-    """trace_processor: kernels of one stream at one time are on tracks of their own, and each is as long as it was."""
+    """trace_processor: kernels of one stream that overlap are on tracks of their own, with their own durations."""
     with trace() as path:
         out = path.parent / "out.pftrace"
         run(PROFTAP, "convert", "-o", out, path)
@@ -164,7 +164,7 @@ def test_overlaps_in_perfetto():
     tracks = {}
     for track, stream, name, _, duration, depth in slices:
         tracks.setdefault(stream, {}).setdefault(track, set()).add(name)
-        # Nothing seems to be called by what ran beside it.
+        # Without depth no kernel seems to call another one that ran beside it.
         assert depth == 0 and duration == {GEMM: duration, TAIL: 18000, REDUCE: 60000, NODE: 90000, COPY: 20000}[name], slices
     assert {duration for _, _, name, _, duration, _ in slices if name == GEMM} == {40000, 60000}, slices
     assert sorted(map(sorted, tracks["Stream #7(Compute)"].values())) == [[GEMM, NODE], [TAIL]], tracks
@@ -172,7 +172,7 @@ def test_overlaps_in_perfetto():
 
 
 def test_kernels_as_csv():
-    """csv-kernels, csv-kernel-stats: rocprofv3's columns of the same, what is beside streams not among them."""
+    """csv-kernels, csv-kernel-stats: rocprofv3's columns, without the events beside streams."""
     with trace() as path:
         stats, kernels = (list(csv.DictReader(run(PROFTAP, "convert", "-t", f"csv-{what}", "-o", "-", path).stdout.splitlines()))
                           for what in ("kernel-stats", "kernels"))

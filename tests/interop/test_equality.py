@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equality: what others recorded, and a million spans, are the same in each of our formats; see tests/integration/test_equality.py."""
+"""Tests that other servers' recordings, and a million spans, are the same in each of our formats; see
+tests/integration/test_equality.py."""
 import os
 
 from processes import BUILD, SOURCE, capture, folder, run
@@ -22,7 +23,7 @@ def test_jax_capture():
 
 
 def test_a_million_spans():
-    """A million spans of 8 threads, with arguments, are the same likewise; test_perfetto has them in Perfetto's format."""
+    """A million spans of 8 threads, with arguments, are the same, too; test_perfetto tests Perfetto's format."""
     with folder() as work:
         path = work / "million.xplane.pb"
         run(BUILD / "tests/bench/bench_convert", N_SPANS, path)

@@ -28,7 +28,7 @@ def requests_trace():
 
 
 def flows_in_file(path):
-    """{id: (number of ends that a flow leaves, and that it enters)}"""
+    """Returns {id: [ends that send the flow, ends that receive it]}."""
     ends = collections.defaultdict(lambda: [0, 0])
     for _, name, stats in spaces.host_events(XSpace.FromString(path.read_bytes())):
         if name == "job":
@@ -37,7 +37,7 @@ def flows_in_file(path):
 
 
 def inside(spans, name, thread, mark):
-    """Whether a span |name| of the thread is around the mark, or the mark is the thread's first event."""
+    """Returns whether a span |name| of the thread is around the mark, or the mark is the thread's first event."""
     of_thread = [e for t, e in spans if t == thread]
     return mark is min(of_thread, key=lambda e: (e["ts"], -e["dur"])) or any(
         e["name"] == name and e["ts"] <= mark["ts"] + 1e-3 <= e["ts"] + e["dur"] + 2e-3

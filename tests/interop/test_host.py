@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The clients that users have, against the one port of a host daemon."""
+"""Tests users' own clients against the one port of a host daemon."""
 import re
 import socket
 import sys
@@ -19,13 +19,13 @@ def shown_names(path, tool="trace_viewer@"):
 
 
 def process_in(path):
-    """The pid that was recorded."""
+    """Returns the pid that was recorded."""
     host, = (p for p in XSpace.FromString(path.read_bytes()).planes if p.name == "/host:CPU")
     return next(s.int64_value for s in host.stats if host.stat_metadata[s.metadata_id].name == "process_id")
 
 
 def machine_samples(path):
-    """{counter of the machine: its samples [(ps, value)]}"""
+    """Returns {counter of the machine: its samples [(ps, value)]}."""
     plane, = (p for p in XSpace.FromString(path.read_bytes()).planes if p.name == "/host:CPU machine")
     return {plane.event_metadata[line.events[0].metadata_id].name:
             [(event.offset_ps, event.stats[0].double_value) for event in line.events] for line in plane.lines}
@@ -47,7 +47,7 @@ def test_collect_profile_of_the_only_one():
 
 
 def test_collect_profile_of_a_named_one():
-    """--host PID.localhost chooses a program, for a client that has but an address."""
+    """--host PID.localhost chooses a program, for a client that has only an address."""
     with folder() as work, hosted(work, 2) as (host, (_, pipeline)):
         collect(host.port, work / "logs", "--host", f"{pipeline.process.pid}.localhost")
         path = one_file(work / "logs")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The other way round: proftap as the client of JAX's own server."""
+"""Tests proftap as the client of JAX's own server."""
 import contextlib
 import json
 import os
@@ -20,7 +20,7 @@ from service import Service, request
 
 @contextlib.contextmanager
 def jax_server(work, *child, under=()):
-    """Its port, and what it says; |under|: a command that starts it."""
+    """Yields the server's port, and its output. |under| is a command that starts it."""
     port = free_port()
     with open(work / "jax.err", "w") as errors:
         process = subprocess.Popen([*under, sys.executable, HERE / "jax_server.py", *map(str, (port, *child))],
@@ -39,7 +39,7 @@ def count(events, name):
 
 
 def test_capture_of_jax_server():
-    """proftap capture records a JAX program through JAX's server, and proftap report reads that."""
+    """proftap capture records a JAX program through JAX's server, and proftap report reads the file."""
     with folder() as work, jax_server(work) as (port, _):
         path = capture(port, 500, work / "logs", "--python_tracer_level", "0")
         events = list(spaces.host_events(XSpace.FromString(path.read_bytes())))
@@ -71,7 +71,7 @@ def test_jax_server_is_found():
         found = json.loads(run(PROFTAP, "doctor", "--json", port).stdout)
         said = {check["key"]: check for check in found["checks"]}
         assert found["is_ready"] and f"JAX profiler server of {row['name']}" in said["target_server"]["text"], said
-        # It says "recording" when somebody records it.
+        # The program prints "recording" when it is recorded.
         assert not select.select([output], [], [], 0)[0], "it was recorded"
         done = run(PROFTAP, "capture", row["pid"], 300, "--log_dir", work / "logs", "--python_tracer_level", "0")
         assert f"at 127.0.0.1:{port}" in done.stderr, done.stderr
@@ -79,7 +79,7 @@ def test_jax_server_is_found():
 
 
 def test_jax_server_that_is_stopped():
-    """A JAX program that is stopped is in proftap list as such, by its library and gRPC's threads; doctor tells what to do."""
+    """proftap list shows a stopped JAX program, by its library and gRPC's threads; doctor gives the remedy."""
     with folder() as work, jax_server(work) as (port, _):
         row, = (row for row in json.loads(run(PROFTAP, "list", "--json").stdout)["targets"] if row["port"] == port)
         os.kill(row["pid"], signal.SIGSTOP)
@@ -88,7 +88,7 @@ def test_jax_server_that_is_stopped():
             wait_until(lambda: "State:\tT" in status.read_text(), "it to stop")
             rows = json.loads(run(PROFTAP, "list", "--json").stdout)["targets"]
             stopped, = (one for one in rows if one["port"] == port)
-            # When it was started is known to a tick of the clock.
+            # The time of the start is known only to a tick of the clock.
             assert stopped == {**row, "stopped": True, "since_unix_ns": stopped["since_unix_ns"]}, (row, stopped)
             done = run(PROFTAP, "doctor", port, check=False)
             assert f"kill -CONT {row['pid']}" in done.stdout, done
@@ -98,7 +98,8 @@ def test_jax_server_that_is_stopped():
 
 
 def spans_by_thread(report):
-    """{name of the file: {span: count}} of each thread of a report, with the other servers' view of it."""
+    """Yields {name of the file: {span: count}} for each thread of a report, with the other
+    servers' data of that thread."""
     for plane in report["planes"]:
         for thread in plane["threads"]:
             seen = [thread, *thread.get("other_sources", [])]
@@ -106,7 +107,7 @@ def spans_by_thread(report):
 
 
 def test_thread_of_two_servers():
-    """A thread that JAX's server and ours saw in one run is one row, with each one's events as its own."""
+    """A thread that JAX's server and ours saw in one run is one row, with separate events of each."""
     with folder() as work, jax_server(work, under=(PROFTAP, "run", "--port", "0")) as (port, _):
         rows = json.loads(run(PROFTAP, "list", "--json").stdout)["targets"]
         jax_pid = next(row["pid"] for row in rows if row["port"] == port)
@@ -129,7 +130,7 @@ def test_thread_of_two_servers():
         both = [line for line in text.splitlines() if f"({jax_pid}), " in line]
         assert len(both) == 1 and jax_file in both[0] and our_file in both[0], text
 
-        # The main thread's tid is the pid: the same for the events of both, on one time.
+        # The main thread's tid is the pid, for the events of both servers, whose times agree.
         run(PROFTAP, "convert", "-t", "ndjson", "-o", work / "all.ndjson", files[0].parent)
         items = [json.loads(line) for line in (work / "all.ndjson").read_text().splitlines()[1:]]
         for name, file in (("our own work", jax_file), ("seen by NVTX", our_file)):
@@ -142,7 +143,7 @@ def test_thread_of_two_servers():
         center = middle["start_ns"] + middle["duration_ns"] // 2
         assert any(start <= center <= end for start, end in outer), (middle, outer[:3], outer[-3:])
 
-        # In Perfetto the spans of JAX's server are on a row of the thread.
+        # In Perfetto the spans of JAX's server are on one of the thread's rows.
         run(PROFTAP, "convert", "-t", "perfetto", "-o", work / "all.pftrace", files[0].parent)
         rows, = perfetto.query(work / "all.pftrace", """select thread.tid, slice.name, own.name, count() from slice
             join track as own on slice.track_id = own.id
@@ -152,7 +153,7 @@ def test_thread_of_two_servers():
 
 
 def test_terminate_of_jax_server():
-    """Ctrl-C in a capture of a JAX program keeps what JAX recorded until then."""
+    """Ctrl-C in a capture of a JAX program keeps the events that JAX has recorded until then."""
     with folder() as work, jax_server(work) as (port, output):
         with capture_of_block(port, work / "logs"):
             assert output.readline() == "recording\n"
@@ -161,7 +162,7 @@ def test_terminate_of_jax_server():
 
 
 def test_jax_server_writes():
-    """With --server_writes JAX's server leaves a run that XProf opens, where the client says."""
+    """With --server_writes JAX's server writes a run that XProf opens, into the directory of the request."""
     with folder() as work, jax_server(work) as (port, _):
         command = (PROFTAP, "capture", port, 300, "--log_dir", work / "logs", "--server_writes",
                    "--python_tracer_level", "0")
@@ -204,13 +205,13 @@ def test_two_jax_and_two_of_ours():
                 names = {name for _, name, _ in spaces.host_events(XSpace.FromString(f.read()))}
             assert ("our own work" in names) == (i < 2) and ("compress" in names) == (i >= 2), (i, names)
         check_run(result["files"])
-        # All are of this machine: it is the same clock.
+        # All clocks are that of this machine.
         known = [one["clock_offset_ns"] for one in result["targets"]]
         assert known == [0, 0, 0, 0], known
 
 
 def check_run(files):
-    """XProf has each as a host of the run, with its own spans."""
+    """Checks that XProf has each file as a host of the run, with its own spans."""
     events = viewer.run_events(files)
     host_of = {pid: name.split()[0] for pid, name in viewer.process_names(events).items()}
     for i, path in enumerate(files):
@@ -220,7 +221,7 @@ def check_run(files):
 
 
 def plane_events(plane):
-    """(name, start in ns, duration in ns) of each, on the time of the trace."""
+    """Yields (name, start in ns, duration in ns) of each event, in the time of the trace."""
     for line in plane.lines:
         for event in line.events:
             yield (plane.event_metadata[event.metadata_id].name,
@@ -228,7 +229,7 @@ def plane_events(plane):
 
 
 def test_child_of_jax():
-    """A program of ours, registered with a JAX program, is in that one's trace, on the same time."""
+    """A program of ours that is registered with a JAX program is in the JAX program's trace, with the same times."""
     with folder() as work, Pipeline(work) as pipeline:
         pid = pipeline.process.pid
         with jax_server(work, pid, pipeline.port) as (port, _), Service(port) as calls:
@@ -238,7 +239,7 @@ def test_child_of_jax():
             events = list(plane_events(plane))
             names = {name for name, _, _ in events}
             assert {"write", "process cpu %"} <= names, names
-            # Repeated lines: a start on the parent's time, not on its own, and no Unix time.
+            # Repeated lines must have the parent's times: neither the child's own, nor Unix time.
             late = [e for e in events if not 0 <= e[1] <= 1e10 or e[1] + e[2] > 1e10]
             assert not late, late[:5]
             own = [start for name, start, _ in plane_events(spaces.plane_named(space, "/host:CPU"))
@@ -249,13 +250,13 @@ def test_child_of_jax():
             assert abs(min(own) - min(spans)) < 1e9, (min(own), min(spans))
             assert max(own) < max(spans) + 1e9, (max(own), max(spans))
             assert calls.profile(request(100)).xspace.planes, "a capture without the child"
-        # The parent has let it go.
+        # The parent has freed the child's session.
         with Service(pipeline.port) as calls:
             assert spaces.usage_counts(calls.profile(request(100)).xspace)
 
 
 def test_child_of_jax_with_children():
-    """Followed children of the child come along, each under its own pid."""
+    """Followed children of the child are in the trace, too, each under its own pid."""
     with folder() as work, Prefork(2) as prefork:
         with jax_server(work, prefork.process.pid, prefork.port) as (port, _), Service(port) as calls:
             message = request(500, advanced_configuration={"profile_subprocesses": True})
@@ -266,7 +267,7 @@ def test_child_of_jax_with_children():
 
 
 def own_work(done):
-    """How often the JAX program is seen to work in the file whose path was printed."""
+    """Returns how often the file with the printed path has the JAX program's work."""
     path, = done.stdout.splitlines()
     data = pathlib.Path(path).read_bytes()
     return count(spaces.host_events(XSpace.FromString(data)), "our own work")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVIDIA's NVTX, the real one, in programs that know nothing of proftap, and what XProf and Perfetto show of it."""
+"""Tests NVIDIA's real NVTX in programs that do not use proftap, and their traces in XProf and Perfetto."""
 import collections
 import os
 import pathlib
@@ -20,13 +20,13 @@ NVTX_2 = PACKAGES / "nvidia/nvtx/lib/libnvToolsExt.so.1"
 
 
 def record(work, *words, **env):
-    """The trace of a program, from its start to its end."""
+    """Returns the trace of a program, from its start to its end."""
     done = run(PROFTAP, "run", "--log_dir", work / "logs", "--", *words, env={**os.environ, **env})
     return one_file(work / "logs"), done.stdout
 
 
 def count(path):
-    """Events of all lines by name, as they are in the file."""
+    """Counts the events of all lines by their names in the file."""
     host = next(p for p in XSpace.FromString(path.read_bytes()).planes if p.name == "/host:CPU")
     names = [host.event_metadata[e.metadata_id].name for line in host.lines for e in line.events]
     return collections.Counter(names)
@@ -50,7 +50,7 @@ def test_python_ranges_are_there():
 
 
 def test_xprof_shows_them():
-    """trace_viewer: ranges nest on their threads, with category, payload and color; no domain is taken for an operation."""
+    """trace_viewer: ranges nest on their threads, with category, payload and color; no domain is an operation."""
     with folder() as work:
         path = recorded_python(work)
         events = viewer.trace_events(path, "trace_viewer")
@@ -70,7 +70,7 @@ def test_xprof_shows_them():
 
 
 def test_trace_processor_reads_them():
-    """trace_processor: the same in SQL, arguments typed."""
+    """trace_processor: SQL finds the same ranges, with typed arguments."""
     with folder() as work:
         path = recorded_python(work)
         run(PROFTAP, "convert", path, "-t", "perfetto", "-o", work / "out.pftrace")
@@ -89,7 +89,7 @@ def test_trace_processor_reads_them():
 
 
 def test_the_real_headers_give_what_ours_give():
-    """C: a program with NVIDIA's headers is recorded as the tests' own client is."""
+    """C: a program with NVIDIA's headers gives the same trace as the tests' own client."""
     with folder() as work:
         program = work / "nvtx_target"
         run(*shlex.split(os.environ.get("CC", "cc")), "-std=gnu11", "-D_GNU_SOURCE", "-DNVTX_HEADERS", f"-I{HEADERS}",

@@ -5,20 +5,20 @@ from page_servers import tensorboard, xprof
 from processes import Pipeline, capture, folder
 
 THREADS = {"reader", "worker-1", "worker-2", "writer"}
-# A page without events has some hundred, of its buttons.
+# A page without events has some hundred such pixels, in its buttons.
 MANY_PIXELS = 5000
 FEW_PIXELS = 1000
 
 
 def record(work):
-    """(run, host) of a trace of spans alone."""
+    """Returns (run, host) of a trace with spans alone."""
     with Pipeline(work) as pipeline:
         path = capture(pipeline.port, 200, work / "logs", "-o", "ptap_usage_interval_ms=0")
     return path.parent.name, path.name.removesuffix(".xplane.pb")
 
 
 def trace_viewer(server, run_name, host):
-    """The frame in which the trace viewer draws, as its page would load it."""
+    """Returns the address of the frame in which the trace viewer draws, as its page would load it."""
     data = (f"{server.PREFIX}data?run={run_name}&tag=trace_viewer@&host={host}&hosts={host}")
     return server.url("trace_viewer_index.html", is_streaming="true", is_oss="true",
                       trace_data_url=data, source_code_service="false")

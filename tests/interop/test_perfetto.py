@@ -9,12 +9,12 @@ from processes import BUILD, PROFTAP, SOURCE, Pipeline, capture, folder, run
 from test_jax import jax_server
 
 GOLDEN = SOURCE / "tests/golden"
-# The losses that a fixture reports.
+# The losses that golden files report.
 LOST = {"environment": {"traced_buf_trace_writer_packet_loss": 12}, "late": {}}
 
 
 def test_golden_files():
-    """Each golden file is the same by SQL as it is as NDJSON, without an error, and its loss is told."""
+    """Each golden file is the same by SQL and as NDJSON, without an error, and with its loss."""
     with folder() as work:
         for path in sorted(GOLDEN.glob("*.xplane.pb")):
             perfetto.check([path], work, LOST.get(path.name.split(".")[0]))
@@ -38,7 +38,7 @@ def test_jax_capture():
 
 
 def make_host(path, name, pid, epoch_ns, flow):
-    """A span that sends or receives, and one that does the other within the process."""
+    """Makes a host with one span whose flow may leave the process, and with others whose flow stays in it."""
     space = XSpace(hostnames=[name])
     host = Plane(space, "/host:CPU", process_id=pid, ptap_process_name="train")
     host.line(pid, "main")
@@ -53,7 +53,7 @@ EPOCH_NS = 10**18
 
 
 def test_programs_of_one_host():
-    """Two archives of one host are one machine, on one time, and a flow goes from one to the other."""
+    """Two archives of one host are one machine with common times, and a flow leads from one to the other."""
     with folder() as work:
         paths = [make_host(work / "a.xplane.pb", "gpu7", 4242, EPOCH_NS, {"_p": 99}),
                  make_host(work / "b.xplane.pb", "gpu7", 4243, EPOCH_NS + 20000, {"_c": 99})]
@@ -64,7 +64,7 @@ def test_programs_of_one_host():
 
 
 def test_two_hosts():
-    """Archives of two hosts, and of one host's name with one pid, stay apart, on one time."""
+    """Archives of two hosts, and of one host's name with one pid, stay apart, with common times."""
     with folder() as work:
         paths = [make_host(work / f"{i}.xplane.pb", name, 4242, EPOCH_NS + i * 20000, {})
                  for i, name in enumerate(("gpu7", "gpu8", "gpu7"))]
@@ -80,7 +80,7 @@ def test_two_hosts():
 
 
 def make_odd(path):
-    """Whatever a foreign file may have."""
+    """Makes a trace with everything that a foreign file may have."""
     space = XSpace()
     host = Plane(space, "/host:CPU", process_id=4242, ptap_process_name="train")
     host.line(4242, "deep")
@@ -115,7 +115,7 @@ def make_odd(path):
 
 
 def test_foreign_shapes():
-    """Deep nesting, overlap, disorder, times before the beginning, arguments of every type, two streams of one name."""
+    """Deep nesting, overlaps, disorder, times before the begin, arguments of every type, two streams of one name."""
     with folder() as work:
         found = perfetto.check([make_odd(work / "odd.xplane.pb")], work)
         assert found.arrows.total() == 4, found.arrows
@@ -132,7 +132,7 @@ LABELS = """select pid, string_value from process join args using (arg_set_id)
 
 
 def test_groups():
-    """Rows of a grouping, as which several tracks are drawn, have the spans of them all."""
+    """Rows of a grouping that are drawn as several tracks have the spans of all these tracks."""
     with folder() as work:
         path = make_odd(work / "odd.xplane.pb")
         found = perfetto.check([path], work, options=("--primary-group", "category", "--secondary-group", "process"))
@@ -142,7 +142,7 @@ def test_groups():
 
 
 def test_keys_of_arguments():
-    """Keys have "_" for dots and brackets, which would make a tree of them; all others are as they were."""
+    """Keys have "_" in place of dots and brackets, which would make a tree of them; other keys stay the same."""
     with folder() as work:
         run(PROFTAP, "convert", "-o", work / "out.pftrace", make_odd(work / "odd.xplane.pb"))
         keys, = perfetto.query(work / "out.pftrace", """select key, coalesce(int_value, string_value) from slice
@@ -151,7 +151,7 @@ def test_keys_of_arguments():
 
 
 def test_unfinished_inside_of_finished():
-    """A span without an end does not take that of the one around it."""
+    """A span without an end does not take the end of the span around it."""
     with folder() as work:
         space = XSpace()
         host = Plane(space, "/host:CPU", process_id=4242)
@@ -171,7 +171,7 @@ BY_NAME = """select thread.name, slice.name, count(*), sum(ts), sum(dur), min(ts
 
 
 def sum_up(path):
-    """The same of NDJSON."""
+    """Sums up NDJSON in the same way."""
     sums = {}
     run(PROFTAP, "convert", "-o", path.with_suffix(".ndjson"), path)
     with open(path.with_suffix(".ndjson"), encoding="utf-8") as lines:

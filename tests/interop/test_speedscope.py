@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""speedscope.app in a browser, and Go's pprof where there is one: they open what we write for them, and find the same."""
+"""Tests speedscope.app in a browser, and Go's pprof if it is installed: both open our files,
+and show the same times."""
 import base64
 import json
 import pathlib
@@ -14,7 +15,7 @@ PAGE = pathlib.Path(sys.executable).parent.parent / "node_modules/speedscope/dis
 TRACE = SOURCE / "tests/golden/spans.xplane.pb"
 # Total and own time of the names on the thread "main", in ns.
 TIMES = {"outer": (1000, 100), "inner": (900, 899), "leaf": (1, 1), "long": (9223372036854, 9223372036854)}
-# Newer versions of go build their tools when they are first asked for.
+# Newer versions of go build their tools at the first use.
 BUILD_S = 900
 UNITS_NS = {"": 1, "ns": 1, "µs": 1000}
 
@@ -30,7 +31,7 @@ def read_ns(text):
 
 
 def show(path, work):
-    """{name: (total, own)} in the table of names; the page's text."""
+    """Returns {name: (total, own)} from the table of names, after a check of the page's text."""
     script = work / "load.js"
     content = base64.b64encode(path.read_bytes()).decode()
     script.write_text(f"speedscope.loadFileFromBase64({json.dumps(path.name)}, {json.dumps(content)})")

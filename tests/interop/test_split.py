@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace that was split into several files, in XProf's hands: hosts of one run, on one time."""
+"""Tests a trace that was split into several files, in XProf: the files are hosts of one run, with common times."""
 import collections
 
 import spaces

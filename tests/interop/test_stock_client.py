@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The clients that users have: JAX's command, and the capture button of XProf's page."""
+"""Tests the clients that users have: JAX's command, and the capture button of XProf's page."""
 import json
 import sys
 
@@ -9,7 +9,7 @@ from processes import Pipeline, capture, folder, one_file, run
 
 SPANS = {"batch", "read", "open", "load", "compress", "deflate", "write"}
 
-# Listed for every run, and the old form of the first.
+# Tools that are listed for every run, and the old name of the first one.
 TOOLS = {"trace_viewer@", "overview_page", "input_pipeline_analyzer", "framework_op_stats",
          "memory_profile", "op_profile", "hlo_stats", "roofline_model"}
 

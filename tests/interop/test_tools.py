@@ -47,7 +47,7 @@ def test_health_watch():
 
 
 def test_health_watch_of_a_stranger():
-    """Watch of a service that is not here says so, and stays open until its client goes."""
+    """Watch of an unknown service answers SERVICE_UNKNOWN, and stays open until its client goes."""
     with channel() as calls:
         watch = health_pb2_grpc.HealthStub(calls).Watch(Request(service="x"), timeout=PATIENCE_S)
         assert next(watch).status == health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
@@ -91,7 +91,7 @@ def test_reflection_of_every_service():
 
 
 def test_reflection_of_what_is_not_there():
-    """A symbol and a file that are not here are not found; the call goes on."""
+    """An unknown symbol and an unknown file are not found; the call continues."""
     with channel() as calls:
         database = ProtoReflectionDescriptorDatabase(calls)
         for find, name in ((database.FindFileContainingSymbol, "no.such.Message"),
@@ -105,7 +105,7 @@ def test_reflection_of_what_is_not_there():
 
 
 def test_idle_reflection_does_not_keep_the_server():
-    """A reflection stream on which nobody asks ends with the program, not a minute later."""
+    """A reflection stream without requests ends with the program, not a minute later."""
     with channel() as calls:
         over = threading.Event()
         request = reflection_pb2.ServerReflectionRequest(list_services="")

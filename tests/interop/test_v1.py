@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""proftap.v1.Profiler, called by Python's gRPC: streams, their ends, and who is told what."""
+"""Tests proftap.v1.Profiler, called by Python's gRPC: streams, their ends, and the answers to each client."""
 import contextlib
 import time
 
@@ -11,7 +11,7 @@ from processes import PATIENCE_S, Pipeline, folder, wait_until
 from service import has_events, refused
 
 LONG_MS = 600 * 1000
-# Asked for over the wire; a loaded machine is slow.
+# The limit includes the test's own calls on a loaded machine.
 RELEASE_S = 1
 Code = grpc.StatusCode
 
@@ -51,7 +51,7 @@ class Profiler:
 @contextlib.contextmanager
 def profiler():
     with folder() as work, Pipeline(work) as pipeline:
-        # A limit of gRPC's own that no message of ours reaches, unlike that of a Profile.
+        # Unlike a Profile's answer, no message of ours reaches gRPC's own limit.
         with grpc.insecure_channel(f"127.0.0.1:{pipeline.port}",
                                    options=[("grpc.max_receive_message_length", 4 << 20),
                                             ("grpc.enable_http_proxy", 0)]) as channel:
@@ -59,7 +59,7 @@ def profiler():
 
 
 def read(stream):
-    """(number of progress, the XSpace, the trailer) of a whole stream."""
+    """Returns (number of progress messages, the XSpace, the trailer) of a whole stream."""
     n_progress, data, trailer = 0, b"", None
     for reply in stream:
         assert trailer is None, "a part behind the trailer"
@@ -98,7 +98,7 @@ def test_capture():
 
 
 def test_cancel():
-    """A cancelled Capture frees the session, whatever it was at."""
+    """A cancelled Capture frees the session, in whatever phase it is."""
     with profiler() as calls:
         for start in (0, time.time_ns() + LONG_MS * 10**6):
             stream = calls.capture(LONG_MS, start_timestamp_ns=start)
@@ -133,7 +133,7 @@ def test_stop():
 
 
 def test_slow_reader():
-    """A trace waits for a reader that takes its time, and nobody waits for him."""
+    """A trace waits for a slow reader, and no other client waits for that reader."""
     with profiler() as calls:
         stream = calls.capture(2000, session_id="slow")
         next(stream)

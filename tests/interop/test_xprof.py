@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our file in XProf's and JAX's hands, against what the pipeline counted itself."""
+"""Compares our file in XProf and JAX with the pipeline's own counts."""
 import contextlib
 import json
 
@@ -10,15 +10,14 @@ from processes import (PROFTAP, Pipeline, Prefork, capture, capture_of_block, fo
 from protos import XSpace
 
 N_BATCHES = 6
-N_FILES = 32  # of each batch
+N_FILES = 32  # in each batch
 N_WRITES = 4000
 
 
 @contextlib.contextmanager
 def bounded_trace():
-    """
-    (path, counts) of a capture in which all work lies: the pipeline rests before and after it, and
-    the capture is ended by Ctrl-C when the last file has been written.
+    """Yields (path, counts) of a capture that includes all work: the pipeline rests before and after, and Ctrl-C ends
+    the capture when the last file has been written.
     """
     with folder() as work, Pipeline(work, "--per-capture", str(N_BATCHES)) as pipeline:
         with capture_of_block(pipeline.port, work / "logs"):
@@ -44,7 +43,7 @@ def check_counters(events):
 
 
 def check_nesting(events):
-    """deflate lies within compress; open and load within read: as they do in the source."""
+    """Checks that deflate lies within compress, and open and load within read, as in the source."""
     within = {"deflate": "compress", "open": "read", "load": "read"}
     for thread, event in viewer.complete(events):
         if event["name"] not in within:
@@ -80,7 +79,7 @@ def test_streaming_trace_viewer_equals_the_count():
 
 
 def idle_trace(work):
-    """A capture without spans: usage, and nothing else."""
+    """Returns a capture without spans, which has usage only."""
     with Pipeline(work) as pipeline:
         return capture(pipeline.port, 500, work / "logs", "--host_tracer_level", "0")
 
@@ -99,9 +98,9 @@ def test_usage_is_shown():
 
 
 def test_running_pipeline():
-    """A pipeline that never rests: the same but for the edges, with unfinished spans."""
+    """A pipeline that never rests: the counts agree except at the edges, where spans are unfinished."""
     with folder() as work, Pipeline(work) as pipeline:
-        # A window that ends by itself leaves out what the program records until it hears of the end.
+        # A capture that ends by itself lacks records from the time before the program learns of the end.
         with capture_of_block(pipeline.port, work / "logs"):
             wait_until(lambda: pipeline.ask_counts()["writer", "write"] > N_WRITES, "some hundred ms of work")
         path = one_file(work / "logs")
@@ -134,7 +133,7 @@ def test_protobuf_reads_the_same():
 
 
 def step_rows(page):
-    """The step-time table of overview_page and input_pipeline_analyzer."""
+    """Returns the step-time table of overview_page and input_pipeline_analyzer."""
     tables = [t for t in page if [c["id"] for c in t.get("cols", [])][:1] == ["stepnum"]]
     assert len(tables) == 1, page
     return [row["c"] for row in tables[0]["rows"]]

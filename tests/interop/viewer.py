@@ -41,7 +41,7 @@ def process_names(events):
 
 
 def step_number(event):
-    """The viewer's title of a step is its name and number."""
+    """Returns the number of a step, whose title in the viewer is its name and number, or None."""
     name, _, number = event["name"].rpartition(" ")
     return int(number) if name and number.isdigit() else None
 
@@ -55,7 +55,7 @@ def complete(events):
 
 
 def all_counter_samples(events):
-    """{name: values}. trace_viewer@ has them in one C event a name, trace_viewer as instants."""
+    """Returns {name: values}. trace_viewer@ has one C event for each name, trace_viewer has instants."""
     samples = collections.defaultdict(list)
     for event in events:
         if event["ph"] == "C":
@@ -66,7 +66,7 @@ def all_counter_samples(events):
 
 
 def counter_samples(events):
-    """The samples that the program made."""
+    """Returns the samples that the program made."""
     return {name: values for name, values in all_counter_samples(events).items()
             if not is_usage(name)}
 
@@ -77,7 +77,7 @@ def usage_samples(events):
 
 
 def counts(events):
-    """Counts like the pipeline."""
+    """Counts events like the pipeline."""
     result = collections.Counter()
     for thread, event in complete(events):
         name = event["name"]

@@ -16,7 +16,7 @@ from xprof.convert import _pywrap_profiler_plugin as plugin
 def profile_continuously(address, log_dir, ms):
     continuous.start_continuous_profiling(address, {"duration_ms": ms})
     for _ in range(2):
-        # A run is called after the second in which the snapshot comes; a second one would overwrite it.
+        # The second of a snapshot becomes the name of its run, so a second one in it would overwrite the first.
         time.sleep(max(ms / 1000, 1.1))
         continuous.get_snapshot(address, log_dir)
     continuous.stop_continuous_profiling(address)

@@ -53,7 +53,7 @@ def answer_of(s):
 
 
 def ask(path, text=None, fds=None):
-    """In a child, as a program's clone does it."""
+    """A child calls this, as the clone of a program does."""
     with connect(path) as s:
         send(s, request() if text is None else text, [make_arena(), make_listener()] if fds is None else fds)
         return answer_of(s)
@@ -74,7 +74,7 @@ def read(pipe):
 
 
 def leave(path):
-    """Asks, and is gone before the answer."""
+    """Sends a request, and ends before the answer."""
     pid = os.fork()
     if pid == 0:
         send(connect(path), request(), [make_arena(), make_listener()])
@@ -83,7 +83,7 @@ def leave(path):
 
 
 def wrong(path):
-    """Each of these is no request."""
+    """None of these is a valid request."""
     null = os.open("/dev/null", os.O_RDWR)
     arena, listener = make_arena(), make_listener()
     for text, fds in ((request(), []), (request(), [null]), (request(), [listener]), (request(), [arena, null]),

@@ -51,7 +51,7 @@ class Calls:
         self.connection.send(frame(RST_STREAM, 0, stream, CANCEL.to_bytes(4, "big")))
 
     def settle(self):
-        """Returns when the server has read all that was sent before: it answers one call after the other."""
+        """Returns when the server has read all earlier bytes: it answers one call after the other."""
         self.connection.call("/nobody.Knows/This", message(b""))
 
     def is_ended(self, stream):
@@ -70,7 +70,7 @@ class Calls:
         return self.finish(self.start(path, request), *how, **where)
 
     def expect(self, path, request, *how, **where):
-        """The message of an answer that must be OK."""
+        """Returns the message of an answer that must be OK."""
         answer = self.call(path, request, *how, **where)
         equal((answer.status, answer.text), (OK, ""), f"the answer to {path}")
         return answer.message
@@ -81,5 +81,5 @@ class Calls:
 
 
 def trace_of(response):
-    """The trace in a ProfileResponse with an xspace."""
+    """Returns the trace in a ProfileResponse with an xspace."""
     return Trace(data=response.xspace.SerializeToString())

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from checks import Skip
 
-# (start of its line in /proc/self/cgroup, mount point, file of the limit, file of the usage)
+# (regular expression for the start of a line in /proc/self/cgroup, mount point, file of the limit, file of the usage)
 KINDS = ((r"\d+:(?:.*,)?memory(?:,.*)?:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes",
           "memory.usage_in_bytes"),
          (r"0::", "/sys/fs/cgroup", "memory.max", "memory.current"))
 
 
 def candidates():
-    """(folder, file of the limit, file of the usage): below our own cgroup, then below the root."""
+    """Yields (folder, file of the limit, file of the usage): first below our own cgroup, then below the root."""
     own = Path("/proc/self/cgroup").read_text()
     for line, mount, limit, usage in KINDS:
         found = re.search(f"^{line}/(.*)$", own, re.M)
@@ -24,7 +24,7 @@ def candidates():
 
 
 def remove(path):
-    """Once its processes have ended."""
+    """Removes the cgroup when its processes have ended."""
     deadline = time.monotonic() + 5
     while path.exists():
         try:
@@ -36,7 +36,7 @@ def remove(path):
 
 
 class MemoryCgroup:
-    """Ends with the test |t|, when its processes have ended."""
+    """Is removed with the test |t|, when its processes have ended."""
 
     def __init__(self, t):
         reason = "no memory controller is mounted"
@@ -132,7 +132,7 @@ class FreezerCgroup:
 
 
 def own_place():
-    """Our own folder in the hierarchy that tells where a process is: the unified one, or the first of the others."""
+    """Returns our own folder in the hierarchy that shows where a process is: the unified one, or else the first one."""
     lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
     own = {number: path for number, _, path in lines}
     for mount in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"):
@@ -144,7 +144,7 @@ def own_place():
 
 
 class NamedCgroup:
-    """A cgroup |name| of the test |t|, ends as above."""
+    """A cgroup |name| of the test |t|, removed like MemoryCgroup."""
 
     def __init__(self, t, name):
         self.path = own_place() / name

@@ -12,7 +12,7 @@ SLOWNESS = 1 if os.environ.get("SANITIZERS", "no") == "no" else 10
 class Failure(Exception):
     """A condition that does not hold."""
 
-    # The witness looks at once, because the test closes things on its way out.
+    # run_one() sets this to a function that notes the threads, because the test closes things when it fails.
     witness = staticmethod(lambda: None)
 
     def __init__(self, text):
@@ -25,7 +25,7 @@ class Late(Failure):
 
 
 class Skip(Exception):
-    """Why the test cannot run here."""
+    """The test cannot run here, for this reason."""
 
 
 def check(condition, message):
@@ -54,7 +54,7 @@ def not_void(condition, message):
 
 
 def wait_until(question, what, patience_s=PATIENCE_S):
-    """The first true answer to |question|."""
+    """Returns the first true answer to |question|."""
     deadline = time.monotonic() + patience_s
     while True:
         answer = question()

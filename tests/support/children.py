@@ -16,18 +16,18 @@ TREE = ("-o", "profile_subprocesses=true")
 VARIABLE = "PROFTAP_PARENT"
 NOTICE = b"PROFTAP CHILD NOTICE 1\r\n"
 
-# How a shell starts it: |{}| is the target's own command line.
+# The ways in which a shell starts a child. |{}| is the target's own command line.
 PLAIN = "{}"
-# Its parent ends at once: the kernel does not know any more where it comes from.
+# The parent ends at once, so the kernel no longer knows who started the child.
 DAEMON = "setsid sh -c {quoted} &"
-# In a pid namespace of its own, with a /proc of its own, and not as its first process.
+# The child is in a pid namespace of its own, with a /proc of its own, and is not its first process.
 NAMESPACE = "exec unshare --pid --fork --mount-proc sh -c {background}"
-# With a directory "covered" that nobody else sees.
+# The child has a directory "covered" that nobody else sees.
 MOUNTS = "exec unshare --mount sh -c {covered}"
 
 
 class Child:
-    """A target that a target started: its commands come through a pipe, its answers go to a file."""
+    """A target that was started by another target: its commands come through a pipe, its answers go to a file."""
 
     def __init__(self, t, parent, name, how=PLAIN, env="", options=(0,)):
         self.pipe, self.said, self.told = (t.dir / f"{name}.{end}" for end in ("in", "out", "pid"))
@@ -47,11 +47,11 @@ class Child:
         self.port = int(words[1])
         if how == DAEMON:
             wait_until(lambda: not is_alive(self.shell), "the shell that left it behind to end")
-        # Its own word, which is another one in a namespace.
+        # The child's shell writes its pid, which is another number in a namespace.
         self.pid = int(self.told.read_text()) if self.told.exists() else None
 
     def open_pipe(self):
-        """None until somebody reads there."""
+        """Returns None until somebody reads at the other end."""
         try:
             return os.fdopen(os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK), "w", buffering=1)
         except OSError:
@@ -72,7 +72,7 @@ class Child:
 
 
 def socket_of(target):
-    """Its server's private one: in the first place that there is."""
+    """Returns the private socket of the target's server, in the first directory that has one."""
     places = [os.environ.get("XDG_RUNTIME_DIR", "") + "/proftap", "/run/proftap",
               f"/run/user/{os.geteuid()}/proftap", f"/tmp/proftap-{os.geteuid()}"]
     found = [path for path in (f"{place}/{target.pid}.sock" for place in places) if os.path.exists(path)]
@@ -81,24 +81,24 @@ def socket_of(target):
 
 
 def say(place, text, *fds):
-    """A notice by hand."""
+    """Sends a notice, as a child's library would."""
     with socket.socket(socket.AF_UNIX) as one:
         one.connect(place)
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
         one.sendmsg([NOTICE + text], rights)
         one.shutdown(socket.SHUT_WR)
         with contextlib.suppress(ConnectionResetError):
-            one.recv(1)  # until it was heard
+            one.recv(1)  # the server has read the notice
 
 
 def list_subprocesses(parent):
-    """The children that told its server of themselves."""
+    """Returns the children that have registered with the parent's server."""
     with Profiler(parent) as calls:
         return list(calls.ask("List").subprocesses)
 
 
 def await_registered(parent, pid):
-    """Until the server of |parent| has heard of |pid|."""
+    """Waits until |pid| has registered with the server of |parent|."""
     wait_until(lambda: pid in [one.pid for one in list_subprocesses(parent)], f"a notice of {pid}")
 
 

@@ -9,8 +9,8 @@ UNIMPLEMENTED = 12
 
 
 class ClockedConnection(Connection):
-    """Tells calls by their requests: Status has no field, Terminate no options. Of proftap.v1 it knows
-    nothing else."""
+    """Tells calls apart by their requests: Status has no field, and Terminate has no options. It knows no
+    other call of proftap.v1."""
     unknown = b"/proftap.v1.Profiler/Capture"
 
     def begin_call(self, stream):
@@ -32,7 +32,7 @@ class ClockedConnection(Connection):
             self.headers(**block)
             return
         now = time.time_ns() + self.server.offset_ns
-        # Another kernel: its monotonic clock is far from ours.
+        # This stands for another kernel, whose monotonic clock is far from ours.
         self.reply(number(3, now) + number(4, time.monotonic_ns() + 10**15), stream=stream)
 
     def make_space(self, options):
@@ -54,8 +54,8 @@ class ClockedConnection(Connection):
 
 
 class ClockedServer(FakeServer):
-    """|offset_ns| from our clock. A stock one does not know the question, and records as long as it was told to; None: it is a stock
-    one that answers at once and says that it recorded all the same."""
+    """A server whose clock differs from ours by |offset_ns|. A stock one does not know Status, and records as long as
+    the request says. With None it is a stock one that answers at once, and claims to have recorded."""
 
     def __init__(self, t, offset_ns, late_ns=0, is_stock=False, **how):
         self.offset_ns, self.late_ns, self.is_stock = offset_ns, late_ns, is_stock or offset_ns is None

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert, and what a trace holds in terms that all formats share.
-
-NDJSON is what other formats are compared with.
+"""Runs proftap convert, and gives the content of a trace in terms that all formats share. Other
+formats are compared with NDJSON.
 """
 import collections
 import gzip
@@ -17,7 +16,7 @@ SUFFIXES = {"chrome": ".json", "folded": ".folded", "ndjson": ".ndjson", "pprof"
             "speedscope": ".speedscope.json", "sqlite": ".sqlite", "csv": ".csv",
             "csv-kernels": "_kernel_trace.csv", "csv-kernel-stats": "_kernel_stats.csv",
             "csv-summary": "_summary.csv"}
-# Kinds whose times are added up; the second set has all kinds with a duration.
+# The kinds whose times are added up, and all kinds with a duration.
 SPANS = {"span", "step", "async", "kernel"}
 DRAWN = SPANS | {"derived"}
 
@@ -39,7 +38,7 @@ class Conversion:
 
 
 class Members(dict):
-    """The members of a JSON object; some of the |n| that are written may have the same name."""
+    """The members of a JSON object. |n| is their number as written, where some may have the same name."""
 
     def __init__(self, pairs):
         super().__init__(pairs)
@@ -87,7 +86,7 @@ def varint(value):
 
 
 def field(number, data):
-    """A bytes field of a protobuf message, for traces that Google's encoder is too slow or too careful for."""
+    """Encodes a bytes field of a protobuf message, for traces that Google's encoder refuses, or makes too slowly."""
     return bytes([number << 3 | 2]) + varint(len(data)) + data
 
 
@@ -125,7 +124,7 @@ def make_space(lines, plane="/host:CPU", host="fake", pid=0, stats=()):
 # "a" and "b" cross, "d" lies in "a", "c" in "b" and after "a".
 CROSSED = [("a", 0, 100), ("d", 10, 20), ("b", 50, 100), ("c", 110, 40)]
 
-# {what stands in a file: what a reader may see}, all of the length of the first.
+# {bytes in a file: text that a reader may show}; all bytes have the same length.
 BAD_NAMES = {
     "controls": (b"\x01\x1b[31m\n\t\r\x7f\"\\", "\x01\x1b[31m\n\t\r\x7f\"\\"),
     "separators": (b"a;b c 12 34", "a;b c 12 34"),
@@ -136,8 +135,8 @@ BAD_NAMES = {
 
 
 def make_bad_names(t):
-    """The path of a trace with spans of BAD_NAMES on a thread of one of them, and those names."""
-    # Python's protobuf refuses broken names: others of their lengths stand there until the end.
+    """Returns the path of a trace with spans of BAD_NAMES, on a thread with one of these names, and the names."""
+    # Python's protobuf refuses broken names, so stand-ins of the same lengths are replaced at the end.
     stand_ins = {f"{i}" * len(raw): raw for i, (raw, _) in enumerate(BAD_NAMES.values())}
     events = [(name, 100 * i, 100) for i, name in enumerate(stand_ins)]
     thread = "T" * len(BAD_NAMES["broken"][0])

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device that there is not, its collector's script (fake_collector.c), and what traces have of it."""
+"""A fake device, the script of its collector (fake_collector.c), and its data in traces."""
 from checks import equal, wait_until
 from fixture import SANITIZERS
 from processes import TOP_BUILD
 
 COLLECTOR = TOP_BUILD / "tests" / "programs" / "fake_collector.so"
-# Any library will do, by its name.
+# Any library works, because only the name counts.
 LIBRARY = TOP_BUILD / "tests" / "unit" / "fake_cuda.so"
 THREAD = "ptap-collect"
-# ThreadSanitizer has one in each program.
+# ThreadSanitizer adds a thread to each program.
 SANITIZER_THREADS = ["target"] if SANITIZERS == "thread" else []
 
 
@@ -19,7 +19,7 @@ class Device:
         self.write(*lines, **keys)
 
     def write(self, *lines, **keys):
-        """The script from here on: KEY=VALUE or, for what stands there more than once, lines."""
+        """Replaces the script by KEY=VALUE and, for keys that come more than once, whole lines."""
         text = "".join(f"{line}\n" for line in (*lines, *(f"{key} {value}" for key, value in keys.items())))
         new = self.script.with_suffix(".new")
         new.write_text(text)
@@ -47,7 +47,7 @@ class Device:
 
 
 def library(t, name="libcuda.so.1"):
-    """A library that the program can map."""
+    """Makes a library that the program can map."""
     path = t.dir / name
     path.write_bytes(LIBRARY.read_bytes())
     return path
@@ -64,13 +64,13 @@ def find_device(trace, n=1):
 
 
 def count_events(trace, name):
-    """Events of that name that a device has, or that are beside it."""
+    """Counts the events of that name on devices, and on the planes beside them."""
     return sum(plane.event_metadata[event.metadata_id].name == name
                for plane in trace.space.planes if plane.name.startswith("/device:") for line in plane.lines for event in line.events)
 
 
 def check_gone(target):
-    """Its thread is, soon after the capture."""
+    """Waits until the collector's thread is gone."""
     wait_until(lambda: THREAD not in target.thread_names().values(), f"{THREAD} to end")
 
 

@@ -9,7 +9,8 @@ from processes import LIBRARY, PROFTAP, PROFTAPD, Process
 
 
 def ask(t, *words, code=None, prefix=(), env=None, user=None, program=PROFTAP):
-    """The object that it prints; |code| is its exit status, None: 0 or 1 as the object says."""
+    """Returns the object that proftap doctor prints. |code| is its exit status; with None the object
+    decides between 0 and 1."""
     process = t.keep(Process("proftap doctor", [*prefix, program, "doctor", "--json", *words], env, user=user))
     got = process.wait()
     for thread in process.threads:
@@ -26,7 +27,7 @@ def findings(t, *words, **how):
 
 
 def expect(found, key, state, command=None):
-    """|command| is what its one is, where it is not None."""
+    """Checks a finding's state, and its command if |command| is not None."""
     row = found[key]
     equal(row["state"], state, f"{key}: {row}")
     if command is not None:

@@ -9,7 +9,7 @@ EXAMPLES = TOP_BUILD / "docs" / "examples"
 
 
 def start(t, command):
-    """The example, and the ports that it names when it is ready."""
+    """Starts the example, and returns it with the ports that it names when it is ready."""
     process = t.keep(Process(command[0].name, command, {"PROFTAPD": str(PROFTAPD)}))
     ports = [int(port) for port in re.findall(r"port (\d+)", process.read_line())]
     servers = find_proftapds(process.pid)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gRPC server that says what a test wants, byte by byte: frames of http2.py, so that it can also say
-what no library would."""
+"""A gRPC server that answers what a test wants, byte by byte: frames of http2.py, so that it can also
+send what no library would."""
 import re
 import socket
 import struct
@@ -23,8 +23,8 @@ def header_block(headers):
 
 
 class Connection:
-    """One client. |script|(connection) answers the first call, or each if it |repeats|; later ones (Terminate) get OK. Calls of
-    a service of |unknown| (or of several), which begins their path, are UNIMPLEMENTED, and not counted."""
+    """One client. |script|(connection) answers the first call, or each if it |repeats|; later ones (Terminate) get OK.
+    Calls whose path begins with |unknown|, or with one of several, are UNIMPLEMENTED, and not counted."""
     unknown = b"/proftap.v1."
     repeats = False
 
@@ -91,7 +91,7 @@ class Connection:
         return re.search(rb"/[\w.]+/(\w+)", self.heads[self.stream])[1].decode()
 
     def refuse(self, stream):
-        """Answers like gRPC's own servers."""
+        """Answers UNIMPLEMENTED, as gRPC's own servers do."""
         self.headers(end=True, stream=stream, grpc_status=12, grpc_message="")
 
     def begin_call(self, stream):
@@ -122,7 +122,7 @@ class Connection:
         self.frame(HEADERS, END_HEADERS | (END_STREAM if end else 0), stream or self.stream, block)
 
     def data(self, data, stream=None):
-        """In frames, as the client's windows allow."""
+        """Sends frames, as far as the client's windows allow."""
         stream = stream or self.stream
         data = memoryview(data)  # large ones are not copied for each frame
         while data:
@@ -153,8 +153,8 @@ class Connection:
 
 
 class FakeServer:
-    """Listens on self.port until the test ends. It is a stock one unless |unknown| is what it does not
-    know instead; None: it knows all. With |path| it is a unix socket, and self.port is unix:PATH."""
+    """Listens on self.port until the test ends. By default it is a stock server; |unknown| replaces the services that
+    it does not know, and with None it knows all. With |path| it is a unix socket, and self.port is unix:PATH."""
 
     def __init__(self, t, script, address="127.0.0.1", port=0, unknown=Connection.unknown, path=None, repeats=False):
         self.script = script

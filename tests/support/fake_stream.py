@@ -36,7 +36,7 @@ def split(data, n=CHUNK_BYTES):
 
 
 def deliver(*parts, status=0, text=""):
-    """A script: these messages, and the end."""
+    """Returns a script that sends these messages, and the end."""
     def script(c):
         c.headers()
         for part in parts:
@@ -51,7 +51,7 @@ def whole(data, n=CHUNK_BYTES, **fields):
 
 
 def stream_server(t, script, **how):
-    """One that knows everything."""
+    """Starts a server that knows all services."""
     return FakeServer(t, script, unknown=None, **how)
 
 
@@ -98,7 +98,7 @@ class Flood:
             yield self.block
 
     def script(self, c):
-        """Without keeping anything: this process must stay small, or its children seem to be large."""
+        """Keeps no data: this process must stay small, because its children would seem to be as large."""
         sum_ = Sum()
         c.headers()
         c.message(progress())

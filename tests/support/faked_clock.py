@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A CLOCK_REALTIME that a test may set: of the programs that it is given to (faked_clock.c), or, where the machine is the test's own
-(tests/systemd), the machine's."""
+"""A CLOCK_REALTIME that a test may set: for single programs by faked_clock.c, or, if the machine belongs to the test
+(tests/systemd), for the whole machine."""
 import mmap
 import os
 import shlex
@@ -15,7 +15,8 @@ LIBRARY = TOP_BUILD / "tests" / "programs" / "faked_clock.so"
 
 
 class FakedClock:
-    """|prefix| goes in front of a command, |env| to a target: for its server, which takes over nothing of its environment."""
+    """|prefix| goes in front of a command. |env| is for a target: it replaces its server, which does not
+    inherit its environment."""
 
     def __init__(self, t):
         need_no_sanitizer("want to be loaded first")
@@ -37,12 +38,12 @@ class FakedClock:
         self.set(0)
 
     def set(self, seconds):
-        """Away from the machine's."""
+        """Sets the distance from the machine's clock."""
         self.memory[:8] = struct.pack("q", int(seconds * 10**9))
 
 
 class SetClock:
-    """The same of the machine's."""
+    """Sets the machine's own clock, with the same functions."""
     prefix, env = (), {}
 
     def __init__(self, t):

@@ -57,7 +57,7 @@ def need_namespaces(*options):
 
 
 def need_readable_tree():
-    """For what is run as another user. A checkout of root's is often his alone."""
+    """Needed by what runs as another user. Root's checkout is often readable for root alone."""
     as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     for path in (__file__, PROFTAP):
         if os.geteuid() == 0 and subprocess.run([*as_nobody, "test", "-r", path]).returncode:
@@ -75,7 +75,7 @@ def need_no_sanitizer(why="start threads and set handlers of their own"):
 
 
 def forget_way(pid):
-    """Removes the private socket of a program's server: what it left is held as long as there is a way to it."""
+    """Removes the private socket of a program's server, which holds its data only while the socket is there."""
     for place in (os.environ.get("XDG_RUNTIME_DIR", "") + "/proftap", "/run/proftap",
                   f"/run/user/{os.geteuid()}/proftap", f"/tmp/proftap-{os.geteuid()}"):
         with contextlib.suppress(OSError):
@@ -91,14 +91,14 @@ class Case:
         self.processes = []
         self.at_end = []
         self.after = []
-        self.threads = []  # what they waited in when it failed
+        self.threads = []  # descriptions from the time of the failure
 
     def target(self, **env):
         self.processes.append(Target(env))
         return self.processes[-1]
 
     def keep(self, process):
-        """To be ended with the test."""
+        """Keeps the process, which ends with the test."""
         self.processes.append(process)
         return process
 
@@ -110,8 +110,8 @@ class Case:
         return self.start_capture(target, ms, *options, **how).finish(code)
 
     def record(self, target, ms, *options, commands=(), **how):
-        """A capture that has begun to record, and in which the target obeyed |commands|."""
-        # Said before: on a busy machine a short capture may be over when this process comes to it.
+        """Begins a capture, and returns it when it records and the target has obeyed |commands|."""
+        # This is sent first, because on a busy machine a short capture may be over before this process continues.
         target.send("await 1", *commands)
         capture = self.start_capture(target, ms, *options, **how)
         equal(target.read_line(), "recording", "the target")
@@ -120,7 +120,7 @@ class Case:
         return capture
 
     def begin(self, target, *options, **how):
-        """A capture that has begun to record, and goes on until stop(), however long that takes."""
+        """Begins a capture that records until stop(), however long that takes."""
         return self.record(target, LONG_MS, "-o", f"session_id={SESSION}", *options, **how)
 
     def stop(self, target, capture, code=0):
@@ -130,7 +130,7 @@ class Case:
         return capture.finish(code)
 
     def emit(self, target, ms, *commands, options=(), **how):
-        """A capture of |ms| at least, ended, in which the target obeyed |commands|."""
+        """Captures for |ms| or longer, while the target obeys |commands|, and returns the finished capture."""
         capture = self.begin(target, *options, **how)
         end = time.monotonic() + ms / 1000
         if commands:
@@ -161,14 +161,16 @@ class Case:
                 self.threads += describe_threads(pid)
 
     def end(self):
-        """Ends everything. Servers must go by themselves, soon after their targets: none holds a session for which nobody can come."""
+        """Ends everything. Servers must end by themselves, soon after their targets: none holds a
+        session that nobody can fetch."""
         for action in reversed(self.at_end):
             action()
         servers = {}
         for process in self.processes:
             if isinstance(process, Target):
                 servers.update(dict.fromkeys(find_proftapds(process.pid), process.pid))
-        # Only those: it would take away the signal by which LeakSanitizer stops the threads of one that ends.
+        # Other servers get no SIGCONT, because it would undo the signal by which LeakSanitizer stops the
+        # threads of an ending server.
         for server in filter(is_halted, servers):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(server, signal.SIGCONT)
@@ -198,7 +200,7 @@ def test(function):
 
 
 def run_one(function):
-    """None, or why it failed. Ends what it started in any case."""
+    """Returns None, or the reason of the failure. Ends all that the test started, in any case."""
     case = Case()
     reason = None
     Failure.witness = case.note_threads

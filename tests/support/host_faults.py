@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host daemon that is done harm, and whether it is as before; and programs that announce themselves and are none."""
+"""Faults for a host daemon, checks that it is as before, and sockets that announce programs which do not exist."""
 import array
 import contextlib
 import glob
@@ -22,12 +22,12 @@ BRIEF = TOP_BUILD / "tests" / "programs" / "brief"
 
 
 def start_short_lives(t, n, per_second):
-    """Programs, |n| of them, each of which says that it is there and ends."""
+    """Starts |n| programs, each of which announces itself and ends."""
     return t.keep(Process("short lives", [BRIEF, registry_path(t), n, per_second]))
 
 
 def announce(t, text=b"pid 1\nname mute\n"):
-    """This process, as a program: the connection."""
+    """Announces this process as a program, and returns the connection."""
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.connect(str(registry_path(t)))
     pidfd = os.pidfd_open(os.getpid())
@@ -38,7 +38,7 @@ def announce(t, text=b"pid 1\nname mute\n"):
 
 
 def capture(t, host, target):
-    """An ordinary one, through the daemon, of seven spans."""
+    """Makes an ordinary capture of seven spans, through the daemon."""
     begun = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "-o", f"session_id={SESSION}", "--target", target.pid,
                             "--attempts", "5")
     target.ask("await 1", "burst 7")
@@ -46,7 +46,7 @@ def capture(t, host, target):
 
 
 def count_errands(pid):
-    """Calls that have a thread."""
+    """Counts the calls that have a thread."""
     n = 0
     for path in glob.glob(f"/proc/{pid}/task/*/comm"):
         with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
@@ -55,7 +55,7 @@ def count_errands(pid):
 
 
 def is_measured(host, pid):
-    """Whether the daemon has the program's figures open."""
+    """Returns whether the daemon has the files of the program's usage open."""
     files = []
     for fd in read_fds(host.pid):
         with contextlib.suppress(OSError):
@@ -80,12 +80,13 @@ def await_as(host, before, patience_s=20):
 
 @contextlib.contextmanager
 def unharmed(t, *options, prefix=(), patience_s=20):
-    """(host, target) that have served before. Afterwards an ordinary capture works, and all is as before."""
+    """Yields (host, target) that have served before. Afterwards an ordinary capture works, and
+    resources are as before."""
     host = Host(t, *options, prefix=prefix)
     target = start_target(t)
     host.await_pids(target.pid)
     capture(t, host, target)
-    # From the daemon's next sample on.
+    # The daemon opens these files at its next sample.
     wait_until(lambda: is_measured(host, target.pid), "the program's usage to be measured")
     before = measure(host)
     yield host, target

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host daemon of a test's own, and what it says of programs."""
+"""A host daemon for one test, and its list of programs."""
 import json
 import signal
 
@@ -8,7 +8,7 @@ from processes import PROFTAP, PROFTAPD, Process, Target, free_port
 
 
 def runtime(t):
-    """The environment with a runtime directory of this test's own."""
+    """Returns the environment with a runtime directory of this test's own."""
     path = t.dir / "runtime" / "proftap"
     path.mkdir(mode=0o755, parents=True, exist_ok=True)
     path.parent.chmod(0o755)
@@ -55,5 +55,5 @@ class Host(Process):
 
 
 def start_target(t, user=None, **env):
-    """A target with a server, of this test's runtime directory."""
+    """Starts a target with a server, in this test's runtime directory."""
     return t.keep(Target({**runtime(t), **env}, user=user)).serve()

@@ -116,7 +116,7 @@ def ask_only(i):
 
 
 def flood(i):
-    """One connection after the other, and never a word."""
+    """Makes one connection after the other, and sends nothing."""
     i.say("flooding")
     kept = []
     while True:

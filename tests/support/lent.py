@@ -19,21 +19,21 @@ def find_starter(host):
 
 
 def find_lent(pid):
-    """The server of the program |pid|, which a daemon started."""
+    """Returns the server of the program |pid|, which a daemon started."""
     server = find_proftapd(pid)
     contains(Path(f"/proc/{server}/cmdline").read_bytes(), b"\0--lent\0", "its server's command line")
     return server
 
 
 def sandboxed(t, *kind, user=None, **env):
-    """A target of this test's runtime directory, confined so."""
+    """Starts a target in this test's runtime directory, confined by |kind|."""
     target = t.keep(Target({**runtime(t), **env}, user=user))
     equal(target.ask(f"sandbox {' '.join(kind)}"), "0", "the sandbox")
     return target
 
 
 def check_by_daemon(t, host, target, word, n=7):
-    """Real spans, by the daemon's port."""
+    """Checks that spans arrive by the daemon's port."""
     capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", word)
     target.ask("await 1", f"burst {n}")
     capture.signal(signal.SIGINT)
@@ -41,7 +41,7 @@ def check_by_daemon(t, host, target, word, n=7):
 
 
 def check_by_port(t, target, n=5):
-    """And by the program's own."""
+    """Checks that spans arrive by the program's own port."""
     capture = t.start_capture(target, LONG_MS)
     target.ask("await 1", f"burst {n}")
     capture.signal(signal.SIGINT)
@@ -49,7 +49,7 @@ def check_by_port(t, target, n=5):
 
 
 def check_served(t, host, target, pid=None):
-    """It is served by a server of the daemon's, and recorded in both ways."""
+    """Checks that the program has a server of the daemon's, and is recorded in both ways. Returns the server."""
     pid = pid or target.pid
     host.await_pids(pid)
     server = find_lent(pid)
@@ -69,7 +69,7 @@ def enter_root(t):
 
 
 def refused(target, *options):
-    """Why its server does not start."""
+    """Returns the reason why the target's server does not start."""
     equal(target.start(*options) < 0, True, "a failure of ptap_server_start")
     return target.ask("error")
 

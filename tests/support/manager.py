@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A service manager of a test's own: it holds the sockets, starts the host daemon on them, and hears what it says."""
+"""A service manager for one test: it holds the sockets, starts the host daemon on them, and receives its messages."""
 import re
 import socket
 import threading
@@ -8,7 +8,7 @@ from checks import wait_until
 from hosts import registry_path, runtime
 from processes import PROFTAPD, Process
 
-# Puts the descriptors that it is told to where sd_listen_fds(3) looks, and says whose they are.
+# Moves the given descriptors to the numbers that sd_listen_fds(3) expects, and sets its variables.
 HAND_OVER = ("import fcntl, os, sys\n"
              "at = sys.argv.index('--')\n"
              "fds = [fcntl.fcntl(int(word), fcntl.F_DUPFD, 100) for word in sys.argv[1:at]]\n"
@@ -36,7 +36,7 @@ class Managed(Process):
 
 
 class Manager:
-    """Whatever it is sent is in .heard: {KEY: value} each."""
+    """.heard has all messages, as {KEY: value} each."""
 
     def __init__(self, t, config="", env=None):
         self.case = t
@@ -81,7 +81,7 @@ class Manager:
         wait_until(lambda: len(self.hears(key, value)) >= n, f"the manager to hear {key} {value} {n} times")
 
     def start(self, *options, **how):
-        """Until it is ready."""
+        """Starts the daemon, and returns when it is ready."""
         n = len(self.hears("READY"))
         daemon = Managed(self, *options, **how)
         self.await_word("READY", "1", n + 1)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much memory processes take at most while something goes on."""
+"""The most memory that processes take during some work."""
 import threading
 
 LOOK_S = 0.01
 
 
 def read_memory_kib(pid):
-    """(anonymous, shared) memory that it has touched; files that it maps do not count. (0, 0) when it is gone."""
+    """Returns (anonymous, shared) memory that the process has touched, without mapped files. (0, 0) when it is gone."""
     found = {"RssAnon": 0, "RssShmem": 0}
     try:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The instants of the target's command count, by which it shows whether anything is missing or there twice."""
+"""The instants of the target's command count, which show whether one is missing or doubled."""
 from checks import check, equal
 
 
@@ -10,7 +10,7 @@ def numbers_in(trace):
 
 
 def check_numbers(found, first, end):
-    """Each once and in order; says only the first that is not."""
+    """Checks that each number comes once and in order. The message has only the first wrong one."""
     wrong = [(i, n) for i, n in enumerate(found, first) if i != n]
     check(not wrong, f"at {wrong[:1]} of {len(found)} numbers: expected the first, got the second")
     equal(first + len(found), end, "one behind the last number")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine with NVIDIA's driver, as far as NVML goes: a mount namespace with its device node, and a linker that finds a library
-that stands for NVIDIA's (tests/unit/fake_nvml.c)."""
+"""A machine with NVIDIA's driver, as far as NVML is concerned: a mount namespace with its device node, and a linker
+that finds a fake of NVIDIA's library (tests/unit/fake_nvml.c)."""
 import shutil
 import subprocess
 

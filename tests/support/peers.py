@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A target with peers that mean it harm: what they say, and that nobody noticed."""
+"""A target with hostile peers: their requests, and checks that no other process is affected."""
 import contextlib
 import time
 
@@ -31,7 +31,7 @@ def read_kib(pid, key):
 
 
 def read_wakeups(target):
-    """How often the target's control thread ran."""
+    """Returns how often the target's control thread ran."""
     task = [t for t, name in target.thread_names().items() if name == "ptap-control"][0]
     status = read_status(target.pid, task)
     return [int(status[key]) for key in ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")]
@@ -44,8 +44,8 @@ def check_next_capture(t, target):
 
 @contextlib.contextmanager
 def unharmed(t, sleeps=True):
-    """A target whose server has served before. Afterwards: nobody noticed anything. |sleeps|: none
-    of what is done asks the target for anything."""
+    """Yields a target whose server has served before. Afterwards both are unaffected. |sleeps|: the body sends no
+    request that wakes the target."""
     target = t.target().serve()
     t.emit(target, 300, "burst 1")
     server = find_proftapd(target.pid)
@@ -61,7 +61,7 @@ def unharmed(t, sleeps=True):
         equal(read_wakeups(target), wakeups, "wake-ups of the target")
     grown = read_kib(server, "VmHWM") - before
     if SANITIZERS == "no":
-        # How much is read until another thread hangs up is the scheduler's, too.
+        # How much the server reads before another thread closes the connection depends on the scheduler, too.
         if grown >= LIMIT_KIB:
             raise Late(f"the server grew by {grown} KiB")
     check_next_capture(t, target)
@@ -80,7 +80,7 @@ def start_profile(t, target, c, **fields):
 
 
 def check_free(t, target):
-    """Within FREE_S of now."""
+    """Waits until the session is free, which must take at most FREE_S."""
     started = time.monotonic()
     while True:
         with Connection(target.port) as c:

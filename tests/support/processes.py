@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real processes: targets, captures, and what /proc tells of them."""
+"""Real processes: targets, captures, and their facts in /proc."""
 import contextlib
 import glob
 import json
@@ -28,7 +28,7 @@ TARGET = TOP_BUILD / "tests" / "programs" / "target"
 
 
 def read_status(pid, task=None):
-    """The fields of a process's (or thread's) status; {} when it is gone."""
+    """Returns the fields of the status of a process or thread, or {} if it is gone."""
     path = f"/proc/{pid}/task/{task}/status" if task else f"/proc/{pid}/status"
     try:
         lines = Path(path).read_text().splitlines()
@@ -51,7 +51,7 @@ def read_rows(table):
 
 
 def count_connections(pid):
-    """Descriptors of TCP connections, also of those that are over: of all sockets but listeners and the private ones."""
+    """Counts descriptors of TCP connections, also of closed ones: all sockets but listeners and the private ones."""
     stay = {row[9] for table in ("tcp", "tcp6") for row in read_rows(table) if row[3] == "0A"}
     stay |= {row[6] for row in read_rows("unix")}
     links = []
@@ -62,7 +62,7 @@ def count_connections(pid):
 
 
 def is_alive(pid):
-    """Whether it runs; where nobody reaps orphans, a zombie may stay for ever."""
+    """Returns whether it runs. A zombie counts as ended, because nobody may reap it."""
     return read_status(pid).get("State", "Z")[0] not in "ZX"
 
 
@@ -71,13 +71,13 @@ def is_halted(pid):
 
 
 def halt(pid):
-    """Stops it, for SIGCONT to let it go on."""
+    """Stops the process until SIGCONT, and waits until it is stopped."""
     os.kill(pid, signal.SIGSTOP)
     wait_until(lambda: is_halted(pid), f"process {pid} to stop")
 
 
 def await_rounds(pids, n=3):
-    """Until each of those that work and pause has done so |n| times more."""
+    """Waits until each process, which works and pauses in turns, has done so |n| times more."""
     def count(pid):
         return int(read_status(pid)["voluntary_ctxt_switches"])
 
@@ -86,7 +86,7 @@ def await_rounds(pids, n=3):
 
 
 def find_children(pid):
-    """Zombies too."""
+    """Returns the children, including zombies."""
     pids = (int(path.split("/")[2]) for path in glob.glob("/proc/[0-9]*/status"))
     return [p for p in pids if read_status(p).get("PPid") == str(pid)]
 
@@ -128,7 +128,8 @@ def is_free(port):
 
 
 def free_port():
-    """None of those that the kernel gives to whoever asks for any: tests beside this one do."""
+    """Returns a port outside of the range from which the kernel chooses ports, because tests beside
+    this one use that range."""
     low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
     ports = [*range(1024, low), *range(high + 1, 65536)] or range(low, high + 1)
     return next(port for port in iter(lambda: random.choice(ports), None) if is_free(port))
@@ -217,16 +218,16 @@ class Target(Process):
         self.popen.stdin.flush()
 
     def ask(self, *commands):
-        """The answer to the last command; all go at once."""
+        """Sends all commands at once, and returns the answer to the last one."""
         self.send(*commands)
         return self.obeyed(len(commands))
 
     def obeyed(self, n):
-        """The last answer to |n| commands that were sent."""
+        """Returns the last answer to |n| commands that were sent."""
         return [self.read_line() for _ in range(n)][-1]
 
     def start(self, *options):
-        """Starts the server; the result, and self.port."""
+        """Starts the server. Returns the result, and sets self.port."""
         words = self.ask("start " + " ".join(map(str, options or (0,)))).split()
         self.port, self.start_us = int(words[1]), int(words[2])
         return int(words[0])
@@ -257,7 +258,7 @@ class Capture(Process):
         super().__init__("proftap", command, user=user)
 
     def finish(self, code=0, patience_s=PATIENCE_S):
-        """Waits for its end; checks its exit status."""
+        """Waits for the capture's end, and checks its exit status."""
         actual = self.wait(patience_s)
         for thread in self.threads:
             thread.join(PATIENCE_S)
@@ -268,7 +269,7 @@ class Capture(Process):
 
     @property
     def warnings(self):
-        """But for the one that it was ended by somebody else, where that was the test."""
+        """If the test ended the capture, the warning that somebody else ended it is left out."""
         found = re.findall(r"^  warning: (.*)$", self.stderr, re.M)
         return [w for w in found if not (self.is_ended_here and " by somebody else: " in w)]
 

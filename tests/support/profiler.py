@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""proftap.v1.Profiler as any gRPC client calls it: a stream of parts, put together and checked."""
+"""proftap.v1.Profiler as any gRPC client calls it. The parts of a stream are put together and checked."""
 import ctypes
 import ctypes.util
 import os
@@ -38,7 +38,7 @@ def xxh3(data):
 
 
 def split(data):
-    """The messages of a gRPC stream that have come whole."""
+    """Returns the messages of a gRPC stream that have arrived whole."""
     found, at = [], 0
     while at + 5 <= len(data):
         packed, n = struct.unpack(">BI", data[at:at + 5])
@@ -81,13 +81,13 @@ class Profiler(Calls):
         return self.start(V1 + "Capture", capture_request(*how, **options))
 
     def parts(self, stream):
-        """The parts that have come so far."""
+        """Returns the parts that have arrived so far."""
         self.connection.read_some(0)
         data = self.connection.streams[stream].data
         return [own_schema().CaptureReply.FromString(part) for part in split(data)]
 
     def await_phase(self, stream, phase):
-        """Until the recording is that far; as many parts as have come then."""
+        """Waits until the recording has reached |phase|, and returns the parts that have arrived."""
         def has_come():
             return self.ended(stream) or any(
                 p.WhichOneof("part") == "progress" and p.progress.phase >= phase
@@ -97,7 +97,7 @@ class Profiler(Calls):
         return self.parts(stream)
 
     def await_more(self, stream, n_bytes):
-        """More than |n_bytes| of raw data are recorded: how many."""
+        """Waits until more than |n_bytes| of raw data are recorded, and returns their number."""
         def count():
             check(not self.ended(stream), "the capture has ended")
             return max((p.progress.recorded_bytes for p in self.parts(stream)), default=0)
@@ -109,25 +109,25 @@ class Profiler(Calls):
         return self.connection.streams[stream].ended
 
     def end(self, stream, patience_s=PATIENCE_S):
-        """How a stream ended: (status, text)."""
+        """Returns (status, text) of a stream's end."""
         answer = self.finish(stream, None, None, patience_s)
         return answer.status, answer.text
 
     def deliver(self, stream, patience_s=PATIENCE_S):
-        """The whole trace of a Capture that must be OK."""
+        """Returns the whole trace of a Capture that must be OK."""
         equal(self.end(stream, patience_s), (OK, ""), "the end of the stream")
         delivery = Delivery(self.parts(stream))
         delivery.check()
         return delivery
 
     def open_window(self, stream):
-        """Takes the rest after all, of a connection that was opened with little window."""
+        """Lets the rest of the data come on a connection that was opened with a small window."""
         self.connection.polite = True
         for of in (0, stream):
             self.connection.send(frame(WINDOW_UPDATE, 0, of, (1 << 30).to_bytes(4, "big")))
 
     def begin(self, **options):
-        """Starts a session without an end, which must be OK: its name."""
+        """Starts an endless session, which must be OK, and returns its name."""
         return self.send_start(set_options(own_schema().StartRequest(), **options))
 
     def begin_recorder(self, **options):
@@ -144,11 +144,11 @@ class Profiler(Calls):
         return self.start(V1 + "Snapshot", request)
 
     def look_back(self, **fields):
-        """A snapshot of the flight recorder."""
+        """Returns a snapshot of the flight recorder."""
         return self.deliver(self.snapshot("recorder", **fields)).trace
 
     def end_session(self, session_id=""):
-        """Stops, and wants the rest of the data."""
+        """Stops a session, and asks for the rest of its data."""
         return self.start(V1 + "Stop", own_schema().StopRequest(session_id=session_id))
 
     def stop(self, session_id="", discard=False):
@@ -157,14 +157,14 @@ class Profiler(Calls):
         return self.end(stream), self.parts(stream)
 
     def ask(self, method):
-        """Status or List."""
+        """Calls Status or List, which must be OK, and returns the reply."""
         reply = self.connection.call(V1 + method, message(b""))
         equal((reply.status, reply.text), (OK, ""), f"the answer to {method}")
         return getattr(own_schema(), method + "Reply").FromString(reply.data[5:])
 
 
 def count_streams(target):
-    """Threads that deliver."""
+    """Counts the threads that deliver data."""
     tasks = f"/proc/{find_proftapd(target.pid)}/task"
     names = []
     for task in os.listdir(tasks):

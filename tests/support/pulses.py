@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A target's command pulse, by which it shows where a recording begins: it knows when it annotated, recorded or not."""
+"""A target's command pulse shows where a recording begins: the program notes the time of each
+annotation, recorded or not."""
 import struct
 
 from checks import check, equal
 from numbered import check_numbers
 
-# A minute of them.
+# The pulses of a minute.
 N_PULSES = 1 << 19
-# How far the trace's times may be from the program's own.
+# The greatest difference of the trace's times and the program's own.
 CLOCKS_NS = 50000
 
 
@@ -18,7 +19,7 @@ class Pulses:
         equal(target.ask(f"pulse {self.path}"), str(N_PULSES), "the program's answer")
 
     def read(self):
-        """When each began that has begun, Unix ns."""
+        """Returns the begin of each pulse that has begun, in Unix ns."""
         times = struct.unpack(f"={N_PULSES}q", self.path.read_bytes())
         return times[:times.index(0)]
 
@@ -31,7 +32,7 @@ class Pulses:
         events = [e for line in trace.threads for e in line.named("pulse")]
         due = [i for i, time in enumerate(self.read()) if at + late + CLOCKS_NS <= time < stop - CLOCKS_NS]
         if not events:
-            # A busy machine may not have come to the program in all that time.
+            # On a busy machine the program may not have run in all that time.
             check(len(due) <= 1, f"no pulse of {len(due)} was recorded, {late} ns late")
             return late, stop - at
         numbers = [e.stats["n"].value for e in events]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with a flight recorder that die, and what is left of them."""
+"""Programs with a flight recorder that die, and their traces."""
 import errno
 import json
 import os
@@ -22,7 +22,7 @@ def record(t, log_dir="-", ring_bytes=RING_BYTES, **env):
 
 
 def end(target, how="kill"):
-    """Returns its server's pid; the target has ended."""
+    """Ends the target, and returns its server's pid."""
     server = find_proftapd(target.pid)
     if how == "kill":
         target.signal(signal.SIGKILL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Roots of copies, as containers have them."""
+"""Root directories of copied files, like those of containers."""
 import re
 import shutil
 import subprocess
@@ -9,13 +9,14 @@ from processes import LIBRARY, PROFTAPD, TARGET
 
 
 def libraries_of(program):
-    """The libraries that the loader takes, and the loader."""
+    """Returns the libraries that the loader opens, and the loader."""
     text = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     return {Path(path) for path in re.findall(r"(/\S+) \(0x", text)} - {LIBRARY}
 
 
 def make_root(t, proftapd=True):
-    """A root that has a shell, a program (usr/bin/train), libproftap and, unless not |proftapd|, that; and nothing else."""
+    """Makes a root with a shell, a program (usr/bin/train), libproftap, and, if |proftapd|, the
+    server; it has nothing else."""
     root = t.dir / "root"
     for folder in ("bin", "usr/bin", "usr/lib", "proc", "dev", "tmp", "run/proftap"):
         (root / folder).mkdir(parents=True)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file system that is soon full."""
+"""A file system with little space."""
 import subprocess
 
 from fixture import Skip, need_root
 
 
 def mount(t, size="128k"):
-    """Its path, until the test ends."""
+    """Mounts the file system until the test ends, and returns its path."""
     need_root()
     path = t.dir / "small"
     path.mkdir()

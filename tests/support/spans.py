@@ -22,7 +22,7 @@ csv.field_size_limit(1 << 30)
 
 
 def freeze(pairs):
-    """Pairs in JSON's one number type: a whole float becomes an integer."""
+    """Returns the pairs with JSON's one number type: a whole float becomes an integer."""
     return tuple(sorted(((key, plain(value)) for key, value in pairs), key=repr))
 
 
@@ -40,7 +40,7 @@ def plain(value):
 
 
 def round_ps(ps):
-    """To the nearest; halves upward, and those below 0 too."""
+    """Rounds to the nearest number, and halves upward, also below 0."""
     return (ps + 500) // 1000
 
 
@@ -67,7 +67,7 @@ def each_of_plane(plane, shift_ns):
 
 
 def read_epoch(space):
-    """When it began, by the clock of who asked for it."""
+    """Returns when the trace began, by the client's clock."""
     stats = {}
     for plane in space.planes:
         if plane.name == "Task Environment":
@@ -101,13 +101,13 @@ def each_of_csv(t, paths):
 
 
 def group(db, sql):
-    """{first of a row: the others of all that begin with it}, one after the other."""
+    """Yields (first column, rows without it) for each run of rows with the same first column."""
     for key, rows in itertools.groupby(db.execute(sql), lambda row: row[0]):
         yield key, [row[1:] for row in rows]
 
 
 def each_of_sqlite(t, paths):
-    """A counter's samples are rows of their own."""
+    """A counter's samples have rows of their own."""
     db = sqlite3.connect(Conversion(t, "sqlite", *paths).path)
     args = group(db, "SELECT event_id, key, value FROM args JOIN keys ON keys.id = key_id ORDER BY event_id")
     event, pairs = next(args, (None, []))
@@ -124,7 +124,7 @@ def each_of_sqlite(t, paths):
 
 
 def each_of_chrome(t, paths):
-    """Spans and instants; samples are series of numbers there, and another test's."""
+    """Yields spans and instants. Samples are series of numbers in this format, and another test compares them."""
     document = dict(json.loads(Conversion(t, "chrome", *paths).data, object_pairs_hook=list, parse_float=Decimal))
     threads = {}
     shift_ns = int(dict(document["metadata"]).get("shift-ns", 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file without a name into which a server records what is large, and what a large trace holds."""
+"""The file without a name to which a server writes large recordings, and the content of a large trace."""
 import json
 import os
 import subprocess
@@ -21,7 +21,7 @@ def read_spools(pid, directory=""):
 
 
 def report(path):
-    """The whole trace's report by proftap report: no decoder in Python is fast enough for such a file."""
+    """Returns proftap report's JSON of the whole trace: no decoder in Python is fast enough for such a file."""
     done = subprocess.run([PROFTAP, "report", "--json", "--whole", path], check=True, capture_output=True)
     return json.loads(done.stdout)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real sshd on loopback with keys and a configuration of its own, and a client that knows it as gpu7, and
-as inner, behind gpu7."""
+"""A real sshd on loopback with keys and a configuration of its own, and a client that can reach it as gpu7, and also
+as inner, through gpu7."""
 import getpass
 import os
 import shutil
@@ -16,7 +16,7 @@ SERVER = "/usr/sbin/sshd"
 
 
 def find_children(text):
-    """Processes with |text| on their command line."""
+    """Returns the processes with |text| on their command line."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -31,7 +31,7 @@ def find_children(text):
 
 class Sshd:
     def __init__(self, t, runtime=None):
-        """|runtime|: XDG_RUNTIME_DIR of its sessions; "": they have none."""
+        """|runtime| is XDG_RUNTIME_DIR of its sessions; with "" they have none."""
         if not os.access(SERVER, os.X_OK) or not shutil.which("ssh"):
             raise Skip("sshd or ssh is not installed")
         try:
@@ -58,13 +58,13 @@ class Sshd:
         self.wait_for("Server listening")
 
     def wait_for(self, words):
-        """Its log is its standard error."""
+        """sshd logs to its standard error."""
         wait_until(lambda: any(words in line for line in self.process.err), f"sshd to say {words!r}")
 
     def write_client(self):
         key = (self.dir / "host.pub").read_text().split()
         (self.dir / "known").write_text(f"[127.0.0.1]:{self.port} {key[0]} {key[1]}\n")
-        # Its path is on the command line of each ssh of this test.
+        # The path of this configuration is on the command line of each ssh of this test.
         self.client = self.dir / "client.conf"
         self.client.write_text(
             f"Host inner\n ProxyJump gpu7\nHost gpu7 inner\n HostName 127.0.0.1\n Port {self.port}\n User {getpass.getuser()}\n"
@@ -78,11 +78,11 @@ class Sshd:
         self.tmp = self.dir / "t"
         self.tmp.mkdir()
         self.environment = ["env", f"PATH={bin}:{os.environ['PATH']}", f"TMPDIR={self.tmp}"]
-        # Without a terminal, wherever the tests run.
+        # setsid takes the terminal away, wherever the tests run.
         self.prefix = ["setsid", *self.environment]
 
     def count_logins(self):
-        """There is one at least, of which it tells in its own time."""
+        """There is at least one login, which sshd may log late."""
         self.wait_for("Accepted publickey")
         return sum("Accepted publickey" in line for line in self.process.err)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of spans and their own times, worked out from rows of NDJSON."""
+"""Stacks of spans and their own times, computed from rows of NDJSON."""
 import collections
 
 from conversions import SPANS
@@ -10,7 +10,7 @@ def end_of(row):
 
 
 def read_stacks(rows):
-    """{(place, names from the outermost): [spans, their own ns]}"""
+    """Returns {(place, names from the outermost): [spans, their own ns]}."""
     stacks = collections.defaultdict(lambda: [0, 0])
     tracks = collections.defaultdict(list)
     for row in rows:
@@ -22,7 +22,8 @@ def read_stacks(rows):
 
 
 def find_lane(lanes, row):
-    """The first one on which it follows what is there, or lies inside of it: what overlaps otherwise does not call each other."""
+    """Returns the first lane on which the span follows the others or lies inside of them. Spans that overlap otherwise
+    do not call each other."""
     for around in lanes:
         while around and end_of(around[-1]) <= row.start_ns:
             around.pop()

@@ -21,7 +21,8 @@ RECORDED_NS = 20_000_000
 
 
 class StockProgram(Process):
-    """|library| is the name of the one that it maps, |thread| that of a thread beside the first one; |calls| are the methods that were called."""
+    """|library| is the name of the library that it maps, |thread| the name of a second thread; |calls| are the
+    methods that were called."""
 
     def __init__(self, t, name, library="libjax_common.so", user=None, thread="", python="/usr/bin/python3", env=None):
         place = t.dir / f"libraries of {name}"
@@ -34,11 +35,11 @@ class StockProgram(Process):
         self.death_mark = path.with_name(path.name + ".dies")
 
     def die_when_recorded(self):
-        """It is killed when the next Profile comes."""
+        """Makes it die when the next Profile comes."""
         self.death_mark.touch()
 
     def wait_when_recorded(self):
-        """The next Profile is not answered before its end is asked for."""
+        """Makes it answer the next Profile only after one more call, such as Terminate."""
         self.wait_mark.touch()
 
     @property
@@ -47,7 +48,7 @@ class StockProgram(Process):
 
 
 def times(start_ns, stop_ns):
-    """The plane that tells when it recorded, to be put behind an XSpace."""
+    """Returns a plane with the times of the recording, which can be appended to an XSpace."""
     plane = field(2, b"Task Environment")
     for i, (name, value) in enumerate(((b"profile_start_time", start_ns), (b"profile_stop_time", stop_ns)), 1):
         plane += field(5, number(1, i) + field(2, number(1, i) + field(2, name)))
@@ -56,7 +57,7 @@ def times(start_ns, stop_ns):
 
 
 def print_next(connection):
-    """A call behind the first one is answered by nothing (Connection.begin_call())."""
+    """Prints the next call, which gets no answer (Connection.begin_call())."""
     n_calls = len(connection.calls)
     while len(connection.calls) == n_calls:
         connection.read_frame()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""proftap on a terminal."""
+"""Runs proftap on a terminal."""
 import fcntl
 import os
 import pty
@@ -18,7 +18,7 @@ CLEAR = "\r\x1b[K"
 
 
 def run_on_terminal(*words, columns, **env):
-    """The output of proftap on a terminal of that width."""
+    """Returns the output of proftap on a terminal of that width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     base = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
@@ -28,7 +28,7 @@ def run_on_terminal(*words, columns, **env):
         try:
             while chunk := os.read(ours, 65536):
                 said += chunk
-        except OSError:  # EIO: nobody has the other end any more
+        except OSError:  # EIO: the other end is closed
             pass
     os.close(ours)
     return said.decode()
@@ -46,7 +46,7 @@ class Terminal:
         t.at_end.append(self.close)
 
     def read(self, pattern=None):
-        """Until |pattern| was seen, or the end."""
+        """Reads until |pattern| was seen, or to the end."""
         deadline = time.monotonic() + PATIENCE_S
         while not (pattern and re.search(pattern, self.screen)):
             check(time.monotonic() < deadline, f"no {pattern!r} in {self.screen!r}")
@@ -54,7 +54,7 @@ class Terminal:
                 continue
             try:
                 data = os.read(self.fd, 65536)
-            except OSError:  # EIO: nobody has the terminal any more
+            except OSError:  # EIO: the other end is closed
                 data = b""
             if not data:
                 check(pattern is None, f"it ended without {pattern!r}: {self.screen!r}")

@@ -22,7 +22,8 @@ Stat = collections.namedtuple("Stat", "kind value")
 
 
 def find_traces(folder):
-    """The files below it, in order. A run that is published or given up meanwhile is among them or is not."""
+    """Returns the files below the folder, in order. A run that is published or removed meanwhile
+    may be among them or not."""
     return [Path(path) for path in sorted(glob.glob(f"{glob.escape(str(folder))}/**/*.xplane.pb", recursive=True))]
 
 
@@ -76,7 +77,7 @@ class Trace:
         self.counters = [line for line in self.lines if line.name == "_counters_"]
 
     def process(self, pid):
-        """The same trace, seen from the forked child |pid|."""
+        """Returns the same trace, seen from the forked child |pid|."""
         found = [name for name in self.planes
                  if name.startswith("/host:CPU") and name.endswith(f" [{pid}]")]
         equal(len(found), 1, f"number of planes of pid {pid} among {sorted(self.planes)}")
@@ -119,7 +120,7 @@ class Trace:
 
 
 def read_flows(trace, name):
-    """Both ends of the flows of that name: {their key: (line, mark)}, where they begin and end."""
+    """Returns ({key: (line, mark)} of the marks where the flows of that name begin, the same where they end)."""
     outs, ins = {}, {}
     for line in trace.threads:
         for mark in line.named(name):
@@ -146,7 +147,7 @@ def own_schema():
 
 
 def load_schemas():
-    """Makes Python modules of our .proto files. A reason when that cannot be done."""
+    """Makes Python modules of our .proto files. Returns None, or the reason why it cannot."""
     try:
         import google.protobuf  # noqa: F401
     except ImportError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""proftap view as it serves, and what a browser asks of it."""
+"""proftap view as a server, and the requests of a browser to it."""
 import http.client
 import json
 import socket
@@ -12,7 +12,7 @@ ORIGIN = "https://ui.perfetto.dev"
 
 
 class View(Process):
-    """Under way: it has said where."""
+    """A running proftap view, which has printed its address."""
 
     def __init__(self, t, *words, env=None):
         self.port = free_port()
@@ -50,7 +50,7 @@ class View(Process):
 
 
 def convert(t, *words, cwd=None):
-    """The bytes that are to be served."""
+    """Returns the bytes that proftap view should serve."""
     path = t.dir / "expected.pftrace"
     subprocess.run([PROFTAP, "convert", "-o", path, *words], check=True, capture_output=True,
                    cwd=cwd)

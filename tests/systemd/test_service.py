@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The units as systemd has them, on a machine that tests/systemd/run has made for it: whose first process is systemd, and where nobody is
-in the way."""
+"""Tests the units under systemd, on a machine that tests/systemd/run has made for it: systemd is its first process,
+and it has no other user."""
 import contextlib
 import grp
 import json
@@ -30,7 +30,7 @@ CONFIG = Path("/etc/proftap/proftapd.conf")
 DROP_IN = Path("/run/systemd/system/proftapd.service.d/test.conf")
 LOG_DIR = Path("/var/lib/proftap")
 LONG_MS = 60000
-# Its processors may be emulated.
+# The machine's processors may be emulated.
 PATIENCE_S = 60
 # CAP_SETUID and CAP_SETGID.
 TWO = 1 << 7 | 1 << 6
@@ -51,7 +51,7 @@ def main_pid():
 
 
 def await_service(pid=0):
-    """Until it is active, as another process than |pid|."""
+    """Waits until the service is active as another process than |pid|, and returns its pid."""
     wait_until(lambda: show("ActiveState") == "active" and main_pid() not in (0, pid), "the service to be active", PATIENCE_S)
     return main_pid()
 
@@ -68,7 +68,7 @@ def read_journal(*matches):
 
 
 def await_journal(words, *matches):
-    """The entry with |words| that came last."""
+    """Waits for an entry with |words|, and returns the last one."""
     def find():
         return [entry for entry in read_journal(*matches) if words in entry["MESSAGE"]]
     return wait_until(find, f"{words} in the journal", PATIENCE_S)[-1]
@@ -76,7 +76,7 @@ def await_journal(words, *matches):
 
 @contextlib.contextmanager
 def serving(text=""):
-    """The service, with these settings, and no past."""
+    """Starts the service with these settings, and without earlier failures."""
     systemctl("stop", SERVICE)
     systemctl("reset-failed", SERVICE)
     CONFIG.parent.mkdir(exist_ok=True)
@@ -105,7 +105,7 @@ def count_spans(path):
 
 
 def begin(t, target, **how):
-    """A capture that has begun, and lasts until it is ended."""
+    """Begins a capture that lasts until it is ended."""
     capture = t.start_capture(f"127.0.0.1:{PORT}", LONG_MS, "--target", target.pid, "-o", f"session_id={SESSION}", **how)
     target.ask("await 1")
     return capture
@@ -119,7 +119,7 @@ def check_capture(t, target):
 
 @test
 def its_user_and_its_directory_are_there(t):
-    """From the first boot on: by sysusers.d and tmpfiles.d."""
+    """They exist from the first boot on, by sysusers.d and tmpfiles.d."""
     user = pwd.getpwnam("proftap")
     equal((user.pw_gid, user.pw_shell), (grp.getgrnam("proftap").gr_gid, "/usr/sbin/nologin"), "the user")
     place = os.stat("/run/proftap")
@@ -128,7 +128,7 @@ def its_user_and_its_directory_are_there(t):
 
 @test
 def its_sockets_wait_for_it(t):
-    """Nothing runs until somebody comes; a program that has come before is found all the same."""
+    """No process runs until a client connects. A program that started before is found nevertheless."""
     equal([show("ActiveState", unit) for unit in SOCKETS], ["active"] * 3, "the sockets")
     equal(show("ActiveState"), "inactive", "the service")
     target = t.keep(Target()).serve()
@@ -161,7 +161,8 @@ def it_has_no_rights(t):
 
 @test
 def sandboxed_program_gets_a_lent_server(t):
-    """With its own user's rights, and keeps it when the service is stopped, and started anew."""
+    """The server has the rights of the program's user, and the program keeps it when the service is
+    stopped and started again."""
     with serving():
         targets = [t.keep(Target(user=user)) for user in (None, NOBODY)]
         for target, uid in zip(targets, (0, NOBODY)):
@@ -220,7 +221,7 @@ def a_stop_lets_a_capture_finish(t):
         equal(t.stop(target, capture).trace.count("burst"), 7, "spans")
         equal(stopping.wait(PATIENCE_S), 0, "systemctl stop")
         equal((show("Result"), show("ExecMainStatus")), ("success", "0"), "how it ended")
-        # Its sockets are there still.
+        # The sockets are still there.
         check_capture(t, start_target(t))
 
 
@@ -237,7 +238,7 @@ def a_stop_has_a_limit(t):
 
 @test
 def one_that_is_killed_is_there_again(t):
-    """At once, with all programs; clients that come meanwhile wait in the sockets."""
+    """It comes back at once, with all programs. Clients that connect meanwhile wait in the sockets."""
     with serving() as pid:
         targets = [start_target(t) for _ in range(3)]
         capture = begin(t, targets[0])

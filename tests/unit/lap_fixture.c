@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A clock of hours, and what was recorded by it; see lap_fixture.h. */
+/* A clock of hours, and recordings by it; see lap_fixture.h. */
 #include "tests/unit/lap_fixture.h"
 
 #include <check.h>

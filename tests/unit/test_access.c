@@ -39,7 +39,7 @@ static void setup(void)
 	log_set_sink(sink, NULL);
 }
 
-/* A socket whose peer is |uid|; -1 where that cannot be had. */
+/* Returns a socket whose peer is |uid|, or -1 if this is not possible. */
 static int connect_as(uid_t uid)
 {
 	uid_t before = geteuid();
@@ -72,10 +72,10 @@ START_TEST(warns_of_many_refusals_once_a_second)
 	for (int i = 0; i < N_REFUSED; i++)
 		ck_assert(!access_allows_path(&access_of_target, fd));
 	ck_assert_uint_ge(n_lines, 1);
-	/* A machine that is busy for seconds on end has a line for each. */
+	/* If the machine is busy for seconds, each second has a line. */
 	ck_assert_uint_le(n_lines, N_REFUSED / 10);
 	n_lines = 0;
-	/* A second later. */
+	/* A second has passed. */
 	access_of_target.n_unsaid = N_REFUSED - 1;
 	access_of_target.quiet_until_ns = monotonic_ns();
 	ck_assert(!access_allows_path(&access_of_target, fd));

@@ -36,9 +36,9 @@ static struct rpc_pending *pending; /* the daemon's */
 static struct appending appending;
 static Proftap__V1__MachineUsage wanted;
 static struct chunks sent; /* chunks that the client gets */
-static Reply *told; /* the last other message that it gets instead of one */
+static Reply *told; /* the last other message that the client gets */
 
-/* Ten samples, the last one now. */
+/* Takes ten samples, the last one now. */
 static void take_samples(void)
 {
 	fake_root_write("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
@@ -80,7 +80,7 @@ static void tear_down(void)
 	machine_fixture_tear_down();
 }
 
-/* The bytes that the daemon sends in the place of a message. */
+/* Takes the bytes that the daemon sends in place of a message. */
 static void take_message(struct chunks *message)
 {
 	Reply *reply;
@@ -100,7 +100,7 @@ static void take_message(struct chunks *message)
 	told = reply;
 }
 
-/* 1: it is changed, and |told| is what the client gets. */
+/* Returns 1 if the message was changed; |told| is what the client gets. */
 static int pass(const Reply *reply)
 {
 	struct chunks message = CHUNKS_INIT;
@@ -161,7 +161,7 @@ static int pass_right_trailer(Proftap__V1__MachineUsage *usage)
 	return pass_trailer(TRACE_BYTES, XXH3_64bits(TRACE, TRACE_BYTES), usage);
 }
 
-/* The number of events in the part after the trace. */
+/* Returns the number of events in the part after the trace. */
 static uint64_t check_part(void)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
@@ -204,7 +204,7 @@ START_TEST(the_part_is_behind_the_last_chunk)
 	announced = told->progress->xspace_bytes;
 	ck_assert_int_eq(pass_chunk("an XSpace of"), 0);
 	ck_assert_int_eq(pass_chunk(" a program"), 0);
-	/* The announced part comes, whatever |wanted| says now. */
+	/* The announced part is sent, though |wanted| now has another start. */
 	wanted.start_ns = 1;
 	ck_assert_int_eq(pass_right_trailer(&wanted), 1);
 	check_trailer(check_part());

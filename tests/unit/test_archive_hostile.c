@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Golden traces, cut at every byte and with every bit flipped: each is refused with a sentence, or
- * is a trace that every format can be made of.
+ * Tests golden traces, cut at every byte and with every bit flipped: each is refused with a
+ * sentence, or every format can be made of it.
  */
 #include "trace/read/archive.h"
 
@@ -79,7 +79,7 @@ static void write_to_file(const struct codec *c, const struct view *view)
 	ck_assert_int_eq(unlink(path), 0);
 }
 
-/* Files cost more: only if |with_files|. */
+/* Formats that need a file cost more, so |with_files| includes them. */
 static void write_all(const struct view *view, bool with_files)
 {
 	for (const struct codec *const *c = codecs; *c; c++) {
@@ -90,7 +90,7 @@ static void write_all(const struct view *view, bool with_files)
 	}
 }
 
-/* Whether it is taken. */
+/* Returns whether the archive is accepted. */
 static bool use(size_t n, bool with_formats, bool with_files)
 {
 	static const struct view_options options = {.align = VIEW_ALIGN_EPOCH};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests that the rings that no thread took are given back for good when the arena's server has
- * ended.
- */
+/* Tests that rings without a thread are given back for good when the arena's server has ended. */
 #define PTAP_IMPL_BUILDING
 #include "lib/control/arena.h"
 
@@ -62,7 +59,7 @@ START_TEST(unused_rings_are_all_shed)
 }
 END_TEST
 
-/* It has found the arena before the server's end, and looks for a ring afterwards. */
+/* The thread has found the arena before the server's end, and looks for a ring after it. */
 START_TEST(a_late_thread_finds_none)
 {
 	uint32_t word = fixture_start(1);
@@ -73,7 +70,7 @@ START_TEST(a_late_thread_finds_none)
 }
 END_TEST
 
-/* There may be something else by then. */
+/* The second time, other memory may be at these addresses. */
 START_TEST(rings_are_shed_once)
 {
 	arena_rings_shed(fixture.arena);
@@ -85,7 +82,7 @@ START_TEST(rings_are_shed_once)
 }
 END_TEST
 
-/* A forked child has none, or one of its own: the parent's is the parent's. */
+/* A forked child has no arena, or one of its own, and must leave the parent's rings alone. */
 START_TEST(rings_of_another_arena_stay)
 {
 	struct arena *own = mmap(NULL, arena_size_bytes(1, ARENA_MIN_RING_BYTES),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments and run-time names: what a record's extra slots hold. */
+/* Tests arguments and run-time names in a record's extra slots. */
 #include "lib/record/args.h"
 
 #include <check.h>
@@ -35,7 +35,7 @@ static void expect(unsigned i, const char *key, enum slot_type type, uint64_t bi
 	ck_assert_uint_eq(extra(i)->word[1], bits);
 }
 
-/* The text that begins in extra slot |i|; |n| gets how many slots it takes. */
+/* Returns the text that begins in extra slot |i|; |n| gets the number of its slots. */
 static const char *text_at(unsigned i, unsigned *n)
 {
 	static char text[RECORD_MAX_EXTRA * SLOT_BYTES];
@@ -87,7 +87,7 @@ START_TEST(writes_a_null_text_as_words)
 }
 END_TEST
 
-/* One byte more than a text of |n| slots has room for. */
+/* Returns a text that is one byte too long for |n| slots. */
 static const char *text_over(unsigned n)
 {
 	static char text[RECORD_MAX_EXTRA * SLOT_BYTES];
@@ -110,7 +110,7 @@ START_TEST(cuts_a_text_that_is_too_long)
 	ck_assert_uint_eq(strlen(text_at(0, &n)), strlen(text) - 1);
 	ck_assert_str_eq(text_at(0, &n) + strlen(text) - 4, "…");
 	{
-		/* Exactly what fits is not cut. */
+		/* A text that fits exactly is not cut. */
 		PTAP_SPAN_ARGS("fits", PTAP_S("s", text + 1));
 	}
 	ck_assert_uint_eq(cuts(), 1);
@@ -199,7 +199,7 @@ START_TEST(cuts_run_time_names_after_255_bytes)
 	at = 2 * (n + 1);
 	PTAP_INSTANT_DYN(NULL);
 	ck_assert_str_eq(text_at(at, &n), "");
-	/* Never in the middle of a character. */
+	/* A text is never cut in the middle of a character. */
 	strcpy(name + 249, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9");
 	PTAP_INSTANT_DYN(name);
 	ck_assert_str_eq(text_at(at + 2, &n) + 248, "n\xc3\xa9…");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From raw slots to the trace model: lines, names, times, stats and order. */
+/* Tests the way from raw slots to the trace model: lines, names, times, stats and order. */
 #include "daemon/pipeline/assembly/assemble.h"
 
 #include <check.h>
@@ -18,7 +18,7 @@
 #include "trace/xspace/totals.h"
 #include "trace/xspace/xspace.h"
 
-/* In nanoseconds. */
+/* Times are in nanoseconds. */
 static void expect(size_t line, size_t i, const char *name, int64_t start, int64_t duration)
 {
 	ck_assert_str_eq(log_event_name(line, i), name);
@@ -58,7 +58,7 @@ START_TEST(makes_a_line_per_thread)
 }
 END_TEST
 
-/* Processors whose counter advances in steps of 10 ns read it twice at the same value. */
+/* If the counter advances in steps of 10 ns, a short span begins and ends at the same value. */
 START_TEST(a_span_below_the_clocks_step_is_no_instant)
 {
 	struct thread_log *log = log_add(4711, "worker");
@@ -103,7 +103,6 @@ START_TEST(keeps_threads_with_the_same_tid_apart)
 }
 END_TEST
 
-/* The start's 48 bits in the ring run over 1000 ticks after the capture's start. */
 /* Maps an empty file of that name into this process. The caller unmaps it. */
 static void *map_library(const char *name)
 {
@@ -148,6 +147,7 @@ START_TEST(tells_the_ids_that_a_jax_server_gives_threads)
 }
 END_TEST
 
+/* The 48 bits of a start in the ring wrap around 1000 ticks after the capture's start. */
 START_TEST(unwraps_starts)
 {
 	struct thread_log *log = log_add(1, "t");
@@ -325,7 +325,7 @@ START_TEST(cuts_open_spans_where_their_thread_ended)
 }
 END_TEST
 
-/* A span that one thread begins while another one is at its end is not lost. */
+/* A span that one thread begins while another thread is already ending is not lost. */
 START_TEST(cuts_open_spans_where_the_process_ended)
 {
 	struct thread_log *log = log_add(1, "t");
@@ -368,7 +368,7 @@ START_TEST(leaves_out_what_is_behind_the_agreed_end)
 	uint32_t name = fixture_add_string("span");
 
 	logs.end_ns = 100;
-	/* The first of a name takes a longer way than the next ones. */
+	/* The first record of a name is read by another loop than the next ones. */
 	log_put(log, RECORD_SPAN, name, 0, 200, 1, 0);
 	log_put(log, RECORD_SPAN, name, 240, 160, 1, 0);
 	log_put(log, RECORD_SPAN, name, 280, 520, 1, 0);
@@ -396,10 +396,7 @@ START_TEST(spans_cut_at_the_end_nest)
 {
 	struct thread_log *log = log_add(1, "main");
 
-	/*
-	 * By its ticks, which are whole numbers, the stop is a nanosecond before the end that was
-	 * agreed on.
-	 */
+	/* In ticks, which are whole numbers, the stop is a nanosecond before the agreed end. */
 	logs.end_ns = logs.stop_ns = 1000001;
 	log_put_span(log, "inner", 400, 4000400, 1);
 	log_put_open(log, "outer", 400);

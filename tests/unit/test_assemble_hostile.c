@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records and strings of a program that writes at random: nothing is trusted, nothing is read
- * beyond.
+ * Tests records and strings of a program that writes at random: none of them is trusted, and
+ * nothing beyond them is read.
  */
 #include <check.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void put_good(void)
 	log_put(thread_log, RECORD_SPAN, good_id, 3999000, 400, 0, 0);
 }
 
-/* Checks the model's promises to its readers, and that it can be encoded. */
+/* Checks that the model keeps its promises to its readers, and that it can be encoded. */
 static void expect_sane(void)
 {
 	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;
@@ -52,7 +52,7 @@ static void expect_sane(void)
 	ck_assert_int_eq(xspace_encode(logs.space, &out), 0);
 }
 
-/* The event of put_good(), the last one, is there. */
+/* Checks that the last event is that of put_good(). */
 static void expect_good(size_t n_events)
 {
 	expect_sane();
@@ -60,7 +60,7 @@ static void expect_good(size_t n_events)
 	ck_assert_str_eq(log_event_name(0, n_events - 1), "good");
 }
 
-/* One behind the other. */
+/* Puts a span with the name |id| after the others. */
 static void put_id(uint32_t id)
 {
 	log_put(thread_log, RECORD_SPAN, id, 80 * thread_log->n_slots, 40, 0, 0);
@@ -97,7 +97,7 @@ START_TEST(counts_what_is_no_record)
 }
 END_TEST
 
-/* A text of |n_bytes| at the place |id| of a table that is in use up to its end. */
+/* Puts a text of |n_bytes| at the place |id| of a string table that is full. */
 static uint32_t put_string(uint32_t id, uint32_t n_bytes)
 {
 	atomic_store(&fixture.arena->strings_used, ARENA_STRINGS_BYTES);
@@ -187,7 +187,9 @@ END_TEST
 START_TEST(survives_a_run_time_name_that_is_missing)
 {
 	put_id(STRING_ID_DYNAMIC);
-	/* The name's slot: its start looks like a text's type. */
+	/*
+	 * This record is in the place of the name's slot; its start looks like the type of a text.
+	 */
 	log_put(thread_log, RECORD_SPAN, good_id, 1000 + (SLOT_NAME << 24), 40, 0, 0);
 	log_put(thread_log, RECORD_SPAN, STRING_ID_DYNAMIC, 40, 40, 0, 1);
 	log_put_slot(thread_log, slot_word0(good_id, SLOT_I64, 0), 1);
@@ -199,7 +201,7 @@ START_TEST(survives_a_run_time_name_that_is_missing)
 }
 END_TEST
 
-/* An argument in each of its slots, a step's two, and one for being unfinished. */
+/* The event has a stat for each argument, two for a step, and one because it is unfinished. */
 START_TEST(has_room_for_the_stats_of_a_full_frame)
 {
 	struct open_span *open = log_put_open(thread_log, "full", 400);
@@ -243,10 +245,7 @@ END_TEST
 
 static uint64_t noise(void);
 
-/*
- * Marks of few or very many names and ids, in no order: all of it is told in bounded time and
- * lines.
- */
+/* With few or very many names and ids, in any order, time and number of lines are bounded. */
 START_TEST(bounds_what_async_marks_can_cost)
 {
 	const uint64_t n_ids[] = {1, 100, UINT64_MAX};
@@ -301,7 +300,7 @@ START_TEST(survives_noise)
 	for (int i = 0; i < 3000; i++) {
 		uint64_t word0 = noise();
 
-		/* Half of them near to what is valid. */
+		/* Half of the records are nearly valid. */
 		if (i % 2)
 			word0 = record_word0(LOG_START_TICKS + noise() % 100000, 1 + noise() % 9,
 				noise() % 128, noise() % 4);
@@ -323,7 +322,7 @@ static int compare_ids(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* They are kept apart, and that takes no time to speak of. */
+/* Each thread has a line of its own, and the time for that does not grow with their square. */
 START_TEST(keeps_very_many_threads_of_one_tid_apart)
 {
 	enum {

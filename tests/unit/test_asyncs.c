@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Async spans: begins and ends of any thread, matched, and the lines they come to lie on; flow
- * marks.
+ * Tests async spans, whose begins and ends may be on different threads: how they are matched, and
+ * on which lines they are; and flow marks.
  */
 #include "daemon/pipeline/assembly/asyncs.h"
 
@@ -28,7 +28,7 @@ static void setup(void)
 	second = log_add(2, "second");
 }
 
-/* A trace of what was put, and the session goes on. */
+/* Assembles a part of a session that goes on. */
 static void assemble_part(uint64_t settled_ns)
 {
 	logs.carry = &carry;
@@ -48,7 +48,7 @@ static void teardown(void)
 	log_close();
 }
 
-/* |at_ns| after the capture's start. */
+/* |at_ns| counts from the capture's start. */
 static void put(struct thread_log *log, enum record_kind kind, const char *name, uint64_t id,
 	uint64_t at_ns)
 {
@@ -95,7 +95,7 @@ static void expect(
 	}
 }
 
-/* Lines, and the number of events on each. */
+/* Expects these lines, with the number of events on each. */
 static void expect_lines(size_t n, const size_t *n_events)
 {
 	ck_assert_uint_eq(logs.plane->n_lines, n);
@@ -108,7 +108,7 @@ static void expect_lines(size_t n, const size_t *n_events)
 
 START_TEST(joins_a_begin_and_an_end_of_another_thread)
 {
-	/* The thread that ends it was read first. */
+	/* The thread with the end was read first. */
 	end(first, UINT64_MAX, 300);
 	begin(second, UINT64_MAX, 100);
 	log_assemble();
@@ -339,7 +339,10 @@ END_TEST
 
 START_TEST(waits_with_a_mark_for_what_another_thread_did_before)
 {
-	/* The first thread's ring was empty when it was read, and its begin came right behind. */
+	/*
+	 * The first thread's ring was empty when it was read, and the begin
+	 * was written right after that.
+	 */
 	end(second, 7, 600);
 	assemble_part(500);
 	expect_lines(0, NULL);
@@ -416,8 +419,8 @@ END_TEST
 /* --- where marks are missing --------------------------------------------------------------- */
 
 /*
- * A snapshot of a flight recorder, in which the first thread's ring reaches back to |first_ns|, the
- * second one's to |second_ns|.
+ * Makes a snapshot of a flight recorder in which the first thread's ring reaches back to
+ * |first_ns|, and the second one's to |second_ns|.
  */
 static void overwrite(uint64_t first_ns, uint64_t second_ns)
 {
@@ -427,7 +430,7 @@ static void overwrite(uint64_t first_ns, uint64_t second_ns)
 	second->complete_ticks = LOG_START_TICKS + second_ns * LOG_TICKS_PER_NS;
 }
 
-/* Ends, and begins, that are only counted. */
+/* Expects the numbers of ends and begins that are counted but not drawn. */
 static void expect_halves(uint64_t n_ends, uint64_t n_begins)
 {
 	ck_assert_uint_eq(log_plane_stat("ptap_async_ends_without_begin"), n_ends);
@@ -441,8 +444,8 @@ static void expect_halves(uint64_t n_ends, uint64_t n_begins)
 START_TEST(an_end_whose_begin_was_overwritten_is_no_span)
 {
 	/*
-	 * The thread that begins them writes more than the one that ends them: its ring does not
-	 * reach back so far.
+	 * The thread of the begins writes more than the thread of the ends, so its ring
+	 * does not reach back as far.
 	 */
 	overwrite(500, 100);
 	for (uint64_t id = 0; id < 10; id++) {
@@ -476,7 +479,10 @@ END_TEST
 
 START_TEST(a_long_span_over_the_window_s_start_is_whole)
 {
-	/* It is what a flight recorder is for. No id comes twice, so it cannot be two. */
+	/*
+	 * A flight recorder must keep such a span. No id is used twice, so
+	 * the halves belong together.
+	 */
 	overwrite(100, 5000);
 	begin(first, 1, 200);
 	begin(first, 2, 5500);
@@ -493,8 +499,8 @@ END_TEST
 START_TEST(halves_of_two_spans_are_not_made_one)
 {
 	/*
-	 * An id that is used again and again: the first one's end and the next one's begin were
-	 * overwritten.
+	 * One id is used several times. The first span's end and the next
+	 * one's begin were overwritten.
 	 */
 	overwrite(100, 5000);
 	begin(first, 1, 200);
@@ -508,7 +514,7 @@ START_TEST(halves_of_two_spans_are_not_made_one)
 }
 END_TEST
 
-/* A thread's ring was full from |from_ns| to |until_ns|. */
+/* Makes a thread's ring full from |from_ns| to |until_ns|. */
 static void lose(uint64_t from_ns, uint64_t until_ns)
 {
 	first->lost[LOSS_FULL]++;
@@ -521,7 +527,8 @@ START_TEST(halves_beside_lost_records_are_not_made_one)
 	const struct trace_stat *gaps;
 
 	/*
-	 * 1: the first span's end and the second one's begin may be lost; 2: its begin; 3: its end.
+	 * The missing mark may be 1: the first span's end and the second one's
+	 * begin; 2: its begin; 3: its end.
 	 */
 	lose(2000, 4000);
 	for (uint64_t i = 0; i < 2; i++)
@@ -615,7 +622,7 @@ END_TEST
 
 START_TEST(dropped_oldest_part_of_a_session_leaves_no_span)
 {
-	/* In the first part 1 and 2 are open; of the second one all before 5,000 went. */
+	/* In the first part 1 and 2 are open. The second part has lost all from before 5,000. */
 	begin(first, 1, 100);
 	begin(first, 2, 200);
 	assemble_part(CAPTURE_NS);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work that nobody waits for any more: each long step of a capture's end gives up. */
+/*
+ * Tests cancelled work: each long step of a capture's end gives up when no client wants the result.
+ */
 #include "base/cancel.h"
 
 #include <check.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole capture against a server on loopback that answers with given bytes: what is published,
- * and what the user is told. gRPC lives in the test's own process: check forks before the fixture.
+ * Tests whole captures against a server on loopback that answers with given bytes:
+ * the published file and the user's messages. gRPC lives in the test's own process:
+ * check forks before the fixture.
  */
 #include "client/capture/capture.h"
 
@@ -143,7 +144,7 @@ static int capture(void)
 	fflush(stdout);
 	dup2(null, STDOUT_FILENO);
 	dup2(fileno(said), STDERR_FILENO);
-	/* The answer is what the test has prepared: ordered by the socket. */
+	/* The socket orders these writes before the server's answer. */
 	handoff_give(&t);
 	code = client_capture_run(&t.capture, &t.diag);
 	handoff_take(&t);
@@ -183,7 +184,9 @@ static void expect_nothing_but(int code, const char *words)
 	assert_contains(t.diag.text, words);
 }
 
-/* ProfileResponse.xspace with a plane, a line and one event; then the given rest of the XSpace. */
+/*
+ * ProfileResponse.xspace with a plane, a line and one event. The test gives the rest of the XSpace.
+ */
 #define EVENT "\x0a\x0a\x12\x02pl\x1a\x04\x22\x02\x18\x01"
 #define SPACE(length, bytes) "\x42" length bytes
 

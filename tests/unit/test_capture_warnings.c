@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the warnings of a capture: of one without any, and of one whose clock went wrong. */
+/* Tests the warnings of captures: of one without a loss, and of one whose clock goes wrong. */
 #include "daemon/pipeline/recording/capture_warnings.h"
 
 #include <check.h>
@@ -40,7 +40,7 @@ static void set_up(void)
 	target.arena = aligned_alloc(_Alignof(struct arena), sizeof *target.arena);
 	ck_assert_ptr_nonnull(target.arena);
 	memset(target.arena, 0, sizeof *target.arena);
-	/* It lives, and its children are followed. */
+	/* The program is alive, and its children are followed. */
 	atomic_store(&target.arena->guest, 1);
 	target.flags = ARENA_FOLLOW_FORK;
 	request.options.host_tracer_level = trace.level = 1;
@@ -57,7 +57,10 @@ static void tear_down(void)
 	free(target.arena);
 }
 
-/* A pair each second up to |n|, of a counter of 1 GHz that is set back after three. */
+/*
+ * Adds a pair for each second up to |n|. The counter runs at 1 GHz, and is
+ * set back after three seconds.
+ */
 static void set_clock_back(int n)
 {
 	for (int i = 0; i <= n; i++) {
@@ -113,7 +116,7 @@ START_TEST(a_counter_that_cannot_be_used_is_said)
 }
 END_TEST
 
-/* A stopped process goes on after HALT_MS, and answers then. */
+/* A stopped process continues after HALT_MS, and then answers. */
 #define HALT_MS 300
 
 static void *go_on(void *unused)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Captures that start and stop while threads annotate without a pause: in each, what was begun is
+ * Tests captures that start and stop while threads annotate without a pause: each begun span is
  * recorded, open or counted as lost.
  */
 #include <check.h>
@@ -17,7 +17,7 @@
 #define N_THREADS 2
 #define N_CAPTURES 10000
 #define ROUNDS_AT_ONCE 20
-/* A machine under load makes fewer. */
+/* Under load a machine makes fewer captures in this time. */
 #define ENOUGH_NS (3 * NS_PER_S)
 
 static struct ptap_impl_site site = {0, {0}, "span"};
@@ -38,9 +38,7 @@ static void begin_and_end(const struct ptap_impl_arg *arg, int yields)
 	if (!token.ring)
 		return;
 	atomic_fetch_add(&n_begun[token.word >> 2], 1);
-	/*
-	 * A waiter for two rounds shall not wait for a time slice; and often the capture ends here.
-	 */
+	/* await_all() must not wait for a time slice; besides, the capture often ends here. */
 	if (yields)
 		sched_yield();
 	ptap_impl_end(token);
@@ -59,7 +57,7 @@ static void *annotate(void *rounds)
 	return NULL;
 }
 
-/* Whoever was within an annotation is not any more. */
+/* Waits until each thread has left its current annotation. */
 static void await_all(void)
 {
 	for (int i = 0; i < N_THREADS; i++) {

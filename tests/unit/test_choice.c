@@ -14,7 +14,10 @@
 #define ID "3f2a9c1b4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8"
 #define POD "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 
-/* Two in a pod's container, one in a container with a name, two in none, of which one has ended. */
+/*
+ * Two programs in a pod's container, one in a container with a name, and two in
+ * none, of which one has ended.
+ */
 static const struct program programs[] = {
 	{.pid = 10,
 		.uid = 1000,
@@ -38,7 +41,7 @@ static const struct program programs[] = {
 
 static const struct {
 	const char *text;
-	const char *pids; /* "": nobody */
+	const char *pids; /* "" selects no program */
 } rows[] = {
 	{"", "10 11 12 13"},
 	{"all", "10 11 12 13"},
@@ -63,7 +66,9 @@ static const struct {
 	{"container=", ""},
 	{"pod=" POD, "10 11"},
 	{"pod=", ""},
-	/* Pids inside of containers are not what one means: they are many. */
+	/*
+	 * Pids inside of containers select nothing, because several programs can have the same one.
+	 */
 	{"7", ""},
 	{"pid=7", ""},
 	{"web-1", ""},

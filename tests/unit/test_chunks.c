@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chunked bytes: order, growth, moving, and what happens when memory runs out. */
+/* Tests chunked bytes: order, growth, moves, and lack of memory. */
 #include "base/chunks.h"
 
 #include <check.h>
@@ -9,7 +9,7 @@
 
 #include "tests/unit/unit.h"
 
-/* All bytes in one malloc'ed piece. */
+/* Returns all bytes in one malloc'ed block. */
 static uint8_t *flatten(const struct chunks *c)
 {
 	uint8_t *all = malloc(c->total_bytes + 1);
@@ -155,7 +155,7 @@ START_TEST(error_sticks_and_travels)
 {
 	struct chunks a = CHUNKS_INIT, b = CHUNKS_INIT;
 
-	/* No machine has this much. */
+	/* No machine has so much memory. */
 	ck_assert_ptr_null(chunks_reserve(&b, SIZE_MAX / 4));
 	ck_assert_int_eq(b.error, -ENOMEM);
 	ck_assert_ptr_null(chunks_reserve(&b, 1));
@@ -241,7 +241,7 @@ START_TEST(room_that_is_lent_is_written_to_first)
 	ck_assert_uint_eq(c.total_bytes, 0);
 	chunks_append(&c, "abcde", 5);
 	ck_assert_int_eq(memcmp(room, "abcde", 5), 0);
-	/* Too much for what is left. */
+	/* This exceeds the memory that is left. */
 	chunks_append(&c, "fghi", 4);
 	ck_assert_uint_eq(c.n_chunks, 2);
 	ck_assert_uint_eq(c.total_bytes, 9);

@@ -10,7 +10,7 @@
 #define MS INT64_C(1000000)
 #define NOW INT64_C(1700000000000000000)
 
-/* A round trip of 2 ms of a machine whose clock is |offset_ns| from ours. */
+/* A round trip of 2 ms to a machine whose clock differs from ours by |offset_ns|. */
 static struct clock_round round_trip(int64_t offset_ns)
 {
 	return (struct clock_round){
@@ -51,7 +51,7 @@ START_TEST(is_none_on_the_same_kernel)
 	struct clock_offset offset;
 
 	round.monotonic_ns = 501 * (uint64_t)MS;
-	/* The round trip was not symmetrical: that is no offset. */
+	/* An asymmetrical round trip is not an offset. */
 	round.unix_ns += 900000;
 	ck_assert(clock_offset_judge(&round, &offset));
 	ck_assert_int_eq(offset.offset_ns, 0);
@@ -76,7 +76,7 @@ END_TEST
 
 START_TEST(is_in_the_middle_of_what_is_possible)
 {
-	/* It recorded 20 of the 80 ms that the call took, by a clock that is about 1 s ahead. */
+	/* The server recorded 20 of the 80 ms of the call, by a clock that is about 1 s ahead. */
 	struct clock_bracket bracket = {
 		.sent_unix_ns = NOW,
 		.answered_unix_ns = NOW + 80 * MS,
@@ -90,7 +90,7 @@ START_TEST(is_in_the_middle_of_what_is_possible)
 	ck_assert_int_eq(offset.offset_ns, 980 * MS);
 	ck_assert_int_ge(offset.uncertainty_ns, 30 * MS);
 	ck_assert_int_le(offset.uncertainty_ns, 30 * MS + 1);
-	/* Longer than the call took. */
+	/* The recording would be longer than the call. */
 	bracket.stop_ns = bracket.start_ns + 81 * MS;
 	ck_assert(!clock_offset_bracket(&bracket, &offset));
 	bracket.stop_ns = bracket.start_ns - 1;

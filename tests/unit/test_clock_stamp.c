@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stamps in files, wherever the plane is and however much comes behind it. */
+/* Tests clock stamps in files, wherever the plane is and however many bytes follow it. */
 
 #include <check.h>
 #include <stdio.h>
@@ -50,7 +50,9 @@ static void put(const void *data, size_t n)
 	answer.xspace_bytes += n;
 }
 
-/* A LEN field's head; |is_padded|, as who does not know the length yet writes it. */
+/*
+ * Puts a LEN field's head; |is_padded|: in the form of a writer that does not know the length yet.
+ */
 static void put_head(uint32_t number, uint64_t n, int is_padded)
 {
 	uint8_t head[16];
@@ -68,7 +70,7 @@ static void put_text(uint32_t number, const char *text)
 	put(text, strlen(text));
 }
 
-/* The plane, with |n_more| bytes beside its name. */
+/* Puts the plane, with |n_more| bytes beside its name. */
 static void put_environment(size_t n_more, int is_padded)
 {
 	char more[300];
@@ -89,7 +91,7 @@ static void stamp(void)
 	ck_assert_uint_eq((uint64_t)lseek(run_dir.fd, 0, SEEK_END), file_bytes);
 }
 
-/* The next field of the space, which is a text. */
+/* Reads the next field of the space, which must be this text. */
 static void expect_text(struct pb_reader *r, uint32_t number, const char *text)
 {
 	struct pb_field f;
@@ -100,7 +102,10 @@ static void expect_text(struct pb_reader *r, uint32_t number, const char *text)
 	ck_assert_mem_eq(f.data, text, f.n_bytes);
 }
 
-/* The next field of the space: the plane, with two names of stats and two values. */
+/*
+ * Reads the next field of the space, which must be the plane with two
+ * names of stats and two values.
+ */
 static void expect_environment(struct pb_reader *r, size_t n_more)
 {
 	struct pb_field plane;
@@ -135,7 +140,7 @@ static struct pb_reader read_back(void)
 	return pb_reader(bytes, file_bytes);
 }
 
-/* Lengths whose varint grows, and those that had room. */
+/* Some lengths need a longer varint then, and padded ones do not. */
 START_TEST(the_plane_grows_and_the_rest_moves)
 {
 	for (int i = 0; i < 2 * 300; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A clock so coarse that many annotations have the same time, as counters of other processors than
- * x86's are: each span is there once, in the one that it was in, however a look finds its thread.
- * Linked with -Wl,--wrap of guest_read_clock, which is the clock, and of ring_copy_begin, before
- * which a thread may go on.
+ * Tests a clock so coarse that many annotations have the same time, like counters of processors
+ * other than x86: each span is in the result once, within its own parent, at whatever moment a
+ * thread's ring is read. Linked with -Wl,--wrap of guest_read_clock, which is the clock, and of
+ * ring_copy_begin, before which a thread may go on.
  */
 #include "daemon/pipeline/assembly/assemble.h"
 
@@ -55,7 +55,7 @@ int __wrap_ring_copy_begin(
 
 /* --- what the thread does: events that are called by their numbers ---------------------------- */
 
-static int parents[MAX_EVENTS]; /* -1: none */
+static int parents[MAX_EVENTS]; /* -1: it has no parent */
 static unsigned n_seen[MAX_EVENTS];
 static int n_events;
 static int nested[MAX_NESTED];
@@ -97,7 +97,7 @@ static void play(int n)
 	}
 }
 
-/* A thread that stands between the two stores of an end. */
+/* Leaves the state of a thread between the two stores of an end. */
 static void end_without_depth(void)
 {
 	uint32_t depth = atomic_load(&drained.ring->depth);
@@ -169,7 +169,9 @@ static int get_number(const struct plane *plane, const struct trace_event *e)
 	return atoi(names_get(&plane->event_names, e->name));
 }
 
-/* Events of the same times are sorted by their begin: so the outer one comes first. */
+/*
+ * Events of the same times must come in the order of their begins, so that the outer one is first.
+ */
 static void check_line(const struct plane *plane, const struct line *line)
 {
 	static const struct trace_event *found[MAX_EVENTS];
@@ -214,7 +216,7 @@ END_TEST
 
 /* --- a flight recorder ------------------------------------------------------------------------ */
 
-/* Returns whether it is there for the first time. */
+/* Returns whether the event is seen for the first time. */
 static int see(const struct slot *name)
 {
 	char text[16] = "";
@@ -242,7 +244,9 @@ static void go_on(void)
 	play(rand() % 6);
 }
 
-/* Each span that was open when the look began is there once, whether it has ended since or not. */
+/*
+ * Each span that was open when the picture began is in it once, whether or not it has ended since.
+ */
 START_TEST(a_picture_has_each_that_was_open_once)
 {
 	struct pictured p;

@@ -67,7 +67,7 @@ START_TEST(options_are_formatted_as_they_were_parsed)
 }
 END_TEST
 
-/* The value of an option cannot make a second option. */
+/* A line end in an option's value cannot begin a second option. */
 START_TEST(a_line_end_in_a_value_is_a_blank)
 {
 	set("other=1\ngpu_enable_nvtx_tracking=true");

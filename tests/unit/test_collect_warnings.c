@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences of collectors, in the room that there is for them. */
+/* Tests the sentences of collectors, which share a limited room. */
 #include "lib/collect/run.h"
 
 #include <check.h>
@@ -67,7 +67,7 @@ END_TEST
 
 START_TEST(sentences_that_do_not_fit_are_counted)
 {
-	/* With who says it and a line's end: 63 bytes. */
+	/* With the collector's name and a line end it has 63 bytes. */
 	char sentence[64];
 
 	for (int i = 0; i < 100; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a program's collectors are asked, and what is believed of what they say. The program is this
- * test. Linked with -Wl,--wrap=mapped_look_begin.
+ * Tests when the server calls a program's collectors, and which of their answers it accepts. The
+ * program is this test. Linked with -Wl,--wrap=mapped_look_begin.
  */
 #include "daemon/pipeline/recording/collecting.h"
 
@@ -36,7 +36,7 @@ static int is_forbidden;
 int __real_mapped_look_begin(struct mapped_look *l, const char *root, pid_t pid, const char *name);
 int __wrap_mapped_look_begin(struct mapped_look *l, const char *root, pid_t pid, const char *name);
 
-/* Root, who runs tests, may read all. */
+/* Root may read all maps, so the test itself refuses them. */
 int __wrap_mapped_look_begin(struct mapped_look *l, const char *root, pid_t pid, const char *name)
 {
 	return is_forbidden ? -EACCES : __real_mapped_look_begin(l, root, pid, name);
@@ -81,7 +81,7 @@ static void teardown(void)
 	fixture_close();
 }
 
-/* The next look is due. */
+/* Makes the next look due, and visits. */
 static void visit(void)
 {
 	source->collecting.due_ns = 0;
@@ -113,7 +113,7 @@ static void ask(void)
 	set_state(ARENA_COLLECT_TAKEN);
 }
 
-/* The warnings in a trace: a line each. */
+/* Returns the warnings in a trace, one on each line. */
 static const char *warnings(void)
 {
 	static char all[8192];
@@ -168,7 +168,10 @@ START_TEST(asks_whatever_is_mapped_if_the_program_has_one_of_its_own)
 }
 END_TEST
 
-/* Its maps may not be read: only where the machine has a driver. */
+/*
+ * If the program's maps may not be read, its collectors are called only
+ * if the machine has a driver.
+ */
 START_TEST(asks_a_program_that_it_may_not_look_at_where_there_may_be_a_device)
 {
 	is_forbidden = 1;
@@ -227,7 +230,7 @@ START_TEST(waits_for_nobody_who_was_given_up_before)
 	ck_assert_int_eq(source->collecting.state, COLLECTING_OVER);
 	ck_assert_ptr_nonnull(
 		strstr(warnings(), "gpu: devices are not recorded: the collectors of"));
-	/* It has come back. */
+	/* The collector has returned. */
 	set_state(ARENA_COLLECT_DONE);
 	source->collecting.state = COLLECTING_WANTS;
 	visit();
@@ -349,7 +352,7 @@ START_TEST(hanging_collector_costs_its_timeout_once)
 	collectors_hand_on(&recording);
 	recording.collectors.handed_on_by_ns = INT64_MAX;
 	ck_assert_int_eq(collectors_have_handed_on(&recording), 1);
-	/* It has come back. */
+	/* The collector has returned. */
 	hand_on();
 	collectors_hand_on(&recording);
 	ck_assert_int_eq(collectors_have_handed_on(&recording), 0);
@@ -431,7 +434,7 @@ START_TEST(a_ring_that_there_is_none_of_is_none)
 }
 END_TEST
 
-/* The server does not wait: the state is none of the agreed ones. */
+/* The server does not wait, because none of these states is a valid answer. */
 START_TEST(a_state_that_there_is_none_of_is_the_end)
 {
 	static const uint32_t states[] = {ARENA_COLLECT_NONE, 77, UINT32_MAX};

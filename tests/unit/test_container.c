@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Containers, by what /proc says of their processes. */
+/* Tests the container of a process, according to /proc. */
 #include "daemon/kernel/container.h"
 
 #include <check.h>
@@ -23,27 +23,27 @@ static const struct {
 	const char *name;
 	const char *pod;
 } rows[] = {
-	/* No container. */
+	/* These processes are in no container. */
 	{"0::/user.slice/user-1000.slice/session-3.scope\n",
 		"/user.slice/user-1000.slice/session-3.scope", "", "", ""},
 	{"0::/system.slice/docker.service\n", "/system.slice/docker.service", "", "", ""},
 	{"0::/\n", "/", "", "", ""},
 	{"", "", "", "", ""},
 	{"nonsense", "", "", "", ""},
-	/* Docker: with systemd, without, and by the first version of cgroups. */
+	/* Docker with systemd, without it, and with version 1 of cgroups. */
 	{"0::/system.slice/docker-" ID ".scope\n", "/system.slice/docker-" ID ".scope", ID, "", ""},
 	{"0::/docker/" ID "\n", "/docker/" ID, ID, "", ""},
 	{"12:pids:/docker/" ID "\n1:name=systemd:/docker/" ID "\n", "/docker/" ID, ID, "", ""},
 	{"12:pids:/docker/" ID "\n0::/\n", "/docker/" ID, ID, "", ""},
-	/* One in another: the inner one. */
+	/* For a container in another one, the inner one counts. */
 	{"0::/docker/" OTHER_ID "/docker/" ID "\n", "/docker/" OTHER_ID "/docker/" ID, ID, "", ""},
-	/* Podman: root's, and a user's. */
+	/* Podman, run by root and by a user. */
 	{"0::/machine.slice/libpod-" ID ".scope/container\n",
 		"/machine.slice/libpod-" ID ".scope/container", ID, "", ""},
 	{"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope\n",
 		"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope", ID,
 		"", ""},
-	/* Kubernetes: containerd and CRI-O with systemd, and without. */
+	/* Kubernetes: containerd and CRI-O with systemd, and without it. */
 	{"0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" POD_
 	 ".slice/cri-containerd-" ID ".scope\n",
 		"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" POD_
@@ -59,13 +59,13 @@ static const struct {
 	{"0::/lxc.payload.web-1/system.slice/nginx.service\n",
 		"/lxc.payload.web-1/system.slice/nginx.service", "", "web-1", ""},
 	{"4:cpu:/lxc/web-1\n", "/lxc/web-1", "", "web-1", ""},
-	/* systemd-nspawn, by machinectl and by its unit. */
+	/* systemd-nspawn, started by machinectl and by its unit. */
 	{"0::/machine.slice/machine-web\\x2d1.scope/payload\n",
 		"/machine.slice/machine-web\\x2d1.scope/payload", "", "web-1", ""},
 	{"0::/machine.slice/systemd-nspawn@web\\x2d1.service/payload/init.scope\n",
 		"/machine.slice/systemd-nspawn@web\\x2d1.service/payload/init.scope", "", "web-1",
 		""},
-	/* Too many digits, and too few. */
+	/* These ids have too many or too few digits. */
 	{"0::/docker/" ID "0\n", "/docker/" ID "0", "", "", ""},
 	{"0::/docker/3f2a9c1b4d5e\n", "/docker/3f2a9c1b4d5e", "", "", ""},
 };
@@ -98,7 +98,7 @@ START_TEST(the_pid_inside_is_the_innermost)
 	expect_inside("Name:\tx\nNSpid:\t4242\nNSpgid:\t4242\n", 4242);
 	expect_inside("Name:\tx\nNSpid:\t4242\t7\nNSpgid:\t1\n", 7);
 	expect_inside("Name:\tx\nNSpid:\t4242\t300\t1\nNSpgid:\t1\n", 1);
-	/* An old kernel has no such line. */
+	/* An old kernel does not write this line. */
 	expect_inside("Name:\tx\nPid:\t4242\n", 4242);
 	expect_inside("Name:\tx\nNSpid:\tnone\n", 4242);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control thread and its server's death. */
+/* Tests the control thread, and the death of its server. */
 #include <check.h>
 #include <linux/futex.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ START_TEST(sees_the_server_die)
 }
 END_TEST
 
-/* On a busy machine a server can live and die before this thread runs for the first time. */
+/* On a busy machine a server can start and die before this thread runs for the first time. */
 START_TEST(sees_a_server_that_died_before_it_looked)
 {
 	set_owner(FUTEX_OWNER_DIED | ARENA_WAITERS);
@@ -66,8 +66,8 @@ static uint32_t command(uint32_t op, uint32_t arg)
 }
 
 /*
- * A capture at 2 begins over a recorder at 1, and ends; the recorder ends, and another capture
- * begins.
+ * A capture at level 2 begins over a recorder at level 1, and ends. The recorder ends,
+ * and another capture begins.
  */
 START_TEST(keeps_what_is_recorded_when_only_the_level_changes)
 {
@@ -75,7 +75,7 @@ START_TEST(keeps_what_is_recorded_when_only_the_level_changes)
 
 	set_owner(SERVER_TID | ARENA_WAITERS);
 	ck_assert_int_eq(control_start(), 0);
-	/* With nothing to go on with it is a new one. */
+	/* No recording is running, so this begins a new one. */
 	recorder = command(ARENA_OP_START, 1 | ARENA_START_OVERWRITES | ARENA_START_GOES_ON);
 	ck_assert_uint_eq(recorder & 3, 1);
 	ck_assert_uint_ne(recorder >> 2, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the cache of conversions: they are found again for the same files, for a while, and within
- * a limit.
+ * Tests the cache of conversions: it finds them again for the same files, for a
+ * while, and within a limit.
  */
 #include "daemon/host/web/conversions.h"
 
@@ -62,7 +62,7 @@ static void tear_down(void)
 	fake_root_remove();
 }
 
-/* The caller's. */
+/* Returns a key that the caller owns. */
 static char *make_key(const char *name, const char *const *argv)
 {
 	char *key = conversions_make_key(dir_fd, name, argv);
@@ -76,7 +76,7 @@ static void keep(const char *name, const char *const *argv, uint64_t n_bytes)
 	conversions_keep(&conversions, make_key(name, argv), made_fd, n_bytes);
 }
 
-/* Whether it is there, as it was made. */
+/* Returns whether the cache has exactly this conversion. */
 static int has(const char *name, const char *const *argv)
 {
 	char *key = make_key(name, argv);
@@ -106,7 +106,7 @@ START_TEST(kept_conversion_is_found_again)
 	ck_assert_uint_eq(counts.n_made, 1);
 	ck_assert_uint_eq(counts.n_found, 1);
 	ck_assert_uint_eq(counts.n_bytes, 4);
-	/* A second client at the same time made it, too. */
+	/* A second client has made the same conversion at the same time. */
 	keep("run", report, 4);
 	conversions_count(&conversions, &counts);
 	ck_assert_uint_eq(counts.n_made, 2);
@@ -142,7 +142,7 @@ START_TEST(conversion_of_a_file_just_written_is_not_kept)
 
 	ck_assert_int_eq(utimensat(dir_fd, "one.xplane.pb", now, 0), 0);
 	ck_assert_ptr_null(conversions_make_key(dir_fd, "run", report));
-	/* It was made, all the same. */
+	/* The conversion was made in spite of that. */
 	conversions_keep(&conversions, NULL, made_fd, 4);
 	age_file("one.xplane.pb", 500);
 	ck_assert(!has("run", report));
@@ -201,7 +201,7 @@ START_TEST(they_are_not_too_large_together)
 	ck_assert(has("run0", report));
 	ck_assert(!has("run1", report));
 	ck_assert(!has("run2", report));
-	/* For one that is larger than all may be, nothing goes. */
+	/* A conversion that exceeds the whole cache displaces nothing. */
 	keep("huge", report, CONVERSIONS_BYTES + 1);
 	ck_assert(!has("huge", report));
 	ck_assert(has("large", report));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cursors: the order of items, what they mean, and what the program gave along; and the lanes of
- * those that overlap.
+ * Tests cursors: the order of items, their meaning, and the program's arguments; and the
+ * lanes of items that overlap.
  */
 #include "trace/read/cursor.h"
 
@@ -50,7 +50,7 @@ static void next(void)
 
 /* Order. */
 
-/* A line of two events, ids 1 and 2, the offsets given; then {1: "a", 2: "b"}. */
+/* Adds a line of two events with the ids 1 and 2 and the given offsets; then {1: "a", 2: "b"}. */
 static void add_two(char first_ps, char first_duration_ps, char second_ps, char second_duration_ps)
 {
 	char text[] = "\x0a\x28\x1a\x10\x22\x06\x08\x01\x10.\x18.\x22\x06\x08\x02\x10.\x18."
@@ -111,7 +111,7 @@ START_TEST(rewinding_does_not_sort_again)
 }
 END_TEST
 
-/* Enough for every way of sorting, many of one start, some before 0. */
+/* There are enough events for every way of sorting, many of one start, some before 0. */
 START_TEST(any_order_is_mended)
 {
 	int64_t last_start = INT64_MIN;
@@ -156,7 +156,7 @@ START_TEST(archives_share_names)
 	view_make(&plain);
 	ck_assert_str_eq(view_list(&view->tracks[0]), "a 0+1");
 	ck_assert_str_eq(view_list(&view->tracks[1]), "a 0+1, b 1+1");
-	ck_assert_uint_eq(view->names.n_texts, 3); /* and that of what has none */
+	ck_assert_uint_eq(view->names.n_texts, 3); /* including the name for items without one */
 }
 END_TEST
 
@@ -233,7 +233,7 @@ START_TEST(flows_of_ours_hold_between_archives_and_others_do_not)
 }
 END_TEST
 
-/* A thread's marks of one flow, in order; the id of each in the view. */
+/* Lists a thread's marks of one flow, in order, by their ids in the view. */
 static void list_flows(size_t track, uint64_t *flows, size_t n)
 {
 	ck_assert_int_eq(cursor_open(&cursor, view, &view->tracks[track], NULL), 0);
@@ -416,7 +416,7 @@ static int count_bad(const struct span *spans)
 	return n;
 }
 
-/* A few lanes suffice for short ones; of long ones there are more than those that nest. */
+/* Short spans need few lanes, and long ones need more than LANES_NESTING. */
 START_TEST(on_a_lane_spans_nest)
 {
 	static struct span spans[N_SPANS];

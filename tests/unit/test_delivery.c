@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests that a delivery's bytes come out as they went in, in pieces of any size, and are freed
- * however much was read.
+ * Tests that a delivery's bytes come out as they went in, in pieces of any size, and are
+ * freed however many were read.
  */
 #include "daemon/pipeline/assembly/delivery.h"
 
@@ -44,7 +44,7 @@ static void give_back(void *lender)
 	ck_assert_ptr_eq(lender, expected);
 }
 
-/* Some of its own, some lent. */
+/* Makes a delivery of some owned and some lent bytes. */
 static struct delivery *from_chunks(void)
 {
 	struct chunks c = CHUNKS_INIT;
@@ -59,7 +59,7 @@ static struct delivery *from_chunks(void)
 	return d;
 }
 
-/* Up to |n| bytes, |step| at a time. */
+/* Reads up to |n| bytes, |step| at a time. */
 static size_t read_up_to(struct delivery *d, size_t n, size_t step)
 {
 	size_t done = 0;
@@ -157,8 +157,8 @@ START_TEST(keeps_an_error_of_the_chunks)
 END_TEST
 
 /*
- * The expected bytes, of which two parts lie in a file, in another order, and 100 end the first of
- * two deliveries.
+ * Makes a delivery of the expected bytes: two parts are in a file in another order, and 100 bytes
+ * end the first of two deliveries.
  */
 static struct delivery *from_graft(void)
 {
@@ -208,7 +208,7 @@ START_TEST(gives_what_lies_in_several_places_without_a_copy)
 
 	delivery_take_chunks(d, &to);
 	ck_assert_int_eq(to.error, 0);
-	/* The mapping outlives who gave it. */
+	/* The mapping stays when the delivery is freed. */
 	delivery_free(d);
 	ck_assert_uint_eq(to.total_bytes, N_BYTES);
 	for (size_t i = 0; i < to.n_chunks; i++) {
@@ -220,7 +220,7 @@ START_TEST(gives_what_lies_in_several_places_without_a_copy)
 }
 END_TEST
 
-/* Returns the file of the run below |log_dir| that |d| (freed) becomes. */
+/* Makes a run below |log_dir| of |d|, which is freed, and returns its file. */
 static int write_run(struct delivery *d, const char *log_dir, char **path)
 {
 	struct diag diag = DIAG_INIT;
@@ -234,7 +234,7 @@ static int write_run(struct delivery *d, const char *log_dir, char **path)
 	return open(*path, O_RDONLY | O_CLOEXEC);
 }
 
-/* A web capture is spooled once: what follows the file is appended to it. */
+/* A web capture is spooled only once, and the bytes after the spool are appended to its file. */
 START_TEST(a_linkable_file_becomes_the_file_of_the_run)
 {
 	char log_dir[] = "/tmp/proftap-test-XXXXXX";
@@ -247,7 +247,7 @@ START_TEST(a_linkable_file_becomes_the_file_of_the_run)
 
 	ck_assert_ptr_nonnull(mkdtemp(log_dir));
 	if (spool_new_linkable(log_dir, UINT64_MAX, &spool))
-		return; /* This file system cannot link such files. */
+		return; /* this file system cannot link such files */
 	ck_assert_int_eq(spool_append_bytes(spool, expected, N_BYTES - 100), 0);
 	ck_assert_int_eq(fstat(spool_get_fd(spool), &before), 0);
 	ck_assert_int_eq(delivery_new_from_file(spool, &d), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of C++ kernels, and those that are none. */
+/* Tests the names of C++ kernels, and names that are not mangled. */
 #include "daemon/pipeline/devices/demangle.h"
 
 #include <check.h>
@@ -30,7 +30,7 @@ START_TEST(leaves_other_names_alone)
 }
 END_TEST
 
-/* A number of what was before, in C++'s way of writing it. */
+/* Puts the number of an earlier part, in the notation of C++. */
 static size_t put_number(char *to, int n)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -38,7 +38,10 @@ static size_t put_number(char *to, int n)
 	return (size_t)sprintf(to, n < 36 ? "S%c_" : "S1%c_", digits[n % 36]);
 }
 
-/* f(A*, P<A, A>, P<P<A, A>, P<A, A> >, ...): |n| arguments, each a pair of the one before it. */
+/*
+ * Makes f(A*, P<A, A>, P<P<A, A>, P<A, A> >, ...) with |n| arguments, where each
+ * is a pair of the one before.
+ */
 static void make_name(char *name, int n)
 {
 	size_t at = (size_t)sprintf(name, "_Z1fP1A1PIS_S_E");
@@ -59,7 +62,7 @@ START_TEST(refuses_a_name_without_end)
 	ck_assert_int_eq(demangle(name, out), 1);
 	ck_assert_str_eq(out, "f(A*, P<A, A>, P<P<A, A>, P<A, A> >, "
 			      "P<P<P<A, A>, P<A, A> >, P<P<A, A>, P<A, A> > >)");
-	/* The last one would have 2^60 parts. */
+	/* The last argument would have 2^60 parts. */
 	make_name(name, 60);
 	ck_assert_int_eq(demangle(name, out), 0);
 	ck_assert_int_eq(demangle("_Z5saxpyv", out), 1);

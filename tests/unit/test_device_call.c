@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls into a device's library: what they leave in the ring of the thread that makes them. */
+/* Tests the records that calls into a device's library leave in the ring of the calling thread. */
 #include "lib/record/device_call.h"
 
 #include <check.h>
@@ -49,7 +49,7 @@ static uint64_t begin_graph(uint64_t correlation, uint32_t graph)
 	return device_call_begin(&call);
 }
 
-/* The record at |at| is of a launch at |depth|. Returns its slots. */
+/* Expects a launch at |depth| in the record at |at|, and returns its slots. */
 static const struct slot *expect_launch(
 	uint64_t at, unsigned depth, unsigned n_extra, uint64_t correlation)
 {
@@ -81,7 +81,7 @@ START_TEST(a_call_is_a_span_with_its_correlation)
 }
 END_TEST
 
-/* And one without a name. */
+/* The call has no name. */
 START_TEST(a_graphs_launch_has_its_number)
 {
 	const struct slot *slot;
@@ -138,7 +138,7 @@ START_TEST(nothing_is_recorded_when_off)
 }
 END_TEST
 
-/* The recording ends while it is under way, and perhaps the next one begins. */
+/* The recording ends during the call, and perhaps the next one begins. */
 START_TEST(a_call_of_another_recording_does_not_end_in_this_one)
 {
 	uint64_t call = begin(1);
@@ -167,7 +167,7 @@ static void *end_it(void *call)
 	return NULL;
 }
 
-/* Whether that one has a ring or not. */
+/* The other thread may have a ring or none. */
 START_TEST(another_thread_ends_nothing)
 {
 	uint64_t call = begin(1);
@@ -208,7 +208,9 @@ START_TEST(a_forked_child_records_nothing)
 }
 END_TEST
 
-/* It joins by an annotation, and not in the middle of somebody else's call. */
+/*
+ * The child joins by an annotation, because a device call is in the middle of somebody else's code.
+ */
 START_TEST(a_child_that_is_to_be_followed_does_not_join_by_it)
 {
 	fixture_publish(UINT32_MAX);
@@ -232,7 +234,7 @@ START_TEST(tokens_that_make_no_sense_end_nothing)
 }
 END_TEST
 
-/* A dropped call is a loss of the open span, and closes no other one. */
+/* A dropped call counts as a loss of the open span, and closes no other span. */
 START_TEST(a_full_ring_counts_it_and_the_depth_is_right)
 {
 	uint32_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A collector's clock as CLOCK_MONOTONIC: by two anchors, by one, by none, and when somebody set it
- * meanwhile.
+ * Tests the conversion of a collector's clock to CLOCK_MONOTONIC: with two anchors, one or none,
+ * and if somebody sets the clock meanwhile.
  */
 #include "daemon/pipeline/devices/device_clock.h"
 
@@ -50,8 +50,8 @@ START_TEST(has_an_offset_from_one_anchor)
 END_TEST
 
 /*
- * 50 ppm slow, for ten seconds: half a millisecond; anchors come in any order, and those between
- * tell nothing.
+ * The clock is 50 ppm slow, which is half a millisecond in ten seconds. Anchors come in any order,
+ * and only the first and the last count.
  */
 START_TEST(draws_a_line_through_the_first_and_the_last)
 {
@@ -81,15 +81,15 @@ START_TEST(uses_the_first_alone_when_the_clock_was_set)
 	expect_first_alone(10 * S, 10 * S + 2 * MS);
 	expect_first_alone(10 * S, 10 * S - 2 * MS);
 	expect_first_alone(0 - 3600 * S, 10 * S);
-	/* Within a millisecond, but no clock is that wrong. */
+	/* The difference is below a millisecond, but no clock runs so wrong. */
 	expect_first_alone(100 * MS, 100 * MS + MS / 2);
 	expect_first_alone(0 - (UINT64_C(1) << 62), S);
 }
 END_TEST
 
 /*
- * Two clocks are read one after the other: in a capture of some milliseconds that alone is more
- * than 500 ppm.
+ * The two clocks are read one after the other. In a capture of some milliseconds that
+ * delay alone exceeds 500 ppm.
  */
 START_TEST(takes_a_late_reading_for_no_clock_that_was_set)
 {

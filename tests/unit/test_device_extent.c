@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far back devices go, in a log, in several, and in a slice of a session whose slots are in a
- * file.
+ * Tests how far back the records of devices reach: in one log, in several, and in a slice of a
+ * session with its slots in a file.
  */
 #include "daemon/pipeline/devices/device_extent.h"
 
@@ -76,7 +76,7 @@ START_TEST(invalid_records_do_not_extend_the_range)
 	add(0, log);
 	ck_assert_int_eq(device_extent_find_first(&own.v[0]), INT64_MAX);
 	put(log, DEVICE_SET, 8000, 8000);
-	/* A cut at the end of memory has left it without its slots. */
+	/* The log ends within this record, as if memory had run out. */
 	put(log, DEVICE_KERNEL, 1000, 2000);
 	log->n_slots--;
 	add(0, log);
@@ -125,7 +125,7 @@ START_TEST(the_clock_of_one_piece_is_that_of_all)
 }
 END_TEST
 
-/* A slice of the fixture's logs, which are empty afterwards. */
+/* Makes a slice of the fixture's logs, which are empty afterwards. */
 static struct slice *make_slice(void)
 {
 	struct slice *slice = slice_new(1);

@@ -246,7 +246,7 @@ START_TEST(refuses_calls_that_do_not_say_which)
 		log_put_slot(app, slot_word0(0, SLOT_U64, 0), 1);
 		log_put_slot(app, slot_word0(0, SLOT_F64, 0), 1);
 	}
-	/* A graph's launch without the graph. */
+	/* This launch of a graph does not tell which graph. */
 	log_put(app, RECORD_LAUNCH, fixture_add_string("call"), 160, 40, 0, 2);
 	log_put_slot(app, slot_word0(0, SLOT_U64, 0), 1);
 	log_put_slot(app, slot_word0(0, SLOT_U64, 0), launch_where(0, 1, LAUNCH_IS_GRAPH));
@@ -256,9 +256,7 @@ START_TEST(refuses_calls_that_do_not_say_which)
 }
 END_TEST
 
-/*
- * Bytes at random, of records that nearly make sense: a trace that can be encoded, and read again.
- */
+/* Random bytes in nearly valid records give a trace that can be encoded and read again. */
 START_TEST(survives_anything)
 {
 	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device memory that was taken and given back: on the device's own plane, and as XProf's memory
- * profile reads it.
+ * Tests allocations and frees of device memory: on the device's own plane, and in the form
+ * of XProf's memory profile.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ START_TEST(says_how_much_is_in_use)
 {
 	const struct trace_event *event;
 
-	/* In another order than they came. */
+	/* The records are not in the order of their times. */
 	put(2, 3, 300, 4 * MIB, 0x1000);
 	put(1, 3, 100, 4 * MIB, 0x1000);
 	put(1, 3, 200, 6 * MIB, 0x2000);
@@ -74,7 +74,7 @@ START_TEST(says_how_much_is_in_use)
 	ck_assert_int_eq(device_stat(logs.plane, event, "addr")->value.i64, 0x2000);
 	ck_assert_int_eq(device_stat(logs.plane, event, "bytes_reserved")->value.i64, 0);
 	ck_assert_int_eq(device_stat(logs.plane, event, "fragmentation")->type, STAT_DOUBLE);
-	/* XProf would take it for an operation. */
+	/* With this stat XProf would take it for an operation. */
 	ck_assert_ptr_null(device_stat(logs.plane, event, "tf_op"));
 }
 END_TEST
@@ -121,7 +121,7 @@ START_TEST(shows_them_beside_the_devices_plane)
 		device_text(plane, device_event(plane, line, "Memory freed"), "MemFree_details"),
 		"kind:device num_bytes:64");
 	device_event(plane, line, "Memory pool created");
-	/* A step would have it for work. */
+	/* With this stat a step would count it as work. */
 	ck_assert_ptr_null(device_stat(plane, &line->events[0], "correlation_id"));
 	ck_assert_uint_eq(device_line(logs.plane, "memory of GPU 0")->n_events, 2);
 }
@@ -138,10 +138,7 @@ START_TEST(survives_any_number)
 }
 END_TEST
 
-/*
- * The names of what is made of it come to those of the process's spans while the next device is
- * drawn.
- */
+/* The memory profile adds names to those of the process's spans while the next device is drawn. */
 START_TEST(leaves_the_next_device_alone)
 {
 	struct device_entry kernel = device_make(DEVICE_KERNEL, 100, 200);

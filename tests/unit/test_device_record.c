@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of collectors, of this version's and of others. */
+/* Tests the collectors' records of this version and of other versions. */
 #include "lib/collect/device_record.h"
 
 #include <check.h>
@@ -50,7 +50,7 @@ START_TEST(invalid_records_are_refused)
 }
 END_TEST
 
-/* Fields that the plug-in did not know are zero. */
+/* Fields that the older plug-in did not know are zero. */
 START_TEST(an_older_plug_ins_record_is_shorter)
 {
 	struct ptap_device_record r = make(PTAP_DEVICE_KERNEL);

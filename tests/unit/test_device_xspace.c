@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A collector's own trace, which comes in pieces, as a part of ours. */
+/* Tests a collector's own trace, which comes in pieces and becomes a part of our trace. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void add(const char *plane, int64_t at, int64_t duration)
 	ck_assert_int_eq(line_add_event(&p->lines[0], &event), 0);
 }
 
-/* |n_bytes| at most in a piece, of the collector |number|. */
+/* Puts the trace of the collector |number|, in pieces of up to |n_bytes|. */
 static void put_pieces(const uint8_t *bytes, size_t n, size_t n_bytes, uint8_t number)
 {
 	for (size_t at = 0; at < n;) {
@@ -194,7 +194,7 @@ START_TEST(is_not_mixed_with_anothers)
 	add("/device:TPU:0", 500, 70);
 	ck_assert_int_eq(xspace_encode(own, &out), 0);
 	bytes = out.chunks[0].data;
-	/* One after the other, from two collectors. */
+	/* The pieces of two collectors come in turns. */
 	for (size_t i = 0; i < out.total_bytes; i++) {
 		put_pieces(bytes + i, 1, 1, 0);
 		put_pieces(bytes + i, 1, 1, 1);

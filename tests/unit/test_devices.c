@@ -115,7 +115,7 @@ END_TEST
 
 /* --- names and stats ----------------------------------------------------------------------- */
 
-/* The only event of the only line that has one of that name. */
+/* Returns the only event of that name, on the only line that has one. */
 static const struct trace_event *find(const char *line, const char *event)
 {
 	const struct plane *plane = device_plane(GPU);
@@ -501,7 +501,7 @@ START_TEST(belongs_to_spans_up_to_the_limit)
 }
 END_TEST
 
-/* A span that never ended is on the open stack, and is around what came after it all the same. */
+/* A span that never ended is on the open stack, and still encloses the call. */
 START_TEST(belongs_to_a_span_that_is_still_open)
 {
 	log_put_open(app, "outer", 3200);
@@ -554,7 +554,9 @@ START_TEST(belongs_to_where_its_node_was_made)
 }
 END_TEST
 
-/* Records come before, after and without their calls, and the device's clock may be ahead. */
+/*
+ * Records come before their calls, after them or without any, and the device's clock may be ahead.
+ */
 START_TEST(finds_calls_in_any_order)
 {
 	device_put_kernel(collector, "early", 2, 950, 1200);
@@ -571,7 +573,7 @@ START_TEST(finds_calls_in_any_order)
 }
 END_TEST
 
-/* Names that are known already are read by another loop. */
+/* Another loop reads names that are already known. */
 START_TEST(belongs_to_spans_of_known_names)
 {
 	uint32_t op = fixture_add_string("op");
@@ -585,7 +587,7 @@ START_TEST(belongs_to_spans_of_known_names)
 }
 END_TEST
 
-/* The span around it was lost, or is of a level that is not recorded. */
+/* The span around the call was lost, or its level is not recorded. */
 START_TEST(belongs_to_the_outermost_span_that_is_there)
 {
 	device_put_launch(app, "cuLaunchKernel", 1, 1010, 1020, 3);
@@ -596,7 +598,7 @@ START_TEST(belongs_to_the_outermost_span_that_is_there)
 }
 END_TEST
 
-/* 32 bits run over, and a number comes again. */
+/* The 32-bit numbers wrap around, so one comes again. */
 START_TEST(survives_numbers_that_run_over)
 {
 	device_put_launch(app, "cuLaunchKernel", UINT32_MAX, 110, 120, 1);

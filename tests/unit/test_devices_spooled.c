@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random launches within random spans, and what devices did for them, once assembled as a whole and
- * once by way of a spool in parts that are cut anywhere: the same trace.
+ * Tests that random launches within random spans, and the devices' work for them, become
+ * the same trace if they are assembled as a whole, and if they go through a spool in
+ * parts that are cut anywhere.
  */
 #include <check.h>
 #include <stdio.h>
@@ -57,7 +58,10 @@ static void open_apart(void)
 	setup(spooled_open_apart);
 }
 
-/* On one of four streams; some were recorded before their calls, some are of no call. */
+/*
+ * Puts a kernel on one of four streams. Some are recorded before their
+ * calls, and some have no call.
+ */
 static void put_kernel(uint64_t correlation, int64_t at)
 {
 	int64_t start = at + spooled_pick(5000);
@@ -137,14 +141,14 @@ START_TEST(gives_the_same_trace_as_memory)
 	expected = deliver(NULL, &n_expected);
 	logs.space = space_free(logs.space);
 	spooled_begin();
-	/* The collector's own may come first, last, or not by way of the spool at all. */
+	/* The collector's log is spooled first, last, or not at all. */
 	for (size_t i = (size_t)_i % 3; i < logs.drain.n_logs; i++)
 		spooled_put(logs.drain.logs[i], max_parts[_i % 4]);
 	if (_i % 3 == 1)
 		spooled_put(logs.drain.logs[0], max_parts[_i % 4]);
 	spooled_assemble();
 	ck_assert_uint_gt(device_plane("/device:GPU:1")->lines[0].n_stored, 100);
-	/* Stats stay for as long as their events are encoded. */
+	/* Stats are kept only while their events are encoded. */
 	ck_assert_uint_eq(device_plane("/device:GPU:1")->n_stats, 0);
 	got = deliver(spooled.spool, &n);
 	same_trace_expect(expected, n_expected, got, n);
@@ -154,8 +158,8 @@ START_TEST(gives_the_same_trace_as_memory)
 END_TEST
 
 /*
- * Device records wait in memory, and then need room in the spool: kept ones are in the trace,
- * however full both are.
+ * Device records wait in memory, and need room in the spool later. Those that were kept are in the
+ * trace, however full both are.
  */
 START_TEST(encodes_what_it_has_kept)
 {

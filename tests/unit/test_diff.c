@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests differences between two traces, and those that are chance. */
+/* Tests differences between two traces, and differences by chance. */
 #include "trace/report/diff.h"
 
 #include <check.h>
@@ -17,7 +17,7 @@
 static struct view *view_a;
 static struct digest *digest_a;
 static struct diff diff;
-static const char *per; /* what totals are divided by; NULL: what is found */
+static const char *per; /* totals are divided by this; NULL: by what the diff finds itself */
 
 static void set_up(void)
 {
@@ -54,7 +54,7 @@ static void compare(void)
 	ck_assert_int_eq(diff_make(digest_a, digest, per, &diff, NULL), 0);
 }
 
-/* |n| spans of about |ns|, none like another. */
+/* Adds |n| spans of about |ns|, all of different lengths. */
 static void add_spans(const char *name, int n, int64_t ns)
 {
 	for (int i = 0; i < n; i++)
@@ -75,7 +75,7 @@ static const struct diff_measure *get(const char *name, enum diff_metric metric)
 	return &find(name)->measures[metric];
 }
 
-/* The only outcome of that limit, where each of the metrics has the same one. */
+/* Returns the outcome of that limit, which must be the same for all its metrics. */
 static enum diff_outcome judge(enum diff_metric metric, const char *name, double percent)
 {
 	struct diff_limit limit = {metric, (char *)name, percent / 100};
@@ -91,7 +91,7 @@ static enum diff_outcome judge(enum diff_metric metric, const char *name, double
 	return outcome;
 }
 
-/* How many verdicts of the usual metrics of all large names have that outcome. */
+/* Returns the number of verdicts with that outcome, over the usual metrics of all large names. */
 static size_t count_outcomes(double percent, enum diff_outcome outcome)
 {
 	struct diff_limit limit = {DIFF_USUAL, NULL, percent / 100};
@@ -114,7 +114,7 @@ static void add_sample(int64_t longer_ns)
 	add_spans("few", 3, 1000 + longer_ns);
 }
 
-/* Requests of 800 ms, 50 a second, of one and the same program: |ms| of it are recorded. */
+/* Adds requests of 800 ms, 50 a second, of one program that is recorded for |ms|. */
 static void add_cut_requests(int64_t ms)
 {
 	line = plane_add_line(plane, 98, "rq", 0);
@@ -131,7 +131,7 @@ static void add_cut_requests(int64_t ms)
 	}
 }
 
-/* Before spans that were cut were told apart, the median rose by 64 %. */
+/* If cut spans counted like others, the median would rise by 64 %. */
 START_TEST(a_longer_recording_is_no_change)
 {
 	add_cut_requests(1200);
@@ -189,7 +189,7 @@ START_TEST(slower_name_is_found)
 	for (int i = 0; i < DIFF_METRICS; i++) {
 		bool is_longer = i < DIFF_COUNT;
 
-		/* So few spans have no slowest one in a thousand. */
+		/* There are too few spans for one in a thousand. */
 		if (i == DIFF_P999) {
 			ck_assert_int_eq(get("slower", DIFF_P999)->verdict, DIFF_TOO_FEW);
 			continue;
@@ -208,8 +208,8 @@ START_TEST(slower_name_is_found)
 END_TEST
 
 /*
- * 2,000 requests of 0.2 ms, or each 50th of 20 ms, one behind the other: the second trace is as
- * much longer.
+ * Adds 2,000 requests of 0.2 ms, one after the other. With |has_slow| each 50th takes 20
+ * ms, so the trace is longer.
  */
 static void add_requests(bool has_slow)
 {
@@ -261,7 +261,10 @@ START_TEST(a_tail_fails_and_its_end_does_not)
 }
 END_TEST
 
-/* The 99th percentile is 24.8 ms, or 4.2 ms; the median is a little longer where that is short. */
+/*
+ * The 99th percentile is 24.8 ms, or 4.2 ms without the tail. Without the tail the
+ * median is a little longer.
+ */
 static void add_service(bool has_tail)
 {
 	for (int i = 0; i < 3000; i++) {
@@ -302,7 +305,7 @@ START_TEST(an_outlier_is_no_difference)
 }
 END_TEST
 
-/* Two fifths take next to nothing any more, and the median of all rises. */
+/* Two fifths of the spans become very short, and the median of all rises. */
 START_TEST(a_median_that_rises_while_durations_fall_is_not_too_much)
 {
 	for (int i = 0; i < 100; i++)
@@ -358,7 +361,7 @@ START_TEST(a_unit_that_is_not_there_is_refused)
 }
 END_TEST
 
-/* Two calls a step, and then three, which take as long. */
+/* There are two calls a step, and then three, which take the same time together. */
 START_TEST(more_calls_a_step_are_found)
 {
 	for (int k = 0; k < 2; k++) {
@@ -391,8 +394,8 @@ static double draw(void)
 }
 
 /*
- * 50 names, each with some hundred spans whose logarithms are normal, a twentieth of them ten times
- * as long.
+ * Adds 50 names with some hundred spans each, whose logarithms have a normal distribution; a
+ * twentieth takes ten times as long.
  */
 static void add_noise(double factor)
 {
@@ -416,8 +419,8 @@ static void add_noise(double factor)
 }
 
 /*
- * Nine programs that are as they were, and one in which one name of 50 takes twice as long. The
- * draws are always the same.
+ * Nine programs do not change, and in one of them one name of 50 takes twice as long. The random
+ * numbers are always the same.
  */
 START_TEST(changed_name_among_many_fails)
 {
@@ -462,7 +465,7 @@ START_TEST(histograms_are_compared)
 }
 END_TEST
 
-/* A rare name that is slow for sure is told before a large one that may be chance. */
+/* A rare name that is certainly slower comes before a large one whose change may be chance. */
 START_TEST(sure_changes_come_before_uncertain_ones)
 {
 	for (int k = 0; k < 2; k++) {
@@ -497,7 +500,7 @@ START_TEST(names_appear_and_vanish)
 	ck_assert_int_eq(find("new")->verdict, DIFF_APPEARED);
 	ck_assert_double_gt(find("new")->growth_ns, 0);
 	ck_assert_double_lt(find("old")->growth_ns, 0);
-	/* From nothing to something is worse, and what is gone got no worse, but for the rate. */
+	/* A new name is worse, and a vanished one is not, except by its rate. */
 	ck_assert_int_eq(judge(DIFF_TOTAL, "new", 10), DIFF_FAILED);
 	ck_assert_int_eq(judge(DIFF_COUNT, "new", 10), DIFF_FAILED);
 	ck_assert_int_eq(judge(DIFF_RATE, "new", 10), DIFF_PASSED);
@@ -511,7 +514,7 @@ START_TEST(names_appear_and_vanish)
 }
 END_TEST
 
-/* A span and a step may share it; the step is in one trace only. */
+/* A span and a step may have the same name, and the step is in one trace only. */
 START_TEST(a_name_of_two_kinds_is_judged_where_it_can_be)
 {
 	for (int k = 0; k < 2; k++) {
@@ -553,7 +556,7 @@ static void add_train(bool is_step)
 			is_step ? int_stats("step_num", i, "_r") : 0);
 }
 
-/* It is compared as a span then, and is also told as a step that is only there. */
+/* The name is compared as a span, and is also listed as a step that only one trace has. */
 START_TEST(name_that_is_a_step_in_one_trace_only_is_not_lost)
 {
 	add_train(_i == 0);

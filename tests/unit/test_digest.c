@@ -57,7 +57,7 @@ START_TEST(overlapping_span_is_no_child)
 }
 END_TEST
 
-/* Durations 1 to 1000 in an order that is neither up nor down, twice over two names. */
+/* Durations from 1 to 1000 in an irregular order, twice, for two names. */
 START_TEST(spans_have_nearest_rank_percentiles)
 {
 	int64_t at_ns = 0;
@@ -129,7 +129,7 @@ START_TEST(cut_spans_have_a_time_but_no_duration)
 	ck_assert_int_eq(row->p90_ns, 800);
 	ck_assert_int_eq(row->p99_ns, 800);
 	ck_assert_int_eq(row->max_ns, 800);
-	/* 39 of each that were cut have 20 to 780 in the recording. */
+	/* 39 cut requests at each end have 20 to 780 ms within the recording. */
 	ck_assert_int_eq(row->total_ns, 21 * 800 + 2 * 39 * 400);
 }
 END_TEST
@@ -155,8 +155,7 @@ START_TEST(steps_that_were_cut_are_not_slow_or_fast)
 END_TEST
 
 /*
- * "main" is around 100 of "work", one after the other; all of its children before the window are
- * not looked at.
+ * "main" contains 100 spans "work", one after the other. Children before the window are not read.
  */
 START_TEST(times_are_clipped_to_the_window_that_is_looked_at)
 {
@@ -335,7 +334,7 @@ START_TEST(counters_have_range_mean_and_last)
 }
 END_TEST
 
-/* The last value of a rate is written once more where its time ends: it must not count twice. */
+/* The last value of a rate is repeated at its end, and must not count twice. */
 START_TEST(the_mean_of_a_rate_times_the_time_is_the_total)
 {
 	const struct gauges *counters;
@@ -476,8 +475,8 @@ static void record_for(uint64_t ns)
 }
 
 /*
- * Records like JAX's server, whose stop comes after it has collected the events. |asked_ms| is
- * below 128.
+ * Records like JAX's server, whose stop time is after the collection of
+ * events. |asked_ms| is below 128.
  */
 static void record_as_stock(uint64_t length_ns, uint8_t asked_ms)
 {
@@ -520,7 +519,10 @@ static int64_t get_length(void)
 	return digest->end_ns - digest->begin_ns;
 }
 
-/* It leaves out what was open at the begin and at the end: nothing is known of the time there. */
+/*
+ * Such a server leaves out spans that were open at the begin and at the end, so
+ * nothing is known of that time.
+ */
 START_TEST(a_thread_of_a_stock_server_is_known_from_its_first_event_to_its_last)
 {
 	record_as_stock(1500 * 1000, 1);
@@ -551,8 +553,8 @@ START_TEST(a_stock_recording_is_as_long_as_was_asked)
 END_TEST
 
 /*
- * The last event decides if the recording went on beyond its length, or was stopped before, or has
- * no such option.
+ * The last event decides if the recording was longer than requested, was stopped
+ * early, or has no such option.
  */
 START_TEST(else_it_is_as_long_as_its_events_reach)
 {
@@ -580,7 +582,7 @@ START_TEST(missing_time_at_the_begin_is_not_idle)
 }
 END_TEST
 
-/* Each of two programs of a run has been recorded in its own time. */
+/* The two programs of a run were recorded at different times, and each is measured in its own. */
 START_TEST(programs_of_a_run_are_measured_each_in_its_own_recording)
 {
 	struct diag d = DIAG_INIT;
@@ -612,7 +614,8 @@ START_TEST(programs_of_a_run_are_measured_each_in_its_own_recording)
 END_TEST
 
 /*
- * A file of a host daemon: a program, and what the machine used meanwhile, a sample at its begin.
+ * Adds a file as a host daemon makes it: a program, and the machine's counters
+ * with a sample at the begin.
  */
 static void add_file_of_machine(const char *host, uint64_t start_ns, uint64_t length_ns)
 {
@@ -649,7 +652,10 @@ START_TEST(a_machine_is_told_once)
 	ck_assert_msg(digest_make(view, &digest, &d) == 0, "%s", d.text);
 	ck_assert_uint_eq(digest->totals.n_counters, cases[_i].n_counters);
 	ck_assert_uint_eq(digest->totals.n_counter_samples, cases[_i].n_counters);
-	/* Each file has three planes; of the first and the last the last is the longer one. */
+	/*
+	 * Each file has three planes. The machine's counters are taken from the longer
+	 * file, which is the last one.
+	 */
 	ck_assert_uint_eq(digest->planes[2].counters.n, 0);
 	ck_assert_uint_eq(digest->planes[8].counters.n, 1);
 }
@@ -732,7 +738,7 @@ START_TEST(only_the_time_that_is_asked_for_is_looked_at)
 }
 END_TEST
 
-/* A recorder's: before 400 ns something was written over. The recording is 1,000 ns long. */
+/* Makes a recorder's trace of 1,000 ns, in which records before 400 ns were overwritten. */
 static void record_incompletely(void)
 {
 	record_for(1000);
@@ -780,7 +786,7 @@ START_TEST(a_time_that_is_asked_for_counts)
 }
 END_TEST
 
-/* A report of nothing would say less. */
+/* A report about nothing would be less useful. */
 START_TEST(trace_that_is_never_complete_is_read_whole)
 {
 	record_incompletely();

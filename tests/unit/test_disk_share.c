@@ -53,7 +53,7 @@ START_TEST(limit_is_only_lowered_and_not_below_the_taken_bytes)
 }
 END_TEST
 
-/* The spools that come later do not find half of what is left then once more. */
+/* Each later spool may not take half of the rest again. */
 START_TEST(leaves_half_of_the_disk)
 {
 	struct disk_share share = {.max_bytes = UINT64_MAX};

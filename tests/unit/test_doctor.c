@@ -30,7 +30,7 @@ static void examine(void)
 	ck_assert_int_eq(doctor_examine(&doctor, &doctor_system), 0);
 }
 
-/* Every kernel call is refused, and no file is there. */
+/* Refuses every kernel call, and has no file. */
 static void refuse_all(void)
 {
 	for (int i = 0; i < N_ATTEMPTS; i++)
@@ -92,7 +92,7 @@ START_TEST(keys_are_different)
 }
 END_TEST
 
-/* Lines of commands alone may be longer: they are copied. */
+/* Only lines of commands may be longer, because users copy them. */
 START_TEST(text_has_80_columns)
 {
 	size_t n_commands = 0;
@@ -343,7 +343,7 @@ START_TEST(it_may_be_traced_and_sampled_or_not)
 }
 END_TEST
 
-/* Paths stay whole; what does not fit even so has a mark. */
+/* Paths stay whole. A text that is still too long gets a mark. */
 START_TEST(texts_are_whole_or_marked)
 {
 	static char path[4096];

@@ -37,7 +37,7 @@ static void add_gpu(void)
 START_TEST(the_driver_is_loaded_or_not)
 {
 	none("nvidia_driver", "no NVIDIA GPU");
-	add_device("0x10de\n", "0x020700\n"); /* a network card of NVIDIA's */
+	add_device("0x10de\n", "0x020700\n"); /* a network card by NVIDIA */
 	none("nvidia_driver", "no NVIDIA GPU");
 	add_device("0x8086\n", "0x030000\n");
 	none("nvidia_driver", "no NVIDIA GPU");
@@ -58,8 +58,8 @@ END_TEST
 static const struct {
 	const char *key;
 	enum asked_library library;
-	const char *command; /* that installs it */
-	const char *refused; /* what is to be done where it is there and does not work */
+	const char *command; /* the command that installs it */
+	const char *refused; /* the command if it is installed and does not work */
 } libraries[] = {
 	{"cuda", LIBRARY_CUDA, "sudo apt install libcuda1", "sudo nvidia-smi"},
 	{"nvml", LIBRARY_NVML, "sudo apt install libnvidia-ml1", "sudo nvidia-smi"},
@@ -84,7 +84,7 @@ START_TEST(a_library_of_the_driver_is_there_or_not)
 }
 END_TEST
 
-/* The first answer that is not "there is none" counts; the paths are where packages put it. */
+/* The first answer other than -ENOENT counts. The paths are those of packages. */
 START_TEST(cupti_is_found_or_not)
 {
 	char path[512];
@@ -177,7 +177,7 @@ START_TEST(modes_are_told_or_not)
 }
 END_TEST
 
-/* The fake devices: the first is in persistence mode, the second is cut into parts. */
+/* Of the fake devices the first is in persistence mode, and the second is divided by MIG. */
 START_TEST(modes_are_asked_of_the_library)
 {
 	char path[512];
@@ -285,7 +285,7 @@ START_TEST(the_cupti_that_it_has_loaded_counts)
 }
 END_TEST
 
-/* In the order in which the plug-in looks. */
+/* The folders are searched in the same order as by the plug-in. */
 START_TEST(cupti_is_looked_for_beside_its_cuda)
 {
 	doctor_libraries[LIBRARY_CUPTI] = (struct doctor_answer){0, "12.8.0"};
@@ -335,7 +335,7 @@ START_TEST(a_newer_cupti_than_the_driver_is_no_use)
 }
 END_TEST
 
-/* The files of a container are its own, and the linker of this process is not. */
+/* A container has files of its own, and this process's linker does not see them. */
 START_TEST(a_container_has_other_files)
 {
 	doctor_libraries[LIBRARY_CUPTI] = (struct doctor_answer){0, "12.8.0"};
@@ -400,7 +400,7 @@ START_TEST(counters_need_its_rights)
 }
 END_TEST
 
-/* A variable may begin like another. */
+/* The name of another variable may begin in the same way. */
 START_TEST(its_container_is_given_gpus_or_not)
 {
 	static const char environment[] =

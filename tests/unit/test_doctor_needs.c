@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests proftap doctor's checks of the needs of a recording: each on a machine that has it, and on
- * one that has not.
+ * Tests proftap doctor's checks of the needs of a recording, each on a machine that has what it
+ * checks, and on one that lacks it.
  */
 #include <check.h>
 #include <errno.h>
@@ -94,7 +94,7 @@ END_TEST
 
 /* --- programs ------------------------------------------------------------------------------ */
 
-/* A file that may be executed, and what it is to say. */
+/* Makes an executable file with this answer to --version. */
 static void give_proftapd(const char *version)
 {
 	char path[256];
@@ -150,7 +150,7 @@ static void use_own_user(void)
 	unsetenv("XDG_RUNTIME_DIR");
 }
 
-/* All four places: files, which are no directories. */
+/* Makes files of all four places, which should be directories. */
 static void spoil_places(void)
 {
 	char path[128];
@@ -333,7 +333,7 @@ static int listen_at(const char *path)
 	return fd;
 }
 
-/* The listener at the registry is this process, whose sockets are the fixture's. */
+/* The owner of the registry is this process, whose sockets are those of the test. */
 START_TEST(the_ports_of_who_has_the_registry_are_found)
 {
 	char path[64];

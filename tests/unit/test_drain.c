@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Emptying the rings of programs that behave. Linked with -Wl,--wrap=target_has_thread. */
+/*
+ * Tests emptying the rings of programs that behave well. Linked with -Wl,--wrap=target_has_thread.
+ */
 #include "daemon/pipeline/drain/drain.h"
 
 #include <check.h>
@@ -27,13 +29,13 @@ START_TEST(copies_everything_across_the_wrap)
 
 	PTAP_INSTANT("odd");
 	drained_visit();
-	used = drained.budget.used_bytes - SLOT_BYTES; /* the log itself */
+	used = drained.budget.used_bytes - SLOT_BYTES; /* the memory of the log itself */
 	while (next < 3 * FIXTURE_SLOTS) {
 		add_samples(&next, 1000);
 		ck_assert_uint_eq(drained_visit(), 2000 * 1000u / FIXTURE_SLOTS);
 		ck_assert_uint_eq(
 			atomic_load(&drained.ring->tail), atomic_load(&drained.ring->head));
-		next += next == 1000; /* a number that is missing, so that the check can see it */
+		next += next == 1000; /* leaves out a number, to test the check */
 	}
 	ck_assert_uint_eq(drained_visit(), 0);
 	ck_assert_uint_eq(drained.drain.n_logs, 1);
@@ -79,7 +81,7 @@ START_TEST(counts_what_the_capture_has_no_memory_for)
 	ck_assert_uint_eq(drained.drain.logs[0]->n_slots, 100);
 	ck_assert_uint_eq(drained.drain.logs[0]->lost_memory, 11);
 	ck_assert_uint_eq(drained.budget.used_bytes, drained.budget.max_bytes);
-	/* The program goes on: its ring must not stay full. */
+	/* The program continues, so its ring must not stay full. */
 	ck_assert_uint_eq(atomic_load(&drained.ring->tail), atomic_load(&drained.ring->head));
 }
 END_TEST
@@ -161,8 +163,8 @@ START_TEST(counts_only_this_captures_threads_without_ring)
 END_TEST
 
 /*
- * A thread that ends, having written once more, between the look at its ring and the question
- * whether it is there.
+ * A thread that writes once more and ends, after its ring was read and before the
+ * server asks whether it exists.
  */
 static struct {
 	pthread_t thread;
@@ -233,7 +235,7 @@ static void run_thread(void)
 
 	ck_assert_int_eq(pthread_create(&thread, NULL, annotate, &tid), 0);
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
-	/* It is joined a moment before the kernel has forgotten it. */
+	/* pthread_join() returns a moment before the kernel has forgotten the thread. */
 	while (target_has_thread(&fixture.target, tid))
 		sched_yield();
 }
@@ -261,8 +263,8 @@ START_TEST(frees_rings_of_dead_threads_before_a_capture)
 END_TEST
 
 /*
- * Between its claim and its tid a thread may sleep for long: what lies in the ring is its
- * predecessor's.
+ * A thread may sleep long between claiming a ring and storing its tid. Until then the ring has
+ * its predecessor's records.
  */
 START_TEST(leaves_a_ring_that_was_just_claimed)
 {
@@ -280,7 +282,7 @@ START_TEST(leaves_a_ring_that_was_just_claimed)
 }
 END_TEST
 
-/* More threads in one capture than there are rings, one after the other. */
+/* One capture has more threads than there are rings, one after the other. */
 START_TEST(gives_rings_of_dead_threads_to_new_ones)
 {
 	enum {

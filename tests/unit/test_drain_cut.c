@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of a drain: nothing twice, nothing missing, and put together they are the whole. */
+/*
+ * Tests the parts of a drain: no record is in two of them, none is missing, and
+ * joined they are the whole.
+ */
 #include "daemon/pipeline/drain/drain_cut.h"
 
 #include <check.h>
@@ -103,7 +106,7 @@ START_TEST(joined_parts_are_the_whole_with_the_newest_open_spans)
 }
 END_TEST
 
-/* A thread that stands between the end of its span and taking it off the stack. */
+/* The state of a thread between the end of its span and its removal from the stack. */
 START_TEST(a_span_that_went_with_a_part_is_not_open)
 {
 	ptap_begin_dyn("outer");
@@ -120,8 +123,8 @@ START_TEST(a_span_that_went_with_a_part_is_not_open)
 END_TEST
 
 /*
- * A part tells what was lost since the one before, as each is read by itself; together they tell
- * all.
+ * Each part has the losses since the part before it, because parts are read separately.
+ * Together they have all losses.
  */
 START_TEST(losses_are_told_once)
 {
@@ -134,7 +137,7 @@ START_TEST(losses_are_told_once)
 	ck_assert_uint_eq(older.logs[0]->lost[LOSS_FULL], 5);
 	ck_assert_uint_eq(older.logs[0]->lost_memory, 2);
 	ck_assert_uint_eq(older.lost_oldest, 7);
-	drained.drain.logs[0]->lost[LOSS_FULL] = 8; /* as the ring counts, from its beginning */
+	drained.drain.logs[0]->lost[LOSS_FULL] = 8; /* the ring counts from its beginning */
 	cut(&newer);
 	ck_assert_uint_eq(newer.n_logs, 1);
 	ck_assert_uint_eq(newer.logs[0]->lost[LOSS_FULL], 3);

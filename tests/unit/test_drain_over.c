@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A drain of rings that overwrite, over a flight recorder that runs: what it has is whole and in
- * order, and what was overwritten before it came is counted to the entry. What a thread may do in
- * the middle of a visit is done there by hand. Linked with -Wl,--wrap of ring_copy_take and
- * ring_copy_finish.
+ * Tests a drain of rings that overwrite, while a flight recorder runs: its records are whole and in
+ * order, and each entry that was overwritten before is counted. The test itself does what a thread
+ * may do in the middle of a visit. Linked with -Wl,--wrap of ring_copy_take and ring_copy_finish.
  */
 #include "daemon/pipeline/drain/drain.h"
 
@@ -22,7 +21,7 @@ static uint32_t word;
 static uint64_t n_written;
 static uint32_t n_meanwhile;
 static int comes_after_the_copy;
-static uint32_t n_short_meanwhile; /* entries of one slot, behind the first copy only */
+static uint32_t n_short_meanwhile; /* entries of one slot, only after the first copy */
 
 static void write_some(uint32_t n)
 {
@@ -50,7 +49,7 @@ int __wrap_ring_copy_finish(struct ring_copy *c)
 	return __real_ring_copy_finish(c);
 }
 
-/* A recorder that has run for a while. */
+/* Makes a recorder that has run for a while. */
 static void setup(void)
 {
 	fixture_open();
@@ -71,7 +70,7 @@ static void begin(void)
 	ck_assert_int_eq(error, 0);
 }
 
-/* The log of a thread that had written |n_before| entries. */
+/* Checks the log of a thread that had written |n_before| entries. */
 static void check_log(uint64_t n_before)
 {
 	const struct thread_log *log = drained.drain.logs[0];
@@ -125,7 +124,10 @@ START_TEST(leaves_out_what_comes_before_its_begin)
 }
 END_TEST
 
-/* At each position in a segment, and where one ends that nothing was written to as yet. */
+/*
+ * Begins at each position in a segment, and at the end of a segment after
+ * which nothing was written.
+ */
 START_TEST(begins_at_any_position)
 {
 	for (uint32_t i = 0; i < 2 * FIXTURE_SLOTS / RING_SEGMENTS; i++) {
@@ -183,7 +185,7 @@ START_TEST(counts_what_is_overwritten_while_it_copies)
 }
 END_TEST
 
-/* All of it, or all but a little: the same visit looks again. */
+/* If all slots, or nearly all, were overwritten, the same visit copies again. */
 START_TEST(knows_what_overwrote_all_that_it_copied)
 {
 	uint64_t n_before = n_written;
@@ -269,7 +271,7 @@ START_TEST(counts_the_entries_of_a_thread_that_has_no_log)
 }
 END_TEST
 
-/* For want of memory: entries go, and are not taken for overwritten ones. */
+/* Entries without memory are left out, and do not count as overwritten. */
 START_TEST(leaves_out_what_there_is_no_memory_for)
 {
 	uint64_t before;

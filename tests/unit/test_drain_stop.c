@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording that stops while its thread is in the middle of an annotation. What is left of it is
- * done by hand, at each place within the last look at the rings: whatever is emitted is a record,
- * an open span or counted, and only one of them. Linked with -Wl,--wrap of what that look is made
- * of.
+ * Tests a recording that stops while its thread is in the middle of an annotation. The test
+ * itself does the rest of the annotation, at each place within the last read of the rings.
+ * Each event is a record, an open span or counted, and never two of these. Linked with
+ * -Wl,--wrap of the parts of that read.
  */
 #include "daemon/pipeline/drain/drain.h"
 
@@ -19,10 +19,10 @@
 #define MAX_PLACES 100
 
 static void (*rest)(void);
-static int n_until; /* the place at which it is done */
+static int n_until; /* the place at which |rest| runs */
 static int n_places;
 
-/* The thread looked at the word when it was still that of the recording. */
+/* The thread read the word while it was still the word of the recording. */
 static void be_at_a_place(void)
 {
 	if (n_places++ != n_until)
@@ -70,7 +70,7 @@ static void end(void)
 	PTAP_END();
 }
 
-/* With nothing behind it until the ring is looked at. */
+/* Nothing comes after this before the ring is read. */
 static void begin_in_a_full_ring(void)
 {
 	begin_two();
@@ -149,7 +149,7 @@ static void begin_anew(void)
 	drained_start();
 }
 
-/* Returns whether the look came to the place |at|. */
+/* Returns whether the read reached the place |at|. */
 static int stop_at(int i, int at)
 {
 	begin_anew();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Emptying the rings of programs that died in the middle of it, or that write at random. */
+/* Tests emptying the rings of programs that died in an annotation, or that write at random. */
 #include "daemon/pipeline/drain/drain.h"
 
 #include <check.h>
@@ -29,7 +29,7 @@ START_TEST(reads_spans_that_are_open)
 }
 END_TEST
 
-/* A part could not be cut off for want of memory, and its log stayed. */
+/* A part could not be cut off because memory was short, and its log stayed. */
 START_TEST(reads_open_spans_anew)
 {
 	int error = 0;
@@ -50,7 +50,7 @@ START_TEST(reads_open_spans_anew)
 }
 END_TEST
 
-/* A thread that was killed after it had stored the record and before it had stored the depth. */
+/* The thread was killed after it had stored the record and before it had stored the depth. */
 START_TEST(drops_an_open_span_that_is_the_last_record)
 {
 	PTAP_BEGIN("outer");
@@ -64,7 +64,7 @@ START_TEST(drops_an_open_span_that_is_the_last_record)
 }
 END_TEST
 
-/* The same when it ended in the latest of several visits, or there was none since. */
+/* This also holds if the span ended in the last of several visits, or if none has ended since. */
 START_TEST(finds_the_last_record_of_several_visits)
 {
 	for (int i = 0; i < 5; i++) {
@@ -87,7 +87,8 @@ START_TEST(finds_the_last_record_of_several_visits)
 END_TEST
 
 /*
- * A counter that is slower than the processor, as others than x86's are, gives many the same time.
+ * A counter that is slower than the processor, as on others than x86, gives
+ * many events the same time.
  */
 static void give_all_the_same_time(uint64_t n_open)
 {
@@ -136,7 +137,7 @@ END_TEST
 
 static _Atomic int quit;
 
-/* Spans of which each has the same number in all of its arguments. */
+/* Makes spans, where all arguments of a span have the same number. */
 static void *begin_and_end(void *unused)
 {
 	for (int64_t i = 1; !quit; i++) {
@@ -194,11 +195,11 @@ START_TEST(starts_again_behind_a_head_that_jumped)
 	drained_visit();
 	atomic_fetch_add(&drained.ring->head, UINT64_C(1) << 40);
 	ck_assert_uint_eq(drained_visit(), 0);
-	atomic_store(&drained.ring->head, 0); /* backwards */
+	atomic_store(&drained.ring->head, 0); /* the head moves backwards */
 	ck_assert_uint_eq(drained_visit(), 0);
 	ck_assert_uint_eq(drained.drain.n_broken, 2);
 	ck_assert_uint_eq(drained.drain.logs[0]->n_slots, 1);
-	atomic_store(&drained.ring->tail, 12345); /* the server's own copy counts */
+	atomic_store(&drained.ring->tail, 12345); /* only the server's own copy counts */
 	atomic_store(&drained.ring->head, 2);
 	drained_visit();
 	ck_assert_uint_eq(drained.drain.n_broken, 2);
@@ -207,7 +208,7 @@ START_TEST(starts_again_behind_a_head_that_jumped)
 }
 END_TEST
 
-/* A thread that is gone leaves |n_records| and |depth| open spans in a ring. */
+/* Makes a ring as a dead thread leaves it, with |n_records| records and |depth| open spans. */
 static void fake_thread(uint32_t i, uint64_t n_records, uint32_t depth)
 {
 	struct ring *r = fixture_ring(i);
@@ -233,7 +234,8 @@ static size_t count_held_bytes(void)
 }
 
 /*
- * Threads cost memory even if they record next to nothing: a program may start them without an end.
+ * Threads cost memory even if they record nearly nothing, and a program
+ * may start any number of them.
  */
 START_TEST(bounds_the_memory_of_threads_that_come_and_go)
 {
@@ -245,7 +247,7 @@ START_TEST(bounds_the_memory_of_threads_that_come_and_go)
 		drained.drain.next_reclaim_ns = 0;
 		drained_visit();
 	}
-	/* Rings come free all the same. */
+	/* Rings become free nevertheless. */
 	for (uint32_t i = 0; i < FIXTURE_RINGS; i++)
 		ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[i]), RING_FREE);
 	drained_finish();
@@ -255,7 +257,7 @@ START_TEST(bounds_the_memory_of_threads_that_come_and_go)
 }
 END_TEST
 
-/* Nothing but noise in the rings: it ends, and stays within its memory. */
+/* With nothing but noise in the rings the visit ends, and stays within its memory. */
 START_TEST(survives_noise)
 {
 	uint32_t *noise = (uint32_t *)drained.ring;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the drawing of a timeline: which spans of a view are chosen, how deep they are, and how
- * they are told.
+ * Tests the drawing of a timeline: which spans of a view are chosen, how deep they are,
+ * and their form in the answer.
  */
 #include "trace/report/drawing.h"
 
@@ -79,7 +79,7 @@ static size_t append_span(char *text, size_t n, const json_t *span)
 	return n;
 }
 
-/* The spans of a track as "name start+duration/depth", steps with "#number". */
+/* Returns the spans of a track as "name start+duration/depth", steps with "#number". */
 static const char *list(size_t track)
 {
 	static char text[8192];
@@ -172,7 +172,7 @@ START_TEST(steps_are_there_however_deep)
 	add("step", 20, 20, int_stats("step_num", 17, "_r"));
 	draw(10, 1);
 	ck_assert_str_eq(list(0), "a 0+100/0, step 20+20/2#17");
-	/* Longer ones make room for them. */
+	/* Longer spans displace them. */
 	draw(1, 64);
 	ck_assert_str_eq(list(0), "step 20+20/2#17");
 	ck_assert_int_eq(get("n_left_out"), 2);
@@ -203,7 +203,7 @@ START_TEST(longest_spans_are_kept)
 }
 END_TEST
 
-/* Whichever way they come. */
+/* The order of the lengths does not matter. */
 START_TEST(it_is_the_same_of_those_that_grow_or_shrink)
 {
 	char expected[32];
@@ -284,7 +284,7 @@ START_TEST(tracks_say_whose_they_are)
 }
 END_TEST
 
-/* Instants, spans that begin and end anywhere, and what says again what others say. */
+/* These are instants, spans that cross in any way, and events that repeat others. */
 START_TEST(events_that_no_lane_can_hold_are_left_out)
 {
 	add("instant", 5, 0, 0);
@@ -300,7 +300,7 @@ START_TEST(events_that_no_lane_can_hold_are_left_out)
 }
 END_TEST
 
-/* The arrows as "name track:ns/depth>track:ns/depth". */
+/* Returns the arrows as "name track:ns/depth>track:ns/depth". */
 static const char *list_flows(void)
 {
 	static char text[1024];
@@ -383,7 +383,7 @@ START_TEST(counters_have_their_samples)
 }
 END_TEST
 
-/* A window between two samples has a value all the same. */
+/* A window between two samples has a value, too. */
 START_TEST(samples_around_a_window_are_kept)
 {
 	struct selection window = SELECTION_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings of threads that are gone, while they overwrite their oldest: kept, bounded, and counted to
- * the entry. Linked with -Wl,--wrap=ring_picture_take.
+ * Tests the rings of ended threads that overwrite their oldest entries: they are kept within a
+ * bound, and each lost entry is counted. Linked with -Wl,--wrap=ring_picture_take.
  */
 #include "daemon/pipeline/drain/ended_threads.h"
 
@@ -54,7 +54,7 @@ static void *emit(void *n)
 	return NULL;
 }
 
-/* A thread's life; its ring, the first one, is free afterwards. */
+/* Runs a thread to its end. Its ring, the first one, is free afterwards. */
 static void live(uintptr_t n)
 {
 	pthread_t thread;
@@ -239,7 +239,7 @@ START_TEST(slots_beyond_the_budget_of_a_snapshot_are_counted)
 	budget.max_bytes = budget.used_bytes + 1000 * sizeof(struct slot);
 	copy(0);
 	ck_assert_uint_eq(copies.n_logs, 1);
-	/* Besides the log itself. */
+	/* The log itself takes some of the memory. */
 	ck_assert_uint_gt(thread_window_count(copies.logs[0]), 900);
 	ck_assert_uint_lt(thread_window_count(copies.logs[0]), 1000);
 	ck_assert_uint_eq(copies.logs[0]->lost_memory + thread_window_count(copies.logs[0]), 1000);
@@ -279,7 +279,7 @@ int __wrap_ring_picture_take(
 	return fails ? fails : __real_ring_picture_take(t, i, word, b, log);
 }
 
-/* All that it wrote. */
+/* All slots that the thread wrote are counted. */
 START_TEST(slots_without_memory_are_counted)
 {
 	fails = -ENOMEM;
@@ -299,7 +299,7 @@ START_TEST(slots_without_memory_are_counted)
 }
 END_TEST
 
-/* It is of an earlier recording: that is no loss. */
+/* Rings of an earlier recording are no loss. */
 START_TEST(an_outcome_that_is_no_failure_is_not_counted)
 {
 	fails = RING_PICTURE_NONE;

@@ -23,10 +23,10 @@
 #define N_HOSTS 3
 
 static struct ensemble ensemble;
-static uint64_t trace_bytes; /* of each */
-static uint64_t part_bytes; /* of what the machine used */
+static uint64_t trace_bytes; /* the bytes of each trace */
+static uint64_t part_bytes; /* the bytes of the machine's counters */
 
-/* Ten samples, the last one now. */
+/* Takes ten samples, the last one now. */
 static void take_samples(void)
 {
 	fake_root_write("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
@@ -91,7 +91,7 @@ static void tear_down(void)
 	machine_fixture_tear_down();
 }
 
-/* The trace of the answer: the first one has the messages about all. */
+/* Returns the trace |i| of the answer. The first one has the messages about all programs. */
 static struct space *read_trace(size_t i)
 {
 	struct delivery *trace = ensemble_steal_trace(&ensemble, i);
@@ -122,7 +122,7 @@ START_TEST(each_trace_gets_what_the_machine_used)
 }
 END_TEST
 
-/* The programs' own traces are complete all the same. */
+/* The programs' own traces are complete nevertheless. */
 START_TEST(counters_beyond_the_disk_share_are_reported)
 {
 	ensemble.group.share.used_bytes = N_HOSTS * trace_bytes;
@@ -180,10 +180,7 @@ static int ask_stock(const char *said)
 	return has_usage(space);
 }
 
-/*
- * Servers of proftap refuse words that the option does not know; stock servers do not know the
- * option.
- */
+/* Servers of proftap refuse invalid values of the option; stock servers do not know the option. */
 START_TEST(stock_servers_get_none_when_it_is_refused)
 {
 	static const struct {

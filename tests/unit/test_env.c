@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of environment variables. */
+/* Tests the table of environment variables. */
 #include "base/env.h"
 
 #include <check.h>

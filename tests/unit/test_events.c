@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the order of ends to that of starts. */
+/* Tests sorting events, which come in the order of their ends, by start. */
 #include "daemon/pipeline/assembly/events.h"
 
 #include <check.h>
@@ -9,7 +9,7 @@
 #include "tests/unit/unit.h"
 #include "trace/model/space.h"
 
-/* In the order of their ends, named by the place that they come to. */
+/* Spans in the order of their ends; the name is the place in the result. */
 struct span {
 	int64_t start_ns;
 	int64_t end_ns;
@@ -30,7 +30,8 @@ static const struct {
 };
 
 /*
- * Into memory that is as large as the events', or smaller: twice, since the two may change places.
+ * The memory is as large as that of the events, or smaller. It runs twice,
+ * because the two may be exchanged.
  */
 START_TEST(come_in_the_order_of_their_starts)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a process ended: what the kernel says of it, and the words. */
+/* Tests how a process ended: what the kernel reports, and the text about it. */
 #include "daemon/kernel/process_exit.h"
 
 #include <check.h>
@@ -68,7 +68,7 @@ START_TEST(knows_of_a_zombie)
 }
 END_TEST
 
-/* Since Linux 6.15. */
+/* Linux 6.15 and later can do this. */
 START_TEST(knows_of_one_whose_parent_has_asked)
 {
 	pid_t pid = fork_and_die();
@@ -98,7 +98,7 @@ static int open_pidfd(pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* It waits to be let go: by its death, or with |status|. */
+/* Makes a process that waits for its death, or for |status| in the pipe. */
 static pid_t fork_and_wait(int pipe_fds[2])
 {
 	pid_t pid;
@@ -151,7 +151,7 @@ START_TEST(a_status_of_0_is_known_of_a_zombie)
 	ck_assert_int_eq(exit_status_is_zero(pid, pidfd, start), 0);
 	let_go(pid, fds[1], 0);
 	ck_assert_int_eq(exit_status_is_zero(pid, pidfd, start), 1);
-	/* An earlier process of that pid, one that nobody knows, one without a descriptor. */
+	/* An earlier process of that pid, an unknown start, and no pidfd. */
 	ck_assert_int_eq(exit_status_is_zero(pid, pidfd, start - 1), 0);
 	ck_assert_int_eq(exit_status_is_zero(pid, pidfd, 0), 0);
 	ck_assert_int_eq(exit_status_is_zero(pid, -1, start), 0);
@@ -174,7 +174,10 @@ START_TEST(another_status_is_not_0)
 }
 END_TEST
 
-/* To who may not know the kernel says 0: here to a child, of its brother. */
+/*
+ * A caller without permission gets 0 from the kernel. Here that is a child
+ * that asks about its brother.
+ */
 START_TEST(a_0_of_another_user_is_not_trusted)
 {
 	int fds[2];
@@ -196,7 +199,7 @@ START_TEST(a_0_of_another_user_is_not_trusted)
 	}
 	waitpid(asker, &status, 0);
 	waitpid(pid, NULL, 0);
-	/* Only root can be another user. */
+	/* Only root can become another user. */
 	ck_assert(status == 0 || (geteuid() && status == 77 << 8));
 }
 END_TEST
@@ -219,7 +222,7 @@ START_TEST(a_0_of_one_with_capabilities_is_not_trusted)
 }
 END_TEST
 
-/* Since Linux 6.15. */
+/* Linux 6.15 and later can do this. */
 START_TEST(a_status_of_0_is_known_when_its_parent_has_asked)
 {
 	int fds[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that take and give less at a time than they are asked to. */
+/* Tests files that take or give fewer bytes at a time than requested. */
 #include "base/file_io.h"
 
 #include <check.h>

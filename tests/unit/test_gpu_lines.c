@@ -32,7 +32,7 @@ static void tear_down(void)
 	gpu_samples_deinit(&samples);
 }
 
-/* A sample of |watt| and nothing else but, when |since_ns| is not 0, a mean since then. */
+/* Adds a sample with |watt| only, and, unless |since_ns| is 0, with a mean since then. */
 static void add(size_t track, int64_t at_ns, double watt, int64_t since_ns, double mean)
 {
 	struct gpu_sample sample = {.at_ns = at_ns, .gpm_since_ns = since_ns};
@@ -62,7 +62,7 @@ static void draw(void)
 	ck_assert_int_eq(gpu_lines_add(&samples, START_NS, STOP_NS, PID, space), 0);
 }
 
-/* The samples of a counter; NULL: there is none. */
+/* Returns the samples of a counter, or NULL. */
 static const struct line *find_counter(const struct plane *plane, const char *name)
 {
 	for (size_t i = 0; i < plane->n_lines; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sampling GPUs, by libraries that stand for NVIDIA's. */
+/* Tests the sampling of GPUs with fakes of NVIDIA's libraries. */
 #include "daemon/pipeline/nvml/gpu_sampler.h"
 
 #include <check.h>
@@ -48,7 +48,7 @@ static struct gpu_sampler *start(void)
 	return s;
 }
 
-/* Stops; the last samples do not matter. */
+/* Stops; the last samples are not used. */
 static void stop(struct gpu_sampler *s)
 {
 	struct gpu_samples rest;
@@ -57,7 +57,7 @@ static void stop(struct gpu_sampler *s)
 	gpu_samples_deinit(&rest);
 }
 
-/* Until |is_enough| is content with |samples|. */
+/* Waits until |is_enough| accepts |samples|. */
 static void await(struct gpu_sampler *s, int (*is_enough)(void))
 {
 	for (int i = 0; i < PATIENCE_MS; i++) {
@@ -133,7 +133,7 @@ START_TEST(devices_are_sampled)
 }
 END_TEST
 
-/* The fake one aborts when two looks are too near. */
+/* The fake library aborts if two samples are too close in time. */
 START_TEST(hardware_counters_are_means_of_a_while)
 {
 	struct gpu_sampler *s = start();
@@ -148,7 +148,7 @@ START_TEST(hardware_counters_are_means_of_a_while)
 	ck_assert_double_eq(sample->gpm[GPM_PCIE_RX], 21.5);
 	ck_assert(isnan(sample->gpm[GPM_NVLINK_RX]));
 	gpu_sampler_stop(s, &rest, why);
-	/* The other one has none. */
+	/* The other device has no means. */
 	for (size_t i = 0; i < rest.tracks[1].n; i++)
 		ck_assert_int_eq(rest.tracks[1].v[i].gpm_since_ns, 0);
 	gpu_samples_deinit(&rest);
@@ -213,7 +213,7 @@ START_TEST(without_a_driver_nothing_is_loaded)
 }
 END_TEST
 
-/* Stops a new one until |words| are its reason. */
+/* Starts and stops samplers until one has the reason |words|. */
 static void await_words(const char *words)
 {
 	for (int i = 0; i < PATIENCE_MS; i++) {
@@ -239,7 +239,7 @@ START_TEST(failure_to_open_nvml_is_reported)
 }
 END_TEST
 
-/* Whoever waited would wait for good: it hangs until the file is gone. */
+/* A wait would be endless, because the library hangs until the file is gone. */
 START_TEST(one_that_hangs_holds_nobody_up)
 {
 	struct gpu_sampler *first;
@@ -247,7 +247,7 @@ START_TEST(one_that_hangs_holds_nobody_up)
 
 	point_to(FAKE_NVML_INIT_HANGS, "/hang");
 	fake_root_write("/hang", "");
-	/* Its counts go with it: it stays for as long as somebody else has it, too. */
+	/* The library and its counts are unloaded with its last user. */
 	ck_assert_int_eq(read_fake("fake_nvml_max_users"), 0);
 	first = start();
 	second = start();
@@ -276,7 +276,7 @@ START_TEST(silence_is_said)
 	s = start();
 	await(s, has_a_sample);
 	fake_root_write("/hang", "");
-	/* The time after which the GPU counts as silent. */
+	/* After this time the GPU counts as silent. */
 	usleep(1200000);
 	gpu_samples_deinit(&samples);
 	gpu_sampler_stop(s, &samples, why);

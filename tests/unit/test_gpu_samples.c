@@ -23,7 +23,7 @@ static void tear_down(void)
 	gpu_samples_deinit(&part);
 }
 
-/* With a mean since |since_ns|, when that is not 0. */
+/* Adds a sample, with a mean since |since_ns| unless that is 0. */
 static void add(size_t track, int64_t at_ns, int64_t since_ns, double value)
 {
 	struct gpu_sample sample = {.at_ns = at_ns, .gpm_since_ns = since_ns};
@@ -68,7 +68,7 @@ START_TEST(a_part_begins_with_the_last_sample_before_it)
 }
 END_TEST
 
-/* A day at 100 Hz, of two devices. */
+/* A day at 100 Hz, for two devices. */
 START_TEST(long_recordings_keep_the_means)
 {
 	const int64_t n = 24 * 3600 * 100;
@@ -83,7 +83,7 @@ START_TEST(long_recordings_keep_the_means)
 		ck_assert_uint_gt(t->n, 1000);
 		ck_assert_uint_lt(t->n * sizeof *t->v, 8u << 20);
 		ck_assert_int_eq(t->v[t->n - 1].at_ns, n * 10);
-		/* Nothing between two means. */
+		/* Each mean begins at the end of the one before. */
 		for (size_t i = 1; i < t->n; i++)
 			ck_assert_int_eq(t->v[i].gpm_since_ns, t->v[i - 1].at_ns);
 	}

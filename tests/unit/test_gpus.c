@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GPUs, by a library that stands for NVIDIA's. */
+/* Tests GPUs with a fake of NVIDIA's library. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ START_TEST(no_library_and_no_driver_are_no_harm)
 	machine_fixture_sample();
 	ck_assert_uint_eq(machine_fixture_count(), 0);
 	machine_free(machine_fixture.machine);
-	/* A library of another kind. */
+	/* This library is no NVML. */
 	machine_fixture_open("/lib64/ld-linux-x86-64.so.2");
 	machine_fixture_sample();
 	ck_assert_uint_eq(machine_fixture_count(), 0);
@@ -116,7 +116,7 @@ START_TEST(a_driver_that_hangs_holds_nobody_up)
 	open_fake();
 	sample_until_known("gpu 0 busy");
 	fake_root_write("/hang", "");
-	/* The earlier samples are too old by then. */
+	/* By then the earlier samples are too old. */
 	machine_sample(machine_fixture.machine, monotonic_ns());
 	machine_sample(machine_fixture.machine, monotonic_ns() + 3600 * NS_PER_S);
 	ck_assert(isnan(get("gpu 0 busy")));

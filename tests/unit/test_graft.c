@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A child's trace on its parent's time, under its own name. */
+/* Tests a child's trace with its parent's times, under its own name. */
 #include "trace/xspace/graft.h"
 
 #include <check.h>
@@ -106,8 +106,8 @@ START_TEST(moves_events_by_the_difference_of_the_starts)
 END_TEST
 
 /*
- * A child's span that is shorter than the clock's step is no instant in the parent's trace, moved
- * or cut.
+ * A child's span that is shorter than the clock's step does not become an instant in the parent's
+ * trace, whether it is moved or cut.
  */
 START_TEST(spans_without_length_stay_spans)
 {
@@ -129,7 +129,7 @@ START_TEST(spans_without_length_stay_spans)
 }
 END_TEST
 
-/* Nothing but the frame is new, however many there are. */
+/* Only the frame is new, however many events there are. */
 START_TEST(leaves_later_events_where_they_are)
 {
 	for (int i = 0; i < 100000; i++)
@@ -183,7 +183,7 @@ START_TEST(keeps_the_rest_of_an_event_whose_times_change)
 }
 END_TEST
 
-/* More than a batch. */
+/* There are more events than a batch has. */
 START_TEST(writes_long_lines_anew)
 {
 	for (int i = 0; i < 200000; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groupings: the names of attributes, and which rows tracks become. */
+/* Tests groupings: the names of attributes, and the rows that tracks become. */
 #include "trace/read/grouping.h"
 
 #include <check.h>
@@ -39,7 +39,7 @@ static void group(const char *primary, const char *secondary)
 	view_make(&options);
 }
 
-/* "PROCESS/ROW", those that are drawn as one with a '*', in the view's order. */
+/* Returns "PROCESS/ROW" for each row, in the view's order. A row of several tracks has a '*'. */
 static const char *rows(void)
 {
 	static char text[2048];
@@ -94,7 +94,7 @@ START_TEST(names_can_be_rows)
 }
 END_TEST
 
-/* Neuron's tools give each device of the run its own number. */
+/* Neuron's tools number the devices of a run through, with the same result. */
 START_TEST(neurons_names_mean_the_same)
 {
 	add_threads_and_device();
@@ -127,7 +127,7 @@ START_TEST(made_up_ids_are_different)
 }
 END_TEST
 
-/* Times and flows are those of whose it is, however it is drawn. */
+/* A track keeps the times and flows of its own program, in whatever row it is drawn. */
 START_TEST(grouped_track_keeps_its_origin)
 {
 	add_threads_and_device();

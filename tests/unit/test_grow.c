@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays that grow: what they hold, how often they move, and what no memory can hold. */
+/* Tests growing arrays: their content, how often they move, and sizes that no memory can hold. */
 #include "base/grow.h"
 
 #include <check.h>
@@ -54,7 +54,7 @@ END_TEST
 
 START_TEST(enough_is_left_alone)
 {
-	uint64_t *v = (uint64_t *)8; /* nobody's */
+	uint64_t *v = (uint64_t *)8; /* not a valid address */
 	size_t n_allocated = 5;
 
 	ck_assert_int_eq(grow(&v, &n_allocated, 0), 0);
@@ -64,7 +64,7 @@ START_TEST(enough_is_left_alone)
 }
 END_TEST
 
-/* |n| elements, of which a size_t cannot tell the bytes. */
+/* |n| elements have more bytes than a size_t can count. */
 static void check_refusal(size_t n)
 {
 	_cleanup_free_ uint64_t *v = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's page: as forked children find it, and when a server takes the place of another. */
+/* Tests the library's page: in forked children, and when one server replaces another. */
 #define PTAP_IMPL_BUILDING
 #include "lib/record/guest.h"
 
@@ -19,7 +19,9 @@
 #include "lib/record/thread.h"
 #include "tests/unit/unit.h"
 
-/* Also in a program that never started a server: nothing else wipes the page here. */
+/*
+ * This holds even in a program that never started a server, since nothing else wipes the page here.
+ */
 START_TEST(forked_children_find_no_lock_taken)
 {
 	struct guest *guest = guest_get();
@@ -41,7 +43,7 @@ END_TEST
 static char *name;
 static struct arena *arenas[2];
 
-/* With one ring, ready. */
+/* Makes an arena with one ring, which is ready. */
 static struct arena *make_arena(uint32_t ring_bytes)
 {
 	struct arena *arena = mmap(NULL, arena_size_bytes(1, ring_bytes), PROT_READ | PROT_WRITE,
@@ -55,7 +57,7 @@ static struct arena *make_arena(uint32_t ring_bytes)
 	return arena;
 }
 
-/* While a thread is about to register a name: its server stops, and another one starts. */
+/* Replaces the server while a thread is about to register a name. */
 static void replace_server(int signal)
 {
 	(void)signal;
@@ -88,7 +90,10 @@ END_TEST
 
 static int is_late;
 
-/* In place of libc's: a thread asks whether it may read the clock on its way to its ring. */
+/*
+ * Replaces libc's prctl(), by which a thread finds out on the way to its ring
+ * whether it may read the clock.
+ */
 int prctl(int option, ...)
 {
 	va_list ap;
@@ -104,7 +109,7 @@ int prctl(int option, ...)
 	}
 	if (option != PR_GET_TSC)
 		return (int)syscall(SYS_prctl, option, argument, 0, 0, 0);
-	/* A processor without such a counter fails like this. */
+	/* On a processor without such a counter it fails like this. */
 	errno = EINVAL;
 	return -1;
 }

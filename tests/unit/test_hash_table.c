@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hash table. */
+/* Tests the hash table. */
 #include "base/hash.h"
 
 #include <check.h>

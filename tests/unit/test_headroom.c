@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that may be taken, from fake trees of both cgroup versions. */
+/* Tests the memory that may be taken, with fake trees of both cgroup versions. */
 #include "daemon/kernel/headroom.h"
 
 #include <check.h>
@@ -85,7 +85,7 @@ START_TEST(reads_the_cgroup_of_version_1)
 }
 END_TEST
 
-/* Dirty pages must be written first, and used pages are read again. */
+/* Dirty pages must be written first, and pages in use would be read again. */
 START_TEST(files_are_no_usage)
 {
 	fake_root_write("/proc/self/cgroup", "10:memory:/app\n0::/app\n");
@@ -103,7 +103,7 @@ START_TEST(files_are_no_usage)
 }
 END_TEST
 
-/* The numbers are not of one instant. */
+/* The kernel's numbers are not from the same instant. */
 START_TEST(never_less_than_nothing_is_used)
 {
 	fake_root_write("/proc/self/cgroup", "0::/app\n");
@@ -126,7 +126,7 @@ START_TEST(has_nothing_left_over_the_limit)
 }
 END_TEST
 
-/* For who asks next, once, and not for long. */
+/* A reading serves the next caller, once, and for a short time. */
 START_TEST(a_reading_is_kept_for_one)
 {
 	struct headroom h = {0, 0};

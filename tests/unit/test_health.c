@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Health by gRPC calls; the service has a session, which is open or closed, and no program. */
+/*
+ * Tests health by gRPC calls. The service has a session, which is open or closed, and no program.
+ */
 #include "daemon/serve/calls/health.h"
 
 #include <check.h>
@@ -21,7 +23,7 @@
 #define NOT_SERVING "\x08\x02"
 #define SERVICE_UNKNOWN "\x08\x03"
 
-/* A connection takes so many calls at a time. */
+/* The number of calls that a connection accepts at a time. */
 #define CALLS_EACH 16
 
 static struct session session;
@@ -94,7 +96,7 @@ START_TEST(watcher_hears_of_the_end)
 
 	expect_status(known, SERVING);
 	expect_status(unknown, SERVICE_UNKNOWN);
-	/* A call behind them: now both wait. */
+	/* When this later call is answered, both watchers wait. */
 	expect_reply(make_call(CHECK_PATH, "", 0), SERVING, 2);
 	health_end(&health);
 	expect_end(known, RPC_UNAVAILABLE, session_gone_text);
@@ -105,12 +107,12 @@ END_TEST
 START_TEST(late_watcher_hears_of_the_end)
 {
 	health_end(&health);
-	/* gRPC drops what was not read yet when an error comes behind it. */
+	/* When an error follows, gRPC drops answers that were not read yet. */
 	expect_end(start_watch(rpc.channel, ""), RPC_UNAVAILABLE, session_gone_text);
 }
 END_TEST
 
-/* The server learns that a client has gone after the client. */
+/* The server notices later than the client that the client has gone. */
 static void await_watchers(size_t n_expected)
 {
 	int64_t give_up_ns = monotonic_ns() + PATIENCE_MS * NS_PER_MS;

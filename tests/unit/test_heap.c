@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The binary heap. */
+/* Tests the binary heap. */
 #include "base/heap.h"
 
 #include <check.h>
@@ -19,7 +19,7 @@ static bool item_is_before(const void *a, const void *b)
 	return ((const struct item *)a)->rank < ((const struct item *)b)->rank;
 }
 
-/* A sequence that repeats no number below 2^32, and is the same in each run. */
+/* A sequence without repetition below 2^32, which is the same in each run. */
 static uint32_t scramble(uint32_t i)
 {
 	return i * UINT32_C(2654435761);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For how long a dead program's data is held, and how often the hold is checked. */
+/* Tests how long a dead program's data is held, and how often the hold is checked. */
 #include "daemon/serve/session/hold.h"
 
 #include <check.h>
@@ -18,7 +18,7 @@
 #define BEGIN_NS (77 * NS_PER_S)
 #define END_NS (BEGIN_NS + 300 * NS_PER_S)
 
-static struct target target; /* nobody knows how it has ended */
+static struct target target; /* its ending is unknown */
 static struct socket_file way;
 static struct hold hold;
 
@@ -146,7 +146,7 @@ START_TEST(its_mark_goes_with_it_and_no_others)
 
 	snprintf(path, sizeof path, "%s", hold.mark.file.path);
 	ck_assert_int_eq(access(path, F_OK), 0);
-	/* The mark of a later program with that pid. */
+	/* This is the mark of a later program with the same pid. */
 	hold_mark_make(&later, &way, "later");
 	hold_deinit(&hold);
 	ck_assert_int_eq(access(path, F_OK), 0);

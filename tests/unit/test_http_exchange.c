@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests and their answers: bodies, answers that come later, streams, and who gets a place. */
+/* Tests requests and their answers: bodies, later answers, streams, and the places for clients. */
 #include "http/exchange.h"
 
 #include <check.h>
@@ -139,7 +139,7 @@ START_TEST(handler_knows_the_request)
 	ck_assert_ptr_nonnull(strstr(answer, "X-All: all\r\n"));
 	ck_assert_ptr_nonnull(strstr(answer, "Content-Type: text/plain\r\n"));
 	ck_assert_ptr_null(strstr(answer, "none"));
-	/* And the next on the same connection. */
+	/* Then the next request on the same connection. */
 	check_answer(http_fixture_ask(peer, GET("/echo/c")), OK, "[c][-][][0]");
 }
 END_TEST
@@ -172,7 +172,10 @@ START_TEST(bodies_are_taken_up_to_their_bound)
 }
 END_TEST
 
-/* One that announces more than is worth reading is answered at once, and hung up on. */
+/*
+ * If the announced body is too long to be read, the answer comes at once,
+ * and the connection is closed.
+ */
 START_TEST(a_huge_body_is_not_read)
 {
 	int peer = http_fixture_connect();
@@ -284,7 +287,7 @@ START_TEST(a_stream_goes_on)
 	int peer = begin_stream();
 
 	for (int i = 0; i < 3; i++) {
-		/* Nothing waits: it may be silent for as long as it likes. */
+		/* No data waits, so the client may be silent for as long as it likes. */
 		fixture_now_ms += 10 * HTTP_STREAM_MS;
 		http_fixture_run();
 		ck_assert_int_eq(http_stream_send(stream, "data: 1\n\n", 9), 0);
@@ -310,7 +313,10 @@ START_TEST(a_listener_that_goes_is_noticed)
 }
 END_TEST
 
-/* Half of a request and the end at once; and a whole one, whose answer is taken all the same. */
+/*
+ * One client sends half of a request and closes; another one sends a whole request, closes,
+ * and still takes the answer.
+ */
 START_TEST(client_that_leaves_in_the_middle_is_forgotten)
 {
 	int half = http_fixture_connect();
@@ -329,7 +335,7 @@ START_TEST(client_that_leaves_in_the_middle_is_forgotten)
 }
 END_TEST
 
-/* Fills all that the kernel and we keep for one that takes nothing. */
+/* Fills the buffers of the kernel and of the server for a client that takes nothing. */
 static void fill(void)
 {
 	static char block[16 << 10];
@@ -355,8 +361,8 @@ START_TEST(backlog_of_a_slow_listener_is_bounded)
 END_TEST
 
 /*
- * Bytes that the client takes do not renew the time limit of those that waited before: it would
- * need two thirds more of it.
+ * Bytes that the client takes do not renew the limit for bytes that waited before. At this speed it
+ * would need two thirds more time.
  */
 START_TEST(listener_that_trickles_is_dropped)
 {
@@ -388,7 +394,7 @@ START_TEST(silent_client_makes_room)
 	check_answer(http_fixture_ask(peers[0], GET("/echo/a")), OK, "[a][-][][0]");
 	fixture_now_ms++;
 	check_answer(http_fixture_ask(http_fixture_connect(), GET("/echo/b")), OK, "[b][-][][0]");
-	/* The first has asked since, so the second had waited longest. */
+	/* The first client has sent another request, so the second one had waited longest. */
 	ck_assert(http_fixture_is_open(peers[0]));
 	ck_assert(!http_fixture_is_open(peers[1]));
 	ck_assert(http_fixture_is_open(peers[2]));

@@ -64,7 +64,7 @@ static void set_up(void)
 	peer = http_fixture_connect();
 }
 
-/* The status of a request with the lines |headers|, each with its end. */
+/* Returns the status of a request with the lines |headers|, each with its line end. */
 static int ask(const char *method, const char *headers)
 {
 	char text[1024];
@@ -101,7 +101,7 @@ START_TEST(other_names_of_loopback_are_refused)
 {
 	ck_assert_int_eq(ask("GET", HOST), 200);
 	ck_assert_int_eq(ask("GET", "Host: evil.example:9022\r\n"), 421);
-	/* A name may be had from a page; the first that is sent counts. */
+	/* A page may choose one of the names, so the first header counts. */
 	ck_assert_int_eq(ask("GET", "Host: evil.example\r\n" HOST), 421);
 }
 END_TEST
@@ -119,7 +119,7 @@ START_TEST(pages_of_others_are_refused)
 }
 END_TEST
 
-/* It may speak https, with a port of its own. */
+/* The proxy may speak https, and have a port of its own. */
 START_TEST(a_proxy_that_is_named_passes_its_pages)
 {
 	ck_assert_int_eq(ask("GET", "Host: one.example\r\nOrigin: https://one.example\r\n"), 200);
@@ -141,7 +141,7 @@ START_TEST(fetch_metadata_of_the_browser_counts)
 {
 	ck_assert_int_eq(ask("GET", HOST "Sec-Fetch-Site: same-origin\r\n"), 200);
 	ck_assert_int_eq(ask("GET", HOST "Sec-Fetch-Site: none\r\n"), 200);
-	/* Another port of this machine is the same site. */
+	/* Another port of this machine belongs to the same site. */
 	ck_assert_int_eq(ask("GET", HOST "Sec-Fetch-Site: same-site\r\n"), 403);
 	ck_assert_int_eq(
 		ask("GET", HOST "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n"), 403);
@@ -205,7 +205,7 @@ START_TEST(tokens_are_bounded)
 	}
 	ck_assert(http_tokens_check(&guard.tokens, 1000, token));
 	ck_assert(!http_tokens_check(&guard.tokens, 1000, unused));
-	/* Another user's many do not matter. */
+	/* The many tokens of another user do not matter. */
 	ck_assert(http_tokens_check(&guard.tokens, 1001, others));
 }
 END_TEST

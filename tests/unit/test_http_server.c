@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP server: how long a peer may take, by a clock that the test sets. */
+/* Tests the HTTP server's limits on the time of a peer, with a clock that the test sets. */
 #include "http/server.h"
 
 #include <check.h>
@@ -11,7 +11,7 @@
 #include "tests/unit/http_fixture.h"
 #include "tests/unit/unit.h"
 
-/* All of it is the kernel's at once; and more than the kernel takes. */
+/* The kernel takes all of SMALL at once, and only a part of LARGE. */
 #define SMALL 1000
 #define LARGE (64 << 20)
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -38,7 +38,7 @@ static void serve(size_t n_bytes)
 	peer = http_fixture_connect();
 }
 
-/* The answer has begun to come. */
+/* Sends a request, and returns when the answer has begun to come. */
 static void ask(size_t n_bytes)
 {
 	char byte;
@@ -50,7 +50,7 @@ static void ask(size_t n_bytes)
 	http_fixture_run();
 }
 
-/* Checks the time limit of a client that shall not get |n_bytes|. */
+/* Checks the time limit of a client that must not get all |n_bytes|. */
 static void check_deadline(int64_t patience_ms, size_t n_bytes)
 {
 	fixture_now_ms += patience_ms - 1;
@@ -71,7 +71,7 @@ START_TEST(silent_client_is_dropped)
 }
 END_TEST
 
-/* Bytes that trickle do not renew it. */
+/* Bytes that arrive slowly do not renew the time limit. */
 START_TEST(client_that_asks_letter_by_letter_is_dropped)
 {
 	serve(SMALL);
@@ -84,7 +84,7 @@ START_TEST(client_that_asks_letter_by_letter_is_dropped)
 }
 END_TEST
 
-/* As long as the file takes at the slowest speed, and a minute. */
+/* The time of the file at the slowest speed, and a minute. */
 #define LARGE_MS (60000 + LARGE / 65536 * INT64_C(1000))
 
 START_TEST(client_that_reads_nothing_is_dropped)

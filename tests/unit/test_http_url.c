@@ -11,7 +11,7 @@
 
 static struct http_url url;
 
-/* "a|b?k=v&l=" of what was found. */
+/* Returns the parsed URL as "a|b?k=v&l=". */
 static const char *describe(const char *text)
 {
 	static char out[4096];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events that are kept for streams: in order, for as long as there is room. */
+/* Tests events that are kept for streams: in order, and as many as there is room for. */
 #include "daemon/host/web/hub.h"
 
 #include <check.h>

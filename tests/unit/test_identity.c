@@ -75,7 +75,7 @@ START_TEST(absent_or_truncated_status_is_an_error)
 }
 END_TEST
 
-/* In a child: 0 when |check| was right. */
+/* Runs |check| in a child. Returns 0 when it was right. */
 static int try_in_child(const struct identity *i, int expected)
 {
 	pid_t pid = fork();

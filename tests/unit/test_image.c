@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a process has become another program: seen by what is in its memory. */
+/* Tests whether a process has become another program, by the content of its memory. */
 #include "daemon/kernel/mapped.h"
 
 #include <check.h>
@@ -17,9 +17,9 @@ static int memfd;
 static pid_t pid;
 static int pidfd;
 static int word; /* the child's standard input */
-static int echo; /* and output */
+static int echo; /* the child's standard output */
 
-/* It becomes cat(1) when it reads something, and echoes the next. */
+/* The child becomes cat(1) when it reads a byte, and then echoes the next one. */
 static void be_child(void)
 {
 	char byte;
@@ -71,7 +71,7 @@ START_TEST(exec_makes_it_another)
 }
 END_TEST
 
-/* A zombie has no memory, and one that is gone no file. */
+/* A zombie has no memory, and an ended process has no file in /proc. */
 START_TEST(one_that_has_ended_is_not_another)
 {
 	siginfo_t info;
@@ -81,7 +81,7 @@ START_TEST(one_that_has_ended_is_not_another)
 	ck_assert_int_eq(image_is_another(pid, pidfd, memfd), 0);
 	waitpid(pid, NULL, 0);
 	ck_assert_int_eq(image_is_another(pid, pidfd, memfd), 0);
-	/* Its pid may be another process's by now. */
+	/* By now another process may have its pid. */
 	ck_assert_int_eq(image_is_another(1, pidfd, memfd), 0);
 }
 END_TEST

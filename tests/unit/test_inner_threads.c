@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads of a process by their ids in its own pid namespace: here of this process, where they are
- * the same.
+ * Tests finding the threads of a process by their ids in its pid namespace. Here it is this
+ * process, where both ids are the same.
  */
 #include "daemon/target/inner_threads.h"
 
@@ -52,7 +52,7 @@ static void end(struct waiting *w)
 {
 	sem_post(&w->end);
 	pthread_join(w->thread, NULL);
-	/* The kernel has done with it a little later. */
+	/* The kernel removes the thread a little later. */
 	while (tgkill(getpid(), w->tid, 0) == 0)
 		usleep(100);
 }
@@ -86,7 +86,7 @@ START_TEST(knows_who_lives)
 }
 END_TEST
 
-/* Only the first of them is asked for before the look: the others could have begun since. */
+/* Only the first thread was known before the read. The others could have begun after it. */
 START_TEST(several_that_ended_are_known_at_the_next_look)
 {
 	struct waiting w[3];
@@ -101,7 +101,7 @@ START_TEST(several_that_ended_are_known_at_the_next_look)
 	now_ns += NS_PER_S;
 	ck_assert_int_eq(have(getpid()), 1);
 	ck_assert_int_eq(have(w[1].tid), 0);
-	/* Too long ago: it could be another one's by now. */
+	/* The last read is too old: another thread could have this id by now. */
 	now_ns += 20 * NS_PER_S;
 	ck_assert_int_eq(have(getpid()), 1);
 	ck_assert_int_eq(have(w[2].tid), 1);
@@ -144,7 +144,7 @@ START_TEST(thread_without_id_or_access_counts_as_alive)
 }
 END_TEST
 
-/* The kernel's list may end where one ends, and then lacks who began later. */
+/* The kernel's list may break off at a thread that ends, and then lacks those that began later. */
 START_TEST(live_thread_is_never_taken_for_dead_while_others_end)
 {
 	static struct waiting ending[N_ENDING];

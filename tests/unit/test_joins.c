@@ -16,10 +16,10 @@
 #include "tests/unit/join_fixture.h"
 #include "tests/unit/unit.h"
 
-static int sockets[2]; /* ours, the child's */
+static int sockets[2]; /* our end, and the child's */
 static struct join_request good;
 static struct join_request got;
-static int fd; /* that came */
+static int fd; /* the received descriptor */
 
 static void open_sockets(void)
 {
@@ -35,14 +35,14 @@ static void close_sockets(void)
 	close(sockets[1]);
 }
 
-/* |n_fds| copies of |sent|, and the first |n| bytes of |request|. */
+/* Sends |n_fds| copies of |sent| with the first |n| bytes of |request|, and receives them. */
 static int receive(const void *request, size_t n, int sent, unsigned n_fds)
 {
 	ck_assert_int_eq((int)join_fixture_send(sockets[1], request, n, sent, n_fds), (int)n);
 	return join_request_read(sockets[0], join_fixture_secret, &got, &fd);
 }
 
-/* Nothing that came with it stays open. */
+/* Checks a refusal, after which no descriptor stays open. */
 static void refuses(int error, const void *request, size_t n, unsigned n_fds)
 {
 	int before = join_fixture_next_fd();
@@ -100,7 +100,7 @@ START_TEST(waits_for_what_has_not_come)
 }
 END_TEST
 
-/* An arena of one small ring; |seals| as far as it goes. */
+/* Makes an arena of one small ring, with those |seals| that the kernel accepts. */
 static int make_arena(int seals)
 {
 	uint64_t size = arena_size_bytes(1, ARENA_MIN_RING_BYTES);

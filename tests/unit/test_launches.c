@@ -86,7 +86,7 @@ START_TEST(does_not_count_steps)
 	end_span(3, 22, 1);
 	add_call(2, 30, 1);
 	end_span(0, 20, 0);
-	/* Within a span, the other way round. */
+	/* Within a span they come in the other order. */
 	add_call(3, 44, 2);
 	end_span(0, 42, 1);
 	end_span(7, 40, 0);
@@ -97,7 +97,7 @@ START_TEST(does_not_count_steps)
 }
 END_TEST
 
-/* A runtime call has the number of the driver's call in it, which ends first. */
+/* A runtime call contains the driver's call, which has the same number and ends first. */
 START_TEST(knows_calls_in_calls)
 {
 	add_call(9, 24, 2);
@@ -137,7 +137,7 @@ START_TEST(tells_calls_of_one_number_apart_by_time)
 	ck_assert_uint_eq(find(7, 250), 2);
 	ck_assert_uint_eq(find(7, 100), 1);
 	ck_assert_uint_eq(find(7, 1000), 3);
-	/* The device's clock is a little early. */
+	/* The device's clock is a little behind. */
 	ck_assert_uint_eq(find(7, 99), 1);
 	ck_assert_uint_eq(find(7, -5), 1);
 }
@@ -147,14 +147,14 @@ START_TEST(follows_nodes_to_where_they_were_made)
 {
 	add_node(10, 0, 24, 1);
 	end_span(3, 20, 0);
-	/* An instance of it, made elsewhere, and one of that. */
+	/* Node 11 is an instance of node 10, made elsewhere, and node 12 one of node 11. */
 	add_node(11, 10, 44, 1);
 	end_span(4, 40, 0);
 	add_node(12, 11, 60, 0);
 	/* The original of this node is unknown. */
 	add_node(13, 99, 84, 1);
 	end_span(5, 80, 0);
-	/* From itself, by way of another one. */
+	/* Each of these two nodes comes from the other one. */
 	add_node(20, 21, 100, 0);
 	add_node(21, 20, 100, 0);
 	end_all();
@@ -192,8 +192,8 @@ static uint32_t n_calls;
 static uint64_t now;
 
 /*
- * Random spans and calls of a thread within |outermost| (0: nothing yet), with |depth| spans around
- * them.
+ * Makes random spans and calls of a thread within |outermost| (0: there is none yet), with
+ * |depth| spans around them.
  */
 static void do_some(uint32_t outermost, unsigned depth)
 {
@@ -236,7 +236,7 @@ START_TEST(is_right_of_any_tree)
 }
 END_TEST
 
-/* Parts of several threads come to the spool in turns. */
+/* The parts of several threads reach the spool in turns. */
 START_TEST(finds_those_of_all_threads)
 {
 	struct launch_stack stacks[8] = {{NULL, 0, 0}};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The layout of what a library and a server share, and its number: a library and a server that give
- * the same one must mean the same. Who changes anything here raises ARENA_VERSION_HIGH
- * (lib/wire/arena.h), and puts the new sum below.
+ * Checks the layout that a library and a server share, against its version number: with the same
+ * number both must mean the same. After a change, raise ARENA_VERSION_HIGH (lib/wire/arena.h),
+ * and put the new sum below.
  */
 #include <check.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers that end before they serve, also where a sandbox forbids to ask for them. */
+/*
+ * Tests servers that end before they serve, also if a sandbox forbids the
+ * calls that would find out.
+ */
 #include "lib/control/life.h"
 
 #include <check.h>
@@ -21,13 +24,13 @@
 #include "lib/wire/arena.h"
 #include "tests/unit/unit.h"
 
-/* libc calls it on newer architectures. */
+/* On newer architectures libc calls readlinkat() instead. */
 #ifndef SYS_readlink
 #define SYS_readlink SYS_readlinkat
 #endif
 
 #define SERVER_TID 4242u
-/* Less than a server has for its hello. */
+/* This is shorter than the time for a server's hello. */
 #define PATIENCE_NS (5 * NS_PER_S)
 
 /* A program that is no server, and ends at once. */
@@ -35,14 +38,14 @@
 
 static int n_killed;
 
-/* In place of libc's. */
+/* Replaces libc's kill(). */
 int kill(pid_t pid, int number)
 {
 	n_killed += number != 0;
 	return (int)syscall(SYS_kill, pid, number);
 }
 
-/* kill(0) would be for this process's group. */
+/* kill(0) would mean this process's own group. */
 START_TEST(one_without_a_pid_here_is_not_gone)
 {
 	ck_assert_int_eq(process_is_gone(0), 0);
@@ -94,7 +97,7 @@ static void check_child(void)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	ck_assert_int_eq(process_is_gone(pid), 1);
 	pid = start_child(live_shortly);
-	/* Leaves the zombie. */
+	/* This leaves the zombie. */
 	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
 	ck_assert_int_eq(process_is_gone(pid), 1);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
@@ -113,7 +116,7 @@ START_TEST(needs_not_read_memory)
 }
 END_TEST
 
-/* A chroot, or a /proc that hides others. */
+/* This is like a chroot, or a /proc that hides other processes. */
 START_TEST(needs_no_proc)
 {
 	forbid(SYS_readlink);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences in lines. */
+/* Tests breaking sentences into lines. */
 #include "base/line_break.h"
 
 #include <check.h>

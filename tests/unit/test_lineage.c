@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parents and forks, from fake trees and from this process itself. */
+/* Tests finding parents and forks, in fake trees and in this process itself. */
 #include "daemon/kernel/lineage.h"
 
 #include <check.h>
@@ -72,7 +72,7 @@ START_TEST(counts_forks_and_their_forks)
 }
 END_TEST
 
-/* The kernel knows: then nobody else is asked. */
+/* If the kernel lists a thread's children, no other process is read. */
 START_TEST(asks_threads_for_their_children)
 {
 	add(100, 1, 'S', EXECED);

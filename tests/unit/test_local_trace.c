@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests for a trace as a hostile program would write them into the arena. */
+/* Tests requests for a trace that a hostile program writes into the arena. */
 #include "daemon/serve/session/local_trace.h"
 
 #include <check.h>

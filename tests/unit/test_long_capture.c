@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Captures and sessions that last for days, over threads that write seldom: all records have the
- * time that they had, in memory, from the spool, and in parts. See lap_fixture.h.
+ * Tests captures and sessions of several days, with threads that write seldom: all records have the
+ * right times, in memory, from the spool, and in parts. See lap_fixture.h.
  */
 #include "daemon/target/era.h"
 
@@ -18,12 +18,12 @@
 #include "tests/unit/players.h"
 #include "tests/unit/unit.h"
 
-/* Between two visits here: the server's come each 10 ms at least. */
+/* The time between two visits here. The server visits at least every 10 ms. */
 #define VISIT_TICKS (LAP >> 5)
 /* The window is so small that slots go to the spool. */
 #define WINDOW_BYTES (16u << 10)
 #define MAX_BYTES (UINT64_C(64) << 20)
-/* A session's slices are a sixteenth of it. */
+/* Each slice of a session gets a sixteenth of it. */
 #define SESSION_BYTES (256u << 10)
 
 static struct recording recording;
@@ -34,7 +34,7 @@ static int is_session;
 static void visit(void)
 {
 	recording_visit(&recording);
-	/* It has hours. */
+	/* The test's clock gives the spooler hours for this. */
 	while (recording.spooler && spooler_get_held_bytes(recording.spooler))
 		spooler_wait(recording.spooler);
 	if (is_session)
@@ -82,7 +82,7 @@ static size_t end_and_see(void)
 	return n;
 }
 
-/* One writes from time to time what the others do not. */
+/* One thread writes from time to time, and the others do not. */
 static void be_idle(uint64_t ticks)
 {
 	pass(ticks / 3);
@@ -114,7 +114,9 @@ START_TEST(a_capture_dates_all_that_it_has)
 }
 END_TEST
 
-/* Records of its threads are dated from a quarter of a lap before its begin. */
+/*
+ * Records of the recorder's threads have times from a quarter of a lap before the capture's begin.
+ */
 START_TEST(a_capture_over_a_recorder_dates_all_that_it_has)
 {
 	fixture_overwrite(1);
@@ -133,7 +135,10 @@ static void write_some(void)
 		play_point();
 }
 
-/* Some of each era, so that what goes to the spool at a time begins in one and ends in another. */
+/*
+ * Writes some records in each era, so that a piece for the spool begins in
+ * one era and ends in another.
+ */
 static void write_much(uint64_t ticks)
 {
 	for (int i = 0; i < 9; i++) {
@@ -196,8 +201,8 @@ END_TEST
 /* --- a server that stands still ------------------------------------------------------------ */
 
 /*
- * Or whose machine does: nobody knows when in that time something was written, and which lap it
- * was.
+ * The server, or its machine, stands still. Nobody knows when, and in which lap, a
+ * record was written in that time.
  */
 START_TEST(undatable_slots_are_counted)
 {
@@ -245,7 +250,7 @@ START_TEST(undatable_slots_at_a_cut_are_counted)
 }
 END_TEST
 
-/* Half a lap and more can be told apart. */
+/* After a gap of nearly half a lap all times are still known. */
 START_TEST(one_that_stood_still_for_less_dates_all)
 {
 	begin(3, 0);

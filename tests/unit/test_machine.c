@@ -60,7 +60,7 @@ START_TEST(iowait_that_goes_back_is_none)
 	sample();
 	ck_assert_double_eq(get("cpu iowait"), 0);
 	ck_assert_double_eq(get("cpu busy"), 50);
-	/* All of them: nothing can be said. */
+	/* All counters have gone back, so no share can be computed. */
 	fake_root_write("/proc/stat", "cpu  10 0 0 10 7 0 0 0\n");
 	sample();
 	ck_assert(is_unknown("cpu busy"));
@@ -81,7 +81,7 @@ START_TEST(cores_come_and_go)
 	sample();
 	ck_assert(is_unknown("core 3 busy"));
 	ck_assert_double_eq(get("core 0 busy"), 0);
-	/* Its times of before are no base for a rate. */
+	/* Earlier times of this core are no base for a rate. */
 	fake_root_write("/proc/stat", "cpu  10 0 0 30\ncpu0 5 0 0 25\ncpu3 90 0 0 5\n");
 	sample();
 	ck_assert(is_unknown("core 3 busy"));
@@ -103,7 +103,7 @@ START_TEST(memory_is_what_is_not_available)
 	ck_assert_double_eq(get("memory used"), 6144.0 * 1024);
 	ck_assert_double_eq(get("memory available"), 2048.0 * 1024);
 	ck_assert_double_eq(get("memory swap used"), 24.0 * 1024);
-	/* More is available than there is. */
+	/* The kernel claims more available memory than there is. */
 	fake_root_write("/proc/meminfo", "MemTotal:  8192 kB\nMemAvailable: 9000 kB\n");
 	sample();
 	ck_assert(is_unknown("memory used"));
@@ -200,7 +200,7 @@ START_TEST(an_interface_that_comes_back_begins_at_0)
 	write_net("5001", "5002");
 	sample();
 	ck_assert_double_eq(get("network eth0 sent"), 2);
-	/* It is the one that it was. */
+	/* It is still the same interface. */
 	ck_assert_uint_eq(machine_fixture_count(), 2);
 }
 END_TEST
@@ -250,7 +250,7 @@ START_TEST(damaged_files_are_left_out)
 	ck_assert(is_unknown("memory total"));
 	ck_assert(is_unknown("pressure cpu some"));
 	ck_assert(is_unknown("network eth0 sent"));
-	/* "8 0 sda" begins with a number. */
+	/* "8 0 sda" is valid as far as it begins with a number. */
 	ck_assert(contents[_i][0] == '8' || is_unknown("npu 0 busy"));
 }
 END_TEST
@@ -296,7 +296,7 @@ START_TEST(more_things_than_there_is_room_for_are_left_out)
 	sample();
 	ck_assert_uint_eq(machine_fixture_count(), HISTORY_MAX_SUBJECTS);
 	ck_assert_double_eq(get("network n0 sent"), 0);
-	/* Interfaces that have gone make room. */
+	/* Vanished interfaces make room. */
 	write_net("1", "1");
 	sample();
 	sample();

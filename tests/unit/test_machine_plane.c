@@ -22,7 +22,8 @@ static void tear_down(void)
 }
 
 /*
- * Sample |i|: i GiB in use, 1000 × i bytes/s received since the one before; one of two disks works.
+ * Writes sample |i|: i GiB in use, 1000 × i bytes/s received since the one
+ * before; one of two disks works.
  */
 static void write_files(int i)
 {
@@ -42,7 +43,7 @@ static void write_files(int i)
 	fake_root_write("/proc/stat", text);
 }
 
-/* Ten samples, 0 to 9. */
+/* Takes the samples 0 to 9. */
 static void take_samples(void)
 {
 	fake_root_write("/sys/block/sda/device/x", "");
@@ -65,13 +66,13 @@ static void make_plane(const struct machine_cut *cut)
 	ck_assert_str_eq(plane->name, PLANE_MACHINE);
 }
 
-/* When |s| seconds had passed since sample 0; sample 9 is the last one. */
+/* Returns the time |s| seconds after sample 0. Sample 9 is the last one. */
 static int64_t moment_ns(double s)
 {
 	return machine_fixture.now_ns + (int64_t)((s - 9) * 1e9);
 }
 
-/* From |from_s| to |to_s|, counted from sample 0. */
+/* Makes the plane from |from_s| to |to_s|, counted from sample 0. */
 static void cut(double from_s, double to_s, bool (*is_wanted)(const struct subject *, void *))
 {
 	const struct machine_cut c = {
@@ -83,7 +84,7 @@ static void cut(double from_s, double to_s, bool (*is_wanted)(const struct subje
 	make_plane(&c);
 }
 
-/* The same as soon as it is over. */
+/* Makes the same plane right after the end of the capture. */
 static void cut_at_once(double from_s, double to_s)
 {
 	const struct machine_cut c = {
@@ -104,7 +105,7 @@ static const struct line *find(const char *name)
 	return NULL;
 }
 
-/* "time value, time value", in ms since the start. */
+/* Expects "time value, time value", in ms since the start. */
 static void expect(const char *name, const char *expected)
 {
 	const struct line *line = find(name);
@@ -165,7 +166,7 @@ START_TEST(only_what_moves_is_shown_of_several)
 	ck_assert_ptr_null(find("disk sdb read bytes/s"));
 	ck_assert_ptr_nonnull(find("machine context switches/s"));
 	ck_assert_ptr_nonnull(find("core 0 busy %"));
-	/* Columns for those who ask, but no lines of their own. */
+	/* The history has these values, but the plane has no lines for them. */
 	ck_assert_ptr_null(find("core 0 user %"));
 	ck_assert_ptr_null(find("memory total bytes"));
 }
@@ -193,12 +194,12 @@ START_TEST(usage_since_the_last_sample_is_read_at_once)
 	take_samples();
 	write_files(10);
 	cut_at_once(8.5, 9.5);
-	/* 10 kB in half a second. */
+	/* 10 kB came in half a second. */
 	expect("network eth0 received bytes/s", "0 9000, 500 20000, 1000 20000");
 	expect("memory used bytes", "0 8.58993e+09, 500 9.66368e+09, 1000 1.07374e+10");
 	expect("machine context switches/s", "0 0, 500 0, 1000 0");
 	expect("cpu busy %", "0 50, 500 50, 1000 50");
-	/* And 1 kB more, if it is asked again. */
+	/* If the files are read again, 1 kB more has come. */
 	write_files(1);
 	cut_at_once(9.25, 9.75);
 	expect("network eth0 received bytes/s", "0 14666.7, 500 14666.7");
@@ -211,10 +212,10 @@ START_TEST(a_rate_is_of_a_quarter_of_a_second_at_least)
 	write_files(10);
 	fake_root_write("/proc/stat", "cpu 10 0 0 9\ncpu0 9 0 0 9\nctxt 38\n");
 	cut_at_once(9.05, 9.1);
-	/* The second before counts, too: 19 kB in 1.1 s. */
+	/* The second before is included: 19 kB came in 1.1 s. */
 	expect("network eth0 received bytes/s", "0 17272.7, 50 17272.7");
 	expect("machine context switches/s", "0 30, 50 30");
-	/* Two ticks of three, not one of one. */
+	/* Two ticks of three were busy, which is more exact than one of one. */
 	expect("cpu busy %", "0 66.67, 50 66.67");
 	cut_at_once(9.05, 9.3);
 	expect("network eth0 received bytes/s", "0 33333.3, 250 33333.3");
@@ -227,7 +228,7 @@ START_TEST(a_counter_that_went_back_is_no_base)
 	take_samples();
 	fake_root_write("/proc/net/dev", "eth0: 10 0 0 0 0 0 0 0 0\n");
 	machine_fixture_sample();
-	/* More than it was before it went back: that tells nothing. */
+	/* The counter was set back before, so its higher value now gives no rate. */
 	fake_root_write("/proc/net/dev", "eth0: 100010 0 0 0 0 0 0 0 0\n");
 	cut_at_once(9.05, 9.1);
 	expect("network eth0 received bytes/s", "0 1e+06, 50 1e+06");
@@ -259,7 +260,7 @@ START_TEST(extra_reading_does_not_change_the_samples)
 	ck_assert_double_eq(machine_fixture_get("disk sda read"), 11 * 512);
 	ck_assert_double_eq(machine_fixture_get("cpu busy"), 50);
 	ck_assert_double_eq(machine_fixture_get("process train threads"), 3);
-	/* From then on nothing needs to be looked up. */
+	/* For this plane no file must be read any more. */
 	write_files(5);
 	cut_at_once(7.5, 8.5);
 	expect("network eth0 received bytes/s", "0 9000, 500 30000, 1000 30000");

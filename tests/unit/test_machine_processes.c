@@ -69,7 +69,7 @@ START_TEST(a_program_is_measured)
 	ck_assert_double_eq(get("process train threads"), 1);
 	ck_assert_double_eq(get("process train rss"), 1030.0 * (double)sysconf(_SC_PAGESIZE));
 	ck_assert_double_eq(get("process train context switches"), 20);
-	/* Its first thread has ended before the others. */
+	/* The program's first thread has ended before the others. */
 	write_stat(42, 'Z', 350, TICKS_PER_S / 2, 1, 0);
 	sample();
 	ck_assert(isnan(get("process train rss")));
@@ -88,14 +88,14 @@ START_TEST(switches_are_summed_up_over_threads)
 	write_schedstat(42, 43, 1020);
 	sample();
 	ck_assert_double_eq(get("process train context switches"), 25);
-	/* One ended. */
+	/* One thread has ended. */
 	fake_root_write("/proc/42/task/43/schedstat", "");
 	sample();
 	ck_assert(isnan(get("process train context switches")));
 }
 END_TEST
 
-/* 32 threads' are read in a sample: what is not read is as it was. */
+/* One sample reads the switches of 32 threads. The other values stay as they are. */
 START_TEST(switches_of_many_are_read_in_turn)
 {
 	for (int i = 0; i < 100; i++) {
@@ -174,7 +174,7 @@ START_TEST(more_programs_than_are_measured_are_no_harm)
 	machine_fixture_open(NULL);
 	sample();
 	ck_assert_uint_eq(machine_fixture_count(), MACHINE_MAX_PROCESSES);
-	/* Programs that waited for a place. */
+	/* Programs that have waited now get these places. */
 	for (int i = 0; i < 8; i++)
 		machine_fixture_remove_program(0);
 	sample();
@@ -182,7 +182,7 @@ START_TEST(more_programs_than_are_measured_are_no_harm)
 }
 END_TEST
 
-/* A sanitizer has some of its own. */
+/* A sanitizer has threads of its own. */
 static size_t count_threads(void)
 {
 	glob_t found;
@@ -216,7 +216,7 @@ START_TEST(a_real_program_is_as_the_kernel_says)
 	cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns;
 	machine_sample(machine_fixture.machine, begin_ns + NS_PER_S);
 	getrusage(RUSAGE_SELF, &after);
-	/* In ticks of 10 ms, each of user's and system's. */
+	/* The kernel counts in ticks of 10 ms, for user and system time separately. */
 	ck_assert_double_eq_tol(get("process self cpu"), (double)cpu_ns / 1e7, 3);
 	ck_assert_double_ge(get("process self rss"), (double)mega * 0.9);
 	ck_assert_double_le(get("process self rss"), (double)after.ru_maxrss * 1024 * 1.1);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Libraries that a process has mapped, in texts of our own and in this process. */
+/*
+ * Tests finding the libraries that a process has mapped, in texts of our own and in this process.
+ */
 #include "daemon/kernel/mapped.h"
 
 #include <check.h>
@@ -20,7 +22,7 @@
 #define OTHER_LINE \
 	"7f0000200000-7f0000300000 r-xp 00000000 08:01 1235    /usr/lib/x/libcudart.so.13\n"
 
-/* The second name is longer, so that it decides how much of a piece is kept. */
+/* The second name is the longest one, which decides how many bytes of a piece are kept. */
 static const char *name_at(unsigned i)
 {
 	const char *const names[] = {"libcuda.so", "libother_vendor.so", NULL};
@@ -83,7 +85,7 @@ START_TEST(does_not_take_another_one_for_it)
 }
 END_TEST
 
-/* Wherever the piece ends that is read at a time. */
+/* The name is found wherever the first piece ends. */
 START_TEST(finds_a_name_that_lies_across_two_pieces)
 {
 	char *text = malloc(8192);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages as words. */
+/* Tests messages as text. */
 #include "daemon/serve/message/message_text.h"
 
 #include <check.h>

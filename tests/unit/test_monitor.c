@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Monitor, by a gRPC call, where its recording takes no time at all: it is delivered, or refused,
+ * Tests Monitor, by a gRPC call, with a recording that takes no time: it is delivered or refused
  * before session_take() has returned. Linked with -Wl,--wrap=session_take. gRPC lives in the test's
  * own process: check forks before the fixture.
  */
@@ -30,10 +30,10 @@ static struct family family;
 static struct session session;
 static struct errands errands;
 static struct service service = {.errands = &errands};
-static int taken; /* what session_take() says */
+static int taken; /* the result of session_take() */
 
 /*
- * Instead of the worker, which on a busy machine may have its processor before the one who asked.
+ * Does the worker's part before it returns: on a busy machine the worker may run before its caller.
  */
 int __wrap_session_take(struct session *s, struct session_request *request);
 int __wrap_session_take(struct session *s, struct session_request *request)
@@ -61,7 +61,7 @@ static const struct rpc_method methods[] = {
 static void set_up(void)
 {
 	fixture_open();
-	atomic_store(&fixture.arena->guest, 1); /* the program lives */
+	atomic_store(&fixture.arena->guest, 1); /* the program is alive */
 	family_init(&family, &fixture.target);
 	session.family = &family;
 	service.session = &session;

@@ -83,8 +83,8 @@ END_TEST
 #define N_PAIRS 12
 
 /*
- * 16 bytes of a kind whose choice a multiplication modulo 2^64 with a shift after it cannot tell:
- * the difference in the first word's top bit comes out as the one in the second word.
+ * Puts 16 bytes of one of two kinds. A multiplication modulo 2^64 followed by a shift cannot tell
+ * them apart: the top bit of the first word has the same effect as a difference in the second word.
  */
 static void put_pair(char *to, bool is_other)
 {
@@ -108,7 +108,10 @@ static uint32_t find_longest_run(const struct names *names)
 	return longest;
 }
 
-/* The search for a name walks a run of full slots: a long one makes a large file take for ever. */
+/*
+ * The search for a name walks along a run of full slots, so a long run would make a
+ * large file take very long.
+ */
 START_TEST(chosen_names_do_not_meet)
 {
 	struct names names = {0};

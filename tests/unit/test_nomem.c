@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trace model, its codec and its reports under an allocator that fails at the n-th call, for
- * all n.
+ * Tests the trace model, its codec and its reports with an allocator that fails
+ * at the n-th call, for all n.
  */
 #include <check.h>
 #include <errno.h>
@@ -115,7 +115,7 @@ static int encode_and_decode(const struct space *space)
 	rc = xspace_decode(bytes, out.total_bytes, &again, NULL);
 	if (rc)
 		return rc;
-	/* No ck_ macro here: those allocate, too. */
+	/* ck_ macros allocate memory, too, so none is used here. */
 	if (again->planes[0]->lines[0].n_events != 200)
 		return -EBADMSG;
 	return report(bytes, out.total_bytes);
@@ -139,7 +139,9 @@ START_TEST(every_allocation_may_fail)
 		failing_start(n++);
 		rc = run_all();
 		has_failed = failing_stop();
-		/* Sorting and counting series do without memory; everything else says so. */
+		/*
+		 * Sorting and counting series work without memory. All other failures are reported.
+		 */
 		ck_assert(rc == 0 || (rc == -ENOMEM && has_failed));
 	} while (has_failed);
 	ck_assert_int_eq(rc, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every format, and all that a view can be asked for, under an allocator that fails at the n-th
- * call, for all n: what fails says so, and leaves nothing behind.
+ * Tests every format, and all uses of a view, with an allocator that fails at the n-th call, for
+ * all n: a failure is reported, and leaves nothing behind.
  */
 #include <check.h>
 #include <dirent.h>
@@ -27,7 +27,7 @@ static char directory[] = "/tmp/proftap-nomem.XXXXXX";
 static struct selection selection;
 static struct grouping grouping = GROUPING_INIT;
 
-/* Spans that nest and overlap, steps, arguments, counters, flows, async spans, kernels. */
+/* Adds spans that nest and overlap, steps, arguments, counters, flows, async spans and kernels. */
 static void fill_space(void)
 {
 	struct plane *host = plane;
@@ -83,7 +83,7 @@ static bool is_empty(void)
 	return n == 0;
 }
 
-/* Whether it was out of memory, and said that. */
+/* Returns whether memory ran out, which must be reported. */
 static bool check_write(const struct codec *codec, const char *path, long n)
 {
 	struct codec_result result = {.n_items = 0};
@@ -159,14 +159,14 @@ START_TEST(every_allocation_of_a_view_may_fail)
 		has_failed = failing_stop();
 		ck_assert_msg(rc == 0 || (rc == -ENOMEM && has_failed && d.text[0]), "%ld: %d %s",
 			n, rc, d.text);
-		/* Nothing is done without. */
+		/* Every allocation is necessary. */
 		ck_assert_int_eq(rc != 0, has_failed);
 	} while (has_failed);
 	ck_assert_int_gt(n, 50);
 }
 END_TEST
 
-/* Looks at one process: the same one twice, and a capture beside them, which has other lines. */
+/* Joins the captures of one process: the same one twice, and another one, which has other lines. */
 static int join(struct archive *const of[], size_t n, size_t *n_left, struct diag *d)
 {
 	struct archive *archives[3] = {NULL};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NVTX's extended payloads: what a program says of a layout, and what becomes of bytes in it. */
+/*
+ * Tests NVTX's extended payloads: the program's description of a layout, and the
+ * arguments that its bytes become.
+ */
 #define PTAP_IMPL_BUILDING
 #include <check.h>
 #include <string.h>
@@ -26,7 +29,7 @@ static void setup(void)
 	domain = nvtx_domain_of(NULL);
 }
 
-/* A struct as C has it, unless |more| says something else. */
+/* Adds a struct with the layout of C, unless |more| has other values. */
 static uint64_t add_schema(
 	const struct nvtx_entry *entries, size_t n, struct nvtx_schema_attributes more)
 {
@@ -42,7 +45,7 @@ static uint64_t add_schema(
 	add_schema((entries), sizeof(entries) / sizeof((entries)[0]), \
 		(struct nvtx_schema_attributes){0})
 
-/* Records an instant with |bytes|; its slots begin at 1 of ring 0. */
+/* Records an instant with |bytes|. Its slots begin at 1 of ring 0. */
 static void mark(uint64_t schema, const void *bytes, size_t n)
 {
 	struct nvtx_payload payload = {schema, n, bytes};
@@ -54,7 +57,7 @@ static void mark(uint64_t schema, const void *bytes, size_t n)
 	range_point(word, RECORD_INSTANT, &what);
 }
 
-/* Behind the name. */
+/* Returns a slot after the name. */
 static const struct slot *get_slot(unsigned i)
 {
 	return fixture_slot(0, 2 + i);
@@ -331,7 +334,7 @@ START_TEST(a_schema_has_the_id_that_the_program_gives_it)
 	static const int32_t bytes[] = {9};
 
 	ck_assert_uint_eq(add_schema(entries, 1, own), NVTX_SCHEMA_FIRST + 5);
-	/* It is taken, here. */
+	/* This domain already uses that number. */
 	ck_assert_uint_eq(add_schema(entries, 1, own), 0);
 	ck_assert_ptr_null(nvtx_schema_find(other, NVTX_SCHEMA_FIRST + 5));
 	own.id = 5;

@@ -53,7 +53,7 @@ START_TEST(threads_find_what_one_of_them_has_put_there)
 		found[i] = shelf_find(&shelf, shelf_hash(0, &i, sizeof i), is_thing, &i);
 		ck_assert_ptr_nonnull(found[i]);
 	}
-	/* Each once. */
+	/* Each item is there once. */
 	for (unsigned row = 0; row < shelf.n_rows; row++)
 		for (struct shelf_item *item = shelf.rows[row]; item; item = item->next)
 			n++;
@@ -142,7 +142,7 @@ START_TEST(wide_texts_become_utf8)
 	expect_wide(wrong, 4, 3, 64, "\ufffd\ufffdb");
 	expect_wide(pairs, 2, SIZE_MAX, 64, "\U0001f600c\ufffdd\ufffd");
 	expect_wide("bytes", 1, 3, 64, "byt");
-	/* Whole characters only. */
+	/* Only whole characters are kept. */
 	expect_wide(wide, 4, SIZE_MAX, 7, "a\u00e4\u20ac");
 	expect_wide(wide, 4, SIZE_MAX, 6, "a\u00e4");
 	expect_wide(wide, 4, SIZE_MAX, 1, "");

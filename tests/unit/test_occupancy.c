@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How full a launch makes a multiprocessor: what NVIDIA's own calculator (cuda_occupancy.h of CUDA
- * 13.0) says of the same.
+ * Tests how full a launch makes a multiprocessor, against the results of NVIDIA's own calculator
+ * (cuda_occupancy.h of CUDA 13.0).
  */
 #include "daemon/pipeline/devices/occupancy.h"
 
@@ -140,7 +140,7 @@ START_TEST(cannot_run_a_block_that_is_too_large)
 }
 END_TEST
 
-/* Whatever a program says of its device: a number, and no trap. */
+/* Any values of a program give a number, and no trap. */
 START_TEST(survives_any_numbers)
 {
 	srand(1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stack of a thread's open spans: begins and ends that do not belong together, and too many of
- * them.
+ * Tests the stack of a thread's open spans: begins and ends that do not belong
+ * together, and too many spans.
  */
 #include "lib/wire/ring.h"
 
@@ -148,7 +148,7 @@ START_TEST(ignores_the_end_of_a_span_of_another_capture)
 		}
 		PTAP_BEGIN("still open");
 	}
-	/* The old span's depth was 0: its end would have closed "still open". */
+	/* The old span had depth 0, so its end would have closed "still open". */
 	ck_assert_uint_eq(fixture_head(0), 1);
 	ck_assert_str_eq(fixture_name_of(fixture_slot(0, 0)), "new");
 	ck_assert_uint_eq(atomic_load(&ring->depth), 1);

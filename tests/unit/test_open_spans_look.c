@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Open spans as the server reads them of a program that runs, and of one whose memory is full of
- * nonsense.
+ * Tests the open spans that the server reads of a running program, and of one
+ * whose memory is full of noise.
  */
 #include "daemon/serve/message/open_spans.h"
 
@@ -27,7 +27,7 @@ static void setup(void)
 
 	fixture_open();
 	word = fixture_start(3);
-	/* The state in which the control thread leaves them. */
+	/* The control thread leaves the words in this state. */
 	atomic_store(&fixture.arena->word, word);
 	atomic_store(&fixture.arena->guest, 1);
 	self = (struct listed_thread){
@@ -77,7 +77,7 @@ START_TEST(arguments_and_ages_of_what_is_open)
 	ck_assert_int_eq(span->arguments[0]->int64, -3);
 	ck_assert_uint_eq(span->arguments[1]->uint64, 4);
 	ck_assert_double_eq(span->arguments[2]->double_, 0.25);
-	/* Nothing that moves a terminal's cursor. */
+	/* No character can move a terminal's cursor. */
 	ck_assert_str_eq(span->arguments[3]->text, "a?b");
 	ck_assert_uint_ge(span->age_ns, 2 * NS_PER_MS);
 	span = p->threads[0]->spans[1];
@@ -88,7 +88,7 @@ START_TEST(arguments_and_ages_of_what_is_open)
 }
 END_TEST
 
-/* Its ring is of the recording before. */
+/* The thread's ring belongs to the recording before. */
 START_TEST(a_thread_that_is_not_in_this_recording_has_none)
 {
 	PTAP_SPAN("old");
@@ -107,7 +107,7 @@ START_TEST(a_depth_that_cannot_be_is_none)
 }
 END_TEST
 
-/* Entries that were never written, as if each were torn: they are left out, and said to be. */
+/* Entries that were never written look torn. They are left out, and the answer is marked. */
 START_TEST(a_torn_entry_is_marked)
 {
 	PTAP_SPAN("one");
@@ -128,7 +128,7 @@ START_TEST(a_frame_with_too_many_slots_is_left_out)
 }
 END_TEST
 
-/* |seed|: of the noise in a ring's head and frames, and in the string table. */
+/* |seed| selects the noise in a ring's head and frames, and in the string table. */
 START_TEST(survives_noise)
 {
 	struct ring *ring = fixture_ring(0);
@@ -168,7 +168,7 @@ static void *begin_and_end(void *unused)
 	return unused;
 }
 
-/* An unmarked stack was real: "b" in "a", "c" in "b", each with its own argument. */
+/* An unmarked stack existed: "b" in "a", "c" in "b", each with its own argument. */
 START_TEST(a_stack_that_changes_is_whole_or_marked)
 {
 	static struct open_span stack[RECORD_MAX_DEPTH];

@@ -178,7 +178,7 @@ START_TEST(a_program_writes_a_recorders_options)
 }
 END_TEST
 
-/* Only what a session without an end can have. */
+/* The help has only options that an endless session can have. */
 START_TEST(help_is_of_one_use)
 {
 	_cleanup_free_ char *text = NULL;
@@ -300,12 +300,12 @@ START_TEST(says_that_there_is_no_tpu)
 }
 END_TEST
 
-/* JAX's keys with its defaults, and the least and the most that each may be. */
+/* JAX's keys with their defaults, their smallest and their largest values. */
 START_TEST(has_the_keys_of_jax)
 {
 	static const struct {
 		const char *key;
-		const char *otherwise; /* when it is not set */
+		const char *otherwise; /* the value if the key is not set */
 		const char *good[3];
 		const char *bad[3];
 	} keys[] = {
@@ -355,7 +355,7 @@ START_TEST(numbers_may_count_as_others)
 		const char *key;
 		int64_t said;
 		int64_t used;
-		const char *words; /* NULL: nothing is said */
+		const char *words; /* NULL: there is no warning */
 	} cases[] = {
 		{"gpu_pm_sample_buffer_size_per_gpu_mb", 0, 64,
 			"0 counts as 64: it is 64 to 4096 MB"},
@@ -426,7 +426,7 @@ START_TEST(words_are_of_a_list)
 }
 END_TEST
 
-/* Each key with a letter less, since only known keys have similar names. */
+/* Each key with one letter missing: only known keys have similar names. */
 START_TEST(names_each_key_that_is_misspelled)
 {
 	for (size_t i = 0; i < n_options; i++) {
@@ -474,7 +474,7 @@ START_TEST(takes_wire_values_of_the_right_type_only)
 }
 END_TEST
 
-/* A JAX server may do what this one does not: its client is not told otherwise. */
+/* A JAX server may know options that this one ignores, so its client gets no such warning. */
 START_TEST(other_servers_answer_for_themselves)
 {
 	ck_assert(option_is_for_other_servers("gpu_enable_nvtx_tracking"));

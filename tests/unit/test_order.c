@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of a line: start ascending, duration descending, whatever the order of the ends was. */
+/*
+ * Tests the order of a line: start ascending, duration descending, in
+ * whatever order the spans ended.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +34,7 @@ static void put(enum record_kind kind, uint64_t start, uint64_t end, unsigned de
 		log_put(thread_log, kind, span_id, start, end - start, depth, 0);
 }
 
-/* Children of the span at |depth| - 1, from |at| on; returns the end of the last. */
+/* Puts children of the span at |depth| - 1, from |at| on. Returns the end of the last one. */
 static uint64_t put_children(uint64_t at, unsigned depth)
 {
 	unsigned n = pick(depth < 3 ? 6 : 3);
@@ -63,7 +66,7 @@ static int compare(const void *a, const void *b)
 	return 0;
 }
 
-/* The events of the records, sorted by the library. */
+/* Returns the events of the records, sorted by the library. */
 static struct trace_event *sort_records(void)
 {
 	struct trace_event *v = calloc(thread_log->n_slots + 1, sizeof *v);
@@ -119,7 +122,7 @@ START_TEST(orders_random_trees_with_losses)
 }
 END_TEST
 
-/* The records make no tree: a clock went back, or a program writes at random. */
+/* The records form no tree, because a clock went back, or a program writes at random. */
 START_TEST(orders_what_does_not_nest)
 {
 	srand((unsigned)_i);
@@ -179,7 +182,7 @@ START_TEST(puts_an_instant_at_the_end_behind_the_span)
 }
 END_TEST
 
-/* Shorter than the clock can tell: only the depth knows which is which. */
+/* Spans that are shorter than the clock's step can be told apart only by their depth. */
 START_TEST(puts_parents_before_children_of_no_length)
 {
 	static const char *const names[] = {"outer", "middle", "inner"};

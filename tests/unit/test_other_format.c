@@ -30,7 +30,7 @@ START_TEST(packets_of_perfetto_are_known)
 	check_found(FIND("\x0a\x04\x12\x00\x40\x05"), "a Perfetto trace, ");
 	/* {compressed_packets: "x"} */
 	check_found(FIND("\x0a\x04\x92\x03\x01x"), "a Perfetto trace, ");
-	/* The second one tells, also when the third is cut. */
+	/* The second packet decides, even if the third one is cut. */
 	check_found(FIND("\x0a\x00\x0a\x02\x50\x01\x0a\x7f"), "a Perfetto trace, ");
 }
 END_TEST
@@ -56,7 +56,7 @@ END_TEST
 START_TEST(spaces_are_let_through)
 {
 	check_found(FIND(""), "none");
-	/* errors, warnings, hostnames */
+	/* These are errors, warnings, hostnames. */
 	check_found(FIND("\x12\x01x\x1a\x01y\x22\x01z"), "none");
 	/* A plane with an id, a name and a stat. */
 	check_found(FIND("\x0a\x07\x08\x01\x12\x01p\x32\x00"), "none");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The collectors' ring: what is in it, how it waits, and who takes it out. */
+/* Tests the collectors' ring: its entries, how writers wait for room, and who reads it. */
 #include "lib/collect/outlet.h"
 
 #include <check.h>
@@ -90,8 +90,8 @@ static void *put_many(void *n)
 }
 
 /*
- * Ten times what the ring holds. In both modes: full rings of threads overwrite their oldest, or do
- * not.
+ * Puts ten times the content of the ring, in both modes: full rings of threads overwrite their
+ * oldest entries, or do not.
  */
 START_TEST(waits_for_room_and_loses_nothing)
 {
@@ -184,7 +184,7 @@ START_TEST(says_that_there_is_no_ring)
 }
 END_TEST
 
-/* All that an entry can hold; and a name that there is none of. */
+/* One entry has the most bytes that it can have, and a name that does not exist. */
 START_TEST(an_entry_may_have_all_its_slots)
 {
 	uint8_t bytes[RECORD_MAX_EXTRA * SLOT_BYTES];

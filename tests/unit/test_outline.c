@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outlines say the same as the whole trace, whatever its size, and keep no event. */
+/*
+ * Tests that an outline has the same facts as the whole trace, whatever
+ * its size, and keeps no event.
+ */
 #include "trace/xspace/outline.h"
 
 #include <check.h>
@@ -62,7 +65,7 @@ static int stop_after_ten(const uint8_t *p, void *context)
 	return ++n_passes < 10 ? 0 : -EINTR;
 }
 
-/* More than the decoder hands over at a time. */
+/* Adds more events than the decoder hands over at a time. */
 static void add_many(void)
 {
 	for (int i = 0; i < 5000; i++)

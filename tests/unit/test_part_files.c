@@ -28,7 +28,7 @@ static void publish(uint64_t n_bytes)
 	ck_assert_int_eq(part_files_publish(&part, "host"), 0);
 	ck_assert_ptr_nonnull(strstr(part.file, "/host.xplane.pb"));
 	ck_assert_int_eq(unlink(part.file), 0);
-	/* For another capture the name is free again. */
+	/* Another capture may use the name again. */
 	names_deinit(&taken);
 }
 

@@ -30,7 +30,7 @@ static union address make_address(int family, const char *text, in_port_t port)
 
 	memset(&a, 0, sizeof a);
 	a.any.sa_family = (sa_family_t)family;
-	/* Both ports lie at the same place. */
+	/* Both address families have the port at the same place. */
 	a.v4.sin_port = port;
 	ck_assert_int_eq(inet_pton(family, text,
 				 family == AF_INET ? (void *)&a.v4.sin_addr : &a.v6.sin6_addr),
@@ -38,7 +38,7 @@ static union address make_address(int family, const char *text, in_port_t port)
 	return a;
 }
 
-/* A listener, or -1 where the machine has no such address. */
+/* Returns a listener, or -1 if the machine has no such address. */
 static int listen_on(int family, const char *text, in_port_t *port)
 {
 	union address a = make_address(family, text, 0);
@@ -70,7 +70,10 @@ static int connect_to(int family, const char *text, in_port_t port)
 	return fd;
 }
 
-/* A connection to |listen_text| by way of |connect_text|; 0 where that cannot be had here. */
+/*
+ * Makes a connection to |listen_text| by way of |connect_text|. Returns 0 if
+ * that is not possible here.
+ */
 static int connect_pair(int listen_family, const char *listen_text, int connect_family,
 	const char *connect_text, int fds[2])
 {
@@ -87,7 +90,7 @@ static int connect_pair(int listen_family, const char *listen_text, int connect_
 	return 1;
 }
 
-/* The kernel's table says the same. */
+/* Finds the uid, and checks that the kernel's table has the same one. */
 static int find_uid(int fd, uid_t *uid)
 {
 	uid_t by_table = *uid;
@@ -135,7 +138,7 @@ START_TEST(knows_the_user_by_mapped_addresses)
 }
 END_TEST
 
-/* The uid of the socket at the other end, not of the one that is asked about. */
+/* The uid must be that of the socket at the other end, not of our own socket. */
 START_TEST(knows_another_user)
 {
 	in_port_t port = 0;
@@ -186,8 +189,8 @@ START_TEST(does_not_trust_a_socket_that_was_reset)
 END_TEST
 
 /*
- * A connection that nobody has accepted is ESTABLISHED, and no process's: the kernel says uid 0, or
- * its listener's.
+ * A connection that nobody has accepted is ESTABLISHED, and belongs to no process: the kernel
+ * reports uid 0, or that of its listener.
  */
 START_TEST(does_not_trust_a_socket_without_an_owner)
 {
@@ -201,7 +204,7 @@ START_TEST(does_not_trust_a_socket_without_an_owner)
 }
 END_TEST
 
-/* The owner closed it long ago: the kernel knows no socket there any more. */
+/* The owner has closed the socket, so the kernel no longer knows it. */
 START_TEST(does_not_take_a_socket_that_vanished_for_a_remote_one)
 {
 	static const struct {
@@ -216,7 +219,7 @@ START_TEST(does_not_take_a_socket_that_vanished_for_a_remote_one)
 	if (!connect_pair(loopbacks[_i].family, loopbacks[_i].text, loopbacks[_i].family,
 		    loopbacks[_i].text, fds))
 		return;
-	/* Without a word to the other end; needs CAP_NET_ADMIN. */
+	/* This closes it without telling the other end, and needs CAP_NET_ADMIN. */
 	if (setsockopt(fds[1], IPPROTO_TCP, TCP_REPAIR, &on, sizeof on) == 0) {
 		close(fds[1]);
 		ck_assert_int_eq(find_uid(fds[0], &uid), PEER_GONE);
@@ -241,7 +244,7 @@ START_TEST(knows_its_own_network_namespace)
 	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int own = peer_table_compare_space(fd);
 
-	/* Before Linux 5.14 nobody tells. */
+	/* The kernel does not tell before Linux 5.14. */
 	ck_assert(own == 1 || own == -ENODATA);
 	if (own < 0 || unshare(CLONE_NEWNET))
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Perfetto's format, packet by packet; what trace_processor understands of it is a test of
- * tests/interop.
+ * Tests Perfetto's format, packet by packet; tests/interop tests how
+ * trace_processor understands it.
  */
 #include <check.h>
 #include <stdio.h>
@@ -127,7 +127,7 @@ START_TEST(archives_of_one_pid_are_machines)
 }
 END_TEST
 
-/* Several programs of one host, between which arrows are drawn. */
+/* Arrows are drawn between several programs of one host. */
 START_TEST(archives_of_a_host_are_one_machine)
 {
 	struct names *hosts = &space->hostnames;
@@ -157,7 +157,7 @@ static void group_by_category(void)
 	perfetto_read();
 }
 
-/* Its pid is made up: whose rows these are is said beside it. */
+/* The group's pid is made up, so labels beside it name the programs of its rows. */
 START_TEST(groups_are_labelled_with_their_programs)
 {
 	plane_set_int(plane, "process_id", 4242);
@@ -364,7 +364,7 @@ START_TEST(bytes_are_base64)
 }
 END_TEST
 
-/* A length of two bytes, and what is around it. */
+/* The length takes two bytes, and the fields around the text stay right. */
 START_TEST(long_texts_are_whole)
 {
 	char text[301] = "";
@@ -394,7 +394,7 @@ START_TEST(counters_have_tracks_and_units)
 }
 END_TEST
 
-/* Our own encoder leaves it out, others might not. */
+/* Our own encoder leaves such samples out, but others might not. */
 START_TEST(samples_without_a_number_are_counted)
 {
 	static const char odd[] =
@@ -466,7 +466,7 @@ END_TEST
 
 /* --- bundles ------------------------------------------------------------------------------- */
 
-/* Enough for several of them. */
+/* Adds events for several bundles. */
 static void add_many(void)
 {
 	for (int i = 0; i < 120000; i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bundles of packets that are much larger than others; test_perfetto has what is in them. */
+/*
+ * Tests bundles of packets of which some are much larger than the others;
+ * test_perfetto tests their content.
+ */
 #include "trace/codec/perfetto_bundle.h"
 
 #include <check.h>
@@ -44,7 +47,7 @@ static void put(size_t n)
 	ck_assert_int_eq(bundles_put(bundles, &packets), 0);
 }
 
-/* The room comes back where the ring has gone round. */
+/* The room is used again when the ring has wrapped around. */
 START_TEST(room_of_a_large_event_is_not_kept)
 {
 	for (int i = 0; i < 5; i++)
@@ -59,7 +62,7 @@ START_TEST(room_of_a_large_event_is_not_kept)
 }
 END_TEST
 
-/* zlib's counters end at 4 GB; the event's bytes are not read before that is found. */
+/* zlib's counters end at 4 GB, which is found before the event's bytes are read. */
 START_TEST(an_event_that_is_too_large_is_told)
 {
 	put(100);

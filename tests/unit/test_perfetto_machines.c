@@ -12,7 +12,9 @@
 
 static struct perfetto_machines machines;
 
-/* Archives of those names, of which each has processes of those pids. */
+/*
+ * Chooses machines for archives with these names, where each archive has processes with these pids.
+ */
 static void choose(char *const *names, size_t n_hosts, const int64_t *pids, size_t n_each)
 {
 	struct view view = {.n_archives = n_hosts, .n_processes = n_hosts * n_each};
@@ -44,7 +46,7 @@ START_TEST(namesakes_share_the_first_machine_without_their_pids)
 }
 END_TEST
 
-/* If each were compared with each, it would take minutes. */
+/* Comparing each with each other one would take minutes. */
 START_TEST(processes_may_be_many)
 {
 	static char *const names[] = {"a", "a"};

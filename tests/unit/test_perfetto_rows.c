@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of spans that nest deeper than one row allows. */
+/* Tests rows of spans that nest deeper than one row allows. */
 #include "trace/codec/perfetto_rows.h"
 
 #include <check.h>
@@ -80,7 +80,7 @@ START_TEST(spans_go_to_the_uppermost_row_with_room)
 }
 END_TEST
 
-/* If each span were looked for from the top, it would take minutes. */
+/* A search from the top for each span would take minutes. */
 START_TEST(depth_costs_nothing)
 {
 	fill(400000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the limit of a browser, by the numbers that a conversion has written. */
+/* Tests the limit of a browser, with the numbers that a conversion has written. */
 #include "client/view/perfetto_view.h"
 
 #include <check.h>
@@ -53,7 +53,7 @@ int __wrap_trace_server_run(struct trace_server *s, struct diag *d)
 	return EXIT_FAILED;
 }
 
-/* The messages about a trace of that size. */
+/* Returns the messages about a trace of that size. */
 static const char *show(uint64_t n_items, uint64_t n_bytes)
 {
 	static struct diag d;

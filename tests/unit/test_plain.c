@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The short way of records of one slot: it must say what the long way says, of whatever comes, and
- * in between.
+ * Tests the fast path for records of one slot: alone and mixed with others, they must give the same
+ * events as on the slow path.
  */
 #include "daemon/pipeline/assembly/plain.h"
 
@@ -16,7 +16,10 @@
 #include "tests/unit/unit.h"
 
 #define N_RECORDS 2000
-/* The capture's records count from here on; its own begin earlier: a session's that was cut. */
+/*
+ * The capture's records count from here on, though the assembly begins earlier, as for
+ * a later part of a session.
+ */
 #define START_TICKS (LOG_START_TICKS + 5000)
 
 static struct thread_log *thread_log;
@@ -33,7 +36,7 @@ static void setup(void)
 	ids[3] = STRING_ID_LOST;
 	ids[4] = STRING_ID_DYNAMIC;
 	ids[5] = 0;
-	ids[6] = 1000; /* none is there */
+	ids[6] = 1000; /* no string has this id */
 	ids[7] = ids[0];
 	ck_assert_int_eq(assembly_new(&fixture.target, LOG_START_TICKS, START_TICKS, &as), 0);
 	as->timeline = &logs.timeline;
@@ -50,7 +53,7 @@ static unsigned pick(unsigned n)
 	return (unsigned)rand() % n;
 }
 
-/* Three of four are plain, so that most runs are some long. */
+/* Three of four records are plain, so that most runs have several records. */
 static void put_any(void)
 {
 	uint64_t start = pick(40) ? pick(4000000) : 0 - (uint64_t)pick(50000);
@@ -71,8 +74,8 @@ static int is_event(const struct entry *e)
 }
 
 /*
- * A mark of an async span without its id; a call of a device's library, of which it is not said
- * which.
+ * Returns whether it is a mark of an async span without its id, or a
+ * device call without its number.
  */
 static int is_half(const struct entry *e)
 {
@@ -101,11 +104,11 @@ static void expect(const struct entry *e, const struct trace_event *event, unsig
 	ck_assert_int_eq(event->duration_ns,
 		timeline_convert(&logs.timeline, e->start + e->duration) - start);
 	ck_assert_uint_eq(depth, e->depth);
-	/* All that it can have here is one argument, or number. */
+	/* Here an event can only have one argument or number. */
 	ck_assert_int_eq(event->stats != 0, e->n_slots != 0);
 }
 
-/* Each by itself, decoded by entry_decode(). */
+/* Expects each record as entry_decode() decodes it alone. */
 static void expect_all(void)
 {
 	const struct era era = {0, LOG_START_TICKS, LOG_START_TICKS + ERA_MAX_TICKS};
@@ -116,7 +119,7 @@ static void expect_all(void)
 		struct entry e;
 
 		if (record_kind(thread_log->slots[at].word[0]) == RECORD_DEVICE) {
-			/* Whenever that was. */
+			/* Its time does not matter. */
 			n_invalid += !entry_read(&e, &thread_log->slots[at]);
 			at += 1 + e.n_slots;
 			continue;
@@ -145,7 +148,7 @@ START_TEST(says_what_the_long_way_says)
 }
 END_TEST
 
-/* Longer than what is taken at a time. */
+/* There are more records than are taken at a time. */
 START_TEST(takes_all_in_the_end)
 {
 	for (uint64_t i = 0; i < 10000; i++)
@@ -156,7 +159,7 @@ START_TEST(takes_all_in_the_end)
 }
 END_TEST
 
-/* It is for the long way to find the name. */
+/* Finding a new name is left to the slow path. */
 START_TEST(leaves_names_that_are_new)
 {
 	log_put(thread_log, RECORD_SPAN, ids[0], 6000, 4, 0, 0);

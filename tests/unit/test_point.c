@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flow and async marks, and the annotations as functions: what they leave in the ring. */
+/*
+ * Tests the records that flow marks, async marks, and annotations by functions leave in the ring.
+ */
 #include <check.h>
 #include <proftap/proftap.h>
 #include <stdlib.h>
@@ -18,7 +20,7 @@ static void setup(void)
 	fixture_start(1);
 }
 
-/* The record at |at| is of |kind|, named |name| by its id, at |depth|, and its number is |id|. */
+/* Expects a record at |at| of |kind|, named |name| by its id, at |depth|, with the number |id|. */
 static void expect_mark(
 	uint64_t at, enum record_kind kind, const char *name, unsigned depth, uint64_t id)
 {
@@ -94,7 +96,7 @@ START_TEST(writes_and_evaluates_nothing_when_off)
 }
 END_TEST
 
-/* The name in the slots behind the record at |at|; |n| becomes their number. */
+/* Returns the name in the slots after the record at |at|; |n| becomes their number. */
 static const char *name_behind(uint64_t at, unsigned *n)
 {
 	static char text[256];

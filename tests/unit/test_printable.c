@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Foreign text on its way to a terminal: alone, and in an error for people. */
+/* Tests foreign text on its way to a terminal: alone, and in an error for people. */
 #include "base/printable.h"
 
 #include <check.h>
@@ -104,7 +104,7 @@ START_TEST(writes_numbers_as_printf_does)
 		(size_t)42);
 	EXPECT_SAID("1.5 007 ff  3", "%.1f %03d %x %2d", 1.5, 7, 0xffU, 3);
 	EXPECT_SAID("1e+20 0.25", "%g %g", 1e20, 0.25);
-	/* One that is not known, and what is behind it. */
+	/* An unknown conversion, and the text after it. */
 	EXPECT_SAID("a -1 b   c|", "%s %td b %3s|", "a", (ptrdiff_t)-1, "c");
 }
 END_TEST

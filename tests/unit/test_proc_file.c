@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of /proc, as the kernel writes them and as no kernel should. */
+/* Tests files of /proc, with the kernel's content, and with content that no kernel should write. */
 #include "daemon/kernel/proc_file.h"
 
 #include <check.h>

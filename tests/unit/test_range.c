@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranges: spans that are ended by their owner's number, in whatever order the owners come. */
+/* Tests ranges: spans that their owner ends by a number, in whatever order the owners come. */
 #include "lib/record/range.h"
 
 #include <check.h>
@@ -37,7 +37,7 @@ static void pop(uint32_t owner)
 	range_pop(owner, ptap_impl_word());
 }
 
-/* The record at |at|, whose name is in its first slot. */
+/* Expects the record at |at|, which has its name in its first slot. */
 static void expect(uint64_t at, const char *name, unsigned depth, unsigned n_extra)
 {
 	const struct slot *slot = fixture_slot(0, at);
@@ -110,7 +110,7 @@ START_TEST(ranges_above_one_that_ends_go_on_beside_it)
 	expect(0, "c", 2, 1);
 	expect(2, "b", 1, 1);
 	expect(4, "a", 0, 1);
-	/* Once more: what goes on says so once. */
+	/* A range that is continued is marked only once. */
 	pop(2);
 	pop(3);
 	expect(6, "c", 1, 2);
@@ -121,7 +121,7 @@ START_TEST(ranges_above_one_that_ends_go_on_beside_it)
 	expect_continued(14);
 	ck_assert_uint_eq(fixture_head(0), 15);
 	ck_assert_uint_eq(fixture_lost(0, LOSS_LEFT_OPEN), 0);
-	/* No time between the two parts is nobody's, and none is both's. */
+	/* The second part does not begin before the first part's end. */
 	ck_assert_uint_ge(fixture_start_of(fixture_slot(0, 9)),
 		fixture_start_of(fixture_slot(0, 2)) + fixture_duration_of(fixture_slot(0, 2)));
 }
@@ -186,7 +186,7 @@ START_TEST(spans_and_ranges_nest)
 }
 END_TEST
 
-/* The frame at a depth is used again. */
+/* The frame of a depth is used again. */
 START_TEST(a_span_is_not_taken_for_the_range_before_it)
 {
 	push(1, "range");

@@ -34,7 +34,7 @@ static void note(uint32_t name, const struct device_entry *e)
 	recall_note(&recall, name, e, device_entry_bytes(e->kind));
 }
 
-/* Entry |i| of what was written; its name goes to *name. */
+/* Returns entry |i| of those that were written. Its name goes to *name. */
 static struct device_entry get(size_t i, uint32_t *name)
 {
 	const struct thread_log *log = drained.drain.logs[0];
@@ -50,7 +50,7 @@ static struct device_entry get(size_t i, uint32_t *name)
 	return e;
 }
 
-/* Writes all of it; returns how many entries that were. */
+/* Writes all facts. Returns the number of entries. */
 static size_t write_all(void)
 {
 	ck_assert_int_eq(recall_write(&recall, &outlet), 0);
@@ -80,7 +80,7 @@ START_TEST(devices_and_streams_are_said_as_they_were_said_last)
 }
 END_TEST
 
-/* The clock is a line through the two. */
+/* The clock is a line through these two pairs. */
 START_TEST(first_and_last_pair_of_a_collectors_clock_are_recalled)
 {
 	uint32_t name;

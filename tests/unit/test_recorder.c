@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Children of a program with a flight recorder, when they are gone; and whether it holds anything.
- * Nobody answers orders here: linked with -Wl,--wrap of orders_begin, orders_end,
+ * Tests ended children of a program with a flight recorder, and whether a recorder has any content.
+ * No program answers orders here: linked with -Wl,--wrap of orders_begin, orders_end,
  * orders_start_newcomers and target_hold.
  */
 #include "daemon/pipeline/recording/recorder.h"
@@ -22,7 +22,7 @@
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/unit.h"
 
-/* The number of children that are kept, and a few more. */
+/* The number of children that are kept, and how many more there are. */
 #define N_KEPT 64u
 #define N_MORE 3u
 #define N_CHILDREN (N_KEPT + N_MORE)
@@ -57,7 +57,7 @@ void __wrap_orders_start_newcomers(struct recording *r, size_t first)
 	(void)first;
 }
 
-/* In front of these arenas there is no page of ours. */
+/* These arenas have no page of ours in front of them. */
 void __wrap_target_hold(struct target *t);
 void __wrap_target_hold(struct target *t)
 {
@@ -78,7 +78,7 @@ static void emit_in_thread(void)
 	pthread_join(thread, NULL);
 }
 
-/* A process that has recorded one thing, in a thread, or has only begun to. */
+/* Makes a process that has recorded one event in a thread, or that has only begun to record. */
 static void make_process(int emits)
 {
 	fixture_open_sized(1, ARENA_MIN_RING_BYTES);
@@ -149,7 +149,7 @@ START_TEST(last_joined_of_the_ended_children_are_kept)
 }
 END_TEST
 
-/* They wait, as many as there are: somebody has their names. */
+/* They wait, however many there are, because the snapshot still uses their names. */
 START_TEST(none_is_let_go_while_a_snapshot_is_made)
 {
 	kill_children();
@@ -201,7 +201,7 @@ static void begin_capture(void)
 	ck_assert_int_eq(recording_start(&capture, 0), 0);
 }
 
-/* It goes on then, and may be gone before anybody looks again. */
+/* After the greeting the child goes on, and may end before the server reads it again. */
 START_TEST(child_is_greeted_once_capture_and_recorder_have_joined_it)
 {
 	begin_capture();
@@ -324,7 +324,7 @@ static const struct unit_test content_tests[] = {
 	{NULL},
 };
 
-/* No test tears down: each is a process of its own, and its mappings go with it. */
+/* No test tears down: each is a process of its own, and its mappings end with it. */
 static const struct unit cases[] = {
 	{"children", .set_up = set_up, .timeout_s = 30, .tests = child_tests},
 	{"beside a capture", .set_up = start_alone, .tests = capture_tests},

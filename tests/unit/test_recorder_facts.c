@@ -55,7 +55,7 @@ START_TEST(says_that_all_is_there)
 }
 END_TEST
 
-/* The shortest of all processes; one that overwrote nothing has no say. */
+/* The shortest time of all processes counts. A process that overwrote nothing does not count. */
 START_TEST(says_how_far_all_reach)
 {
 	add_process(1, 1000, 3000000);
@@ -66,7 +66,7 @@ START_TEST(says_how_far_all_reach)
 }
 END_TEST
 
-/* Nothing was overwritten, and there was no memory for all of it. */
+/* Nothing was overwritten, but memory did not suffice for all. */
 START_TEST(says_how_far_memory_reached)
 {
 	add_process(1, 0, 3000000);
@@ -84,7 +84,7 @@ START_TEST(says_that_all_that_was_asked_for_is_there)
 
 	add_process(1, 1000, 0);
 	expect_text(500, text);
-	/* One of its spans began long before. */
+	/* One span of this process began long before. */
 	add_process(2, 0, 500000000);
 	expect_text(500, text);
 	add_process(3, 0, 499000000);

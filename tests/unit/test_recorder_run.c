@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With which rights a run of the flight recorder is written: those that the program has, or, when
- * it is gone or just dies, had at the last look. Linked with -Wl,--wrap=rights_check.
+ * Tests the rights with which a run of the flight recorder is written: those of the program, or, if
+ * it has ended or is ending, those at the last check. Linked with -Wl,--wrap=rights_check.
  */
 #include "daemon/serve/session/recorder_run.h"
 
@@ -85,7 +85,7 @@ static int count_one(const char *path, const struct stat *st, int type, struct F
 	return 0;
 }
 
-/* With the root itself. */
+/* Counts the root itself, too. */
 static int count_all(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	count_one(path, st, FTW_F, ftw);
@@ -130,7 +130,7 @@ START_TEST(last_check_of_a_dead_program_counts)
 }
 END_TEST
 
-/* A process that is ending shows nothing, which looks like fewer rights. */
+/* An ending process shows nothing, which could be taken for fewer rights. */
 START_TEST(a_look_in_the_middle_of_its_death_does_not)
 {
 	look(0, 0);
@@ -169,7 +169,7 @@ static void expect_trouble(int r, const char *words)
 		ck_assert_str_eq(run.trouble, "");
 }
 
-/* Below a file, there is no directory. */
+/* A directory cannot be made below a file. */
 static void spoil_place(void)
 {
 	snprintf(repository.log_dir, sizeof repository.log_dir, "/dev/null/logs");

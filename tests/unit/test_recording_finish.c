@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a capture, while its last records are encoded: the flight recorder is looked after, as
- * it is before. Linked with -Wl,--wrap of assembly_spool, which takes as long as a test wants, and
- * of what lap_fixture.h says.
+ * Tests that a flight recorder is read as before while a capture's last records are encoded.
+ * Linked with -Wl,--wrap of assembly_spool, which takes as long as a test wants, and of the
+ * functions that lap_fixture.h names.
  */
 #include "daemon/pipeline/recording/recording.h"
 
@@ -25,7 +25,7 @@
 
 static struct recording recording;
 static _Atomic int n_looks;
-static _Atomic int64_t patience_ns; /* how long encoding waits for looks at most */
+static _Atomic int64_t patience_ns; /* the longest time for which encoding waits for looks */
 
 int __real_assembly_spool(
 	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots);
@@ -53,7 +53,7 @@ static void write_a_window(void)
 		play_point();
 }
 
-/* With slots that wait for the spooler. */
+/* Leaves slots that wait for the spooler. */
 static void record(unsigned recorder_level)
 {
 	struct diag d = DIAG_INIT;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Children that told of themselves: notices as they come, who is kept, and who is forgotten. */
+/*
+ * Tests children that register themselves: their notices, which of them are
+ * kept, and which are forgotten.
+ */
 #include "daemon/serve/children/registry.h"
 
 #include <check.h>
@@ -20,7 +23,7 @@
 static struct registry registry;
 static struct registered found[REGISTRY_MAX];
 static char dir[] = "/tmp/test_registry-XXXXXX";
-static char place[64]; /* where somebody listens */
+static char place[64]; /* the address of a server that listens */
 static int listener;
 
 static void setup(void)
@@ -115,7 +118,7 @@ START_TEST(forgets_a_process_that_has_ended)
 	n.pidfd = open_pidfd(pid);
 	ck_assert_int_eq(registry_add(&registry, &n, 0), 0);
 	ck_assert_uint_eq(registry_list(&registry, found), 1);
-	/* Its number here, not the one that it says. */
+	/* This is its pid here, not the one in the notice. */
 	ck_assert_int_eq(found[0].pid, pid);
 	ck_assert_int_eq(kill(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
@@ -132,7 +135,7 @@ START_TEST(a_number_of_another_namespace_hides_nobody)
 
 	snprintf(other, sizeof other, "unix:%s/other", dir);
 	fd = unix_listen(other + 5);
-	/* Without a pidfd the number is the other's own word. */
+	/* Without a pidfd nothing confirms the sender's pid. */
 	ck_assert_int_eq(add(getpid(), other), 0);
 	n = notice_of(getpid(), place);
 	n.pidfd = open_pidfd(getpid());
@@ -165,7 +168,7 @@ START_TEST(is_full_some_time)
 		ck_assert_int_eq(add(i + 1, address), 0);
 	}
 	ck_assert_int_eq(add(1000, place), -ENOSPC);
-	/* Until somebody looks, and sees that nobody is there. */
+	/* They are removed when the list is read, because they do not answer. */
 	ck_assert_uint_eq(registry_list(&registry, found), 0);
 	ck_assert_int_eq(add(1000, place), 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report as text, as JSON and as CSV. */
+/* Tests the report as text, as JSON and as CSV. */
 #include "trace/report/report.h"
 
 #include <check.h>
@@ -49,7 +49,7 @@ static const char *write_report(report_writer *writer)
 	return write_with(writer, (struct report_options){.width = 0});
 }
 
-/* A line of |report| in which all blanks are one. */
+/* Expects a line of |report|, with each run of blanks as one blank. */
 static void assert_has_line(const char *report, const char *wanted)
 {
 	char *line_start = strdup(report);
@@ -80,7 +80,7 @@ static void digest_two_sources(void)
 	ck_assert_int_eq(digest_make(view, &digest, NULL), 0);
 }
 
-/* The time that one of them has covered counts once: 20 of 20 ns, and not 30. */
+/* Time that one server's spans cover counts once: 20 of 20 ns, and not 30. */
 START_TEST(a_thread_that_two_servers_saw_is_one_row)
 {
 	digest_two_sources();
@@ -175,9 +175,7 @@ START_TEST(text_has_all_parts)
 }
 END_TEST
 
-/*
- * Between a median of 100 ns and a tail of 300: the same limit as where slow ones are taken apart.
- */
+/* The limit is between a median of 100 ns and a tail of 300, as for the choice of slow ones. */
 START_TEST(slow_steps_are_told)
 {
 	for (int i = 0; i < 20; i++)
@@ -217,7 +215,7 @@ START_TEST(concurrent_spans_have_one_unit)
 }
 END_TEST
 
-/* The first lost more time, but nothing is known of why. */
+/* The first name lost more time, but its cause is unknown. */
 START_TEST(json_has_the_slow_ones_that_text_has)
 {
 	for (int i = 0; i < 20; i++)
@@ -267,7 +265,7 @@ START_TEST(async_spans_and_flows_are_summed_by_name)
 	assert_has_line(text, "9.00 us 3 4.00 us 3.00 us 5.00 us 5.00 us request [1 unfinished]");
 	assert_has_line(text, "flows");
 	assert_has_line(text, "1 2 job");
-	/* It has no time, and is told once. */
+	/* A flow has no time, and is listed once. */
 	ck_assert_ptr_eq(strstr(text, " job\n"), strrchr(text, 'j') - 1);
 	write_report(report_write_json);
 	ck_assert(strstr(text, "\"async_spans\":3,\"instants\":2,\"flow_marks\":3,"));
@@ -309,7 +307,7 @@ static void add_ended(int64_t pid, const char *ending)
 	add("serve", 0, 1000, 0);
 }
 
-/* A good end needs no explanation. */
+/* A good ending needs no explanation. */
 START_TEST(good_ends_are_one_line)
 {
 	for (int pid = 100; pid < 164; pid++)
@@ -352,7 +350,7 @@ static void assert_is_whole(const char *name)
 	ck_assert_ptr_null(strstr(text, "…"));
 }
 
-/* Each of the name's characters takes two columns of the 26 that are left of 80. */
+/* Each of the name's characters takes two columns. Of the 80 columns 26 are left for it. */
 START_TEST(names_are_cut_where_the_page_ends)
 {
 	char wide[4 * 30 + 1] = "";
@@ -370,7 +368,7 @@ START_TEST(names_are_cut_where_the_page_ends)
 }
 END_TEST
 
-/* A pipe has no width. */
+/* A pipe has no width, so names stay whole. */
 START_TEST(names_are_whole_where_there_is_no_width)
 {
 	char name[501] = "";
@@ -433,7 +431,7 @@ START_TEST(json_tells_of_a_recorder)
 	report = write_report(report_write_json);
 	ck_assert_ptr_nonnull(strstr(report, "\"reason\":\"queue is full\""));
 	ck_assert_ptr_nonnull(strstr(report, "\"windows\":[\"main\",\"\",\"www"));
-	/* A part of a foreign line is enough. */
+	/* A part of another server's long line is enough. */
 	ck_assert_ptr_null(strstr(report, windows + sizeof windows - 1 - 256));
 	ck_assert_ptr_nonnull(strstr(report, windows + sizeof windows - 1 - 255));
 }

@@ -18,7 +18,7 @@
 typedef Tensorflow__ProfileOptions Options;
 typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
 
-/* A request with |n| options that nobody knows. */
+/* Makes a request with |n| unknown options. */
 static uint8_t *make_request(size_t n, size_t *n_bytes)
 {
 	Tensorflow__ProfileRequest message = TENSORFLOW__PROFILE_REQUEST__INIT;
@@ -66,7 +66,10 @@ START_TEST(warns_of_each_option_that_is_ignored)
 }
 END_TEST
 
-/* 4 MiB of them would be hundreds of MiB of warnings, in the server, the trace and the client. */
+/*
+ * 4 MiB of such options would give hundreds of MiB of warnings, in the
+ * server, the trace and the client.
+ */
 START_TEST(warns_of_very_many_together)
 {
 	struct session_request *request = decode(100000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that wait: their order, who is picked, and that each is told once. */
+/* Tests waiting requests: their order, which are picked, and that each gets one answer. */
 #include "daemon/serve/session/session_request.h"
 
 #include <check.h>
@@ -13,7 +13,7 @@
 #include "daemon/pipeline/recording/capture.h"
 #include "tests/unit/unit.h"
 
-/* The answers, in their order. */
+/* The answers, in the order in which they came. */
 static struct {
 	char ids[16];
 	size_t n;
@@ -37,7 +37,7 @@ static void deliver(
 	result->delivery = delivery_free(result->delivery);
 }
 
-/* One for each letter, which is its name. */
+/* Makes a request for each letter, which is its name. */
 static struct session_request *make(const char *names)
 {
 	struct session_request *list = NULL;

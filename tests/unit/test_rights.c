@@ -48,7 +48,7 @@ static int check_that(
 START_TEST(the_same_rights_are_enough)
 {
 	ck_assert_int_eq(check_that("7\t7\t7\t7", "5 6 ", "0000000000000003", "0"), 0);
-	/* More than ours. */
+	/* These are more capabilities than ours. */
 	ck_assert_int_eq(check_that("7\t7\t7\t7", "5 6 ", "000001ffffffffff", "0"), 0);
 }
 END_TEST
@@ -86,8 +86,8 @@ START_TEST(another_root_directory_is_not)
 END_TEST
 
 /*
- * unshare(2): what was mounted there since, the server does not see; capabilities there are none
- * here.
+ * After unshare(2) the server does not see what the program mounts there, and
+ * capabilities there do not count here.
  */
 START_TEST(another_namespace_is_not)
 {
@@ -109,7 +109,10 @@ static const char *const places[] = {"root", "ns/mnt", "ns/user"};
 
 #define N_PLACES (sizeof places / sizeof *places)
 
-/* The first |n| are the same for both, and can be looked at. */
+/*
+ * Shows the links of both processes to their namespaces: the first |n| are
+ * the same, and can be read.
+ */
 static void show_places(size_t n)
 {
 	char path[64];
@@ -141,7 +144,7 @@ START_TEST(a_stranger_has_the_same_if_all_can_be_seen)
 }
 END_TEST
 
-/* The last one cannot be looked at. */
+/* The last link cannot be read. */
 START_TEST(hidden_namespace_of_a_stranger_counts_as_another)
 {
 	show_places((size_t)_i);

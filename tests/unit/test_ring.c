@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The annotations, and what they leave in the ring of the thread that uses them: the short way and
- * the long one must leave the same.
+ * Tests annotations, and their records in the ring of their thread: the fast path and the
+ * slow one must leave the same.
  */
 #include "lib/wire/ring.h"
 
@@ -134,7 +134,7 @@ START_TEST(drops_an_entry_that_fits_only_in_part)
 }
 END_TEST
 
-/* The reader may be anywhere in a segment: nothing that it has not taken is overwritten. */
+/* Wherever the reader is in a segment, no slot that it has not taken is overwritten. */
 START_TEST(drops_what_the_reader_has_no_room_for)
 {
 	uint64_t tail;
@@ -172,7 +172,7 @@ START_TEST(counts_losses_by_thread)
 }
 END_TEST
 
-/* Entries of five slots: each of them lies across the ring's end once in a while. */
+/* Each entry has five slots, so from time to time one lies across the ring's end. */
 START_TEST(keeps_entries_whole_across_the_wrap)
 {
 	char text[4 * SLOT_BYTES - 8 + 1] = "";
@@ -196,14 +196,15 @@ START_TEST(keeps_entries_whole_across_the_wrap)
 }
 END_TEST
 
-/* The number in the slot at |at|. */
+/* Returns the number in the slot at |at|. */
 static uint64_t number_at(uint64_t at)
 {
 	return fixture_slot(0, at)->word[1];
 }
 
 /*
- * Two slots and three in turns, none of which begins where one began in the lap before: as above.
+ * Entries have two and three slots in turns, and begin elsewhere than in the lap before, so that
+ * they also lie across the ring's end.
  */
 START_TEST(keeps_numbers_whole_across_the_wrap)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that write as fast as they can into rings that overwrite, while pictures of them are
- * taken all the time: no entry of any picture is torn or invented, none is missing in between, and
- * at the end all are accounted for.
+ * Tests threads that write as fast as they can into rings that overwrite, while pictures
+ * are taken all the time: no picture has a torn, invented or missing entry, and at the
+ * end all are accounted for.
  */
 #include "daemon/pipeline/drain/ring_picture.h"
 
@@ -21,7 +21,7 @@
 
 #define N_WRITERS 3
 #define FLOOD_NS (400 * NS_PER_MS)
-/* However slow the machine is. */
+/* The least number of laps, however slow the machine is. */
 #define MIN_LAPS 4
 
 static _Atomic int quit;
@@ -36,7 +36,7 @@ struct writer {
 
 static struct writer writers[N_WRITERS];
 
-/* Mostly short ones. */
+/* Most entries are short. */
 static uint32_t choose_n_extra(uint64_t n)
 {
 	uint32_t mixed = (uint32_t)(n * 2654435761u) >> 16;
@@ -71,7 +71,7 @@ static void stop_writers(void)
 		pthread_join(writers[i].thread, NULL);
 }
 
-/* Whether the writer that has written least has written so many slots. */
+/* Returns whether each writer has written |n_slots| or more. */
 static int have_all_written(uint64_t n_slots)
 {
 	for (uint32_t i = 0; i < N_WRITERS; i++)
@@ -87,7 +87,7 @@ static int is_over(int64_t start_ns)
 	       have_all_written(MIN_LAPS * (uint64_t)fixture.target.n_slots);
 }
 
-/* Each thread's own, whichever ring it has. */
+/* Counts by thread, whichever ring each one has. */
 static uint64_t count_written(uint64_t *n_emitted)
 {
 	uint64_t n = 0;
@@ -148,7 +148,7 @@ END_TEST
 
 /* --- spans ---------------------------------------------------------------------------------- */
 
-/* Each has the number of its turn: an outer one, and one in it. */
+/* Writes pairs of spans with the number of their turn: an outer one, and one inside of it. */
 static void *write_spans(void *unused)
 {
 	for (uint64_t n = 1; !quit; n++) {
@@ -162,7 +162,7 @@ static void *write_spans(void *unused)
 
 struct turns {
 	uint64_t t_ticks;
-	uint64_t first[2]; /* of each depth */
+	uint64_t first[2]; /* for each depth */
 	uint64_t next[2];
 };
 
@@ -180,8 +180,8 @@ static void see(struct turns *turns, unsigned depth, uint64_t start, uint64_t n)
 }
 
 /*
- * In the order of their ends; those that are open come last. All are there, from the first on, and
- * each once.
+ * Spans are in the order of their ends, and open ones come last. Each is
+ * there once, from the first on.
  */
 static void see_all(struct turns *turns, const struct thread_log *log)
 {
@@ -206,7 +206,10 @@ static int look_at_spans(uint32_t i)
 
 	if (ring_picture_take(&fixture.target, i, word, &budget, &log) == 0) {
 		see_all(&turns, &log);
-		/* No inner one without the one around it; that may be open without one in it. */
+		/*
+		 * An inner span needs an outer one, but the outer one may be
+		 * open without an inner one.
+		 */
 		if (turns.next[1]) {
 			ck_assert_uint_ge(turns.next[0], turns.next[1]);
 			ck_assert_uint_le(turns.next[0], turns.next[1] + 1);
@@ -277,8 +280,8 @@ static void visit_for_a_while(int changes_mode)
 }
 
 /*
- * From the writers' first entry on, so that all can be counted; also with the mode going to and
- * fro.
+ * The capture begins before the writers' first entry, so that all can be counted. The
+ * mode also changes to and fro.
  */
 START_TEST(a_capture_meanwhile_counts_what_it_did_not_get)
 {
@@ -310,7 +313,7 @@ START_TEST(a_capture_meanwhile_counts_what_it_did_not_get)
 }
 END_TEST
 
-/* It begins while they write. */
+/* The capture begins while the threads write. */
 START_TEST(a_capture_over_a_flood_knows_where_it_began)
 {
 	uint64_t before[N_WRITERS];
@@ -336,7 +339,7 @@ START_TEST(a_capture_over_a_flood_knows_where_it_began)
 
 		check_log(log);
 		ck_assert(log->n_slots == 0 || entry_get_ordinal(log->slots) >= before[i]);
-		/* A quick machine writes more than there is memory for. */
+		/* A fast machine writes more than memory can hold. */
 		ck_assert_uint_eq(
 			before[i] + count_entries(log) + log->n_overwritten + log->lost_memory,
 			log->ordinal);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flight recorder that is on for days, over threads that write seldom: whatever a snapshot or a
- * capture has of them has the time that it had, and what cannot be dated is counted. Linked with
- * -Wl,--wrap of clock_pair_read and guest_read_clock, which are the clock, and of orders_begin and
- * orders_end: nobody answers them here.
+ * Tests a flight recorder that runs for days, with threads that write seldom: all records of a
+ * snapshot or a capture have the right times, and those without a known time are counted. Linked
+ * with -Wl,--wrap of clock_pair_read and guest_read_clock, which are the clock, and of orders_begin
+ * and orders_end: no program answers orders here.
  */
 #include "daemon/pipeline/drain/ring_notes.h"
 
@@ -19,7 +19,7 @@
 #include "tests/unit/players.h"
 #include "tests/unit/unit.h"
 
-/* Between two tends here: the server's come each second. */
+/* The time between two tends here. The server tends every second. */
 #define TEND_TICKS (LAP >> 5)
 
 /* --- the server ---------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static void setup(void)
 	recorder_init(&recorder, &laps.family);
 }
 
-/* The number of records of the last |last_ms|; sets laps.n_undated. */
+/* Returns the number of records of the last |last_ms|, and sets laps.n_undated. */
 static size_t snapshot(uint64_t last_ms)
 {
 	struct recording part;
@@ -79,7 +79,7 @@ static size_t snapshot(uint64_t last_ms)
 
 static const int rates[] = {1, 3};
 
-/* One does from time to time what the others do not. */
+/* One thread writes from time to time, and the others do not. */
 static void be_idle(uint64_t ticks)
 {
 	pass(ticks / 3);
@@ -128,7 +128,7 @@ START_TEST(records_of_an_ended_thread_keep_their_time)
 	players_stop(0);
 	pass(lap_idle_ticks[_i]);
 	ck_assert_uint_eq(recorder.ended_of[0]->n, 1);
-	/* It may get the ring. */
+	/* This thread may get the ring of the ended one. */
 	players_play(1, play_begin_and_end);
 	pass(100);
 	ck_assert_uint_eq(snapshot(0), (size_t)played.n);
@@ -138,8 +138,7 @@ START_TEST(records_of_an_ended_thread_keep_their_time)
 END_TEST
 
 /*
- * A server that is stopped, or whose machine is: it does not know when in that time something was
- * written.
+ * The server, or its machine, is stopped, and does not know when a record was written in that time.
  */
 START_TEST(undatable_records_are_counted)
 {
@@ -161,7 +160,7 @@ START_TEST(undatable_records_are_counted)
 	n_found = snapshot(0);
 	ck_assert_uint_eq(n_found, N_PLAYERS);
 	ck_assert_uint_eq(laps.n_undated, (uint64_t)played.n - N_PLAYERS);
-	/* Surely older than what is asked for: no loss. */
+	/* These are certainly older than the requested time, so they are no loss. */
 	played.now += LAP / 1024;
 	n_found = snapshot(1);
 	ck_assert_uint_eq(n_found + laps.n_undated, 0);
@@ -194,7 +193,7 @@ static void write_many(void)
 		play_point();
 }
 
-/* Whatever was noted of what is overwritten. */
+/* Notes about overwritten records do not matter. */
 START_TEST(a_thread_that_overwrites_has_all_that_is_there)
 {
 	size_t n_found;
@@ -212,10 +211,7 @@ START_TEST(a_thread_that_overwrites_has_all_that_is_there)
 }
 END_TEST
 
-/*
- * A recorder that is turned on in the middle of a capture: the rings hold what was written long
- * before.
- */
+/* The recorder is turned on in the middle of a capture, when the rings have much older records. */
 START_TEST(records_older_than_the_recorder_are_left_out)
 {
 	size_t n_found;
@@ -233,7 +229,7 @@ START_TEST(records_older_than_the_recorder_are_left_out)
 }
 END_TEST
 
-/* A thread gets a ring that nobody had for long, or never. */
+/* A thread gets a ring that had no owner for a long time, or never had one. */
 START_TEST(a_new_thread_needs_no_note)
 {
 	turn_on(3);
@@ -253,7 +249,7 @@ static void write_a_mebibyte(void)
 		play_point();
 }
 
-/* Much is encoded by another thread, from slots that were given to it. */
+/* Another thread encodes most of it, from slots that it was given. */
 START_TEST(a_large_snapshot_is_dated_too)
 {
 	lap_reopen_sized(4u << 20);
@@ -264,7 +260,9 @@ START_TEST(a_large_snapshot_is_dated_too)
 }
 END_TEST
 
-/* A capture over the recorder: spans that began before it are left out, however long before. */
+/*
+ * In a capture over the recorder, spans that began before the capture are left out, however early.
+ */
 START_TEST(a_capture_has_nothing_that_began_before)
 {
 	struct drain_budget budget = {.max_bytes = 64u << 20};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The look at a ring that overwrites: what is kept is whole, what is not is counted. What a thread
- * may do in the middle of a look is done there by hand. Linked with -Wl,--wrap of ring_copy_begin,
- * ring_copy_take and ring_copy_finish.
+ * Tests pictures of a ring that overwrites: kept entries are whole, and all others are counted. The
+ * test itself does what a thread may do while the picture is taken. Linked with -Wl,--wrap of
+ * ring_copy_begin, ring_copy_take and ring_copy_finish.
  */
 #include "daemon/pipeline/drain/ring_picture.h"
 
@@ -21,13 +21,13 @@
 
 #define MAX_SLOTS (1 + RECORD_MAX_EXTRA)
 
-/* The one thread: what it has written. */
+/* The recording and the number of slots that the one thread has written. */
 static uint32_t word;
 static uint64_t n_written;
 
 /*
- * In the middle of a look: behind that at the open stack, before the slots are copied, and behind
- * that.
+ * These run while a picture is taken: after the open stack was read, before the slots
+ * are copied, and after that.
  */
 static void (*before_head)(void);
 static void (*before_copy)(void);
@@ -117,10 +117,7 @@ START_TEST(shows_what_there_is_before_anything_is_overwritten)
 }
 END_TEST
 
-/*
- * Each length of entries comes to lie across each boundary, and the ring's end, at each position
- * that it can.
- */
+/* Entries of each length lie across each boundary and the ring's end, at each position. */
 START_TEST(keeps_whole_entries_at_every_position)
 {
 	while (fixture_head(0) < 3 * FIXTURE_SLOTS) {
@@ -141,10 +138,7 @@ START_TEST(keeps_whole_entries_of_all_lengths)
 }
 END_TEST
 
-/*
- * There is less memory than a ring takes; older records are counted by the reason why they are
- * missing.
- */
+/* Memory is smaller than a ring. Older records are counted, by the reason why they are missing. */
 START_TEST(keeps_the_newest_that_there_is_memory_for)
 {
 	srand(4712);
@@ -191,7 +185,7 @@ START_TEST(keeps_whole_entries_in_larger_rings)
 }
 END_TEST
 
-/* A recording that begins at any position of a ring with others' entries. */
+/* The recording begins at any position of a ring with entries of other recordings. */
 START_TEST(shows_nothing_of_recordings_before)
 {
 	srand((unsigned)_i);
@@ -209,7 +203,7 @@ START_TEST(shows_nothing_of_recordings_before)
 }
 END_TEST
 
-/* The drain is at it as long as the mode is not the recorder's. */
+/* The drain reads the ring while it is not in the recorder's mode. */
 START_TEST(keeps_whole_entries_when_the_mode_changes)
 {
 	int overwrites = 0;
@@ -248,7 +242,7 @@ START_TEST(overwrites_at_the_next_limit_and_stops_there)
 	fixture_overwrite(0);
 	for (uint32_t i = 0; i < 2 * FIXTURE_SLOTS; i++)
 		write_entry(1);
-	/* Up to the boundary. */
+	/* The thread stops at the boundary. */
 	ck_assert_uint_eq(n_written, 3 * FIXTURE_SLOTS + FIXTURE_SLOTS / RING_SEGMENTS);
 	check();
 	fixture_empty(0);
@@ -303,7 +297,7 @@ START_TEST(throws_away_what_was_overwritten_meanwhile)
 }
 END_TEST
 
-/* It is never quick enough: it ends, and says how many there were. */
+/* The reader is never fast enough. It gives up, and counts the entries. */
 START_TEST(counts_all_when_nothing_is_left)
 {
 	struct pictured p;
@@ -373,7 +367,7 @@ static unsigned count_spans(const struct pictured *p)
 	return n;
 }
 
-/* Each of the three spans that were open before the look is there once. */
+/* Each of the three spans that were open before the picture is in it once. */
 START_TEST(has_a_span_that_ends_meanwhile_once)
 {
 	struct pictured p;
@@ -395,7 +389,7 @@ START_TEST(has_a_span_that_ends_meanwhile_once)
 }
 END_TEST
 
-/* The last record, of which the depth is not stored yet, may come from the segment before. */
+/* The last record, with its depth not yet stored, may be in the segment before. */
 START_TEST(has_a_span_that_ends_at_a_boundary_once)
 {
 	struct pictured p;
@@ -416,7 +410,7 @@ START_TEST(has_a_span_that_ends_at_a_boundary_once)
 }
 END_TEST
 
-/* A thread that has written nothing since the look before it has still all that it wrote. */
+/* A thread that has written nothing since the last picture has the same entries in the next one. */
 START_TEST(shows_the_same_to_each_look)
 {
 	struct pictured a;
@@ -444,7 +438,7 @@ static void mark_what_is_not_copied(void)
 		atomic_store(&fixture_ring(0)->marks[i].position, n_written / 2);
 }
 
-/* The target changes its words in the middle of a look. */
+/* The target changes its words while a picture is taken. */
 START_TEST(does_not_trust_what_it_was_told_before)
 {
 	struct pictured p;
@@ -477,7 +471,7 @@ START_TEST(survives_noise)
 		for (size_t i = 0; i < ring_stride_bytes(FIXTURE_RING_BYTES) / 4; i++)
 			noise[i] = (uint32_t)rand() * 3u;
 		atomic_store(&ring->word, word);
-		/* The look takes the slow path then. */
+		/* The picture then takes the slow path. */
 		if (round % 3) {
 			atomic_store(&ring->head, (unsigned)rand() % (3 * FIXTURE_SLOTS));
 			atomic_store(&ring->first, (unsigned)rand() % FIXTURE_SLOTS);

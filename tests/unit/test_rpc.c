@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Server and client of rpc/ against each other, on a socket pair. */
+/* Tests the server and the client of rpc/ with each other, on a socket pair. */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
@@ -156,7 +156,7 @@ START_TEST(peer_that_hangs_up_is_unavailable)
 }
 END_TEST
 
-/* Says whether thread |tid| of this process blocks |signal|. */
+/* Returns whether thread |tid| of this process blocks |signal|. */
 static int thread_blocks(const char *tid, int signal)
 {
 	char path[300], line[256];
@@ -166,7 +166,7 @@ static int thread_blocks(const char *tid, int signal)
 	snprintf(path, sizeof path, "/proc/self/task/%s/status", tid);
 	file = fopen(path, "re");
 	if (!file)
-		return 1; /* gone */
+		return 1; /* the thread has ended */
 	while (fgets(line, sizeof line, file))
 		sscanf(line, "SigBlk: %llx", &mask);
 	fclose(file);

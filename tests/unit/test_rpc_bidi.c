@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls in which both sides stream, RPC_BIDI, against gRPC itself: our own client makes none. */
+/*
+ * Tests calls in which both sides stream, RPC_BIDI, with gRPC itself as the client: our own
+ * client makes no such calls.
+ */
 #include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -51,7 +54,7 @@ static const struct rpc_method methods[] = {
 	{"/t.Test/TalkLater", SMALL_BYTES, handle_talk_later, RPC_BIDI},
 };
 
-/* The client's side; the address of a member is the tag of what fills it. */
+/* The client's side. The address of a member is the tag of the operation that fills it. */
 static struct {
 	grpc_completion_queue *queue;
 	grpc_channel *channel;
@@ -140,7 +143,7 @@ static void say(const char *words)
 	grpc_byte_buffer_destroy(message);
 }
 
-/* The next answer, or its lack (NULL). */
+/* Expects the next answer, or with NULL the end of the answers. */
 static void expect_answer(const char *words)
 {
 	grpc_op op = {.op = GRPC_OP_RECV_MESSAGE};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that end early: cancelled, too late, or with their server. */
+/* Tests calls that end early: they are cancelled, come too late, or their server ends. */
 #include <check.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -107,7 +107,7 @@ START_TEST(deadline_passes_on_both_sides)
 	struct rpc_pending *pending = start_call("/t.Test/HoldUntilCancel", "x", 1, 300);
 
 	wait_for(&rpc.arrived);
-	/* The wire carries the time left, so the server's deadline is later by the way there. */
+	/* The wire carries the time that is left, so the server's deadline is a little later. */
 	ck_assert_int_ge(rpc.deadline_ns, start_ns + 250 * 1000000);
 	ck_assert_int_le(rpc.deadline_ns, monotonic_ns() + 350 * 1000000);
 	expect_end(pending, RPC_DEADLINE_EXCEEDED, "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a server's process with an answer on its way: rpc_server_finish(). */
+/* Tests the end of a server's process while an answer is on its way: rpc_server_finish(). */
 #include <check.h>
 #include <errno.h>
 #include <poll.h>
@@ -21,7 +21,8 @@
 #define NEVER (INT64_MAX / NS_PER_MS)
 
 /*
- * Between client and server: in the middle of the answer, everything waits here once for |hold_ms|.
+ * A relay between client and server. In the middle of the answer it holds
+ * all data once for |hold_ms|.
  */
 static struct {
 	struct rpc_server *server;
@@ -29,7 +30,7 @@ static struct {
 	int to_client;
 	int to_server;
 	int64_t hold_ms;
-	unsigned pause_ms; /* behind each piece of the answer */
+	unsigned pause_ms; /* after each piece of the answer */
 	_Atomic int is_holding;
 	pthread_t thread;
 } t;
@@ -134,7 +135,7 @@ static int64_t finish_ms(int grace_ms)
 	return (monotonic_ns() - start) / NS_PER_MS;
 }
 
-/* Longer than a peer without a call is waited for. */
+/* The reader is late by more than the wait for a peer without a call. */
 START_TEST(late_reader_gets_the_whole_answer)
 {
 	struct rpc_pending *pending;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server of rpc/ against peers that our own client cannot play. */
+/* Tests the server of rpc/ with peers that our own client cannot imitate. */
 #include <check.h>
 #include <errno.h>
 #include <poll.h>
@@ -51,7 +51,7 @@ static void tear_down(void)
 	server = rpc_server_free(server);
 }
 
-/* The other end of a connection that the server serves. */
+/* Returns our end of a connection to the server. */
 static int connect_fd(void)
 {
 	struct diag d = DIAG_INIT;
@@ -142,7 +142,10 @@ static void run_batch(struct side *side, grpc_byte_buffer *message)
 	grpc_completion_queue_pluck(side->queue, side, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
 }
 
-/* One call with |message| (consumed; NULL: none); it must end like this. */
+/*
+ * Makes one call with |message| (consumed; NULL: none), which must end with
+ * |status| and a text with |words|.
+ */
 static void expect(grpc_byte_buffer *message, int compression, int status, const char *words)
 {
 	struct side side;
@@ -184,7 +187,7 @@ START_TEST(call_without_a_message_is_invalid)
 }
 END_TEST
 
-/* The most that this process ever had in memory. */
+/* Returns the peak memory of this process. */
 static size_t peak_kb(void)
 {
 	char line[128];
@@ -198,7 +201,7 @@ static size_t peak_kb(void)
 	return kb;
 }
 
-/* ThreadSanitizer keeps several bytes for each one that was touched. */
+/* ThreadSanitizer keeps several bytes for each byte that was touched. */
 static size_t bytes_per_byte(void)
 {
 	const char *sanitizer = getenv("SANITIZERS");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests and replies that are large, and too large. */
+/* Tests large requests and replies, and some that are too large. */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

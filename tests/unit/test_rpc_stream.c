@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers of many messages that go well, and readers that take their time. */
+/* Tests answers of many messages without errors, and slow readers. */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -117,7 +117,7 @@ START_TEST(wait_drops_the_messages)
 }
 END_TEST
 
-/* The server's thread is not the one that waits for the reader. */
+/* The thread that waits for the reader is not the server's thread. */
 START_TEST(slow_reader_holds_only_the_writer)
 {
 	struct writer w = {.n_messages = 200, .bytes = MESSAGE_BYTES};
@@ -138,7 +138,9 @@ START_TEST(slow_reader_holds_only_the_writer)
 }
 END_TEST
 
-/* Even the first message, which may be a large one, is not taken before the reader wants it. */
+/*
+ * Even the first message, which may be large, stays with the server until the reader asks for it.
+ */
 START_TEST(answer_stays_with_its_server_until_it_is_asked_for)
 {
 	struct writer w = {.n_messages = 2, .bytes = 16 * MESSAGE_BYTES};
@@ -193,7 +195,7 @@ START_TEST(streams_of_many_servers_are_read_by_one_thread)
 END_TEST
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/* The peak since the last reset_peak(). */
+/* Returns the peak since the last reset_peak(). */
 static size_t peak_bytes(void)
 {
 	FILE *file = fopen("/proc/self/status", "re");
@@ -215,10 +217,7 @@ static void reset_peak(void)
 	fclose(file);
 }
 
-/*
- * The memory is that of both sides together; the reader waits in the beginning, and whenever it has
- * read a tenth.
- */
+/* The memory of both sides counts. The reader pauses at the beginning, and after each tenth. */
 START_TEST(long_stream_needs_little_memory)
 {
 	struct writer w = {.n_messages = LONG_STREAM, .bytes = MESSAGE_BYTES};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams that end early, at each stage and by either side; and what is left of them. */
+/* Tests streams that end early, at each stage and by either side, and what remains of them. */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "tests/unit/unit.h"
 
 #ifdef __SANITIZE_THREAD__
-#define N_STREAMS 100 /* each takes 20 ms and more there */
+#define N_STREAMS 100 /* with TSan each takes 20 ms or more */
 #else
 #define N_STREAMS 1000
 #endif
@@ -153,7 +153,7 @@ START_TEST(end_of_the_process_waits_only_its_grace)
 	writer_end(&w);
 	ck_assert_int_eq(w.result, -ECANCELED);
 	expect_end(pending, RPC_UNAVAILABLE, "");
-	exit(0); /* as such a process does: nothing can be freed any more */
+	exit(0); /* such a process exits, too, because nothing can be freed any more */
 }
 END_TEST
 
@@ -169,7 +169,7 @@ START_TEST(writer_gives_up_a_reader_that_takes_nothing)
 	writer_begin(&w);
 	writer_end(&w);
 	ck_assert_int_eq(w.result, -ETIMEDOUT);
-	/* The last one that was written is not waited for. */
+	/* The reader need not get the last written message. */
 	ck_assert_uint_lt(read_stream(pending, MESSAGE_BYTES), w.n_written);
 	expect_end(pending, RPC_ABORTED, "nobody reads");
 	check_alive();
@@ -178,7 +178,7 @@ START_TEST(writer_gives_up_a_reader_that_takes_nothing)
 }
 END_TEST
 
-/* Writes until nothing is taken any more. Returns how many messages the server has accepted. */
+/* Writes until no message is accepted. Returns the number of accepted ones. */
 static unsigned fill_up(struct rpc_call *call)
 {
 	unsigned n = 0;
@@ -269,7 +269,7 @@ static void read_some(struct rpc_channel *channel, enum rpc_status status, unsig
 	sem_destroy(&w.blocked);
 }
 
-/* Each kind of end in turn, on a connection of its own. */
+/* Ends a stream on a connection of its own, each time in another way. */
 static void end_some_way(int i)
 {
 	struct rpc_channel *channel = connect_channel();
@@ -292,8 +292,7 @@ static void end_some_way(int i)
 }
 
 /*
- * gRPC's caches grow in the beginning, and its threads come and go. A call alone takes more than
- * 256 bytes.
+ * gRPC's caches grow at first, and its threads come and go. A call alone takes more than 256 bytes.
  */
 static bool are_alike(const struct holdings *first, const struct holdings *now)
 {

@@ -65,7 +65,7 @@ static int count_entries(const char *dir)
 		free(entries[i]);
 	if (n >= 0)
 		free(entries);
-	return n - 2; /* . and .. */
+	return n - 2; /* without . and .. */
 }
 
 /* Opens, writes |text| and publishes. Returns what publishing returned. */

@@ -71,7 +71,7 @@ static long long get_number(const char *key)
 	return json_integer_value(get(key));
 }
 
-/* All of them but |key|. */
+/* Checks that no fact but |key| is known. */
 static void check_that_nothing_is_known(const char *key)
 {
 	static const char *const keys[] = {"duration_ms", "n_spans", "n_events", "n_dropped",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Durations in bounded memory, and what splits two samples of them. */
+/* Tests durations in bounded memory, and the limits that split two samples of them. */
 #include "trace/report/sample.h"
 
 #include <check.h>
@@ -63,7 +63,7 @@ START_TEST(the_smallest_and_the_largest_have_buckets)
 }
 END_TEST
 
-/* Each way: into nothing, values to values, either to buckets. */
+/* The target is empty, both have single values, or one of them has buckets. */
 START_TEST(taking_moves_all)
 {
 	struct sample c = {.n = 0};
@@ -109,8 +109,8 @@ START_TEST(a_split_leaves_that_share_above)
 END_TEST
 
 /*
- * 1,960 short ones of each; 40 long ones are the 99th percentile's share of 4,000, and 41 are
- * nearly so.
+ * Each sample has 1,960 short values. 40 long ones are the slowest hundredth of all
+ * 4,000, and 41 are nearly so.
  */
 START_TEST(a_split_lies_between_equal_values)
 {

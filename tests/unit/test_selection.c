@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selections: the words they are made of, and what they leave over. */
+/* Tests selections: their words, and the items that remain. */
 #include "trace/read/selection.h"
 
 #include <check.h>
@@ -306,7 +306,9 @@ END_TEST
 
 #define N_BRACKETS (1 << 20)
 
-/* The suite's time limit is some seconds; to look for the end of each would take an hour. */
+/*
+ * The suite's time limit is some seconds. A search for the end of each bracket would take an hour.
+ */
 START_TEST(a_megabyte_of_brackets_is_truncated_at_once)
 {
 	char *name = malloc(N_BRACKETS + 3);

@@ -21,7 +21,7 @@
 
 #define ALL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-static int sockets[2]; /* ours, the program's */
+static int sockets[2]; /* our end, and the program's */
 static struct serve_request good;
 static struct serve_request got;
 static struct serve_brought brought;
@@ -64,7 +64,7 @@ static void tear_down(void)
 	close(listener);
 }
 
-/* join_fixture_send() has copies of one. */
+/* Unlike join_fixture_send(), sends two different descriptors. */
 static void send_both(const void *request, size_t n, int first, int second)
 {
 	union {
@@ -91,7 +91,7 @@ static int read_it(void)
 	return serve_request_read(sockets[0], &got, &brought);
 }
 
-/* Nothing that came stays open. */
+/* Checks a refusal, after which no descriptor stays open. */
 static void refuses(int error)
 {
 	int before = join_fixture_next_fd();
@@ -117,7 +117,7 @@ START_TEST(takes_an_arena_and_a_listener)
 	ck_assert_uint_eq(got.is_program, 1);
 	ck_assert_int_ge(brought.arena, 0);
 	ck_assert_int_eq(fcntl(brought.arena, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-	/* An accept() there does not block. */
+	/* An accept() on the listener must not block. */
 	ck_assert_int_eq(fcntl(brought.listener, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
 	close(brought.arena);
 	close(brought.listener);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one capture at a time, between the threads. */
+/* Tests that one capture runs at a time, with calls from several threads. */
 #include "daemon/serve/session/session.h"
 
 #include <check.h>
@@ -16,7 +16,7 @@
 
 static struct family family;
 static struct session session;
-static char call; /* stands for one; nobody answers it here */
+static char call; /* stands for a call that nobody answers */
 
 static void setup(void)
 {
@@ -45,7 +45,7 @@ static int take(void)
 	return session_take(&session, request);
 }
 
-/* All calls come in on one thread: it must go on while the worker writes a file. */
+/* All calls come in on one thread, which must continue while the worker writes a file. */
 START_TEST(does_not_wait_for_a_worker_at_work)
 {
 	ck_assert_int_eq(take(), 0);
@@ -56,7 +56,7 @@ END_TEST
 
 static void *sleep_as_worker(void *result)
 {
-	/* Its last look was before the call came. */
+	/* The worker has looked for calls before this one came. */
 	while (!atomic_load(&session.is_pending))
 		sched_yield();
 	target_wait(&fixture.target, INT64_MAX);
@@ -110,7 +110,7 @@ static struct session_request *new_counted(void)
 	return request;
 }
 
-/* The program ends before the worker has seen any of them. */
+/* The program ends before the worker has seen any of the requests. */
 START_TEST(tells_all_of_the_programs_end)
 {
 	n_told = 0;

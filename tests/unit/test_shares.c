@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a snapshot's memory is divided, and how much of a ring is asked for. */
+/* Tests the division of a snapshot's memory, and how much of a ring is requested. */
 #include "daemon/pipeline/drain/shares.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shortest text of a number: what trying digits gives, by whatever way. */
+/* Tests the shortest text of a number: it must be the one that trying all digits gives. */
 #include "trace/shortest.h"
 
 #include <check.h>
@@ -23,7 +23,7 @@ static uint64_t next(void)
 	return seed;
 }
 
-/* The slow way, for all of them. */
+/* Tries all digits: slow, but right for all numbers. */
 static void format_by_trying(double value, char *text)
 {
 	for (int n = 15; n <= 17; n++) {

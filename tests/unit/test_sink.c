@@ -38,7 +38,7 @@ static void tear_down(void)
 	fclose(file);
 }
 
-/* All that was written so far; what comes next is looked at alone. */
+/* Returns all that was written so far. The next call returns only what comes after it. */
 static const char *take(void)
 {
 	ssize_t n;
@@ -52,7 +52,7 @@ static const char *take(void)
 	return written;
 }
 
-/* One that is made into another sink's text. */
+/* One sink is made in memory, and becomes a text in another one. */
 START_TEST(keeps_what_comes_into_memory)
 {
 	struct sink memory;
@@ -83,7 +83,7 @@ static uint8_t byte_at(size_t i)
 	return (uint8_t)(i * 31 + i / 257);
 }
 
-/* More than the buffer holds, in pieces of all kinds. */
+/* Writes more than the buffer holds, in pieces of all kinds. */
 static size_t fill(void)
 {
 	size_t n = 0;
@@ -140,7 +140,7 @@ START_TEST(gzip_unpacks_to_the_same)
 }
 END_TEST
 
-/* For what is written by printf. */
+/* This stream is for code that uses printf(). */
 START_TEST(a_stream_leads_into_it)
 {
 	FILE *stream = sink_open_stream(&sink);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why slow steps and requests were slow: which are, what grew in them, what ran elsewhere, and what
- * waited.
+ * Tests why steps and requests were slow: which are slow, what grew in them, what ran
+ * elsewhere, and what waited.
  */
 #include "trace/report/slow.h"
 
@@ -55,7 +55,7 @@ static const struct slow_group *get_group(const char *name)
 	return group;
 }
 
-/* The one of that name, wherever it is. */
+/* Returns the node of that name, at any depth. */
 static uint32_t get_node(const struct slow_group *group, const char *name)
 {
 	for (uint32_t i = 0; i < group->n_nodes; i++)
@@ -73,7 +73,7 @@ static const struct slow_other *find_other(const struct slow_group *group, const
 	return NULL;
 }
 
-/* A request of 1 ms, in whose lookup an eviction of 24 ms may lie. */
+/* Adds a request of 1 ms. If it |evicts|, its lookup has an eviction of 24 ms. */
 static int64_t add_request(int64_t at_ns, bool evicts)
 {
 	int64_t more_ns = evicts ? 24 * MS : 0;
@@ -86,7 +86,7 @@ static int64_t add_request(int64_t at_ns, bool evicts)
 	return at_ns + MS + more_ns + 100 * US;
 }
 
-/* |n| of them, of which every |nth| evicts. */
+/* Adds |n| requests, of which every |nth| evicts. */
 static int64_t add_requests(int64_t at_ns, int n, int nth)
 {
 	for (int i = 1; i <= n; i++)
@@ -121,8 +121,8 @@ START_TEST(growth_is_found_down_to_its_cause)
 END_TEST
 
 /*
- * Fewer than one in a hundred: p99 is typical; and one that is far slower than all others does not
- * hide them.
+ * If fewer than one in a hundred are slow, p99 is a typical duration. One that is far slower than
+ * all others must not hide the others.
  */
 START_TEST(few_slow_ones_are_found)
 {
@@ -361,7 +361,7 @@ START_TEST(without_flows_nobody_is_said_to_have_woken_it)
 }
 END_TEST
 
-/* A flow that comes early in slow ones, too, is not why they are slow. */
+/* A flow that comes equally early in slow requests does not explain them. */
 START_TEST(a_flow_that_comes_no_later_is_not_told)
 {
 	for (int i = 0; i < 200; i++) {
@@ -377,8 +377,8 @@ START_TEST(a_flow_that_comes_no_later_is_not_told)
 END_TEST
 
 /*
- * 50 async spans of 10 ms, of which one has 60: in it "evict" takes 50 ms of "decode", which has
- * the id as argument. In the span "encode" a flow's mark has it.
+ * Adds 50 async spans of 10 ms, one of which takes 60: there "evict" takes 50 ms of "decode", which
+ * has the id as an argument. In the span "encode" a flow's mark has the id.
  */
 static void add_async_requests(void)
 {
@@ -397,7 +397,7 @@ static void add_async_requests(void)
 		add("encode", at_ns, 3 * MS, 0);
 		add("warm up", at_ns, MS, 0);
 		add("frame", at_ns + 2 * MS, 0, int_stats("id", i, "_c"));
-		/* Somebody else's. */
+		/* This span belongs to another request. */
 		add("encode", at_ns + 10 * MS, 3 * MS, int_stats("id", i + 1000, "x"));
 	}
 	line = plane_add_line(plane, 1 << 30, "request", 0);
@@ -449,8 +449,8 @@ static int64_t get_parse_ms(int i)
 }
 
 /*
- * 100 intervals of 100 ms: a request that parses, which is work, and looks up, which is waiting,
- * for different times.
+ * Adds 100 intervals of 100 ms with one request each. It parses, which is work, and looks up, which
+ * is waiting; both times vary.
  */
 static void add_readings(bool is_known)
 {
@@ -505,7 +505,7 @@ START_TEST(without_samples_nothing_is_said_of_waits)
 }
 END_TEST
 
-/* Always as much work as waiting: nobody can tell which is which. */
+/* Work and waiting always take the same time, so they cannot be told apart. */
 START_TEST(inseparable_causes_are_unknown)
 {
 	double share;

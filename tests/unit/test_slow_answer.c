@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client's limits on an answer that comes slowly, or stops in the middle:
+ * Tests the client's limits on an answer that is slow, or stops in the middle:
  * client/capture/recording_call.h.
  */
 #include <arpa/inet.h>
@@ -27,12 +27,12 @@
 #define N_CHUNKS 2
 #define ANSWER_BYTES (N_CHUNKS * CHUNK_BYTES)
 #define PIECE_BYTES 16384
-#define PAUSE_MS 25 /* behind each piece: a chunk takes longer than LIMIT_MS, a piece far less */
+#define PAUSE_MS 25 /* after each piece: a chunk takes longer than LIMIT_MS, a piece far less */
 #define LIMIT_MS 1000
 #define PATIENCE_MS 20000
 #define NO_STOP SIZE_MAX
 
-/* A server behind a slow connection, which brings nothing more after |stop_after| bytes. */
+/* A server behind a slow connection, which delivers nothing after |stop_after| bytes. */
 static struct {
 	struct rpc_server *server;
 	int listener;
@@ -43,7 +43,7 @@ static struct {
 } t;
 
 static uint8_t trace[ANSWER_BYTES];
-static size_t n_written; /* by the client */
+static size_t n_written; /* bytes that the client has written */
 
 static void reply_whole(struct rpc_call *call, const uint8_t *request, size_t n, void *context)
 {
@@ -55,7 +55,7 @@ static void reply_whole(struct rpc_call *call, const uint8_t *request, size_t n,
 	rpc_call_reply(call, &reply);
 }
 
-/* A CaptureReply whose part |field| has these bytes. */
+/* Sends a CaptureReply in which the part |field| has these bytes. */
 static void send_part(struct rpc_call *call, uint8_t field, const uint8_t *data, size_t n)
 {
 	struct chunks message = CHUNKS_INIT;
@@ -72,7 +72,10 @@ static void send_part(struct rpc_call *call, uint8_t field, const uint8_t *data,
 
 static void *send_stream(void *arg)
 {
-	/* Collecting, and how much there is: 2 MiB; of the trailer the same, and the hash. */
+	/*
+	 * The progress has the phase "collecting", and 2 MiB as the size. The trailer has
+	 * the same size, and the hash.
+	 */
 	static const uint8_t progress[] = {0x08, 2, 0x28, 0x80, 0x80, 0x80, 0x01};
 	uint8_t trailer[5 + 1 + 8] = {0x08, 0x80, 0x80, 0x80, 0x01, 0x11};
 	uint64_t hash = XXH3_64bits(trace, sizeof trace);
@@ -164,7 +167,7 @@ static int count(const uint8_t *data, size_t n, void *context)
 	return 0;
 }
 
-/* Returns the exit code, and in |*limit_ms| what the limit was at the end. */
+/* Returns the exit code, and in |*limit_ms| the final limit. */
 static int record(const struct recording_methods *calls, int64_t silence_ms, size_t stop_after,
 	int64_t *limit_ms, struct diag *d)
 {

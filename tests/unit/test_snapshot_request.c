@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ptap_snapshot(): what the server finds in the arena, and what the program is told. */
+/* Tests ptap_snapshot(): the request in the arena, and the result for the program. */
 #define PTAP_IMPL_BUILDING
 #include <check.h>
 #include <errno.h>
@@ -100,7 +100,7 @@ START_TEST(one_at_a_time)
 }
 END_TEST
 
-/* Only of who fills: what was asked for is the server's. */
+/* Only an incomplete request can become stale; a complete one is the server's. */
 START_TEST(a_filling_has_its_time)
 {
 	uint64_t now = now_ms();
@@ -129,7 +129,7 @@ START_TEST(each_filling_has_another_text)
 }
 END_TEST
 
-/* The child of a fork is at it, and stopped in the middle, between two instructions. */
+/* Forks a child that is stopped while it fills the request, between two instructions. */
 static pid_t stop_one_that_fills(void)
 {
 	pid_t pid = fork();
@@ -151,7 +151,7 @@ static pid_t stop_one_that_fills(void)
 	return pid;
 }
 
-/* Until then it may come back. */
+/* Until the request is accepted, the child may continue. */
 static void ask_until_it_is_taken(const char *why)
 {
 	int64_t give_up = monotonic_ns() + PATIENCE_NS;
@@ -196,7 +196,7 @@ static void jump(int number)
 	siglongjmp(back, 1);
 }
 
-/* Before it is in anybody's way. */
+/* The fault comes before the text occupies the place of the request. */
 START_TEST(a_text_that_cannot_be_read_leaves_nothing)
 {
 	char *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -246,7 +246,7 @@ static void *sleep_as_server(void *unused)
 	return unused;
 }
 
-/* Behind its name in parentheses. */
+/* The state follows the name, which is in parentheses. */
 static char read_state(int tid)
 {
 	char path[64];
@@ -264,7 +264,7 @@ static char read_state(int tid)
 	return name_end ? name_end[2] : '?';
 }
 
-/* It must not need its own deadline. */
+/* The server must be woken before its own deadline. */
 START_TEST(wakes_the_server)
 {
 	int64_t before_ns = monotonic_ns();
@@ -288,7 +288,7 @@ static void set_up(void)
 	atomic_store(&guest_get()->is_serving, 1);
 }
 
-/* The first answer after a failure tells it, even if the newer run is written. */
+/* The first answer after a failure reports it, even if the newer run is written. */
 START_TEST(a_run_that_could_not_be_written_is_told_with_the_next)
 {
 	ck_assert_int_eq(ptap_snapshot("first"), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets in the file system: whose is removed, and what is remembered of it. */
+/* Tests sockets in the file system: which of them are removed, and what is remembered of each. */
 #include "daemon/kernel/socket_file.h"
 
 #include <check.h>
@@ -29,7 +29,7 @@ static void teardown(void)
 	rmdir(dir);
 }
 
-/* The server's description is made on other threads than its end. */
+/* The path stays after the removal, because other threads describe the server by it. */
 START_TEST(goes_and_is_remembered)
 {
 	int fd = unix_listen(path);
@@ -67,7 +67,7 @@ START_TEST(a_later_servers_stays)
 	char other[96];
 
 	socket_file_find(&file, fd);
-	/* Kept elsewhere, so that its inode is not given to the next one. */
+	/* The old file is kept, so that the next socket gets another inode. */
 	snprintf(other, sizeof other, "%s.old", path);
 	ck_assert_int_eq(rename(path, other), 0);
 	ck_assert_int_eq(socket_file_is_there(&file), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mode of a socket in the file system: set whatever the umask is, and never that of something
- * else.
+ * Tests the mode of a socket in the file system: it does not depend on the umask, and no
+ * other file's mode is changed.
  */
 #include "lib/spawn/socket_file.h"
 
@@ -66,7 +66,10 @@ START_TEST(is_what_was_asked_for)
 }
 END_TEST
 
-/* By a link, or under a second name: also of another socket of the same user's. */
+/*
+ * The path is a symbolic link or a second name of another socket, which
+ * may belong to the same user.
+ */
 static int (*const ways[])(const char *, const char *) = {symlink, link};
 
 START_TEST(path_to_another_socket_is_refused)

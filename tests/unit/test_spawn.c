@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting the server: where it is found, what it is told, and what is left behind in the host. */
+/*
+ * Tests starting the server: where it is found, its arguments, and what
+ * stays behind in the program.
+ */
 #include "lib/spawn/spawn.h"
 
 #include <arpa/inet.h>
@@ -48,7 +51,7 @@ static void expect_found(const char *asked)
 START_TEST(takes_the_server_that_is_asked_for)
 {
 	expect_found(program);
-	/* It is started in "/", so a relative path must not stay one. */
+	/* The server is started in "/", so a relative path must become an absolute one. */
 	ck_assert_int_eq(chdir(fake_root), 0);
 	expect_found("bin/proftapd");
 	expect_found("./bin/../bin/proftapd");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace in several files: the same events, each in one, by time. */
+/* Tests a trace in several files: together they have the same events, each in one file, by time. */
 #include "trace/xspace/split.h"
 
 #include <check.h>
@@ -17,7 +17,7 @@
 #include "trace/xspace/xspace.h"
 
 static struct split split;
-static size_t n_passes_left; /* of give_up() */
+static size_t n_passes_left; /* the passes after which give_up() stops the split */
 static uint8_t *bytes;
 static struct space *parts[SPLIT_MAX_PARTS];
 
@@ -77,7 +77,7 @@ static void plan(void)
 	ck_assert_msg(split_plan(&split, &d) == 0, "%s", d.text);
 }
 
-/* Reads a part back; its size must be what was planned, but for the mark. */
+/* Reads a part back. Its size must be the planned one, apart from the mark. */
 static struct space *decode(int fd, uint64_t n_bytes)
 {
 	struct space *out = NULL;
@@ -192,7 +192,7 @@ START_TEST(every_part_has_what_is_said_of_the_whole)
 }
 END_TEST
 
-/* Most at one end: equal lengths of time would not do. */
+/* Most events are at one end, so equal lengths of time would not be good parts. */
 START_TEST(bursts_are_cut_where_they_are)
 {
 	for (int i = 0; i < 20000; i++)
@@ -247,12 +247,14 @@ START_TEST(ends_when_it_is_told_to)
 		d = (struct diag)DIAG_INIT;
 		n = 2 * n + 1;
 	}
-	/* It failed in the second walk, too. */
+	/* It has also failed in the second pass. */
 	ck_assert_uint_gt(n / 2, (n - n_passes_left) / 2);
 }
 END_TEST
 
-/* Lines of other makers begin at an epoch time, and may say so behind their events. */
+/*
+ * Lines of other programs may begin at an epoch time, and the field for that may follow the events.
+ */
 START_TEST(times_of_lines_are_added)
 {
 	static const uint8_t text[] =

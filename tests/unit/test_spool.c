@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random nested spans, once assembled as a whole and once by way of a spool, in a file or in
- * memory, in parts that are cut anywhere: the same bytes.
+ * Tests that random nested spans become the same bytes if they are assembled as a whole, and if
+ * they go through a spool, in a file or in memory, in parts that are cut anywhere.
  */
 #include "daemon/pipeline/assembly/spool.h"
 
@@ -64,8 +64,8 @@ START_TEST(gives_the_same_trace_as_memory)
 	expected = assemble_in_memory(&n_expected);
 	spooled_begin();
 	/*
-	 * The first thread stays in memory, half of the time: its names come last, which is the
-	 * order of such lines.
+	 * In half of the runs the first thread stays in memory. Its names then come last, which
+	 * is the order for such lines.
 	 */
 	for (int i = _i % 2; i < N_LOGS; i++)
 		spooled_put(logs.drain.logs[i], max_parts[_i % 5]);
@@ -105,7 +105,7 @@ START_TEST(gives_the_same_bytes_as_memory)
 	spooled.seed = 1 + (unsigned)_i;
 	spooled_put(log, 200u << _i);
 	spooled_assemble();
-	/* Once as it is read, once as a reply is made of it. */
+	/* The delivery is read directly, and then also made into a reply. */
 	d = spooled_deliver(logs.space, spooled.spool, 0);
 	got = spooled_flatten(d, &n);
 	ck_assert_uint_eq(n, n_expected);
@@ -136,7 +136,9 @@ START_TEST(is_lent_as_chunks)
 	d = spooled_deliver(logs.space, spooled.spool, 0);
 	delivery_take_chunks(d, &out);
 	delivery_free(d);
-	/* The chunks hold the spool, and its tracks need nobody to write them any more. */
+	/*
+	 * The chunks keep the spool, and all tracks are written, so the writer is no longer needed.
+	 */
 	spooled.writer = part_writer_free(spooled.writer);
 	spooled.spool = spool_release(spooled.spool);
 	ck_assert_int_eq(out.error, 0);
@@ -188,14 +190,17 @@ START_TEST(is_lent_a_piece_at_a_time)
 		at += n;
 	}
 	ck_assert_uint_eq(at, n_expected);
-	/* From a file it is read. */
+	/* Bytes in a file are not lent, but read. */
 	ck_assert_int_eq(n_lent > n_expected / 2, spool_is_memory(spooled.spool));
 	delivery_free(d);
 	free(expected);
 }
 END_TEST
 
-/* Spans of one start and one end, which cuts part: what was recorded later is around the others. */
+/*
+ * The spans have the same start and the same end in a cut trace. The one that was recorded
+ * later is around the others.
+ */
 START_TEST(an_equal_span_that_ends_later_is_outside)
 {
 	struct thread_log *log = log_add(1, "t");

@@ -33,7 +33,7 @@ static uint64_t count_events(const struct space *space)
 	return n;
 }
 
-/* The newest stay, and it is said how many went. */
+/* The newest events stay, and the number of the others is reported. */
 START_TEST(oldest_events_beyond_the_clients_limit_are_left_out)
 {
 	struct thread_log *log = log_add(1, "t");
@@ -65,7 +65,10 @@ START_TEST(oldest_events_beyond_the_clients_limit_are_left_out)
 	ck_assert_uint_eq(count_events(space) + said, 30000);
 	n = space->planes[0]->lines[0].n_events;
 	ck_assert_int_eq(space->planes[0]->lines[0].events[n - 1].start_ns, 10 + 29999 * 25);
-	/* The last one that went ended 10 ns after its start. The next one began 15 ns later. */
+	/*
+	 * The last event that was left out ended 10 ns after its start. The
+	 * next one began 15 ns later.
+	 */
 	ck_assert_int_eq(plane_find_int(space->planes[0], "ptap_complete_since_ns"),
 		1000000 + space->planes[0]->lines[0].events[0].start_ns - 15 + 1);
 	ck_assert_double_eq_tol(
@@ -76,7 +79,10 @@ START_TEST(oldest_events_beyond_the_clients_limit_are_left_out)
 }
 END_TEST
 
-/* Slots spooled until then are delivered, the rest is counted; |break_it| is called half-way. */
+/*
+ * Expects that slots spooled before |break_it| are delivered, and that the rest is counted.
+ * |break_it| is called half-way.
+ */
 static void expect_loss(struct thread_log *log, void (*break_it)(void), const char *stat)
 {
 	struct delivery *d;
@@ -170,7 +176,7 @@ START_TEST(memory_takes_what_lies_in_its_room)
 	ck_assert_ptr_eq(spool_find(s, offset), spool_map(s));
 	ck_assert_uint_eq(spool_get_bytes(s), 3);
 	ck_assert_int_eq(memcmp(spool_map(s), "abc", 3), 0);
-	/* Too much is asked for, and it is somewhere else. */
+	/* This asks for too much, so the room is elsewhere. */
 	room = spool_get_room(s, SIZE_MAX);
 	ck_assert_ptr_nonnull(chunks_reserve(room, 5000));
 	chunks_commit(room, 3);
@@ -224,7 +230,7 @@ START_TEST(new_names_beyond_the_share_are_left_out_and_their_spans_are_not)
 	space = spool_and_read(log, 400);
 	ck_assert_uint_eq(count_events(space), 1001);
 	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 0);
-	/* Half of the share. */
+	/* This is half of its share. */
 	ck_assert_uint_lt(logs.plane->event_names.n_texts, 200);
 	ck_assert_uint_gt(logs.plane->event_names.n_texts, 100);
 	ck_assert_uint_eq(

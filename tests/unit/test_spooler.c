@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A spooler in memory: what it reads it writes over, alone or with a second thread. The bytes are
- * those of what is assembled as a whole.
+ * Tests a spooler in memory: it overwrites the slots that it has read, alone or with a second
+ * thread. The bytes are the same as those of a trace that is assembled as a whole.
  */
 #include "daemon/pipeline/assembly/spooler.h"
 
@@ -63,7 +63,10 @@ static void run_on_one_processor(void)
 	ck_assert_int_eq(sched_setaffinity(0, sizeof set, &set), 0);
 }
 
-/* Longer than their slots: names beyond the 128th, and long times. */
+/*
+ * Fills the log with events that take more bytes than their slots: names beyond
+ * the 128th, and long times.
+ */
 static void fill_wide(struct thread_log *log)
 {
 	char name[16];
@@ -88,7 +91,7 @@ static void fill_nested(struct thread_log *log)
 	}
 }
 
-/* |_i|: flat or nested; alone, apart, or apart with nowhere to be. */
+/* |_i|: flat or nested spans; without a second thread, with one, or with both on one processor. */
 START_TEST(writes_what_is_assembled_as_a_whole)
 {
 	struct thread_log *log = log_add(1, "t");
@@ -123,7 +126,7 @@ START_TEST(writes_what_is_assembled_as_a_whole)
 }
 END_TEST
 
-/* The waiting slots are lost, and the end does not wait for them. */
+/* The waiting slots are lost, because the end does not wait for them. */
 START_TEST(ends_in_the_middle)
 {
 	struct thread_log *log = log_add(1, "t");
@@ -161,7 +164,7 @@ START_TEST(used_room_is_what_nobody_reads)
 	used_rooms_let_go(&rooms, 10);
 	ck_assert_ptr_eq(used_rooms_find(&rooms, 20), first + 30);
 	used_rooms_take(&rooms, 55);
-	/* The rest of the first is too small, and is not come back to. */
+	/* The rest of the first room is too small, and is not used later. */
 	ck_assert_ptr_null(used_rooms_find(&rooms, 20));
 	ck_assert_ptr_eq(used_rooms_find(&rooms, 10), second);
 	used_rooms_deinit(&rooms);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The distinct stacks of one track after the other. */
+/* Tests the distinct stacks of tracks, one track after the other. */
 #include "trace/codec/stack_tree.h"
 
 #include <check.h>
@@ -66,8 +66,8 @@ START_TEST(same_stacks_are_one)
 END_TEST
 
 /*
- * Each track costs what it has, not what the largest one had: a file may have a million of one span
- * each.
+ * The cost of a track depends on its own stacks only: a file may have a million
+ * tracks with one span each.
  */
 START_TEST(small_tracks_are_cheap_after_a_large_one)
 {

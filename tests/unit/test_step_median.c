@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The median of the last steps. */
+/* Tests the median of the last steps. */
 #include "daemon/pipeline/drain/triggers.h"
 
 #include <check.h>
@@ -45,7 +45,7 @@ START_TEST(is_that_of_the_last_ones)
 	for (uint32_t i = 0; i < 4 * STEP_MEDIAN_MAX; i++) {
 		uint32_t n = i + 1 < STEP_MEDIAN_MAX ? i + 1 : STEP_MEDIAN_MAX;
 
-		/* Many are the same, and they become longer. */
+		/* Many steps are equal, and they become longer. */
 		all[i] = (uint64_t)(rand() % 50) + i / 100;
 		step_median_add(&m, all[i]);
 		if (i % 97)

@@ -140,7 +140,7 @@ START_TEST(refuses_what_is_malformed)
 	ck_assert_int_eq(FEED(&s, "\x0a\x01\x08"), -EBADMSG);
 	ck_assert_ptr_nonnull(s.fault);
 	ck_assert_int_eq(n_got, 0);
-	/* A part that a later version may add. */
+	/* A later version may add such a part. */
 	ck_assert_int_eq(FEED(&s, "\x22\x01x"), 0);
 	stream_answer_deinit(&s);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Room for messages: what came back is lent again, more is there when none has, and what is lent
- * outlives the stream.
+ * Tests the room for messages: returned room is lent again, new room is made if there is none, and
+ * lent room outlives the stream.
  */
 #include "daemon/serve/message/stream_room.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of chance: what they say of known samples, and how often they are wrong where there is
- * nothing to find.
+ * Tests the statistical tests: their results for known samples, and how often they are wrong
+ * if there is nothing to find.
  */
 #include "trace/report/stretches.h"
 
@@ -35,7 +35,10 @@ static void put(struct stretches *s, uint32_t key, double duration_ns)
 	ck_assert_int_eq(stretches_add(s, key, llround(duration_ns), limits_ns), 0);
 }
 
-/* |n| spans, evenly over all keys, of |first|, |first| + |step|, and so on. */
+/*
+ * Puts |n| spans, spread evenly over all keys, with the durations |first|,
+ * |first| + |step|, and so on.
+ */
 static void put_row(struct stretches *s, int n, double first, double step)
 {
 	for (int i = 0; i < n; i++)
@@ -49,7 +52,7 @@ START_TEST(there_are_never_more_than_the_most)
 	double total_ns = 0;
 	uint64_t n = 0;
 
-	/* In an order that is none. */
+	/* The keys come in no particular order. */
 	for (uint32_t i = 0; i < N_KEYS; i += 3)
 		put(&a, i * 40503 % N_KEYS, i);
 	ck_assert_uint_le(a.n, STRETCHES_MOST);
@@ -93,7 +96,7 @@ START_TEST(means_are_tested_by_welch)
 }
 END_TEST
 
-/* One of C(16, 8) choices of those that reach the limit, on each side. */
+/* The spans that reach the limit are one of C(16, 8) choices, in each direction. */
 START_TEST(shares_are_tested_by_fisher)
 {
 	struct stretches_test test;
@@ -107,7 +110,7 @@ START_TEST(shares_are_tested_by_fisher)
 }
 END_TEST
 
-/* 40 of 2,000 are slow: each 50th, or all at the same time. */
+/* Puts 2,000 spans of which 40 are slow: each 50th, or all of them at once. */
 static void put_slow(struct stretches *s, bool is_at_once)
 {
 	for (int i = 0; i < 2000; i++)
@@ -198,7 +201,7 @@ START_TEST(a_steady_loop_is_counted_well)
 }
 END_TEST
 
-/* The spans are as many, but come in three bursts. */
+/* There are as many spans, but they come in three bursts. */
 START_TEST(bursts_are_counted_with_care)
 {
 	put_row(&a, 400, 10, 0);
@@ -239,8 +242,8 @@ static double draw_normal(void)
 }
 
 /*
- * Spans whose logarithms are normal, at random times, of which |n| is expected: each remembers
- * |memory| of the one before, as of a machine that is busy for a while.
+ * Puts about |n| spans at random times, whose logarithms have a normal distribution. Each depends
+ * on the one before by |memory|, as if the machine were busy for a while.
  */
 static void put_noise(struct stretches *s, int n, double memory)
 {
@@ -252,7 +255,7 @@ static void put_noise(struct stretches *s, int n, double memory)
 		if (at >= N_KEYS)
 			return;
 		level = memory * level + sqrt(1 - memory * memory) * draw_normal();
-		/* check is told of each assertion: there are too many for that here. */
+		/* Each assertion costs check a message, and here there are too many. */
 		if (stretches_add(s, (uint32_t)at, llround(300 * exp(level)), limits_ns))
 			ck_abort_msg("out of memory");
 	}
@@ -276,7 +279,7 @@ static struct stretches_test run_test(int which)
 #define N_TESTS 5
 #define N_PAIRS 2000
 
-/* The draws are always the same: so is the result. */
+/* The random numbers are always the same, and so is the result. */
 START_TEST(false_alarms_are_as_rare_as_promised)
 {
 	static const struct {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The string table: one copy per place in the source, whole before anybody can see its id. */
+/*
+ * Tests the string table: it has one copy for each place in the source, and a string is complete
+ * before its id can be seen.
+ */
 #include "lib/record/strings.h"
 
 #include <check.h>
@@ -28,7 +31,10 @@ static int is_out_of_memory;
 static _Thread_local const char *populated;
 static _Atomic unsigned n_populated;
 
-/* In place of libc's. Where the kernel has no page left, this fails, and touching one is SIGBUS. */
+/*
+ * Replaces libc's madvise(). If the kernel has no free page, this fails, and
+ * touching the page raises SIGBUS.
+ */
 int madvise(void *at, size_t n, int advice)
 {
 	if (advice == MADV_POPULATE_WRITE && is_out_of_memory) {
@@ -72,7 +78,10 @@ START_TEST(asks_for_memory_once_for_each_page)
 }
 END_TEST
 
-/* Others wrote on while it was at the end of a page, and one of them had no memory for the next. */
+/*
+ * Other threads went on writing while one was at the end of a page, and one of them had
+ * no memory for the next page.
+ */
 START_TEST(makes_up_for_those_that_had_none)
 {
 	fixture_add_string("first");

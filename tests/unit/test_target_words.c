@@ -12,7 +12,7 @@
 #include "client/target/targets.h"
 #include "tests/unit/unit.h"
 
-/* |expected|: the words with a blank between. */
+/* Expects the words, joined by blanks. */
 static void expect_words(struct target_words *w, const char *typed, const char *expected)
 {
 	char all[1024] = "";
@@ -145,7 +145,9 @@ START_TEST(reads_files)
 }
 END_TEST
 
-/* |n| servers with the pids 1000000, 1000001 and so on, two of each program. */
+/*
+ * Expects a refusal for |n| servers with the pids 1000000, 1000001 and so on, two of each program.
+ */
 static void refuse_twins(size_t n, const char *expected)
 {
 	struct targets t = TARGETS_INIT;

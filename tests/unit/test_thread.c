@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads, forked children and signal handlers that annotate. */
+/* Tests annotations by threads, forked children and signal handlers. */
 #include "lib/record/thread.h"
 
 #include <check.h>
@@ -139,7 +139,7 @@ static int child_sees_nothing(uint32_t word)
 	PTAP_INSTANT("child");
 	PTAP_COUNTER("child", 1);
 	PTAP_END();
-	/* The parent's word does not help a thread that has no ring yet either. */
+	/* A thread that has no ring yet cannot record by the parent's word either. */
 	memset(&thread_self, 0, sizeof thread_self);
 	ptap_impl_instant_dyn("child", word);
 	return 0;
@@ -216,8 +216,8 @@ END_TEST
 static int n_interrupting;
 
 /*
- * In place of libc's: a thread asks for its name on its way to its ring, where a handler may
- * annotate, too.
+ * Replaces libc's prctl(): a thread reads its name on the way to its ring, where a
+ * handler may annotate, too.
  */
 int prctl(int option, ...)
 {
@@ -275,7 +275,7 @@ static timer_t start_timer(void)
 }
 
 struct tally {
-	uint64_t at; /* the next slot to look at */
+	uint64_t at; /* the next slot to check */
 	uint64_t n_spans;
 	uint64_t n_handlers;
 	uint64_t n_damaged;
@@ -294,7 +294,7 @@ static int is_handler(const struct slot *slot, const struct slot *name, const st
 	       memcmp(&name->word[1], "in the h", 8) == 0 && memcmp(rest, "andler\0", 8) == 0;
 }
 
-/* Looks at what lies in the ring, and takes it away. An assertion for each would take too long. */
+/* Checks the records in the ring, and removes them. An assertion for each would take too long. */
 static void check_records(struct tally *t)
 {
 	uint64_t head = fixture_head(0);
@@ -317,7 +317,7 @@ static void check_records(struct tally *t)
 	atomic_store(&fixture_ring(0)->tail, head);
 }
 
-/* Every record is whole, and each that is not there is counted. */
+/* Every record is whole, and each missing one is counted. */
 START_TEST(survives_a_storm_of_signals)
 {
 	struct ring *ring = fixture_ring(0);

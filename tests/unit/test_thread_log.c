@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Eras of a thread's slots: they come and go with them. */
+/* Tests the eras of a thread's slots, which are added and removed with the slots. */
 #include "daemon/pipeline/drain/thread_log.h"
 
 #include <check.h>
@@ -43,7 +43,7 @@ static void pass(uint64_t ticks)
 	}
 }
 
-/* |n| slots of the same era as before, or of the next one. */
+/* Adds |n| slots of the same era as before, or of the next one. */
 static void add(size_t n, int is_next_era)
 {
 	struct slot *room;
@@ -78,7 +78,7 @@ START_TEST(each_era_has_its_slots)
 }
 END_TEST
 
-/* The first of the newest slots were overwritten while they were copied. */
+/* The oldest of the copied slots were overwritten during the copy. */
 START_TEST(slots_that_are_forgotten_have_none)
 {
 	add(10, 0);

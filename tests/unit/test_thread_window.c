@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first start among a log's records: extra slots, which may look like anything, are none. */
+/* Tests finding the first start among a log's records; extra slots may look like records. */
 #include "daemon/pipeline/drain/thread_window.h"
 
 #include <check.h>
@@ -25,8 +25,8 @@ static unsigned pick(unsigned n)
 }
 
 /*
- * Entries that begin from |first| on, mostly without extra slots, all of which would be earlier, as
- * would what lies behind the log. Returns the first start.
+ * Fills a log with entries that begin from |first| on. Extra slots, and the bytes behind the log,
+ * would give earlier starts. Returns the first start.
  */
 static uint64_t fill(struct thread_log *log, unsigned n_slots, uint64_t first)
 {
@@ -66,7 +66,7 @@ START_TEST(finds_the_first_start)
 }
 END_TEST
 
-/* The log is a session's, whose records ended at EARLIEST or later. */
+/* This is the log of a session, with records that ended at EARLIEST or later. */
 START_TEST(finds_it_without_eras)
 {
 	struct thread_log log;
@@ -80,7 +80,7 @@ START_TEST(finds_it_without_eras)
 }
 END_TEST
 
-/* A server that stood still for long, in the middle of the log. */
+/* The server stood still for a long time, in the middle of the log. */
 START_TEST(passes_over_what_nobody_knows_the_time_of)
 {
 	struct thread_log log;

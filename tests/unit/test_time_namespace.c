@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far clocks are ahead in time namespaces, by what /proc says. */
+/* Tests reading from /proc how far the clocks of a time namespace are ahead. */
 #include "daemon/kernel/time_namespace.h"
 
 #include <check.h>
@@ -13,7 +13,7 @@
 #define OFFSETS "/proc/7/timens_offsets"
 
 static const struct {
-	const char *text; /* as the kernel writes it, and otherwise */
+	const char *text; /* in the kernel's form, and in others */
 	int64_t ahead_ns;
 } rows[] = {
 	{"monotonic           0         0\nboottime            0         0\n", 0},

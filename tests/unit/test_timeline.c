@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ticks to nanoseconds: synthetic pairs of clocks, and a fake root for the choice of the clock. */
+/*
+ * Tests the conversion of ticks to nanoseconds, with made-up pairs of clock readings, and the
+ * choice of the clock, with a fake root.
+ */
 #include "daemon/target/timeline.h"
 
 #include <check.h>
@@ -33,7 +36,7 @@ START_TEST(follows_a_slewed_clock)
 	ck_assert_int_eq(timeline_convert(&timeline, 2000), 3000);
 	ck_assert_int_eq(timeline_convert(&timeline, 1500), 2000);
 	ck_assert_int_eq(timeline_convert(&timeline, 2500), 3250);
-	/* Backwards again: the cached segment must not stick. */
+	/* Earlier ticks after later ones must not use the cached segment. */
 	ck_assert_int_eq(timeline_convert(&timeline, 1001), 1002);
 	ck_assert_int_eq(timeline_convert(&timeline, 1), 1);
 }
@@ -114,7 +117,7 @@ START_TEST(takes_nanoseconds_as_they_are)
 }
 END_TEST
 
-/* The program's are another clock, with as many a second. */
+/* The program's nanoseconds are those of another clock of the same rate. */
 START_TEST(takes_nanoseconds_of_another_clock)
 {
 	timeline_fixture_reopen_without_ticks();
@@ -192,13 +195,13 @@ START_TEST(trusts_no_ticks_of_an_unknown_machine)
 END_TEST
 #endif
 
-/* By 1/1000, in ten minutes: ns at the tick. */
+/* The rate swings by 1/1000 within ten minutes. Returns the ns at the tick. */
 static int64_t swinging_ns(uint64_t ticks)
 {
 	return swing_ns((double)ticks / 1e9, 0.001, 600);
 }
 
-/* A pair each 20 ms. */
+/* Adds a pair for each 20 ms. */
 static void add_hours(struct timeline *t, uint64_t hours, uint64_t *last_ticks)
 {
 	for (uint64_t i = 0; i < hours * 180000; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The totals of a trace model. */
+/* Tests the totals of a trace model. */
 #include "trace/xspace/totals.h"
 
 #include <check.h>
@@ -30,7 +30,7 @@ START_TEST(totals_tell_spans_from_counters)
 }
 END_TEST
 
-/* Two lines of async spans beside a thread with both ends of a flow. */
+/* Adds two lines of async spans beside a thread with both ends of a flow. */
 static void add_links(void)
 {
 	add("work", 0, 100, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How large the parts of a trace are: as a host daemon asks for them, so that those of all its
- * streams have room in its memory.
+ * Tests the sizes of a trace's parts. A host daemon chooses them so that the parts of all its
+ * streams fit into its memory.
  */
 #include "daemon/serve/message/trace_part.h"
 
@@ -11,7 +11,7 @@
 #include "tests/unit/unit.h"
 
 #define MAX_STREAMS 512
-/* One part each; twice as many are in memory while they are passed on. */
+/* The parts of 64 streams, one each. While they are passed on, memory holds each twice. */
 #define MAX_BYTES_OF_64 (14u << 20)
 
 static size_t ask(unsigned n_streams)
@@ -45,8 +45,8 @@ START_TEST(parts_are_large_for_few_streams_and_small_for_many)
 END_TEST
 
 /*
- * These words come from an older daemon, or from a client that names a program where there is only
- * one.
+ * Such values come from an older daemon, or from a client that names a program
+ * although there is only one.
  */
 START_TEST(parts_are_small_for_other_words)
 {

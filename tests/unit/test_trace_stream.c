@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace as a stream, of outcomes that no real recording has on demand. */
+/* Tests a trace as a stream, with outcomes that no real recording has on demand. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 #define INTERVAL_MS 50
 #define XSPACE_BYTES (5u << 20)
-#define MORE_THAN_FITS (64u << 20) /* into the client's window and both sockets */
+#define MORE_THAN_FITS (64u << 20) /* exceeds the client's window and both sockets */
 
 static struct rpc_method methods[] = {{STREAM_PATH, 0, NULL, RPC_SERVER_STREAM}};
 static struct trace_streams all;
@@ -36,7 +36,7 @@ static int append(const uint8_t *data, size_t n, void *context)
 	return 0;
 }
 
-/* The next message, which must come. Owner: the caller. */
+/* Returns the next message, which must come. The caller owns it. */
 static Proftap__V1__CaptureReply *read_part(struct rpc_pending *pending)
 {
 	struct chunks bytes = CHUNKS_INIT;
@@ -63,7 +63,7 @@ static Proftap__V1__Phase read_phase(struct rpc_pending *pending)
 	return phase;
 }
 
-/* It may have said the one before several times. */
+/* The phase before may have been sent several times. */
 static void expect_phase(struct rpc_pending *pending, Proftap__V1__Phase phase)
 {
 	Proftap__V1__Phase now = read_phase(pending);
@@ -84,7 +84,7 @@ static struct trace_stream *make_stream(struct rpc_pending **pending, int64_t id
 	return stream;
 }
 
-/* A trace of which there is |missing| less than it says. */
+/* Makes a trace that lacks |missing| of its announced bytes. */
 static struct capture_result make_sized_result(size_t n_bytes, size_t missing)
 {
 	struct capture_result result = {.n_events = 7};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at rings that are faster than they: what nobody has judged is said. */
+/*
+ * Tests reads of rings that are slower than the writers: records that no
+ * trigger has judged are reported.
+ */
 #include "daemon/serve/session/trigger_scan.h"
 
 #include <check.h>

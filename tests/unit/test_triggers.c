@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Triggers of the flight recorder, on entries that a thread writes into its ring. */
+/* Tests triggers of the flight recorder, with entries that a thread writes into its ring. */
 #include "daemon/pipeline/drain/triggers.h"
 
 #include <check.h>
@@ -48,13 +48,13 @@ static void begin(double ns_per_tick, const char *one, const char *other)
 	ck_assert_int_eq(trigger_watch_open(&fixture.target, &triggers, 0), 0);
 }
 
-/* Spans "decode" may take 100 us. */
+/* Begins with a trigger for spans "decode" longer than 100 us. */
 static void begin_decode(void)
 {
 	begin(1, "ptap_trigger_span=decode:100us", NULL);
 }
 
-/* A recording of which the ring's thread is part. */
+/* Starts a recording that includes the ring's thread. */
 static void enter(void)
 {
 	word = fixture_start(1);
@@ -105,7 +105,9 @@ static void put_step(uint64_t duration)
 	put_number(RECORD_STEP, fixture_add_string("train"), duration, 41);
 }
 
-/* The trigger that a look at the ring finds, or "". The run counts as written afterwards. */
+/*
+ * Returns the trigger that a look at the ring finds, or "". The run counts as written afterwards.
+ */
 static const char *look(void)
 {
 	static char reason[TRIGGERS_REASON_BYTES];
@@ -122,7 +124,7 @@ static void expect(const char *said)
 	ck_assert_str_eq(look(), said);
 }
 
-/* One that takes longer is said. */
+/* Expects that a "decode" of more than |us| is reported. */
 static void expect_decode(unsigned us)
 {
 	char said[TRIGGERS_REASON_BYTES];
@@ -149,11 +151,11 @@ START_TEST(a_span_fires_beyond_its_bound)
 	expect("span decode took 100 us, more than 100 us");
 	expect("");
 	pass(60000);
-	/* Another place in the source. */
+	/* The name comes from another place in the source. */
 	put_span(fixture_add_string("decode"), 153 * NS_PER_MS);
 	expect("span decode took 153 ms, more than 100 us");
 	pass(60000);
-	/* A step is a span. */
+	/* Triggers treat a step like a span. */
 	put_number(RECORD_STEP, decode_id, 2 * NS_PER_S, 1);
 	expect("span decode took 2 s, more than 100 us");
 }
@@ -184,8 +186,8 @@ START_TEST(names_at_run_time_are_compared_too)
 END_TEST
 
 /*
- * Longer than a record says: in a slot of its own; shorter than any bound that the record cannot
- * say, not.
+ * A duration beyond a record's range is in a slot of its own. If only the limit is beyond the
+ * range, the record's own duration is shorter.
  */
 START_TEST(a_span_may_take_an_hour)
 {
@@ -207,7 +209,7 @@ START_TEST(a_step_fires_beyond_its_multiple)
 	for (int i = 0; i < 6; i++)
 		put_step(20 * US);
 	put_step(900 * US);
-	/* These were eight. */
+	/* Now there are eight steps. */
 	put_step(50 * US);
 	put_span(decode_id, 900 * US);
 	expect("");
@@ -256,7 +258,7 @@ START_TEST(one_in_an_interval_for_all_of_them)
 }
 END_TEST
 
-/* 62 samples of a queue are no evictions. */
+/* The 62 samples of a queue do not count for the other counter. */
 START_TEST(each_trigger_is_counted_apart)
 {
 	begin(1, "ptap_trigger_span=decode:100us", "ptap_trigger_counter=queue>20;load<1");
@@ -275,7 +277,7 @@ START_TEST(each_trigger_is_counted_apart)
 }
 END_TEST
 
-/* It comes again and again while the first is not written yet. */
+/* The condition occurs again and again while the first run is not written yet. */
 START_TEST(waiting_trigger_is_not_overwritten)
 {
 	char words[160];
@@ -317,7 +319,7 @@ START_TEST(sees_what_was_not_overwritten)
 }
 END_TEST
 
-/* Entries of all lengths, so that some lie across the end of a piece. */
+/* Entries have all lengths, so some lie across the end of a piece. */
 START_TEST(a_full_ring_is_looked_at_in_pieces_that_miss_nothing)
 {
 	const struct slot extra[RECORD_MAX_EXTRA] = {{{0, 0}}};

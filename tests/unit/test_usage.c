@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples of a process's use: of this one, and of one under a fake /proc whose numbers are known.
+ * Tests samples of a process's usage: of this process, and of one under a
+ * fake /proc with known numbers.
  */
 #include "daemon/pipeline/usage/usage.h"
 
@@ -19,7 +20,7 @@
 #include "tests/unit/unit.h"
 #include "trace/model/space.h"
 
-/* Above any pid that a kernel gives: it has no CPU clock, so that of the fake files counts. */
+/* Above any pid of the kernel: there is no CPU clock for it, so the fake files count. */
 #define FAKE_PID 5000000
 #define TICK_NS (NS_PER_S / sysconf(_SC_CLK_TCK))
 
@@ -76,7 +77,7 @@ static void draw(int64_t start_ns, int64_t stop_ns)
 	ck_assert_int_eq(usage_add_lines(&t.usage, start_ns, stop_ns, t.plane), 0);
 }
 
-/* The line of the counter |name|, or NULL. */
+/* Returns the line of the counter |name|, or NULL. */
 static const struct line *find(const char *name)
 {
 	for (size_t i = 0; i < t.plane->n_lines; i++) {
@@ -97,7 +98,7 @@ static double value_at(const char *name, size_t i)
 	return plane_get_stats(t.plane, &line->events[i])->value.f64;
 }
 
-/* Makes the samples look a second apart. */
+/* Moves the samples so that they are a second apart. */
 static void space_out(void)
 {
 	for (size_t i = 0; i < t.usage.n_samples; i++)
@@ -228,7 +229,7 @@ START_TEST(damaged_files_are_left_out)
 	usage_finish(&t.usage, 0);
 	draw(0, NS_PER_S);
 	ck_assert_uint_eq(find("process threads")->n_events, 1);
-	/* One sample makes no rate. */
+	/* One sample gives no rate. */
 	ck_assert_ptr_null(find("process minor faults/s"));
 	ck_assert_ptr_null(find("process read bytes/s"));
 }
@@ -279,7 +280,7 @@ START_TEST(many_processes_share_the_memory)
 	write_stat('S', 0, 0, 1, 1);
 	usage_open(&t.usage, fake_root, FAKE_PID, 10);
 	for (int i = 0; i < 1000; i++) {
-		/* The others come later. */
+		/* The other processes come later. */
 		t.usage.n_sharing = i < 500 ? 1 : 257;
 		t.usage.due_ns = 1;
 		usage_visit(&t.usage);
@@ -319,7 +320,7 @@ static void *spin(void *unused)
 	return unused;
 }
 
-/* The thread has ended by then: only the process's clock still knows of it. */
+/* The thread has ended by then, so only the process's clock has its time. */
 START_TEST(the_real_proc_of_this_process_can_be_read)
 {
 	int64_t start = monotonic_ns();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Views: which processes and tracks a file's planes and lines become, and when their events are. */
+/*
+ * Tests views: the processes and tracks that a file's planes and lines become, and
+ * the times of their events.
+ */
 #include "trace/read/view.h"
 
 #include <check.h>
@@ -136,8 +139,7 @@ static bool is_derived(const char *name)
 }
 
 /*
- * XLA's ids for them are 0xdeadbeef and 389 more, of 32 bits, which are a negative number with a
- * sign.
+ * XLA reserves the 32-bit ids from 0xdeadbeef on, 390 in all. As signed numbers they are negative.
  */
 START_TEST(lines_with_reserved_ids_are_derived)
 {
@@ -235,8 +237,8 @@ START_TEST(a_thread_that_two_servers_saw_is_one_row)
 END_TEST
 
 /*
- * The first track of a thread is one of the plane that tells the ids: any other might be a second
- * one itself.
+ * The first track of a thread comes from the plane with the list of ids. A track of another plane
+ * might be a second one itself.
  */
 START_TEST(ids_tell_of_threads_of_their_own_plane)
 {
@@ -266,7 +268,7 @@ START_TEST(threads_are_one_only_where_the_ids_say_so)
 		{4242, "another", "42 -91\n"},
 		{4242, "vm", "42 -90\n"},
 		{4242, "vm", "44 -91\n"},
-		/* One after the other had it. */
+		/* One thread had the id after the other. */
 		{4242, "vm", "42 -91\n43 -91\n"},
 		{4242, "vm", "nonsense"},
 		{4242, "vm", NULL},

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests the requests of captures by HTTP: bodies that are understood, and how others are refused.
- */
+/* Tests requests for captures by HTTP: which bodies are accepted, and how others are refused. */
 #include "daemon/host/web/web_capture.h"
 
 #include <check.h>
@@ -61,7 +59,7 @@ START_TEST(a_program_is_a_number_or_a_word)
 	ck_assert_uint_eq(request.duration_ms, 500);
 	accept("{\"target\": \"pod=a b\", \"duration_ms\": 1}");
 	ck_assert_str_eq(request.targets[0], "pod=a b");
-	/* Other code decides which program this is. */
+	/* Whether this is a program is decided elsewhere. */
 	accept("{\"target\": -1, \"duration_ms\": 1}");
 	ck_assert_str_eq(request.targets[0], "-1");
 }
@@ -143,7 +141,7 @@ START_TEST(the_next_one_is_a_pattern_with_patience)
 }
 END_TEST
 
-/* How long. */
+/* Tests of the duration. */
 
 START_TEST(a_duration_is_a_whole_number_in_its_range)
 {
@@ -209,7 +207,7 @@ START_TEST(options_that_are_wrong_are_named)
 	memset(options + strlen(options), 'a', 1100);
 	strcpy(options + 1120, "\"}");
 	refuse_options(options, "override_hostname: must be");
-	/* A text with its end in the middle. */
+	/* The text has a NUL in the middle. */
 	refuse_options("{\"override_hostname\": \"a\\u0000b\"}", "NUL");
 }
 END_TEST

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon's routes and docs/openapi.json are the same. */
+/* Tests that the daemon's routes and docs/openapi.json are the same. */
 #include "daemon/host/web/web.h"
 
 #include <check.h>
@@ -37,7 +37,7 @@ static int is_of_api(const struct http_route *route)
 	return strncmp(route->path, API, strlen(API)) == 0;
 }
 
-/* The entry of |method| and |path| in the document, or NULL. */
+/* Returns the entry of |method| and |path| in the document, or NULL. */
 static json_t *find(const char *path, const char *method)
 {
 	char lower[16];
@@ -90,7 +90,7 @@ START_TEST(all_of_the_document_has_routes)
 }
 END_TEST
 
-/* A route that takes a body says so there, and the other way round. */
+/* The document names a body if and only if the route takes one. */
 START_TEST(bodies_are_where_they_are_said)
 {
 	for (size_t i = 0; i < n_web_routes; i++) {

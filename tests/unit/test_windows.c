@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far back a snapshot of a flight recorder reaches, in words for people. */
+/* Tests the text about how far back a snapshot of a flight recorder reaches. */
 #include "daemon/pipeline/assembly/windows.h"
 
 #include <check.h>
@@ -49,7 +49,7 @@ START_TEST(a_name_cannot_begin_a_line)
 }
 END_TEST
 
-/* The last one to end first; those without anything are only counted. */
+/* Ended threads follow, the latest one first. Threads without records are only counted. */
 START_TEST(live_threads_come_first)
 {
 	add_thread(1, "first", 3);
@@ -116,7 +116,7 @@ START_TEST(lack_of_memory_shortens_the_window)
 }
 END_TEST
 
-/* Since the trace's start; 0: nothing is missing. */
+/* Returns the time since the trace's start; 0: nothing is missing. */
 static uint64_t find_complete_ns(void)
 {
 	uint64_t since_ns = log_plane_stat("ptap_complete_since_ns");

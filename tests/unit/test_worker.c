@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When the worker gives the rings' memory back. Its sleep is the end of the program here, and
- * nobody answers orders: linked with -Wl,--wrap of orders_begin, orders_end, rights_check,
+ * Tests when the worker gives the rings' memory back. Here the worker's sleep ends the program, and
+ * no program answers orders: linked with -Wl,--wrap of orders_begin, orders_end, rights_check,
  * target_await_end, target_hold, target_rehearse_end and target_wait.
  */
 #include "daemon/worker.h"
@@ -24,7 +24,7 @@
 
 static struct family family;
 static struct session session;
-static int64_t woken_at_ns; /* when it wants to be woken at the latest; 0: it has not slept */
+static int64_t woken_at_ns; /* the time for which the worker sleeps at most; 0: it has not slept */
 static int n_begun;
 static int n_ended;
 
@@ -49,7 +49,7 @@ int __wrap_rights_check(const char *root, pid_t pid, struct diag *d)
 	return 0;
 }
 
-/* In front of this arena there is no page of ours, and behind it no process. */
+/* This arena has no page of ours in front of it, and no process. */
 void __wrap_target_hold(struct target *t);
 void __wrap_target_hold(struct target *t)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file that a thread writes: the same bytes, and the error at the end. */
+/*
+ * Tests a file that another thread writes: the bytes are the same, and
+ * errors are reported at the end.
+ */
 #include "client/process/write_behind.h"
 
 #include <check.h>
@@ -12,7 +15,7 @@
 #include "base/file_io.h"
 #include "tests/unit/unit.h"
 
-/* Beyond what is written at once, several times around. */
+/* This exceeds several times what is written at once. */
 #define N_BYTES (10u << 20)
 
 static uint8_t byte_at(size_t i)
@@ -20,7 +23,7 @@ static uint8_t byte_at(size_t i)
 	return (uint8_t)(i ^ i >> 8 ^ i >> 16);
 }
 
-/* |piece| bytes at a time, and fewer at the end. 0 or the first error. */
+/* Writes |piece| bytes at a time, and fewer at the end. Returns 0 or the first error. */
 static int write_all(struct write_behind *w, size_t n, size_t piece)
 {
 	uint8_t *bytes = malloc(n);

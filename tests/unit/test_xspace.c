@@ -65,7 +65,7 @@ static void put_event(struct bytes *b, int64_t id, int64_t offset_ps, int64_t du
 	put_message(b, 4, &event);
 }
 
-/* The only plane of what |plane_bytes| decode to. */
+/* Returns the only plane that |plane_bytes| decode to. */
 static const struct plane *decode_plane(const struct bytes *plane_bytes, struct space **space)
 {
 	struct diag d = DIAG_INIT;

@@ -15,9 +15,9 @@
 
 struct peer {
 	void (*span)(int n);
-	void (*instant)(int n); /* NULL: it has none */
-	void (*without)(int n); /* the same loop without it; NULL: an empty one */
-	bool (*is_recording)(void); /* NULL: whoever runs it knows */
+	void (*instant)(int n); /* NULL: the tracer has none */
+	void (*without)(int n); /* the same loop without the tracer; NULL: an empty one */
+	bool (*is_recording)(void); /* NULL: the program cannot know */
 	int port; /* of its server, or 0 */
 };
 

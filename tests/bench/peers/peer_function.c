@@ -32,7 +32,7 @@ static void call_without(int n)
 
 int main(int argc, char **argv)
 {
-	/* An instant is the entry alone, where the tracer can be told so. */
+	/* If the tracer can trace the entry alone, that is an instant. */
 	const struct peer peer = {.span = emit_span, .instant = emit_span, .without = call_without};
 
 	return peer_run(&peer, argc, argv);

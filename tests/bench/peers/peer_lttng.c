@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same with LTTng-UST: two tracepoints make a span, one an instant. */
+/* The program for LTTng-UST: two tracepoints make a span, and one makes an instant. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "tests/bench/peers/lttng_provider.h"
