@@ -140,7 +140,7 @@ bool option_is_reserved(const char *key)
 	return *key_reserved_prefix(key) != '\0';
 }
 
-/* Searches among the keys with |prefix|, which may be "", and one of |uses|. */
+/* Searches only keys that begin with |prefix| ("": all) and have one of |uses|. */
 static const char *option_find_nearest_of(const char *key, const char *prefix, unsigned uses)
 {
 	const char *best = NULL;

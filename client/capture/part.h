@@ -57,7 +57,7 @@ struct part {
 	char *report; /* the report at the end, if there are many targets */
 	int code; /* enum exit_code */
 	bool is_over;
-	bool has_stream; /* the part is over, and a server of proftap.v1 answered */
+	bool has_stream; /* the part is over, and its call was one of proftap.v1 (a stream) */
 	struct diag d;
 };
 
@@ -71,9 +71,9 @@ void part_deinit(struct part *p);
 int part_open(struct part *p, const char *run);
 /* Connects, and measures the target's clock if there are many targets. */
 int part_connect(struct part *p);
-/* Sends the request. |start_unix_ns| is the start by our clock; 0: the options decide. */
+/* Makes the request and sends it. |start_unix_ns|: the start by our clock; 0: see the options. */
 int part_start(struct part *p, int64_t start_unix_ns);
-/* Sends |capture_request| or |profile_request| by the calls in part->request. */
+/* Sends the existing |capture_request| or |profile_request|; p->request.calls has the methods. */
 int part_send(struct part *p);
 /*
  * Waits up to |wait_ms|. True: the recording is over, and the file is published or p->code has the

@@ -41,7 +41,7 @@ const char *part_files_get(const struct part *p, size_t i);
 struct file_name {
 	const char *chosen; /* the user's choice or NULL */
 	const struct address *address;
-	const char *name; /* the program's name, for a trace without it; NULL or "": not known */
+	const char *name; /* used if the trace has no program's name; NULL or "": not known */
 	int pid; /* the pid that goes with |name| */
 };
 
@@ -52,23 +52,23 @@ struct file_name {
 bool file_name_is_of_program(const struct address *address);
 
 /*
- * Checks before the recording, as far as the name is known by then, that no such file exists. 0 or
- * -EEXIST with |d|.
+ * Checks that no file with the name exists. Called before the recording; returns 0 if the name is
+ * not known yet. 0 or -EEXIST with |d|.
  */
 int file_name_check_free(const struct file_name *f, const struct run_dir *run_dir, struct diag *d);
 
 #define PART_NAME_BYTES 300
 
 /*
- * Formats the name of the part's file, in characters that a file may have. Reads the answer's
- * trace, so call it before clock_stamp_write().
+ * Formats the name of the part's file, with characters that file names may have. Reads the answer's
+ * mapping, so call it before clock_stamp_write(), which makes that invalid.
  */
 void part_name_format(const struct part *p, char out[static PART_NAME_BYTES]);
 
 /*
- * Writes |name| with the first suffix, from |suffix| on (1: no suffix), that no other
- * part's file has, and returns the suffix. Two hosts may have the same hostname; then the
- * second file gets a suffix.
+ * Writes |name| as NAME_N, where N is the first number from |suffix| on that makes a name which no
+ * other part's file has, and returns N. For N = 1 it is |name| alone. Two hosts may have the same
+ * hostname; then the second file gets a suffix.
  */
 int part_name_add_suffix(
 	const struct part *p, const char *name, int suffix, char out[static PART_NAME_BYTES]);

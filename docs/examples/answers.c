@@ -132,7 +132,7 @@ static void accept_connection(void)
 		close(fd);
 }
 
-/* Its requests go on without an answer. */
+/* The open requests of |c| go on without an answer. */
 static void close_connection(struct connection *c)
 {
 	for (int i = 0; i < MAX_REQUESTS; i++)

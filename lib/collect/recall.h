@@ -16,7 +16,7 @@
 
 struct outlet;
 
-/* Further streams are not repeated: they keep their numbers, and lose their names. */
+/* Devices and streams beyond this are not repeated: then only their numbers are known. */
 #define RECALL_MAX 512u
 
 struct recalled {
@@ -25,9 +25,9 @@ struct recalled {
 	struct device_entry entry;
 };
 
-/* Most of this struct is never touched. */
+/* Unused pages of this struct take no memory. */
 struct recall {
-	uint32_t answered; /* the last |repeat| of the arena that was answered */
+	uint32_t answered; /* the value of the arena's |repeat| at the last repetition */
 	unsigned n;
 	struct recalled things[RECALL_MAX];
 	/* The first and the last anchor of each collector, because each has a clock of its own. */
@@ -37,15 +37,15 @@ struct recall {
 
 void recall_forget(struct recall *r);
 /*
- * Keeps |entry| if it is of a kind that is repeated. |n_bytes| bytes of |entry| are written later.
+ * Keeps |entry| if it is of a kind that is repeated. recall_write() writes its first |n_bytes|.
  */
 void recall_note(
 	struct recall *r, uint32_t name, const struct device_entry *entry, uint32_t n_bytes);
 /* Writes all kept records. Returns as outlet_put(). */
 int recall_write(const struct recall *r, struct outlet *o);
 /*
- * Writes them if the server has requested it (the arena's |repeat|) because it has handed over or
- * dropped records that later ones depend on.
+ * Writes the kept records if the server has requested this by the arena's |repeat|. The server does
+ * so after it has handed over or dropped records that later ones depend on.
  */
 void recall_repeat_if_asked(struct recall *r, struct outlet *o);
 

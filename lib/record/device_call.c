@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls into a device's library; see device_call.h, and fast_path.h for what runs here without a
- * function call.
+ * Calls into a device's library; see device_call.h. For the functions that are inlined here (hot),
+ * see fast_path.h.
  */
 #define PTAP_IMPL_BUILDING
 #include "lib/record/device_call.h"
@@ -14,8 +14,9 @@
 #include "lib/wire/device.h"
 
 /*
- * Returns the word of the running recording, or 0. It is also 0 in a forked child that follows:
- * such a child joins at an annotation, not at a call that its parent's collector traces.
+ * Returns the word of the running recording, or 0. It is also 0 in a forked child that
+ * has not joined the server yet (GUEST_WORD_FOLLOW): its first annotation joins, not a call that
+ * its parent's collector traces.
  */
 static hot uint32_t recording_word(void)
 {
@@ -93,8 +94,8 @@ uint64_t device_call_begin(const struct device_call *call)
 }
 
 /*
- * Whether the call is this thread's and still open. The token alone cannot show that, but another
- * entry at its depth would have another kind.
+ * Whether the call is this thread's and still open. The token may be out of date: then the entry
+ * at its depth is another one, of another kind.
  */
 static hot bool is_call_open(const struct thread *self, uint32_t word, uint32_t depth)
 {

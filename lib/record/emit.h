@@ -16,7 +16,7 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define likely(x) __builtin_expect(!!(x), 1)
 
-/* Keeps the compiler (not the processor: same thread) from moving stores over the guard. */
+/* Keeps the compiler from moving stores across the guard. A thread sees its own stores in order. */
 #define signal_fence() atomic_signal_fence(memory_order_seq_cst)
 
 static inline uint64_t now_ticks(void)
@@ -49,8 +49,8 @@ static inline void count_reentry(struct ring *ring)
 }
 
 /*
- * Takes the guard, which keeps signal handlers out of this annotation. False: the annotation must
- * take the slow path.
+ * Takes the guard: until it is freed, annotations of signal handlers are dropped and counted.
+ * False: the annotation must take the slow path.
  */
 static inline bool thread_take(struct thread *self, uint32_t word)
 {
@@ -68,7 +68,7 @@ static inline void thread_give_back(struct thread *self, uint32_t idle_word)
 	self->idle = idle_word;
 }
 
-/* Takes the guard on the slow path. False: the guard was taken, and the loss is counted. */
+/* Does the same on the slow path. False: the guard was taken already; the loss is counted. */
 static inline bool ring_take(struct thread *self, struct ring *ring)
 {
 	if (unlikely(!self->idle)) {
@@ -82,7 +82,7 @@ static inline bool ring_take(struct thread *self, struct ring *ring)
 
 /*
  * Enters the recording |*word| if needed. Returns the ring with the guard taken, or NULL. Sets
- * |*word| to the recorded word.
+ * |*word| to the recording entered: another one if a child joins.
  */
 static inline struct ring *ring_begin_at(uint32_t *word)
 {
@@ -108,10 +108,10 @@ void ring_end(void);
 
 /*
  * Whether |word| is still recorded in this process. The caller asks right before it stores anything
- * that the server reads. A signal handler that interrupted the annotation may have forked: its
- * child returns into the annotation, too, and the ring is its parent's; but in a child the word is
- * different (MADV_WIPEONFORK). Or the handler may have been the first annotation of the next
- * capture: then the ring belongs to that one.
+ * that the server reads. A signal handler that interrupted the annotation may have forked. Then the
+ * child, too, returns into the annotation, although the ring is the parent's; the child knows it by
+ * its different word (MADV_WIPEONFORK). Or the handler has made the first annotation of the next
+ * capture: then the ring belongs to that capture.
  */
 static inline bool word_is_current(uint32_t word)
 {
@@ -142,8 +142,8 @@ static inline uint64_t ring_get_head(struct ring *ring)
 }
 
 /*
- * Opens a span at |depth|. Its frame, if |what| has RING_OPEN_HAS_FRAME, was written behind
- * ring_fence_open(). Returns as ring_append().
+ * Opens a span at |depth|. Its frame, if |what| has RING_OPEN_HAS_FRAME, was written after the call
+ * of ring_fence_open(). Returns as ring_publish().
  */
 static inline bool ring_open_span(
 	struct ring *ring, uint32_t word, uint32_t depth, uint32_t what, uint64_t start)
@@ -160,9 +160,9 @@ static inline bool ring_open_span(
 }
 
 /*
- * Orders the end of the span that was open at the same depth before the stores that follow: an
- * entry and a frame are overwritten only when their record and |depth| are visible. Partner: the
- * acquire fence in is_still_open(), daemon/target/open_stack.c. No instruction on x86.
+ * Orders the end of the previous span at this depth before the stores that follow: its open entry
+ * and its frame are overwritten only when its record and the new |depth| are visible. Partner: the
+ * acquire fence in open_span_is_still_open(), daemon/target/open_stack.c. No instruction on x86.
  */
 static inline void ring_fence_open(void)
 {
@@ -179,8 +179,9 @@ static inline void frame_finish(
 }
 
 /*
- * Ends |n| open spans from |depth| on without a record. A reader finds them either open or counted,
- * since one store to the open entry changes both. Returns as ring_append(). Guard held.
+ * Ends |n| open spans from |depth| on without a record. A reader finds them either open or counted
+ * as lost, since one store to the first span's open entry does both. Returns as ring_publish().
+ * Guard held.
  */
 static inline bool ring_drop_spans(
 	struct ring *ring, uint32_t word, uint32_t depth, enum ring_loss reason, uint64_t n)
@@ -197,7 +198,8 @@ static inline bool ring_drop_spans(
 }
 
 /*
- * Whether |n| more slots are free behind the limit: as segment_find_end(), in fewer instructions.
+ * Whether |n| slots at |head| are free, even behind the ring's limit: the test of
+ * segment_find_end(), in fewer instructions.
  */
 static inline bool ring_has_room_behind(const struct ring *ring, uint64_t head, uint32_t n)
 {
@@ -231,8 +233,8 @@ static inline bool ring_publish(struct ring *ring, uint32_t word, uint64_t head,
 {
 	/*
 	 * This check comes as late as possible: an old head stored over a newer one would lose all
-	 * entries between them. The slots that a child has written by then do no harm: the parent
-	 * writes the same slots next.
+	 * entries between them. If this is a forked child, the slots that it has already written do
+	 * no harm: the parent writes the same slots next.
 	 */
 	if (unlikely(!word_is_current(word)))
 		return false;
@@ -273,9 +275,9 @@ static inline bool ring_emit(struct ring *ring, uint32_t word, uint64_t word0, u
 	return ring_append(ring, word, head, word0, word1, extra, n_extra);
 }
 
-/* Opens a span on the slow path. */
+/* The slow path opens a span by these two. */
 
-/* As ring_begin_at(), with room for one more open span, at |*depth|. NULL: the loss is counted. */
+/* As ring_begin_at(), for a span at |*depth| (set here). NULL: also if it is too deep (counted). */
 static inline struct ring *open_span_begin(uint32_t *word, uint32_t *depth)
 {
 	struct ring *ring = ring_begin_at(word);
@@ -301,7 +303,7 @@ static inline bool open_span_finish(
 {
 	bool is_current = ring_open_span(ring, word, depth, id | (uint32_t)kind << 24, now_ticks());
 
-	/* The guard is freed even if the ring is not current: a child may have taken it. */
+	/* Also if |word| is not current: a forked child has inherited the guard as taken. */
 	ring_end();
 	return is_current;
 }

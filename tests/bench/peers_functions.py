@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tracers of functions: uftrace, which the compiler helps, and perf, whose probes are traps of the kernel."""
+"""Tracers of functions: uftrace, for which the compiler adds calls, and perf, whose uprobes trap into the kernel."""
 import contextlib
 import os
 import re

@@ -62,17 +62,17 @@ def bench_micro(out, directory):
         target.end()
         file = find_file(directory)
     dropped = check_spans("1 us spans", file, N_MICRO)
-    out.figure("bytes a span of 1 us, in the file", f"{os.path.getsize(file) / (N_MICRO - dropped):.1f}", "bytes",
+    out.figure("bytes in the file per span of 1 us", f"{os.path.getsize(file) / (N_MICRO - dropped):.1f}", "bytes",
                "<= 16", f"{N_MICRO:,} spans in {(stop - start) / 1e6:.0f} ms")
 
 
 def bench_steady(out, directory):
-    out.method(f"10 M spans: {N_STEADY:,} evenly over 2 s by one thread, by ptap_trace_start(); from "
-               "ptap_trace_stop() until the file has its name, so written and not yet on the disk; memory: anonymous "
-               f"and shared, the rings included, looked at every {LOOK_S * 1000:.0f} ms")
-    out.method("drain + encode: the time of proftapd in user mode, from the start of the recording to the file, over "
-               "the spans; counted by the kernel in ticks of "
-               f"{TICK_S * 1000:.0f} ms, so to {TICK_S * 1e9 / N_STEADY:.0f} ns a span")
+    out.method(f"10 M spans: one thread emits {N_STEADY:,} evenly over 2 s, recorded by ptap_trace_start(); time from "
+               "ptap_trace_stop() until the file, written but not yet on the disk, has its name; memory: anonymous "
+               f"and shared, including the rings, read every {LOOK_S * 1000:.0f} ms")
+    out.method("drain + encode: proftapd's CPU time in user mode from the start of the recording until the file is "
+               "complete, divided by the number of spans; the kernel counts it in ticks of "
+               f"{TICK_S * 1000:.0f} ms, which is {TICK_S * 1e9 / N_STEADY:.0f} ns per span")
     for name, bench in (("steady", bench_ten_million), ("micro", bench_micro)):
         os.mkdir(os.path.join(directory, name))
         bench(out, os.path.join(directory, name))

@@ -8,8 +8,8 @@
 #define LOUD 0
 
 /*
- * The acts that run once for each of the two ways of an annotation: lib/record/fast_path.h and
- * slow_path.h. Without a last comma.
+ * Acts that run twice: in a capture by ticks, which takes lib/record/fast_path.h, and in one by
+ * CLOCK_MONOTONIC, which takes slow_path.h. No comma follows the last act.
  */
 /* clang-format off */
 #define ACTS_IN_A_FULL_RING \
@@ -68,7 +68,7 @@
 	{"goes on", act_go_on, ACT_QUIET}, \
 	{"end of what was late", act_end, LOUD}
 
-/* The last acts of a capture, which began before its spans did. */
+/* The last acts of a capture: they change the begin of a span that is open. */
 #define ACTS_OF_AGED \
 	{"old span", act_begin, ACT_QUIET}, \
 	{"grows old", act_grow_old, ACT_QUIET}, \

@@ -55,7 +55,7 @@ static void *stop_and_say(void *unused)
 	return unused;
 }
 
-/* The program must go on meanwhile: libproftap gives the thread up after two seconds. */
+/* The program must go on during the flush. (The server waits two seconds for the collector.) */
 START_TEST(a_flush_that_does_not_come_back_holds_no_program_up)
 {
 	struct fake_record kernel = host_kernel("k");
@@ -87,8 +87,8 @@ static void *poll_until_over(void *unused)
 }
 
 /*
- * Runs in its own process, and exits with 0 if the last record was handed on before the time from
- * which CUPTI may not be called any more.
+ * Runs in its own process. Its exit status is 0 if, after the collector's exit handler, the last
+ * record was handed on and CUPTI is not subscribed (look_after_exit()).
  */
 static int exit_in_the_middle(void)
 {
@@ -135,7 +135,7 @@ START_TEST(the_clock_is_set_in_the_middle)
 	host.fake->set(FAKE_CLOCK_OFFSET_NS, 3600000000000);
 	host.fake->call("cuLaunchKernel", &kernel, 1);
 	host_end();
-	/* The difference is in the anchors, for the reader that joins them. */
+	/* The anchors show the difference, so a reader can see that the clock was set. */
 	moved = (int64_t)(host_get(PTAP_DEVICE_ANCHOR, 1)->start_ns -
 			  host_get(PTAP_DEVICE_ANCHOR, 0)->start_ns) -
 		(int64_t)(host_get(PTAP_DEVICE_ANCHOR, 1)->end_ns -

@@ -49,7 +49,7 @@ static void make_cupti(const char *name)
 }
 
 /*
- * A file with the name of a CUDA library, as if the program had loaded it; only the name matters.
+ * Loads a fake library under the name of a CUDA library, as a program would; only the name matters.
  */
 static void load_cuda(const char *name)
 {
@@ -107,12 +107,12 @@ static const struct {
 	{"nvidia/cu13/lib/libcudart.so.13", "nvidia/cu13/lib/libcupti.so.13", NULL},
 	{"nvidia/cuda_runtime/lib/libcudart.so.12", "nvidia/cuda_cupti/lib/libcupti.so.12", NULL},
 	{"cuda/lib64/libcudart.so.11.0", "cuda/extras/CUPTI/lib64/libcupti.so.11.8", NULL},
-	/* a program with the runtime in it */
+	/* the CUDA runtime is linked statically */
 	{"nvidia/cublas/lib/libcublas.so.12", "nvidia/cuda_cupti/lib/libcupti.so.12", NULL},
 	{"nvidia/cu13/lib/libcudnn.so.9", "nvidia/cu13/lib/libcupti.so.13", NULL},
-	/* of the CUDA that is loaded, not the newest */
+	/* CUPTI of the loaded CUDA, not the newest one */
 	{"lib/libcudart.so.12", "lib/libcupti.so.12", "lib/libcupti.so.13"},
-	/* another one rather than none */
+	/* another version rather than none */
 	{"lib/libcudart.so.12", "lib/libcupti.so.13", NULL},
 	/* the nearest folder first */
 	{"cuda/lib64/libcudart.so.13", "cuda/lib64/libcupti.so.13",
@@ -129,7 +129,7 @@ START_TEST(library_beside_cuda_is_found)
 }
 END_TEST
 
-/* Where no library shows the version of CUDA, the driver does. */
+/* If no libcudart shows the version of CUDA, the driver's version decides. */
 START_TEST(library_for_the_drivers_cuda_comes_first)
 {
 	load_cuda("lib/libcublas.so.99");
@@ -146,8 +146,8 @@ static void check_said(const char *words)
 }
 
 /*
- * Whether this machine has a real CUPTI, which the search would find. It runs in its own process,
- * because the library stays loaded there.
+ * Whether this machine has a real CUPTI, which the search would find. This loads CUPTI, and does no
+ * harm to other tests, because each test runs in its own process.
  */
 static int machine_has_one(void)
 {
@@ -218,7 +218,7 @@ START_TEST(one_that_is_there_and_does_not_open_is_said)
 }
 END_TEST
 
-/* A CUPTI that was copied without the library beside it: only the counters are missing. */
+/* Without libnvperf_host.so, which belongs beside CUPTI, only the counters are missing. */
 START_TEST(counters_need_a_second_library_beside_it)
 {
 	struct fake_record kernel = host_kernel("k");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests which records belong to a capture by their times, in whatever order they come; the others
- * are counted. The CUPTI is a fake.
+ * Tests that a capture takes the records of its window, in whatever order they come, and counts
+ * work that has not ended. The CUPTI is a fake.
  */
 #include <check.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 #include "tests/cuda/host.h"
 
-static uint32_t before; /* the correlation of what launch_backwards() did */
+static uint32_t before; /* the correlation of the launch in launch_backwards() */
 
 START_TEST(unended_kernel_is_counted_and_not_invented)
 {
@@ -43,7 +43,7 @@ START_TEST(kernel_that_ends_while_the_capture_settles_is_whole)
 }
 END_TEST
 
-/* A session flushes before it cuts a part; work that has not ended yet is handed on later. */
+/* A session flushes before it cuts a part off its recording; unfinished work comes later. */
 START_TEST(a_flush_hands_on_what_is_complete)
 {
 	struct fake_record kernel = host_kernel("long");
@@ -171,7 +171,9 @@ START_TEST(kernels_outside_the_window_are_left_out)
 }
 END_TEST
 
-/* The first launch is executed last, and its record comes first, from a buffer of its thread. */
+/*
+ * The kernel launched first runs last, but its record comes first, from the buffer of this thread.
+ */
 static void *launch_backwards(void *unused)
 {
 	struct fake_record work[] = {host_kernel("c"), host_kernel("b"), host_kernel("a")};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of both parsers of a ProfileResponse. The client's gets it in pieces, whose size the
- * first byte selects; the result must not depend on it. The server's, for NewSession, gets all of
- * it at once.
+ * Fuzz harness of both parsers of a ProfileResponse. The client's parser gets the response in
+ * pieces, whose size the first byte selects; the result must not depend on that size. The server's
+ * parser, for NewSession, gets the whole response at once.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -107,10 +107,10 @@ def a_capture_lives_through_a_reload(t):
     manager.await_word("READY", "1", 2)
     states = [key for heard in manager.heard for key in heard if key in ("READY", "RELOADING")]
     equal(states, ["READY", "RELOADING", "READY"], "states")
-    check(int(manager.hears("RELOADING")[0]["MONOTONIC_USEC"]) <= time.monotonic_ns() // 1000, "the time of it")
-    wait_until(lambda: said(daemon, "the settings were read again"), "its words")
+    check(int(manager.hears("RELOADING")[0]["MONOTONIC_USEC"]) <= time.monotonic_ns() // 1000, "the reload's time")
+    wait_until(lambda: said(daemon, "the settings were read again"), "the log line")
     daemon.signal(signal.SIGHUP)
-    wait_until(lambda: count(daemon, "the settings were read again") == 2, "its words")
+    wait_until(lambda: count(daemon, "the settings were read again") == 2, "two log lines")
     equal(count(daemon, "listen: it has changed, and counts from the next start on"), 2, "warnings")
     target.ask("burst 7")
     equal(t.stop(target, capture).trace.count("burst"), 7, "spans")
@@ -139,7 +139,7 @@ def wrong_settings_are_not_taken(t):
     daemon.signal(signal.SIGHUP)
     manager.await_word("READY", "1", 2)
     wait_until(lambda: said(daemon, f'{manager.config}:3:14: log_level: bad value "loud": must be error, warn, info or '
-                                    "debug; the settings stay as they were"), "its words")
+                                    "debug; the settings stay as they were"), "the log line")
     daemon.signal(signal.SIGTERM)
     manager.await_word("EXTEND_TIMEOUT_USEC", "45000000")
     await_end(daemon)
@@ -152,7 +152,7 @@ def wrong_settings_are_no_start(t):
     daemon = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", config]))
     await_end(daemon, 2)
     equal("".join(daemon.err), f"proftapd: {config}:1:1: lissen: no such setting; the nearest known one is listen\n",
-          "its words")
+          "standard error")
 
 
 def print_config(*words, config="/dev/null", cwd=None):
@@ -243,7 +243,7 @@ def a_capture_that_takes_too_long_is_cut(t):
     contains(capture.finish(1).stderr, STOPPED, "the reason")
     await_end(host)
     check(said(host, "1 calls did not end in time, and are given up"), f"the daemon's words: {host.err}")
-    equal(t.emit(target, 1, "burst 3").trace.count("burst"), 3, "spans of a capture without it")
+    equal(t.emit(target, 1, "burst 3").trace.count("burst"), 3, "spans without the daemon")
 
 
 @test
@@ -293,7 +293,7 @@ def a_port_that_is_taken_is_no_start(t):
         daemon = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", "/dev/null", "--web", "none", "--listen",
                                              f"127.0.0.1:{port}", "--registry", registry_path(t)], runtime(t)))
         await_end(daemon, 1)
-        contains("".join(daemon.err), f"127.0.0.1:{port}: in use: is there a host daemon already?", "its words")
+        contains("".join(daemon.err), f"127.0.0.1:{port}: in use: is there a host daemon already?", "standard error")
         check(not registry_path(t).exists(), "its registry's socket is left, and nobody listens")
 
 

@@ -74,7 +74,7 @@ def options_are_sent_and_take_effect(t):
     equal(visit.capture(RUN_MS), "with_options", "the name of the run")
     equal(visit.ask("page.captures.list()[0].options"),
           {"host_tracer_level": 3, "ptap_usage_interval_ms": "0", "ptap_machine_usage": "false", "override_hostname": "somewhere"},
-          "the daemon's requests")
+          "the request's options")
     (trace,) = read_run(visit, "with_options")
     check("/host:CPU machine" not in trace.planes, f"planes without usage of the machine: {list(trace.planes)}")
     equal(trace.usage, {}, "usage at intervals of 0")
@@ -103,7 +103,7 @@ def options_can_be_searched_and_show_their_ranges(t):
 
 @test
 def every_option_can_be_filled_in(t):
-    """Each option gets its lowest value, or its usual word, and the daemon accepts all of them."""
+    """Each option gets its minimum, its default text, or "true", and the daemon accepts each request."""
     visit, _ = visit_with(t)
     page = visit.page
     page.click("#capture-form summary")
@@ -168,7 +168,7 @@ def a_capture_can_be_stopped_and_kept(t):
 
 @test
 def an_answer_that_is_older_than_the_events_changes_nothing(t):
-    """The daemon answers "Stop and keep" at once; on a busy machine the answer comes after the event that it is done."""
+    """The daemon answers "Stop and keep" at once; on a busy machine the page gets the answer after the event "done"."""
     visit, _ = visit_with(t)
     item = begin(visit)
     visit.ask("""(() => {
@@ -193,7 +193,7 @@ def a_capture_can_be_cancelled(t):
     item = begin(visit)
     visit.page.wait_for_text("#program-list", "recording")
     press(visit, item, "Cancel")
-    visit.page.wait_for(f"document.querySelector(\"{item}\") === null", "it to go")
+    visit.page.wait_for(f"document.querySelector(\"{item}\") === null", "the item to go")
     visit.page.wait_for_text("#program-list", "idle")
     equal([row["state"] for row in ask_targets(visit)], ["idle"], "the program")
     equal(visit.ask("page.runs.list().length"), 0, "runs")
@@ -210,7 +210,7 @@ def a_waiting_capture_can_be_cancelled(t):
     page.wait_for_text("#capture-list", "waiting for the program")
     equal(find_buttons(visit, f"{LIST} li"), ["Cancel"], "actions of a waiting capture")
     press(visit, f"{LIST} li", "Cancel")
-    page.wait_for(f"document.querySelector('{LIST} li') === null", "it to go")
+    page.wait_for(f"document.querySelector('{LIST} li') === null", "the item to go")
     page.check_quiet()
 
 
@@ -229,7 +229,7 @@ def a_name_that_is_taken_is_refused(t):
 
 @test
 def data_held_already_is_captured(t):
-    """The data comes from a flight recorder. Without data the page says so."""
+    """The data comes from a flight recorder. If none runs, the page says so."""
     visit, (program,) = visit_with(t)
     page = visit.page
     visit.select(program.pid)
@@ -250,7 +250,7 @@ def data_held_already_is_captured(t):
     contains(page.text(f"{LIST} li"), f"Snapshot of pipeline ({program.pid})", "its name")
     (trace,) = read_run(visit, name)
     check(trace.count("compress") and trace.duration_ms < 2 * RUN_MS, f"{trace.duration_ms} ms of the last {RUN_MS}")
-    # It also works when another program is selected.
+    # Selecting a program keeps the mode "held".
     equal(visit.ask("page.form.mode"), "held", "the mode")
     page.shoot("held")
     visit.ask("page.api.delete(`/targets/${page.targets.list()[0].id}/session`)")
@@ -282,7 +282,7 @@ def several_programs_are_one_run(t):
     page.choose(chooser, "")
     visit.await_answer(f"String({shown}) === '{pids[0]},{pids[1]}'", "events of both")
 
-    # Another run of the same programs shows all programs, and the choice says so.
+    # The next run of the same programs shows all of them, and the menu is back at "All programs".
     page.choose(chooser, str(pids[1]))
     visit.await_answer(f"String({shown}) === '{pids[1]}'", "events of one program")
     visit.capture(RUN_MS)
@@ -334,8 +334,8 @@ def the_keyboard_alone_suffices(t):
     capture = visit.ask("page.captures.list()[0]")
     equal([capture["target"], capture["duration_ms"], capture["options"]],
           [str(pid), RUN_MS, {"host_tracer_level": 3, "ptap_usage_interval_ms": "20", "ptap_machine_usage": "false"}], "the request")
-    # Another press starts another capture.
-    equal(page.evaluate("document.activeElement.id"), "capture-button", "where the keyboard is")
+    # Focus stays here: Enter starts another capture.
+    equal(page.evaluate("document.activeElement.id"), "capture-button", "the focused element")
 
     page.wait_for("document.querySelector('.timeline').checkVisibility()", "the timeline")
     page.tab_to(".timeline", shift=True)

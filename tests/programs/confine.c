@@ -62,7 +62,10 @@ static int enter_pids(const char *unused)
 	_exit(0);
 }
 
-/* Makes the next child PID 1 of a new namespace, although this process has annotated before. */
+/*
+ * Checks that the next child is PID 1 of a new namespace: an annotation before it must not start
+ * a process there.
+ */
 static int unshare_pids(const char *unused)
 {
 	int status = 0;

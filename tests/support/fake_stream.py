@@ -75,7 +75,7 @@ class Sum:
 
 
 class Flood:
-    """A trace of one thread with as many events as fit into |n_bytes|, made while it is sent: each has a long text."""
+    """A trace of one thread, made while it is sent: as many events as fit into |n_bytes|, each with a long text."""
 
     def __init__(self, n_bytes):
         self.block = b"".join(self.event(i) for i in range(CHUNK_BYTES // 4096 - 1))

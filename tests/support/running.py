@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs under proftap run, for the tests of it."""
+"""Starts programs with `proftap run`, for its tests."""
 from fixture import contains, equal, need_no_sanitizer
 from processes import LIBRARY, PROFTAP, PROFTAPD, Process
 from trace_file import Trace
@@ -12,7 +12,7 @@ def need_preload():
 
 
 def make_environment(t):
-    """An own runtime directory, so that only this test's targets are in the list."""
+    """Returns an environment with a new runtime directory, where only this test's targets are listed."""
     path = t.dir / "runtime"
     path.mkdir(mode=0o700, exist_ok=True)
     return {"XDG_RUNTIME_DIR": str(path), "PROFTAPD": str(PROFTAPD)}
@@ -36,7 +36,7 @@ def find_files(t):
 
 
 def record(t, *words, code=0, options=(), **how):
-    """Runs a program to its end; its one trace is .trace."""
+    """Runs a program to its end; the result's .trace is its only trace."""
     need_preload()
     process = finish(start(t, "--log_dir", t.dir / "logs", *options, "--", *words, **how), code)
     files = [path for path in find_files(t) if path.suffix == ".pb"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A program with a profiler server as JAX's is: it listens on all addresses, knows ProfilerService alone, has no Monitor, and maps a
-library called like JAX's. Says its port, then the method of each call.
+"""A program with a profiler server like JAX's: the server listens on all addresses and has only ProfilerService,
+without Monitor. The program maps a file named like JAX's library. It prints its port, then each call's method.
 
 usage: stock_program.py NAME LIBRARY XSPACE THREAD    LIBRARY: a file that is mapped; XSPACE: what it records, in hex; THREAD: a thread's name or ""
 """

@@ -25,7 +25,7 @@ static void on_cancel(struct rpc_call *call, void *context)
 static void handle_stream(struct rpc_call *call, const uint8_t *request, size_t n, void *context)
 {
 	rpc_call_set_on_cancel(call, on_cancel, &rpc);
-	handoff_take(&rpc.held); /* take_held() has read the previous call */
+	handoff_take(&rpc.held); /* pairs with take_held(), which read the last call */
 	handle_hold(call, request, n, context);
 }
 

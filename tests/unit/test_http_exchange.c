@@ -381,7 +381,7 @@ START_TEST(listener_that_trickles_is_dropped)
 }
 END_TEST
 
-/* --- places -------------------------------------------------------------------------------- */
+/* --- limits of connections ----------------------------------------------------------------- */
 
 START_TEST(silent_client_makes_room)
 {

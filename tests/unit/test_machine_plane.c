@@ -252,7 +252,7 @@ START_TEST(extra_reading_does_not_change_the_samples)
 	ck_assert_uint_eq(machine_fixture_count(), n);
 	ck_assert_double_eq(machine_fixture_get("network eth0 received"), 9000);
 	ck_assert_double_eq(machine_fixture_get("memory used"), 9.0 * (1 << 30));
-	/* These samples cover the whole second. */
+	/* The rates of sample 10 cover its whole second. */
 	write_files(20);
 	fake_root_write("/proc/stat", "cpu 11 0 0 11\ncpu0 9 0 0 9\nctxt 38\n");
 	machine_fixture_sample();

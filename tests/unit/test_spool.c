@@ -82,7 +82,7 @@ START_TEST(gives_the_same_trace_as_memory)
 }
 END_TEST
 
-/* With one thread names come in the same order, too. */
+/* With one thread, even the order of the names is the same. */
 START_TEST(gives_the_same_bytes_as_memory)
 {
 	struct thread_log *log = log_add(1, "t");
@@ -153,7 +153,7 @@ START_TEST(is_lent_as_chunks)
 }
 END_TEST
 
-/* The reader gets the bytes where they lie in memory, with reads from the file in between. */
+/* Large pieces of a spool in memory are lent without a copy; the bytes between them are read. */
 START_TEST(is_lent_a_piece_at_a_time)
 {
 	struct thread_log *log = log_add(1, "t");

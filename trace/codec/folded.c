@@ -21,7 +21,7 @@ struct folded {
 	struct sink *sink;
 	struct codec_result *result;
 	struct stack_tree tree;
-	bool *is_used; /* by name: it was written and counted */
+	bool *is_used; /* by name id: written, and counted if changed */
 	const struct view_track *last; /* last track that had a stack */
 	uint64_t n_without_time;
 	uint64_t n_changed; /* names that are written with other characters */

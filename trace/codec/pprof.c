@@ -5,7 +5,8 @@
  * track, and refer by number to texts and functions that are written later, so that only one
  * track's distinct stacks are in memory.
  *
- * CPU samples, if they are added, need two more sample_types, with zeros in the values of spans.
+ * CPU samples do not exist yet. They would need two more sample_types, whose values are 0 in the
+ * samples of spans.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ struct pprof {
 	struct sink *sink;
 	struct codec_result *result;
 	struct stack_tree tree;
-	bool *is_used; /* by name: a sample refers to it */
+	bool *is_used; /* by a name's index: a sample refers to it */
 };
 
 /* --- the string table ---------------------------------------------------------------------- */
@@ -206,7 +207,7 @@ static void put_sample_type(struct pprof *p, enum pprof_text type, enum pprof_te
 		pb_put_uint(pb_put_uint(message, 1, type), 2, unit));
 }
 
-/* The mapping says that it has all functions; otherwise pprof would search a program for them. */
+/* has_functions is set in the mapping; otherwise pprof would search a program file for names. */
 static void put_mapping(struct pprof *p)
 {
 	uint8_t message[8 * PB_VARINT_MAX_BYTES];

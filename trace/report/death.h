@@ -12,13 +12,13 @@ struct digest;
 struct json;
 
 /*
- * 0 or a negative errno. Programs that went on without open spans, or whose recording is not a
- * flight recorder's, are left out.
+ * 0 or a negative errno. Leaves out a program that did not end, if it had no open span or its
+ * recording is not a flight recorder's.
  */
 int death_write_text(const struct digest *g, FILE *out);
 /*
  * Writes the members "deaths", a list with an object for each program that ended, and
- * "open_at_snapshot", such a list for those that went on.
+ * "open_at_snapshot", such a list of the programs that did not end.
  */
 int death_write_json(const struct digest *g, struct json *j);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Appends the machine's part (machine_part.h) to a stream of proftap.v1.CaptureReply that passes
- * through the daemon, after its last chunk, if the program's server wants that. Chunks are summed
- * up without a copy; Progress and Trailer, which contain the sums, are changed. A stream whose sums
- * are wrong is passed on unchanged, so that its reader notices.
+ * through the daemon, after its last chunk, if the program's server wants that. Chunks are
+ * counted and hashed without a copy; Progress and Trailer, which contain size or checksum, are
+ * changed. A stream whose size or checksum is wrong is passed on unchanged, so that its reader
+ * notices.
  *
  * Threads: none inside; one at a time.
  */
@@ -24,7 +25,7 @@ struct appending {
 	struct machine *machine; /* borrowed; NULL: there is no part */
 	struct XXH3_state_s *sum; /* of all chunks; NULL: memory ran out */
 	uint64_t n_bytes; /* size of all chunks */
-	bool has_part; /* the part was made, or could not be made */
+	bool has_part; /* making the part was tried; |part| has the result */
 	struct delivery *part; /* NULL: there is none */
 	uint64_t part_bytes;
 	uint64_t part_left; /* bytes of the part that are still to be sent */
@@ -44,8 +45,8 @@ void appending_deinit(struct appending *a);
  */
 bool appending_look(struct appending *a, struct rpc_pending *from);
 /*
- * Writes the next message in its place to |message|, which keeps the error. Returns false if there
- * is no further one.
+ * Writes the next message to send in place of the one at hand to |message|; an error is in
+ * message->error. Returns false if there is no further one.
  */
 bool appending_next(struct appending *a, struct chunks *message);
 

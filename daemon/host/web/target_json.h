@@ -11,7 +11,7 @@ struct program;
 
 /* Writes the members of |p|. Reads some files of /proc. */
 void target_json_write(struct json *j, const struct program *p);
-/* Formats |p| as the data of an event: malloc'ed; NULL when memory ran out. */
+/* Formats |p| as the data of a server-sent event: malloc'ed; NULL when memory ran out. */
 char *target_json_format(const struct program *p);
 
 /* Writes "uid" and "user". A user without a name has the number as its name. */

@@ -19,7 +19,7 @@
 #include "daemon/pipeline/drain/slot_sink.h"
 #include "daemon/target/timeline.h"
 
-/* Batches below this size return to the drain, which uses them again soon. */
+/* Slots of smaller batches are not given to the spool: the drain reuses their memory soon. */
 #define MIN_GIVEN_BYTES ((size_t)1 << 20)
 
 /* Slots of one thread, and the clock pairs since the last batch. */
@@ -36,9 +36,9 @@ struct spooler {
 	struct slot_sink sink; /* the first member, so that a pointer to it points to the spooler */
 	struct spool *spool;
 	struct memory_budget keep; /* for data of threads */
-	/* for data of devices: the bytes of the spool's size that the spool does not use */
+	/* for data of devices: with a spool file, the part of the spool's size that is unused */
 	struct memory_budget device_keep;
-	struct part_writer *writer; /* NULL: the thread writes itself */
+	struct part_writer *writer; /* NULL: |thread| does its work */
 	int in_memory;
 	uint64_t full_bytes; /* when the spool has this many bytes, no more slots are taken */
 	struct timeline timeline; /* only the thread uses it */
@@ -88,8 +88,8 @@ static bool spooler_is_dropping(struct spooler *s)
 }
 
 /*
- * Gives the slots to a spool in memory: the encoded bytes, which are nearly as many, overwrite
- * slots that were read.
+ * Gives the slots' memory to a spool in memory. The encoded events, which take nearly as many
+ * bytes, overwrite slots that were read.
  */
 static int give_slots(struct spooler *s, const struct spooler_batch *b)
 {

@@ -20,8 +20,7 @@
 
 struct entry;
 
-/* Reads a RECORD_LAUNCH or RECORD_NODE from untrusted bytes. */
-
+/* The content of a RECORD_LAUNCH, read from untrusted bytes. */
 struct launch_record {
 	uint64_t correlation; /* 0: none */
 	uint32_t context;
@@ -30,7 +29,7 @@ struct launch_record {
 	bool is_graph;
 };
 
-/* Read entries of these kinds. False when the entry makes no sense. */
+/* Read a RECORD_LAUNCH; a RECORD_NODE. False when the entry is malformed. */
 bool launch_read(const struct entry *e, struct launch_record *out);
 bool launch_read_node(const struct entry *e, uint64_t *node, uint64_t *original);
 
@@ -50,7 +49,7 @@ enum launch_site_kind {
 };
 
 struct launch_site {
-	uint64_t id; /* correlation; node */
+	uint64_t id; /* correlation or node */
 	uint64_t value; /* a call's start in ns; the node that a node was made from, or 0 */
 	uint32_t span; /* the span of launches_end_span(); 0: none */
 	uint32_t next; /* link to another site of the same group; see launches.c */
@@ -105,7 +104,7 @@ static inline bool launch_stack_is_in(
 	return top->start_ticks >= start_ticks && top->depth > depth;
 }
 
-/* True when such a span concerns the waiting calls. */
+/* True when launches_end_span() has work to do for that span. */
 static inline bool launch_stack_wants(
 	const struct launch_stack *stack, uint64_t start_ticks, unsigned depth)
 {
@@ -131,8 +130,8 @@ void launches_settle(struct launch_table *l);
 uint32_t launches_find_call(
 	const struct launch_table *l, uint64_t id, int64_t start_ns, size_t *near);
 /*
- * The span of a node: that of its original, or of the last node on the way to the
- * original that has a span.
+ * The span of a node. A cloned node has an original, which may be a clone, too: returns the span
+ * of the last of these nodes with one.
  */
 uint32_t launches_find_node(const struct launch_table *l, uint64_t node);
 

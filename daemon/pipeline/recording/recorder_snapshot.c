@@ -29,12 +29,12 @@ static int fill_request(struct capture_request *request, const struct recorder_s
 	};
 	r = options_echo(
 		&request->options, NULL, &request->options_bytes, &request->n_options_bytes);
-	/* Avoids a warning about the program's end, which is expected, or in |warning|. */
+	/* Suppresses the warning that the program ended: that is expected, or |warning| says it. */
 	request->options.duration_ms = PROFILE_TO_THE_END_MS;
 	return r || !wish->warning ? r : capture_request_warn(request, wish->warning);
 }
 
-/* Sets the part's origin, and the window of its budget. */
+/* Starts the part at its first record, and limits its slots in memory. */
 static void prepare_part(struct recorder_snapshot *s)
 {
 	if (s->part->timeline.n_pairs)
@@ -126,7 +126,7 @@ void recorder_snapshot_take(
 		fail_wish(wish);
 		return;
 	}
-	/* If records are missing, the trace contains a warning. */
+	/* Result ignored: if records are missing, the trace has a warning. */
 	recorder_cut(r, wish->last_ms, s->part);
 	atomic_store(&s->is_made, 0);
 	s->has_maker = pthread_create(&s->maker, NULL, run_maker, s) == 0;

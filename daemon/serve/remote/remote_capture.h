@@ -75,8 +75,9 @@ void remote_capture_fail(struct remote_capture *r, const char *text);
 void remote_capture_fill_options(struct Tensorflow__ProfileOptions *options);
 
 /*
- * Requests a Capture with |options|, whose session_id is set, over |channel| (taken; NULL: memory
- * ran out). The limit of |share| may be set later, before the first read.
+ * Requests a Capture with |options|, whose session_id is set, over |channel|, which |r| owns from
+ * now on; NULL means that memory ran out, and sets |error|. The limit of |share| may be set later,
+ * before the first read.
  */
 void remote_capture_start(struct remote_capture *r, const char *address,
 	struct rpc_channel *channel, const struct Tensorflow__ProfileOptions *options,

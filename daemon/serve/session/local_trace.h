@@ -36,7 +36,7 @@ struct local_trace {
  */
 void local_trace_name_host(const struct target *t, char host[LOCAL_TRACE_HOST_BYTES]);
 
-/* Returns true if the program requests a trace that was not taken yet. Cheap. */
+/* Returns true if the program has made a request that was not taken yet. Cheap. */
 bool local_trace_is_asked(const struct target *t);
 /*
  * Takes the request: checks its options, and makes the directory and a temporary file. Owner: *out

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end and the children of this process; see process.h. */
+/* Watches the exit and the forks of this process; see process.h. */
 #include "lib/plugins/cuda/process.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static _Atomic uint32_t state;
 static void (*forget_in_child)(void);
 static bool is_watched;
 
-/* Uses the system call: a program may have forbidden itself the counter that the vDSO reads. */
+/* A system call: the vDSO reads a counter that a thread may have forbidden itself (PR_SET_TSC). */
 static int64_t read_clock_ns(void)
 {
 	struct timespec t = {0, 0};
