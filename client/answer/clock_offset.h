@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The difference between a target's clock and ours. It is measured by a few short calls (proftap.v1
- * Status). A server without that method has the same clock if it runs on this machine; for others
- * the offset is estimated from the times in the answer. It is written into the trace.
+ * Status). A server without that method has the same clock if it runs on this machine; for other
+ * servers without it the offset is estimated from the times in the answer to Profile. The offset is
+ * written into the trace.
  */
 #ifndef CLIENT_CLOCK_OFFSET_H
 #define CLIENT_CLOCK_OFFSET_H
@@ -24,9 +25,9 @@ struct clock_offset {
 	char name[CLOCK_OFFSET_NAME_BYTES]; /* the program's name; "": not known */
 	int pid; /* 0: not known */
 	int64_t offset_ns; /* the target's Unix time minus ours */
-	/* Half of the shortest round trip or of the bracket; 0: the same clock. */
+	/* Half of the shortest round trip, or of the range of possible offsets; 0: same clock. */
 	int64_t uncertainty_ns;
-	/* Found only after the recording, so the request gave the start by our clock. */
+	/* Found by clock_offset_bracket(), after the recording, whose start was by our clock. */
 	bool is_bracket;
 };
 
@@ -75,8 +76,8 @@ bool clock_offset_judge(const struct clock_round *round, struct clock_offset *ou
 
 /*
  * Converts our |unix_ns|, above 0, to the target's time; if the offset is not known, returns it
- * unchanged. The result is at least 1, because in a request 0 means no time and a negative number a
- * time far in the future.
+ * unchanged. The result is at least 1, because in a request 0 means no time, and a negative number
+ * is read as a time far in the future.
  */
 int64_t clock_offset_convert(const struct clock_offset *offset, int64_t unix_ns);
 

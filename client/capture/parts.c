@@ -26,7 +26,7 @@
 #define LEAD_MS 250
 #define LEAD_PER_TARGET_MS 20
 #define TURN_MS 100
-/* With many targets, each turn waits so long for one of them and polls the others. */
+/* With several targets, each turn waits this long for one of them and polls the others. */
 #define TURN_OF_MANY_MS 10
 /* A socket, its copy and a file for each target, and some for the rest of the process. */
 #define FDS_PER_TARGET 3
@@ -210,8 +210,8 @@ static bool has_file(const struct parts *parts)
 }
 
 /*
- * A busy target may refuse only at the agreed start, when others record already. Then all
- * recordings are given up.
+ * A busy target sometimes refuses as late as the agreed start, when others record already. Then
+ * all recordings are given up and tried again.
  */
 static bool needs_another_try(const struct parts *parts)
 {

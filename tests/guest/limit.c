@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets one of its resource limits, starts its server under it, and works within the limit.
+ * Sets one of its own resource limits, then starts its server and records spans with the limit.
  * usage: limit as|fsize|nproc|stack VALUE
- *	as     MiB of address space beyond those in use: half of them must be left for the host
+ *	as     MiB of address space beyond that in use; half of VALUE must be left for this program
  *	fsize  bytes; SIGXFSZ has its default, deadly action
  *	nproc  processes and threads of this uid beyond the existing ones
  *	stack  bytes, soft
@@ -34,7 +34,7 @@ static const struct {
 
 static rlim_t value_of(int resource, rlim_t value)
 {
-	/* Maps much memory first, so that the limit alone does not tell how much is left. */
+	/* Maps much memory first, so that the limit is far larger than the space that is left. */
 	if (resource == RLIMIT_AS)
 		mmap(NULL, MAPPED_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			0);

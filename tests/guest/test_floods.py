@@ -68,7 +68,7 @@ def names_of_64_kib_are_cut_and_counted(t):
     equal(trace.host_stat("ptap_cut_texts"), 2 * n, "cut")
     for line in trace.threads:
         for i, span in enumerate(line.named("long")):
-            equal(span.stats["number"].value, i, "the argument behind the long one")
+            equal(span.stats["number"].value, i, "the argument after the long one")
             check(len(span.stats["text"].value) > 400, "the text was cut to less than there is room for")
 
 
@@ -85,7 +85,7 @@ def a_full_string_table_is_said(t):
     received, _ = check_sum(capture, None, emitted)
     nameless = capture.trace.count("(too many names)")
     equal(received, emitted, "received")
-    check(900 < nameless < 1100, f"{nameless} of 2,000 sites without a name in a table for 1,043 of them")
+    check(900 < nameless < 1100, f"{nameless} of 2,000 sites had no name; the table has room for 1,043 names")
     equal(capture.trace.host_stat("ptap_lost_names"), nameless, "counted")
     capture.find_warning(f"{nameless} names or keys left out")
 
@@ -99,7 +99,7 @@ def coroutines_on_swapped_stacks(t):
     equal(lost, trace.host_stat("ptap_lost_left_open"), "lost for another reason")
     check(lost > 0, "none of the spans that interleave was dropped")
     check(trace.host_stat("ptap_foreign_ends") > 0, "no end came from another thread")
-    equal(trace.count("other thread"), rounds, "spans around what goes on elsewhere")
+    equal(trace.count("other thread"), rounds, "spans around the resumed coroutine")
 
 
 @test

@@ -73,7 +73,7 @@ def the_file_lies_where_tmpdir_says(t):
     check(flood.spools, "there was no file")
     for path in flood.spools:
         check(path.startswith(f"{directory}/"), f"{path} is not in {directory}")
-    equal(list(directory.iterdir()), [], "names in it")
+    equal(list(directory.iterdir()), [], "files in TMPDIR")
     flood.check_counts()
 
 
@@ -108,7 +108,7 @@ def record_texts(t, command, max_mib):
     capture.signal(signal.SIGINT)
     capture.finish(patience_s=PATIENCE_S)
     counts = collections.Counter(e.name for line in capture.trace.threads for e in line.events)
-    equal(capture.trace.host_stat("dropped_traces"), 0, f"dropped ones of {command}")
+    equal(capture.trace.host_stat("dropped_traces"), 0, f"dropped spans of {command}")
     return capture, counts
 
 

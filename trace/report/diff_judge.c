@@ -50,7 +50,7 @@ static bool row_is_new(const struct diff *diff, const struct diff_row *row)
 	return true;
 }
 
-/* Only sums of a new name can be compared: they were 0. */
+/* A new name can be compared by total and count only: both were 0. */
 static bool limit_is_of_sums(const struct diff_limit *limit)
 {
 	return limit->metric == DIFF_USUAL || limit->metric == DIFF_TOTAL ||
@@ -110,7 +110,10 @@ static int judge_name(
 		      : add_judgement(to, limit, NULL, DIFF_METRICS);
 }
 
-/* Judges a name that is not in both traces, without a test: a name that appeared is worse. */
+/*
+ * Judges a name that is in one trace only, without a statistical test: a new one has a worse
+ * total and count.
+ */
 static enum diff_outcome find_single_outcome(const struct diff_judgement *j)
 {
 	enum diff_metric metric = j->row ? j->metric : j->limit->metric;

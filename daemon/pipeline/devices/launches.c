@@ -40,7 +40,7 @@ bool launch_read_node(const struct entry *e, uint64_t *node, uint64_t *original)
 	return read_slot(e, 0, node) && read_slot(e, 1, original) && *node;
 }
 
-/* The bytes of a site, and of its group while it waits. */
+/* The bytes of a site, and of its group while the call waits for spans. */
 #define SITE_COST (sizeof(struct launch_site) + sizeof(struct launch_group))
 #define MAX_SITES (UINT32_MAX / N_LAUNCH_SITES - 1)
 
@@ -139,7 +139,7 @@ void launches_end_thread(struct launch_table *l, struct launch_stack *stack)
  * search that begins where the last one ended takes few steps.
  */
 
-/* The most clones of a graph that are followed. */
+/* The most steps from a cloned node back to its original. */
 #define MAX_CLONES 64
 
 static int compare_sites(const void *left, const void *right)
@@ -216,7 +216,7 @@ uint32_t launches_find_call(
 	return sites->v[i].span;
 }
 
-/* Finds a node; if several have the id, one that was made from another node. */
+/* Finds a node. If several have the id, prefers one that was made from another node. */
 static const struct launch_site *find_node(const struct launch_sites *sites, uint64_t node)
 {
 	struct launch_site key = {.id = node, .value = UINT64_MAX};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other options of a capture: one field for each row of the daemon's table of options. Only
-// fields that the user filled in are sent.
+// The capture options that have no field elsewhere in the form: one field for each of them in the
+// daemon's table of options. Only fields that the user filled in are sent.
 import {make} from "./dom.js";
 
 // The form has its own fields for the first two. The daemon sets the session, and the target is not
