@@ -245,8 +245,8 @@ static void explain_nothing(const struct own_child *c, const char *name)
 		fprintf(stderr, "%s: not recorded: PROFTAP_DISABLE is set; unset it\n", name);
 	else
 		fprintf(stderr,
-			"%s: not recorded: it had no profiler server: it said why, or something on "
-			"the way to it cleared the environment, as sudo and env -i do\n",
+			"%s: not recorded: it had no profiler server: a message above says why, or a "
+			"program that started it cleared the environment, as sudo and env -i do\n",
 			name);
 }
 

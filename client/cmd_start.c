@@ -250,27 +250,26 @@ static void say_bounds(const struct session_start *s)
 {
 	if (s->of_recorder)
 		fprintf(stderr,
-			"  the newest of each thread is kept in its ring (ring_bytes); captures "
-			"run beside "
-			"it\n");
+			"  each thread's ring (ring_bytes) keeps its newest records; captures can "
+			"run at the same time\n");
 	else if (!s->is_bounded)
 		fprintf(stderr,
-			"  this server keeps all of it until a snapshot is taken: without them "
+			"  this server keeps all data until a snapshot is taken: without snapshots "
 			"its memory grows\n");
 	else if (s->max_capture_bytes)
 		fprintf(stderr,
-			"  the newest data is kept, %s of records (a seventh of what the capture "
-			"may use: "
-			"--max_bytes); what is older goes\n",
+			"  the newest %s of records are kept (a seventh of the memory that the "
+			"capture may use: --max_bytes); older ones are dropped\n",
 			quantity_bytes(s->max_capture_bytes / RECORDS_SHARE).text);
 	else
-		fprintf(stderr, "  the newest data that fits there is kept; what is older goes\n");
+		fprintf(stderr,
+			"  the newest data that fits there is kept; older data is dropped\n");
 	if (s->of_recorder)
 		return;
 	fprintf(stderr,
 		s->is_bounded
-			? "  should the program die, what it has is kept for five minutes\n"
-			: "  it ends with the program, and what was not taken is lost then\n");
+			? "  if the program dies, the session's data is kept for five minutes\n"
+			: "  the session ends with the program, and unfetched data is lost then\n");
 }
 
 static void write_text(const struct session_start *s, const struct names *warnings)

@@ -259,8 +259,8 @@ static int fetch_data(const struct session_fetch *h, struct part *p, struct diag
 	snprintf(c->target, sizeof c->target, "%s", p->address.text);
 	if (has_ended_another(h, p)) {
 		diag_set(d, -ENODATA,
-			"%s: a capture was ended there, no continuous session: its data goes to the "
-			"client that started it",
+			"%s: no continuous session ran there; this command ended a capture, whose "
+			"data goes to the client that started it",
 			p->address.text);
 		return EXIT_EMPTY;
 	}

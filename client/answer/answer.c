@@ -164,8 +164,8 @@ static int fail_tools(struct answer *a, const struct reply *reply)
 static int fail_kept(struct answer *a)
 {
 	diag_set(a->d, -ENODATA,
-		"%s: the server kept the trace: it sent none, and wrote it, if anywhere, to where its "
-		"session was told to when it was begun, on that machine",
+		"%s: the server kept the trace: it sent none; if it wrote one, the file is on that "
+		"machine, in the directory that was given when the session was started",
 		a->target);
 	return EXIT_FAILED;
 }

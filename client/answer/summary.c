@@ -230,8 +230,9 @@ static void write_whole(const struct recorder_facts *f, int64_t last_ms, FILE *o
 {
 	if (last_ms)
 		fprintf(out,
-			"  of each thread in it all of the last %" PRId64
-			" ms; %s annotations were overwritten, older ones or of threads that ended\n",
+			"  each thread in it has all of the last %" PRId64
+			" ms; %s annotations were overwritten, older ones or of threads that "
+			"ended\n",
 			last_ms, quantity_count(f->n_overwritten).text);
 	else
 		fprintf(out, "  %s annotations of threads that ended were overwritten\n",

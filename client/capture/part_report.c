@@ -72,8 +72,8 @@ static void warn_of_lateness(const struct part *p, const struct summary *s, stru
 static void warn_of_stock_session(const struct part *p, struct names *warnings)
 {
 	add_warning(warnings,
-		"this server begins anew with each snapshot: what happens while it makes one "
-		"is lost");
+		"this server starts a new recording with each snapshot: events during a "
+		"snapshot are lost");
 	if (p->options.session_id[0])
 		add_warning(warnings,
 			"this server has no names for sessions: it was asked for the one that "

@@ -42,8 +42,8 @@ static int explain_no_sessions(const struct failure *f, struct diag *d)
 			f->address->text);
 	else
 		diag_set(d, -EOPNOTSUPP,
-			"%s: no continuous profiling there: the server is one that only captures, as "
-			"older ones do (use proftap capture), or none of a profiler",
+			"%s: no continuous profiling there: the server can only capture, as older ones do "
+			"(use proftap capture), or it is no profiler server",
 			f->address->text);
 	return EXIT_FAILED;
 }
@@ -91,8 +91,8 @@ static int explain_on_already(const struct failure *f, struct diag *d)
 static int explain_session_instead(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -ENOENT,
-		"%s: no flight recorder runs there, but a continuous session, from which --last cannot "
-		"take; leave it out, or start a recorder beside it with proftap start %s --recorder",
+		"%s: no flight recorder runs there, only a continuous session, which --last cannot "
+		"read; leave --last out, or start a recorder, too, with proftap start %s --recorder",
 		f->address->text, f->address->words);
 	return EXIT_FAILED;
 }
@@ -219,7 +219,7 @@ static void advise_busy(const struct failure *f, const char *holder, char *out, 
 		snprintf(out, n, "; if it is yours, proftap stop %s ends it", f->address->words);
 	else if (strstr(holder, "to the end of the program"))
 		snprintf(out, n,
-			"; it ends with the program, and the client that started it gets it");
+			"; it ends with the program, and the client that started it gets its data");
 	else if (!f->is_waited_for)
 		snprintf(out, n, "; wait for it to end, as --wait does");
 }

@@ -66,8 +66,8 @@ static int explain_status(const char *destination, int status, struct diag *d)
 			destination);
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NOT_FOUND)
 		diag_set(d, -ENOENT,
-			"--ssh %.200s: proftap is not there, or not in the PATH of a command by ssh: "
-			"give a port, which needs none",
+			"--ssh %.200s: proftap is not there, or not in the PATH of commands that ssh "
+			"runs: give a port, which needs no proftap there",
 			destination);
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_SSH)
 		diag_set(d, -EPIPE, "--ssh %.200s: ssh failed, as it has said", destination);

@@ -308,8 +308,8 @@ static void judge_counters(
 			"sh -c 'echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 "
 			">/etc/modprobe.d/nvidia-profiling.conf'");
 		finding_set_reason(f,
-			"on the machine itself, and counts when the driver is loaded anew: restart it; or, "
-			"of a container: start it with --cap-add=SYS_ADMIN");
+			"run this on the machine itself and restart it, so that the driver is loaded again; "
+			"or start a container with --cap-add=SYS_ADMIN");
 	}
 }
 

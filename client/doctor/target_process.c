@@ -67,8 +67,9 @@ static void refuse_server(const struct system *sys, struct finding *f)
 			finding_set_command(f, "kill -CONT %d", (int)p->pid);
 		else
 			finding_set_reason(f,
-				"it has to call ptap_server_start(), also when its server was killed, or "
-				"be started by proftap run; a stopped one answers when it goes on");
+				"the program must call ptap_server_start(), again if its server was "
+				"killed, or be started by proftap run; a stopped program answers "
+				"when it is continued");
 	}
 }
 

@@ -143,6 +143,6 @@ void check_lockdown(const struct system *sys, const struct check *self, struct f
 		return;
 	}
 	finding_no(f, "the kernel is locked down: confidentiality");
-	finding_set_reason(f,
-		"BPF and tracefs go without reading it; start the machine with lockdown=integrity");
+	finding_set_reason(f, "BPF and tracefs may not read kernel memory; start the machine with "
+			      "lockdown=integrity");
 }

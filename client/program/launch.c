@@ -170,10 +170,11 @@ struct injection {
 
 static const struct injection injections[] = {
 	{PATH_OF("NVTX"), true,
-		"the program's NVTX annotations go there, and are not recorded; unset it, and they are"},
+		"that library gets the program's NVTX annotations, and proftap does not record them; "
+		"unset the variable to record them"},
 	{PATH_OF("CUDA"), false,
-		"libproftap is preloaded all the same; where something on the way to the program takes "
-		"LD_PRELOAD away it has no server"},
+		"libproftap is preloaded all the same; a program that is started without LD_PRELOAD in "
+		"its environment gets no server"},
 };
 
 const char *const injection_nvtx_modes[INJECTION_NVTX_MODES] = {"off", "on", "xla"};

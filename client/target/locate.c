@@ -217,7 +217,7 @@ void locate_warn_of_pid(struct address *a)
 		set_address(&pid, other);
 		fprintf(stderr,
 			"%u: taken as the port; it is also the pid of a program with a server (%s): for "
-			"that write %s, for the port without this line %s\n",
+			"that program write %s; for the port, without this message, write %s\n",
 			a->port, other->status.name, pid.text, a->text);
 	}
 	targets_deinit(&targets);

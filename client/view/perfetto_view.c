@@ -133,7 +133,8 @@ static void say_text(const struct perfetto_show *s)
 		fprintf(stderr, "  warning: there are no events in it\n");
 	if (s->link.tunnel[0])
 		fprintf(stderr,
-			"this is another machine than the browser's? there: the second line, then the link\n");
+			"if the browser is on another machine, run the second line there, then open "
+			"the link\n");
 	else if (s->settings->port != PERFETTO_LINK_PORT)
 		fprintf(stderr,
 			"  note: the Perfetto UI fetches from port %d only, unless its flag \"Relax CSP\" is set\n",

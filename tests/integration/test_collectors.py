@@ -420,7 +420,7 @@ def records_that_are_all_outside_of_the_recording_are_said(t):
     """The kernels of the collector have the time of its stop, so the plane is empty and there is a warning."""
     target = build_example(t, lambda source: source.replace("(uint64_t)started_ns", "(uint64_t)now - 1000"))
     capture = t.emit(target, 50)
-    capture.find_warning("1 record of devices left out, and no other came: they are from before the recording or after it")
+    capture.find_warning("1 record of devices left out, and no others arrived: their times are outside of the recording")
 
 
 run()

@@ -27,8 +27,8 @@ def hang(step):
 
 
 # The fake's start() emits records from before the recording.
-OUTSIDE = ("5 records of devices left out, and no other came: they are from before the recording or after it; a collector's "
-           "records need times between its anchors")
+OUTSIDE = ("5 records of devices left out, and no others arrived: their times are outside of the recording; a collector must "
+           "time its records between its anchors")
 
 
 @test

@@ -81,7 +81,7 @@ LOSSES = (
     ("7 3", "7 calls dropped: more than gpu_max_callback_api_events; raise it", "calls", True),
     ("7 4", "7 records dropped: more than gpu_max_activity_api_events, or no memory for them; raise it, or record for less time",
      "records", True),
-    ("7 5", "7 records dropped: the vendor's library told what makes no sense", "invalid", True),
+    ("7 5", "7 records dropped: the vendor's library delivered invalid data", "invalid", True),
     ("7 6", "7 records without annotations: more than gpu_max_annotation_strings", "annotations", False),
     ("7 7 1", "7 kernels without their names: the program's table of names was full; restart it", "names", False),
     ("7 99", "1 record of a collector dropped: damaged", "damaged", True),
@@ -152,7 +152,7 @@ def a_collector_of_its_own_clock_is_placed_by_its_anchors(t):
     equal(count_events(capture.trace, "k"), 5, "kernels")
     device.write("no_anchor", info=1)
     capture = t.emit(target, 50, "launch 5 k")
-    check_warnings(capture, "5 records of devices dropped: nobody knows what their collector's clock counts from")
+    check_warnings(capture, "5 records of devices dropped: the zero time of their collector's clock is unknown")
     equal(count_events(capture.trace, "k"), 0, "kernels")
     equal(capture.trace.count("fakeLaunch"), 5, "calls")
     equal(capture.trace.host_stat("ptap_lost_device_unplaced"), 5, "the stat")

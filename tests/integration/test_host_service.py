@@ -16,7 +16,7 @@ from manager import Manager
 from processes import PROFTAPD, Process
 
 LONG_MS = 60000
-STOPPED = "the host daemon was told to end, and this did not end within its stop_limit_s"
+STOPPED = "the host daemon was told to end, and this call did not end within its stop_limit_s"
 
 
 def begin(t, daemon, target):

@@ -366,7 +366,7 @@ def a_number_that_is_a_port_and_a_pid_is_the_port_and_that_is_said(t):
     pid, said = capture(str(program.pid))
     equal((int(pid), len(said)), (listener.pid, 1), f"program of the number, and the message: {said}")
     words = re.fullmatch(rf"{program.pid}: taken as the port; it is also the pid of a program with a server "
-                         rf"\(numbered-{os.getpid()}\): for that write (\S+), for the port without this line (\S+)\n", said[0])
+                         rf"\(numbered-{os.getpid()}\): for that program write (\S+); for the port, without this message, write (\S+)\n", said[0])
     check(words, said[0])
     for word, meant in zip(words.groups(), (program, listener)):
         equal(capture(word), (str(meant.pid), []), f"program of {word}, and the message")

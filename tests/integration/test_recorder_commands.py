@@ -140,7 +140,7 @@ def overwritten_spans_are_in_the_summary(t):
     row = json.loads(call(t, "snapshot", program.port, "--log_dir", t.dir / "logs", "--json").stdout)
     equal(row["overwritten"] + row["spans"], n, "overwritten and kept, for scripts")
     check(row["shortest_window_ns"] > 0, f"shortest window: {row}")
-    warning = f"the flight recorder has less than was asked for of 1 thread: of target ({program.pid}) the last"
+    warning = f"the flight recorder has less than was asked for in 1 thread: target ({program.pid}) has only the last"
     contains(fetch(t, "snapshot", program, "--last", 60000).stderr, warning, "warnings about a minute")
 
 
@@ -154,7 +154,7 @@ def snapshot_of_a_millisecond_tells_of_that_millisecond(t):
     shown = fetch(t, "snapshot", program, "--last", 1)
     equal((shown.trace.count("slow"), shown.trace.count("burst")), (1, 0), "spans")
     contains(shown.stderr, f"the last 1 ms of target (pid {program.pid})", "the length")
-    check(re.search("\n  of each thread in it all of the last 1 ms; [\\d,]+ annotations were overwritten, older ones or of "
+    check(re.search("\n  each thread in it has all of the last 1 ms; [\\d,]+ annotations were overwritten, older ones or of "
                     "threads that ended\n", shown.stderr), f"standard error: {shown.stderr!r}")
 
 
@@ -219,7 +219,7 @@ def last_takes_nothing_from_a_session(t):
     call(t, "start", program.port)
     program.ask("await 1", "burst 5")
     said = fetch(t, "snapshot", program, "--last", 10, code=1).stderr
-    contains(said, "no flight recorder runs there, but a continuous session, from which --last cannot take", "said")
+    contains(said, "no flight recorder runs there, only a continuous session, which --last cannot read", "said")
     equal(fetch(t, "stop", program).trace.count("burst"), 5, "spans of the session")
 
 

@@ -179,7 +179,7 @@ def request_for_more_than_there_is_gets_a_warning(t):
     target.ask("count 20000")
     with Profiler(target) as calls:
         warnings = "\n".join(calls.look_back(last_ms=3600000).space.warnings)
-        contains(warnings, "less than was asked for of 1 thread: of target", "the warnings")
+        contains(warnings, "less than was asked for in 1 thread: target", "the warnings")
         equal([w for w in calls.look_back().space.warnings if "asked for" in w], [], "warnings")
 
 

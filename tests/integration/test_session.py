@@ -59,7 +59,7 @@ def a_recording_to_the_end_of_the_program_has_no_length(t):
     first = t.record(target, TO_THE_END_MS, "-o", f"session_id={SESSION}")
     told = t.capture(target, 20, code=4).stderr
     contains(told, f"session {SESSION}: to the end of the program, begun ", "how long")
-    contains(told, "; it ends with the program, and the client that started it gets it\n", "the hint")
+    contains(told, "; it ends with the program, and the client that started it gets its data\n", "the hint")
     t.stop(target, first)
 
 

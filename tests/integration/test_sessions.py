@@ -262,7 +262,7 @@ def a_capture_that_is_stopped_keeps_its_data(t):
     target = t.target().serve()
     capture = t.record(target, 60000)
     target.ask("burst 3")
-    contains(fetch(t, "stop", target, code=3).stderr, "its data goes to the client that started it", "the sentence")
+    contains(fetch(t, "stop", target, code=3).stderr, "this command ended a capture, whose data goes to the client that started it", "the sentence")
     equal(capture.finish().trace.count("burst"), 3, "spans of the capture")
     check(re.search(r"warning: ended after \d+ of 60,?000 ms by somebody else", capture.stderr),
           f"message for the client that began it: {capture.stderr!r}")
@@ -295,10 +295,10 @@ def check_stock(t, names, unknown):
     calls = []
     port = FakeServer(t, lambda c: answer_as_stock(c, calls), unknown=unknown, repeats=True).port
     started = call("start", port)
-    contains(started.stderr, "keeps all of it until a snapshot is taken", "the limit")
+    contains(started.stderr, "keeps all data until a snapshot is taken", "the limit")
     equal(started.stdout, "", "the name of a session that has none")
     shown = fetch(t, "snapshot", port)
-    contains(shown.stderr, "begins anew with each snapshot", "the gap")
+    contains(shown.stderr, "starts a new recording with each snapshot", "the gap")
     equal(len(shown.trace.threads), 1, "threads")
     fetch(t, "stop", port, "--session", "x")
     call("stop", port, "--discard")
@@ -488,7 +488,7 @@ def interrupted_stop_says_that_the_session_goes_on(t):
 def begin_and_die(t):
     """Returns a program that was killed in a session with 1,000 spans, and the process that holds them."""
     target = t.target().serve(0, 1 << 20)
-    contains(call("start", target.pid).stderr, "should the program die, what it has is kept for five minutes", "start")
+    contains(call("start", target.pid).stderr, "if the program dies, the session's data is kept for five minutes", "start")
     target.ask("await 1", "burst 1000")
     return target, end(target)
 

@@ -192,7 +192,7 @@ def without_the_key_a_program_is_recorded_alone(t):
 @test
 def a_session_without_an_end_says_that_it_has_none(t):
     target = t.target().serve()
-    words = "profile_subprocesses: not in a session without an end, which has this program only"
+    words = "profile_subprocesses: ignored: a session without an end records this program only"
     with Profiler(target) as calls:
         asked = set_options(own_schema().StartRequest())
         asked.options.advanced_configuration["profile_subprocesses"].bool_value = True

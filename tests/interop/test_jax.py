@@ -280,14 +280,14 @@ def test_session_at_jax_server():
         none = run(PROFTAP, "snapshot", port, *logs, check=False)
         assert (none.returncode, "no continuous session" in none.stderr) == (1, True), none
         started = run(PROFTAP, "start", port, "--python_tracer_level", "0")
-        assert "keeps all of it until a snapshot is taken" in started.stderr, started.stderr
+        assert "keeps all data until a snapshot is taken" in started.stderr, started.stderr
         assert output.readline() == "recording\n"
         busy = run(PROFTAP, "start", port, check=False)
         assert busy.returncode == 4, busy
         for command in ("snapshot", "stop"):
             done = run(PROFTAP, command, port, *logs)
             assert own_work(done) > 0, done.stderr
-            assert "begins anew with each snapshot" in done.stderr, done.stderr
+            assert "starts a new recording with each snapshot" in done.stderr, done.stderr
         gone = run(PROFTAP, "stop", port, *logs, check=False)
         assert gone.returncode == 1, gone
         assert len(list((work / "logs").rglob("*.xplane.pb"))) == 2

@@ -137,8 +137,8 @@ START_TEST(counters_beyond_the_disk_share_are_reported)
 		ck_assert_uint_eq(space->warnings.n_texts, i == 0);
 		if (i == 0)
 			ck_assert_str_eq(names_get(&space->warnings, 0),
-				"traces without the counters of the machine, for which the answer "
-				"has no room: 2");
+				"traces without the counters of the machine, because the answer "
+				"has no room for them: 2");
 	}
 }
 END_TEST

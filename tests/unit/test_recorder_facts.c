@@ -79,7 +79,7 @@ END_TEST
 START_TEST(says_that_all_that_was_asked_for_is_there)
 {
 	static const char text[] =
-		"  of each thread in it all of the last 500 ms; 1,000 annotations were "
+		"  each thread in it has all of the last 500 ms; 1,000 annotations were "
 		"overwritten, older ones or of threads that ended\n";
 
 	add_process(1, 1000, 0);

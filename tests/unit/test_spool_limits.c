@@ -238,8 +238,7 @@ START_TEST(new_names_beyond_the_share_are_left_out_and_their_spans_are_not)
 	ck_assert_uint_ne(names_find(&logs.plane->event_names, "\u2026"), NAMES_NONE);
 	ck_assert_uint_ne(
 		names_find(&logs.plane->event_names, "a name of the program's table"), NAMES_NONE);
-	ck_assert(log_has_warning(
-		"with an ellipsis in their place: different ones had taken all of the"));
+	ck_assert(log_has_warning("with an ellipsis in their place: others had filled the"));
 	space_free(space);
 }
 END_TEST

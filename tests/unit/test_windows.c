@@ -98,7 +98,7 @@ START_TEST(the_shortest_of_those_that_lost_something_is_said)
 	make_text();
 	ck_assert_uint_eq(log_plane_stat("ptap_shortest_window_ns"), 250000);
 	ck_assert(log_has_warning(
-		"less than was asked for of 2 threads: of short (2) the last 0.2 ms; "
+		"less than was asked for in 2 threads: short (2) has only the last 0.2 ms; "
 		"raise ring_bytes"));
 }
 END_TEST

@@ -104,11 +104,11 @@ static int archive_repair(struct archive *s, struct diag *d)
 			(uint64_t)(m.end - (m.lengths[i] + m.widths[i])));
 	if (m.n_wanted ? asprintf(&text,
 				 "%s: it ends after %zu of at least %" PRIu64
-				 " bytes: what came until then is shown, and what is behind it is missing",
+				 " bytes: the data up to there is shown, and the rest is missing",
 				 s->path, s->n_bytes, m.n_wanted) < 0
 		       : asprintf(&text,
-				 "%s: it cannot be read beyond byte %td of %zu: what is in front of "
-				 "it is shown",
+				 "%s: it cannot be read beyond byte %td of %zu: the data up to there is "
+				 "shown, and the rest is missing",
 				 s->path, m.end - data, s->n_bytes) < 0)
 		return diag_set(d, -ENOMEM, "%.300s: out of memory", s->path);
 	r = names_intern(&s->warnings, text, strlen(text)) == NAMES_NONE ? -ENOMEM : 0;

@@ -269,7 +269,8 @@ static int note_cut(struct view *v, const struct view_host *host)
 		return 0;
 	if (!line)
 		return view_note(v,
-			"%s: the rows that are there are whole; those behind them are missing",
+			"%s: the file was cut: the rows in it are whole, and the rows behind them are "
+			"missing",
 			a->path);
 	/* In a foreign file events may be in no order of time. */
 	if (!line->is_ordered)
@@ -278,8 +279,8 @@ static int note_cut(struct view *v, const struct view_host *host)
 			"of it are whole",
 			a->path, line->name);
 	return view_note(v,
-		"%s: what is left is whole up to %.3f ms, where the row \"%s\" was cut: of that row "
-		"what began later is missing, and so are the rows behind it",
+		"%s: the file is whole up to %.3f ms, where the row \"%s\" was cut: later events of that "
+		"row and all rows behind it are missing",
 		a->path, (double)add_saturated(line->last_ns, host->shift_ns) / 1e6, line->name);
 }
 

@@ -125,8 +125,8 @@ static int ensemble_encode_warnings(const struct ensemble *e, struct chunks *to)
 			r = space_add_warning(space, "not recorded: %s", e->group.members[i].error);
 	if (!r && e->n_without_usage)
 		r = space_add_warning(space,
-			"traces without the counters of the machine, for which the answer has no "
-			"room: %zu",
+			"traces without the counters of the machine, because the answer has no "
+			"room for them: %zu",
 			e->n_without_usage);
 	return r ? r : xspace_encode(space, to);
 }

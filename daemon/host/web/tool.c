@@ -113,7 +113,7 @@ static int tool_explain_failure(
 
 	if (t->is_late) {
 		diag_set(d, -ETIMEDOUT,
-			"it took more than %d s; proftap can do it, without a limit",
+			"it took more than %d s; run proftap yourself, without a time limit",
 			TOOL_PATIENCE_MS / 1000);
 		return RPC_DEADLINE_EXCEEDED;
 	}

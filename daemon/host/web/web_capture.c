@@ -195,8 +195,8 @@ static int take_option(struct web_capture *q, const char *key, const json_t *val
 
 	if (strcmp(key, "duration_ms") == 0 || strcmp(key, "session_id") == 0)
 		return diag_set(d, -EINVAL,
-			"options: %s: not here; it stands beside the options, or is the daemon's "
-			"to say",
+			"options: %s: not here; duration_ms stands beside the options, and the "
+			"daemon chooses the session_id",
 			key);
 	if (!*key || strchr(key, '='))
 		return diag_set(d, -EINVAL, "options: \"%.64s\": not a key", key);
@@ -262,7 +262,7 @@ static int check_snapshot(const struct web_capture *q, const json_t *body, struc
 		if (json_object_get(body, others[i]))
 			return diag_set(d, -EINVAL, "%s: not with snapshot", others[i]);
 	if (q->ends && q->last_ms)
-		return diag_set(d, -EINVAL, "last_ms: not with end, after which nothing is left");
+		return diag_set(d, -EINVAL, "last_ms: not with end, which takes all the data");
 	return q->n_targets ? 0 : diag_set(d, -EINVAL, "target: is missing; say whose");
 }
 
@@ -278,7 +278,8 @@ static int check_request(const void *context, const json_t *body, struct diag *d
 		return diag_set(d, -EINVAL, "duration_ms: is missing; say how long to record");
 	if (q->next[0] ? q->n_targets > 0 : q->n_targets == 0)
 		return diag_set(d, -EINVAL,
-			"target: say either it, or next, a pattern of a program that is to come");
+			"target: say either target, or next, a pattern for a program that "
+			"starts later");
 	if (!q->next[0] && json_object_get(body, "wait_ms"))
 		return diag_set(d, -EINVAL, "wait_ms: goes with next alone");
 	if (q->next[0] && (q->options.delay_ms || q->options.start_timestamp_ns))

@@ -75,7 +75,7 @@ static const struct {
 		"events dropped: no room in the capture's file or memory; raise max_capture_bytes"},
 	[REASON_NAMES] = {"ptap_lost_names", 0,
 		"names or keys left out: the program's table of them, 1 MiB, is full; "
-		"PTAP_SPAN_DYN and the like need no place in it"},
+		"PTAP_SPAN_DYN and the other _DYN macros do not use it"},
 	[REASON_TEXTS] = {"ptap_left_out_texts", 0,
 		NULL}, /* warn_texts() reports it with its limit */
 	[REASON_INVALID] = {"ptap_lost_invalid", 1, "records were damaged"},
@@ -152,8 +152,8 @@ static int warn_texts(const struct losses_seen *seen, uint64_t total, struct spa
 {
 	return space_add_warning(space,
 		"%" PRIu64
-		" names or texts left out, with an ellipsis in their place: different ones had taken "
-		"all of the %.1f MiB that there are for them; raise max_capture_bytes, or give what "
+		" names or texts left out, with an ellipsis in their place: others had filled the "
+		"%.1f MiB that are reserved for them; raise max_capture_bytes, or pass the part that "
 		"differs as an argument of a span",
 		total, (double)seen->max_text_bytes / (1 << 20));
 }

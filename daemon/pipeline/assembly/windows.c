@@ -244,8 +244,8 @@ static int warn_of_short_windows(const struct assemble_input *in, struct space *
 	if (!n)
 		return 0;
 	return space_add_warning(space,
-		"the flight recorder has less than was asked for of %zu thread%s: of %s (%d) the last "
-		"%.1f ms; raise %s",
+		"the flight recorder has less than was asked for in %zu thread%s: %s (%d) has only the "
+		"last %.1f ms; raise %s",
 		n, n == 1 ? "" : "s", shortest->name, (int)shortest->tid,
 		find_complete_ms(in, shortest),
 		shortest->lost_memory ? "max_capture_bytes" : "ring_bytes");

@@ -47,7 +47,7 @@ static const struct {
 	[REASON_RECORDS] = {"ptap_lost_device_records", 1,
 		"dropped: more than gpu_max_activity_api_events, or no memory for them; raise it, or record for less time"},
 	[REASON_INVALID] = {"ptap_lost_device_invalid", 1,
-		"dropped: the vendor's library told what makes no sense"},
+		"dropped: the vendor's library delivered invalid data"},
 	[REASON_ANNOTATIONS] = {"ptap_lost_device_annotations", 0,
 		"without annotations: more than gpu_max_annotation_strings"},
 	[REASON_NAMES] = {"ptap_lost_device_names", 0,
@@ -56,7 +56,7 @@ static const struct {
 	[REASON_MEMORY] = {"ptap_lost_device_memory", 1,
 		"of devices dropped: the capture's memory was full; raise max_capture_bytes"},
 	[REASON_UNPLACED] = {"ptap_lost_device_unplaced", 1,
-		"of devices dropped: nobody knows what their collector's clock counts from"},
+		"of devices dropped: the zero time of their collector's clock is unknown"},
 	[REASON_UNJOINED] = {"ptap_lost_device_joins", 0,
 		"of devices have no span that they belong to: the capture's memory was full; raise "
 		"max_capture_bytes"},
@@ -65,8 +65,8 @@ static const struct {
 	 * when no other record is left.
 	 */
 	[REASON_OUTSIDE] = {"ptap_device_outside", 0,
-		"of devices left out, and no other came: they are from before the recording or after it; a "
-		"collector's records need times between its anchors"},
+		"of devices left out, and no others arrived: their times are outside of the "
+		"recording; a collector must time its records between its anchors"},
 };
 
 /* The reason for each loss that collectors count. */

@@ -170,7 +170,7 @@ static int add_collector_trace(const struct device_xspace *x, const struct devic
 	/* The times of the trace are those of the collector's clock. */
 	if (!device_clock_find_zero(clock, &zero_ns))
 		return space_add_warning(space,
-			"gpu: a collector's own trace is left out: nobody knows what its clock counts from");
+			"gpu: a collector's own trace is left out: the zero time of its clock is unknown");
 	return graft_trace(x, sub_saturated(zero_ns, scope->base_ns), scope, space);
 }
 

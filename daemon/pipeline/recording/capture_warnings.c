@@ -120,7 +120,8 @@ static const struct {
 	{-EOPNOTSUPP,
 		"they called unshare(CLONE_NEWPID), and their next child becomes PID 1 there"},
 	{-EXDEV,
-		"in a time namespace of their own they have another clock, and the program does without the processor's counter"},
+		"they are in another time namespace, where CLOCK_MONOTONIC differs, and the program "
+		"does not use the processor's counter"},
 	{-EMFILE, "the server or they have too few descriptors: RLIMIT_NOFILE"},
 	{-ETIMEDOUT, "no answer in time: the server is busy or stopped"},
 };

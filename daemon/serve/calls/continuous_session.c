@@ -19,7 +19,8 @@ static int warn_of_subprocesses(struct session_request *request)
 	if (!subprocesses_are_wanted(request))
 		return 0;
 	return capture_request_warn(&request->capture, SUBPROCESSES_KEY
-		": not in a session without an end, which has this program only; ask for a capture of some length");
+		": ignored: a session without an end records this program only; ask for a capture "
+		"with a duration");
 }
 
 int session_start_continuous(struct session *s, struct session_request *request)

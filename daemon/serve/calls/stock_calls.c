@@ -318,8 +318,8 @@ static int lift_forced_level(struct session_request *request)
 	profile_options_init(&defaults);
 	o->host_tracer_level = defaults.host_tracer_level;
 	snprintf(text, sizeof text,
-		"host_tracer_level: 0 beside tpu_circular_buffer_tracing, as XProf's client "
-		"always has it, is read as %u, the default",
+		"host_tracer_level: 0 is replaced by the default, %u, because XProf's client always "
+		"sends 0 with tpu_circular_buffer_tracing",
 		o->host_tracer_level);
 	return capture_request_warn(&request->capture, text);
 }

@@ -179,8 +179,8 @@ static int make_warnings(const struct subprocesses *s, struct chunks *to)
 				(int)s->children.v[i].pid, s->group.members[i].error);
 	if (!r && s->children.n_left_out)
 		r = space_add_warning(space,
-			"processes that were not recorded: %d; a program and %d others are at a "
-			"time",
+			"processes that were not recorded: %d; a recording holds a program and at "
+			"most %d others",
 			s->children.n_left_out, DESCENDANTS_MAX);
 	return r ? r : xspace_encode(space, to);
 }
