@@ -259,11 +259,11 @@ static void say_bounds(const struct session_start *s)
 	else if (s->max_capture_bytes)
 		fprintf(stderr,
 			"  the newest %s of records are kept (a seventh of the memory that the "
-			"capture may use: --max_bytes); older ones are dropped\n",
+			"session may use: --max_bytes); older ones are dropped\n",
 			quantity_bytes(s->max_capture_bytes / RECORDS_SHARE).text);
 	else
 		fprintf(stderr,
-			"  the newest data that fits there is kept; older data is dropped\n");
+			"  the server keeps the newest data that fits and drops older data\n");
 	if (s->of_recorder)
 		return;
 	fprintf(stderr,

@@ -61,7 +61,7 @@ def every_instant_is_in_one_of_the_files(t):
     started = call("start", target.port)
     check(re.fullmatch(r"\d{4}(_\d\d){5}\n", started.stdout), f"session: {started.stdout!r}")
     contains(started.stderr, f"proftap stop 127.0.0.1:{target.port}", "how to stop")
-    check(re.search(r"kept, [\d.]+ .B of records", started.stderr), f"bounds: {started.stderr!r}")
+    check(re.search(r"the newest [\d.]+ .B of records are kept", started.stderr), f"bounds: {started.stderr!r}")
     target.send(f"count {N} {10 * SLOWNESS}")
     traces = [fetch(t, "snapshot", target).trace for _ in range(2)]
     target.read_line()
