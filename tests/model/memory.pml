@@ -2,13 +2,13 @@
 /*
  * A memory that is as weak as C11's release and acquire allow between one writer and one reader.
  *
- * Spin itself is sequentially consistent, so reordering is made here. What the writer stores waits in a queue, and reaches
- * memory in any order but for these: stores to the same place keep their order; a release store comes after
- * everything before it (not before everything after it); nothing passes a fence. The reader's loads are made in the
- * model's order; where a missing acquire would let one be made earlier, the seeded model makes it earlier. A writer
- * that was killed is one that does not go on: what it stored still arrives.
+ * Spin itself is sequentially consistent, so the model does the reordering. The writer's stores wait in a queue and reach
+ * memory in any order, with three exceptions: stores to the same place keep their order; a release store comes after
+ * all stores before it (later stores may pass it); no store passes a fence. The reader's loads are made in the
+ * model's order; where a missing acquire would allow an earlier load, the seeded model makes it earlier. A killed
+ * writer only stops: its stores still arrive.
  *
- * |seed| is which bug is built in; 0: none. One verifier serves all: it is read from the environment.
+ * |seed| is the number of the built-in bug; 0: none. It comes from the environment, so that one verifier serves all.
  */
 #define QUEUE 8
 

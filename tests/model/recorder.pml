@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A ring that overwrites its oldest entries (docs/internals/ring.md, "The flight recorder"), in small: three
- * segments of two slots, entries of one or two. The reader looks once, at any moment, and takes nothing away; when the
- * writer was killed, or is done, that is the look at a dead program's ring.
+ * segments of two slots, entries of one or two. The reader copies the ring once, at any moment, and removes nothing. If
+ * the writer was killed or is done by then, the copy is that of a dead program's ring.
  *
- * What is kept is right if each word of it is, and if its parse starts right. So the reader copies either one slot, any of
- * them, or the marks of one segment: the others' loads would change nothing but the number of states.
+ * The kept data is right if each word of it is right and the parse starts at the right place. So the reader copies either
+ * any one slot or the marks of one segment: loads of the others would only raise the number of states.
  */
 #define SEGMENT 2
 #define N_SEGMENTS 2
@@ -26,7 +26,7 @@
 #define SEED_MARK_AT_CROSSING 6
 #define SEED_ORDINAL_OF_CROSSING 7
 #define SEED_HEAD_LOAD_RELAXED 8
-/* Not bugs: what must be possible, or the model would prove nothing. */
+/* No bugs, but states that must be reachable, or the model would prove nothing. */
 #define REACHES_OVERWRITTEN 100
 #define REACHES_NOTHING_KEPT 101
 
@@ -36,10 +36,10 @@
 #define slot_position(v) (((v) - 1) / 4)
 #define segment_of(p) (((p) / SEGMENT) % N_SEGMENTS)
 
-bool is_over; /* the reader has what it wanted: the rest is of no interest */
-int lengths; /* what was written: bit e is set if entry e has two slots */
+bool is_over; /* the reader has its copy, and the rest is of no interest */
+int lengths; /* of the written entries: bit e is set if entry e has two slots */
 
-/* The entry crosses the boundary |limit| unless it begins there: then the first one of the segment is the next. */
+/* The first entry of the segment: the one that begins at the boundary |limit|, otherwise the one after the entry that crosses it. */
 inline store_mark(n_slots)
 {
 	if
@@ -82,7 +82,7 @@ inline enter_segment(n_slots)
 	limit = limit + SEGMENT
 }
 
-/* How many stores it takes to enter a segment, if an entry of |n| slots needs a new one. */
+/* The number of stores that enter a segment, if an entry of |n| slots needs a new one. */
 #define room_of_segment(n) (head + (n) > limit -> 4 : 0)
 
 /* An entry of |n| slots. Only what reaches memory can be seen, so it goes into the queue in one step. */
@@ -148,7 +148,7 @@ inline load_witness()
 	fi
 }
 
-/* Of the position in the window that lies in the slot |witness|, if there is one. */
+/* The checks of the position in the window that lies in the slot |witness|, if there is one. */
 inline check_slot()
 {
 	at = start;
@@ -159,7 +159,7 @@ inline check_slot()
 	assert(at >= head || (copy != 0 && slot_position(copy) == at))
 }
 
-/* Of the segment |witness| - SIZE, if the window begins with it. */
+/* The checks of the segment |witness| - SIZE, if the window begins with it. */
 inline check_mark()
 {
 	if
@@ -181,7 +181,7 @@ proctype reader()
 	byte head;
 	byte seen; /* the limit, loaded behind the copy */
 	byte start;
-	byte witness; /* of a slot the index, of a segment SIZE + its index */
+	byte witness; /* the index of a slot, or SIZE + the index of a segment */
 	byte copy;
 	byte ordinal;
 	byte at;

@@ -126,7 +126,7 @@ struct label {
 	size_t left;
 };
 
-__attribute__((format(printf, 2, 3))) static void append(
+__attribute__((format(printf, 2, 3))) static void label_append(
 	struct label *label, const char *format, ...)
 {
 	va_list ap;
@@ -148,15 +148,15 @@ static void put_stream(
 {
 	const char *before = "(";
 
-	append(label, "Stream #%" PRIu64, key->stream);
+	label_append(label, "Stream #%" PRIu64, key->stream);
 	for (int word = 0; word < N_DEVICE_WORDS; word++) {
 		if (!(line->kinds & 1u << word))
 			continue;
-		append(label, "%s%s", before, device_word_get((enum device_word)word));
+		label_append(label, "%s%s", before, device_word_get((enum device_word)word));
 		before = ",";
 	}
 	if (line->kinds)
-		append(label, ")");
+		label_append(label, ")");
 }
 
 /* Adds the stream's name in the program, and its process or context if the id is not its own. */
@@ -169,12 +169,12 @@ static void put_owner(struct label *label, const struct device_plane *p,
 
 	if (line->name) {
 		device_drawing_read_text(g, line->name, text);
-		append(label, " %s", utf8_fit(shown, sizeof shown, text));
+		label_append(label, " %s", utf8_fit(shown, sizeof shown, text));
 	}
 	if (p->is_shared)
-		append(label, " %s [%d]", g->scope->process_name, (int)g->scope->pid);
+		label_append(label, " %s [%d]", g->scope->process_name, (int)g->scope->pid);
 	else if (p->is_moved)
-		append(label, " context %" PRIu32, key->context);
+		label_append(label, " context %" PRIu32, key->context);
 }
 
 void device_line_name(const struct device_plane *p, const struct device_drawing *g,
@@ -188,16 +188,16 @@ void device_line_name(const struct device_plane *p, const struct device_drawing 
 		put_owner(&label, p, g, key, line);
 		break;
 	case DEVICE_LINE_OVERHEAD:
-		append(&label, "CUPTI overhead");
+		label_append(&label, "CUPTI overhead");
 		break;
 	case DEVICE_LINE_SYNC:
-		append(&label, "Synchronization");
+		label_append(&label, "Synchronization");
 		break;
 	case DEVICE_LINE_MEMORY:
-		append(&label, "Memory");
+		label_append(&label, "Memory");
 		break;
 	case DEVICE_LINE_COUNTER:
-		append(&label, LINE_COUNTERS);
+		label_append(&label, LINE_COUNTERS);
 		break;
 	}
 }

@@ -62,7 +62,7 @@ static void change_place(struct stream_place *p)
 
 /* --- chunks --------------------------------------------------------------------------------- */
 
-struct writing {
+struct stream_writing {
 	struct rpc_call *call;
 	struct delivery *delivery;
 	int64_t idle_ms;
@@ -71,7 +71,7 @@ struct writing {
 };
 
 /* Appends a copy of |n| bytes. 0, -ENOMEM or -EIO. */
-static int copy_chunk(struct writing *w, struct chunks *message, size_t n)
+static int copy_chunk(struct stream_writing *w, struct chunks *message, size_t n)
 {
 	uint8_t *data = trace_part_add_chunk(message, n);
 	int r = data ? delivery_read_all(w->delivery, data, n) : -ENOMEM;
@@ -80,7 +80,7 @@ static int copy_chunk(struct writing *w, struct chunks *message, size_t n)
 }
 
 /* Appends at most |n| bytes without a copy; *n_out is their number. */
-static int lend_chunk(struct writing *w, struct chunks *message, size_t n, size_t *n_out)
+static int lend_chunk(struct stream_writing *w, struct chunks *message, size_t n, size_t *n_out)
 {
 	struct chunks lent = CHUNKS_INIT;
 
@@ -101,7 +101,7 @@ static void add_sum(XXH3_state_t *sum, const struct chunks *message, size_t n)
 }
 
 /* Writes at most *n bytes; *n becomes their number. */
-static int write_chunk(struct writing *w, size_t *n)
+static int write_chunk(struct stream_writing *w, size_t *n)
 {
 	struct chunks message = CHUNKS_INIT;
 	size_t n_lent;
@@ -129,7 +129,7 @@ static size_t find_part_bytes(const struct rpc_call *call)
 	return trace_part_find_bytes(target);
 }
 
-static int write_all(struct writing *w)
+static int write_all(struct stream_writing *w)
 {
 	uint64_t left = delivery_get_bytes(w->delivery);
 	size_t part_bytes = find_part_bytes(w->call);
@@ -152,7 +152,7 @@ static int write_all(struct writing *w)
 static int trace_chunks_write(
 	struct rpc_call *call, struct delivery *delivery, int64_t idle_ms, uint64_t *xxh3)
 {
-	struct writing w = {
+	struct stream_writing w = {
 		.call = call,
 		.delivery = delivery,
 		.idle_ms = idle_ms,
