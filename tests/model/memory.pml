@@ -23,7 +23,7 @@ byte queued_value[QUEUE];
 byte queued_kind[QUEUE];
 byte n_queued;
 
-/* Of the writer, who asks has_room() before: |value| is on its way to |where|. */
+/* Puts |value| on its way to |where|. The writer asks has_room() first. */
 inline store(where, value, kind)
 {
 	queued_place[n_queued] = where;

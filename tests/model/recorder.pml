@@ -39,7 +39,7 @@
 bool is_over; /* the reader has its copy, and the rest is of no interest */
 int lengths; /* of the written entries: bit e is set if entry e has two slots */
 
-/* The first entry of the segment: the one that begins at the boundary |limit|, otherwise the one after the entry that crosses it. */
+/* Marks the first entry of the segment: it begins at the boundary |limit|, or follows the entry that crosses it. */
 inline store_mark(n_slots)
 {
 	if
