@@ -124,7 +124,9 @@ static int fail_unknown(const struct parser *p, const char *typed, size_t n, str
 		(int)n, typed, best);
 }
 
-/* Sets the member of a kind that has a number; |value| may be NULL for ARGUMENT_MAYBE_INT. */
+/*
+ * Sets the member of an option whose kind is a number. |value| may be NULL for ARGUMENT_MAYBE_INT.
+ */
 static int set_number(
 	const struct argument_option *o, const char *value, int64_t *member, struct diag *d)
 {

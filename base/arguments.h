@@ -25,11 +25,12 @@ struct argument_option {
 	const char *name; /* the user may type '-' instead of '_', and the reverse */
 	char letter; /* 0: none */
 	enum argument_kind kind;
-	/* The offset in the settings of the member, or of the object that |set| is called with. */
+	/* The offset of the member in the settings, or of the object that is passed to |set|. */
 	size_t offset;
 	int64_t min; /* |min| and |max|: for ARGUMENT_INT and ARGUMENT_MAYBE_INT */
 	int64_t max;
-	int (*set)(void *settings, const char *value, struct diag *d); /* 0 or -EINVAL */
+	/* 0 or a negative errno with |d| */
+	int (*set)(void *settings, const char *value, struct diag *d);
 	const char *argument; /* as shown by --help; NULL for a flag */
 	const char *help;
 };
@@ -40,7 +41,7 @@ struct arguments {
 	size_t n_options;
 	/*
 	 * If not NULL, the keys of base/options.h are options too, and this function sets one from
-	 * "key=value". 0 or -EINVAL.
+	 * "key=value". 0 or a negative errno with |d|.
 	 */
 	int (*set_profile_option)(void *settings, const char *key_value, struct diag *d);
 	enum option_use profile_use; /* completion and help show the keys of this use */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fences between threads. gcc's ThreadSanitizer does not support them and refuses to compile them;
- * with it, these functions only keep the compiler's order, which is all that fences do on x86
- * anyway.
+ * Fences between threads. gcc's ThreadSanitizer does not support them and refuses to compile them.
+ * Under it these functions only keep the compiler's order, which is all that such fences do on x86.
  */
 #ifndef BASE_FENCE_H
 #define BASE_FENCE_H

@@ -10,7 +10,10 @@
 
 #define MOVE_BYTES ((size_t)1 << 20)
 
-/* |done| is the result of a call for |n| bytes. 0, or the reason why the rest cannot be done. */
+/*
+ * |done| is the result of a call for |n| bytes. Returns a negative errno if the rest cannot be read
+ * or written, else 0.
+ */
 static int file_advance(ssize_t done, size_t *n, uint64_t *offset)
 {
 	if (done < 0)

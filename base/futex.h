@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Futex calls on shared words. They never use the PRIVATE flag, because the other side is another
- * process. Safe in a guest: raw system calls that keep errno.
+ * Futex calls on shared words. They never use the PRIVATE flag, because the other side may be
+ * another process. Safe in a guest: raw system calls that keep errno.
  */
 #ifndef BASE_FUTEX_H
 #define BASE_FUTEX_H

@@ -13,8 +13,8 @@ static struct hash_seed seed;
 static void make_seed(void)
 {
 	/*
-	 * This never blocks and never fails on a machine that has booted. If it does, there is no
-	 * seed.
+	 * This never blocks, and never fails on a machine that has booted. If it fails, the seed is
+	 * the constants below.
 	 */
 	(void)!getrandom(&seed, sizeof seed, GRND_NONBLOCK);
 	seed.start ^= 0x243f6a8885a308d3u;

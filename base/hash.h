@@ -63,7 +63,7 @@ struct hash_table {
 	uint32_t n; /* entries */
 };
 
-/* The most slots: twice as many still fit into 32 bits. */
+/* The most entries: twice as many slots still fit into 32 bits. */
 #define HASH_TABLE_MAX (1u << 30)
 
 /* Doubles the slots; see hash_table_make_room(). */

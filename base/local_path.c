@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells paths from URLs; see local_path.h. */
+/* Checks that a path is no URL; see local_path.h. */
 #include "base/local_path.h"
 
 #include <errno.h>

@@ -72,8 +72,8 @@ int profile_options_check_recorder(const struct profile_options *o, struct diag 
 int profile_options_check_recording(const struct profile_options *o, struct diag *d);
 
 /*
- * Finds the set keys that only proftap's own servers know. OPTION_NOTED: there are some, and |d|
- * has a warning for people that names them. 0: there are none.
+ * Finds the keys that were set and that only proftap's own servers know. OPTION_NOTED: there are
+ * some, and |d| has a warning for people that names them. 0: there are none.
  */
 int profile_options_note_ours(const struct profile_options *o, struct diag *d);
 

@@ -3,8 +3,8 @@
  * Words by which users select programs of a host daemon: a pid; a name; "pid=PID", "name=NAME",
  * "uid=UID", "container=NAME_OR_ID", "pod=UID"; the path of the program's file, which begins with
  * '/'; or "all". The daemon parses them, and so does the client when a word may select several
- * programs. All words select live programs, except a pid and "NAME@dead", which select ended
- * programs of that name whose flight recorder's content is still held.
+ * programs. All of these select live programs. A pid also selects an ended program whose flight
+ * recorder's content is still held, and "NAME@dead" selects only ended programs of that name.
  */
 #ifndef BASE_PROGRAM_WORD_H
 #define BASE_PROGRAM_WORD_H
@@ -33,7 +33,7 @@ struct program_traits {
 
 #define PROGRAM_WORD_LABELS_BYTES 64
 
-/* Whether |word|, one of the above, selects a program like |t|. */
+/* Whether |word|, in a form described above, selects a program with the traits |t|. */
 bool program_word_means(const char *word, const struct program_traits *t);
 
 /* Whether |word| is the name of |t| if |t| lives, or its NAME@dead if it has ended. */

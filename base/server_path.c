@@ -23,8 +23,8 @@ static bool path_is_program(const char *path)
 }
 
 /*
- * Looks beside the library. A tree that was moved after its installation has lib/libproftap.so and
- * sbin/proftapd; the build tree has lib/.libs/libproftap.so and daemon/proftapd.
+ * Searches beside the library. A tree that was moved after its installation has lib/libproftap.so
+ * and sbin/proftapd; the build tree has lib/.libs/libproftap.so and daemon/proftapd.
  */
 static int server_path_beside_library(const char *library, char *path, size_t size)
 {

@@ -58,7 +58,7 @@ size_t status_format(const struct status *s, char *out);
  */
 const char *status_name_state(const struct status *s);
 
-/* Parses |n| bytes that are not trusted. 0, or -EPROTO when there is no valid pid in it. */
+/* Parses |n| bytes that are not trusted. 0, or -EPROTO: no valid pid, or a port above 65535. */
 int status_parse(const char *text, size_t n, struct status *out);
 
 #endif

@@ -25,7 +25,7 @@
 #include "base/printable.h"
 
 #define TCP_LISTEN_STATE \
-	10 /* TCP_LISTEN: <netinet/tcp.h> cannot be beside <linux/tcp.h> elsewhere */
+	10 /* TCP_LISTEN; its <netinet/tcp.h> and <linux/tcp.h> exclude each other */
 #define ASKED_MAX 64 /* servers at a time; no machine has so many */
 
 /* --- Listening sockets ----------------------------------------------------------------------- */
@@ -249,7 +249,8 @@ static void processes_find_sockets(struct stock_servers *s)
 }
 
 /*
- * Whether the process is proftapd, which announces itself, and would record if Monitor were called.
+ * Whether the process is proftapd. It is not asked, because it announces itself, and its Monitor
+ * would record the program.
  */
 static bool process_is_proftapd(pid_t pid)
 {
@@ -268,7 +269,7 @@ static bool process_is_proftapd(pid_t pid)
 /*
  * Whether gRPC's core works in the process, which the names of its threads show. XLA's profiler
  * service may be linked into any program, whatever its libraries are called. Asking does no harm: a
- * gRPC server without the service answers that.
+ * gRPC server without the service answers UNIMPLEMENTED.
  */
 static bool process_has_grpc(pid_t pid)
 {
@@ -391,8 +392,8 @@ static int asked_connect(int family, unsigned port)
 }
 
 /*
- * Sends the call, over IPv4 if the server takes it, as most do: IPv4 addresses are what people
- * write.
+ * Sends the call, over IPv4 if the server accepts that, as most do, because people write IPv4
+ * addresses.
  */
 static int asked_begin(struct stock_question *a)
 {
@@ -442,7 +443,7 @@ static int asked_read_frame(
 	       (type == HEADERS && flags & END_STREAM);
 }
 
-/* Returns 1 when the answer tells what server this is. */
+/* Returns 1 if no more of the answer is needed. */
 static int asked_judge(struct stock_question *a)
 {
 	const unsigned char *p = a->answer;

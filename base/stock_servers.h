@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the profiler servers of JAX and TensorFlow on this machine. They announce themselves
- * nowhere. So the listening sockets of processes that map one of these libraries, or have threads
- * of gRPC, are asked for the profiler service's method Monitor, which does nothing there. A
- * recording is never requested. These servers listen on all addresses, so other sockets are not
- * asked. A process that is stopped cannot answer. It is presumed to have such a server if it has
- * both the library and the threads.
+ * nowhere. So this calls the profiler service's method Monitor, which does nothing in these
+ * servers, on the listening sockets of processes that map one of these libraries or have threads of
+ * gRPC. A recording is never requested. These servers listen on all addresses, so other sockets are
+ * not asked. A process that is stopped cannot answer. It is presumed to have such a server if it
+ * has both the library and the threads.
  */
 #ifndef BASE_STOCK_SERVERS_H
 #define BASE_STOCK_SERVERS_H
@@ -27,8 +27,8 @@ struct stock_server {
 	unsigned port;
 	uid_t uid; /* of the socket's maker */
 	int is_ipv6;
-	/* stock_servers_identify(): */
-	pid_t pid; /* 0: no process that this user may look at and that may be a profiler server */
+	/* Set by stock_servers_identify(). */
+	pid_t pid; /* 0: this user can see no process that may be a profiler server */
 	char name[64]; /* of the process, printable */
 	/* "JAX", "TensorFlow", "PyTorch/XLA"; "XLA": the program has none of their libraries */
 	char make[STOCK_SERVERS_MAKE_BYTES];
@@ -38,7 +38,7 @@ struct stock_server {
 	 * The process is stopped, and has both such a library and gRPC's threads: |address| is set.
 	 */
 	bool is_presumed;
-	/* stock_servers_ask(): */
+	/* Set by stock_servers_ask(). */
 	bool has_answered;
 	bool is_one;
 	char address[16]; /* where it answered: "127.0.0.1" or "::1" */
@@ -57,7 +57,7 @@ struct stock_servers {
 
 /*
  * The make of the server that the process has, or may start; NULL: it has none, or this user may
- * not look at it.
+ * not read its mappings.
  */
 const char *stock_servers_find_make(pid_t pid);
 /*
@@ -72,7 +72,7 @@ int64_t stock_servers_find_thread_id(uint64_t handle);
  */
 int stock_servers_list(struct stock_servers *s, int of_all);
 /*
- * Finds the processes that have the sockets, among those that this user may look at: only |pid|, or
+ * Finds the processes that have the sockets, among those that this user may inspect: only |pid|, or
  * all if it is 0.
  */
 void stock_servers_identify(struct stock_servers *s, pid_t pid);

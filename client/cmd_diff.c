@@ -248,7 +248,7 @@ static void say_judgement(const struct diff *diff, const struct diff_judgement *
 	}
 }
 
-/* Prints all failing verdicts and all about names in the limits; the others may be too many. */
+/* Prints verdicts: all failures, all about names in limits, and the first MAX_TOLD others. */
 static void say_outcome(const struct diff *diff, const struct diff_judgements *judgements,
 	enum diff_outcome outcome)
 {

@@ -73,8 +73,9 @@ static bool find_socket(pid_t pid, struct address *out)
 }
 
 /*
- * Whether the process lives on as another program. An ending process has no /proc/PID/exe any more,
- * but it needs a moment to end if it has many threads or waits for a processor.
+ * Whether the process runs another program now, by exec. A process that is ending has no
+ * /proc/PID/exe any more, but may need a moment to end, if it has many threads or waits for a
+ * processor.
  */
 static bool has_become_another(const struct own_child *c)
 {

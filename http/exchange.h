@@ -41,8 +41,8 @@ struct http_peer {
 /* --- The request ----------------------------------------------------------------------------- */
 
 /*
- * Each result is borrowed; NULL: there is none. Percent signs are decoded. A request that is not
- * UTF-8 was refused.
+ * Each result is borrowed; NULL: there is none. Percent signs are decoded. A request was refused if
+ * its URL is not UTF-8.
  */
 /* "GET" for HEAD: the server leaves out the body by itself. */
 const char *http_get_method(const struct http_exchange *x);
@@ -88,8 +88,8 @@ void http_refuse(struct http_exchange *x, unsigned status, const char *format, .
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The answer follows later, within HTTP_ANSWER_MS (http/server.h). If the peer disconnects first,
- * or the time has passed, |gone| is called once with |work| instead, and |x| is invalid.
+ * The answer follows later, within HTTP_ANSWER_MS (http/server.h). If the time passes or the server
+ * is freed before that, |gone| is called once with |work| instead, and |x| is invalid.
  */
 void http_defer(struct http_exchange *x, void (*gone)(void *work), void *work);
 

@@ -6,10 +6,10 @@
  *    name the address 127.0.0.1 would otherwise be same-origin with ours (DNS rebinding);
  *  - its Origin differs from its Host (|names| may also use https, since a proxy may speak that),
  *    or Sec-Fetch-Site names another site, unless the user followed a link;
- *  - it writes (is not GET) without the header X-Proftap-Token and a token that was issued to the
- *    same user. A page fetches its token, which pages of other sites cannot read. Tokens are
- *    random, known to this process only, and valid until HTTP_MAX_TOKENS newer uses have pushed
- *    them out.
+ *  - it writes (is neither GET nor OPTIONS) without the header X-Proftap-Token and a token that was
+ *    issued to the same user. A page fetches its token, which pages of other sites cannot read.
+ *    Tokens are random, known to this process only, and valid until HTTP_MAX_TOKENS newer uses
+ *    have pushed them out.
  */
 #ifndef HTTP_GUARD_H
 #define HTTP_GUARD_H

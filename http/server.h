@@ -34,8 +34,8 @@ struct http_server_options {
 	bool (*enter)(int fd, struct http_peer *peer, void *context);
 	/*
 	 * Called when the header has arrived: it may refuse (http_refuse()), and sets the size of
-	 * the body (http_expect_body()). A refusal is sent after the body was read and dropped.
-	 * NULL: no request has a body.
+	 * the body (http_expect_body()). A refusal is sent after the body was read and dropped, or
+	 * at once if its length is above 1 MiB. NULL: no request has a body.
 	 */
 	void (*begin)(struct http_exchange *x, void *context);
 	void (*handle)(struct http_exchange *x, void *context); /* see http/exchange.h */
@@ -54,9 +54,9 @@ struct http_server_options {
 	void *context;
 };
 
-/* The time for a whole request, counted from the connection or the answer before it. */
+/* The time for a whole request, counted from accept() or from the end of the previous answer. */
 #define HTTP_REQUEST_MS 5000
-/* The time for the answer after that, and for a file its size at the slowest accepted speed. */
+/* The time for an answer. A file also gets the time for its size at the slowest accepted speed. */
 #define HTTP_ANSWER_MS 60000
 #define HTTP_MIN_BYTES_PER_S 65536
 /* The time for a peer to take the bytes that wait in a stream. */

@@ -86,7 +86,7 @@ struct http_exchange {
 	const char *method;
 	bool is_head;
 	bool has_begun; /* the header is complete */
-	bool is_handled; /* the handler was called, or it was refused */
+	bool is_handled; /* the handler was called, or the request was refused */
 	bool is_answered;
 	bool is_deferred;
 	unsigned refused; /* the status that is sent when the body was read; 0: none */

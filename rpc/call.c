@@ -414,7 +414,7 @@ void peer_limits_deinit(struct peer_limits *c)
 	memset(c, 0, sizeof *c);
 }
 
-/* gRPC calls an adopted connection "fd:N", and closes N only when its last call has gone. */
+/* gRPC calls an adopted connection "fd:N", and closes N only when its last call has ended. */
 int peer_limits_find_connection(grpc_call *call)
 {
 	char *peer = grpc_call_get_peer(call);

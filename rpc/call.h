@@ -6,7 +6,7 @@
  * (answered or given up); the answer is sent. A stream has two more: its head is sent, and a
  * message is sent. Every call is answered exactly once, even one that was given up long ago: gRPC
  * drops such an answer, but its event still comes. So the server's thread always frees a call, and
- * sees the last call go.
+ * knows when the last call has ended.
  *
  * A host daemon relays the messages of another server's answer into a call.
  */

@@ -21,13 +21,13 @@
 
 /*
  * The window of a stream: bytes on their way to a reader that is still busy with earlier ones.
- * gRPC's own estimate mistakes such a pause for a long line and lets the window grow beyond 100 MB
- * while a file of 6 GB is being written.
+ * gRPC's own estimate mistakes such a pause for a delay of the network, and lets the window grow
+ * beyond 100 MB while a file of 6 GB is being written.
  */
 #define WINDOW_BYTES (8 << 20)
 /*
  * The window on channels that a server opens to other servers, of which there are many at a time.
- * The smaller one is for servers of this machine, whose line is short.
+ * The smaller one is for servers of this machine, where the delay is small.
  */
 #define REMOTE_WINDOW_BYTES (1 << 20)
 #define LOCAL_WINDOW_BYTES (256 << 10)

@@ -22,7 +22,7 @@ int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, str
 int rpc_channel_new_narrow(int fd, const char *authority, struct rpc_channel **out, struct diag *d);
 /*
  * A channel to |address|, "host:port", "[::1]:port" or "unix:/path". The first call resolves the
- * name and connects; its status tells why that failed.
+ * name and connects; the status text of the call has the reason if that fails.
  */
 struct rpc_channel *rpc_channel_new_to(const char *address); /* NULL when memory ran out */
 struct rpc_channel *rpc_channel_free(struct rpc_channel *channel); /* NULL ok; returns NULL */
@@ -88,7 +88,7 @@ bool rpc_pending_is_from(const struct rpc_pending *pending, const char *role);
 
 void rpc_pending_cancel(struct rpc_pending *pending);
 
-/* After the end: */
+/* After the end; for the message of a stream also before: */
 /*
  * Returns the reason why the reply was refused: it is compressed, too large, or, unless it is a
  * stream, more than one message. A refused reply counts as INTERNAL. NULL: it was not refused.

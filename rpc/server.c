@@ -43,7 +43,7 @@
 
 /*
  * Connections that gRPC has not closed yet. gRPC considers an answer sent when the socket has it;
- * only the socket tells whether the peer has it. Zero is the state without connections. Used by one
+ * only the kernel knows whether the peer has it. Zero is the state without connections. Used by one
  * thread at a time.
  */
 struct adopted {
@@ -54,7 +54,7 @@ struct adopted {
 
 struct adopted_socket {
 	int fd;
-	ino_t inode; /* tells whether |fd| was closed and reused since */
+	ino_t inode; /* changes when |fd| is closed and reused */
 	uint64_t n_acked; /* TCP only: bytes that the peer had acknowledged at the last check */
 	int n_left; /* bytes that the peer had not acknowledged then */
 };
@@ -129,9 +129,9 @@ static void adopted_deinit(struct adopted *a)
 /* --- gRPC's server object -------------------------------------------------------------------- */
 
 /*
- * The memory quota. gRPC exceeds it by the bytes of one read, at 13 KiB for each stream of a few
- * bytes. On a busy machine this quota alone bounds the streams that a peer opens before the calls'
- * thread runs and hangs up.
+ * The memory quota. gRPC exceeds it by the streams that one read opens: each takes a few bytes of
+ * the read and 13 KiB of memory. On a busy machine this quota alone bounds the streams that a peer
+ * opens before the calls' thread runs and hangs up.
  */
 #define QUOTA_BYTES (16u << 20)
 /* Requests are small. gRPC parses all that it reads at once, before the server can object. */
@@ -193,7 +193,7 @@ struct rpc_server {
 	grpc_completion_queue *io_queue; /* has no events */
 	pthread_t io_thread;
 	bool has_io_thread;
-	struct adopted adopted; /* one thread adopts and finishes */
+	struct adopted adopted; /* used by rpc_server_adopt() and rpc_server_finish() */
 };
 
 static void server_on_shut_down(struct tag *tag, bool ok)

@@ -85,9 +85,9 @@ struct rpc_server_config {
 
 /*
  * Makes each thread poll the connections that it waits for. By default, one thread of gRPC polls
- * for all and wakes the others: three times for a message that is passed on. It suits a process
- * with a thread for each call, up to some hundreds. Call it before anything else here, while the
- * process has one thread.
+ * for all and wakes the others: three times for a message that is passed on. Polling by each thread
+ * suits a process with a thread for each call, up to some hundreds. Call this before anything else
+ * here, while the process has one thread.
  */
 void rpc_poll_by_thread(void);
 
@@ -111,7 +111,10 @@ struct rpc_server *rpc_server_free(struct rpc_server *server);
  */
 void rpc_server_finish(struct rpc_server *server, int grace_ms);
 
-/* Serves the accepted, connected socket |fd|; always consumes it. Any thread. */
+/*
+ * Serves the accepted, connected socket |fd|; always consumes it. Not while another thread is here
+ * or in rpc_server_finish().
+ */
 int rpc_server_adopt(struct rpc_server *server, int fd, struct diag *d);
 
 /*
@@ -158,12 +161,15 @@ void rpc_call_set_on_cancel(
 
 /*
  * Answers OK with |message|, which is always consumed (its chunks are sent without a copy and freed
- * when sent). |call| is invalid afterwards. A message above 2^31-1 bytes is answered
- * RESOURCE_EXHAUSTED instead: stock clients cannot receive it. Any thread.
+ * when sent). |call| is invalid afterwards. A message above 2^31-1 bytes is answered with
+ * RESOURCE_EXHAUSTED instead, because stock clients cannot receive it. Any thread.
  */
 void rpc_call_reply(struct rpc_call *call, struct chunks *message);
 
-/* Answers with an error. |text| is copied. |call| is invalid afterwards. Any thread, any kind. */
+/*
+ * Answers a call of any kind with an error. |text| is copied. |call| is invalid afterwards. Any
+ * thread.
+ */
 void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *text);
 /* The same with a formatted text: at most 511 bytes, made printable. */
 void rpc_call_fail_with(struct rpc_call *call, enum rpc_status status, const char *format, ...)

@@ -33,7 +33,8 @@
 #define MIN_WRITE_BACK_BYTES ((uint64_t)16 << 20)
 
 /*
- * The flags do not ask for the end of the writing: that wait would take an error away from fsync().
+ * Does not wait for the end of the writing: the wait would report a disk error here, and then
+ * fsync() would not report it.
  */
 static void *write_back_file(void *argument)
 {

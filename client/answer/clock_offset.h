@@ -27,7 +27,8 @@ struct clock_offset {
 	int64_t offset_ns; /* the target's Unix time minus ours */
 	/* Half of the shortest round trip, or of the range of possible offsets; 0: same clock. */
 	int64_t uncertainty_ns;
-	/* Found by clock_offset_bracket(), after the recording, whose start was by our clock. */
+	/* Estimated by clock_offset_bracket() only after the recording, whose start was therefore
+	 * requested in the time of our clock. */
 	bool is_bracket;
 };
 
@@ -38,7 +39,10 @@ struct clock_offset {
  */
 void clock_offset_measure(struct rpc_channel *channel, struct clock_offset *out);
 
-/* Asks once for the program's name and pid. If it returns true, only these two are set in |out|. */
+/*
+ * Asks once for the program's name and pid. If it returns true, |out| has both, and the offset that
+ * this one call shows.
+ */
 bool clock_offset_find_name(struct rpc_channel *channel, struct clock_offset *out);
 
 /*

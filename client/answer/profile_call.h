@@ -38,7 +38,7 @@ int profile_call_encode_capture(const struct profile_call *call, uint8_t **out, 
 /* Starts a session, or with |of_recorder| the flight recorder. */
 int profile_call_encode_start(
 	const struct profile_call *call, bool of_recorder, uint8_t **out, size_t *n_out);
-/* |session_id|: "" means the one that runs. |last_ms|: 0 means all. |keep|: see profiler.proto. */
+/* |session_id|: "" means the running one. |last_ms|: 0 means all. |keep|: see profiler.proto. */
 int profile_call_encode_snapshot(
 	const char *session_id, uint64_t last_ms, bool keep, uint8_t **out, size_t *n_out);
 int profile_call_encode_stop(const char *session_id, bool discard, uint8_t **out, size_t *n_out);

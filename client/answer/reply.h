@@ -24,7 +24,7 @@ struct reply {
 	bool is_empty_trace;
 	bool has_xspace; /* |write| got a whole XSpace, which may have 0 bytes */
 	uint64_t xspace_bytes;
-	uint32_t n_tools; /* the number of tool_data, files of which at most one is the XSpace */
+	uint32_t n_tools; /* the number of tool_data; at most one of them is the XSpace */
 	/* The name of the first tool_data, with "…" if it was cut; not trusted. */
 	char first_tool[64];
 

@@ -18,7 +18,7 @@ struct space;
 struct recorder_facts {
 	/* The trace is a flight recorder's snapshot; else the other members are unused. */
 	bool is_snapshot;
-	uint64_t n_overwritten; /* annotations of all threads that are older than the snapshot */
+	uint64_t n_overwritten; /* the overwritten annotations of all threads */
 	/* The shortest window of a thread that overwrote requested data; 0: no thread did. */
 	int64_t shortest_ns;
 };

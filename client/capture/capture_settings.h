@@ -37,8 +37,8 @@ void capture_settings_init(struct capture_settings *s);
 void capture_settings_deinit(struct capture_settings *s);
 
 /*
- * Sets an option of |c| from "KEY=VALUE", and adds warnings about it to c->warnings. 0 or -EINVAL
- * with |d|.
+ * Sets an option of |c| from "KEY=VALUE", and adds warnings about it to c->warnings. 0, or a
+ * negative errno with |d|.
  */
 int capture_settings_take_option(struct client_capture *c, const char *key_value, struct diag *d);
 
@@ -50,7 +50,7 @@ int capture_settings_set_format(void *settings, const char *words, struct diag *
 
 /*
  * Call it when the options are set. Parses the operands, which are the targets and the duration,
- * and checks the combination of all settings. |texts| is borrowed. 0 or -EINVAL with |d|.
+ * and checks the combination of all settings. |texts| is borrowed. 0, or a negative errno with |d|.
  */
 int capture_settings_finish(struct capture_settings *s, int n_texts, char **texts, struct diag *d);
 
@@ -67,7 +67,7 @@ int capture_settings_finish_targets(
 
 /*
  * Gives the names of --host_name to the targets. Call it again when --target and --all have added
- * targets. 0 or -EINVAL with |d|.
+ * targets. 0, or a negative errno with |d|.
  */
 int capture_settings_name_hosts(struct capture_settings *s, struct diag *d);
 

@@ -61,7 +61,7 @@ int file_name_check_free(const struct file_name *f, const struct run_dir *run_di
 
 /*
  * Formats the name of the part's file, with characters that file names may have. Reads the answer's
- * mapping, so call it before clock_stamp_write(), which makes that invalid.
+ * mapping, so call it before clock_stamp_write(), after which the mapping is invalid.
  */
 void part_name_format(const struct part *p, char out[static PART_NAME_BYTES]);
 

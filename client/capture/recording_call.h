@@ -57,9 +57,9 @@ struct recording_call {
 	struct link link;
 	struct rpc_pending *call;
 	struct rpc_pending *stop; /* the call that ends the recording after the first interrupt */
-	bool is_stream; /* the call is a Capture, not a Profile */
+	bool is_stream; /* the call is calls->stream, not one of calls->unary */
 	unsigned int n_unary; /* the number of calls->unary that were tried */
-	struct stream_answer stream; /* the answer of a Capture */
+	struct stream_answer stream; /* the answer of calls->stream */
 	int stream_error; /* a negative errno: reading |stream| failed, or it is damaged */
 	int64_t started_ms; /* CLOCK_MONOTONIC */
 	int64_t sent_unix_ns; /* the time when a call that is no stream was sent */

@@ -25,9 +25,9 @@ struct retry {
 bool retry_can_help(int code, const struct diag *d);
 
 /*
- * Calls client_capture_run() until it succeeds or neither attempts nor time are left, with growing
- * pauses. Prints the reason for each repetition to standard error. An interrupt (interrupt.h) in a
- * pause ends it with EXIT_INTERRUPTED.
+ * Calls client_capture_run() until it succeeds, another try cannot help, or neither attempts nor
+ * time are left, with growing pauses. Prints the reason for each repetition to standard error. An
+ * interrupt (interrupt.h) in a pause ends it with EXIT_INTERRUPTED.
  */
 int retry_capture(struct client_capture *capture, const struct retry *retry, struct diag *d);
 

@@ -29,7 +29,7 @@ static const struct command *const commands[] = {
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
-/* A word is taken for a mistyped command if at most so many letters differ. */
+/* A word is taken for a mistyped command if at most this many letters differ. */
 #define MAX_DISTANCE 2
 
 /* Commands without code yet. They are not in the help, and print |text|. */

@@ -16,8 +16,8 @@ struct diag;
 
 /*
  * Returns a connected, close-on-exec, non-blocking socket, or a negative errno with |d|. -EINTR:
- * interrupted. A host of "localhost" in |address| is replaced by the address that answered, or was
- * tried last.
+ * interrupted. A host of "localhost" in |address| is replaced by the address that answered, or by
+ * 127.0.0.1 if none did.
  */
 int dial(struct address *address, int64_t timeout_ms, struct diag *d);
 

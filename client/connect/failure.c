@@ -32,7 +32,7 @@ static bool session_failure_is_one(const struct failure *f)
 		       (f->status == RPC_ALREADY_EXISTS || f->status == RPC_FAILED_PRECONDITION));
 }
 
-/* An older server and one that is no profiler's answer with the same status. */
+/* An older profiler server and a server of something else answer with the same status. */
 static int explain_no_sessions(const struct failure *f, struct diag *d)
 {
 	if (f->is_of_recorder)
@@ -178,7 +178,7 @@ static const char *find_v1_holder(const char *text)
 
 bool failure_is_busy(int status, const char *text)
 {
-	/* Stock servers return INTERNAL; other versions of them return the other codes. */
+	/* Stock servers return INTERNAL; other versions return one of the codes below. */
 	if (status != RPC_INTERNAL && status != RPC_ALREADY_EXISTS &&
 		status != RPC_FAILED_PRECONDITION && status != RPC_UNAVAILABLE)
 		return false;
@@ -361,7 +361,7 @@ static int explain_other(const struct failure *f, const char *said, struct diag 
 }
 
 /*
- * The connection ended with the call, or the client gave it up. Finds out what listens there now.
+ * The connection ended with the call, or the client gave up the call. Finds out what listens now.
  */
 static int explain_lost(const struct failure *f, struct diag *d)
 {

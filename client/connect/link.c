@@ -19,9 +19,9 @@
 #define SILENCE_MS 5000
 
 /*
- * Returns the HTTP/2 authority. For a unix socket, and where a program is chosen by its
- * name, the authority is gRPC's "localhost". A host daemon takes the NAME of NAME.localhost
- * as the name of a program.
+ * Returns the HTTP/2 authority. For a unix socket, and if address->target names the program, this
+ * is gRPC's "localhost". In other cases it is the address: a host daemon takes the NAME of
+ * NAME.localhost as the name of a program.
  */
 static const char *get_authority(const struct address *address)
 {

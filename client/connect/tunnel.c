@@ -188,7 +188,10 @@ static int wait_until_ready(struct tunnel *t, const char *destination, struct di
 	int64_t end_ms = ssh_has_terminal() ? INT64_MAX : clock_monotonic_ms() + OPEN_MS;
 
 	for (;;) {
-		/* Check for ssh's end before the sockets: sockets that exist after its end stay. */
+		/*
+		 * Check for ssh's end before the sockets: a socket that exists after ssh's end will
+		 * not vanish.
+		 */
 		bool has_ended = ssh_poll(&t->ssh, TURN_MS);
 
 		t->is_open = is_ready(t);

@@ -32,12 +32,12 @@
 
 /* --- perf events --------------------------------------------------------------------------- */
 
-/* Each event is closed after the attempt and never counts. */
+/* Each event is opened disabled and closed after the attempt. */
 
 #define RING_BYTES (1u << 20)
 /*
- * The number of rings to try. The kernel's limit for each ring is the same on a machine
- * with more processors.
+ * The number of rings to try. The limit grows with the number of processors, so more rings would
+ * show nothing else.
  */
 #define MAX_RINGS 64
 
@@ -150,7 +150,7 @@ static void close_ring(struct perf_ring *ring)
 		close(ring->fd);
 }
 
-/* All rings are open at once, because the limit is one for all rings of the user. */
+/* All rings are open at once, because the limit is for all rings of the user together. */
 static int attempt_perf_rings(pid_t pid)
 {
 	struct perf_ring rings[MAX_RINGS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tries system calls, because no file tells whether they are permitted. Nothing is left behind,
- * and no other process is affected. Foreign libraries and programs, which may hang, run in a
- * child with a time limit.
+ * Tries system calls, because no file shows whether they are permitted. Nothing is left behind, and
+ * no other process is affected. Foreign libraries and programs, which may hang, run in a child with
+ * a time limit.
  */
 #ifndef CLIENT_ATTEMPT_H
 #define CLIENT_ATTEMPT_H

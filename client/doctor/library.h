@@ -24,9 +24,9 @@ struct library_question {
 };
 
 /*
- * Asks a library. 0: |out| has the answer; -ENOENT: the loader did not find the library, and |out|
- * has the reason; -EIO: the library answered with an error, which is in |out|; or a negative result
- * of child_work_run().
+ * Asks a library. 0: |out| has the answer; -ENOENT: the loader could not open the library, and
+ * |out| has the reason; -EIO: the library answered with an error, which is in |out|; or a negative
+ * result of child_work_run().
  */
 int library_ask(const struct library_question *question, char *out, size_t n);
 

@@ -23,19 +23,19 @@ int port_ask(unsigned port, char *said, size_t n);
 
 struct port_owner {
 	uid_t uid; /* the user that made the socket; systemd makes sockets as root */
-	/* The youngest process that has the socket; 0: this user may not look into the process. */
+	/* The process with the highest pid that has the socket; 0: this user may not inspect it. */
 	pid_t pid;
 	char name[64]; /* the name of that process, or "" */
 };
 
 /*
- * Finds the owner of 127.0.0.1:|port| or 0.0.0.0:|port|. False: nothing listens there, or
- * the owner is not known.
+ * Finds the owner of 127.0.0.1:|port| or 0.0.0.0:|port|. False: /proc/net/tcp has no such listener,
+ * or cannot be read.
  */
 bool port_owner_find(const struct system *sys, unsigned port, struct port_owner *out);
 
 /*
- * Lists up to |max| ports on which |pid| listens; none if this user may not look into the process.
+ * Lists up to |max| ports on which |pid| listens; none if this user may not inspect the process.
  * Returns the number.
  */
 size_t port_owner_list(const struct system *sys, pid_t pid, unsigned *ports, size_t max);

@@ -4,7 +4,7 @@
 #define CLIENT_EXIT_H
 
 enum exit_code {
-	EXIT_DONE = 0, /* data was written, warnings included */
+	EXIT_DONE = 0, /* data was written, perhaps with warnings */
 	EXIT_FAILED = 1, /* the reason is on standard error */
 	EXIT_USAGE = 2,
 	EXIT_EMPTY = 3, /* the recording worked and was empty: no file */

@@ -23,7 +23,7 @@ struct progress_line {
 
 void progress_draw(const struct progress_line *p);
 /*
- * Draws a line about the work on |n_bytes| that have arrived, such as "reading it back". Draws
+ * Draws a line about the work on |n_bytes| that have arrived, such as "reading them back". Draws
  * nothing for small amounts, which take no time.
  */
 void progress_draw_work(const char *target, const char *doing, uint64_t n_bytes);

@@ -6,8 +6,8 @@
  *
  * Threads: one thread calls all functions.
  *
- * file_window_advance() gives the pages of a mapped large file, which is read
- * once, back in windows.
+ * file_window_advance() gives back the pages of a large mapped file, window by window, while it is
+ * read once.
  */
 #ifndef CLIENT_WRITE_BEHIND_H
 #define CLIENT_WRITE_BEHIND_H

@@ -20,7 +20,7 @@
 #include "base/env.h"
 #include "client/program/elf.h"
 
-/* A script's interpreter may be a script. The kernel follows so many scripts. */
+/* A script's interpreter may be a script. The kernel follows at most this many. */
 #define MAX_SCRIPTS 4
 
 static bool is_file(const char *path)

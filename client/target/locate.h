@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the socket of the server of a process that the user named by its pid or name. */
+/* Finds the socket or port of the server of a process that the user named by its pid or name. */
 #ifndef CLIENT_LOCATE_H
 #define CLIENT_LOCATE_H
 
@@ -10,16 +10,17 @@ struct address;
 struct diag;
 
 /*
- * Sets a->path from a->lookup, unless it is "". 0, or a negative errno with |d|: -ESRCH when there
- * is no process of that pid, -ENOENT when the pid or name is no target's, -EINVAL when several
- * targets have the name; a table of them is then written to standard error.
+ * Sets a->path, or host and port, from a->lookup, unless it is "". 0, or a negative errno with |d|:
+ * -ESRCH when there is no process of that pid; -ENOENT when the pid or name is no target's, or the
+ * server is stopped; -EINVAL when several targets have the name, and a table of them is then
+ * written to standard error.
  */
 int locate(struct address *a, struct diag *d);
 
 /*
- * Call it when nobody listens on the port of |a|. If the number is the pid of a target, sets
- * a->path and returns 0. Otherwise returns -ECONNREFUSED; if the number is the pid of another
- * process, |d| reports that.
+ * Call it when nobody listens on the port of |a|. If the number is the pid of a target, does the
+ * same as locate(). Otherwise returns -ECONNREFUSED; if the number is the pid of another process,
+ * |d| reports that.
  */
 int locate_port_as_pid(struct address *a, struct diag *d);
 

@@ -335,9 +335,9 @@ static int ask_listener(struct target_search *s, char *line)
 }
 
 /*
- * A session by ssh often has no XDG_RUNTIME_DIR, and the programs may have been started with
- * any value. The kernel knows where they listen. If the variable is set here, only that
- * directory is searched.
+ * A session by ssh often has no XDG_RUNTIME_DIR, and the programs may have been started with any
+ * value. The kernel knows where they listen. If the variable is set here, its value is searched
+ * instead of the kernel's list.
  */
 static int ask_listeners(struct target_search *s)
 {

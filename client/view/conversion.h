@@ -38,7 +38,8 @@ int conversion_check_compression(const struct trace_conversion *c, struct diag *
 bool conversion_is_to_stdout(const struct trace_conversion *c);
 /*
  * Writes the view of the trace (or run directory) at |path|. Prints the file's path to standard
- * output, and the size and losses to standard error. 0, or a negative errno with |d|.
+ * output, and the size and losses to standard error; with |is_json|, prints a JSON object to
+ * standard output instead. 0, or a negative errno with |d|.
  */
 int conversion_run(const struct trace_conversion *c, const struct view *view, const char *path,
 	struct diag *d);
@@ -82,7 +83,7 @@ struct formats {
 
 /*
  * Adds the formats of a list such as "perfetto,pprof". "xspace" is accepted and not added, because
- * it is always written. 0 or -EINVAL with |d|.
+ * it is always written. 0, or a negative errno with |d|.
  */
 int formats_parse(struct formats *f, const char *words, struct diag *d);
 /* Returns name i of "xspace" and the names of all other formats; NULL: there are no more. */

@@ -43,8 +43,8 @@ struct perfetto_view {
  * Serves |view|, which shows the trace or run at |path|. EXIT_DONE: the file was fetched whole at
  * least once. EXIT_INTERRUPTED: the file was not fetched, or view->stop ended the conversion.
  * EXIT_FAILED: |d| has the reason, or is empty if it has been printed; a |d| of -EFBIG means that
- * the view is too large for a browser (see processor_command_write()). Interrupts are counted from
- * the start of the serving (interrupt.h).
+ * the view is too large for a browser (see processor_command_write()). Calls interrupt_start()
+ * before serving.
  */
 int perfetto_view_run(
 	const struct perfetto_view *p, const struct view *view, const char *path, struct diag *d);
