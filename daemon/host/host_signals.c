@@ -10,9 +10,9 @@
 #include "daemon/host/config/invocation.h"
 #include "rpc/server.h"
 
-/* When the daemon ends, complete answers get this time to reach their clients. */
+/* When the daemon ends, complete answers get at least this time to reach their clients. */
 #define GRACE_MS 1000
-/* The service manager is told to wait that much longer than the operator's limit. */
+/* This time is added to the operator's limit when the service manager is asked to wait. */
 #define STOPPING_MS 15000
 
 #define LOOK_MS 20

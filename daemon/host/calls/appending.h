@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Appends the machine's part (machine_part.h) to a stream of proftap.v1.CaptureReply that passes
- * through the daemon, after its last chunk, if the program's server wants that. Chunks are
- * counted and hashed without a copy; Progress and Trailer, which contain size or checksum, are
- * changed. A stream whose size or checksum is wrong is passed on unchanged, so that its reader
- * notices.
+ * through the daemon, after its last chunk, if the program's server wants that. Chunks are counted
+ * and hashed without a copy; Progress and Trailer, which contain size or checksum, are changed. A
+ * Trailer with a wrong size or checksum is passed on unchanged, so that the reader notices.
  *
  * Threads: none inside; one at a time.
  */

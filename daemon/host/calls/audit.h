@@ -49,8 +49,8 @@ void audit_write(const struct audit *a);
  */
 void audit_begin(struct rpc_call *call, const uint8_t *bytes, size_t n);
 /*
- * Notes that the call asks for something that does not exist or that this caller may not see. Its
- * line gets |why|, whatever the answer is.
+ * Notes that the call asks for something that does not exist or that this caller may not see. If
+ * the call is answered OK, its line gets |why| as the reason.
  */
 void audit_note_refusal(const struct rpc_call *call, const char *why);
 /* Adds |program| to those that the line of |call| names. */

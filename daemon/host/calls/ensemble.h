@@ -34,9 +34,9 @@ struct ensemble_member {
 struct ensemble {
 	Tensorflow__ProfileRequest request; /* to each member; borrows from the client's request */
 	Tensorflow__ProfileOptions options;
-	struct capture_group group; /* its caller records it */
+	struct capture_group group; /* the owner of the ensemble calls capture_group_record() */
 	struct ensemble_member programs[CAPTURE_GROUP_MAX]; /* of the group's members */
-	size_t n_without_usage; /* traces that the share had no room for */
+	size_t n_without_usage; /* traces whose counters of the machine had no room */
 };
 
 /* Adds a member, CAPTURE_GROUP_MAX at most. A program that cannot be reached has an error. */

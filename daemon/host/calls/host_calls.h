@@ -70,7 +70,7 @@ void terminating_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, v
 /* --- requests, traits and accounts of the methods --------------------------------------------- */
 
 enum {
-	HOST_METHOD_BEGINS = 1, /* takes its time, so it is refused while the daemon ends */
+	HOST_METHOD_BEGINS = 1, /* begins long work, so it is refused while the daemon ends */
 	HOST_METHOD_BEGINS_SESSION =
 		2, /* later calls of the user about sessions select its program */
 	/* A request that names no program selects the one where its user began a session last. */

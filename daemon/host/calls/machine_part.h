@@ -18,9 +18,9 @@ struct machine_window {
 };
 
 /*
- * Appends the part to |to|, or nothing if |m| is NULL or has no samples of that time. Takes the
- * sample after its end now if there is none yet. *n_events: number of its events. 0; -ENOMEM: |to|
- * is unusable.
+ * Appends the part to |to|, or nothing if |m| is NULL or has no samples of that time. If there is
+ * no sample after the end of the recording yet, takes one now. *n_events: number of its events. 0;
+ * -ENOMEM: |to| is unusable.
  */
 int machine_part_append(
 	struct machine *m, const struct machine_window *w, struct chunks *to, uint64_t *n_events);

@@ -32,7 +32,7 @@
 
 /* Time between two checks that the client is still connected. */
 #define TURN_MS 100
-/* A client that reads nothing for so long is given up, as in a program's own server. */
+/* A client that reads nothing for this time is given up, as in a program's own server. */
 #define WRITE_TIMEOUT_MS 60000
 /* Large enough for any CaptureReply. */
 #define MAX_MESSAGE_BYTES (2u << 20)

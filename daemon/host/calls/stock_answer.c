@@ -257,9 +257,10 @@ void host_profile_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, 
 /* --- GetSnapshot ------------------------------------------------------------------------------ */
 
 /*
- * GetSnapshot answers with the data of the session that its user began last, or else with the
- * flight recorder of the program that the call selects. A request with a session's name is passed
- * on, because the program's server may write that snapshot to a file.
+ * GetSnapshot answers with the data of one program: the one that the call selects, or, if it names
+ * none, the one where its user began a session last. The data is that of its continuous session, or
+ * else of its flight recorder. A request with a session's name is passed on, because the program's
+ * server may write that snapshot to a file.
  */
 
 static void snapshot_program(struct errand *e, const struct program *program)

@@ -22,9 +22,9 @@
 #include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-/* A running server answers at once, and a stopped one delays the others only for so long. */
+/* A running server answers at once, and a stopped one delays the others only for this time. */
 #define PATIENCE_MS 2000
-/* So many connections are open at a time. */
+/* The limit of connections that are open at a time. */
 #define AT_A_TIME 64
 
 struct terminate_call {

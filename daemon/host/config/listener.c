@@ -28,7 +28,7 @@ struct listener_address {
 	socklen_t n_bytes;
 };
 
-/* Reads the port after the last colon of |text|, and ends |text| there. -EINVAL. */
+/* Reads the port after the last colon of |text|, and ends |text| at the colon. 0 or -EINVAL. */
 static int cut_port(char *text, in_port_t *port)
 {
 	char *colon = strrchr(text, ':');

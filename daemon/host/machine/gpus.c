@@ -136,7 +136,8 @@ static void gpu_thread_init_locks(struct gpu_thread *t)
 }
 
 /*
- * |library| is that of nvml_open(). Returns NULL if there are no GPUs, or no memory.
+ * |library| is that of nvml_open(). Returns NULL if there is no such library, or no memory or
+ * thread.
  */
 static struct gpu_thread *gpu_thread_start(const char *library)
 {

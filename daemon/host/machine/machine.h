@@ -19,7 +19,7 @@ struct history;
 struct machine;
 
 #define MACHINE_INTERVAL_MS 1000
-/* At most so many programs are measured: those that announced themselves first. */
+/* The limit of programs that are measured: those that announced themselves first. */
 #define MACHINE_MAX_PROCESSES 512u
 
 struct machine_process {
@@ -36,7 +36,8 @@ struct machine_config {
 	const char *nvml; /* a path, or NULL for the system's library */
 	/*
 	 * Writes the programs that live now, by id, at most |max|, and returns their number. NULL:
-	 * there are none. Must not call the machine.
+	 * there are none. The callback must not call functions of this file, because the mutex is
+	 * held.
 	 */
 	size_t (*list)(void *context, struct machine_process *out, size_t max);
 	void *context;
@@ -58,8 +59,8 @@ int machine_read(
 	struct machine *m, int (*look)(const struct history *h, void *context), void *context);
 
 /*
- * Like machine_read(), but takes one more sample first if the last one is not younger than |at_ns|
- * and |now_ns| is (both CLOCK_MONOTONIC). Only |look| sees that sample, as the last one. It
+ * Like machine_read(), but if no sample is later than |at_ns|, and |now_ns| is later than it, first
+ * takes one more sample (both CLOCK_MONOTONIC). Only |look| sees that sample, as the last one. It
  * contains no programs, and no subjects that came after the last regular sample.
  */
 int machine_read_behind(struct machine *m, int64_t at_ns, int64_t now_ns,

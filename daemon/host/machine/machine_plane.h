@@ -24,10 +24,11 @@ struct machine_cut {
 };
 
 /*
- * Makes a plane with a line for each metric, named like "network eth0 received bytes/s". A named
- * subject whose rates are all 0 has no line. Times of events count from the start. The last sample
- * before the start and the first one after the stop, if there is one, are at the ends of the plane.
- * The plane has no lines if there are no samples of that time. 0 or -ENOMEM; *out is the caller's.
+ * Makes a plane with a line for each metric, named like "network eth0 received bytes/s". A rate of
+ * a named subject has no line if it is always 0. Times of events count from the start. The last
+ * sample before the start and the first one after the stop, if there is one, are at the ends of the
+ * plane. The plane has no lines if there are no samples of that time. 0 or -ENOMEM; *out is the
+ * caller's.
  */
 int machine_plane(struct machine *m, const struct machine_cut *cut, struct plane **out);
 

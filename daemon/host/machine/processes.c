@@ -82,11 +82,11 @@ static bool switches_read(
 	return n_read > 0;
 }
 
-/* A sample reads the switches of about so many threads, 3 µs each. */
+/* A sample reads the switches of about this number of threads, 3 µs each. */
 #define SWEPT_THREADS 32u
 /*
- * A sample reads so many processes of the machine to find descendants, for all programs together:
- * about 8 µs each.
+ * The limit of processes that a sample reads to find descendants, for all programs together: about
+ * 8 µs each.
  */
 #define FAMILY_FILES 128u
 

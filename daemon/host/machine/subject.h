@@ -34,7 +34,7 @@ struct metric {
 	const char *name; /* "received" */
 	enum metric_unit unit;
 	enum metric_kind kind;
-	double scale; /* from the kernel's count, or its count a second, to the unit */
+	double scale; /* of a rate: converts the kernel's count per second to |unit| */
 };
 
 #define METRIC_MAX_ROWS 8
@@ -44,7 +44,7 @@ struct metric_group {
 	const char *name; /* "network" */
 	const struct metric *rows;
 	unsigned n_rows; /* METRIC_MAX_ROWS at most */
-	unsigned n_drawn; /* the first so many rows become lines of a trace */
+	unsigned n_drawn; /* this number of rows, the first ones, become lines of a trace */
 	/*
 	 * Returns false for things that are not measured. NULL: all are. |root| is that of struct
 	 * machine_config.

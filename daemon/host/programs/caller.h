@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The caller of the host daemon, and the programs that it may ask for. Only here are these rights
- * decided, and TLS or tokens would identify a caller here, too.
+ * The caller of the host daemon, and the programs that it may ask for. These rights are decided
+ * only here. If TLS or tokens are ever used, they must identify callers here, too.
  */
 #ifndef DAEMON_CALLER_H
 #define DAEMON_CALLER_H

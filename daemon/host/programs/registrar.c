@@ -124,8 +124,8 @@ static int identify_program(
 	if (said->fd >= 0)
 		return identify_living(a, said->fd, p);
 	/*
-	 * An ended program has no pidfd. Its server keeps its data, and only that server's user may
-	 * ask for it.
+	 * An ended program has no pidfd. Its server keeps its data for one user: its own, or the
+	 * one that a server of root reports.
 	 */
 	if (!said->status.has_ended)
 		return -EPROTO;

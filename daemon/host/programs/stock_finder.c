@@ -16,8 +16,8 @@
 
 #define ANSWER_MS 500
 /*
- * A program that does not answer is asked so often, because it may have just begun to listen. A
- * stopped program is asked when it continues.
+ * A program that does not answer is asked this many times, because it may have just begun to
+ * listen. A stopped program is asked when it continues.
  */
 #define MAX_SILENT 5
 

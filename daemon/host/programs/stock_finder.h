@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds profiler servers of JAX and TensorFlow (base/stock_servers.h) and adds them to the
- * programs. Each new listening socket is examined once, on a thread of libuv's; without a new one,
- * each call costs one query to the kernel.
+ * programs. Each new listening socket is examined on a thread of libuv's, and again if its program
+ * did not answer. Otherwise each call costs one query to the kernel.
  */
 #ifndef DAEMON_STOCK_FINDER_H
 #define DAEMON_STOCK_FINDER_H

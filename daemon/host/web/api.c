@@ -18,7 +18,9 @@
 
 /* Time for captures to write their data when the daemon ends. */
 #define GRACE_MS 20000
-/* Programs are asked for their state at each second sample, while a stream listens. */
+/*
+ * While a stream has the topic of programs, they are asked for their state at every other sample.
+ */
 #define ASK_TICKS 2
 /* The clock was set if it moved by more between two ticks; slewing stays far below this. */
 #define MAX_DRIFT_NS (NS_PER_S / 2)
@@ -73,7 +75,9 @@ static int get_last_sample(const struct history *h, void *context)
 	return 0;
 }
 
-/* Forgets the sent samples after the clock was set, because their times are wrong then. */
+/*
+ * Invalidates all events after the clock was set, because the times of sent samples are wrong then.
+ */
 static void watch_clock(struct api *a)
 {
 	int64_t offset_ns = clock_find_unix_offset_ns();
@@ -98,7 +102,7 @@ void api_tick(struct api *a)
 		programs_ask(host->programs);
 	conversions_age(&a->conversions, monotonic_ns() / NS_PER_MS);
 	streams_tick(a);
-	/* Comes last, so that the sample of this tick is not forgotten. */
+	/* Comes last, so that streams send the sample of this tick before it is invalidated. */
 	watch_clock(a);
 }
 

@@ -91,7 +91,10 @@ static int get_choice(const struct http_exchange *x, struct usage_json_choice *c
 	return r;
 }
 
-/* A new program has no samples yet, and an ended one may still have some, so this asks for both. */
+/*
+ * A new program has no samples yet, and an ended one may still have some. So the pid is looked up
+ * among the samples, and then among the programs.
+ */
 static bool knows_pid(const struct web *w, const struct usage_json_choice *choice, struct diag *d)
 {
 	struct program *programs = NULL;

@@ -17,7 +17,7 @@
 #include "daemon/host/web/run_files.h"
 #include "daemon/kernel/spool_place.h"
 
-/* Runs with more files are not kept, because each request examines all files. */
+/* Conversions of runs with more files are not kept, because each request examines all files. */
 #define MAX_FILES 256
 /* Files this young may change again within one tick of the file system's clock. */
 #define REST_NS NS_PER_S

@@ -41,7 +41,8 @@ struct hub {
 	struct hub_event events[HUB_EVENTS]; /* number % HUB_EVENTS */
 	uint64_t last; /* number */
 	uint64_t forgotten; /* nobody can resume after a lower number; 0: everybody can */
-	int64_t started_unix_ms; /* start of the daemon, whose numbers no other process shares */
+	/* Start of the daemon. Distinguishes the ids of its events from those of other daemons. */
+	int64_t started_unix_ms;
 	/* Called for each event, in any thread, under the mutex; NULL: not called. */
 	void (*wake)(void *context);
 	void *context;

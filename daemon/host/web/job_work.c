@@ -352,7 +352,7 @@ static void work_add_programs(struct job_work *w)
 
 /* --- the recording ---------------------------------------------------------------------------- */
 
-/* Does nothing for a snapshot, which ends by itself and whose session belongs to another user. */
+/* Does nothing for a snapshot, which ends by itself and whose session another call began. */
 static void work_tell_to_end(struct job_work *w)
 {
 	if (!w->is_told_to_end && !w->job->request.is_snapshot)

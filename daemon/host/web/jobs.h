@@ -21,9 +21,9 @@ struct json;
 struct runs;
 struct web_capture;
 
-/* So many jobs are kept after their end. */
+/* The limit of jobs that are kept after their end. */
 #define JOBS_KEPT 100u
-/* So many jobs may run at a time: all together, and those of one user who is no operator. */
+/* The limits of jobs that run at a time: of all users, and of one user who is no operator. */
 #define JOBS_MAX_RUNNING 16u
 #define JOBS_MAX_OF_USER 4u
 

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "trace/json.h"
 
-/* A list of texts is cut after so many. */
+/* The limit of texts in a list; further ones are left out. */
 #define MAX_TEXTS 64
 
 struct run_facts {

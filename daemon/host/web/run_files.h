@@ -47,7 +47,7 @@ int run_files_remove(int dir_fd, uint64_t *n_bytes);
  */
 #define RUN_NOTE_FILE ".proftap.json"
 
-/* Best effort: a run without a note belongs to the daemon's own user. */
+/* Best effort: a run without a note belongs to the owner of its directory. */
 void run_note_write(const char *log_dir, const char *run, const struct job *job);
 
 /* Returns true and the owner of the run, or false if there is no note that counts. */

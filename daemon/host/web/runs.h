@@ -21,7 +21,7 @@ struct hub;
 struct json;
 
 #define RUNS_DIR_BYTES 512
-/* A list contains so many of the youngest runs. */
+/* The limit of runs in a list, which has the youngest ones. */
 #define RUNS_LISTED 1000u
 
 struct runs {

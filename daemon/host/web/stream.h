@@ -16,7 +16,7 @@ void stream_answer(struct http_exchange *x, void *context);
 
 /* Sends new events to all streams. */
 void streams_pump(struct api *a);
-/* Called once a second. Sends an empty line to streams that have been silent for long. */
+/* Called once a second. Sends an empty comment to streams that have been silent for 15 s. */
 void streams_tick(struct api *a);
 /* Returns true if a stream has one of |topics|. */
 bool streams_want(const struct api *a, unsigned topics);

@@ -16,7 +16,7 @@
 
 struct tool;
 
-/* Time limit of each tool. HTTP waits little longer. */
+/* Time limit of each tool. Less than HTTP_ANSWER_MS, the limit of the HTTP server. */
 #define TOOL_PATIENCE_MS 50000
 
 struct tool_outcome {

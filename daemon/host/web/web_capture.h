@@ -26,11 +26,11 @@ struct diag;
 struct web_capture {
 	char **targets; /* words as in daemon/host/programs/choice.h, or paths */
 	size_t n_targets;
-	/* Pattern of a program to wait for; "": |targets| count. */
+	/* Pattern of a program to wait for; "": |targets| selects the programs. */
 	char next[WEB_CAPTURE_TARGET_BYTES];
 	uint64_t duration_ms;
 	uint64_t wait_ms; /* longest wait for |next| */
-	bool is_snapshot; /* reads the data of a session; only then the next three count */
+	bool is_snapshot; /* reads the data of a session; otherwise the next three are unused */
 	char session[128]; /* "": the session that runs, or else the flight recorder */
 	uint64_t last_ms; /* the last part of the recorder's data; 0: all of it */
 	int ends; /* the snapshot ends the session */

@@ -7,7 +7,7 @@
 
 struct http_exchange;
 
-/* The body of a request for a capture has at most so many bytes. */
+/* The limit of the bytes of a request's body. */
 #define API_MAX_BODY_BYTES 65536
 
 void api_answer_session(struct http_exchange *x, void *context);
@@ -51,7 +51,7 @@ void probes_answer_ready(struct http_exchange *x, void *context);
 
 /* --- metrics ---------------------------------------------------------------------------------- */
 
-/* So many requests may read the metrics at a time; further ones get a 429. */
+/* The limit of requests that read the metrics at a time; further ones get a 429. */
 #define SCRAPE_MAX 4u
 
 /* GET /metrics. A thread asks the programs for their state, which takes a moment. */

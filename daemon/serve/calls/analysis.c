@@ -134,9 +134,9 @@ static void release_spool(void *spool)
 }
 
 /*
- * Appends the bytes of the file to |message|. A slow client keeps the answer, a single message, for
- * long. So the bytes are mapped from a copy in the spool: it takes no memory, and nobody can
- * truncate it.
+ * Appends the bytes of the file to |message|. The answer is a single message, which lives until a
+ * slow client has received it. So its bytes are mapped from a copy of the file in the spool: the
+ * copy takes no memory, and nobody can truncate it.
  */
 static int put_tool_file(int fd, uint64_t n_bytes, struct chunks *message, struct diag *d)
 {

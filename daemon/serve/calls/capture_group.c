@@ -20,7 +20,7 @@
 #define RECORD_WAIT_MS 20
 /* The time between two requests for an end. */
 #define ASK_AGAIN_NS (NS_PER_S / 5)
-/* So many streams are read at a time: each holds a message of 1 MiB in memory. */
+/* The limit of streams that are read at a time: each holds a message of 1 MiB in memory. */
 #define STREAMS_AT_A_TIME 16
 
 struct group_member *capture_group_add(struct capture_group *g)
@@ -47,7 +47,7 @@ static uint64_t request_find_duration_ms(const Tensorflow__ProfileRequest *reque
 							   : request->duration_ms;
 }
 
-/* A ProfileRequest has the session in two places. */
+/* A ProfileRequest has two fields for the id of the session. */
 static char *member_find_session_id(const struct group_member *m)
 {
 	const Tensorflow__ProfileRequest *request = m->request;
@@ -206,8 +206,9 @@ static void member_take_outcome(struct group_member *m, struct spool *spool, con
 }
 
 /*
- * Copies the start and duration of the recording from the trace, whose end may include the time of
- * collecting. They are valid only if the server is on this machine.
+ * Copies the start and duration of the recording from the trace. The end in the trace may include
+ * the time of collecting, so the requested duration is the limit. The values are valid only if the
+ * server is on this machine.
  */
 static void member_note_window(struct group_member *m)
 {
@@ -267,7 +268,10 @@ static void member_repeat_request(struct group_member *m)
 	remote_capture_ask_to_end(&m->capture, member_find_session_id(m));
 }
 
-/* After the answer to the request for an end, a recording without a duration must be over soon. */
+/*
+ * When the request for an end has been answered, limits the silence of the member. In a recording
+ * without a duration it had no limit before.
+ */
 static void member_note_end_answer(struct group_member *m)
 {
 	if (!m->end_by_ns || !remote_capture_is_ending(&m->capture, 0))
@@ -332,7 +336,10 @@ static bool member_poll(struct group_member *m, struct group_turn *turn)
 	}
 	if (m->is_stock)
 		member_poll_stock(m, turn);
-	/* Gives up a silent member: its disk space goes back to the share, and its server stops. */
+	/*
+	 * Gives up a silent member: its disk space goes back to the share, and its server stops
+	 * recording.
+	 */
 	if (!group_member_is_over(m) && member_is_silent(m))
 		member_end(m);
 	if (!group_member_is_over(m))

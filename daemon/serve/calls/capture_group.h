@@ -25,7 +25,7 @@
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 #define CAPTURE_GROUP_MAX 64
-/* A NewSession records so many other servers, and its own program. */
+/* A NewSession records up to CAPTURE_GROUP_MAX other servers, and its own program. */
 #define CAPTURE_GROUP_MAX_MEMBERS (CAPTURE_GROUP_MAX + 1)
 
 struct delivery;
@@ -66,7 +66,7 @@ struct group_turn {
 	/* The member whose Profile answer is being read into memory; NULL: none. */
 	const struct group_member *stock;
 	bool has_read; /* at least one member has read something */
-	int64_t wait_ms; /* the first member that waits may wait for so long */
+	int64_t wait_ms; /* the longest wait of the first member that waits */
 };
 
 /* A group of zeros is empty. It must not be moved. */
@@ -78,8 +78,8 @@ struct capture_group {
 	struct disk_share share;
 	uint32_t progress_interval_ms; /* of each member's capture.progress; 0: it is not needed */
 	/*
-	 * After its recording, a member may be silent for so long while it makes its trace, or the
-	 * next part of it; 0: a minute.
+	 * The longest silence of a member after its recording, while it makes its trace or the next
+	 * part of the trace; 0: a minute.
 	 */
 	int64_t silence_ns;
 	/*
@@ -120,7 +120,8 @@ void capture_group_start_snapshot(struct capture_group *g, const struct remote_s
 int capture_group_poll(struct capture_group *g, int64_t wait_ms);
 /*
  * Reads until all members are over, or |is_cancelled|, which is called at least every 20 ms between
- * reads, returns nonzero. Returns its last value. Call capture_group_end() afterwards.
+ * reads, returns nonzero. Returns the last result of |is_cancelled|. Call capture_group_end()
+ * afterwards.
  */
 bool capture_group_record(
 	struct capture_group *g, bool (*is_cancelled)(void *context), void *context);

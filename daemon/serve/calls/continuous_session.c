@@ -163,7 +163,7 @@ static int ask_recorder(struct session *s, struct session_request *request)
 	bool has_last = request->last_ms != 0;
 	int r = translate_refusal(session_recorder_snapshot(s, request));
 
-	/* A continuous session does not know last_ms. */
+	/* Only the recorder can use last_ms, so a running continuous session is no replacement. */
 	return r == SESSION_NO_RECORDER && has_last && session_is_continuous(s) ? SESSION_NO_LAST
 										: r;
 }

@@ -16,7 +16,8 @@
 struct registry;
 
 struct descendant {
-	pid_t pid; /* shown to people: the pid in its own namespace, if it has none in ours */
+	/* Shown to people: |known_as|; if that is 0, the pid in the process's own namespace. */
+	pid_t pid;
 	pid_t known_as; /* the pid in our namespace; 0: it has none there */
 	char address[160]; /* "unix:/path" */
 	/*

@@ -196,7 +196,8 @@ static void start_own_program(struct fan_out *f)
 static int await_own_program(struct fan_out *f, bool is_cancelled)
 {
 	/*
-	 * Without that thread the subprocesses are recorded here, and stop later than all others.
+	 * If no thread could be started, the subprocesses are recorded here, and stop later than
+	 * all other programs.
 	 */
 	if (f->tree && !f->has_tree_thread)
 		subprocesses_record(f->tree);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Health; see health.h. A server ends with its program, so a Watch that has received SERVING
- * receives no other status: its end tells that the program has ended.
+ * receives no other status: the end of the Watch means that the program has ended.
  */
 #include "daemon/serve/calls/health.h"
 
@@ -91,7 +91,10 @@ void health_check(struct rpc_call *call, const uint8_t *bytes, size_t n, void *c
 	rpc_call_reply(call, &message);
 }
 
-/* NULL; or the reason why |call| cannot watch, with the code, and then the caller ends it. */
+/*
+ * Returns NULL, or the reason why |call| cannot watch, and sets *code; then the caller must end
+ * |call|.
+ */
 static const char *add_watcher(struct health *h, struct rpc_call *call, enum rpc_status *code)
 {
 	const char *refusal = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grpc.health.v1.Health, which tells whether there is a program to record. */
+/* grpc.health.v1.Health, which reports whether there is a program to record. */
 #ifndef DAEMON_HEALTH_H
 #define DAEMON_HEALTH_H
 

@@ -128,8 +128,8 @@ static void print_steps(const struct monitor_text *m)
 }
 
 /*
- * Writes the usage of the program together with its descendants. If a server does its work in
- * worker processes, that is nearly all of it.
+ * Writes the usage of the program together with its descendants. For a server with worker
+ * processes, nearly all usage is that of the descendants.
  */
 static void print_family(const struct monitor_text *m)
 {

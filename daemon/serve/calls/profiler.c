@@ -93,7 +93,10 @@ static struct trace_stream *request_stream_prepare(struct trace_streams *streams
 	return stream;
 }
 
-/* Makes the stream likewise; a client that goes away ends its session. */
+/*
+ * Makes the stream likewise. If the client goes away, |request| is cancelled, and so is a recording
+ * that it began.
+ */
 static struct trace_stream *request_stream_open(struct session *session,
 	struct trace_streams *streams, struct rpc_call *call, struct session_request *request,
 	uint32_t interval_ms)
@@ -229,7 +232,7 @@ static struct session_request *new_request(struct rpc_call *call)
 	return request;
 }
 
-/* CAPTURE_NO_TARGET: the session, but perhaps not the program, has ended before its turn. */
+/* CAPTURE_NO_TARGET: the session, but perhaps not the program, ended before it served |request|. */
 static void deliver_snapshot(
 	struct session_request *request, int r, struct capture_result *result, struct diag *d)
 {

@@ -13,7 +13,7 @@
 typedef Grpc__Reflection__V1__ServerReflectionRequest request_message;
 typedef Grpc__Reflection__V1__ServerReflectionResponse response_message;
 
-/* A tool that does not take an answer for so long is given up. */
+/* A tool that does not take an answer within this time is given up. */
 #define WRITE_TIMEOUT_MS 10000
 #define MAX_SERVICES 16
 

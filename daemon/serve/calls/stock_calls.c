@@ -88,8 +88,8 @@ static int open_file(const struct repository *repository, struct session_request
 }
 
 /*
- * Writes the file and answers the call, which only says whether there was data. Takes the delivery
- * of |result|.
+ * Writes the file and answers the call. The answer only says whether there was data. Takes the
+ * delivery of |result|.
  */
 static void finish_file(
 	struct session_request *request, struct capture_result *result, struct diag *d)

@@ -39,11 +39,14 @@
  * a very busy machine.
  */
 #define END_NS (5 * NS_PER_S)
-/* A server may be silent for so long while it makes a trace. */
+/* The longest silence of a server while it makes a trace. */
 #define SILENCE_NS (10 * NS_PER_S)
 /* The longest wait for one child's trace, because another child's may have arrived. */
 #define END_WAIT_MS 2
-/* While a child's trace is read, so much of it is in memory; a multiple of every page size. */
+/*
+ * The size of the part of a child's trace that is in memory while the trace is read; a multiple of
+ * every page size.
+ */
 #define LET_GO_BYTES ((size_t)4 << 20)
 
 typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
@@ -51,7 +54,7 @@ typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
 /* The request to each child, which is constant. */
 struct child_request {
 	Tensorflow__ProfileRequest message;
-	Tensorflow__ProfileOptions options; /* it borrows from |asked| and has |kept| */
+	Tensorflow__ProfileOptions options; /* borrows from |asked|; its map is |kept| */
 	Tensorflow__ProfileOptions *asked; /* owned: the options of the original request */
 	Entry **kept; /* malloc'ed */
 };
@@ -82,7 +85,7 @@ bool subprocesses_are_wanted(const struct session_request *request)
 /* A child's trace while it becomes a part of this one. */
 struct joint {
 	struct remote_capture *capture; /* borrowed */
-	uint8_t *let_go; /* the memory of pages before it was given back */
+	uint8_t *let_go; /* memory of the pages before this address was given back */
 };
 
 static int joint_let_go(const uint8_t *p, void *context)

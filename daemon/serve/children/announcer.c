@@ -16,12 +16,12 @@
 #include "daemon/serve/children/announcement.h"
 
 /*
- * So many attempts are made to connect to a daemon that is being restarted. Later attempts wait
- * until its socket appears again.
+ * The first pause and the number of the attempts to connect to a daemon that is being restarted.
+ * After these attempts it waits until the socket appears again.
  */
 #define FIRST_PAUSE_MS 50
 #define MAX_TRIES 6
-/* A connection that lasted at least so long counts as a success. */
+/* A connection that lasted longer than this counts as a success. */
 #define STEADY_NS (2 * NS_PER_S)
 
 static void tie_try(struct tie *t);

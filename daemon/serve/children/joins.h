@@ -14,9 +14,9 @@
 #include "daemon/target/family.h"
 #include "lib/wire/join.h"
 
-/* The number of joined children that live at a time. */
+/* The limit of joined children that live at a time. */
 #define JOINS_MAX_CHILDREN 256
-/* The number of connections whose request has not come yet. */
+/* The limit of connections whose request has not come yet. */
 #define JOINS_MAX_APPLICANTS 64
 
 struct applicant;

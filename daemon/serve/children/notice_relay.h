@@ -17,7 +17,7 @@ struct access;
 
 struct notice_relay {
 	uv_loop_t *loop;
-	struct access *access; /* it tells which users parents and children may have */
+	struct access *access; /* its target: parents and children must have its user, or be root */
 	struct registry *registry;
 	unsigned n_attempts; /* notices that the parent has not taken yet */
 	char parent[NOTICE_ADDRESS_BYTES]; /* "": none, or not known yet */
@@ -27,9 +27,9 @@ void notice_relay_init(struct notice_relay *relay, uv_loop_t *loop, struct acces
 	struct registry *registry);
 
 /*
- * Tells the server at |parent| ("" is none) that the program |pid| has a server at |own|. It does
- * not wait: a parent that is busy is told later, within 10 s; one that is not there, or another
- * user's, is never told.
+ * Tells the server at |parent| ("" is none) that the program |pid| has a server at |own|. Does not
+ * wait: if the parent is busy, tries again later, for 10 s. Gives up if no server listens there, or
+ * if that server is another user's.
  */
 void notice_relay_announce(
 	struct notice_relay *relay, const char *parent, pid_t pid, const char *own);

@@ -30,8 +30,8 @@
  */
 
 /*
- * At most so many servers pass a notice on to their parents, so that it does not travel for ever if
- * the parents form a circle.
+ * At most this many servers receive a notice, so that it does not travel for ever if the parents
+ * form a circle.
  */
 #define NOTICE_MAX_HOPS 8
 #define NOTICE_ADDRESS_BYTES 128

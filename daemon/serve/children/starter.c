@@ -192,8 +192,8 @@ static int place_descriptors(const struct server_request *h, int connection)
 	else
 		close(SPAWN_FD_LISTENER);
 	/*
-	 * The daemon may have inherited others. Before Linux 5.11 close_range() fails, and they
-	 * stay open.
+	 * The daemon may have inherited other descriptors. Before Linux 5.11 close_range() fails,
+	 * and they stay open.
 	 */
 	close_range(SPAWN_FD_ANSWER + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 	return r;

@@ -23,7 +23,7 @@
 
 struct starter {
 	int socket; /* -1: no starter runs */
-	bool may_become_others; /* it is not root's, but has the two capabilities */
+	bool may_become_others; /* the starter is not root, but has CAP_SETUID and CAP_SETGID */
 };
 
 /*

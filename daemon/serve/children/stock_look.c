@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Profiler servers of other users; see stock_look.h. The answer is a line for each socket whose
- * process has such a library: "INODE PID HAS_ANSWERED IS_ONE SINCE_NS ADDRESS MAKE NAME", with "-"
- * for no address.
+ * process may be a profiler server: "INODE PID HAS_ANSWERED IS_ONE SINCE_NS ADDRESS MAKE NAME",
+ * with "-" for no address.
  */
 #include "daemon/serve/children/stock_look.h"
 
@@ -112,7 +112,8 @@ void stock_look_serve(const char *message, size_t n, int out)
 	static struct pairs pairs;
 
 	/*
-	 * The processes that look run as other users, so they must not inherit the starter's files.
+	 * The processes that search for servers run as other users, so they must not inherit the
+	 * starter's files.
 	 */
 	out = dup2(out, STDIN_FILENO);
 	if (out < 0 || close_range(STDERR_FILENO + 1, ~0U, 0))

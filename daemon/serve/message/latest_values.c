@@ -86,7 +86,8 @@ static struct latest_value *find_dynamic(struct latest_kind *k, const struct ent
  * Finds or adds the value that the entry updates. Ids of counters and steps share one table,
  * because one place in the source never records both.
  */
-static struct latest_value *find_value(struct latest_look *l, struct latest_kind *k, const struct entry *e)
+static struct latest_value *find_value(
+	struct latest_look *l, struct latest_kind *k, const struct entry *e)
 {
 	const char *text;
 	struct latest_value *v;

@@ -98,7 +98,7 @@ static int warn_of_ignored_fields(struct session_request *request, const Options
 {
 	int r = 0;
 
-	/* The upper half has no meaning. Without the message there is no filter. */
+	/* The upper half of the mask has no meaning. Without trace_options there is no filter. */
 	if (o->trace_options && (uint32_t)o->trace_options->host_traceme_filter_mask != UINT32_MAX)
 		r = capture_request_warn(&request->capture,
 			"trace_options.host_traceme_filter_mask: ignored: annotations of proftap "

@@ -17,8 +17,8 @@
 #define TAG_CHUNK PB_TAG(2, PB_LEN) /* CaptureReply.chunk */
 #define WORD "part="
 /*
- * The bytes of one part of each stream together, unless there are too many streams. Several parts
- * of a stream may be under way: 64 streams hold some 12 MiB.
+ * The sum of the sizes of one part of each stream, unless the parts would be too small. Several
+ * parts of a stream may be under way: 64 streams hold some 12 MiB.
  */
 #define ALL_BYTES (2u << 20)
 
@@ -43,7 +43,7 @@ size_t trace_part_find_bytes(const char *target)
 	return clamp_part_bytes(strtoul(target + sizeof WORD - 1, NULL, 10));
 }
 
-/* Returns NULL if the trace does not want the counters of the machine. */
+/* Returns NULL if the trace gets no counters of the machine. */
 static Proftap__V1__MachineUsage *describe_usage(
 	Proftap__V1__MachineUsage *usage, const struct capture_result *result)
 {

@@ -150,7 +150,7 @@ int remote_capture_append(
 }
 
 /*
- * The last progress tells the size of the trace. If the share has no room for it, the trace is not
+ * The last progress has the size of the trace. If the share has no room for it, the trace is not
  * fetched from its server.
  */
 static int take_progress(struct remote_capture *r, const struct pb_field *field)

@@ -22,7 +22,10 @@ struct spool;
  */
 struct disk_share {
 	uint64_t max_bytes; /* limit of all traces together; set by the caller */
-	/* the name of this limit for people: "what ...", and advice; NULL: max_capture_bytes */
+	/*
+	 * the end of the error's text: what this limit is, and advice; NULL: it is
+	 * max_capture_bytes
+	 */
 	const char *whose;
 	/*
 	 * the directory of the runs, so that files which are written there can be linked. NULL:

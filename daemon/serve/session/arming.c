@@ -12,7 +12,9 @@
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
 
-/* When the check was made so early, it has ended before any request can be due. */
+/*
+ * The check is made this long before the start, so that it has ended before the request can be due.
+ */
 #define LOOK_AHEAD_NS (CAPTURE_ARM_DEVICES_NS + 100 * NS_PER_MS)
 
 static void set_due(const struct session *s, struct session_request *request)
@@ -54,7 +56,7 @@ static int64_t find_look_ns(const struct session *s)
 	return INT64_MAX;
 }
 
-/* Sets when each request is due whose check is due now. The caller has the mutex. */
+/* Sets the due times of the requests whose check is due now. The caller has the mutex. */
 static void set_all(struct session *s, int64_t now_ns)
 {
 	for (struct session_request *r = s->waiting; r; r = r->next) {

@@ -19,7 +19,7 @@
  * program.
  */
 #define FIRST_INTERVAL_NS (10 * NS_PER_MS)
-/* The private socket can be removed at any time. */
+/* The interval grows to about this: the private socket can be removed at any time. */
 #define LAST_INTERVAL_NS (500 * NS_PER_MS)
 
 /* --- marks ------------------------------------------------------------------------------------ */

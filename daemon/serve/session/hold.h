@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides how long the data of a dead program's flight recorder is held: five minutes, but only
- * while its private socket exists, and until programs that died later need the room. The data is
- * not held if the program exited with status 0 or executed another program.
+ * Decides how long the data that a dead program's flight recorder or session left is held: five
+ * minutes, but only while the private socket exists, and until programs that died later need the
+ * room. The data is not held if the program exited with status 0 or executed another program.
  *
  * Each hold has a mark, the file PID.held beside the private socket, which contains the program's
  * name. Without a limit, a program that crashes and is restarted ten times a second would have
@@ -48,7 +48,10 @@ void hold_init(struct hold *h, const struct target *t, const struct socket_file 
 void hold_deinit(struct hold *h);
 /* Checks the hold at |now_ns|. Returns true if it is over. */
 bool hold_is_over(struct hold *h, int64_t now_ns);
-/* Returns the time of the next check: soon, until it is known how the program has ended. */
+/*
+ * Returns the time of the next check. The intervals grow to some 0.6 s, because it is known soon
+ * how the program has ended.
+ */
 int64_t hold_get_due(struct hold *h, int64_t now_ns);
 
 /*

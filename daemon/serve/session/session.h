@@ -49,7 +49,8 @@ struct session {
 	const struct repository *repository; /* the operator's; NULL: none */
 	const struct socket_file *way; /* the socket where clients can get held data; NULL: none */
 	_Atomic uid_t heir; /* the user, beside root, who may take a dead program's data */
-	char gpu[STATUS_GPU_BYTES]; /* the last text of a capture about GPUs; under mutex */
+	/* The text about GPUs of the last capture that had one; under mutex. */
+	char gpu[STATUS_GPU_BYTES];
 	_Atomic int is_pending; /* the worker has something new to check */
 	/* The worker sleeps, or is about to; set before is_pending is read. */
 	_Atomic int is_waiting;
@@ -65,11 +66,11 @@ enum {
 	SESSION_BUSY = 1, /* another recording runs, or too many requests wait */
 	SESSION_CLOSED = 2, /* the target is gone */
 	SESSION_NONE = 3, /* there is no such session */
-	SESSION_OWN = 4, /* the program traces itself, and only it can end that */
+	SESSION_OWN = 4, /* the program traces itself, and only the program can end its trace */
 	/* Refusals of the flight recorder, which runs beside the session (continuous_session.h). */
 	SESSION_NO_RECORDER = 5, /* the recorder is off */
 	SESSION_RECORDER_ON = 6, /* the recorder is on already */
-	SESSION_NO_LAST = 7, /* the recorder is off, and a continuous session has no last_ms */
+	SESSION_NO_LAST = 7, /* the recorder is off, and a continuous session cannot use last_ms */
 	SESSION_FULL = 8, /* too many requests for snapshots wait */
 };
 
@@ -98,7 +99,7 @@ void session_terminate(struct session *s, const char *session_id);
 int session_end(struct session *s, const char *session_id, bool discards);
 /* Returns true if a capture runs or is about to. Any thread. */
 bool session_is_busy(struct session *s);
-/* Copies the last text of a capture about GPUs, for struct status. Any thread. */
+/* Copies the text about GPUs that session_note_gpu() has noted, for struct status. Any thread. */
 void session_get_gpu(struct session *s, char out[STATUS_GPU_BYTES]);
 /* Cancels the requests of |call|, whose client is gone. */
 void session_cancel(struct session *s, const struct rpc_call *call);

@@ -195,7 +195,9 @@ static struct session_request *next_request(struct session *s)
 	return request;
 }
 
-/* Answers a request that came before the recorder was turned off. */
+/*
+ * Refuses a request, because the recorder is off or the caller may not have a dead program's data.
+ */
 static void tell_gone(struct session_request *request)
 {
 	request->next = NULL;

@@ -32,9 +32,9 @@ struct session_request {
 	struct session_request *next; /* in a list of the session's */
 	/*
 	 * Delivers the outcome: |r| and |result| (all zero unless |r| is 0; its contents are taken)
-	 * are those of capture_run(), |d| a text as capture.h says. Called exactly once unless
-	 * session_take() refused the request, on any thread. The session is free by then, or runs
-	 * another request. The session frees the request afterwards.
+	 * are those of capture_run(), and |d| is a text as explained in capture.h. Called exactly
+	 * once unless session_take() refused the request, on any thread. The session is free by
+	 * then, or runs another request. The session frees the request afterwards.
 	 */
 	void (*deliver)(struct session_request *request, int r, struct capture_result *result,
 		struct diag *d);
@@ -47,7 +47,7 @@ struct session_request {
 	void (*begin)(struct session_request *request, struct rpc_call *call);
 	struct rpc_call *call; /* the call, for session_cancel(); NULL: the program itself asks */
 	struct local_trace *trace; /* owned; NULL unless the program itself asks */
-	struct capture_request capture; /* the recording reads it as it is */
+	struct capture_request capture; /* the request for the recording, for capture_run() */
 	char *session_id; /* malloc'ed, for Terminate; NULL: no name */
 	bool emit_xspace; /* the answer has the trace itself */
 	char *repository_root; /* malloc'ed, as the client wrote it; NULL: none */
@@ -56,7 +56,7 @@ struct session_request {
 	enum recorder_action recorder_action; /* of session_recorder.h */
 	bool discards; /* of session_stop(): the data is not wanted */
 	uint64_t last_ms; /* of session_recorder_snapshot(): the limit of the data; 0: all of it */
-	bool keeps; /* of that, too: a dead program's data stays held for other clients */
+	bool keeps; /* likewise: a dead program's data stays held for other clients */
 	/* The session to notify when a dead program's data was taken; NULL: none. The worker's. */
 	struct session *inherits;
 	bool yields; /* its recording ends early when somebody else asks for one */
@@ -99,7 +99,10 @@ bool request_has_id(const struct session_request *request, const void *id);
 
 /* Delivers the outcome |r| with |text| to each, and frees them all. Without the session's mutex. */
 void request_list_tell(struct session_request *list, int r, const char *text);
-/* Delivers a trace that says that the recording never began to each, and frees them all. */
+/*
+ * Delivers to each an empty trace with a warning that the recording never began, and frees them
+ * all.
+ */
 void request_list_end_unbegun(struct session_request *list);
 
 #endif

@@ -52,8 +52,9 @@ export class Api {
 		return (await ask(path, {signal})).json();
 	}
 
-	// JavaScript would round large integers, so they are returned as strings with all digits.
-	// Browsers older than 2023 to 2025 do not give the source text and round them.
+	// JavaScript would round large integers, so those named "value" or "id" are returned as
+	// strings with all digits. Browsers older than 2023 to 2025 do not give the source text and
+	// round them.
 	async getExactly(path, signal) {
 		return JSON.parse(await (await ask(path, {signal})).text(), (key, value, context) =>
 			(typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && (key === "value" || key === "id") && context?.source) || value);
