@@ -202,8 +202,8 @@ static void serve_run(struct collect_run *run)
 /* --- the thread ---------------------------------------------------------------------------- */
 
 /*
- * Waits until no other capture uses the collectors. Those of an earlier capture may not have
- * returned yet, and may never return.
+ * Waits, for TURN_NS at most, until no other capture uses the collectors: those of an earlier
+ * capture may never return.
  */
 static bool take_turn(struct arena *arena)
 {

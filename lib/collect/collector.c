@@ -48,7 +48,8 @@ static void leave_step(struct collector *self, struct collect_run *run)
 }
 
 /*
- * Reports why a step failed, in the collector's words or in ours. A cancelled step is not reported.
+ * Reports why a step failed, with the collector's message, or with a general one if that is empty.
+ * A cancelled step is not reported.
  */
 static int explain_failure(
 	struct collector *self, struct collect_run *run, enum arena_collect_step step, int r)
@@ -128,7 +129,7 @@ static void report_unreported_losses(struct collector *self, struct collect_run 
 void collector_end(struct collector *self, struct collect_run *run, int64_t deadline_ns)
 {
 	if (self->stage == COLLECTOR_WAITING) {
-		/* It never began, and its last message says why. */
+		/* The collector never began; its last message has the reason. */
 		collect_warn(&run->warnings, self->plugin->name, self->why);
 		self->stage = COLLECTOR_OVER;
 	}

@@ -83,7 +83,7 @@ struct plugin *plugins_get(unsigned i)
 	return i < N_DEVICE_VENDORS ? get_vendor_plugin(i) : NULL;
 }
 
-/* --- whether one is wanted ----------------------------------------------------------------- */
+/* --- whether a plug-in is wanted ----------------------------------------------------------- */
 
 static int match_library(struct dl_phdr_info *info, size_t size, void *name)
 {
@@ -98,7 +98,7 @@ bool plugin_is_wanted(const struct plugin *p)
 	return !p->vendor || dl_iterate_phdr(match_library, (void *)(size_t)p->vendor->library);
 }
 
-/* --- opening it ---------------------------------------------------------------------------- */
+/* --- opening a plug-in --------------------------------------------------------------------- */
 
 /* Sets p->path to |folder|/|below| and the vendor's file; returns whether that file is readable. */
 static bool has_file(struct plugin *p, const char *folder, size_t n, const char *below)

@@ -16,7 +16,7 @@
 #include "lib/record/strings.h"
 #include "lib/wire/arena.h"
 
-/* bytes, of one warning; and the bytes that stay free for the last one */
+/* bytes: the size of one warning, and the room that is kept for the last warning */
 #define WARNING_BYTES 1100u
 #define LAST_WARNING_BYTES 64u
 

@@ -173,7 +173,7 @@ void arena_rings_note(struct arena *arena)
 
 /*
  * Returns whether no thread has the ring |i|. A late thread either finds it bad or has taken it:
- * find_ring() in lib/record/thread.c.
+ * ring_claim() in lib/record/ring_claim.c.
  */
 static bool mark_ring_bad(struct arena *arena, uint32_t i)
 {

@@ -78,7 +78,7 @@ static void drop_failed_server(struct spawn *s)
 {
 	char *arena = (char *)s->arena;
 
-	/* After its end the pid may belong to another process. */
+	/* After the server's end its pid may belong to another process. */
 	if (s->pid > 0 && !process_is_gone(s->pid))
 		kill(s->pid, SIGKILL);
 	control_stop();

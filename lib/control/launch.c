@@ -292,7 +292,7 @@ static int start_lent_server(struct launch *l, struct diag *d)
 	return r == HANDSHAKE_NO_SERVER ? explain_lent_end(d) : r;
 }
 
-/* --- either -------------------------------------------------------------------------------- */
+/* --- servers of both kinds ----------------------------------------------------------------- */
 
 /*
  * After unshare(CLONE_NEWPID) the first clone would be PID 1 of the new namespace, and the end of

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The server's life; see life.h. The server is not a child of this process, so no wait() reports
- * its end. Its robust word does, but only once the server holds it: a sandbox may have killed it at
- * exec. So there are several checks, since a sandbox may permit only some of them. Calls that
- * programs seldom make, and for which a sandbox may kill this one, come last.
+ * its end. The server's robust word does, but only once the server holds it: a sandbox may have
+ * killed the server at exec. So there are several checks, since a sandbox may permit only some of
+ * them. Calls that programs seldom make come last, because a sandbox may kill this process for
+ * them.
  */
 #include "lib/control/life.h"
 
@@ -36,7 +37,7 @@ enum life_answer {
 	LIFE_UNKNOWN,
 };
 
-/* kill() finds a zombie. /proc has it too, but without its program. */
+/* kill() succeeds for a zombie. /proc lists a zombie, too, but readlink() of its "exe" fails. */
 static enum life_answer ask_proc(int32_t pid)
 {
 	char path[32];

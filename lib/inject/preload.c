@@ -150,8 +150,7 @@ static int start_server(const struct server_place *place)
 }
 
 /*
- * A server on a path has no port, so its death is not noticed here; the wait then lasts until its
- * end.
+ * A server on a path has no port, so nobody notices its death here: the wait takes its full time.
  */
 static bool may_serve(const struct server_place *place)
 {

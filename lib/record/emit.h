@@ -275,9 +275,12 @@ static inline bool ring_emit(struct ring *ring, uint32_t word, uint64_t word0, u
 	return ring_append(ring, word, head, word0, word1, extra, n_extra);
 }
 
-/* The slow path opens a span by these two. */
+/* The slow path opens a span with open_span_begin() and open_span_finish(). */
 
-/* As ring_begin_at(), for a span at |*depth| (set here). NULL: also if it is too deep (counted). */
+/*
+ * As ring_begin_at(), for a span; sets |*depth| to its depth. NULL also for a span that is too
+ * deep, which is counted.
+ */
 static inline struct ring *open_span_begin(uint32_t *word, uint32_t *depth)
 {
 	struct ring *ring = ring_begin_at(word);

@@ -54,7 +54,7 @@ static hot bool write_number(struct slot *slots, const struct ptap_impl_site *si
 	return true;
 }
 
-/* Writes all arguments, without a loop, whose pointers would need more registers. */
+/* Writes all arguments without a loop: the pointers of a loop would need more registers. */
 static hot bool write_numbers(struct slot *slots, const struct ptap_impl_site *site,
 	const struct ptap_impl_arg *args, unsigned n_args)
 {
@@ -96,8 +96,8 @@ struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site, uint32_
 	if (unlikely(!write_numbers(frame->slots, site, args, n_args)))
 		goto slow;
 	/*
-	 * The fence makes the following values load again, so that they need no registers before
-	 * it.
+	 * After the fence the compiler loads the following values again, so that they need no
+	 * registers before it.
 	 */
 	signal_fence();
 	return push_span(self, self->ring, word, ring_get_depth(self->ring),
@@ -164,7 +164,7 @@ static __attribute__((noinline)) void end_with_frame(
 	for (uint64_t i = 0; i < n; i++)
 		slot[1 + i] = frame->slots[i];
 	fast_fetch_ahead(slot);
-	/* The fence makes the head load again, so that it needs no register. */
+	/* After the fence the compiler loads the head again: it needs no register before. */
 	signal_fence();
 	finish_end(ring, word, depth, ring_get_head(ring), n);
 }
@@ -183,7 +183,7 @@ void ptap_impl_end(struct ptap_impl_token token)
 		span_end(token);
 		return;
 	}
-	/* Another span was left open above it. */
+	/* Another span was left open above this one. */
 	if (unlikely(ring_get_depth(ring) != depth + 1)) {
 		end_slowly(token);
 		return;

@@ -44,7 +44,7 @@ static inline void lock_release(_Atomic uint32_t *lock)
 struct guest {
 	/* capture number × 4 + level; read by every annotation; must be first */
 	_Atomic uint32_t word;
-	_Atomic uint32_t lock; /* serialises start and stop; see lock.h */
+	_Atomic uint32_t lock; /* serialises start and stop; see guest_lock() */
 	_Atomic uint32_t error_lock; /* protects the texts of ptap_last_error() */
 	/*
 	 * NULL: no server was started in this process. Other threads read it: load it once, and
@@ -65,7 +65,7 @@ struct guest {
 	_Atomic uint8_t has_listener; /* the server has a listener */
 	uint8_t has_control_thread; /* a control thread exists and was not joined yet; under lock */
 	pthread_t control_thread;
-	/* held by the collectors' thread, one at a time; see lock.h */
+	/* held by the collectors' thread, one at a time; see lock_try() */
 	_Atomic uint32_t collect_lock;
 	int32_t followed_pid; /* pid of the child that has GUEST_WORD_FOLLOW, or joined */
 	struct arena *trace; /* holds the request of ptap_trace_start(); under lock */

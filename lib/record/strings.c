@@ -78,9 +78,9 @@ uint32_t site_register(uint32_t *kept, const char *text)
 
 	/*
 	 * If the exchange fails, the server was replaced in between: nothing reads that record, and
-	 * the id means another text now. An exchange writes, which a load does not: so the exchange
-	 * in fill_arena() (lib/control/handshake.c), which copies the strings after it, either
-	 * comes before this one, or sees the text.
+	 * the id means another text now. This is an exchange, not a load, for its order with the
+	 * exchange in fill_arena() (lib/control/handshake.c): either that one came first, or its
+	 * later copy of the strings has the text.
 	 */
 	if (atomic_compare_exchange_strong(&guest_get()->arena, &arena, arena))
 		__atomic_store_n(kept, id, __ATOMIC_RELEASE);

@@ -163,7 +163,7 @@ static SPAWN_RAW bool means_no_daemon(long error)
 }
 
 /*
- * Returns whether the search is over. No other place is tried where a server has the arena or may
+ * Returns whether the search is over. No other place is tried once a server has the arena or may
  * still receive it.
  */
 static SPAWN_RAW bool try_place(

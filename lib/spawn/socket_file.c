@@ -104,8 +104,9 @@ static SPAWN_RAW void copy_directory(const char *path, char *out, size_t size)
 /*
  * A socket without a listener refuses connections, and so does one that is bound and not listening
  * yet: two servers that start at once would both take the other's socket for a dead one. The lock
- * on the directory keeps them apart and leaves no file behind. Returns its descriptor, or a
- * negative errno: then there is no lock, and two simultaneous starts may collide.
+ * on the directory keeps them apart and leaves no file behind. Returns the directory's descriptor,
+ * or a negative errno. With an errno, or after LOCK_TRIES tries, there is no lock, and two
+ * simultaneous starts may collide.
  */
 static SPAWN_RAW long lock_directory(const char *path)
 {
@@ -147,7 +148,8 @@ static SPAWN_RAW long check_stale(const struct spawn *s, const char *path)
 
 /*
  * The name gets the socket's mode, less the umask, so that at no moment more users can connect than
- * allowed. Between bind and listen nobody can connect: the rest of the mode comes in time.
+ * allowed. Nobody can connect between bind and listen, so the bits that the umask removed are set
+ * there.
  */
 static SPAWN_RAW long bind_and_listen(struct spawn *s, const char *path)
 {

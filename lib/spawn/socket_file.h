@@ -20,8 +20,8 @@ long socket_file_bind(struct spawn *s);
 /*
  * Gives the socket that this process has just bound to |path| the mode |mode|. It checks the file
  * first, and changes the very file that it has checked. So a link that the owner of the directory
- * puts there meanwhile cannot change another file's mode. Negative errno: -EEXIST when it is not a
- * socket of this user's under one name.
+ * puts there meanwhile cannot change another file's mode. Negative errno: -EEXIST when the file is
+ * not a socket of this user with one hard link.
  */
 long socket_file_set_mode(const char *path, uint32_t mode);
 

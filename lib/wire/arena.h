@@ -303,7 +303,7 @@ struct arena {
 	_Atomic uint32_t n_joins_heard;
 
 	/* sockets, "unix:PATH"; "": none */
-	/* the parent's server, which is told of this one; by the library */
+	/* the parent's server, where this one registers; by the library */
 	char parent[ARENA_SOCKET_BYTES];
 	/* this server's private socket, by the server before its hello */
 	char own_socket[ARENA_SOCKET_BYTES];

@@ -2,9 +2,9 @@
 /*
  * A program that cannot start a server asks a host daemon for one (docs/internals/host.md) with one
  * message each way on the registry's socket (base/runtime_dir.h). The request brings the program's
- * sealed arena and, behind it, its listener, if it has one. The sender is a clone of the program,
- * or the program itself, and waits for the answer. The request tells only which of the two it is;
- * the kernel reports who the sender is. The answer comes from the server.
+ * sealed arena and then the program's listener, if it has one. The sender is a clone of the
+ * program, or the program itself, and waits for the answer. The request contains only which of the
+ * two sent it; the kernel reports the sender's identity. The answer comes from the server.
  */
 #ifndef WIRE_SERVE_H
 #define WIRE_SERVE_H

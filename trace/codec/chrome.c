@@ -152,8 +152,8 @@ static void put_process(struct chrome *c)
 }
 
 /*
- * True for the first of several tracks that a grouping draws as one row: spans of the others would
- * cross its spans.
+ * True unless a grouping draws the track on the row of an earlier one: its spans would cross those
+ * of that track, so it gets a new row.
  */
 static bool has_own_row(const struct chrome *c)
 {

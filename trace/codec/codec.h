@@ -51,7 +51,7 @@ struct codec {
 	const char *help; /* one line that describes the format and its readers */
 	bool compresses; /* the format itself is compressed, whatever the sink does */
 	bool needs_file; /* it writes to a path, not to a sink, and so not to a pipe */
-	/* Exactly one of the two is set. 0 or a negative errno with |d|. */
+	/* Exactly one of |write| and |write_file| is set. 0 or a negative errno with |d|. */
 	int (*write)(const struct view *view, const struct codec_options *options,
 		struct sink *sink, struct codec_result *result, struct diag *d);
 	int (*write_file)(const struct view *view, const struct codec_options *options,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bundles lie in a ring with two positions. One is the next bundle that bundles_put() fills: it is
- * also the oldest, and is written first. The other is the next one that a thread takes to deflate.
+ * Bundles lie in a ring with two positions. |next| is the bundle that bundles_put() fills next; it
+ * is also the oldest one, so its old packets are written before. |taken| is the bundle that a
+ * thread deflates next.
  */
 #include "trace/codec/perfetto_bundle.h"
 
@@ -28,7 +29,7 @@ enum bundle_state {
 };
 
 struct bundle {
-	enum bundle_state state; /* under the lock; it tells which thread owns the fields below */
+	enum bundle_state state; /* under the lock; decides which thread owns the fields below */
 	struct packets packets;
 	struct packets deflated;
 	int error;
@@ -166,7 +167,7 @@ static void bundle_empty(struct bundles *b, struct bundle *u)
 {
 	packets_empty(&u->packets, LARGE_BYTES);
 	packets_empty(&u->deflated, LARGE_BYTES);
-	/* The lock is needed: a thread may be looking at the state. */
+	/* The lock is needed: a thread may be reading the state. */
 	pthread_mutex_lock(&b->lock);
 	u->state = BUNDLE_EMPTY;
 	pthread_mutex_unlock(&b->lock);

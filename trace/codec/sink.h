@@ -59,7 +59,7 @@ void sink_printf(struct sink *s, const char *format, ...) __attribute__((format(
 
 /*
  * Returns room for |n| contiguous bytes (at most SINK_BYTES), for encoders that write in place;
- * sink_commit() tells how many were written. Never NULL.
+ * the caller passes the number of written ones to sink_commit(). Never NULL.
  */
 uint8_t *sink_reserve(struct sink *s, size_t n);
 static inline void sink_commit(struct sink *s, size_t n)
@@ -86,10 +86,10 @@ void sink_double(struct sink *s, double value);
  * All texts below are written as valid UTF-8: a byte that belongs to no character becomes U+FFFD.
  */
 
-/* Writes the character at |text|. Returns how many of the |n| > 0 bytes it takes. */
+/* Writes the character at |text|. Returns the character's length, at most |n| (> 0) bytes. */
 size_t sink_character(struct sink *s, const char *text, size_t n);
 void sink_utf8(struct sink *s, const char *text, size_t n);
-/* Returns how many bytes sink_utf8() would write. */
+/* Returns the number of bytes that sink_utf8() would write. */
 size_t sink_utf8_length(const char *text, size_t n);
 /* Writes a JSON string with its quotes. */
 void sink_json(struct sink *s, const char *text, size_t n);

@@ -421,7 +421,10 @@ static void item_add_arg(struct cursor *c, const struct archive_plane *plane,
 	arg->n_bytes = stat->n_bytes;
 }
 
-/* True if the event itself has a stat of that key, which replaces the one of its name. */
+/*
+ * True if the event itself has a stat of that key: it replaces the stat that all events of its name
+ * share.
+ */
 static bool stats_have_key(const struct archive_stats *stats, uint32_t key)
 {
 	for (size_t i = 0; i < stats->n; i++)

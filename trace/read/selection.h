@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A selection tells which items of a view are wanted. view_open() prepares it: it marks the wanted
+ * A selection defines the wanted items of a view. view_open() prepares it: it marks the wanted
  * names, and finds the times of the wanted steps.
  */
 #ifndef TRACE_READ_SELECTION_H
@@ -118,8 +118,8 @@ bool selection_has_track(const struct view *view, const struct view_track *track
 bool selection_has_item(const struct view *view, const struct view_track *track,
 	const struct item *item, uint64_t nth);
 /*
- * True if the cursor has to count the track's items by name: on hosts without steps these are
- * iterations.
+ * True if the cursor has to count the track's items by name: on a host without steps, iteration N
+ * of a name is its item N.
  */
 bool selection_counts(const struct view *view, const struct view_track *track);
 

@@ -143,8 +143,8 @@ static int64_t take_by_pid(struct view_builder *b, const struct archive_plane *p
 }
 
 /*
- * Adds a process for a GPU. Returns its index, or -ENOMEM. If several GPUs have the same key, it
- * stands for the first GPU.
+ * Adds a process for a GPU. Returns its index, or -ENOMEM. If several GPUs have the same key, the
+ * key stands for the first one.
  */
 static int64_t add_gpu(struct view_builder *b, const struct archive_plane *plane, const char *key)
 {

@@ -18,8 +18,9 @@
 
 #define THREAD_PREFIX "thread cpu % "
 /*
- * Columns of the equations: time outside of all spans, time of names without columns of their own,
- * and time of names that have two columns, for slow units and for all else.
+ * Columns of the equations: OUTSIDE for time outside of all spans, REST for names without columns
+ * of their own, and from OWN on two for each of OWN_NAMES names: time in slow units, and other
+ * time.
  */
 #define OWN_NAMES 31
 #define OUTSIDE 0
@@ -233,8 +234,8 @@ struct cpu_shares *cpu_shares_free(struct cpu_shares *c)
 
 /*
  * A server records the SHOWN_THREADS busiest threads, without those that used no processor at all.
- * So if there are fewer threads, one that lived long enough for samples, but has none, used no
- * processor. Returns the series of another thread, for its intervals; NULL: it is not known.
+ * So if it recorded fewer threads, a thread that lived long enough for samples but has none used no
+ * processor. Returns the series of another thread, for its intervals; NULL: the use is not known.
  */
 static const struct cpu_series *find_intervals(
 	const struct cpu_shares *c, const struct view_track *track)
@@ -329,8 +330,8 @@ void cpu_shares_end(struct cpu_shares *c)
 /* --- the solution -------------------------------------------------------------------------- */
 
 /*
- * Finds the shares by coordinate descent: each in turn is set to its optimum for the current
- * others, between 0 and 1.
+ * Finds the shares by coordinate descent: each share in turn is set to its optimum, between 0 and
+ * 1, for the current values of the others.
  */
 static void find_shares(struct cpu_shares *c, double weight)
 {

@@ -20,9 +20,9 @@ struct digest;
 /* --- the pace of two recordings --------------------------------------------------------------- */
 
 /*
- * The pace of a recording: how far it has come at each moment, by the clock and by the work that
- * was done. With it, recordings of different length can be compared: totals and counts are divided
- * by units of work.
+ * The pace of a recording: its progress at each moment, by the clock and by the work that was done.
+ * With it, recordings of different length can be compared: totals and counts are divided by units
+ * of work.
  *
  * The unit must be in both traces: a step, or else a request, or else a second. A request is an
  * async span, or a span that lies in no other span of its thread. Steps are no requests. Spans as
@@ -30,7 +30,7 @@ struct digest;
  * around others.
  */
 
-#define PACE_MOMENTS 65536 /* a recording is divided into so many moments */
+#define PACE_MOMENTS 65536 /* number of equal parts of a recording */
 
 enum pace_unit {
 	PACE_STEP,
@@ -102,7 +102,7 @@ enum diff_metric {
 enum diff_verdict {
 	DIFF_APPEARED, /* only in the second trace */
 	DIFF_VANISHED, /* only in the first trace */
-	DIFF_TOO_FEW, /* either side has too few spans to tell */
+	DIFF_TOO_FEW, /* a side has too few spans for a test */
 	DIFF_LOST, /* a trace lost so many events that their number means nothing */
 	DIFF_NOT_SURE, /* the change may be chance */
 	DIFF_SURE, /* the change is beyond chance */
@@ -189,7 +189,7 @@ struct diff_limit {
 enum diff_outcome {
 	DIFF_PASSED, /* changed for the better, or by no more than the limit */
 	DIFF_MAYBE, /* changed by more than the limit, which may be chance */
-	DIFF_UNTOLD, /* changed by more than the limit; there are too few spans to tell */
+	DIFF_UNTOLD, /* changed by more than the limit; too few spans for a test */
 	DIFF_ABSENT, /* the limit's name is not in the second trace, so it did not get worse */
 	DIFF_UNCOMPARED, /* events were lost */
 	DIFF_MISSING, /* the limit's name has nothing to compare with */

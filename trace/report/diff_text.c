@@ -193,8 +193,8 @@ static const enum diff_metric columns[] = {DIFF_TOTAL, DIFF_P50, DIFF_P99, DIFF_
 #define N_COLUMNS (sizeof columns / sizeof columns[0])
 
 /*
- * Writes "* mean, max": the metrics without a column that changed beyond chance, so that a row
- * tells as much as the list above it.
+ * Writes "* mean, max": the metrics without a column that changed beyond chance, so that a row has
+ * no less information than the list above it.
  */
 static const char *format_sure(
 	const struct diff *diff, const struct diff_row *row, char *out, size_t n)

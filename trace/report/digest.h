@@ -35,8 +35,8 @@ struct view_track;
 /* --- busy time -------------------------------------------------------------------------------- */
 
 /*
- * Computes how much of a time is covered by spans, which come in order of their starts, and the
- * longest gaps between them, also at the ends of that time.
+ * Computes the part of a time that spans cover, and the longest gaps between them, also at the ends
+ * of that time. The spans come in order of their starts.
  */
 
 #define BUSY_GAPS 8 /* number of longest gaps that are kept */
@@ -84,15 +84,15 @@ double busy_get_share(const struct busy *b);
  */
 struct gauge {
 	uint32_t name;
-	/* Samples that are finite numbers; if it is 0, the members below have no meaning */
+	/* Number of samples that are finite; if it is 0, the members below have no meaning */
 	uint64_t n;
 	double min;
 	double max;
 	double mean; /* weighted by time; unweighted if no sample holds for any time */
 	double last;
 	double slots[COUNTER_SLOTS]; /* the mean of each sixteenth of the time, weighted by time */
-	double ns_of_slot[COUNTER_SLOTS]; /* for how long in each of these a value is known */
-	double known_ns; /* for how long in all a value is known */
+	double ns_of_slot[COUNTER_SLOTS]; /* part of each sixteenth with a known value */
+	double known_ns; /* sum of these parts */
 	int64_t last_ns; /* time of the sample |last| */
 	/*
 	 * Track of |last|: several tracks may have a counter of the name, each with values of its
@@ -217,8 +217,8 @@ int digest_gather_steps(struct digest *g);
 void digest_sort(struct digest *g, enum row_key key);
 
 /*
- * Returns how many of the tracks behind |track| are of the same thread, recorded by other servers;
- * 0 if |track| itself is such a track.
+ * Returns the number of tracks behind |track| that other servers recorded of the same thread; 0 if
+ * |track| itself is such a track.
  */
 size_t digest_count_seconds(const struct digest *g, const struct digest_track *track);
 /* True if the track is of the same thread as the one before it. */

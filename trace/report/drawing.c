@@ -125,7 +125,7 @@ static void keep_span(struct drawing *w, const struct drawn *span)
 	heap_sift_down(w->heap, w->n, sizeof *w->heap, drawn_is_less);
 }
 
-/* Returns the number of spans around one that begins there, up to the limit. */
+/* Returns the number of spans around a span that begins at |start_ns|, up to the limit. */
 static size_t find_depth(struct drawing *w, int64_t start_ns)
 {
 	while (w->n_ends && w->ends[w->n_ends - 1] <= start_ns)
@@ -282,8 +282,8 @@ static int add_point(struct drawing *w, struct counter *c, const struct point *p
 }
 
 /*
- * Reads the samples in the window, the last one before it, which tells the value at its begin, and
- * the first one after it.
+ * Reads the samples in the window, the last one before it, which has the value at the window's
+ * begin, and the first one after it.
  */
 static int read_sample(void *context, const struct item *item)
 {

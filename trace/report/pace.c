@@ -91,7 +91,7 @@ static int unit_read_all(struct pace_side *s, enum unit_kind kind, uint32_t name
 	return r;
 }
 
-/* --- choosing one -------------------------------------------------------------------------- */
+/* --- choosing a unit ----------------------------------------------------------------------- */
 
 struct unit_choice {
 	enum unit_kind kind;
@@ -232,7 +232,7 @@ void pace_deinit(struct pace *p)
 	*p = (struct pace){.name = NULL};
 }
 
-/* --- asking -------------------------------------------------------------------------------- */
+/* --- results ------------------------------------------------------------------------------- */
 
 uint32_t pace_find_moment(const struct pace_side *s, int64_t at_ns)
 {

@@ -68,7 +68,7 @@ static size_t find_width(const char *text, size_t length, size_t kept)
 	return width < 0 ? 1 : (size_t)width;
 }
 
-/* Returns how many bytes of |text| fit into |n_columns|, and how many columns they take. */
+/* Returns the number of bytes of |text| that fit into |n_columns|, and in |used| their columns. */
 static size_t fit_text(const char *text, size_t n, size_t n_columns, size_t *used)
 {
 	size_t at = 0;

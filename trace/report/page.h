@@ -26,7 +26,7 @@ struct page {
 	size_t n_missing; /* columns that the longest cut name lacks */
 	bool has_color;
 	size_t column; /* column of the next character */
-	locale_t utf8; /* locale that knows how wide characters are; 0: not available */
+	locale_t utf8; /* locale with the widths of characters; 0: not available */
 	locale_t before;
 };
 
@@ -35,7 +35,7 @@ struct page {
  * PAGE_MIN_WIDTH. Call page_deinit() in any case.
  */
 void page_init(struct page *p, FILE *out, size_t width, bool has_color);
-/* Ends the page; if names were cut, with a line that says how to see them. */
+/* Ends the page; if names were cut, with a line about the width that shows them whole. */
 void page_deinit(struct page *p);
 
 /*

@@ -31,7 +31,7 @@ struct report_json {
 };
 
 const char *report_json_get_name(const struct report_json *w, uint32_t name);
-/* Returns how many of |n| names are shown. */
+/* Returns the number of shown names among |n|. */
 size_t report_json_count_shown(const struct report_json *w, size_t n);
 
 /* Writes "name", "count" and the numbers of cut spans. */

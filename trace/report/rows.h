@@ -93,7 +93,7 @@ void rows_finish(struct rows *rows);
 void rows_trim(struct rows *rows);
 /* Drops rows whose names are not wanted; |wanted| is indexed by name, NULL: all are wanted. */
 void rows_keep(struct rows *rows, const uint8_t *wanted);
-/* Returns how many spans of the row began in the digest's time. */
+/* Returns the number of the row's spans that began in the digest's time. */
 uint64_t row_count_begun(const struct row *row);
 void rows_sort(struct rows *rows, enum row_key key, const struct names *names);
 /* True if the key is a duration, which only whole spans have. */

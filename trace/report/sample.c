@@ -18,9 +18,9 @@
 /* --- percentiles --------------------------------------------------------------------------- */
 
 /*
- * Percentiles are by nearest rank: the smallest value that so many per mille of all do not exceed.
- * Hoare's selection in Wirth's form finds them in linear time: only the part with the rank is
- * searched further. The pivot is chosen at random, so that no order of the values makes it slow.
+ * Percentiles are by nearest rank: the smallest value that the given share of all values does not
+ * exceed. Hoare's selection in Wirth's form finds them in linear time: only the part with the rank
+ * is searched further. The pivot is chosen at random, so that no order of the values makes it slow.
  */
 
 /* Returns the index of the percentile among |n| > 0 sorted values; |permille| is 1 to 1000. */

@@ -316,7 +316,8 @@ static bool group_has_node(const struct slow_group *group, uint32_t name)
 }
 
 /*
- * For an async span all threads are other threads. Drops the spans that turned out to belong to it.
+ * For an async span all threads are other threads, so its own spans were counted there, too. Drops
+ * the names that its nodes have.
  */
 static void drop_own_others(struct slow_group *group)
 {

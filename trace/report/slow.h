@@ -101,7 +101,7 @@ struct slow_group {
 	 */
 	size_t plane;
 	uint8_t next; /* index of the name's next group, of another plane */
-	bool holds_requests; /* requests of other names lie inside of these */
+	bool holds_requests; /* the units contain requests of other names */
 	int64_t limit_ns; /* units of this duration or more are slow */
 	int64_t typical_ns[2]; /* units between these durations, the middle half, are typical */
 	int64_t p50_ns;
@@ -110,7 +110,7 @@ struct slow_group {
 	uint64_t n_units[SLOW_SIDES];
 	int64_t total_ns[SLOW_SIDES];
 	uint64_t n_looked[SLOW_SIDES]; /* number of units whose ties were examined (slow_ties.c) */
-	struct slow_flow *flows; /* sorted by how much later they arrived, most first */
+	struct slow_flow *flows; /* sorted by delay against typical units, longest first */
 	size_t n_flows;
 	/* The nodes of async spans are made of the spans with their id (slow_ties.c) */
 	struct slow_node *nodes;
@@ -141,8 +141,9 @@ static inline void slow_freep(struct slow **s)
 }
 
 /*
- * True if a report shows the group: more is known than that it was slow, and it does not only wait
- * for work. A thread that waited longer because there was less to do is not worth a report.
+ * True if a report shows the group: inner spans, other spans or flows are known for it, and its
+ * units do not only wait for work. A thread that waited longer because there was less to do is not
+ * worth a report.
  */
 bool slow_is_told(const struct slow *s, const struct slow_group *group);
 
@@ -177,8 +178,8 @@ double slow_get_share(
 	const struct slow_group *group, const struct slow_node *n, enum slow_side side);
 
 /*
- * These return how much longer the node took in slow units than in typical ones, in ns: its total
- * time, and its self time.
+ * These return the growth of a node's mean time from typical to slow units, in ns: of its total
+ * time, and of its self time.
  */
 double slow_get_growth(const struct slow_group *group, uint32_t node);
 double slow_get_self_growth(const struct slow_group *group, uint32_t node);

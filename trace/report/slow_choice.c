@@ -15,7 +15,7 @@
 #include "trace/saturate.h"
 
 #define MAX_CANDIDATES 64 /* candidates whose durations are examined */
-/* At most one unit in so many may be slow; otherwise the slowest hundredth is. */
+/* If more than one unit in MAX_ABOVE would be slow, only the slowest hundredth is. */
 #define MAX_ABOVE 20
 #define MAX_AROUND 64
 
@@ -31,7 +31,7 @@ struct candidate {
 struct group_choice {
 	const struct digest *digest;
 	struct row **rows; /* rows of spans, by name; NULL: none */
-	uint64_t *n_inside; /* by name: the most spans of one name that are directly inside */
+	uint64_t *n_inside; /* by name: span count of the most frequent name directly inside */
 	uint32_t *n_planes; /* by name: number of programs that have steps of it */
 	bool *is_program; /* by plane: it has threads of a program */
 	struct candidate v[MAX_CANDIDATES]; /* sorted by lost time, most first */
@@ -167,9 +167,9 @@ static int64_t find_permille(const struct row *row)
 
 /*
  * Returns the duration at which the tail begins: the geometric mean of the median and the first of
- * p99, p99.9 and the maximum that is |factor| times the median. If more than one unit in MAX_ABOVE
- * is beyond that, there is no gap between typical and slow ones, and the slowest hundredth is
- * taken. 0: none is slow.
+ * p99, p99.9 and the maximum that is |factor| times the median or more. If more than one unit in
+ * MAX_ABOVE is beyond that, there is no gap between typical and slow ones, and the slowest
+ * hundredth is taken. 0: none is slow.
  */
 static int64_t find_limit(const struct row *row, double factor)
 {
@@ -210,8 +210,8 @@ static void weigh_candidates(struct group_choice *c, double factor)
 }
 
 /*
- * Returns the possible error of a percentile: from buckets it is the middle of a bucket, so that
- * spans with this duration may lie a little beside it.
+ * Returns the possible error of a percentile: with buckets the percentile is the middle of a
+ * bucket, and the durations in the bucket differ a little from it.
  */
 static int64_t find_error(const struct sample *s, int64_t ns)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures how long spans ran together with units. For a span and a side this is the difference of
- * two sums: the time that all units of the side have run up to the span's end, and up to its begin.
- * The sums are kept for each moment at which a unit begins or ends; between two moments they are
- * linear.
+ * Measures the time that spans ran together with units. For a span and a side this is the
+ * difference of two sums: the time that all units of the side have run up to the span's end, and up
+ * to its begin. The sums are kept for each moment at which a unit begins or ends; between two
+ * moments they are linear.
  */
 #include "trace/report/slow.h"
 

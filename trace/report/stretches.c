@@ -109,7 +109,7 @@ int stretches_add_rest(struct stretches *s, uint32_t key, int64_t duration_ns)
 	return 0;
 }
 
-/* Returns how many stretches of twice the length there would be. */
+/* Returns the number of stretches after a doubling of their length. */
 static size_t stretches_count_wider(const struct stretches *s)
 {
 	size_t n = s->n;
@@ -305,8 +305,8 @@ struct stretches_test stretches_test_mean(const struct stretches *a, const struc
 }
 
 /*
- * Adds Pearson's sum, and its degrees of freedom: how much more the stretches vary than independent
- * spans would.
+ * Adds Pearson's sum, and its degrees of freedom. The sum is large if the stretches vary more than
+ * independent spans would.
  */
 static void add_clustering(const struct stretches *s, size_t limit, double *sum, double *freedom)
 {
@@ -396,7 +396,7 @@ struct stretches_test stretches_test_max(const struct stretches *a, const struct
 /*
  * Estimates a sum over all stretches, empty ones included. A recording begins and ends at any
  * point: this makes a difference of one span, |one|, even if all stretches are alike. A few spans
- * are taken as a Poisson process, since their stretches tell nothing.
+ * are taken as a Poisson process, since the variance of so few stretches means nothing.
  */
 static struct estimate estimate_sum(
 	const struct stretches *s, double sum, double one, const double *sums, double per)

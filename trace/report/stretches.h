@@ -75,8 +75,8 @@ struct stretches_test stretches_test_mean(const struct stretches *a, const struc
 struct stretches_test stretches_test_above(
 	const struct stretches *a, const struct stretches *b, size_t limit);
 /*
- * Tests the longest span: how many stretches of one side have a longer span than all of the other
- * side (Rosenbaum's test).
+ * Tests the longest span: the number of stretches of one side with a span longer than all of the
+ * other side (Rosenbaum's test).
  */
 struct stretches_test stretches_test_max(const struct stretches *a, const struct stretches *b);
 /*

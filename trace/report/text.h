@@ -44,15 +44,13 @@ void text_put_idle(struct text *t);
 void text_put_flows(struct text *t);
 void text_put_counters(struct text *t);
 
-/* --- what they share (text.c) -------------------------------------------------------------- */
+/* --- helpers of all parts (text.c) --------------------------------------------------------- */
 
 #define TEXT_LABEL_BYTES 1024
 #define TEXT_TOP 20
 #define TEXT_CUTS_BYTES 80
 
-/*
- * These return how many rows of each table are shown at most, and how many of |n| rows are shown.
- */
+/* These return the limit of shown rows in a table, and the number of shown rows among |n|. */
 size_t text_get_most(const struct text *t);
 size_t text_count_shown(const struct text *t, size_t n);
 /* Writes "… and 3 more names; --top 23 shows all", unless none is left. */

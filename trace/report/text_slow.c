@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes in sentences how slow steps and requests differ from typical ones. */
+/* Writes sentences about the differences between slow steps or requests and typical ones. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>

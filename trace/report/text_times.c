@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes how busy threads, processes and devices were, and their idle times. */
+/* Writes the busy and the idle times of threads, processes and devices. */
 #include <inttypes.h>
 #include <stdlib.h>
 

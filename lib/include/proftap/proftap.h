@@ -26,14 +26,14 @@
  * Threads: everything here may be called from any thread. The annotations may also be used in a
  * signal handler: one that interrupts another annotation of its thread is dropped and counted.
  * After fork() the child is not recorded, unless |follow_fork| asks for it, and may start a server
- * of its own. A child that a signal handler forks within an annotation, and that returns into the
- * annotation, drops it. If the signal comes within the few instructions that store the annotation,
- * records of the parent may be lost, uncounted. A child that ends or execs in the handler does no
- * harm. A span belongs to the thread that begins it, and ends before the one around it. A span that
- * longjmp leaves open is dropped and counted when the span around it ends, and so is the inner one
- * of two coroutines that interleave. An end in another thread (a coroutine or a fiber that was
- * resumed there) ends nothing and is counted; the span stays open. Work that moves from thread to
- * thread, or interleaves, is an async span: PTAP_ASYNC_BEGIN.
+ * of its own. If a signal handler interrupts an annotation and forks, the child drops that
+ * annotation when it returns into it. If the signal comes within the few instructions that store
+ * the annotation, records of the parent may be lost, uncounted. A child that ends or execs in the
+ * handler does no harm. A span belongs to the thread that begins it, and ends before the one around
+ * it. A span that longjmp leaves open is dropped and counted when the span around it ends, and so
+ * is the inner one of two coroutines that interleave. An end in another thread (a coroutine or a
+ * fiber that was resumed there) ends nothing and is counted; the span stays open. Work that moves
+ * from thread to thread, or interleaves, is an async span: PTAP_ASYNC_BEGIN.
  *
  * -DPTAP_DISABLE turns every annotation into nothing; the server calls remain.
  */
@@ -71,7 +71,7 @@ struct ptap_server_options {
 	uint32_t ring_bytes; /* per thread; rounded up to a power of two, 64 KiB–64 MiB; 0: 1 MiB */
 	/*
 	 * The limit of a capture or snapshot, memory and file in the server; 0: 1 GiB, or a quarter
-	 * of the memory that is left then.
+	 * of the memory that is left then, if that is less.
 	 */
 	uint64_t max_capture_bytes;
 	int any_local_user; /* nonzero: other users of this machine may connect, too */
@@ -191,8 +191,8 @@ struct ptap_profile_options {
 PTAP_API int ptap_trace_start(const char *log_dir, const struct ptap_profile_options *options);
 
 /*
- * Ends the trace and returns when its file is complete and has its name. 0 also when it had ended
- * before, by its duration or by ptap_server_stop().
+ * Ends the trace and returns when its file is complete and has its final name. 0 also when it had
+ * ended before, by its duration or by ptap_server_stop().
  * Errors: PTAP_ERR_INVAL when no trace was started; PTAP_ERR_NOSPC, _IO when the file could not be
  * written; PTAP_ERR_NODATA when there was nothing to write; PTAP_ERR_SERVER when proftapd died. The
  * trace is over in each case.
@@ -210,9 +210,9 @@ PTAP_API int ptap_trace_stop(void);
  * content of the rings. This call has the server write it into its |log_dir|, as a run with |why|
  * (at most 127 bytes; NULL: none) as its reason. The recording goes on.
  * Returns 0 when the server has the request, within some microseconds, 2 ms at most; it never waits
- * for the disk. When the file could not be written the next call says so, and the server's journal
- * has the reason. In a forked child that |follow_fork| makes part of its ancestor's recordings it
- * asks the ancestor's server.
+ * for the disk. When the file could not be written the next call returns an error, and the server's
+ * journal has the reason. In a forked child that |follow_fork| makes part of its ancestor's
+ * recordings the call uses the ancestor's server.
  * Errors: PTAP_ERR_NODATA when no recorder runs; PTAP_ERR_NOTSUP when the server has no |log_dir|;
  * PTAP_ERR_BUSY while an earlier snapshot is being written: then this one is not made.
  * PTAP_ERR_ACCES, _NOSPC, _NOMEM or _IO when the snapshot before could not be written, or |log_dir|
@@ -279,8 +279,7 @@ struct ptap_impl_site {
 };
 
 /*
- * The state that begin hands to end: the ring, the capture that it belongs to, and the depth before
- * it.
+ * The state that begin hands to end: the ring, the capture's word, and the depth before the span.
  */
 struct ptap_impl_token {
 	void *ring;

@@ -49,7 +49,7 @@ void nvtx_event_from_attributes(struct nvtx_event *e, const struct nvtx_domain *
 void nvtx_event_from_payloads(struct nvtx_event *e, const struct nvtx_domain *domain,
 	const struct nvtx_payload *payloads, size_t n);
 
-/* The data to record for it. Borrows |e|. */
+/* Returns the data to record for |e|, with pointers into |e|. */
 struct range_what nvtx_event_describe(struct nvtx_event *e);
 
 /* --- recording ----------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ struct range_what nvtx_event_describe(struct nvtx_event *e);
  */
 
 /*
- * The recording's word, or 0 while no recording has level 1. An event costs no more than this then.
+ * The recording's word, or 0 while no recording has level 1; an event then costs this check only.
  */
 static inline uint32_t nvtx_get_word(void)
 {

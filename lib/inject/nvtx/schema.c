@@ -49,8 +49,8 @@ struct nvtx_schema *nvtx_schema_find(const struct nvtx_domain *domain, uint64_t 
 }
 
 /*
- * Registers |layout|, which is complete, by |id|, or by an id that it gets. Returns the id, or 0:
- * another layout has it.
+ * Registers the complete |layout| by |id|, or by a new id if the program has none. Returns the id,
+ * or 0: |id| is reserved, another layout has it, or no memory is left.
  */
 static uint64_t add_layout(
 	struct nvtx_layout *layout, const struct nvtx_domain *domain, bool has_id, uint64_t id)
@@ -126,7 +126,7 @@ struct schema_plan {
 	const struct nvtx_domain *domain;
 	const struct nvtx_schema_attributes *attributes;
 	struct field fields[SCHEMA_MAX_FIELDS];
-	uint32_t field_of[SCHEMA_MAX_FIELDS]; /* the field of each entry that is one field */
+	uint32_t field_of[SCHEMA_MAX_FIELDS]; /* by entry: its field, or NOT_A_FIELD */
 	uint32_t n_fields;
 	uint32_t message;
 	uint64_t cursor; /* the offset of the next field, unless its entry has one */
@@ -137,7 +137,7 @@ struct schema_plan {
 /* An entry's content without names: a field, or the fields of a struct. */
 struct schema_piece {
 	struct field field;
-	const struct nvtx_schema *within; /* the struct; NULL: it is |field| */
+	const struct nvtx_schema *within; /* the struct; NULL: the piece is |field| */
 	uint64_t size; /* bytes; 0: varies */
 	uint32_t alignment;
 };

@@ -30,7 +30,7 @@ struct nvtx_string {
 	struct shelf_item item;
 	const struct nvtx_domain *domain;
 	uint32_t id; /* the string id in the arena, once it was recorded */
-	uint32_t place; /* in the store; 0: the string that replaces those without memory */
+	uint32_t place; /* in the store; 0: the fixed string of nvtx_string_get() */
 	char name[]; /* with the domain's prefix, as in a trace */
 };
 
@@ -39,13 +39,11 @@ struct nvtx_domain *nvtx_domain_get(const char *name);
 /* The domain of a program's handle; NULL is the default domain. */
 const struct nvtx_domain *nvtx_domain_of(const void *handle);
 
-/* Never NULL; without memory for another string it returns one that says so. */
+/* Never NULL; without memory for another string it returns a fixed string with that reason. */
 struct nvtx_string *nvtx_string_get(const struct nvtx_domain *domain, const char *text);
 /* The same for a text that is not registered; fewer of these are kept. */
 struct nvtx_string *nvtx_string_get_passing(const struct nvtx_domain *domain, const char *text);
-/*
- * The string with |place|; 0 is the one that replaces those without memory. NULL: no such string.
- */
+/* The string with |place|; 0 is the fixed string of nvtx_string_get(). NULL: no such string. */
 struct nvtx_string *nvtx_string_at(uint32_t place);
 
 /* Names the category |number| of |domain|. */

@@ -30,10 +30,10 @@ struct calls_api {
 	_Atomic uint32_t names[CALLS_MAX]; /* of each function; 0: not used yet */
 };
 
-/* A capture's wishes for calls. */
+/* A capture's settings for calls. */
 struct calls_wish {
 	uint64_t max;
-	uint32_t n_devices; /* the first devices */
+	uint32_t n_devices; /* calls for further devices are not recorded */
 	struct cuda_launches *launches; /* NULL: not needed */
 	int64_t cupti_offset_ns; /* CUPTI's clock minus CLOCK_MONOTONIC, for the launches */
 };

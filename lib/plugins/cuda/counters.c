@@ -45,9 +45,9 @@ struct pm_wish {
 	void *context;
 };
 
-/* samples that one fetch reads; the next reads more */
+/* size of the image: samples that one round of a fetch reads */
 #define MAX_SAMPLES 1024u
-/* rounds of one fetch, while the image is full */
+/* limit of rounds in one fetch, which ends at an empty image */
 #define MAX_ROUNDS 64
 
 static int check_support(

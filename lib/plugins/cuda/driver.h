@@ -87,10 +87,10 @@ struct driver_facts {
 };
 
 /*
- * Checks whether this process uses CUDA. Call no function of CUPTI before: most fail, some crash,
- * and a driver that is initialised for a program that forks later would break its children. 0: the
- * process uses CUDA. -EAGAIN: not yet, or only its parent does. Otherwise a negative errno with
- * |why|: no device, or no working driver.
+ * Checks whether this process uses CUDA. Call no function of CUPTI before this check: most fail,
+ * some crash, and some initialise the driver, which breaks the children of a program that forks
+ * later. 0: the process uses CUDA. -EAGAIN: not yet, no longer (it exits), or only its parent does.
+ * Otherwise a negative errno with |why|: no device, or no working driver.
  */
 int driver_check(struct driver *driver, struct driver_facts *out, char *why);
 

@@ -30,7 +30,7 @@ void launches_note(struct cuda_launches *l, uint32_t correlation, uint32_t graph
 	atomic_store_explicit(&l->known[correlation % LAUNCHES_KEPT], call, memory_order_release);
 }
 
-/* Advances to the next launch, if it was before |start_ns|. */
+/* Advances to the next launch of the graph, if that launch was before |start_ns|. */
 static void advance_graph(struct cuda_launches *l, struct launched_graph *g, uint64_t start_ns)
 {
 	uint64_t end = atomic_load_explicit(&l->n, memory_order_relaxed);

@@ -98,8 +98,8 @@ static uint32_t pop_free(struct pool *p)
 		if (get_head_number(head) == POOL_NONE)
 			return POOL_NONE;
 		/*
-		 * Another thread may have taken it by now; then the head has changed, and |next| is
-		 * not used.
+		 * Another thread may have taken the buffer by now; then the head has changed, and
+		 * |next| is not used.
 		 */
 		next = atomic_load_explicit(
 			&p->entries[get_head_number(head)].next, memory_order_relaxed);

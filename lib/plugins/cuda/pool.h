@@ -30,7 +30,7 @@ struct pool {
 	size_t buffer_bytes;
 	uint32_t n_buffers;
 	_Atomic uint64_t free; /* number of the first | count of changes << 32 */
-	_Atomic uint32_t filled; /* number of the last one that came */
+	_Atomic uint32_t filled; /* number of the newest filled buffer */
 	_Atomic uint32_t n_used; /* number of buffers that are taken or filled */
 	_Atomic uint32_t most_used;
 };

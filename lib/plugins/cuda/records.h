@@ -35,7 +35,10 @@ struct records {
 	struct cuda_launches *launches; /* NULL: CUPTI's correlations are right */
 	struct cuda_names names;
 	struct cuda_losses losses;
-	/* Activities that ended before, or began after, belong to no capture. In CUPTI's clock. */
+	/*
+	 * The capture's time, in CUPTI's clock: activities that ended before it or began after it
+	 * are left out.
+	 */
 	uint64_t from_ns;
 	uint64_t until_ns;
 	uint64_t max_wanted;

@@ -33,7 +33,8 @@ struct result_context {
 
 /*
  * Writes into |why| that |what| ("recording kernels") failed with |result|, and the remedy. Returns
- * a negative errno: -EPERM without the rights, -EBUSY if another tool uses it, otherwise -EIO.
+ * a negative errno: -EPERM, -EBUSY (another tool uses the counters), -ENOTSUP or -ENOMEM by the
+ * table in sentence.c, otherwise -EIO.
  */
 int result_explain(const struct result_context *c, int result, const char *what, char *why);
 

@@ -27,8 +27,8 @@ struct ptap_collector_stats;
 
 /*
  * CUPTI's clock and CLOCK_MONOTONIC at one moment. CUPTI counts as CLOCK_REALTIME does (and so
- * jumps with it). It never gets a clock of ours, for from CUDA 12.6 update 2 to 13.0 kernels then
- * have no times at all.
+ * jumps with it). The collector never gives CUPTI another clock: from CUDA 12.6 update 2 to 13.0,
+ * kernels would then have no times at all.
  */
 struct anchor {
 	uint64_t cupti_ns;
