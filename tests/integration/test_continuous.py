@@ -270,7 +270,7 @@ def the_level_that_xprofs_client_forces_is_not_taken_at_its_word(t):
         for n in (7, 0):
             trace = trace_of(snapshot(calls))
             equal(trace.count("burst"), n, "spans")
-            check(any("is read as 2, the default" in w for w in trace.space.warnings),
+            check(any("is replaced by the default, 2" in w for w in trace.space.warnings),
                   f"warnings: {list(trace.space.warnings)}")
 
 
