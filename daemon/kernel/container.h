@@ -15,7 +15,7 @@ struct container {
 	char id[80]; /* "": its cgroup names no container */
 	char name[80]; /* if the manager names the cgroup after the container; else "" */
 	char pod[48]; /* uid of a Kubernetes pod; else "" */
-	/* equals the outer pid if there is no inner namespace, or it is unknown */
+	/* equals the outer pid without an inner namespace, or if the inner pid is unknown */
 	pid_t pid_inside;
 };
 

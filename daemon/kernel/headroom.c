@@ -71,7 +71,7 @@ static const struct cgroup_version version_2 = {
 
 /*
  * Returns the page cache that the kernel can take back. A program that reads files fills its group
- * with such pages; half of the active ones are left to it.
+ * with such pages; half of the active ones are not counted, because the program uses them.
  */
 static uint64_t cgroup_reclaimable_bytes(const char *dir, const struct cgroup_version *version)
 {

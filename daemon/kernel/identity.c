@@ -63,7 +63,7 @@ int identity_find(const char *root, pid_t pid, struct identity *out)
 
 	snprintf(path, sizeof path, "%s/proc/%d/status", root, (int)pid);
 	r = proc_file_read(AT_FDCWD, path, status, sizeof status);
-	/* In this file the kernel escapes line breaks of the process's name. */
+	/* The kernel escapes line breaks in the process's name: it cannot hold "\nUid:". */
 	if (!r)
 		r = status_read_ids(status, "\nUid:", &out->uid);
 	if (!r)
@@ -135,7 +135,7 @@ int owner_read_uid(int fd, uid_t *uid)
 
 	if (r)
 		return r;
-	/* In this file the kernel escapes line breaks of the process's name. */
+	/* The kernel escapes line breaks in the process's name: it cannot hold "\nUid:". */
 	line = strstr(text, "\nUid:");
 	if (!line || sscanf(line, " Uid: %u %u %u", &real, &effective, &saved) != 3)
 		return -ENOENT;

@@ -24,14 +24,15 @@ int identity_find(const char *root, pid_t pid, struct identity *out);
 
 /*
  * Gives this process the identity, without any capability, and keeps it from ever gaining rights.
- * 0, or a negative errno: then the process must not go on. -EPERM: it may not change. An
- * unprivileged process of the same user keeps its own groups. Only for a process with one thread.
+ * 0, or a negative errno: then the process must not go on. -EPERM: this process has no right to
+ * change its identity. An unprivileged process of the same user keeps its own groups. Only for a
+ * process with one thread.
  */
 int identity_assume(const struct identity *identity);
 
 /*
- * Drops all capabilities of the calling thread, unless its user is root, and of threads that it
- * starts. 0, or a negative errno.
+ * Drops all capabilities of the calling thread, even if its user is root, and of the threads that
+ * it starts later. 0, or a negative errno.
  */
 int identity_drop_capabilities(void);
 

@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 
-/* Copies of syslog.h's constants, whose header clashes with log.h. */
+/* Copies of constants of <syslog.h>, which cannot be included together with log.h. */
 enum {
 	PRIORITY_ERROR = 3,
 	PRIORITY_WARNING,

@@ -136,7 +136,7 @@ bool image_is_another(pid_t pid, int pidfd, int fd)
 	if (pidfd < 0 || fstat(fd, &file))
 		return false;
 	c = image_read_maps(pid, &file);
-	/* The pid cannot have been reused before the process has ended. */
+	/* A process that has not ended still has its pid, so the file that was read is its own. */
 	return c.n_mappings && !c.has_file && poll(&ended, 1, 0) == 0;
 }
 

@@ -9,7 +9,7 @@
 /*
  * Receives a message from the socket |from|: returns its length, 0 at the end, or a negative errno,
  * also -EAGAIN. *fd is its one descriptor, owned by the caller, or -1. -EBADMSG when the message
- * had more than one descriptor; -EPROTO when it had more than |size| bytes, whose end is lost.
+ * had more than one descriptor; -EPROTO when it had more than |size| bytes: the rest is lost.
  * After these errors no received descriptor stays open.
  */
 ssize_t passed_fd_receive(int from, void *to, size_t size, int *fd);

@@ -2,8 +2,8 @@
 /*
  * The peer's uid, see peer.h: by NETLINK_SOCK_DIAG, or from the tables that the kernel's
  * documentation describes as proc_net_tcp. The uid is that of the process that made the socket. A
- * socket whose owner has closed it is still found, and older kernels then say uid 0: only an entry
- * in ESTABLISHED with an inode counts.
+ * socket whose owner has closed it is still found, and older kernels report uid 0 for it: only an
+ * entry in ESTABLISHED with an inode counts.
  */
 
 #include "daemon/kernel/peer.h"

@@ -109,8 +109,8 @@ static bool process_has_our_ids(pid_t pid)
 }
 
 /*
- * The process may have capabilities that we do not have. The kernel makes the same check before it
- * shows this link, even for a zombie.
+ * The process may have capabilities that we do not have. The kernel makes the same check for this
+ * link as for the exit status, even for a zombie.
  */
 static bool process_is_readable(pid_t pid)
 {

@@ -3,8 +3,8 @@
  * The exit of a process that is not our child: waiting for it, and its status.
  *
  * The kernel reports the death of a thread before it frees the memory of the process. If the reason
- * was a lack of memory, and both processes share a cgroup, the kernel next kills whoever allocates
- * memory before that. So this module waits without allocating any.
+ * was a lack of memory, and both processes share a cgroup, the kernel may kill whoever allocates
+ * memory before that of the process is free. So this module waits without allocating any.
  */
 #ifndef DAEMON_PROCESS_EXIT_H
 #define DAEMON_PROCESS_EXIT_H

@@ -46,9 +46,9 @@ struct process_tree_member {
 	char name[PROCESS_TREE_NAME_BYTES];
 	struct process_tree_account last;
 	struct process_tree_account now;
-	/* use by descendants that was counted before this pass found them ended */
+	/* the use, as counted so far, of descendants that this pass found ended */
 	uint64_t gone[N_PROCESS_TREE_TOTALS];
-	/* the same from the pass before, as far as |reaped| did not include it then */
+	/* the part of the last pass's |gone| that the kernel had not added to the account then */
 	uint64_t awaited[N_PROCESS_TREE_TOTALS];
 	bool is_alive;
 };
@@ -255,7 +255,7 @@ static bool total_is_io(int total)
 
 /*
  * Adds one total. A pass reads the processes in turn: if a child ended after its parent was read,
- * the parent's account has it only in the next pass.
+ * the parent's account includes the child's use only in the next pass.
  */
 static void tree_add_use(struct process_tree *d, struct process_tree_member *m, int i)
 {

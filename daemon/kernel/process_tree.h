@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The maximum number of processes counted, the root included. */
+/* The maximum number of descendants counted; the root process is counted in addition. */
 #define PROCESS_TREE_MAX_MEMBERS 512
 
 enum process_tree_total {

@@ -35,7 +35,7 @@ static void namespace_read_link(const char *folder, const char *name, char *out,
 
 /*
  * /proc shows the offsets for future children. If we may not read the namespace links, we assume
- * that they are the process's own.
+ * that the process itself has these offsets, too.
  */
 static bool offsets_are_its_own(const char *folder)
 {

@@ -44,8 +44,8 @@ int64_t collect_get_since_ns(const struct target *t);
 void collect_repeat(struct target *t);
 
 /*
- * Asks the collectors to write their complete records to their ring. Returns 1 when they have done
- * so, or do not record.
+ * Asks the collectors to write their complete records to their ring. collect_has_handed_on()
+ * returns true when they have done so, or do not record.
  */
 void collect_hand_on(struct target *t);
 bool collect_has_handed_on(const struct target *t);
@@ -54,7 +54,7 @@ bool collect_has_handed_on(const struct target *t);
 void collect_end(struct target *t);
 /* Ends the collectors; the rest of their data is not needed. */
 void collect_cancel(struct target *t);
-/* Stops waiting for collectors that have not ended in time. */
+/* Cancels collectors that have not ended in time; this server stops waiting for them. */
 void collect_give_up(struct target *t);
 /* Resets the state of collectors that are done. */
 void collect_forget(struct target *t);

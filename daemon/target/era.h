@@ -59,9 +59,9 @@ static inline uint64_t era_date(const struct era *era, uint64_t low)
 }
 
 /*
- * Finds the era of entries that are copied out of rings during a long recording: the entries that
- * one reading of the rings copies were written since the previous reading, with the tolerances
- * above. Zero: unknown. One thread at a time.
+ * Finds the era of entries that are copied out of rings during a long recording. The entries that
+ * are copied in one reading of the rings were written since the previous reading, with the
+ * tolerances above. Zero: unknown. One thread at a time.
  */
 struct era_clock {
 	uint64_t after_ticks; /* of the current era, as in struct era */

@@ -25,9 +25,8 @@ void exit_note_look(struct target *t);
 void exit_note_take(struct target *t, const struct target *main, int pidfd);
 
 /*
- * Notes whether the main thread of |t| received the fatal signal, from |stat_fd|, its
- * /proc/PID/stat, which shows this until the parent has waited for the process. -1: there is no
- * such file.
+ * Notes whether the main thread of |t| received the fatal signal. |stat_fd| is /proc/PID/stat of
+ * |t|, which shows this until the parent has waited for the process; -1: there is no such file.
  */
 void exit_note_look_whose(struct target *t, int stat_fd);
 

@@ -14,7 +14,7 @@
 
 #define INNER_THREADS_MAX_MISSED 1024 /* as many as there are rings */
 
-/* A thread that a caller asked for, and that was not in a list read later. */
+/* A thread that a caller asked for, and that was not in the list, which was read earlier. */
 struct missed_thread {
 	pid_t tid;
 	int64_t asked_ns;

@@ -99,7 +99,7 @@ uint32_t open_stack_read(
 	return n;
 }
 
-/* If the stack is the same before and after the copy, no span that left a record touched it. */
+/* If the depth and the ring's head stay the same, no span ended with a record meanwhile. */
 uint32_t open_stack_look(struct ring *ring, struct open_span to[RECORD_MAX_DEPTH], int *is_moving)
 {
 	int tries = N_LOOKS;

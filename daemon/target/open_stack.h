@@ -36,7 +36,7 @@ uint32_t open_stack_get_depth(const struct ring *ring);
 struct open_drop {
 	bool is_one;
 	enum ring_loss reason;
-	uint32_t n_after; /* the low bits of that count, these spans included */
+	uint32_t n_after; /* low bits of the ring's count of |reason|, these spans included */
 };
 
 /*

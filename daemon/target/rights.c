@@ -40,7 +40,7 @@ static const struct {
 	{"ns/user", "user namespace"},
 };
 
-/* Reported instead of a difference. */
+/* Returned instead of a difference if a status file cannot be read. */
 static const char unreadable[] = "rights";
 
 static int rights_read_status(const char *root, const char *process, char *text)

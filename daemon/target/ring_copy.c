@@ -175,7 +175,7 @@ uint64_t ring_copy_count(const struct ring_copy *c, const struct slot *slots, ui
 	return at.ordinal;
 }
 
-/* Walks the ring itself from |at| to |position|. Loads as copy_slots() does. */
+/* Walks the ring itself from |at| to |position|. Loads as ring_copy_slots() does. */
 __attribute__((no_sanitize("thread"))) static struct ring_place ring_walk(
 	struct ring *ring, uint32_t n_slots, struct ring_place at, uint64_t position)
 {

@@ -192,8 +192,8 @@ int target_meet(struct target *t, struct diag *d)
 	int r;
 
 	/*
-	 * When the control thread holds its word, the arena's head is filled, and the thread is
-	 * there.
+	 * The control thread takes its word |guest| when it runs; by then the arena's head is
+	 * filled.
 	 */
 	while (!(atomic_load(&t->arena->guest) & ARENA_TID_MASK)) {
 		if (monotonic_ns() > give_up)
@@ -445,7 +445,7 @@ void target_set_exited(struct target *t)
 {
 	atomic_store(&t->has_exited, 1);
 	/*
-	 * The waiting thread may be about to sleep, so try again; a busy one will look by itself.
+	 * The waiting thread may be about to sleep, so try again; a busy one will read has_exited.
 	 */
 	for (int i = 0; i < 1000 && (atomic_load(&t->arena->guest) & ARENA_TID_MASK); i++) {
 		if (target_kick(t))

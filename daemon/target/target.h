@@ -81,7 +81,7 @@ struct target {
 	bool is_collect_given_up; /* they did not end in time, and have not ended since */
 	char name[64];
 	_Atomic uint64_t
-		freed_ticks; /* when a thread that had recorded last gave back its ring; 0: never */
+		freed_ticks; /* when the ring of a recorded thread was last freed; 0: never */
 	uint64_t tail[ARENA_MAX_RINGS]; /* our copy; the target may overwrite the shared ones */
 };
 
@@ -169,9 +169,9 @@ void target_wait(struct target *t, int64_t deadline_ns);
 int target_kick(struct target *t);
 
 /*
- * target_send() makes the control thread do |op|; target_await() waits for it: 0, -ETIMEDOUT if it
- * is not done by |deadline_ns| of CLOCK_MONOTONIC (a debugger or SIGSTOP stops it), or -ESRCH if it
- * is gone. One command at a time. Only from the greeting thread.
+ * target_send() makes the control thread do |op|; target_await() waits until |op| is done: 0,
+ * -ETIMEDOUT if it is not by |deadline_ns| of CLOCK_MONOTONIC (a debugger or SIGSTOP stops the
+ * program), or -ESRCH if the program is gone. One command at a time. Only from the greeting thread.
  */
 void target_send(struct target *t, enum arena_op op, uint32_t arg);
 int target_await(struct target *t, int64_t deadline_ns);

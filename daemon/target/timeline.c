@@ -291,8 +291,8 @@ void timeline_begin_at(struct timeline *t, int64_t at_ns)
 }
 
 /*
- * Finds the segment that holds |ticks|: the last pair at or before it; the first or last segment
- * outside.
+ * Finds the segment that holds |ticks|, as the index of its first pair. For a time outside of all
+ * pairs this is the first or last segment.
  */
 static size_t timeline_find_segment(const struct timeline *t, uint64_t ticks)
 {
@@ -323,7 +323,7 @@ int64_t timeline_convert_elsewhere(struct timeline *t, uint64_t ticks)
 {
 	if (!t->uses_ticks)
 		return (int64_t)(ticks - t->pairs[0].ticks);
-	/* The counter was set back in between (a suspend): no line joins the two pairs. */
+	/* Later pairs were ignored, because the counter was set back (a suspend): no line. */
 	if (t->n_pairs < 2)
 		return 0;
 	timeline_load_segment(t, &t->pairs[timeline_find_segment(t, ticks)]);

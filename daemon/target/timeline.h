@@ -35,7 +35,7 @@ struct clock_watch {
 	uint64_t window_ticks; /* the beginning of the window */
 	int64_t window_ns;
 	double ns_per_tick; /* the first estimate; 0: none yet */
-	int64_t off_pace_ns; /* when it was seen first and last */
+	int64_t off_pace_ns; /* when a wrong pace was first seen; |last_off_pace_ns|: last */
 	int64_t last_off_pace_ns;
 	int64_t set_back_ns;
 	int64_t last_set_back_ns;

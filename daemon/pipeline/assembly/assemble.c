@@ -187,9 +187,9 @@ static int describe_process(struct assembly *as, const struct assemble_input *in
 }
 
 /*
- * Adds the ids that JAX's profiler server gives the threads, if the program may have one: lines
- * "LINE ID". They map threads of that server's recordings to threads of this trace. Other programs'
- * traces have none, because an id is an address in the program's memory.
+ * Adds lines "LINE ID": the ids that JAX's profiler server gives the threads. They map threads of
+ * that server's recordings to threads of this trace. Only for a program that has such a server, or
+ * may start one: an id is an address in the program's memory.
  */
 static int add_stock_ids(
 	struct assembly *as, const struct assemble_input *in, const int64_t *line_ids)

@@ -33,7 +33,7 @@ int line_id_make(const struct drain *drain, int64_t **out);
 struct assemble_input {
 	const struct drain *drain;
 	struct timeline *timeline;
-	uint64_t earliest_ticks; /* no record of the capture ended before */
+	uint64_t earliest_ticks; /* no record of the capture ended before this time */
 	uint64_t start_ticks; /* records that began earlier are left out */
 	/* async spans without a begin are cut here; may be later than the start */
 	uint64_t window_ticks;
@@ -41,7 +41,7 @@ struct assemble_input {
 	int64_t stop_ns; /* the same instant, since the first pair of |timeline| */
 	int64_t start_unix_ns; /* Unix time at the first pair of |timeline| */
 	bool goes_on; /* the recording goes on in another part */
-	uint64_t ended_ticks; /* the process had ended by then; 0: not before the stop */
+	uint64_t ended_ticks; /* the process had ended by then; 0 or stop_ticks: not before */
 	/* since the first pair of |timeline|: later records are left out; 0: none are */
 	int64_t end_ns;
 	struct async_carry

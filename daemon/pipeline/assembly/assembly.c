@@ -398,7 +398,10 @@ int assembly_add_open(
 
 /* --- to the spool -------------------------------------------------------------------------- */
 
-/* Events with stats are encoded at once, before the plane gets more stats and names. */
+/*
+ * True when the present events have no stats. Events with stats are encoded at once, before the
+ * plane gets more stats and names.
+ */
 static bool has_no_stats(const struct assembly *as)
 {
 	return as->plane->n_stats == as->n_line_stats;

@@ -54,7 +54,7 @@ struct assembly {
 	uint32_t n_threads; /* the number of threads that have had entries so far */
 	struct events events; /* of the present thread */
 	struct device_records devices;
-	struct launch_stack *calls; /* calls of the present thread that wait for spans */
+	struct launch_stack *calls; /* calls of the thread that wait for the spans around them */
 	struct launch_stack own_calls; /* of a thread that is not spooled */
 	struct line ordered; /* |events| in order, on their way to the spool; without a name */
 	struct xspace_events encoder;
@@ -104,7 +104,8 @@ int assembly_add_open(
 
 /*
  * Works as assembly_add() for a thread whose events go to |track| in as->spool. With
- * as->gives_slots the spool has got the slots by spool_take_used(), and learns how many were read.
+ * as->gives_slots the spool owns the slots (spool_take_used()), and this function notes how many it
+ * has read (spool_reuse()).
  */
 int assembly_spool(
 	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots);

@@ -24,8 +24,8 @@ struct xspace_gaps;
 /* Takes |chunks|, also on failure. Owner: *out belongs to the caller. 0 or -ENOMEM. */
 int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out);
 /*
- * Does the same for the output of xspace_encode_around(): the lines' stores are tracks of |spool|,
- * which is finished; the delivery becomes a holder of it. |gaps| is not taken.
+ * Does the same for the output of xspace_encode_around(). The |store| of each line is a track of
+ * |spool|, which is finished; the delivery becomes a holder of the spool. |gaps| is not taken.
  */
 int delivery_new_from_spool(struct chunks *chunks, const struct xspace_gaps *gaps,
 	struct spool *spool, struct delivery **out);
@@ -72,8 +72,8 @@ int delivery_decode(struct delivery *d, struct space **out);
 int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag);
 
 /*
- * Moves all bytes behind |to| without a copy; a spool is mapped for this. Of a delivery from a
- * spool, nothing must have been read before. An error stays in |to|.
+ * Moves all bytes behind |to|. Bytes of a spool are not copied: the spool is mapped for this, and
+ * nothing must have been read before. An error stays in |to|.
  */
 void delivery_take_chunks(struct delivery *d, struct chunks *to);
 

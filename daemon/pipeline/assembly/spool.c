@@ -26,7 +26,7 @@ struct owned_object {
 
 struct spool {
 	_Atomic int n_holders;
-	/* -1: the spool is memory, |map| of max_bytes and |used|, and an offset is an address */
+	/* -1: the spool is memory: |map|, of max_bytes, and |used|. Its offsets are addresses */
 	int fd;
 	char dir[256];
 	uint64_t max_bytes;

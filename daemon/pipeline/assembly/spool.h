@@ -43,8 +43,8 @@ int spool_new_in_memory(uint64_t max_bytes, struct spool **out);
  */
 int spool_take_used(struct spool *s, void *data);
 /*
- * Tells the spool that the first |n_bytes| of the last data that it took were read, and all earlier
- * data. Any thread.
+ * Lets the spool write to the first |n_bytes| of the data that it took last, because these were
+ * read. Changes nothing for data that it took earlier. Any thread.
  */
 void spool_reuse(struct spool *s, size_t n_bytes);
 struct spool *spool_hold(struct spool *s); /* adds a holder */

@@ -24,8 +24,8 @@ struct spooler_config {
 	uint64_t max_bytes; /* of the spool */
 	/* part of the spool's size for slots that are on their way when no more slots are taken */
 	uint64_t reserve_bytes;
-	uint64_t keep_bytes; /* the most that may stay in memory */
-	bool uses_ticks; /* the timeline's */
+	uint64_t keep_bytes; /* the most memory for data that cannot be spooled */
+	bool uses_ticks; /* as in struct timeline */
 	int encodes_apart; /* by a second thread, if there is a processor for it */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A track is a line whose events are too many for memory. It consists of runs of encoded
- * events in a spool, each in order and behind the run before, and of the stragglers that
- * belong between the events.
+ * events in a spool, and of the stragglers that belong between these events. The events of a run
+ * are in order, and belong behind those of the run before.
  */
 #ifndef DAEMON_TRACK_H
 #define DAEMON_TRACK_H

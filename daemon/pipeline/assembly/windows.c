@@ -92,8 +92,8 @@ static const struct thread_log *get_log(const struct drain *d, size_t i)
 }
 
 /*
- * True when no span of the thread ended in the requested time, and nothing was overwritten: the
- * first span of the thread is still open, or the thread recorded nothing.
+ * True when no span of the thread ended in the requested time, and nothing was overwritten or lost
+ * for want of memory: the first span of the thread is still open, or it recorded nothing.
  */
 static bool has_nothing(const struct thread_log *log)
 {

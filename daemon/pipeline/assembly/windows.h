@@ -31,8 +31,8 @@ uint64_t windows_find_complete(const struct assemble_input *in);
  * "ptap_recorder_windows", to a flight recorder's snapshot: a line of text for each thread, living
  * threads first, 256 at most.
  *
- * "ptap_shortest_window_ns", to such a snapshot, too: the shortest window of the threads that
- * overwrote something.
+ * "ptap_shortest_window_ns", to such a snapshot, too: the shortest window of the threads that lack
+ * records of the requested time.
  *
  * Adds a warning to the space when some threads have fewer records than were requested. Overwritten
  * records are among the losses (losses.h). 0 or -ENOMEM.

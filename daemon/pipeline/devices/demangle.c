@@ -21,7 +21,7 @@ int __gcclibcxx_demangle_callback(
 struct output {
 	char *text;
 	size_t n;
-	jmp_buf too_long; /* the only way to stop the library, which holds nothing then */
+	jmp_buf too_long; /* the only way to stop the library, which has no memory to free then */
 };
 
 static void take_piece(const char *piece, size_t n, void *context)

@@ -252,8 +252,8 @@ static void add_context(struct look_maker *m)
 }
 
 /*
- * Adds the stats of a graph's node. True when the node belongs to a span, wherever the graph was
- * executed.
+ * Adds the stats of a graph's node. True when the node was made in a span: the work belongs to that
+ * span, whichever span the graph was executed in.
  */
 static bool add_graph(struct look_maker *m)
 {

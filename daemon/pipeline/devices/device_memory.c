@@ -13,7 +13,7 @@
 #include "trace/model/space.h"
 #include "trace/saturate.h"
 
-/* Ids below those of async spans, which no thread has. */
+/* Ids that no thread has, below those of async spans. */
 #define FIRST_ID ((INT64_C(1) << 30) - 1)
 
 /* The pools of the kinds of memory (enum ptap_device_memory): the host's is not the device's. */

@@ -19,7 +19,7 @@ static const char *const words[N_DEVICE_WORDS] = {
 	[DEVICE_WORD_GRAPH] = "CudaGraph",
 };
 
-/* By enum ptap_device_copy. For its steps, XProf recognises three of the names. */
+/* By enum ptap_device_copy. XProf's analysis of steps recognises three of the names. */
 static const struct {
 	const char *name;
 	enum device_word word;

@@ -388,7 +388,7 @@ void devices_make_room(struct device_records *d)
 
 /* --- device metrics --------------------------------------------------------------------------- */
 
-/* A longer name is cut, as it is when it is drawn. */
+/* The length at which a name is cut here; device_drawing.c cuts it at the same length. */
 #define MAX_BYTES 1023
 /* The bytes of a name besides its text: places in tables, and a piece of heap. */
 #define NAME_COST 64

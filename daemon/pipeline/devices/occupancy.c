@@ -76,7 +76,7 @@ static uint64_t find_max_blocks(const struct device_info *i)
 static uint64_t limit_by_registers(const struct device_info *i, const struct block_use *use,
 	uint64_t warps, uint64_t partitions)
 {
-	/* The hardware checks as if all partitions had equal shares. */
+	/* The hardware checks as if each partition got the same number of warps of the block. */
 	if (use->warp_registers * round_up(warps, partitions) > i->registers_per_block)
 		return 0;
 	if (!use->warp_registers)
@@ -84,7 +84,7 @@ static uint64_t limit_by_registers(const struct device_info *i, const struct blo
 	return i->registers_per_core / partitions / use->warp_registers * partitions / warps;
 }
 
-/* A binary for one Pascal runs on all: 4 partitions must do, too. */
+/* Code for one Pascal device runs on all of them, so the block must also fit 4 partitions. */
 static uint64_t limit_by_all_registers(
 	const struct device_info *i, const struct block_use *use, uint64_t warps)
 {

@@ -40,7 +40,7 @@ struct drain {
 	 * The rest is for a snapshot of the flight recorder, which consists of pictures of rings.
 	 */
 	bool is_picture;
-	uint64_t asked_ticks; /* the snapshot has what ended then or later; 0: everything */
+	uint64_t asked_ticks; /* the snapshot has the entries that ended then or later; 0: all */
 	uint64_t n_overwritten; /* entries of threads that have no log any more */
 	/*
 	 * no entry of these threads ended later; 0: there are no such threads, UINT64_MAX: unknown
@@ -73,8 +73,8 @@ void drain_reset_rings(struct drain *d);
 /* From here on only records of the capture |word| count. */
 void drain_begin(struct drain *d, uint32_t word);
 /*
- * Begins while a flight recorder already records the threads: what they wrote and lost until now
- * does not count. Sets |error| as drain_visit().
+ * Begins while a flight recorder already records the threads: records that they wrote or lost
+ * until now do not count. Sets |error| as drain_visit().
  */
 void drain_begin_over(struct drain *d, uint32_t word, int *error);
 
@@ -85,14 +85,14 @@ void drain_begin_over(struct drain *d, uint32_t word, int *error);
 void drain_set_devices(struct drain *d, uint32_t devices);
 
 /*
- * Excludes what threads have written or lost so far, if that surely was before |before_ns|
- * (CLOCK_MONOTONIC). Sets |error| as drain_visit().
+ * Excludes the records that threads have written or lost so far, if it is certain that this was
+ * before |before_ns| (CLOCK_MONOTONIC). Sets |error| as drain_visit().
  */
 void drain_skip(struct drain *d, int64_t before_ns, int *error);
 
 /*
- * Copies out what is new. Returns how full the fullest ring was, in 1/1000. Sets |error| to -ENOMEM
- * when this server is out of memory (then what was copied so far stays valid).
+ * Copies out the new records. Returns how full the fullest ring was, in 1/1000. Sets |error| to
+ * -ENOMEM when this server is out of memory (then the records copied so far stay valid).
  */
 unsigned drain_visit(struct drain *d, int *error);
 

@@ -22,7 +22,7 @@ static bool log_has_content(const struct thread_log *log)
 	return log->n_slots || log->n_open || log->lost_memory;
 }
 
-/* The part gets the losses since the part before it; the log goes on counting like its ring. */
+/* The part gets the losses since the part before it. log->lost stays a total, like the ring's. */
 static void move_losses(struct thread_log *log, struct thread_log *part)
 {
 	for (int k = 0; k < LOSS_KINDS; k++) {
@@ -84,7 +84,7 @@ static int cut_log(struct thread_log *log, struct drain *part)
 	return 0;
 }
 
-/* Frees the logs of threads that are gone: the part has all that they held. */
+/* Frees the logs of threads that are gone: the part has their records. */
 static void forget_closed(struct drain *d)
 {
 	size_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The records of ended threads, while a flight recorder runs. They are copied out of the rings
- * before other threads get these, so that a thread of ten records costs 160 bytes and not a ring.
+ * before other threads get these, so that ten records of a thread take 160 bytes and not a ring.
  * All processes share a bound. Beyond it the thread that ended first is dropped, and its entries
  * count as overwritten. The thread that ended last stays, however large it is.
  *

@@ -226,7 +226,7 @@ int ring_notes_tell(struct target *t, uint32_t i, struct thread_log *log, uint64
 
 /* --- how far back a ring is wanted -------------------------------------------------------- */
 
-/* Returns false when the end is unknown, too. */
+/* True when it is certain that the entry ended before |from_ticks|. */
 static bool entry_ended_before(const struct era *era, const struct slot *slots, uint64_t from_ticks)
 {
 	struct entry e;

@@ -44,8 +44,8 @@ void rings_free(struct target *t, uint32_t i);
 
 /*
  * Frees, during a recording, the rings of threads that are gone, and gives back the memory of all
- * but a few of them. Returns true when fewer than a quarter of all rings were free before, and some
- * are now: threads come and go, and there may be more of them soon.
+ * but a few of them. Returns true when fewer than a quarter of the rings that threads may use were
+ * free before, and it freed some: threads come and go, and there may be more of them soon.
  */
 bool rings_free_gone(struct target *t);
 

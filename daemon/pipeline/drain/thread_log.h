@@ -44,7 +44,7 @@ struct thread_log {
 	uint64_t from;
 	uint64_t
 		n_left_out; /* entries that are older than these slots, and had no room in memory */
-	bool is_closed; /* the ring belongs to another thread now */
+	bool is_closed; /* the log has no ring: its thread is gone, or it is in a part */
 	uint64_t gone_ticks; /* the thread had ended by then; 0: it is not known to have ended */
 	struct open_span *open;
 	uint32_t n_open;
@@ -106,8 +106,8 @@ uint64_t drain_budget_count_room(const struct drain_budget *budget);
 void thread_log_make_room(struct thread_log *log, size_t n, const struct drain_budget *budget);
 
 /*
- * Appends |n| slots, which the caller fills at *room_out. On failure nothing changes. Unless the
- * result is THREAD_LOG_LATER, the slots are lost, and the caller counts their entries.
+ * Appends |n| slots, which the caller fills at *room_out. On failure |log| keeps its length. Unless
+ * the result is then THREAD_LOG_LATER, the slots are lost, and the caller counts their entries.
  */
 int thread_log_extend(
 	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out);

@@ -224,7 +224,7 @@ static void describe_suppressed(struct triggers *t, size_t fired)
 	memset(t->n_suppressed, 0, sizeof t->n_suppressed);
 }
 
-/* Sets the reason, or counts the trigger |i| (STEPS: that of steps) as suppressed. */
+/* Sets the reason, or counts trigger |i| as suppressed. STEPS stands for the trigger of steps. */
 __attribute__((format(printf, 3, 4))) static void fire_trigger(
 	struct triggers *t, size_t i, const char *format, ...)
 {

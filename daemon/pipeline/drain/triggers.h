@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Triggers make the flight recorder write a run by itself (base/trigger.h). They fire for spans
- * that took too long, for steps that took too long for steps of this program, and for counters
- * beyond a bound. At most one run is written in an interval. Triggers that fire without a run are
- * counted; the reason of the next run contains the counts, or a sentence at the end does.
+ * that took too long, for steps that took much longer than the program's usual step, and for
+ * counters beyond a bound. At most one run is written in an interval. Triggers that fire without a
+ * run are counted; the reason of the next run contains the counts, or a sentence at the end does.
  * trigger_watch.h supplies the entries.
  *
  * Threads: only the worker calls these functions.
@@ -90,7 +90,10 @@ static inline bool triggers_want(const struct triggers *t, const uint64_t word[2
 	return kind == RECORD_COUNTER && t->has_counters;
 }
 
-/* Compares an entry that triggers_want() wants with the triggers |named|, those about its name. */
+/*
+ * Judges an entry for which triggers_want() is true by the triggers |named|, which are about its
+ * name, and, if it is a step, by the trigger of steps.
+ */
 void triggers_judge(struct triggers *t, const struct entry *e, uint32_t named);
 
 /*

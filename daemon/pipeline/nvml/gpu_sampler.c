@@ -143,7 +143,7 @@ static void gpu_devices_read(struct gpu_devices *d, size_t i, struct gpu_sample 
 	struct gpu_device *device = &d->v[i];
 
 	*out = (struct gpu_sample){.at_ns = monotonic_ns()};
-	/* GPM comes first, so that no slow other reading brings two GPM samples closer. */
+	/* GPM comes first: a slow reading before it could bring two GPM samples too close. */
 	if (!gpm_read(&device->gpm, out->at_ns, out->gpm, &out->gpm_since_ns))
 		out->gpm_since_ns = 0;
 	gpu_reading_take(&d->nvml, device->handle, out->reading);

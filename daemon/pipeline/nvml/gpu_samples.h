@@ -28,7 +28,7 @@ struct gpu_track {
 	size_t n_allocated;
 };
 
-/* The index of a track is NVML's number of the device; these numbers follow the PCI bus. */
+/* The index of a track is NVML's number of the device, in the order of the PCI bus. */
 struct gpu_samples {
 	struct gpu_track tracks[GPU_MAX];
 	size_t n;
@@ -47,7 +47,7 @@ void gpu_samples_add(struct gpu_samples *s, size_t i, const struct gpu_sample *s
 /*
  * Moves all samples of |s| to |part|, which is empty; the last one of each track stays in |s|, too,
  * as the first of the next part. Samples before |from_ns| are left out, except for the last one.
- * |part->error| says when samples are missing.
+ * |part->error| is -ENOMEM when samples are missing.
  */
 void gpu_samples_cut(struct gpu_samples *s, struct gpu_samples *part, int64_t from_ns);
 

@@ -190,7 +190,7 @@ static int capture_set_devices(struct running_capture *c)
 
 /*
  * Waits until the collectors have begun, so that they and the recording begin together, but not
- * beyond the agreed time.
+ * beyond EARLY_NS before the agreed time.
  */
 static void await_collectors(struct running_capture *c, int64_t at)
 {

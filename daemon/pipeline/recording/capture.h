@@ -106,7 +106,7 @@ int64_t capture_find_arm_ns(const struct target *t, bool wants_devices);
 
 /*
  * Converts |start_timestamp_ns| (Unix time) to CLOCK_MONOTONIC, by the present clock. The result is
- * above 0, except for 0, which means no time.
+ * above 0. Only 0, which means no time, stays 0.
  */
 int64_t capture_find_start_ns(uint64_t start_timestamp_ns);
 /* The time until |start_timestamp_ns|, at least 0. */

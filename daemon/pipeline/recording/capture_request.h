@@ -36,9 +36,9 @@ struct capture_request {
 	int64_t start_ns;
 	/* The largest trace that the client can take; the newest records are kept. 0: any size */
 	uint64_t max_xspace_bytes;
-	/* its length is not known: when memory is full, the oldest data is dropped */
+	/* the recording's length is not known: when memory is full, the oldest data is dropped */
 	int keeps_newest;
-	/* traces of other processes join this one; its warnings speak of the program itself */
+	/* traces of other processes are added later, so a warning must name the program itself */
 	bool has_others;
 };
 

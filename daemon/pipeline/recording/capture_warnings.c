@@ -312,7 +312,7 @@ static void describe_forks(const struct capture_trace *t, char *text, size_t siz
 			n, n == 1 ? "child is" : "children are");
 }
 
-/* The words for the missing records. */
+/* The subject of "... was recorded" for a trace without annotations: "nothing", and so on. */
 static const char *find_words_for_nothing(
 	const struct capture_trace *t, const struct capture_result *result)
 {
@@ -323,8 +323,8 @@ static const char *find_words_for_nothing(
 }
 
 /*
- * Writes the end of a sentence, or "". The program's annotations may be for the profiler server of
- * another framework, which may not even run.
+ * Writes the end of a sentence, or "". The program may have annotations that only the profiler
+ * server of its framework can record, whether that server runs or not.
  */
 static void describe_make(const struct capture_trace *t, char *text, size_t size)
 {
@@ -350,8 +350,8 @@ static const char *find_advice(const struct capture_trace *t)
 }
 
 /*
- * Warns that |what|, from find_words_for_nothing(), was recorded: there may still be samples of
- * usage, or other processes' annotations.
+ * Warns that "nothing", "no annotation" or the like (|what|, from find_words_for_nothing()) was
+ * recorded. There may still be samples of usage, or other processes' annotations.
  */
 static int add_empty_warning(struct capture_trace *t, const struct capture_result *result,
 	const char *what, const char *forks)

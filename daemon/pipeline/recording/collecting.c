@@ -50,8 +50,8 @@ static const char *vendor_library(unsigned i)
 }
 
 /*
- * For a program with other rights than this server, so that its mappings cannot be read. The
- * program must find the device itself.
+ * True if the machine has a device. Used when this server has no right to read the program's
+ * mappings: then the program itself must find out whether it uses the device.
  */
 static bool may_have_device(const char *root)
 {

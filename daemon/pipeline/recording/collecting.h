@@ -40,7 +40,7 @@ struct collecting {
 
 /*
  * The collectors are asked without a check of the mappings if the program demands it
- * (ARENA_COLLECTS), or if the server may not read the mappings.
+ * (ARENA_COLLECTS), or if the server may not read the mappings and the machine has a device.
  */
 void collecting_init(struct source *s);
 void collecting_deinit(struct source *s);

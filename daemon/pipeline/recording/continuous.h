@@ -2,8 +2,8 @@
 /*
  * A recording without an end, which keeps the newest records. Parts are cut off it: the worker goes
  * on draining while another thread makes the trace of a part. The records are held in slices of a
- * sixteenth of the allowed memory each. When the memory is full, the oldest slice is dropped, and
- * its entries are counted.
+ * sixteenth of the allowed memory each, but no more than 10 MiB or a 64th, whichever is larger.
+ * When the memory is full, the oldest slice is dropped, and its entries are counted.
  */
 #ifndef DAEMON_CONTINUOUS_H
 #define DAEMON_CONTINUOUS_H

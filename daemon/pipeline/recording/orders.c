@@ -42,8 +42,8 @@ static uint32_t prepare_rings(struct recording *r, struct source *s)
 }
 
 /*
- * The part of ARENA_OP_START that tells for how long ptap_enabled() still returns false. A flight
- * recorder does not wait: spans that begin now are in its snapshots.
+ * The part of the argument of ARENA_OP_START with the time for which ptap_enabled() still returns
+ * false. It is 0 with a flight recorder: spans that begin now are in its snapshots.
  */
 static uint32_t find_early(const struct family *f)
 {
@@ -125,8 +125,8 @@ static void silence_all(struct recording *r)
 }
 
 /*
- * Awaits the answer, and counts the time in which the program is stopped: the recording may have
- * begun with the order.
+ * Awaits the answer, and counts the time in which the program is stopped: this time can be part of
+ * the recording, which may have begun with the order.
  */
 static int await_and_look(struct recording *r, struct target *t, int64_t deadline_ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Orders to the processes of a recording: prepare, start, stop. All processes are told at the
- * same time, and then have a second together to answer. A child that does not answer is not
- * part of the recording.
+ * same time, and then have a second together to answer; one that is not stopped has 4 s more. A
+ * child that does not answer is not part of the recording.
  *
  * A capture and the flight recorder use the same processes: each sets its own level (recording.h,
  * |asked|), and the order follows from both levels.

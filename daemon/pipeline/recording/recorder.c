@@ -46,8 +46,8 @@ static struct source *get_source(const struct recorder *r, size_t i)
 }
 
 /*
- * The time since which a ring's records belong to the recorder. A process that joins later
- * has no older records.
+ * The parameter |since_ticks| of ring_notes_open(). It is 0 while the recorder is not yet on: the
+ * present records do not belong to it. A process that joins later has no older records.
  */
 static uint64_t find_since(const struct recorder *r)
 {

@@ -252,7 +252,7 @@ static int fill_pictures(struct recorder *r, uint64_t last_ms, struct recording 
 	from_ticks = find_from_ticks(part, last_ms);
 	/*
 	 * The recorder keeps the pair, so that a record has the same time in all snapshots that
-	 * have it.
+	 * contain it.
 	 */
 	if (timeline_add(&part->timeline, part->stop) ||
 		timeline_add(&r->recording.timeline, part->stop))

@@ -29,7 +29,7 @@ static int fill_request(struct capture_request *request, const struct recorder_s
 	};
 	r = options_echo(
 		&request->options, NULL, &request->options_bytes, &request->n_options_bytes);
-	/* Suppresses the warning that the program ended: that is expected, or |warning| says it. */
+	/* Suppresses the warning that the program ended: that is expected, or in |warning|. */
 	request->options.duration_ms = PROFILE_TO_THE_END_MS;
 	return r || !wish->warning ? r : capture_request_warn(request, wish->warning);
 }

@@ -55,8 +55,8 @@ void recording_gpus_visit(struct recording *r);
 /* Does nothing the second time. */
 void recording_gpus_end(struct recording *r);
 /*
- * Works as usage_cut(); |part| is a copy of |r|. part->gpus.samples.error says when samples are
- * missing.
+ * Works as usage_cut(); |part| is a copy of |r|. part->gpus.samples.error is -ENOMEM when samples
+ * are missing.
  */
 void recording_gpus_cut(struct recording *r, struct recording *part, int64_t from_ns);
 void recording_gpus_deinit(struct recording *r);
@@ -77,7 +77,7 @@ struct recording {
 	char spool_problem[512]; /* why there is no file; "": there is no problem */
 	struct timeline timeline;
 	unsigned level; /* 0: no thread records */
-	/* the family's field for the level in force; the capture's, unless set after init */
+	/* the member of |family| for this recording's level; capture_level unless set after init */
 	_Atomic unsigned *asked;
 	bool uses_ticks;
 	int64_t usage_interval_ms; /* 0: no samples */
@@ -156,7 +156,7 @@ int recording_arm(struct recording *r, unsigned level, struct diag *d);
 void recording_meet(struct recording *r);
 /* Called before rings are read, so that the time of their records is known. */
 void recording_look_at_clock(struct recording *r);
-/* Copies out what is new; returns how full the fullest ring was, in 1/1000. */
+/* Copies out the new records; returns how full the fullest ring was, in 1/1000. */
 unsigned recording_visit(struct recording *r);
 /* The time between two checks whether the program is stopped, which take some 10 us each. */
 #define RECORDING_HALT_LOOK_NS (INT64_C(20) * 1000 * 1000)

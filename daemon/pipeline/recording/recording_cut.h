@@ -17,7 +17,7 @@ struct recording;
  * recording_part_deinit() in any case.
  */
 int recording_cut(struct recording *r, struct recording *part, int64_t from_ns);
-/* Does the same for a recording that has ended; the part gets its stop. */
+/* Does the same for a recording that has ended; its stop is the part's stop, too. */
 int recording_cut_last(struct recording *r, struct recording *part, int64_t from_ns);
 void recording_part_deinit(struct recording *part);
 

@@ -3,7 +3,7 @@
  * A slice has the raw records of all processes that a session drained in a row: first in memory,
  * then in an unlinked file. A separate thread writes the file, so that the drain does not wait.
  *
- * Threads: one at a time calls these functions.
+ * Threads: one thread at a time calls these functions.
  */
 #ifndef DAEMON_SLICE_H
 #define DAEMON_SLICE_H
@@ -45,7 +45,7 @@ struct slice *slice_free(struct slice *slice);
  * slice stays in memory.
  */
 void slice_store(struct slice *slice);
-/* True while the slice is being written, and true while it takes memory. */
+/* True while the slice is being written; true while its records are in memory. */
 bool slice_is_busy(const struct slice *slice);
 bool slice_is_in_memory(const struct slice *slice);
 

@@ -65,7 +65,7 @@ static int read_stat(const struct usage *u, struct usage_sample *s)
 	set_value(s, USAGE_THREADS, stat.n_threads);
 	set_value(s, USAGE_MINOR_FAULTS, stat.minor_faults);
 	set_value(s, USAGE_MAJOR_FAULTS, stat.major_faults);
-	/* When the first thread has ended before the others, the file lacks the memory. */
+	/* If the first thread ended before the others, the files do not show the memory. */
 	if (stat.state != 'Z')
 		set_value(s, USAGE_RSS,
 			proc_rss_read(u->statm_fd, &stat) * (uint64_t)sysconf(_SC_PAGESIZE));
