@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front door of a checkout: bootstraps, configures in build/ and forwards every target there.
-# Not distributed: a tarball is configured and built in place.
+# The Makefile of a checkout: it bootstraps, configures in build/ and forwards every target there.
+# A tarball does not contain it; a tarball is configured and built in place.
 B = build
 CONFIGURE_FLAGS ?=
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
 
-# A new test is a new file: automake and configure follow when the list of them changes.
+# tests/lists writes the list of the tests' files. automake and configure run again when it changes, so a new file is
+# all that a new test needs.
 $(shell tests/lists)
 
 .PHONY: all bench bench-large bench-peers check check-aarch64 check-asan check-format check-tsan clean demo fuzz
@@ -16,7 +17,7 @@ $(shell tests/lists)
 all: $(B)/config.status
 	+@$(FORWARD) all
 
-# A target that somebody runs installs what it needs; plain `make` only says what is missing.
+# A target with PACKAGES first installs the packages of these stages; plain `make` only names missing packages.
 demo: PACKAGES = build
 check: PACKAGES = build check
 bench bench-large: PACKAGES = build check bench
@@ -37,13 +38,14 @@ check-asan:
 check-tsan:
 	@$(MAKE) check B=build-tsan CONFIGURE_FLAGS='$(CONFIGURE_FLAGS) --enable-sanitizers=thread'
 
-# The library and the tests of its ring for another processor, emulated; in build-aarch64.
+# Builds the library and the tests of its ring for aarch64 in build-aarch64, and runs them under an emulator.
 check-aarch64: PACKAGES = aarch64
 check-aarch64: install-packages
 	@mkdir -p build-aarch64
 	@$(MAKE) --no-print-directory $(JOBS) -C build-aarch64 -f ../tests/aarch64/Makefile check
 
-# Each decoder for FUZZ_SECONDS; what is found lies in build-fuzz/tests/fuzz/found. libFuzzer comes with clang.
+# Fuzzes each decoder for FUZZ_SECONDS. build-fuzz/tests/fuzz/found holds the inputs that broke one. libFuzzer comes
+# with clang.
 fuzz: PACKAGES = build fuzz
 fuzz: install-packages
 	@$(MAKE) --no-print-directory B=build-fuzz CC=clang-14 \
@@ -57,7 +59,8 @@ check-format: install-packages
 install-packages:
 	@./packages install $(PACKAGES)
 
-# Nothing is built unless all of it can be. The time stamp of configure is renewed by an installation.
+# A missing package stops the build before it begins. `./packages install` renews the time stamp of configure, so
+# configure runs again.
 $(B)/config.status: configure
 	@./packages missing build
 	@mkdir -p $(B)
@@ -70,7 +73,7 @@ configure: configure.ac
 clean:
 	+@test ! -e $(B)/Makefile || $(FORWARD) clean
 
-# make would otherwise look for a way to remake these.
+# Without this rule make would search for an implicit rule that remakes these files.
 Makefile configure.ac: ;
 
 .DEFAULT:

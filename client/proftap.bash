@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of proftap in bash: proftap itself knows its words. Needs no other completion package.
+# Completes the words of proftap in bash. `proftap __complete` prints them; no completion package is needed.
 
-# _proftap_names WHAT WORD: what compgen WHAT finds, as file names.
+# _proftap_names OPTION WORD: adds the names that `compgen OPTION` finds for WORD. Unless they are
+# commands (-c), bash completes them as file names.
 _proftap_names() {
 	local name
 	[ "$1" = -c ] || compopt -o filenames 2>/dev/null

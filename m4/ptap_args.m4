@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # PTAP_ARG_ENABLE(NAME, HELP, DEFAULT, VALUES)
-# One --enable switch in one line. Sets enable_NAME to one of the VALUES (space-separated) and
+# Defines an --enable switch in one line. Sets enable_NAME to one of the VALUES (space-separated) and
 # refuses anything else.
 AC_DEFUN([PTAP_ARG_ENABLE], [
 	AC_ARG_ENABLE([$1], [AS_HELP_STRING([--enable-$1=VALUE], [$2: $4 @<:@$3@:>@])], [], [enable_$1=$3])
@@ -19,8 +19,9 @@ AC_DEFUN([PTAP_PROG], [
 ])
 
 # PTAP_SYSTEMD_DIR(VARIABLE, FOLDER, HELP)
-# Sets VARIABLE to a directory of systemd's: --with-VARIABLE=DIR, else PREFIX/lib/FOLDER, where systemd looks below /usr and
-# /usr/local; below /usr it is the one in systemd's pkg-config file, which distributions change. It is `no` with --without-VARIABLE.
+# Sets VARIABLE to a directory that systemd reads: the DIR of --with-VARIABLE=DIR, or `no` with --without-VARIABLE. By
+# default it is PREFIX/lib/FOLDER, which systemd reads for the prefixes /usr and /usr/local. For /usr systemd's
+# pkg-config file takes precedence, because distributions change the directory.
 AC_DEFUN([PTAP_SYSTEMD_DIR], [
 	AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1=DIR], [$3 @<:@PREFIX/lib/$2@:>@])],
 		[$1=$withval], [$1='${prefix}/lib/$2'

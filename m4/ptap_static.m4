@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # PTAP_STATIC_LIBS(VARIABLE, MODULES)
-# Sets VARIABLE to the libraries of the pkg-config MODULES and all that they need, but for libc and
-# its parts, as the paths of static archives: libtool keeps the order of those, which it does not for
-# -Bstatic and -Bdynamic. If pkg-config names a library several times, the last place counts.
+# Sets VARIABLE to the paths of the static archives of the pkg-config MODULES and of all libraries
+# that they need, except libc and its parts. They are paths because libtool keeps the order of
+# paths, but not that of -Bstatic and -Bdynamic. If pkg-config names a library several times, the
+# last place counts.
 AC_DEFUN([PTAP_STATIC_LIBS], [
 	AC_MSG_CHECKING([for the static archives of $2])
 	$1=

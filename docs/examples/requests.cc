@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * requests: one thread takes requests in, two others work them off, and each answer is given by whoever
- * is done. To try proftap's C++ objects, flows and async spans on; runs until it is killed:
+ * requests: one thread takes requests in, and two others work on them; the thread that works on a
+ * request also ends it. It shows proftap's C++ objects, flows and async spans, and runs until it is
+ * killed:
  *
  *	requests 9999
  *	proftap capture 9999 500 --log_dir logs

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vectors: adds vectors on a GPU, step by step, until it is killed. Nothing in it is about recording GPUs: what the device did is
- * found beside its spans. Built by nobody but who asks for it, where nvcc and a GPU are:
+ * vectors: adds vectors on a GPU, step by step, until it is killed. It has no code for the
+ * recording of GPUs: the trace shows the device's work beside the program's spans. Only this
+ * command builds it; it needs nvcc, and the program needs a GPU:
  *
  *	make -C build/docs/examples vectors
  *	build/docs/examples/vectors 9999

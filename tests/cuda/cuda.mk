@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tests of the CUDA collector, on fakes of NVIDIA's libraries. To add one: a file, a line in cuda_tests, and its _SOURCES.
+# The tests of the CUDA collector, with fakes of NVIDIA's libraries. To add one, add a file, a line in cuda_tests, and
+# its _SOURCES and _LDADD.
 cuda_tests = \
 	cuda/test_begin \
 	cuda/test_buffers \
@@ -55,7 +56,7 @@ cuda_test_session_LDADD = $(cuda_libs)
 cuda_test_window_SOURCES = $(cuda_host) cuda/test_window.c
 cuda_test_window_LDADD = $(cuda_libs)
 
-# A program that is recorded from outside: tests/integration/test_cuda.py.
+# tests/integration/test_cuda.py records this program.
 cuda_programs = \
 	cuda/program
 cuda_program_SOURCES = \
@@ -63,7 +64,7 @@ cuda_program_SOURCES = \
 	cuda/program.c
 cuda_program_LDADD = $(top_builddir)/lib/libproftap.la
 
-# Libraries that stand for NVIDIA's: the driver's, CUPTI, and an old CUPTI that has only what all have.
+# These libraries replace NVIDIA's: the driver's, CUPTI, and an old CUPTI that has only the functions of all versions.
 CUDA_COMPILE = $(MKDIR_P) cuda && $(CC) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS) -shared -fPIC
 cuda_fake_driver = $(srcdir)/cuda/fake_driver.c
 cuda_fake_cupti = \
@@ -84,7 +85,7 @@ cuda/fake_libcupti.so: $(cuda_fake_cupti) $(cuda_fake_headers)
 	$(AM_V_CCLD)$(CUDA_COMPILE) -Wl,-soname,libcupti.so.13 -o $@ $(cuda_fake_cupti)
 cuda/fake_libcupti_old.so: $(cuda_fake_cupti) $(cuda_fake_headers)
 	$(AM_V_CCLD)$(CUDA_COMPILE) -DFAKE_IS_OLD -Wl,-soname,libcupti.so.11.8 -o $@ $(cuda_fake_cupti)
-# A library of CUPTI's name, and empty: its existence is enough.
+# An empty library with the name of one of CUPTI's: for the tests it is enough that the file exists.
 cuda/libnvperf_host.so: cuda/fake_libcupti.so
 	$(AM_V_CCLD)$(CUDA_COMPILE) -Wl,-soname,libnvperf_host.so -o $@ -x c /dev/null
 cuda_fakes = \
