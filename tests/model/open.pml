@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stack of open spans beside the ring (push(), pop(), read_open()), one span deep, each with arguments. What the reader
- * must hold of every span that had begun when it began to look is its record or, still, its open entry: never neither. The
- * entry that it takes is not half of one span and half of the next, and neither are its arguments.
+ * The stack of open spans beside the ring (ring_open_span(), span_pop(), open_stack_read()), one span deep; each span
+ * has arguments. Of every span that had begun before the reader started, the reader must find the record or the open
+ * entry, never neither. An open entry that it takes is not half of one span and half of the next, and neither are its
+ * arguments.
  *
- * A span is a number. All may begin in one tick, so the reader does not compare their starts: what it knows a span by is the
- * head when it began, which is in WHAT. No two spans have the same. The place DEPTH holds twice that, less one while the span is open, so that the model knows
- * which; the real one has but the depth: 1 for the odd ones.
+ * A span is a number. All spans may begin in one tick, so the reader does not compare their starts. It recognises a
+ * span by the ring's head at the span's begin, which WHAT holds and which no two spans share. DEPTH holds twice the
+ * span's number, less one while the span is open, so that the model knows the span. The real place holds only the
+ * depth: 1 where DEPTH is odd.
  */
 #define N_SPANS 3
 
@@ -24,7 +26,7 @@
 #define SEED_NO_READER_FENCE 5
 #define SEED_WHAT_RELAXED 6
 #define SEED_BY_START 7
-/* Not bugs: what must be possible, or the model would prove nothing. */
+/* No bugs, but states that must be reachable, or the model would prove nothing. */
 #define REACHES_OPEN 100
 #define REACHES_RETRY 101
 
@@ -78,7 +80,7 @@ proctype writer()
 	od
 }
 
-/* Three tries, as in the drain, are not better than one: a span that is gone has left its record. */
+/* open_stack_read() makes three tries; one is enough here, because a span that has ended has left its record. */
 inline read_open()
 {
 	depth = memory[DEPTH];
