@@ -10,7 +10,7 @@ ptap::async_span hand_over(ptap::async_span request);
 
 static ptap::counter queue("queue");
 
-/* The server is there with PTAP_DISABLE, too: kept out of the way of those who look for symbols. */
+/* PTAP_DISABLE keeps the server, but tests/compile/headers must not find its symbols then. */
 #ifndef PTAP_DISABLE
 int use_server(const ptap_server_options &options);
 int use_server(const ptap_server_options &options)
