@@ -20,25 +20,25 @@
 #include "rpc/socket.h"
 
 /*
- * The window of a stream: bytes on their way to a reader that is still busy with earlier ones.
- * gRPC's own estimate mistakes such a pause for a delay of the network, and lets the window grow
- * beyond 100 MB while a file of 6 GB is being written.
+ * The window of a stream: how many bytes may be sent while the reader is still busy with earlier
+ * ones. gRPC's own estimate mistakes such a pause of the reader for a delay of the network, and
+ * lets the window grow beyond 100 MB while a file of 6 GB is being written.
  */
 #define WINDOW_BYTES (8 << 20)
 /*
- * The window on channels that a server opens to other servers, of which there are many at a time.
- * The smaller one is for servers of this machine, where the delay is small.
+ * The window on channels that a server opens to other servers. There are many such channels at a
+ * time. The smaller window is for servers of this machine, where the delay is small.
  */
 #define REMOTE_WINDOW_BYTES (1 << 20)
 #define LOCAL_WINDOW_BYTES (256 << 10)
 /*
- * The largest HTTP/2 frame received. gRPC's default of 16 KiB would make eight times as many
- * pieces.
+ * The largest HTTP/2 frame received. gRPC's default of 16 KiB would split a reply into eight
+ * times as many frames.
  */
 #define FRAME_BYTES (128 << 10)
 /*
- * Memory beside a reply: a window of other streams that nobody has read yet, in partly filled
- * buffers, and gRPC's own.
+ * Memory that the quota has besides a reply: for a window of unread bytes of other streams, in
+ * partly filled buffers, and for gRPC's own memory.
  */
 #define ROOM_BYTES (32u << 20)
 
@@ -78,8 +78,8 @@ static grpc_channel *channel_create(int fd, const char *authority, const char *t
 }
 
 /*
- * gRPC checks a message's size when it has all of it in memory, up to 4 GiB if the sender says so.
- * With a quota it gives up the call when the quota is used up.
+ * gRPC checks the size of a message only when the whole message is in memory, which may be 4 GiB if
+ * the sender says so. With a quota, gRPC ends the call when the quota is used up.
  */
 void channel_make_room(struct rpc_channel *channel, uint64_t reply_bytes)
 {
@@ -134,8 +134,8 @@ void rpc_channel_set_target(struct rpc_channel *channel, const char *target)
 }
 
 /*
- * Makes gRPC's URI of |address|: gRPC would take "unix:9999" for a path, and "xds:9999" for another
- * scheme. NULL when memory ran out.
+ * Makes the URI that gRPC gets for |address|. Without "dns:///", gRPC would mistake the hosts in
+ * "unix:9999" and "xds:9999" for schemes. NULL when memory ran out.
  */
 static char *channel_make_target(const char *address)
 {

@@ -8,10 +8,10 @@ struct diag;
 struct targets;
 
 /*
- * Asks the daemon at |address|, in which link_open() may replace a name, and fills the empty
- * |targets|; their sockets are "". |wanted| is the user's word for the program to be recorded,
- * for the daemon's audit; NULL: the caller only lists. Returns an enum exit_code, with |d|
- * unless it is EXIT_DONE.
+ * Asks the daemon at |address| for its targets, and puts them into |targets|, which was empty.
+ * Their sockets are "". link_open() may replace a name in |address|. For its audit the daemon gets
+ * |wanted|, the user's word for the program to be recorded; NULL: the caller only lists. Returns an
+ * enum exit_code, with |d| unless it is EXIT_DONE.
  */
 int host_list_load_from(
 	struct address *address, const char *wanted, struct targets *targets, struct diag *d);

@@ -16,7 +16,7 @@
 #include "client/doctor/system.h"
 #include "client/program/program.h"
 
-/* The advice is to install all programs of one version. */
+/* Sets a "no", with the advice to install all programs of one version. */
 static void set_other_version(struct finding *f, const char *path, const char *version)
 {
 	finding_no(f, "%s is %s, and this is proftap " PACKAGE_VERSION, path, version);

@@ -25,8 +25,8 @@ int identity_find(const char *root, pid_t pid, struct identity *out);
 /*
  * Gives this process the identity, without any capability, and keeps it from ever gaining rights.
  * 0, or a negative errno: then the process must not go on. -EPERM: this process has no right to
- * change its identity. An unprivileged process of the same user keeps its own groups. Only for a
- * process with one thread.
+ * change its identity. If it is unprivileged, but has the same user already, that is no error: it
+ * keeps its own groups. Only for a process with one thread.
  */
 int identity_assume(const struct identity *identity);
 

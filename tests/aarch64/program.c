@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program of aarch64's that uses the shared library as users do, and what its clock is. Prints
- * TAP.
+ * A program for aarch64 that tests the shared library as users use it, and the counter that is its
+ * clock. Prints TAP.
  */
 #include <errno.h>
 #include <proftap/proftap.h>
@@ -26,7 +26,7 @@ static uint64_t read_frequency(void)
 	return hz;
 }
 
-/* The counter runs at the frequency that the processor says: within a hundredth. */
+/* The counter is at most 1 % faster or 10 % slower than the frequency that the processor says. */
 static int counter_keeps_time(void)
 {
 	int64_t before_ns = monotonic_ns();

@@ -75,7 +75,7 @@ static int append(const uint8_t *data, size_t n, void *chunks)
 	return ((struct chunks *)chunks)->error;
 }
 
-/* Returns one block for the decoder, which the caller frees. */
+/* Joins |c| into one block for the decoder. The caller frees the block. */
 static uint8_t *join(const struct chunks *c)
 {
 	uint8_t *bytes = malloc(c->total_bytes + 1);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests a target that writes at random all over the memory that it shares with its server: the server neither crashes
-nor hangs nor grows, and each client gets a valid trace or one reason."""
+nor hangs nor grows, and each client gets a valid trace or one error message."""
 import os
 import time
 
@@ -9,12 +9,12 @@ from fixture import SANITIZERS, Case, check, contains, equal, read_status, run, 
 from processes import PROFTAPD, TOP_BUILD, Process
 
 HOSTILE = TOP_BUILD / "tests" / "programs" / "hostile"
-# The duration of each test. The limits below are for a machine without other work.
+# The duration of each test. The memory limits below hold on a machine without other work.
 SECONDS = float(os.environ.get("HOSTILE_SECONDS", 3))
 MAX_BYTES = 8 << 20
-# The resident memory that a server may have with such a capture.
+# The largest resident memory of a server during a capture of MAX_BYTES.
 LIMIT_KIB = 64 << 10
-# A small capture, and the memory of a server with it.
+# The size of a small capture, and a server's memory limit during it.
 SMALL_BYTES = 1 << 20
 SMALL_LIMIT_KIB = 24 << 10
 
@@ -31,8 +31,8 @@ def start_capture(t, target, ms, max_bytes):
 
 
 def capture(t, target):
-    """Returns the exit status, after a check: success has published a trace, and a failure has
-    one reason and no file."""
+    """Checks that a success published a trace, and that a failure told one reason and left no file.
+    Returns the exit status."""
     asked = start_capture(t, target, 100, MAX_BYTES)
     code = asked.wait(15)
     asked.finish(code)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests hostile peers of a server, frame by frame: the target is not affected, the server stays small and
-answers the next capture."""
+"""Tests hostile peers, which send a server raw HTTP/2 frames: the target is not affected, the server stays
+small and answers the next capture."""
 import contextlib
 import os
 import resource
@@ -23,7 +23,7 @@ SILENCE_S = 3
 
 @test
 def streams_that_are_reset_at_once_end_the_connection(t):
-    """20,000 streams take half a megabyte. With TSan each takes a hundred times as long, so there are fewer."""
+    """20,000 streams are half a megabyte of frames. With TSan each takes a hundred times as long, so there are 400."""
     headers, again = indexed_headers(PROFILE)
     with unharmed(t) as target, Connection(target.port) as c:
         for _ in range(200 if SANITIZERS != "thread" else 4):
@@ -41,7 +41,7 @@ def streams_that_are_reset_at_once_end_the_connection(t):
 
 @test
 def streams_that_are_reset_one_by_one_end_the_connection(t):
-    """Only a few streams are open at a time: the peer waits for each to be gone before the next."""
+    """Few streams are open at a time: the peer begins one only when the server has read the last one's reset."""
     headers, again = indexed_headers(PROFILE)
     with unharmed(t) as target, Connection(target.port) as c:
         for i in range(300):
@@ -51,7 +51,7 @@ def streams_that_are_reset_one_by_one_end_the_connection(t):
             n_pongs = c.pongs
             if not c.wait(lambda: c.pongs > n_pongs, "the answer to a ping"):
                 break
-        check(c.closed, "it was borne")
+        check(c.closed, "still connected")
 
 
 @test
@@ -99,7 +99,7 @@ def silent_connections_are_gone_soon(t):
         check_next_capture(t, target)
         for c in silent:
             c.wait_for_close()
-        in_time(time.monotonic() - last, SILENCE_S, "the end of the silent")
+        in_time(time.monotonic() - last, SILENCE_S, "silent connections' end")
         check_has_let_go(find_proftapd(target.pid))
 
 
@@ -112,7 +112,8 @@ def count_sockets(pid):
 
 
 def check_has_let_go(server, n_before=4):
-    """Waits until all connections are closed; the listener and the private sockets stay, and maybe the journal's."""
+    """Waits until all connections are closed. The listener and the private sockets stay open, and so does
+    the journal's socket, if there is one."""
     wait_until(lambda: count_sockets(server) <= n_before, "descriptors to be closed", 5)
 
 
@@ -122,7 +123,7 @@ def half_a_greeting_is_gone_soon(t):
         started = time.monotonic()
         c.send(PREFACE[:10])
         c.wait_for_close()
-        check(time.monotonic() - started > 1, "it was not waited for")
+        check(time.monotonic() - started > 1, "closed at once")
         in_time(time.monotonic() - started, SILENCE_S, "the end of the connection")
 
 

@@ -18,7 +18,7 @@ def each_span_is_in_one_snapshot_or_in_the_rest(t):
             target.ask("await 1", f"burst {n_spans}")
             ask = calls.snapshot if n_spans < 30 else calls.end_session
             delivery = calls.deliver(ask("long"))
-            equal(delivery.progress, [], "progress of what is recorded")
+            equal(delivery.progress, [], "progress parts of the stream")
             found.append(delivery.trace.count("burst"))
         equal(found, [10, 20, 30], "spans")
         equal(calls.end(calls.snapshot()), NOTHING_RUNS, "a snapshot after the end")

@@ -105,7 +105,7 @@ def check_unwritten(trace, n):
 
 @test
 def triggers_without_a_run_are_counted_when_the_program_dies(t):
-    """This includes values that were not read before its death."""
+    """This includes values that the server had not read before the death."""
     for n in (0, 3):
         program = serve(t, "ptap_trigger_counter=queue>10", LONG, log_dir=f"runs/{n}")
         program.ask("gauge 11")
@@ -152,7 +152,8 @@ def trigger_fires_in_a_child_of_the_program(t):
 
 @test
 def trigger_fires_in_a_thread_that_has_ended(t):
-    """Mostly the server reads the ring before it is free; unit/test_triggers.c tests a read that comes too late."""
+    """The server usually reads the ended thread's ring before it is reused; unit/test_triggers.c tests a read that
+    comes too late."""
     program = serve(t, "ptap_trigger_counter=queue>1000", LONG)
     program.ask("threads a=1 b=2")
     equal(reason(await_runs(t)[0]), "counter queue was 1001, more than 1000", "the reason")

@@ -24,12 +24,12 @@ EXIT_BUSY = 4
 RING_BYTES = 16 << 20
 MANY = 800_000  # waves: more than the server keeps in memory
 LARGE = 1_200_000  # waves: 50 MB
-MAX_KIB = 64 << 10  # the promise is 128 MiB, whatever the size
+MAX_KIB = 64 << 10  # the manual says 128 MiB, for a trace of any size
 PATIENCE_S = 60
 SESSION = "until-stopped"
 STOPPED = 3
 # The number of servers that never answer. A parent that asked them one after the other, 2 s
-# each, would take twice as long.
+# each, would need twice the time that the test allows.
 HUNG = 12
 NO_PID = 5_000_000  # above all pids
 
@@ -98,7 +98,7 @@ def program_without_annotations_beside_a_child_is_reported(t):
     equal(trace.process(child.pid).count("burst"), 4, "spans of the child")
     warnings = [text for text in trace.space.warnings if "was recorded" in text]
     equal(len(warnings), 1, f"such warnings of {list(trace.space.warnings)}")
-    contains(warnings[0], " of the program itself was recorded: the program reached no annotation ", "it")
+    contains(warnings[0], " of the program itself was recorded: the program reached no annotation ", "the warning")
 
 
 @test
@@ -222,7 +222,7 @@ def a_child_that_is_busy_is_said_and_the_rest_arrives(t):
         equal(childs.finish(theirs).status, OK, "status of the session that was not disturbed")
 
 
-SHARE = 12 << 20  # of all together
+SHARE = 12 << 20  # for all traces together
 PART = 5 << 20
 
 
@@ -268,7 +268,7 @@ class HungConnection(Connection):
 
 
 class HungServer(FakeServer):
-    """A child that hangs, as its parent sees it: all such children share |heard|."""
+    """A child that hangs, as its parent sees it. All add their (event, time) to one list, |heard|."""
 
     connection = HungConnection
 
@@ -324,7 +324,7 @@ def a_busy_child_is_asked_once(t):
 
 
 class LateConnection(HungConnection):
-    """It takes the capture only after the first request for an end."""
+    """Ignores the first request for an end, and sends the trace after the second one."""
 
     def begin_call(self, stream):
         self.calls.append(stream)
@@ -341,7 +341,7 @@ class LateConnection(HungConnection):
 
 
 class LateServer(HungServer):
-    """The server of a child that started just before the end."""
+    """The server of a child that started just before the capture ended."""
     connection = LateConnection
 
 
@@ -364,7 +364,7 @@ def children_that_hang_are_given_up_together(t):
     children = [Child(t, target, f"child{i}") for i in range(STOPPED)]
     alive = Child(t, target, "alive")
     servers = [find_proftapd(child.pid) for child in children]
-    # This runs before the parent waits for the children to end.
+    # Continues the servers even if the test fails, before their programs end.
     t.at_end.append(lambda: [os.kill(server, signal.SIGCONT) for server in servers])
     heard = []
     for number in range(HUNG):
@@ -378,7 +378,7 @@ def children_that_hang_are_given_up_together(t):
             os.kill(server, signal.SIGSTOP)
         calls.terminate("all")
         trace = trace_of(calls.finish(stream, patience_s=PATIENCE_S).message)
-    wait_until(lambda: len(heard) == 2 * HUNG, "all to be left")
+    wait_until(lambda: len(heard) == 2 * HUNG, "all to be given up")
     # All were asked before the first was given up, so no question waited for another's answer.
     equal([what for what, _ in heard], ["asked"] * HUNG + ["left"] * HUNG, "their answers")
     spread = heard[HUNG - 1][1] - heard[0][1]
@@ -388,7 +388,7 @@ def children_that_hang_are_given_up_together(t):
         contains(warnings, f"process {pid} was not recorded: ", "warnings")
     # On a machine that is too busy, the child that answers may be left out with a warning, too.
     is_there = f"/host:CPU target [{alive.pid}]" in planes_of(trace)
-    check(is_there != (f"process {alive.pid} was not" in warnings), f"the other: {is_there}, {warnings}")
+    check(is_there != (f"process {alive.pid} was not" in warnings), f"the live child: {is_there}, {warnings}")
     for server in servers:
         os.kill(server, signal.SIGCONT)
     for child in children:

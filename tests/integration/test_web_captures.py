@@ -54,7 +54,7 @@ def a_capture_becomes_a_run(t):
     api.refuses("POST", f"captures/{number}/stop", 409, "FAILED_PRECONDITION")
     api.delete(f"captures/{number}")
     api.refuses("GET", f"captures/{number}", 404, "NOT_FOUND")
-    equal(Trace(path_of(api, capture)).count("burst"), 7, "spans when it is forgotten")
+    equal(Trace(path_of(api, capture)).count("burst"), 7, "spans after the DELETE")
 
 
 @test
@@ -66,7 +66,7 @@ def it_has_the_requested_duration(t):
     equal([capture["state"], capture["run"], capture["elapsed_ms"]], ["done", "mine", 200], "the outcome")
     equal(Trace(path_of(api, capture)).duration_ms, 200, "milliseconds")
     contains(api.refuses("POST", "captures", 409, "ALREADY_EXISTS", {"target": "target", "duration_ms": 1, "run": "mine"}),
-             "run mine: exists", "a run that is there")
+             "run mine: exists", "a second run of that name")
 
 
 @test
@@ -95,13 +95,13 @@ def a_full_disk_is_a_failure_of_its_programs_and_is_counted(t):
     (row,) = capture["targets"]
     equal([capture["state"], capture["error"]["code"], row["state"]], ["failed", "UNAVAILABLE", "failed"], "the outcome")
     contains(row["error"], os.strerror(errno.ENOSPC).lower(), "why the program failed")
-    equal(row["error"], capture["error"]["message"], "the reason of the program, and of all")
+    equal(row["error"], capture["error"]["message"], "the error of the program and of the capture")
     wait_until(lambda: 'proftap_captures_total{call="web",result="failed"} 1\n' in web.ask("/metrics").text,
                "the failure to be counted")
     metrics = web.ask("/metrics").text
     contains(metrics, 'proftap_captures_total{call="web",result="ok"} 0\n', "recordings that went well")
     contains(metrics, "proftap_trace_bytes_total 0\n", "bytes of traces")
-    # The daemon can still serve clients that take their traces themselves.
+    # The daemon can still serve gRPC clients, which get their traces without its log directory.
     equal(web.ask("/readyz").status, 200, "readiness")
 
 
@@ -121,7 +121,7 @@ def several_are_one_run(t):
     equal([trace.count("burst") for trace in traces], [5, 5, 5], "spans")
     number = api.capture(target=[targets[0].pid, f"pid={targets[1].pid}", targets[0].pid], duration_ms=50)
     equal(sorted(row["pid"] for row in api.await_capture(number)["targets"]),
-          sorted(target.pid for target in targets[:2]), "those of a list, each once")
+          sorted(target.pid for target in targets[:2]), "programs of a list, each once")
 
 
 @test
@@ -149,7 +149,7 @@ def a_path_selects_one_program(t):
     capture = api.await_capture(api.capture(target=row["path"], duration_ms=50))
     equal([one["pid"] for one in capture["targets"]], [target.pid], "programs")
     contains(api.refuses("POST", "captures", 404, "NOT_FOUND", {"target": "/bin/none", "duration_ms": 50}),
-             "/bin/none: no program of this file", "a path of none")
+             "/bin/none: no program of this file", "no program's path")
 
 
 @test
@@ -160,13 +160,14 @@ def the_next_program_is_recorded_from_its_first_annotation(t):
     equal(api.get(f"captures/{number}")["state"], "waiting", "its state")
     target = start_target(t)
     api.await_capture(number, "recording")
-    # It emits nothing for longer than the duration of the capture.
+    # The program emits nothing for longer than the duration of the capture.
     quiet_until = time.monotonic() + 0.6
     wait_until(lambda: time.monotonic() > quiet_until, "the time to pass")
-    equal(api.get(f"captures/{number}")["started_unix_ms"], None, "the begin before there is an annotation")
+    equal(api.get(f"captures/{number}")["started_unix_ms"], None, "the start time before an annotation")
     target.ask("burst 3")
     capture = api.await_capture(number)
-    equal([capture["state"], [row["pid"] for row in capture["targets"]]], ["done", [target.pid]], f"who, and not {old.pid}")
+    equal([capture["state"], [row["pid"] for row in capture["targets"]]], ["done", [target.pid]],
+          f"programs, not {old.pid}")
     equal(Trace(path_of(api, capture)).count("burst"), 3, "spans")
     check(capture["started_unix_ms"] + 300 <= capture["ended_unix_ms"], f"times: {capture}")
 
@@ -183,7 +184,7 @@ def a_path_selects_the_next_program(t):
     target = start_target(t)
     api.await_capture(number, "recording")
     target.ask("burst 3")
-    equal([one["pid"] for one in api.await_capture(number)["targets"]], [target.pid], "who")
+    equal([one["pid"] for one in api.await_capture(number)["targets"]], [target.pid], "programs")
     equal(api.get(f"captures/{elsewhere}")["state"], "waiting", "the state of one that waits for another path")
 
 
@@ -209,7 +210,7 @@ def a_busy_program_is_reported_as_by_grpc(t):
     equal([second["state"], second["error"]["code"], second["run"]], ["failed", "ALREADY_EXISTS", None], "the second")
     refused = t.capture(f"127.0.0.1:{api.host.port}", 50, "--target", target.pid, code=4)
     for text, who in ((second["error"]["message"], "HTTP"), (refused.stderr, "gRPC")):
-        contains(text, "another profiling session is active", f"what is told by {who}")
+        contains(text, "another profiling session is active", f"the message by {who}")
     api.delete(f"captures/{number}")
     wait_until(lambda: api.get("targets")["targets"][0]["state"] == "idle", "the program to be free")
     equal(list((api.log_dir / "plugins/profile").glob("*")) if api.log_dir.exists() else [], [], "runs")
@@ -225,7 +226,7 @@ def a_program_that_dies_leaves_what_was_recorded(t):
         target.ask("burst 4")
     targets[0].signal(signal.SIGKILL)
     targets[0].wait()
-    wait_until(lambda: len(api.get("targets")["targets"]) == 1, "it to be gone")
+    wait_until(lambda: len(api.get("targets")["targets"]) == 1, "program to be gone")
     api.post(f"captures/{number}/stop", status=200)
     capture = api.await_capture(number)
     equal([capture["state"], len(capture["files"])], ["done", 2], f"the outcome of {capture}")
@@ -269,16 +270,17 @@ def the_number_of_captures_is_limited(t):
 
 @test
 def a_daemon_that_ends_writes_what_runs(t):
-    """It ends captures at its time limit or at a second signal. Captures that wait for a program do not delay it."""
+    """At stop_limit_s or at a second signal it ends captures that still record. Captures that wait for a program do not
+    delay its end."""
     api = Api(t)
     target = api.target()
     begin(api, target)
     waiting = api.capture(next="nobody", duration_ms=1, wait_ms=LONG_MS)
     target.ask("burst 6")
     api.host.signal(signal.SIGTERM)
-    wait_until(lambda: api.get(f"captures/{waiting}")["state"] == "cancelled", "the one that waits to be given up")
+    wait_until(lambda: api.get(f"captures/{waiting}")["state"] == "cancelled", "the waiting capture to be cancelled")
     message = api.refuses("POST", "captures", 503, "UNAVAILABLE", {"target": "target", "duration_ms": 1})
-    contains(message, "is ending", "why no other begins")
+    contains(message, "is ending", "the refusal of another")
     target.ask("burst 1")
     equal(api.host.end(), 0, "exit status")
     (file,) = (api.log_dir / "plugins/profile").glob("*/*.xplane.pb")
@@ -305,7 +307,7 @@ def programs_with_stock_servers_are_recorded(t):
     for line in ('captures_total{call="web",result="ok"} 2', 'captures_total{call="web",result="failed"} 0',
                  'targets{state="unknown"} 1'):
         contains(metrics, f"\nproftap_{line}\n", "the metrics")
-    contains(re.findall(r"^proftap_target_events_total{.*} (\d+)$", metrics, re.M), "6", "its events")
+    contains(re.findall(r"^proftap_target_events_total{.*} (\d+)$", metrics, re.M), "6", "target events")
 
 
 @test

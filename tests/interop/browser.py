@@ -9,7 +9,7 @@ from processes import BUILD, folder, run
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # Pictures are kept after the test, for people.
 SCREENSHOTS = BUILD / "interop-screenshots"
-# Milliseconds of the page's clock, which runs ahead while the browser is idle.
+# The limit of the page's virtual time in ms, which skips ahead while the browser is idle.
 BUDGET_MS = 30000
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forked children of a target that may be followed. */
+/* Children that a target forks, and that its server may follow. */
 #ifndef TESTS_PROGRAMS_PREFORK_H
 #define TESTS_PROGRAMS_PREFORK_H
 
@@ -9,9 +9,11 @@
  *   steady    spans "job" and samples of "jobs", one per millisecond
  *   thread    the same, forked by a thread other than the main one
  *   nested    the child annotates once, and its own child is a steady one
- *   doomed    a span "doomed" that never ends, begun when a capture records; then it prints "open"
+ *   doomed    waits until a capture records, begins a span "doomed" that never ends, and prints
+ *             "open"
  *   exec      a span "before", then executes /bin/sleep
- *   own       a span "before", then starts its own server: answers "PID RESULT PORT OWN_PORT"
+ *   own       a span "before", then starts its own server: answers "PID RESULT PORT_BEFORE
+ *             PORT_AFTER"
  *   tracing   starts and stops a trace of its own in $TRACE_DIR, before its first annotation and
  *             after it: answers "PID START STOP START STOP" and a line of ptap_last_error(); then
  *             works like steady
@@ -37,18 +39,18 @@ void prefork_rush(char *arguments);
 
 /*
  * N: forks N children, which make their first annotation at the same moment. From then until the
- * program ends each emits every 20 ms a span "turn" and the end of a flow "baton" that the program
- * began. Answers N before that moment.
+ * program ends, each child emits every 20 ms a span "turn" and the end of a flow "baton" that the
+ * program began. The answer, N, is printed before that moment.
  */
 void prefork_crowd(char *arguments);
 /* Answers how many children of the crowd have recorded a turn. */
 void prefork_crowd_count(char *arguments);
-/* Answers how many children of the crowd have seen in a turn that nothing was recorded. */
+/* Answers how many children of the crowd have had a turn while nothing was recorded. */
 void prefork_crowd_out(char *arguments);
 
 /*
- * N: forks N children, one after the other. To each a flow "baton" leads, from a span "hand over"
- * of the program to a span "carry" of the child, which then ends. Answers the number of children.
+ * N: forks N children, one after the other. A flow "baton" leads from a span "hand over" of the
+ * program to a span "carry" of each child, which then ends. Answers the number of children.
  */
 void prefork_relay(char *arguments);
 

@@ -18,7 +18,7 @@ const unsigned char *perfetto_convert(int level, int n_threads, size_t *n_bytes)
 /*
  * Converts the view at level 0 and parses the result. perfetto_packet() returns the packet |index|,
  * NULL after the last one, as field numbers with values, for example `8:100 10:1 12{2{1:1
- * 2:"load"}} 11{9:1 10:1}`. Values of fixed size have a '#'.
+ * 2:"load"}} 11{9:1 10:1}`. Values of fixed size are hex, after '#'.
  */
 void perfetto_read(void);
 const char *perfetto_packet(size_t index);

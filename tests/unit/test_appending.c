@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the counters that a host daemon appends to a trace that it passes on, and the sums of both.
+ * Tests the counters that a host daemon appends to a trace that it passes on, and the size and
+ * checksum of both together.
  */
 #include "daemon/host/calls/appending.h"
 
@@ -36,7 +37,7 @@ static struct rpc_pending *pending; /* the daemon's */
 static struct appending appending;
 static Proftap__V1__MachineUsage wanted;
 static struct chunks sent; /* chunks that the client gets */
-static Reply *told; /* the last other message that the client gets */
+static Reply *told; /* the last message to the client that is no chunk */
 
 /* Takes ten samples, the last one now. */
 static void take_samples(void)
@@ -267,7 +268,7 @@ END_TEST
 /* The fields are those of a later version. */
 START_TEST(unknown_fields_stay)
 {
-	static const uint8_t bytes[] = {1, 'x'}; /* with its length */
+	static const uint8_t bytes[] = {1, 'x'}; /* length, content */
 	ProtobufCMessageUnknownField field = {
 		99, PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, sizeof bytes, (uint8_t *)bytes};
 	Proftap__V1__Progress progress = PROFTAP__V1__PROGRESS__INIT;

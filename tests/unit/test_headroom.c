@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the memory that may be taken, with fake trees of both cgroup versions. */
+/* Tests the memory that can still be allocated, with fake trees of both cgroup versions. */
 #include "daemon/kernel/headroom.h"
 
 #include <check.h>
@@ -85,7 +85,7 @@ START_TEST(reads_the_cgroup_of_version_1)
 }
 END_TEST
 
-/* Dirty pages must be written first, and pages in use would be read again. */
+/* Not counted as free: dirty pages (must be written first), half of the active ones (in use). */
 START_TEST(files_are_no_usage)
 {
 	fake_root_write("/proc/self/cgroup", "10:memory:/app\n0::/app\n");
@@ -126,7 +126,7 @@ START_TEST(has_nothing_left_over_the_limit)
 }
 END_TEST
 
-/* A reading serves the next caller, once, and for a short time. */
+/* headroom_take() returns the kept reading once, and only within HEADROOM_KEPT_NS. */
 START_TEST(a_reading_is_kept_for_one)
 {
 	struct headroom h = {0, 0};

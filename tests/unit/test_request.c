@@ -67,7 +67,7 @@ START_TEST(warns_of_each_option_that_is_ignored)
 END_TEST
 
 /*
- * 4 MiB of such options would give hundreds of MiB of warnings, in the
+ * 4 MiB of unknown options would give hundreds of MiB of warnings, in the
  * server, the trace and the client.
  */
 START_TEST(warns_of_very_many_together)

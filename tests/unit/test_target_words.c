@@ -146,7 +146,8 @@ START_TEST(reads_files)
 END_TEST
 
 /*
- * Expects a refusal for |n| servers with the pids 1000000, 1000001 and so on, two of each program.
+ * Expects that a name which |n| servers share is refused. Their pids are 1000000, 1000001 and so
+ * on, two servers per pid.
  */
 static void refuse_twins(size_t n, const char *expected)
 {

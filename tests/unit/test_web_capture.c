@@ -302,7 +302,7 @@ START_TEST(a_run_has_a_name_that_is_no_path)
 }
 END_TEST
 
-/* The whole. */
+/* The whole body. */
 
 START_TEST(body_that_is_no_object_is_refused)
 {

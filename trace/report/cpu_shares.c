@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects the equations, and solves them. */
+/* Collects and solves the equations; see cpu_shares.h. */
 #include "trace/report/cpu_shares.h"
 
 #include <errno.h>
@@ -18,9 +18,9 @@
 
 #define THREAD_PREFIX "thread cpu % "
 /*
- * Columns of the equations: OUTSIDE for time outside of all spans, REST for names without columns
- * of their own, and from OWN on two for each of OWN_NAMES names: time in slow units, and other
- * time.
+ * Columns of the equations: OUTSIDE for time outside of all spans, then pairs for time outside of
+ * and in slow units: a pair at REST for all names without a pair of their own, and from OWN on a
+ * pair for each of OWN_NAMES names.
  */
 #define OWN_NAMES 31
 #define OUTSIDE 0
@@ -63,7 +63,7 @@ struct cpu_shares {
 	uint32_t origin; /* process of the counters that are read */
 	/* The current thread, and its current interval: */
 	const struct cpu_series *thread;
-	/* The thread used no processor: |thread| is another thread's series, for its intervals */
+	/* The current thread used no processor; |thread| only lends the intervals of another */
 	bool is_idle;
 	size_t at;
 	double spent_s[N_COLUMNS];
@@ -96,7 +96,7 @@ static int64_t parse_tid(const char *name)
 										      : NO_TID;
 }
 
-/* Finds the tids of all counters. False: no thread has one. */
+/* Finds the tids in the names of all counters. False: no name has a tid. */
 static bool find_tids(struct cpu_shares *c)
 {
 	bool has_any = false;
@@ -233,9 +233,10 @@ struct cpu_shares *cpu_shares_free(struct cpu_shares *c)
 /* --- equations ----------------------------------------------------------------------------- */
 
 /*
- * A server records the SHOWN_THREADS busiest threads, without those that used no processor at all.
- * So if it recorded fewer threads, a thread that lived long enough for samples but has none used no
- * processor. Returns the series of another thread, for its intervals; NULL: the use is not known.
+ * A server records the SHOWN_THREADS busiest threads, except those that used no processor at all.
+ * So if it recorded fewer threads, and a thread lived long enough for samples but has none, that
+ * thread used no processor. Returns the series of another thread, whose intervals serve for it;
+ * NULL: it is not known how much processor time the thread used.
  */
 static const struct cpu_series *find_intervals(
 	const struct cpu_shares *c, const struct view_track *track)
@@ -409,7 +410,7 @@ void cpu_shares_solve(struct cpu_shares *c)
 	c->is_solved = true;
 }
 
-/* Computes the processor time, and its error, of the times in |times|. */
+/* Computes the processor time within |times|, and its error. False: it is not known. */
 static bool sum_times(
 	const struct cpu_shares *c, const double times[N_COLUMNS], double *cpu, double *error)
 {

@@ -14,7 +14,7 @@
 #include "trace/report/stretches.h"
 #include "trace/saturate.h"
 
-#define LONG_SHARE 8 /* a span of an eighth of the recording is not a request */
+#define LONG_SHARE 8 /* a span of an eighth of the recording or more is no request */
 
 enum unit_kind {
 	UNIT_STEP,
@@ -37,8 +37,8 @@ struct unit_walk {
 	enum track_kind track;
 	int64_t until_ns; /* the thread has an open step or request until this time */
 	/*
-	 * Kind of the units whose begins are counted; UNIT_KINDS: all possible units are counted by
-	 * name
+	 * Kind of the units called |name|, whose starts are counted; UNIT_KINDS: all possible units
+	 * are counted, for each name
 	 */
 	enum unit_kind kind;
 	uint32_t name;

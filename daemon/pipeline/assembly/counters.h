@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects the samples of all counters over all threads, and makes lines of the samples. */
+/* Collects the samples of each counter from all threads, and makes a line of them. */
 #ifndef DAEMON_COUNTERS_H
 #define DAEMON_COUNTERS_H
 
@@ -26,7 +26,10 @@ struct counter_table {
 /* All zero is the empty state. */
 void counters_deinit(struct counter_table *c);
 
-/* Adds |event|, with stats in |plane|, to the samples of the counter of its name. 0 or -ENOMEM. */
+/*
+ * Adds |event|, whose stats are in |plane|, as a sample of the counter with the same name. 0 or
+ * -ENOMEM.
+ */
 int counters_add(
 	struct counter_table *c, const struct plane *plane, const struct trace_event *event);
 

@@ -19,7 +19,7 @@ static const struct {
 	const char *name;
 	const char
 		*family_name; /* of the process and its descendants together; NULL: there is none */
-	bool is_rate; /* per second, of a total */
+	bool is_rate; /* growth of a total per second */
 	double scale;
 } rows[N_USAGE_METRICS] = {
 	[USAGE_CPU] = {"process cpu %", "process and children cpu %", 1, PERCENT_OF_NS},
@@ -116,7 +116,7 @@ static int draw_thread(struct counter_drawing *g, const struct usage_thread *thr
 	return draw_cpu(g, name, thread);
 }
 
-/* A thread that used nothing has no line. */
+/* A thread that used no processor time has no line. */
 static int draw_threads(struct counter_drawing *g, const struct usage_threads *t)
 {
 	int r = 0;

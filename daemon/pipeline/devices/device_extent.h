@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the first time of the collectors' records of some processes in raw slots. The begin of a
- * trace must be known before anything is drawn, and records that collectors hand on late can be
+ * Finds the time of the first record of each process's collectors, in raw slots. The begin of a
+ * trace must be known before its lines are made, and records that collectors hand on late can be
  * older than all others.
  *
  * Threads: one at a time.
@@ -35,8 +35,8 @@ struct device_extents {
 /* Empties |x|. */
 void device_extents_deinit(struct device_extents *x);
 /*
- * Adds the slots of a thread of |process|, from an entry's first slot on. Ignores threads that are
- * not the collectors'. 0 or -ENOMEM.
+ * Adds |slots| of a thread of |process|; the first one must begin an entry. Ignores threads that
+ * are not the collectors'. 0 or -ENOMEM.
  */
 int device_extents_add(
 	struct device_extents *x, size_t process, const struct slot *slots, size_t n_slots);

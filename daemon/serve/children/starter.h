@@ -2,12 +2,12 @@
 /*
  * The process that starts servers for programs that cannot start one (docs/internals/host.md). It
  * is forked off the host daemon before the daemon has threads, and keeps the right to become
- * another user, which the daemon gives up. The daemon passes it connections whose requests it has
- * not read. So an attacker who controls the daemon can start servers only for programs that request
- * one.
+ * another user, which the daemon gives up. The daemon passes connections to the starter without
+ * reading their requests. So an attacker who controls the daemon can start servers only for
+ * programs that request one.
  *
- * It also makes processes that look, as other users, for profiler servers of another make among
- * those users' processes (stock_look.h), one look at a time.
+ * It also starts processes that become other users and look for profiler servers of JAX and
+ * TensorFlow among those users' processes (stock_look.h), one look at a time.
  */
 #ifndef DAEMON_STARTER_H
 #define DAEMON_STARTER_H
@@ -28,7 +28,7 @@ struct starter {
 
 /*
  * Forks the starter. Call it while the process has one thread. 0, or a negative errno. The starter
- * ends when the daemon's end closes the socket; the servers continue.
+ * ends when the daemon has ended and its socket is closed; the servers continue.
  */
 int starter_open(struct starter *s);
 
@@ -53,8 +53,9 @@ struct serve_brought {
 bool serve_request_is_next(int fd);
 
 /*
- * Receives the request. 0; -EAGAIN: none has come; -EPROTO, -EBADMSG or another negative errno: it
- * is no request, or lacks a sealed arena, or its second descriptor is no listening stream socket.
+ * Receives the request. 0; -EAGAIN: no message has come; -EPROTO, -EBADMSG or another negative
+ * errno: the message is no request, has no sealed arena, or has a second descriptor that is no
+ * listening stream socket.
  * After a failure no descriptor is left open.
  */
 int serve_request_read(int fd, struct serve_request *request, struct serve_brought *brought);

@@ -9,7 +9,7 @@
 #define GREETING_BYTES 24 /* RFC 9113 3.4 */
 
 enum greeting {
-	GREETING_HTTP2, /* or the beginning of it */
+	GREETING_HTTP2, /* its preface or a part */
 	GREETING_HTTP1, /* a request line */
 	GREETING_NOTICE, /* a child's server announces itself; see registry.h */
 	GREETING_OTHER, /* TLS, and anything else */

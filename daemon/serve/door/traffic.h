@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The limit of the bytes that all clients together may send. Requests are small, but gRPC keeps
- * bytes that it does not understand yet: a peer that never acknowledges its limits may send header
- * blocks without end.
+ * header blocks that are incomplete, and a peer that never acknowledges gRPC's limits may send them
+ * without end.
  */
 #ifndef DAEMON_TRAFFIC_H
 #define DAEMON_TRAFFIC_H
@@ -12,7 +12,7 @@
 
 /* A struct of zeros is the state before the first byte. */
 struct traffic_limit {
-	uint64_t owed_bytes; /* bytes that were sent and not yet forgiven */
+	uint64_t owed_bytes; /* bytes from clients, less those forgiven; see traffic.c */
 	int64_t forgiven_until_ns;
 };
 
@@ -24,7 +24,7 @@ struct traffic {
 
 /*
  * Counts the bytes of a connection between |before| and |now|, and sets |before| to |now|. Returns
- * true if all clients together have sent too much, and this one is at fault.
+ * true if all clients together have sent too much, and this one more than 128 KiB in its life.
  */
 bool traffic_count(
 	struct traffic_limit *limit, struct traffic *before, struct traffic now, int64_t now_ns);

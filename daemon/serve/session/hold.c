@@ -15,11 +15,11 @@
 
 #define HELD_NS (300 * NS_PER_S)
 /*
- * The robust word reports the death some milliseconds before the process ends or executes another
- * program.
+ * The robust word (a robust futex) is marked some milliseconds before the process has ended or has
+ * become another program by exec.
  */
 #define FIRST_INTERVAL_NS (10 * NS_PER_MS)
-/* The interval grows to about this: the private socket can be removed at any time. */
+/* The interval grows only to about this, so that the private socket's removal is noticed soon. */
 #define LAST_INTERVAL_NS (500 * NS_PER_MS)
 
 /* --- marks ------------------------------------------------------------------------------------ */
@@ -42,8 +42,8 @@ struct mark_sweep {
 };
 
 /*
- * Replaces the mark of an earlier process with this pid by rename: both files exist for a moment,
- * so the new one has another inode, by which servers recognise their marks.
+ * Replaces the mark of an earlier process with this pid by rename(). Servers recognise their marks
+ * by inode: both files exist until the rename, so the new one has another inode.
  */
 static int write_mark(const char *path, const char *name)
 {
@@ -174,7 +174,7 @@ void hold_deinit(struct hold *h)
 	hold_mark_remove(&h->mark);
 }
 
-/* Returns true if this look and the previous one both found another program. */
+/* Returns true if the process was another program at this look and at the previous one. */
 static bool is_another(struct hold *h)
 {
 	bool was_another = h->was_another;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A snapshot of the flight recorder that the program, a trigger or a crash asked for: a run in the
- * operator's directory, with its reason. One at a time.
+ * Writes a snapshot of the flight recorder as a run in the operator's directory, with its reason:
+ * the program's request, a trigger or a crash. One at a time.
  *
- * Threads: recorder_run_deliver() on any; the other functions on the worker's, and while
+ * Threads: any may call recorder_run_deliver(). The worker calls the other functions, but while
  * recorder_run_deliver() runs only recorder_run_look_at_rights().
  */
 #ifndef DAEMON_RECORDER_RUN_H
@@ -36,17 +36,17 @@ void recorder_run_init(
 /* Returns true if the operator named a directory for runs. */
 bool recorder_run_has_place(const struct recorder_run *run);
 /*
- * Tests whether the directory, if there is one, can be written to. 0; or with |d| -EACCES, -ENOSPC,
- * -ENOMEM, or -EIO for all other reasons. Until a run is written, ptap_snapshot() returns the
- * error, and snapshots for clients have it as a warning.
+ * Tests whether the directory, if there is one, can be written to. Returns 0; or -EACCES, -ENOSPC,
+ * -ENOMEM, or -EIO for all other reasons, with |d|. Until a run is written, ptap_snapshot()
+ * returns the error, and snapshots for clients have it as a warning.
  */
 int recorder_run_try(struct recorder_run *run, struct diag *d);
-/* Notes, while the program lives, if its runs may be written after its death. */
+/* While the program lives, notes in |may_write| whether runs may be written after its death. */
 void recorder_run_look_at_rights(struct recorder_run *run);
 
 /*
- * The |deliver| of recorder_snapshot.h; |context| is the run. Takes the result's delivery, and logs
- * the outcome.
+ * The |deliver| of recorder_snapshot.h; |context| is the run. Writes the result's delivery, frees
+ * it, and logs the outcome.
  */
 void recorder_run_deliver(void *context, int r, struct capture_result *result, struct diag *d);
 

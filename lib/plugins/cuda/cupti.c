@@ -112,8 +112,8 @@ void cupti_tell_missing(const struct cupti *cupti,
 #define CUPTI_NAME "libcupti.so"
 
 /*
- * The endings of the library's name, by CUDA's major version, and its Python package: the newest
- * first.
+ * By CUDA's major version, the newest first: the ending of the library's name, and the Python
+ * package that has the library.
  */
 static const struct {
 	int major;
@@ -125,7 +125,7 @@ static const struct {
 	{11, ".11.8", "nvidia-cuda-cupti-cu11"},
 };
 
-/* Folders relative to that of a CUDA library in a wheel. */
+/* Folders relative to a CUDA library's folder, in a wheel or a toolkit. */
 static const char *const beside[] = {
 	"", /* nvidia/cu13/lib */
 	"/../../cuda_cupti/lib", /* nvidia/cuda_runtime/lib, and similar: CUDA 11 and 12 */
@@ -181,7 +181,7 @@ static int note_mapped_library(struct dl_phdr_info *info, size_t size, void *con
 	return 0;
 }
 
-/* Opens a library. It keeps the reason of a failure, unless the file does not exist. */
+/* Opens a library. Keeps the reason of the first failure in |l|, if the file |path| exists. */
 static void *open_library_path(struct library *l, const char *path, int flags)
 {
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
@@ -250,8 +250,8 @@ static void *open_anywhere(struct library *l, const struct mapped_libraries *m, 
 }
 
 /*
- * Whether the program uses Python's wheels. If not, the error message does not suggest a wheel
- * alone, because CUPTI in a wheel is found only beside the CUDA libraries of wheels.
+ * Whether the program's CUDA libraries come from Python's wheels. Only then does the error message
+ * suggest just a wheel of CUPTI, because CUPTI in a wheel is found only beside these libraries.
  */
 static bool uses_wheels(const struct mapped_libraries *m)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the state of the connection to the daemon, also to screen readers, and error messages.
+// Shows the state of the connection to the daemon, and error messages. Screen readers say both.
 import {find, make, makeButton, set, setText} from "./dom.js";
 import {clock} from "./words.js";
 

@@ -21,8 +21,8 @@ import {Samples} from "./samples.js";
 import {TimeBar} from "./time_bar.js";
 import {TimeWindow} from "./time_window.js";
 
-// The server of a program that has ended may still write a run, for an unknown time and without an
-// event to the daemon, so the runs are loaded again at these times after the end.
+// After a program has ended, its server may still write a run. How long that takes is unknown, and
+// the daemon gets no event of it, so the runs are loaded again at these times after the end.
 const RUNS_AFTER_END_MS = [1000, 4000, 15000];
 
 const descending = (key) => (a, b) => b[key] - a[key];

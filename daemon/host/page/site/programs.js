@@ -39,7 +39,7 @@ export class Programs extends EventTarget {
 		super();
 		Object.assign(this, {collection, measure, look});
 		this.memory = new Map(); // the last measurement, by id
-		this.usage = new Map(); // by id: {cpu, rss}, now
+		this.usage = new Map(); // the current {cpu, rss}, by id
 		this.selectedId = null;
 		this.search = find("program-search");
 		this.empty = make("p", {class: "none"});
