@@ -2,14 +2,15 @@
 /*
  * Protects the API from other web pages in the browser of an entitled user. A request is refused
  * when
- *  - its Host is no loopback name of this machine and none of |names|: a page whose owner gave its
- *    name the address 127.0.0.1 would otherwise be same-origin with ours (DNS rebinding);
- *  - its Origin differs from its Host (|names| may also use https, since a proxy may speak that),
- *    or Sec-Fetch-Site names another site, unless the user followed a link;
+ *  - its Host is no loopback name of this machine and none of |names|. Otherwise an attacker could
+ *    give his page's name the address 127.0.0.1, and the page would have our origin (DNS
+ *    rebinding);
+ *  - its Origin differs from its Host (https also counts for |names|, since a proxy may speak it);
+ *  - Sec-Fetch-Site names another site, unless the user followed a link from there;
  *  - it writes (is neither GET nor OPTIONS) without the header X-Proftap-Token and a token that was
  *    issued to the same user. A page fetches its token, which pages of other sites cannot read.
- *    Tokens are random, known to this process only, and valid until HTTP_MAX_TOKENS newer uses
- *    have pushed them out.
+ *    Tokens are random and known to this process only. When there is no room for a new token, it
+ *    replaces the one that was used least recently.
  */
 #ifndef HTTP_GUARD_H
 #define HTTP_GUARD_H
@@ -53,7 +54,7 @@ bool http_guard_pass(struct http_guard *g, struct http_exchange *x);
 
 /*
  * Returns true if a Host, with or without its port, is "localhost" or ends in ".localhost", is in
- * 127.0.0.0/8, is "[::1]", or one of |names|. Any port passes: a tunnel has another one.
+ * 127.0.0.0/8, is "[::1]", or one of |names|. Any port is accepted, since a tunnel has its own.
  */
 bool http_guard_is_ours(const char *host, const char *names);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asking libraries; see library.h. Their functions are declared here; the libraries have
- * had these for years.
+ * Asks libraries; see library.h. The libraries' functions are declared here, not by headers;
+ * the libraries have had them for years.
  */
 #include "client/doctor/library.h"
 
@@ -56,7 +56,7 @@ static int ask_cuda(void *library)
 	return r ? REFUSED : 0;
 }
 
-/* Before CUDA 12 the version was a small number of its own. */
+/* Before CUDA 12, CUPTI's version was a small number, unlike CUDA's. */
 static int ask_cupti(void *library)
 {
 	int (*get_version)(uint32_t * version);

@@ -10,17 +10,17 @@ struct address;
 struct diag;
 
 /*
- * Sets a->path, or host and port, from a->lookup, unless it is "". 0, or a negative errno with |d|:
- * -ESRCH when there is no process of that pid; -ENOENT when the pid or name is no target's, or the
- * server is stopped; -EINVAL when several targets have the name, and a table of them is then
- * written to standard error.
+ * Sets a->path, or a->host and a->port, from a->lookup, unless a->lookup is "" or a->path is set.
+ * 0, or a negative errno with |d|: -ESRCH: no process has that pid; -ENOENT: no target has that pid
+ * or name, or its server is stopped; -EINVAL: several targets have that name, and a table of them
+ * was written to standard error.
  */
 int locate(struct address *a, struct diag *d);
 
 /*
- * Call it when nobody listens on the port of |a|. If the number is the pid of a target, does the
- * same as locate(). Otherwise returns -ECONNREFUSED; if the number is the pid of another process,
- * |d| reports that.
+ * Call it when nobody listens on the port of |a|. If the user typed only the port, and that number
+ * is the pid of a target, does the same as locate(). Otherwise returns -ECONNREFUSED; if the number
+ * is the pid of another process, |d| reports that.
  */
 int locate_port_as_pid(struct address *a, struct diag *d);
 

@@ -10,15 +10,15 @@
  * Order: the slots of an entry, then |head| (release), then |depth| (release). The reader loads
  * |head| (acquire) and then the slots; it stores |tail| (release) when it has copied them. The
  * writer loads |tail| (acquire) only when it has come to |limit|, and not at all while a flight
- * recorder runs. So at any instant of a crash everything below |head| is whole, and a span may be
+ * recorder runs. So whenever the program crashes, everything below |head| is whole. A span may be
  * both in the ring and still open, but it is never missing in both: the reader drops an open entry
- * that began before the last record and is not below it.
+ * if it began before the record of a span with the same or a smaller depth.
  *
- * The writer raises |limit| before it writes the slots that this frees (a release fence is
- * between). A reader that loads |limit| after it has copied (an acquire fence is between) knows
- * what may have been overwritten: all below |limit| less the size. The data is divided into
- * RING_SEGMENTS; the mark of each segment has the position of its first entry, and the number of
- * earlier ones.
+ * The writer raises |limit|, which frees slots, and writes these only after a release fence. The
+ * reader copies slots and loads |limit| after an acquire fence. Then it knows which of its copies
+ * may have been overwritten: those below |limit| minus the size of the data. The data is divided
+ * into RING_SEGMENTS. Each segment has a mark: the position of the first entry that begins in it,
+ * and the number of entries before that one.
  */
 #ifndef WIRE_RING_H
 #define WIRE_RING_H
@@ -39,14 +39,14 @@ enum ring_state {
 	RING_BAD = 2, /* no memory for it */
 };
 
-/* The reason why a record was not written. */
+/* Why a record was not written; two rows are no losses. */
 enum ring_loss {
 	LOSS_FULL, /* the ring was full */
 	LOSS_REENTRY, /* a signal handler interrupted an annotation */
 	LOSS_DEPTH, /* more than RECORD_MAX_DEPTH spans open */
 	LOSS_CUT, /* no loss: a text or argument was cut */
 	LOSS_LEFT_OPEN, /* the enclosing span ended first */
-	LOSS_FOREIGN_END, /* no loss, but the span never ends: another thread began it */
+	LOSS_FOREIGN_END, /* no loss: an end of another thread's span, which stays open */
 	LOSS_KINDS
 };
 
@@ -59,20 +59,20 @@ struct ring_open {
 /* Set in the kind of an open span whose frame holds slots. */
 #define RING_OPEN_HAS_FRAME 0x80u
 /*
- * Set in the kind of an open entry: this span and those above end without a record. The entry then
- * has the enum ring_loss of the loss instead of the name, and the new value of the loss counter,
- * which may not be stored in the counter yet, instead of the head.
+ * Set in the kind of an open entry: this span and the deeper ones end without a record. |what| then
+ * has the enum ring_loss in place of the name. In place of the head it has the new value of the
+ * counter in |lost|, where that value may not be stored yet.
  */
 #define RING_OPEN_DROPPED 0x40u
 
 struct ring_frame {
 	_Atomic uint32_t n_slots;
 	/*
-	 * private to the thread: the owner that ends the span, if it has no token; see
-	 * lib/record/range.h
+	 * private to the thread: the owner of the span, if this is a range (a span without a token;
+	 * see lib/record/range.h); else 0
 	 */
 	uint32_t owner;
-	uint64_t word0; /* private to the thread: word 0 of its record, but for the start */
+	uint64_t word0; /* private to the thread: word 0 of the span's record, with start 0 */
 	struct slot slots[RECORD_MAX_EXTRA];
 };
 
@@ -81,7 +81,7 @@ struct ring_frame {
 /* The first entry that begins in a segment. */
 struct ring_mark {
 	_Atomic uint64_t position;
-	/* number of entries that the thread wrote before it, since |first| */
+	/* number of entries that the thread wrote before it, since ring.first */
 	_Atomic uint64_t ordinal;
 };
 
@@ -97,7 +97,8 @@ struct ring {
 	_Atomic uint32_t word; /* the capture that these records belong to */
 	uint32_t slot_mask; /* number of data slots less one; the server does not trust it */
 	/*
-	 * number of slots below |head| that begin no entry of this recording; private to the thread
+	 * private to the thread: number of slots below |head| that are not the first slot of an
+	 * entry of this recording
 	 */
 	uint64_t n_other;
 	_Atomic uint64_t first; /* the head when the thread entered this recording */
@@ -111,7 +112,7 @@ struct ring {
 	_Atomic uint64_t lost[LOSS_KINDS]; /* losses in this capture */
 	_Atomic uint64_t handle; /* the thread's pthread_self(); 0: unknown */
 	_Alignas(64) struct ring_open open[RECORD_MAX_DEPTH];
-	/* one for each segment, by its first boundary; see ring_mark() */
+	/* one for each segment, indexed by its beginning; see ring_mark() */
 	_Alignas(64) struct ring_mark marks[RING_SEGMENTS];
 };
 
@@ -142,8 +143,8 @@ static inline uint64_t ring_get_limit(const struct ring *r)
 }
 
 /*
- * The mark of the segment that begins at |boundary|, or began there laps before, in a ring of
- * |n_slots|.
+ * The mark of the segment at |boundary|, in a ring of |n_slots|; that of an earlier lap, if the
+ * writer is not there yet.
  */
 static inline struct ring_mark *ring_mark(struct ring *r, uint64_t boundary, uint32_t n_slots)
 {
@@ -159,13 +160,13 @@ static inline uint64_t ring_next_boundary(uint64_t position, uint32_t n_slots)
 }
 
 /*
- * The |word| of the collectors' ring, which belongs to no recording. The capture that requests
- * devices (arena_collect.ring) reads it alone, from before the recording until after its end. Its
- * writer waits for |tail| even while full rings overwrite.
+ * The |word| of the collectors' ring (arena_collect.ring), which belongs to no recording. Only the
+ * capture that requested devices reads it, from before the recording until after its end. When it
+ * is full, its writer waits for |tail|, even while other rings overwrite their oldest entries.
  */
 #define RING_WORD_DEVICES 0xfffffffcu
 
-/* Whether two words belong to one recording, at any levels. */
+/* Whether two words belong to one recording, whatever their levels. */
 static inline bool ring_is_same_recording(uint32_t a, uint32_t b)
 {
 	return (a ^ b) < 4;

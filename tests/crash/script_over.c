@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The script of a program under a flight recorder: entries of each kind that end at a boundary
- * between segments, and that cross one.
+ * The script of a program under a flight recorder: entries of each kind that begin at a boundary
+ * between segments, and that begin in the last slot before one.
  */
 #include "tests/crash/acts.h"
 #include "tests/crash/script.h"
@@ -14,8 +14,8 @@ static void nothing(void)
 }
 
 /*
- * Fills the ring to |left| slots before the next boundary. Writes one entry at least, so that it
- * does not stay at the boundary where it began.
+ * Writes entries until the head is |left| slots before a boundary. Writes at least one, so that a
+ * head that is already there moves on to the next boundary.
  */
 static void come_to(uint32_t left)
 {
@@ -34,7 +34,7 @@ static void come_before(void)
 	come_to(1);
 }
 
-/* Writes less than a lap, so that a picture taken afterwards has all of the test's entries. */
+/* Writes less than a lap. The test copies new slots after each act, before they are overwritten. */
 static void fill_half(void)
 {
 	for (uint32_t i = 0; i < FIXTURE_SLOTS / 2; i++)
@@ -74,7 +74,7 @@ static void start_by_monotonic(void)
 	{"before a boundary", come_before, ACT_QUIET}, \
 	{title ", before a boundary", act, LOUD}
 
-/* Without a last comma. */
+/* No comma after the last row. */
 #define ACTS_AT_BOUNDARIES \
 	AT_BOUNDARY("span", act_begin, act_end), \
 	AT_BOUNDARY("begin", nothing, act_begin), \
@@ -114,7 +114,7 @@ static void start_by_monotonic(void)
 	ACTS_OF_MODES
 /* clang-format on */
 
-/* The acts that run once for each of the two ways of an annotation. */
+/* The acts run on the fast path (ticks) and on the slow path (CLOCK_MONOTONIC). */
 const struct act script[] = {
 	{"make long text", act_make_long_text, ACT_QUIET},
 	ACTS_FROM(start_by_ticks),

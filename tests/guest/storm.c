@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Starts its server in a storm of signals to its whole process group. Some signals have a handler,
- * some are blocked, some are ignored. A handler that runs in another process than the host is
- * detected by the pid.
+ * some are blocked, some are ignored. Handlers may run only in this process. One that runs in
+ * another process, with this memory, is counted in |n_strange|.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -21,9 +21,9 @@ static atomic_int n_strange;
 
 /*
  * ThreadSanitizer must not see the handler. It runs handlers late, with every signal blocked, at
- * the program's next atomic operation. If that operation is in the handler, and another signal has
- * arrived in the meantime, it restores the mask that it saved in between: all signals stay blocked
- * for ever (gcc 12; also without proftap).
+ * the program's next atomic operation. If the handler has such an operation, too, and another
+ * signal has arrived in the meantime, ThreadSanitizer saves the mask there and restores it later:
+ * all signals stay blocked for ever (gcc 12; also without proftap).
  */
 static __attribute__((no_sanitize("thread"))) void on_signal(int signal_number)
 {

@@ -13,14 +13,14 @@
 #include "rpc/server.h"
 
 /*
- * The audit's words for a request. The first row that fits is used. The text after |path| in a
- * request is the name of the |thing|.
+ * The audit's words for a request: those of the first row with the request's method and with the
+ * beginning of its path. The rest of that path is the name of the |thing|.
  */
 static const struct web_audit_row {
 	const char *method;
 	const char *path;
 	const char *what;
-	const char *thing; /* NULL: the body has the name */
+	const char *thing; /* NULL: the line has the body */
 } rows[] = {
 	{"POST", "/api/v1/captures/", "WebStop", "capture"},
 	{"POST", "/api/v1/captures", "WebCapture", NULL},

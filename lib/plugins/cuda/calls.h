@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records calls into CUDA as spans of the threads that make them: by default the driver calls that
- * submit work to a device or wait for it. Calls of the runtime make these driver calls, too. They
- * are recognised by their names (a table in calls.c), so that new versions' calls are included.
+ * submit work to a device or wait for it. Calls of the runtime make these driver calls, too. The
+ * calls are chosen by their names (a table in calls.c), so new versions' calls are included.
  */
 #ifndef PLUGINS_CUDA_CALLS_H
 #define PLUGINS_CUDA_CALLS_H
@@ -26,8 +26,8 @@ struct ptap_collector_services;
 
 struct calls_api {
 	uint32_t n_functions; /* numbers below this are valid */
-	uint8_t classes[CALLS_MAX]; /* of each function */
-	_Atomic uint32_t names[CALLS_MAX]; /* of each function; 0: not used yet */
+	uint8_t classes[CALLS_MAX]; /* enum call_class, in calls.c */
+	_Atomic uint32_t names[CALLS_MAX]; /* of each function (intern()); 0: not used yet */
 };
 
 /* A capture's settings for calls. */
@@ -48,7 +48,7 @@ struct calls {
 	struct synchronizer *synchronizer; /* notes the contexts of the calls */
 	_Atomic(const struct ptap_collector_services *) services; /* NULL: nothing is recorded */
 	_Atomic(const struct ptap_collector_services *)
-		enders; /* the last services; they end the calls that they began */
+		enders; /* the last |services|, kept after the capture to end its open calls */
 	_Atomic uint64_t max;
 	_Atomic uint32_t n_devices;
 	_Atomic(struct cuda_launches *) launches;
@@ -57,12 +57,12 @@ struct calls {
 	struct calls_api apis[CALLS_APIS];
 };
 
-/* Classifies the functions of |cupti|, once. */
+/* Classifies each function of |cupti|. Call it once. */
 void calls_choose(struct calls *c, const struct cupti *cupti);
 
 /*
- * From now on |subscriber|'s callback is called for all calls, or for those that are recorded by
- * default.
+ * From now on |subscriber|'s callback is called for all calls, if |is_all|, else for those that are
+ * recorded by default.
  */
 void calls_enable(const struct calls *c, void *subscriber, bool is_all);
 void calls_disable(const struct calls *c, void *subscriber, bool is_all);
