@@ -16,7 +16,6 @@
 #include "trace/read/archive.h"
 #include "trace/read/event.h"
 #include "trace/saturate.h"
-#include "trace/xspace/pbwire.h"
 
 /*
  * Limit of names made of ids: all further ids share one name, so that memory does not grow with
@@ -76,12 +75,24 @@ static int indexing_fail_changed(struct indexing *x)
 		x->diag, -EBADMSG, "%.300s: it was changed while it was read", x->archive->path);
 }
 
-/* |message| is the kind of message that is broken at |at|. */
-static int indexing_fail(struct indexing *x, const struct pb_reader *at, const char *message)
+static int indexing_fail_bytes(struct indexing *x, const struct wire_fault *fault)
 {
 	return diag_set(x->diag, -EBADMSG,
 		"%.300s: not a readable trace: at byte %zu, in %s: %s; is it whole?",
-		x->archive->path, (size_t)(at->p - x->archive->data), message, at->error);
+		x->archive->path, (size_t)(fault->p - x->archive->data), fault->message,
+		fault->error);
+}
+
+/* |message| is the kind of message that is broken at |at|. */
+static int indexing_fail(struct indexing *x, const struct pb_reader *at, const char *message)
+{
+	return indexing_fail_bytes(x, &(struct wire_fault){at->p, message, at->error});
+}
+
+/* |r| is the error of event_read() or stat_read(). */
+static int indexing_fail_event(struct indexing *x, int r, const struct wire_fault *fault)
+{
+	return r == -EBADMSG ? indexing_fail_bytes(x, fault) : indexing_fail_memory(x);
 }
 
 /* --- names that are not in the file -------------------------------------------------------- */
@@ -202,13 +213,13 @@ static int survey_event(struct indexing *x, struct archive_plane *plane, struct 
 	const struct pb_field *field)
 {
 	struct archive_event e;
-	struct pb_reader bad;
+	struct wire_fault fault;
 	int r;
 
 	s->stats.n = 0;
-	r = event_read(plane, s->line.base_ns, field, &e, &s->stats, &bad);
+	r = event_read(plane, s->line.base_ns, field, &e, &s->stats, &fault);
 	if (r)
-		return r == -EBADMSG ? indexing_fail(x, &bad, "an event") : indexing_fail_memory(x);
+		return indexing_fail_event(x, r, &fault);
 	if (e.is_aggregated) {
 		x->archive->n_aggregated++;
 		return 0;
@@ -403,15 +414,13 @@ static int assign_roles(struct indexing *x, struct archive_plane *plane)
 
 static int read_name_stat(struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
 {
-	struct pb_reader bad;
+	struct wire_fault fault;
 	int r;
 
 	if (f->tag != PB_TAG(5, PB_LEN))
 		return 0;
-	r = stat_read(plane, f, &plane->name_stats, &bad);
-	if (r)
-		return r == -EBADMSG ? indexing_fail(x, &bad, "a stat") : indexing_fail_memory(x);
-	return 0;
+	r = stat_read(plane, f, &plane->name_stats, &fault);
+	return r ? indexing_fail_event(x, r, &fault) : 0;
 }
 
 static int read_name_stats(
@@ -442,17 +451,15 @@ static int read_name_stats(
 static int read_plane_rest(
 	struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
 {
-	struct pb_reader bad;
+	struct wire_fault fault;
 	int r;
 
 	if (f->tag == PB_TAG(3, PB_LEN))
 		return index_line(x, plane, f);
 	if (f->tag != PB_TAG(6, PB_LEN))
 		return 0;
-	r = stat_read(plane, f, &plane->own, &bad);
-	if (r)
-		return r == -EBADMSG ? indexing_fail(x, &bad, "a stat") : indexing_fail_memory(x);
-	return 0;
+	r = stat_read(plane, f, &plane->own, &fault);
+	return r ? indexing_fail_event(x, r, &fault) : 0;
 }
 
 static struct archive_plane *archive_add_plane(struct archive *s)

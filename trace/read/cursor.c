@@ -163,7 +163,7 @@ static int source_next_field(
 /* Returns 1, 0 at the end of the line, or a negative errno. */
 static int source_read_event(const struct cursor *c, struct cursor_source *src)
 {
-	struct pb_reader bad;
+	struct wire_fault fault;
 	struct pb_field f;
 	int r;
 
@@ -173,7 +173,7 @@ static int source_read_event(const struct cursor *c, struct cursor_source *src)
 			return r;
 		src->stats.n = 0;
 		r = event_read(src->plane, src->line->base_ns, &f, &src->event,
-			c->skips_stats && !c->recent ? NULL : &src->stats, &bad);
+			c->skips_stats && !c->recent ? NULL : &src->stats, &fault);
 		if (r < 0)
 			return r;
 	} while (src->event.is_aggregated);

@@ -6,9 +6,7 @@
 #include <stdint.h>
 
 #include "trace/read/archive.h"
-
-struct pb_field;
-struct pb_reader;
+#include "trace/xspace/wire.h"
 
 struct archive_event {
 	int64_t start_ns; /* the line's base included */
@@ -21,15 +19,15 @@ struct archive_event {
 
 /*
  * Reads the XEvent in |field|, which may be broken. Its stats are appended to |stats|, or skipped
- * if that is NULL. 0, or -ENOMEM, or -EBADMSG with the place and the error in *|bad|.
+ * if that is NULL. 0, or -ENOMEM, or -EBADMSG with |fault|.
  */
 int event_read(const struct archive_plane *plane, int64_t base_ns, const struct pb_field *field,
-	struct archive_event *out, struct archive_stats *stats, struct pb_reader *bad);
+	struct archive_event *out, struct archive_stats *stats, struct wire_fault *fault);
 /*
  * Reads an XStat and appends it. A stat without a value, or whose key has no name in the file, is
  * skipped.
  */
 int stat_read(const struct archive_plane *plane, const struct pb_field *field,
-	struct archive_stats *stats, struct pb_reader *bad);
+	struct archive_stats *stats, struct wire_fault *fault);
 
 #endif

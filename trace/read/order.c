@@ -10,7 +10,6 @@
 
 #include "trace/read/cursor.h"
 #include "trace/read/event.h"
-#include "trace/xspace/pbwire.h"
 
 struct line_order {
 	const struct archive_plane *plane;
@@ -21,13 +20,13 @@ struct line_order {
 static int read_event_at(struct line_order *o, uint64_t offset, struct archive_event *out)
 {
 	struct pb_reader reader = pb_reader(o->line->data + offset, o->line->n_bytes - offset);
-	struct pb_reader bad;
+	struct wire_fault fault;
 	struct pb_field f;
 
 	o->stats.n = 0;
 	if (pb_next(&reader, &f) <= 0)
 		return -EBADMSG;
-	return event_read(o->plane, o->line->base_ns, &f, out, &o->stats, &bad);
+	return event_read(o->plane, o->line->base_ns, &f, out, &o->stats, &fault);
 }
 
 /* --- radix sort by start, in place --------------------------------------------------------- */
@@ -154,7 +153,7 @@ static int collect_places(struct line_order *o, struct cursor_place *places, siz
 	struct pb_reader reader = pb_reader(o->line->data, o->line->n_bytes);
 	const uint8_t *start = reader.p;
 	struct archive_event e;
-	struct pb_reader bad;
+	struct wire_fault fault;
 	struct pb_field f;
 	int r = 0;
 
@@ -163,7 +162,7 @@ static int collect_places(struct line_order *o, struct cursor_place *places, siz
 		if (f.tag != PB_TAG(4, PB_LEN))
 			continue;
 		o->stats.n = 0;
-		r = event_read(o->plane, o->line->base_ns, &f, &e, &o->stats, &bad);
+		r = event_read(o->plane, o->line->base_ns, &f, &e, &o->stats, &fault);
 		if (r == 0 && !e.is_aggregated)
 			places[(*n)++] = (struct cursor_place){
 				e.start_ns, (uint64_t)(start - o->line->data)};

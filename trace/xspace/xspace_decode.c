@@ -21,8 +21,8 @@
 #include "base/diag.h"
 #include "base/grow.h"
 #include "trace/model/space.h"
-#include "trace/saturate.h"
 #include "trace/xspace/pbwire.h"
+#include "trace/xspace/wire.h"
 #include "trace/xspace/xspace_decoder.h"
 
 /* --- errors, texts and ids ----------------------------------------------------------------- */
@@ -32,11 +32,10 @@ int decoder_fail_memory(struct decoder *d)
 	return diag_set(d->diag, -ENOMEM, "trace: out of memory while reading it");
 }
 
-static int decoder_fail_bytes(
-	struct decoder *d, const struct pb_reader *reader, const char *message)
+static int decoder_fail_bytes(struct decoder *d, const struct wire_fault *fault)
 {
 	return diag_set(d->diag, -EBADMSG, "at byte %zu, in %s: %s; is it whole?",
-		(size_t)(reader->p - d->data), message, reader->error);
+		(size_t)(fault->p - d->data), fault->message, fault->error);
 }
 
 /*
@@ -46,7 +45,9 @@ static int decoder_fail_bytes(
 static int decoder_finish(
 	struct decoder *d, const struct pb_reader *reader, int r, const char *message)
 {
-	return r < 0 ? decoder_fail_bytes(d, reader, message) : 0;
+	const struct wire_fault fault = {reader->p, message, reader->error};
+
+	return r < 0 ? decoder_fail_bytes(d, &fault) : 0;
 }
 
 /* Returns a terminated copy, owned by the caller; NULL when memory ran out. */
@@ -55,11 +56,17 @@ static char *decoder_copy_text(const struct pb_field *f)
 	return f->n_bytes ? strndup((const char *)f->data, f->n_bytes) : strdup("");
 }
 
+static int decoder_intern_bytes(struct decoder *d, struct names *names, const uint8_t *data,
+	size_t n_bytes, uint32_t *index)
+{
+	*index = names_intern(names, n_bytes ? (const char *)data : "", n_bytes);
+	return *index == NAMES_NONE ? decoder_fail_memory(d) : 0;
+}
+
 static int decoder_intern(
 	struct decoder *d, struct names *names, const struct pb_field *f, uint32_t *index)
 {
-	*index = names_intern(names, f->n_bytes ? (const char *)f->data : "", f->n_bytes);
-	return *index == NAMES_NONE ? decoder_fail_memory(d) : 0;
+	return decoder_intern_bytes(d, names, f->data, f->n_bytes, index);
 }
 
 /*
@@ -83,76 +90,42 @@ static int decoder_resolve(struct decoder *d, const struct idmap *map, struct na
 
 /* --- stats --------------------------------------------------------------------------------- */
 
-static int stat_set_blob(struct decoder *d, const struct pb_field *f, struct trace_stat *stat)
+static int stat_set_blob(struct decoder *d, const struct wire_stat *wire, struct trace_stat *stat)
 {
-	stat->type = STAT_BYTES;
 	stat->value.bytes = NAMES_NONE;
 	if (d->is_brief)
 		return 0;
-	stat->value.bytes = plane_add_blob(d->plane, f->data, f->n_bytes);
+	stat->value.bytes = plane_add_blob(d->plane, wire->data, wire->n_bytes);
 	return stat->value.bytes == NAMES_NONE ? decoder_fail_memory(d) : 0;
 }
 
-static int stat_set_string(struct decoder *d, const struct pb_field *f, struct trace_stat *stat)
+static int stat_set_string(struct decoder *d, const struct wire_stat *wire, struct trace_stat *stat)
 {
-	stat->type = STAT_STRING;
+	struct names *names = &d->plane->stat_names;
+
+	if (wire->is_reference)
+		return decoder_resolve(d, &d->stats, names, wire->reference, &stat->value.string);
 	stat->value.string = NAMES_NONE;
 	if (d->is_brief)
 		return 0;
-	return decoder_intern(d, &d->plane->stat_names, f, &stat->value.string);
+	return decoder_intern_bytes(d, names, wire->data, wire->n_bytes, &stat->value.string);
 }
 
-static int stat_set_reference(struct decoder *d, const struct pb_field *f, struct trace_stat *stat)
-{
-	stat->type = STAT_STRING;
-	return decoder_resolve(
-		d, &d->stats, &d->plane->stat_names, (int64_t)f->value, &stat->value.string);
-}
-
-static int decode_stat_value(struct decoder *d, const struct pb_field *f, struct trace_stat *stat)
-{
-	switch (f->tag) {
-	case PB_TAG(2, PB_FIXED64):
-		stat->type = STAT_DOUBLE;
-		memcpy(&stat->value.f64, &f->value, sizeof stat->value.f64);
-		return 0;
-	case PB_TAG(3, PB_VARINT):
-		stat->type = STAT_UINT64;
-		stat->value.u64 = f->value;
-		return 0;
-	case PB_TAG(4, PB_VARINT):
-		stat->type = STAT_INT64;
-		stat->value.i64 = (int64_t)f->value;
-		return 0;
-	case PB_TAG(5, PB_LEN):
-		return stat_set_string(d, f, stat);
-	case PB_TAG(6, PB_LEN):
-		return stat_set_blob(d, f, stat);
-	case PB_TAG(7, PB_VARINT):
-		return stat_set_reference(d, f, stat);
-	}
-	return 0;
-}
-
-/* stat->type stays 0 when the message has no value. */
+/* stat->type is 0 if the message has no value. */
 static int decode_stat(struct decoder *d, const struct pb_field *message, struct trace_stat *stat)
 {
-	struct pb_reader reader = pb_enter(message);
-	struct pb_field f = {0};
-	int64_t id = 0;
-	int r;
+	struct wire_fault fault;
+	struct wire_stat wire;
+	int r = 0;
 
-	memset(stat, 0, sizeof *stat);
-	while ((r = pb_next(&reader, &f)) > 0) {
-		if (f.tag == PB_TAG(1, PB_VARINT))
-			id = (int64_t)f.value;
-		else
-			r = decode_stat_value(d, &f, stat);
-		if (r < 0)
-			return r;
-	}
-	r = decoder_finish(d, &reader, r, "a stat");
-	return r ? r : decoder_resolve(d, &d->stats, &d->plane->stat_names, id, &stat->name);
+	if (wire_stat_read(message, &wire, &fault))
+		return decoder_fail_bytes(d, &fault);
+	*stat = (struct trace_stat){.type = (uint8_t)wire.type, .value.u64 = wire.value.u64};
+	if (wire.type == STAT_STRING)
+		r = stat_set_string(d, &wire, stat);
+	else if (wire.type == STAT_BYTES)
+		r = stat_set_blob(d, &wire, stat);
+	return r ? r : decoder_resolve(d, &d->stats, &d->plane->stat_names, wire.key, &stat->name);
 }
 
 /* Appends the stat to d->list. */
@@ -181,61 +154,6 @@ static int decode_plane_stat(struct decoder *d, const struct pb_field *message)
 
 /* --- events -------------------------------------------------------------------------------- */
 
-/* The fields of an XEvent in the wire's units. */
-struct wire_event {
-	int64_t id;
-	int64_t offset_ps;
-	int64_t duration_ps;
-	bool has_duration; /* the field is present, though its value may be 0 */
-	bool is_aggregated;
-};
-
-/*
- * Rounds to the nearest ns. The two ends of a span are rounded alike, so that nesting stays proper.
- */
-static int64_t ps_to_ns(int64_t ps)
-{
-	int64_t ns = ps / 1000;
-	int64_t rest = ps % 1000;
-
-	return ns + (rest >= 500) - (rest < -500);
-}
-
-static void event_set_times(
-	struct trace_event *event, const struct wire_event *wire, int64_t base_ns)
-{
-	int64_t duration_ps = wire->duration_ps > 0 ? wire->duration_ps : 0;
-	int64_t start_ns = ps_to_ns(wire->offset_ps);
-	int64_t end_ns = ps_to_ns(add_saturated(wire->offset_ps, duration_ps));
-
-	event->start_ns = add_saturated(base_ns, start_ns);
-	event->duration_ns = end_ns - start_ns;
-	event->is_span = wire->has_duration;
-}
-
-static int decode_event_field(struct decoder *d, const struct pb_field *f, struct wire_event *wire)
-{
-	switch (f->tag) {
-	case PB_TAG(1, PB_VARINT):
-		wire->id = (int64_t)f->value;
-		return 0;
-	case PB_TAG(2, PB_VARINT):
-		wire->offset_ps = (int64_t)f->value;
-		wire->is_aggregated = false;
-		return 0;
-	case PB_TAG(3, PB_VARINT):
-		wire->duration_ps = (int64_t)f->value;
-		wire->has_duration = true;
-		return 0;
-	case PB_TAG(4, PB_LEN):
-		return decode_event_stat(d, f);
-	case PB_TAG(5, PB_VARINT):
-		wire->is_aggregated = true;
-		return 0;
-	}
-	return 0;
-}
-
 static int add_event(
 	struct decoder *d, struct line *line, const struct wire_event *wire, int64_t base_ns)
 {
@@ -244,7 +162,8 @@ static int add_event(
 
 	if (r)
 		return r;
-	event_set_times(&event, wire, base_ns);
+	event.start_ns = wire_event_find_start(wire, base_ns, &event.duration_ns);
+	event.is_span = wire->has_duration;
 	event.stats = plane_add_stats(d->plane, d->list, d->n_list);
 	if (d->n_list && !event.stats)
 		return decoder_fail_memory(d);
@@ -256,18 +175,18 @@ static int decode_event(
 {
 	struct pb_reader reader = pb_enter(message);
 	struct wire_event wire = {0};
-	struct pb_field f = {0};
+	struct wire_fault fault;
+	struct pb_field stat;
 	int r;
 
 	d->n_list = 0;
-	while ((r = pb_next(&reader, &f)) > 0) {
-		r = decode_event_field(d, &f, &wire);
+	while ((r = wire_event_next_stat(&reader, &wire, &stat, &fault)) > 0) {
+		r = decode_event_stat(d, &stat);
 		if (r < 0)
 			return r;
 	}
-	r = decoder_finish(d, &reader, r, "an event");
-	if (r)
-		return r;
+	if (r < 0)
+		return decoder_fail_bytes(d, &fault);
 	if (wire.is_aggregated) {
 		d->n_aggregated++;
 		return 0;
