@@ -31,8 +31,7 @@ struct indexing {
 
 struct line_survey {
 	struct archive_line line;
-	struct pb_field name;
-	struct pb_field display_name;
+	struct wire_line header;
 	int64_t last_start_ns;
 	int64_t last_duration_ns;
 	bool has_sync;
@@ -145,33 +144,21 @@ static int index_unknown_names(struct indexing *x, struct archive_plane *plane)
 
 /* --- lines --------------------------------------------------------------------------------- */
 
-static void read_line_header_field(struct line_survey *s, const struct pb_field *f)
-{
-	if (f->tag == PB_TAG(1, PB_VARINT))
-		s->line.id = (int64_t)f->value;
-	else if (f->tag == PB_TAG(2, PB_LEN))
-		s->name = *f;
-	else if (f->tag == PB_TAG(3, PB_VARINT))
-		s->line.base_ns = (int64_t)f->value;
-	else if (f->tag == PB_TAG(11, PB_LEN))
-		s->display_name = *f;
-}
-
 static int read_line_header(struct indexing *x, struct line_survey *s, const struct pb_field *field)
 {
 	struct pb_reader reader = pb_enter(field);
 	const uint8_t *passed = NULL;
-	struct pb_field f;
+	struct wire_fault fault;
 	int r;
 
-	while ((r = pb_next(&reader, &f)) > 0) {
-		read_line_header_field(s, &f);
+	while ((r = wire_line_next(&reader, &s->header, &fault)) > 0)
 		archive_pass(x->archive, &passed, reader.p);
-	}
 	if (r < 0)
-		return indexing_fail(x, &reader, "a line");
+		return indexing_fail_bytes(x, &fault);
 	s->line.data = field->data;
 	s->line.n_bytes = field->n_bytes;
+	s->line.id = s->header.id;
+	s->line.base_ns = s->header.timestamp_ns;
 	return 0;
 }
 
@@ -251,7 +238,7 @@ static int survey_events(struct indexing *x, struct archive_plane *plane, struct
 /* Adds the line to the plane if it has events. */
 static int plane_keep_line(struct indexing *x, struct archive_plane *plane, struct line_survey *s)
 {
-	const struct pb_field *name = s->name.n_bytes ? &s->name : &s->display_name;
+	const struct pb_field *name = wire_line_get_name(&s->header);
 
 	if (s->line.n_events == 0)
 		return 0;
@@ -299,43 +286,12 @@ static int walk_message(struct indexing *x, struct archive_plane *plane,
 	return r < 0 ? indexing_fail(x, &reader, what) : 0;
 }
 
-struct metadata_entry {
-	int64_t id;
-	struct pb_field value; /* empty if there is none */
-	struct pb_field name;
-};
-
-static int read_metadata_name(struct indexing *x, struct metadata_entry *m)
-{
-	struct pb_reader reader = pb_enter(&m->value);
-	struct pb_field f;
-	int r;
-
-	while ((r = pb_next(&reader, &f)) > 0)
-		if (f.tag == PB_TAG(2, PB_LEN))
-			m->name = f;
-	return r < 0 ? indexing_fail(x, &reader, "a metadata value") : 0;
-}
-
-/*
- * Reads an entry of a map: {key = 1, value = 2}. The key counts; the id inside the value is a copy
- * of it.
- */
 static int read_metadata(
-	struct indexing *x, const struct pb_field *message, struct metadata_entry *m)
+	struct indexing *x, const struct pb_field *message, struct wire_metadata *m)
 {
-	struct pb_reader reader = pb_enter(message);
-	struct pb_field f;
-	int r;
+	struct wire_fault fault;
 
-	*m = (struct metadata_entry){0};
-	while ((r = pb_next(&reader, &f)) > 0) {
-		if (f.tag == PB_TAG(1, PB_VARINT))
-			m->id = (int64_t)f.value;
-		else if (f.tag == PB_TAG(2, PB_LEN))
-			m->value = f;
-	}
-	return r < 0 ? indexing_fail(x, &reader, "a metadata entry") : read_metadata_name(x, m);
+	return wire_metadata_read(message, m, &fault) ? indexing_fail_bytes(x, &fault) : 0;
 }
 
 static uint32_t intern_name(struct indexing *x, struct names *names, const struct pb_field *f)
@@ -344,25 +300,25 @@ static uint32_t intern_name(struct indexing *x, struct names *names, const struc
 }
 
 static int add_event_name(
-	struct indexing *x, struct archive_plane *plane, const struct metadata_entry *m)
+	struct indexing *x, struct archive_plane *plane, const struct wire_metadata *m)
 {
 	struct archive_event_name name = {.name = intern_name(x, &x->archive->names, &m->name)};
 
 	if (name.name == NAMES_NONE ||
 		grow(&plane->event_names, &plane->n_event_names_allocated,
 			plane->n_event_names + 1) ||
-		idmap_add(&plane->events, m->id, (uint32_t)plane->n_event_names))
+		idmap_add(&plane->events, m->key, (uint32_t)plane->n_event_names))
 		return indexing_fail_memory(x);
 	plane->event_names[plane->n_event_names++] = name;
 	return 0;
 }
 
 static int add_stat_name(
-	struct indexing *x, struct archive_plane *plane, const struct metadata_entry *m)
+	struct indexing *x, struct archive_plane *plane, const struct wire_metadata *m)
 {
 	uint32_t index = intern_name(x, &plane->stat_names, &m->name);
 
-	if (index == NAMES_NONE || idmap_add(&plane->stats, m->id, index))
+	if (index == NAMES_NONE || idmap_add(&plane->stats, m->key, index))
 		return indexing_fail_memory(x);
 	return 0;
 }
@@ -378,7 +334,7 @@ static int read_plane_name(
 static int read_plane_names(
 	struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
 {
-	struct metadata_entry m;
+	struct wire_metadata m;
 	int r;
 
 	switch (f->tag) {
@@ -428,7 +384,7 @@ static int read_name_stats(
 {
 	struct archive_event_name *name;
 	size_t first = plane->name_stats.n;
-	struct metadata_entry m;
+	struct wire_metadata m;
 	uint32_t index;
 	int r;
 
@@ -439,7 +395,7 @@ static int read_name_stats(
 		r = walk_message(x, plane, &m.value, "a metadata value", read_name_stat);
 	if (r || plane->name_stats.n == first)
 		return r;
-	index = idmap_find(&plane->events, m.id);
+	index = idmap_find(&plane->events, m.key);
 	if (index == IDMAP_NONE)
 		return indexing_fail_changed(x);
 	name = &plane->event_names[index];

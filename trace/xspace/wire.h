@@ -174,4 +174,89 @@ static inline int64_t wire_event_find_start(
 	return add_saturated(base_ns, start_ns);
 }
 
+/* --- headers of lines ---------------------------------------------------------------------- */
+
+struct wire_line {
+	int64_t id;
+	int64_t timestamp_ns; /* added to the offsets of its events */
+	size_t n_events;
+	struct pb_field own_name; /* data is NULL if there is none */
+	struct pb_field display_name;
+};
+
+static inline void wire_line_read_field(struct wire_line *header, const struct pb_field *f)
+{
+	switch (f->tag) {
+	case PB_TAG(1, PB_VARINT):
+		header->id = (int64_t)f->value;
+		return;
+	case PB_TAG(2, PB_LEN):
+		header->own_name = *f;
+		return;
+	case PB_TAG(3, PB_VARINT):
+		header->timestamp_ns = (int64_t)f->value;
+		return;
+	case PB_TAG(4, PB_LEN):
+		header->n_events++;
+		return;
+	case PB_TAG(11, PB_LEN):
+		header->display_name = *f;
+		return;
+	}
+}
+
+/*
+ * Reads the next field of the XLine in which |reader| is, in whatever order they stand: 1, 0 at the
+ * line's end, or -EBADMSG. |header| is all zero bytes before the first call.
+ */
+static inline int wire_line_next(
+	struct pb_reader *reader, struct wire_line *header, struct wire_fault *fault)
+{
+	struct pb_field f;
+	int r = pb_next(reader, &f);
+
+	if (r > 0)
+		wire_line_read_field(header, &f);
+	return r < 0 ? wire_fail(fault, reader, "a line") : r;
+}
+
+/* Returns the name that viewers show. */
+static inline const struct pb_field *wire_line_get_name(const struct wire_line *header)
+{
+	return header->own_name.n_bytes ? &header->own_name : &header->display_name;
+}
+
+/* --- metadata ------------------------------------------------------------------------------ */
+
+/* An entry of the maps event_metadata and stat_metadata. */
+struct wire_metadata {
+	int64_t key; /* the id; the one inside the value is a copy of it */
+	struct pb_field value; /* the XEventMetadata or XStatMetadata; empty if there is none */
+	struct pb_field name; /* in |value| */
+};
+
+/* Reads the entry in |message|. 0 or -EBADMSG. */
+static inline int wire_metadata_read(
+	const struct pb_field *message, struct wire_metadata *m, struct wire_fault *fault)
+{
+	struct pb_reader reader = pb_enter(message);
+	struct pb_field f;
+	int r;
+
+	*m = (struct wire_metadata){0};
+	while ((r = pb_next(&reader, &f)) > 0) {
+		if (f.tag == PB_TAG(1, PB_VARINT))
+			m->key = (int64_t)f.value;
+		else if (f.tag == PB_TAG(2, PB_LEN))
+			m->value = f;
+	}
+	if (r < 0)
+		return wire_fail(fault, &reader, "a metadata entry");
+	reader = pb_enter(&m->value);
+	while ((r = pb_next(&reader, &f)) > 0)
+		if (f.tag == PB_TAG(2, PB_LEN))
+			m->name = f;
+	return r < 0 ? wire_fail(fault, &reader, "a metadata value") : 0;
+}
+
 #endif

@@ -196,58 +196,30 @@ static int decode_event(
 
 /* --- lines --------------------------------------------------------------------------------- */
 
-struct line_header {
-	int64_t id;
-	int64_t timestamp_ns;
-	size_t n_events;
-	struct pb_field name; /* data is NULL where there is none */
-	struct pb_field display_name;
-};
-
 /* Tells the sink how far the reading has come. */
 static int decoder_pass(const struct decoder *d, const uint8_t *p)
 {
 	return d->sink ? d->sink->pass(p, d->sink->context) : 0;
 }
 
-static void decode_header_field(struct line_header *h, const struct pb_field *f)
-{
-	if (f->tag == PB_TAG(1, PB_VARINT))
-		h->id = (int64_t)f->value;
-	else if (f->tag == PB_TAG(2, PB_LEN))
-		h->name = *f;
-	else if (f->tag == PB_TAG(3, PB_VARINT))
-		h->timestamp_ns = (int64_t)f->value;
-	else if (f->tag == PB_TAG(4, PB_LEN))
-		h->n_events++;
-	else if (f->tag == PB_TAG(11, PB_LEN))
-		h->display_name = *f;
-}
-
 static int decode_line_header(
-	struct decoder *d, const struct pb_field *message, struct line_header *h)
+	struct decoder *d, const struct pb_field *message, struct wire_line *h)
 {
 	struct pb_reader reader = pb_enter(message);
-	struct pb_field f = {0};
+	struct wire_fault fault;
 	int r;
 
-	while ((r = pb_next(&reader, &f)) > 0) {
-		decode_header_field(h, &f);
+	while ((r = wire_line_next(&reader, h, &fault)) > 0) {
 		r = decoder_pass(d, reader.p);
 		if (r < 0)
 			return r;
 	}
-	return decoder_finish(d, &reader, r, "a line");
+	return r < 0 ? decoder_fail_bytes(d, &fault) : 0;
 }
 
-static char *copy_line_name(const struct line_header *h)
+static struct line *decode_new_line(struct decoder *d, const struct wire_line *h)
 {
-	return decoder_copy_text(h->name.n_bytes ? &h->name : &h->display_name);
-}
-
-static struct line *decode_new_line(struct decoder *d, const struct line_header *h)
-{
-	_cleanup_free_ char *name = copy_line_name(h);
+	_cleanup_free_ char *name = decoder_copy_text(wire_line_get_name(h));
 
 	return name ? plane_add_line(d->plane, h->id, name, h->n_events) : NULL;
 }
@@ -257,8 +229,7 @@ static struct line *decode_new_line(struct decoder *d, const struct line_header 
  * read it.
  */
 static int decode_events(struct decoder *d, const struct pb_field *message,
-	const struct line_header *h, struct line *line,
-	int (*after)(struct decoder *, struct line *))
+	const struct wire_line *h, struct line *line, int (*after)(struct decoder *, struct line *))
 {
 	struct pb_reader reader = pb_enter(message);
 	struct pb_field f = {0};
@@ -285,7 +256,7 @@ static int keep_events(struct decoder *d, struct line *line)
 }
 
 static int decode_line_into_plane(
-	struct decoder *d, const struct pb_field *message, const struct line_header *h)
+	struct decoder *d, const struct pb_field *message, const struct wire_line *h)
 {
 	struct line *line = decode_new_line(d, h);
 	int r;
@@ -317,9 +288,9 @@ static int sink_take_full_batch(struct decoder *d, struct line *line)
 }
 
 static int decode_line_into_sink(
-	struct decoder *d, const struct pb_field *message, const struct line_header *h)
+	struct decoder *d, const struct pb_field *message, const struct wire_line *h)
 {
-	struct line line = {.id = h->id, .name = copy_line_name(h)};
+	struct line line = {.id = h->id, .name = decoder_copy_text(wire_line_get_name(h))};
 	int r;
 
 	if (!line.name)
@@ -336,7 +307,7 @@ static int decode_line_into_sink(
 
 static int decode_line(struct decoder *d, const struct pb_field *message)
 {
-	struct line_header h = {0};
+	struct wire_line h = {0};
 	int r = decode_line_header(d, message, &h);
 
 	if (r)
@@ -347,53 +318,20 @@ static int decode_line(struct decoder *d, const struct pb_field *message)
 
 /* --- metadata ------------------------------------------------------------------------------ */
 
-struct metadata {
-	int64_t id;
-	struct pb_field name;
-};
-
-/* XEventMetadata or XStatMetadata: {id = 1, name = 2, …} */
-static int decode_metadata_value(
-	struct decoder *d, const struct pb_field *message, struct metadata *m)
-{
-	struct pb_reader reader = pb_enter(message);
-	struct pb_field f = {0};
-	int r;
-
-	while ((r = pb_next(&reader, &f)) > 0) {
-		if (f.tag == PB_TAG(2, PB_LEN))
-			m->name = f;
-	}
-	return decoder_finish(d, &reader, r, "a metadata value");
-}
-
-/*
- * Decodes an entry of a map: {key = 1, value = 2}. The key counts; the id inside the value is a
- * copy of it.
- */
 static int decode_metadata(
 	struct decoder *d, const struct pb_field *message, struct idmap *map, struct names *names)
 {
-	struct pb_reader reader = pb_enter(message);
-	struct metadata m = {0};
-	struct pb_field f = {0};
+	struct wire_metadata m;
+	struct wire_fault fault;
 	uint32_t index;
 	int r;
 
-	while ((r = pb_next(&reader, &f)) > 0) {
-		if (f.tag == PB_TAG(1, PB_VARINT))
-			m.id = (int64_t)f.value;
-		else if (f.tag == PB_TAG(2, PB_LEN))
-			r = decode_metadata_value(d, &f, &m);
-		if (r < 0)
-			return r;
-	}
-	r = decoder_finish(d, &reader, r, "a metadata entry");
-	if (r == 0)
-		r = decoder_intern(d, names, &m.name, &index);
+	if (wire_metadata_read(message, &m, &fault))
+		return decoder_fail_bytes(d, &fault);
+	r = decoder_intern(d, names, &m.name, &index);
 	if (r)
 		return r;
-	return idmap_add(map, m.id, index) ? decoder_fail_memory(d) : 0;
+	return idmap_add(map, m.key, index) ? decoder_fail_memory(d) : 0;
 }
 
 /* --- planes -------------------------------------------------------------------------------- */

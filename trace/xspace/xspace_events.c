@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "trace/model/space.h"
 #include "trace/xspace/summary_keys.h"
+#include "trace/xspace/wire.h"
 #include "trace/xspace/xspace_encoder.h"
 
 /* --- the loop over events ------------------------------------------------------------------ */
@@ -159,48 +160,39 @@ int xspace_events_encode(
 	return out->error;
 }
 
-/* The start and the duration of an encoded event, in ps. */
-struct event_times {
-	int64_t start_ps;
-	int64_t duration_ps;
-};
-
-static int read_times(const struct pb_field *event, struct event_times *times)
+/* Reads the fields in front of the event's stats, which come last in what the encoder writes. */
+static int read_times(const struct pb_field *event, struct wire_event *times)
 {
 	struct pb_reader reader = pb_enter(event);
-	struct pb_field field;
+	struct wire_fault fault;
+	struct pb_field stat;
 	int r;
 
-	*times = (struct event_times){0, 0};
-	while ((r = pb_next(&reader, &field)) > 0) {
-		if (field.tag == PB_TAG(2, PB_VARINT))
-			times->start_ps = (int64_t)field.value;
-		else if (field.tag == PB_TAG(3, PB_VARINT))
-			times->duration_ps = (int64_t)field.value;
-		/* Stats come last. */
-		else if (field.tag == PB_TAG(4, PB_LEN))
-			return 0;
-	}
-	return r;
+	*times = (struct wire_event){0};
+	r = wire_event_next_stat(&reader, times, &stat, &fault);
+	return r < 0 ? r : 0;
 }
 
-static bool times_come_before(const struct event_times *a, const struct event_times *b)
+static bool times_come_before(const struct wire_event *a, const struct wire_event *b)
 {
-	if (a->start_ps != b->start_ps)
-		return a->start_ps < b->start_ps;
+	if (a->offset_ps != b->offset_ps)
+		return a->offset_ps < b->offset_ps;
 	return a->duration_ps > b->duration_ps;
 }
 
 ssize_t xspace_events_find(const uint8_t *data, size_t n_bytes, const struct trace_event *key)
 {
-	struct event_times limit = {ns_to_ps(key->start_ns), ns_to_ps(key->duration_ns)};
+	const struct wire_event limit = {
+		.offset_ps = ns_to_ps(key->start_ns),
+		.duration_ps = ns_to_ps(key->duration_ns),
+	};
 	struct pb_reader reader = pb_reader(data, n_bytes);
 	const uint8_t *at = reader.p;
 	struct pb_field event;
 	int r;
 
 	while ((r = pb_next(&reader, &event)) > 0) {
-		struct event_times times;
+		struct wire_event times;
 
 		if (event.tag != PB_TAG(4, PB_LEN) || read_times(&event, &times))
 			return -EBADMSG;
