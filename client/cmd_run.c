@@ -26,8 +26,8 @@
 #include "client/program/program.h"
 #include "client/target/address.h"
 #include "client/view/conversion.h"
+#include "trace/read/outline.h"
 #include "trace/run_dir.h"
-#include "trace/xspace/outline.h"
 
 /* --- recording the child ------------------------------------------------------------------- */
 
@@ -98,7 +98,7 @@ static bool is_worth_publishing(const struct outline *outline, void *context)
 {
 	const struct own_child *c = context;
 
-	return !outline->space || outline->totals.n_spans > 0 ||
+	return !outline->archive || outline->totals.n_spans > 0 ||
 	       clock_monotonic_ms() >= c->end_ms || !has_become_another(c);
 }
 

@@ -246,7 +246,7 @@ int answer_read_stream(struct answer *a, const struct stream_answer *stream)
 /* Decides by the trace itself, not by the server's flag is_empty_trace. */
 bool answer_is_empty(const struct answer *a)
 {
-	return !a->trace || (a->outline.space && a->outline.n_events == 0);
+	return !a->trace || (a->outline.archive && a->outline.n_events == 0);
 }
 
 void answer_find_hostname(const struct answer *a, char *out, size_t n)

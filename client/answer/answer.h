@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/xspace/outline.h"
+#include "trace/read/outline.h"
 
 struct diag;
 struct rpc_pending;
@@ -33,7 +33,7 @@ struct answer {
 	uint64_t xspace_bytes;
 	bool is_empty_trace; /* the server says that the trace is empty */
 	uint8_t *trace; /* the temporary file, mapped; NULL: no XSpace came */
-	/* The outline of |trace|; its space is NULL if nothing came or memory ran out. */
+	/* The outline of |trace|; its archive is NULL if nothing came or memory ran out. */
 	struct outline outline;
 	char *elsewhere; /* the path at which the server wrote the trace to its own disk, or NULL */
 	bool is_broken; /* the temporary file has bytes that cannot be read */

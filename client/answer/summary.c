@@ -10,7 +10,7 @@
 #include "trace/json.h"
 #include "trace/model/space.h"
 #include "trace/quantity.h"
-#include "trace/xspace/outline.h"
+#include "trace/read/outline.h"
 
 /*
  * Returns the recorded duration, which may be longer than requested on a busy machine; if it is not
@@ -20,38 +20,37 @@ static int64_t find_duration_ms(struct report_length length, int64_t asked_ms)
 {
 	int64_t length_ns;
 
-	length.asked_ns = asked_ms < INT64_MAX / NS_PER_MS ? asked_ms * NS_PER_MS : 0;
+	if (asked_ms && asked_ms < INT64_MAX / NS_PER_MS)
+		length.asked_ns = asked_ms * NS_PER_MS;
 	length_ns = report_find_length(&length);
 	if (length_ns <= 0)
 		return asked_ms;
 	return length_ns / NS_PER_MS + (length_ns % NS_PER_MS >= NS_PER_MS / 2);
 }
 
-static void read_start(struct summary *s, const struct plane *environment)
+static void read_start(struct summary *s, const struct outline *outline)
 {
 	static const char late[] = "ptap_start_late_ns";
+	const struct archive_plane *environment =
+		archive_find_plane(outline->archive, PLANE_ENVIRONMENT);
 
-	s->start_unix_ns = plane_find_int(environment, "profile_start_time");
-	s->knows_late = environment && plane_find_own_stat(environment, late);
-	s->late_ns = plane_find_int(environment, late);
+	s->start_unix_ns = outline->length.start_unix_ns;
+	s->knows_late = environment && archive_plane_find(environment, late);
+	s->late_ns = archive_plane_find_int(environment, late);
 }
 
 void summary_read_outline(struct summary *s, const struct outline *outline)
 {
-	const struct space *space = outline->space;
-	const struct plane *host;
-
 	s->duration_ms = s->asked_ms;
-	s->space = space;
-	if (!space)
+	s->archive = outline->archive;
+	if (!outline->archive)
 		return;
-	host = space_find_plane(space, PLANE_HOST);
-	s->process = plane_find_text(host, "ptap_process_name");
-	s->pid = plane_find_int(host, "process_id");
+	s->process = outline->process;
+	s->pid = outline->pid;
 	s->duration_ms = find_duration_ms(outline->length, s->asked_ms);
-	read_start(s, space_find_plane(space, PLANE_ENVIRONMENT));
+	read_start(s, outline);
 	s->totals = outline->totals;
-	recorder_facts_read(&s->recorder, space);
+	recorder_facts_read(&s->recorder, outline->archive);
 }
 
 static void write_process(const struct summary *s, FILE *out)
@@ -117,13 +116,13 @@ static void write_warnings(const struct summary *s, FILE *out)
 {
 	for (uint32_t i = 0; i < s->warnings->n_texts; i++)
 		terminal_write_line("warning", names_get(s->warnings, i), out);
-	if (!s->space)
+	if (!s->archive)
 		return;
-	for (uint32_t i = 0; i < s->space->warnings.n_texts; i++)
-		if (!is_said(s, names_get(&s->space->warnings, i)))
-			terminal_write_line("warning", names_get(&s->space->warnings, i), out);
-	for (uint32_t i = 0; i < s->space->errors.n_texts; i++)
-		terminal_write_line("error", names_get(&s->space->errors, i), out);
+	for (uint32_t i = 0; i < s->archive->warnings.n_texts; i++)
+		if (!is_said(s, names_get(&s->archive->warnings, i)))
+			terminal_write_line("warning", names_get(&s->archive->warnings, i), out);
+	for (uint32_t i = 0; i < s->archive->errors.n_texts; i++)
+		terminal_write_line("error", names_get(&s->archive->errors, i), out);
 }
 
 void summary_write_view(const char *log_dir, FILE *out)
@@ -138,7 +137,7 @@ void summary_write_view(const char *log_dir, FILE *out)
 void summary_write_text(const struct summary *s, FILE *out)
 {
 	write_headline(s, out);
-	if (s->space) {
+	if (s->archive) {
 		fputs("  ", out);
 		write_totals(s, out);
 		putc('\n', out);
@@ -157,7 +156,7 @@ void summary_write_line(const struct summary *s, const char *clock, FILE *out)
 	fprintf(out, "%s: %" PRId64 " ms%s", s->target, s->duration_ms, s->pid ? " of " : "");
 	write_process(s, out);
 	fputs(" · ", out);
-	if (s->space) {
+	if (s->archive) {
 		write_totals(s, out);
 		fputs(" · ", out);
 	}
@@ -171,13 +170,13 @@ static void write_json_texts(struct json *j, const struct summary *s)
 
 	for (uint32_t i = 0; i < s->warnings->n_texts; i++)
 		names_intern(&all, s->warnings->texts[i], strlen(s->warnings->texts[i]));
-	for (uint32_t i = 0; s->space && i < s->space->warnings.n_texts; i++)
+	for (uint32_t i = 0; s->archive && i < s->archive->warnings.n_texts; i++)
 		names_intern(
-			&all, s->space->warnings.texts[i], strlen(s->space->warnings.texts[i]));
+			&all, s->archive->warnings.texts[i], strlen(s->archive->warnings.texts[i]));
 	json_texts(j, "warnings", all.texts, all.n_texts);
 	names_deinit(&all);
-	json_texts(j, "errors", s->space ? s->space->errors.texts : NULL,
-		s->space ? s->space->errors.n_texts : 0);
+	json_texts(j, "errors", s->archive ? s->archive->errors.texts : NULL,
+		s->archive ? s->archive->errors.n_texts : 0);
 }
 
 void summary_write_json_members(const struct summary *s, struct json *j)
@@ -202,12 +201,14 @@ void summary_write_json_members(const struct summary *s, struct json *j)
 
 /* --- the flight recorder's snapshots ------------------------------------------------------- */
 
-static void add_plane(struct recorder_facts *f, const struct plane *plane)
+static void add_plane(struct recorder_facts *f, const struct archive_plane *plane)
 {
-	int64_t n = plane_find_int(plane, "ptap_overwritten");
-	int64_t window_ns = plane_find_int(plane, "ptap_shortest_window_ns");
+	const struct archive_stat *windows = archive_plane_find(plane, "ptap_recorder_windows");
+	int64_t n = archive_plane_find_int(plane, "ptap_overwritten");
+	int64_t window_ns = archive_plane_find_int(plane, "ptap_shortest_window_ns");
 
-	if (plane_find_text(plane, "ptap_recorder_windows"))
+	/* Its text may be gone: publishing the trace moves the bytes of the file. */
+	if (windows && windows->type == STAT_STRING && windows->n_bytes)
 		f->is_snapshot = true;
 	if (n > 0)
 		f->n_overwritten += (uint64_t)n;
@@ -215,11 +216,11 @@ static void add_plane(struct recorder_facts *f, const struct plane *plane)
 		f->shortest_ns = window_ns;
 }
 
-void recorder_facts_read(struct recorder_facts *f, const struct space *space)
+void recorder_facts_read(struct recorder_facts *f, const struct archive *archive)
 {
 	*f = (struct recorder_facts){.is_snapshot = false};
-	for (size_t i = 0; space && i < space->n_planes; i++)
-		add_plane(f, space->planes[i]);
+	for (size_t i = 0; archive && i < archive->n_planes; i++)
+		add_plane(f, &archive->planes[i]);
 }
 
 /*

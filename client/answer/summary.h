@@ -9,10 +9,10 @@
 
 #include "trace/xspace/totals.h"
 
+struct archive;
 struct json;
 struct names;
 struct outline;
-struct space;
 
 /* The time that a flight recorder's snapshot covers, from the plane stats of each process. */
 struct recorder_facts {
@@ -34,11 +34,11 @@ struct summary {
 	int64_t last_ms; /* the requested part of a flight recorder's data; 0: all */
 	int64_t transfer_ms;
 	bool is_interrupted;
-	const struct names *warnings; /* the client's warnings; |space| has the server's */
+	const struct names *warnings; /* the client's warnings; |archive| has the server's */
 	const struct names *said; /* warnings that are printed elsewhere, and not here; or NULL */
 
 	/* Read from the trace. */
-	const struct space *space; /* has no lines; NULL: the trace could not be read */
+	const struct archive *archive; /* the outline's; NULL: the trace could not be read */
 	struct report_totals totals;
 	const char *process; /* NULL: not known */
 	int64_t pid; /* 0: not known */
@@ -50,7 +50,8 @@ struct summary {
 };
 
 /*
- * Sets the members that are read from the trace. The outline's space is borrowed, and may be NULL.
+ * Sets the members that are read from the trace. The outline is borrowed, and its archive may be
+ * NULL.
  */
 void summary_read_outline(struct summary *s, const struct outline *outline);
 
@@ -65,7 +66,8 @@ void summary_write_view(const char *log_dir, FILE *out);
 
 /* --- the flight recorder's snapshots ------------------------------------------------------- */
 
-void recorder_facts_read(struct recorder_facts *f, const struct space *space);
+/* |archive| may be NULL. */
+void recorder_facts_read(struct recorder_facts *f, const struct archive *archive);
 /* Writes a line of text. |last_ms| is the requested time; 0: all. */
 void recorder_facts_write_text(const struct recorder_facts *f, int64_t last_ms, FILE *out);
 /* Adds members to the open object of |j|. */

@@ -13,7 +13,7 @@
 #include "base/profile_options.h"
 #include "client/target/address.h"
 #include "client/view/conversion.h"
-#include "trace/model/space.h"
+#include "trace/model/names.h"
 
 struct client_capture;
 struct diag;
@@ -44,7 +44,8 @@ struct client_capture {
 	bool has_program;
 	/*
 	 * If not NULL, decides whether the trace is published; an unpublished trace makes the
-	 * capture EXIT_EMPTY. The space of |outline| is NULL if the trace was too large to be read.
+	 * capture EXIT_EMPTY. The archive of |outline| is NULL if the trace was too large to be
+	 * read.
 	 */
 	bool (*is_wanted)(const struct outline *outline, void *context);
 	void *context;

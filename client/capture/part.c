@@ -29,7 +29,7 @@
 #include "client/process/progress.h"
 #include "client/process/terminal.h"
 #include "client/process/write_behind.h"
-#include "trace/model/space.h"
+#include "trace/model/names.h"
 #include "trace/run_dir.h"
 
 /* --- empty recordings ---------------------------------------------------------------------- */
@@ -37,7 +37,7 @@
 struct emptiness {
 	const char *target;
 	const struct profile_options *options; /* the capture's options */
-	const struct space *space; /* the received trace or NULL */
+	const struct archive *archive; /* of the received trace, or NULL */
 	const struct names *said; /* warnings that the client has printed already */
 	bool is_brief; /* the server's other warnings are not printed */
 };
@@ -62,10 +62,10 @@ static const char *find_reason(const struct names *warnings)
 
 static void print_others(const struct emptiness *e, const char *reason)
 {
-	const struct names *warnings = &e->space->warnings;
+	const struct names *warnings = &e->archive->warnings;
 
-	for (uint32_t i = 0; i < e->space->errors.n_texts; i++)
-		terminal_write_line("error", e->space->errors.texts[i], stderr);
+	for (uint32_t i = 0; i < e->archive->errors.n_texts; i++)
+		terminal_write_line("error", e->archive->errors.texts[i], stderr);
 	for (uint32_t i = 0; i < warnings->n_texts; i++)
 		if (warnings->texts[i] != reason &&
 			names_find(e->said, warnings->texts[i]) == NAMES_NONE)
@@ -99,14 +99,14 @@ static void guess_reason(const struct emptiness *e, struct diag *d)
  */
 static void emptiness_explain(const struct emptiness *e, struct diag *d)
 {
-	const char *reason = e->space ? find_reason(&e->space->warnings) : NULL;
+	const char *reason = e->archive ? find_reason(&e->archive->warnings) : NULL;
 
 	if (reason)
 		diag_set(d, -ENODATA, "%s: the recording worked and was empty: %.400s", e->target,
 			is_reason(reason) ? reason + N_NOTHING : reason);
 	else
 		guess_reason(e, d);
-	if (e->space && !e->is_brief)
+	if (e->archive && !e->is_brief)
 		print_others(e, reason);
 }
 
@@ -350,7 +350,7 @@ static int fail_empty(struct part *p)
 	const struct emptiness e = {
 		.target = p->address.text,
 		.options = &p->options,
-		.space = p->answer.outline.space,
+		.archive = p->answer.outline.archive,
 		.said = &p->capture->warnings,
 		.is_brief = p->capture->n_targets > 1,
 	};
@@ -409,14 +409,6 @@ static int read_answer(struct part *p)
 
 /* --- the file ------------------------------------------------------------------------------ */
 
-static bool has_process_name(const struct part *p)
-{
-	const struct space *space = p->answer.outline.space;
-	const struct plane *host = space ? space_find_plane(space, PLANE_HOST) : NULL;
-
-	return plane_find_text(host, "ptap_process_name") != NULL;
-}
-
 /*
  * Asks the server for its program's name, unless the trace or the measurement of the
  * clock has provided it.
@@ -425,7 +417,7 @@ static void find_name(struct part *p)
 {
 	struct clock_offset said;
 
-	if (p->clock.name[0] || has_process_name(p))
+	if (p->clock.name[0] || p->answer.outline.process)
 		return;
 	if (!(file_name_is_of_program(&p->address)
 			    ? clock_offset_find_name(p->recording.link.channel, &said)
@@ -440,15 +432,17 @@ static void find_name(struct part *p)
  */
 static void find_clock(struct part *p)
 {
-	const struct plane *environment;
-	struct clock_bracket b = {p->recording.sent_unix_ns, p->recording.answered_unix_ns, 0, 0};
+	const struct outline *outline = &p->answer.outline;
+	const struct clock_bracket b = {
+		.sent_unix_ns = p->recording.sent_unix_ns,
+		.answered_unix_ns = p->recording.answered_unix_ns,
+		.start_ns = outline->length.start_unix_ns,
+		.stop_ns = outline->length.stop_unix_ns,
+	};
 
 	if (p->clock.is_known || p->capture->n_targets == 1 || p->request.calls ||
-		p->recording.is_stream || !p->answer.outline.space)
+		p->recording.is_stream || !outline->archive)
 		return;
-	environment = space_find_plane(p->answer.outline.space, PLANE_ENVIRONMENT);
-	b.start_ns = plane_find_int(environment, "profile_start_time");
-	b.stop_ns = plane_find_int(environment, "profile_stop_time");
 	clock_offset_bracket(&b, &p->clock);
 }
 
@@ -465,7 +459,7 @@ static int publish_trace(struct part *p)
 			"%.400s: the server sent the trace instead of writing it there",
 			p->capture->url);
 	find_clock(p);
-	if (has_process_name(p))
+	if (p->answer.outline.process)
 		p->clock.name[0] = '\0';
 	if (p->clock.is_known || p->clock.name[0])
 		r = clock_stamp_write(&p->answer, &p->clock, &p->file_bytes, &p->d);

@@ -24,7 +24,6 @@
 #include "client/view/conversion.h"
 #include "client/view/open_view.h"
 #include "trace/codec/codec.h"
-#include "trace/model/space.h"
 #include "trace/run_dir.h"
 #include "trace/xspace/split.h"
 
@@ -59,15 +58,12 @@ int file_name_check_free(const struct file_name *f, const struct run_dir *run_di
 static void format_program(const struct file_name *f, const struct answer *answer,
 	const char *hostname, char *out, size_t n)
 {
-	const struct space *space = answer->outline.space;
-	const struct plane *host = space ? space_find_plane(space, PLANE_HOST) : NULL;
-	const char *name = plane_find_text(host, "ptap_process_name");
+	const char *name = answer->outline.process;
 	const char *slash = strrchr(f->address->path, '/');
 	const char *place = slash ? slash + 1 : f->address->path;
 
 	if (name)
-		snprintf(out, n, "%s_%s_%" PRId64, hostname, name,
-			plane_find_int(host, "process_id"));
+		snprintf(out, n, "%s_%s_%" PRId64, hostname, name, answer->outline.pid);
 	else if (f->name && f->name[0])
 		snprintf(out, n, "%s_%s_%d", hostname, f->name, f->pid);
 	else if (f->address->port)

@@ -17,7 +17,8 @@
 #include "client/process/exit.h"
 #include "client/process/terminal.h"
 #include "trace/json.h"
-#include "trace/model/space.h"
+#include "trace/model/names.h"
+#include "trace/read/archive.h"
 
 /* --- warnings ------------------------------------------------------------------------------ */
 
@@ -121,8 +122,8 @@ static void warn_of_others(const struct part *p, const struct summary *s, struct
 	char text[160];
 
 	if (s->is_interrupted || !p->recording.is_stream || p->request.calls ||
-		p->capture->has_program || !s->space || s->duration_ms + EARLY_MS >= s->asked_ms ||
-		has_reason(&s->space->warnings))
+		p->capture->has_program || !s->archive ||
+		s->duration_ms + EARLY_MS >= s->asked_ms || has_reason(&s->archive->warnings))
 		return;
 	snprintf(text, sizeof text,
 		"ended after %" PRId64 " of %" PRId64
@@ -142,7 +143,7 @@ static void warn_of_file(const struct part *p, struct names *warnings)
 		add_warning(warnings, p->place_remark.text);
 	if (p->name_remark.text[0])
 		add_warning(warnings, p->name_remark.text);
-	if (!p->answer.outline.space)
+	if (!p->answer.outline.archive)
 		add_warning(
 			warnings, "the trace is too large to be summarised here: out of memory");
 }

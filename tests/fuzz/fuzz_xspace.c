@@ -9,16 +9,16 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/space_totals.h"
 #include "trace/model/space.h"
-#include "trace/xspace/outline.h"
-#include "trace/xspace/totals.h"
+#include "trace/read/outline.h"
 #include "trace/xspace/xspace.h"
 
 static uint64_t count_spans(const struct space *space)
 {
 	struct report_totals totals;
 
-	report_count(space, &totals);
+	space_count_totals(space, &totals);
 	return totals.n_spans;
 }
 

@@ -15,8 +15,8 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "tests/golden/space_text.h"
+#include "tests/unit/space_totals.h"
 #include "trace/model/space.h"
-#include "trace/xspace/totals.h"
 #include "trace/xspace/xspace.h"
 
 #define FILE_MAX_BYTES (4u << 20)
@@ -70,7 +70,7 @@ static bool go_round(
 		printf("# %s\n", d.text);
 		return false;
 	}
-	report_count(space, totals);
+	space_count_totals(space, totals);
 	return xspace_encode(space, again) == 0;
 }
 
@@ -87,7 +87,7 @@ static bool survives_round_trips(const struct space *space, const uint8_t *bytes
 	struct report_totals before;
 	struct report_totals after;
 
-	report_count(space, &before);
+	space_count_totals(space, &before);
 	if (!go_round(bytes, n_bytes, &once, &after))
 		return false;
 	once_bytes = flatten(&once);

@@ -14,8 +14,8 @@
 #include "base/chunks.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
+#include "tests/unit/space_totals.h"
 #include "tests/unit/unit.h"
-#include "trace/xspace/totals.h"
 #include "trace/xspace/xspace.h"
 
 /* Times are in nanoseconds. */
@@ -80,7 +80,7 @@ START_TEST(a_span_below_the_clocks_step_is_no_instant)
 	for (size_t i = 0; i < out.n_chunks; n += out.chunks[i++].used_bytes)
 		memcpy(bytes + n, out.chunks[i].data, out.chunks[i].used_bytes);
 	ck_assert_int_eq(xspace_decode(bytes, n, &again, NULL), 0);
-	report_count(again, &totals);
+	space_count_totals(again, &totals);
 	ck_assert_uint_eq(totals.n_spans, 3);
 	ck_assert_uint_eq(totals.n_instants, 1);
 	free(bytes);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "tests/unit/digest_fixture.h"
+#include "tests/unit/space_totals.h"
 #include "tests/unit/unit.h"
 #include "trace/read/cursor.h"
 
@@ -269,7 +270,7 @@ START_TEST(derived_lines_are_in_the_totals_alone)
 
 	add("launch", 0, 10, 0);
 	add_tpu();
-	report_count(space, &expected);
+	space_count_totals(space, &expected);
 	digest_space();
 	ck_assert_uint_eq(digest->lists[LIST_KERNELS].n, 3);
 	ck_assert_uint_eq(digest->processes[1].n_spans, 3);
@@ -422,7 +423,7 @@ START_TEST(totals_are_those_of_the_trace_model)
 	struct report_totals expected;
 
 	add_links();
-	report_count(space, &expected);
+	space_count_totals(space, &expected);
 	digest_space();
 	ck_assert_mem_eq(&digest->totals, &expected, sizeof expected);
 	ck_assert_uint_eq(expected.n_flow_marks, 3);

@@ -3,7 +3,7 @@
  * Tests that an outline has the same facts as the whole trace, whatever
  * its size, and keeps no event.
  */
-#include "trace/xspace/outline.h"
+#include "trace/read/outline.h"
 
 #include <check.h>
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/space_totals.h"
 #include "tests/unit/unit.h"
-#include "trace/xspace/totals.h"
 #include "trace/xspace/xspace.h"
 
 static uint8_t *bytes;
@@ -29,7 +29,7 @@ static void set_up(void)
 	space_fixture_open();
 	bytes = NULL;
 	n_passes = 0;
-	outline = (struct outline){.space = NULL};
+	outline = (struct outline){.archive = NULL};
 }
 
 static void tear_down(void)
@@ -65,7 +65,6 @@ static int stop_after_ten(const uint8_t *p, void *context)
 	return ++n_passes < 10 ? 0 : -EINTR;
 }
 
-/* Adds more events than the decoder hands over at a time. */
 static void add_many(void)
 {
 	for (int i = 0; i < 5000; i++)
@@ -88,19 +87,95 @@ static void add_others(void)
 	plane_set_uint(plane, "dropped_traces", 17);
 }
 
+static void read_outline(void)
+{
+	encode();
+	ck_assert_int_eq(outline_read(&outline, bytes, n_bytes, count_pass, NULL, NULL), 0);
+}
+
+START_TEST(totals_tell_spans_from_counters)
+{
+	const struct report_totals *t = &outline.totals;
+
+	add("a", 0, 5, int_stats("unfinished", 1, "x"));
+	add("train", 5, 5, int_stats("step_num", 1, "_r"));
+	line = plane_add_line(plane, 98, "idle", 0);
+	line = plane_add_line(plane, 99, LINE_COUNTERS, 0);
+	add("rss", 0, 0, double_stat(1));
+	add("load", 1, 0, double_stat(1));
+	add("rss", 2, 0, double_stat(1));
+	plane_set_uint(plane, "dropped_traces", 17);
+	read_outline();
+	ck_assert_uint_eq(t->n_spans, 2);
+	ck_assert_uint_eq(t->n_threads, 1);
+	ck_assert_uint_eq(t->n_counters, 2);
+	ck_assert_uint_eq(t->n_counter_samples, 3);
+	ck_assert_uint_eq(t->n_steps, 1);
+	ck_assert_uint_eq(t->n_unfinished, 1);
+	ck_assert_uint_eq(t->n_dropped, 17);
+}
+END_TEST
+
+/* Adds two lines of async spans beside a thread with both ends of a flow. */
+static void add_links(void)
+{
+	add("work", 0, 100, 0);
+	add("point", 5, 0, 0);
+	add("point", 6, 0, 0);
+	add("job", 10, 0, int_stats("_p", -7, "_pt"));
+	add("job", 20, 0, int_stats("_c", -7, "_ct"));
+	add("job", 30, 0, int_stats("_c", -7, "_ct"));
+	line = plane_add_line(plane, 1 << 30, "request", 0);
+	add("request", 0, 3000, int_stats("id", 1, "_a"));
+	add("request", 4000, 1000, int_stats("unfinished", 1, "_a"));
+	line = plane_add_line(plane, (1 << 30) + 1, "request", 0);
+	add("request", 100, 5000, int_stats("id", 2, "_a"));
+}
+
+START_TEST(totals_tell_async_spans_from_threads)
+{
+	const struct report_totals *t = &outline.totals;
+
+	add_links();
+	read_outline();
+	ck_assert_uint_eq(t->n_spans, 1);
+	ck_assert_uint_eq(t->n_instants, 2);
+	ck_assert_uint_eq(t->n_threads, 1);
+	ck_assert_uint_eq(t->n_asyncs, 3);
+	ck_assert_uint_eq(t->n_flow_marks, 3);
+	ck_assert_uint_eq(t->n_unfinished, 1);
+}
+END_TEST
+
+/* Each plane has its own counters, even if their names are the same. */
+START_TEST(counters_of_two_planes_are_two)
+{
+	line = plane_add_line(plane, 99, LINE_COUNTERS, 0);
+	add("other", 0, 0, double_stat(1));
+	add("rss", 0, 0, double_stat(1));
+	plane = space_add_plane(space, 2, "/device:GPU:0");
+	line = plane_add_line(plane, 99, LINE_COUNTERS, 0);
+	add("rss", 0, 0, double_stat(1));
+	line = plane_add_line(plane, 1, "stream", 0);
+	add("kernel", 0, 10, 0);
+	read_outline();
+	ck_assert_uint_eq(outline.totals.n_counters, 3);
+	ck_assert_uint_eq(outline.totals.n_device_spans, 1);
+}
+END_TEST
+
 START_TEST(counts_what_the_whole_trace_counts)
 {
 	struct report_totals expected;
 
 	add_many();
 	add_others();
-	report_count(space, &expected);
+	space_count_totals(space, &expected);
 	ck_assert_uint_eq(expected.n_asyncs, 3000);
 	ck_assert_uint_eq(expected.n_spans, 8001);
 	ck_assert_uint_eq(expected.n_threads, 3);
 	ck_assert_uint_eq(expected.n_counters, 2);
-	encode();
-	ck_assert_int_eq(outline_read(&outline, bytes, n_bytes, count_pass, NULL, NULL), 0);
+	read_outline();
 	ck_assert_mem_eq(&outline.totals, &expected, sizeof expected);
 	ck_assert_uint_eq(outline.n_events, 14001);
 	/* Each event is passed twice. */
@@ -108,19 +183,24 @@ START_TEST(counts_what_the_whole_trace_counts)
 }
 END_TEST
 
-START_TEST(keeps_names_and_facts_and_no_events)
+START_TEST(keeps_facts_and_no_events)
 {
+	const struct archive *a;
+
 	plane_set_string(plane, "ptap_process_name", "train");
+	plane_set_int(plane, "process_id", 4711);
 	space_add_warning(space, "careful");
 	add_many();
-	encode();
-	ck_assert_int_eq(outline_read(&outline, bytes, n_bytes, count_pass, NULL, NULL), 0);
-	ck_assert_uint_eq(outline.space->n_planes, 1);
-	ck_assert_uint_eq(outline.space->planes[0]->n_lines, 0);
-	ck_assert_uint_eq(outline.space->planes[0]->n_stats, 0);
-	ck_assert_str_eq(plane_find_text(outline.space->planes[0], "ptap_process_name"), "train");
-	ck_assert_str_eq(names_get(&outline.space->warnings, 0), "careful");
-	ck_assert_uint_ne(names_find(&outline.space->planes[0]->event_names, "many"), NAMES_NONE);
+	read_outline();
+	a = outline.archive;
+	ck_assert_uint_eq(a->n_planes, 1);
+	ck_assert_uint_eq(a->planes[0].n_lines, 0);
+	ck_assert_uint_eq(a->planes[0].n_event_names, 0);
+	ck_assert_uint_eq(a->names.n_texts, 0);
+	ck_assert_int_eq(archive_plane_find_int(&a->planes[0], "process_id"), 4711);
+	ck_assert_str_eq(outline.process, "train");
+	ck_assert_int_eq(outline.pid, 4711);
+	ck_assert_str_eq(names_get(&a->warnings, 0), "careful");
 }
 END_TEST
 
@@ -139,8 +219,7 @@ START_TEST(tells_how_long_the_recording_was)
 	if (_i)
 		plane_set_string(plane, "ptap_process_name", "train");
 	add("a", 0, NS_PER_MS, 0);
-	encode();
-	ck_assert_int_eq(outline_read(&outline, bytes, n_bytes, count_pass, NULL, NULL), 0);
+	read_outline();
 	ck_assert_int_eq(report_find_length(&outline.length), _i ? 9 * NS_PER_MS : 3 * NS_PER_MS);
 }
 END_TEST
@@ -156,12 +235,29 @@ START_TEST(texts_of_events_are_not_kept)
 	memcpy(bytes, text, n_bytes);
 	ck_assert_int_eq(outline_read(&outline, bytes, n_bytes, count_pass, NULL, NULL), 0);
 	ck_assert_uint_eq(outline.n_events, 1);
-	ck_assert_uint_eq(names_find(&outline.space->planes[0]->stat_names, "z"), NAMES_NONE);
+	ck_assert_uint_eq(names_find(&outline.archive->planes[0].stat_names, "z"), NAMES_NONE);
 }
 END_TEST
 
+/* {metadata_id 1, num_occurrences 3} of one line of one plane. */
+START_TEST(events_without_a_time_are_left_out_with_a_warning)
+{
+	static const uint8_t text[] = "\x0a\x08\x1a\x06\x22\x04\x08\x01\x28\x03";
+
+	bytes = malloc(sizeof text - 1);
+	n_bytes = sizeof text - 1;
+	memcpy(bytes, text, n_bytes);
+	ck_assert_int_eq(outline_read(&outline, bytes, n_bytes, count_pass, NULL, NULL), 0);
+	ck_assert_uint_eq(outline.n_events, 0);
+	ck_assert_str_eq(names_get(&outline.archive->warnings, 0),
+		"1 aggregated events have no time and are left out");
+}
+END_TEST
+
+/* The messages are the same, too, and name no file. */
 START_TEST(refuses_what_does_not_decode)
 {
+	struct diag of_decoder = DIAG_INIT;
 	struct diag d = DIAG_INIT;
 	struct space *decoded = NULL;
 
@@ -171,7 +267,8 @@ START_TEST(refuses_what_does_not_decode)
 		int r = outline_read(&outline, bytes, n_bytes - i, count_pass, NULL, &d);
 
 		outline_deinit(&outline);
-		ck_assert_int_eq(r, xspace_decode(bytes, n_bytes - i, &decoded, NULL));
+		ck_assert_int_eq(r, xspace_decode(bytes, n_bytes - i, &decoded, &of_decoder));
+		ck_assert_str_eq(d.text, of_decoder.text);
 		decoded = space_free(decoded);
 	}
 	ck_assert_ptr_nonnull(strstr(d.text, "is it whole?"));
@@ -189,10 +286,14 @@ START_TEST(ends_when_it_is_told_to)
 END_TEST
 
 static const struct unit_test tests[] = {
+	UNIT_TEST(totals_tell_spans_from_counters),
+	UNIT_TEST(totals_tell_async_spans_from_threads),
+	UNIT_TEST(counters_of_two_planes_are_two),
 	UNIT_TEST(counts_what_the_whole_trace_counts),
-	UNIT_TEST(keeps_names_and_facts_and_no_events),
+	UNIT_TEST(keeps_facts_and_no_events),
 	UNIT_LOOP(tells_how_long_the_recording_was, 2),
 	UNIT_TEST(texts_of_events_are_not_kept),
+	UNIT_TEST(events_without_a_time_are_left_out_with_a_warning),
 	UNIT_TEST(refuses_what_does_not_decode),
 	UNIT_TEST(ends_when_it_is_told_to),
 	{NULL},

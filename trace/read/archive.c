@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "trace/xspace/pbwire.h"
+#include "trace/xspace/totals.h"
 
 /* --- files that were cut ------------------------------------------------------------------- */
 
@@ -173,7 +174,7 @@ static int archive_finish(struct archive *s, struct archive **out, struct diag *
 	if (other)
 		r = diag_set(d, -EBADMSG, "%.300s: %s", s->path, other);
 	else
-		r = archive_index(s, d);
+		r = archive_index(s, NULL, d);
 
 	if (r) {
 		archive_free(s);
@@ -208,6 +209,19 @@ int archive_read(
 	s->data = data;
 	s->n_bytes = n_bytes;
 	return archive_finish(s, out, d);
+}
+
+int archive_survey(const uint8_t *data, size_t n_bytes, const struct archive_survey *survey,
+	struct archive **out, struct diag *d)
+{
+	struct archive *s = calloc(1, sizeof *s);
+
+	*out = s;
+	if (!s)
+		return diag_set(d, -ENOMEM, "trace: out of memory while reading it");
+	s->data = data;
+	s->n_bytes = n_bytes;
+	return archive_index(s, survey, d);
 }
 
 struct archive *archive_free(struct archive *s)
@@ -293,9 +307,46 @@ char *archive_plane_copy_text(const struct archive_plane *plane, const char *key
 {
 	const struct archive_stat *stat = plane ? archive_plane_find(plane, key) : NULL;
 
-	return stat && stat->type == STAT_STRING && stat->n_bytes
+	return stat && stat->type == STAT_STRING && stat->n_bytes && stat->text[0]
 		       ? strndup(stat->text, stat->n_bytes)
 		       : NULL;
+}
+
+/* --- facts of the recording ---------------------------------------------------------------- */
+
+bool archive_is_ours(const struct archive *s)
+{
+	for (size_t i = 0; i < s->n_planes; i++)
+		if (archive_plane_find(&s->planes[i], "ptap_process_name"))
+			return true;
+	return false;
+}
+
+uint64_t archive_count_dropped(const struct archive *s)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->n_planes; i++) {
+		int64_t dropped = archive_plane_find_int(&s->planes[i], "dropped_traces");
+
+		n += dropped > 0 ? (uint64_t)dropped : 0;
+	}
+	return n;
+}
+
+void archive_read_length(const struct archive *s, struct report_length *length)
+{
+	const struct archive_plane *environment = archive_find_plane(s, PLANE_ENVIRONMENT);
+	const struct archive_stat *options =
+		environment ? archive_plane_find(environment, "profile_options") : NULL;
+
+	length->start_unix_ns = archive_plane_find_int(environment, "profile_start_time");
+	length->stop_unix_ns = archive_plane_find_int(environment, "profile_stop_time");
+	length->asked_ns =
+		options && options->type == STAT_BYTES
+			? report_read_asked((const uint8_t *)options->text, options->n_bytes)
+			: 0;
+	length->is_ours = archive_is_ours(s);
 }
 
 /* --- files of other formats ------------------------------------------------------------------- */

@@ -19,8 +19,9 @@
 #include "trace/model/names.h"
 #include "trace/model/space.h" /* enum stat_type */
 
+struct archive_event;
 struct diag;
-struct pb_field;
+struct report_length;
 
 #define ARCHIVE_NO_NAME UINT32_MAX
 
@@ -134,7 +135,7 @@ struct archive_part {
 };
 
 struct archive {
-	char *path; /* for messages */
+	char *path; /* for messages; NULL: they name none */
 	const uint8_t *data;
 	size_t n_bytes;
 	size_t n_mapped; /* bytes of the file that are mapped; 0: the bytes are the caller's */
@@ -196,6 +197,11 @@ int64_t archive_plane_find_int(const struct archive_plane *plane, const char *ke
  */
 char *archive_plane_copy_text(const struct archive_plane *plane, const char *key);
 
+bool archive_is_ours(const struct archive *s); /* proftap recorded it */
+uint64_t archive_count_dropped(const struct archive *s); /* by the planes' own count */
+/* Sets all but last_ns. */
+void archive_read_length(const struct archive *s, struct report_length *length);
+
 /* --- files of other formats ------------------------------------------------------------------- */
 
 /*
@@ -212,8 +218,43 @@ const char *other_format_find(const uint8_t *data, size_t n_bytes);
 
 /* --- making the index ------------------------------------------------------------------------- */
 
-/* Indexes all bytes at archive->data. 0, or a negative errno with |d|. */
-int archive_index(struct archive *archive, struct diag *d);
+/*
+ * Gets the events of an archive while the index is made, each once. What is borrowed is valid until
+ * the function returns.
+ */
+struct archive_survey {
+	/* Begins a plane; all its names are known, and do not change until the next one begins. */
+	void (*begin_plane)(const struct archive_plane *plane, void *context);
+	/* Gets an event that has a time; |line| has its header, and the events so far. */
+	void (*take_event)(const struct archive_plane *plane, const struct archive_line *line,
+		const struct archive_event *event, const struct archive_stats *stats,
+		void *context);
+	/* Ends a line that has events; its name is not set. */
+	void (*end_line)(
+		const struct archive_plane *plane, const struct archive_line *line, void *context);
+	/*
+	 * Called often, with the place up to which the bytes were read; it goes back by a line,
+	 * whose header is read first. A result other than 0 ends the reading.
+	 */
+	int (*pass)(const uint8_t *p, void *context);
+	void *context;
+};
+
+/*
+ * Reads an archive in memory for its totals: it keeps the stats of planes and the texts of the
+ * space, but neither lines nor names of events with their stats, so that it stays small whatever
+ * the bytes are. Files of other formats are not recognized, and errors do not name a path. 0, or a
+ * negative errno with |d|, or the result of |pass|; the caller owns *out also on failure, which
+ * then has what was read, and is NULL if memory ran out at once.
+ */
+int archive_survey(const uint8_t *data, size_t n_bytes, const struct archive_survey *survey,
+	struct archive **out, struct diag *d);
+
+/*
+ * Indexes all bytes at archive->data; |survey| may be NULL. 0, or a negative errno with |d|, or the
+ * result of survey->pass().
+ */
+int archive_index(struct archive *archive, const struct archive_survey *survey, struct diag *d);
 void archive_plane_deinit(struct archive_plane *plane);
 
 #endif

@@ -26,6 +26,7 @@
 
 struct indexing {
 	struct archive *archive;
+	const struct archive_survey *survey; /* NULL: lines and names are kept */
 	struct diag *diag;
 };
 
@@ -64,7 +65,10 @@ static const char *indexing_get_name(struct indexing *x, const struct pb_field *
 
 static int indexing_fail_memory(struct indexing *x)
 {
-	return diag_set(x->diag, -ENOMEM, "%s: out of memory while reading it", x->archive->path);
+	const char *path = x->archive->path;
+
+	return diag_set(
+		x->diag, -ENOMEM, "%s: out of memory while reading it", path ? path : "trace");
 }
 
 /* The file was changed between two walks. */
@@ -76,10 +80,11 @@ static int indexing_fail_changed(struct indexing *x)
 
 static int indexing_fail_bytes(struct indexing *x, const struct wire_fault *fault)
 {
-	return diag_set(x->diag, -EBADMSG,
-		"%.300s: not a readable trace: at byte %zu, in %s: %s; is it whole?",
-		x->archive->path, (size_t)(fault->p - x->archive->data), fault->message,
-		fault->error);
+	const char *path = x->archive->path;
+
+	return diag_set(x->diag, -EBADMSG, "%.300s%sat byte %zu, in %s: %s; is it whole?",
+		path ? path : "", path ? ": not a readable trace: " : "",
+		(size_t)(fault->p - x->archive->data), fault->message, fault->error);
 }
 
 /* |message| is the kind of message that is broken at |at|. */
@@ -144,6 +149,22 @@ static int index_unknown_names(struct indexing *x, struct archive_plane *plane)
 
 /* --- lines --------------------------------------------------------------------------------- */
 
+/* Notes that the bytes before |p| were read. */
+static int indexing_pass(struct indexing *x, const uint8_t **passed, const uint8_t *p)
+{
+	archive_pass(x->archive, passed, p);
+	return x->survey ? x->survey->pass(p, x->survey->context) : 0;
+}
+
+/* A zero byte ends the name, as in the names that are kept. */
+static bool name_is(const struct pb_field *name, const char *text)
+{
+	size_t n = strlen(text);
+
+	return name->n_bytes >= n && memcmp(name->data, text, n) == 0 &&
+	       (name->n_bytes == n || !name->data[n]);
+}
+
 static int read_line_header(struct indexing *x, struct line_survey *s, const struct pb_field *field)
 {
 	struct pb_reader reader = pb_enter(field);
@@ -151,14 +172,18 @@ static int read_line_header(struct indexing *x, struct line_survey *s, const str
 	struct wire_fault fault;
 	int r;
 
-	while ((r = wire_line_next(&reader, &s->header, &fault)) > 0)
-		archive_pass(x->archive, &passed, reader.p);
+	while ((r = wire_line_next(&reader, &s->header, &fault)) > 0) {
+		r = indexing_pass(x, &passed, reader.p);
+		if (r)
+			return r;
+	}
 	if (r < 0)
 		return indexing_fail_bytes(x, &fault);
 	s->line.data = field->data;
 	s->line.n_bytes = field->n_bytes;
 	s->line.id = s->header.id;
 	s->line.base_ns = s->header.timestamp_ns;
+	s->line.is_counters = name_is(wire_line_get_name(&s->header), LINE_COUNTERS);
 	return 0;
 }
 
@@ -166,7 +191,7 @@ static bool stats_mark_async(const struct archive_plane *plane, const struct arc
 {
 	for (size_t i = 0; i < stats->n; i++)
 		if (plane->roles[stats->v[i].key] == ROLE_ASYNC)
-			return stats->v[i].value.u64 != 0;
+			return stat_is_set(&stats->v[i]);
 	return false;
 }
 
@@ -214,6 +239,10 @@ static int survey_event(struct indexing *x, struct archive_plane *plane, struct 
 	s->has_sync = s->has_sync || !stats_mark_async(plane, &s->stats);
 	count_event(s, &e,
 		e.name == ARCHIVE_NO_NAME ? ARCHIVE_NO_NAME : plane->event_names[e.name].name);
+	if (x->survey) {
+		x->survey->take_event(plane, &s->line, &e, &s->stats, x->survey->context);
+		return 0;
+	}
 	return e.name == ARCHIVE_NO_NAME ? add_unknown_name(x, plane, e.id) : 0;
 }
 
@@ -228,27 +257,24 @@ static int survey_events(struct indexing *x, struct archive_plane *plane, struct
 	while (r == 0 && pb_next(&reader, &f) > 0) {
 		if (f.tag == PB_TAG(4, PB_LEN))
 			r = survey_event(x, plane, s, &f);
-		archive_pass(x->archive, &passed, reader.p);
+		if (r == 0)
+			r = indexing_pass(x, &passed, reader.p);
 	}
 	free(s->stats.v);
 	x->archive->n_keyless += s->stats.n_keyless;
 	return r;
 }
 
-/* Adds the line to the plane if it has events. */
+/* Adds the line, which has events, to the plane. */
 static int plane_keep_line(struct indexing *x, struct archive_plane *plane, struct line_survey *s)
 {
 	const struct pb_field *name = wire_line_get_name(&s->header);
 
-	if (s->line.n_events == 0)
-		return 0;
 	s->line.name = strndup(indexing_get_name(x, name), name->n_bytes);
 	if (!s->line.name || grow(&plane->lines, &plane->n_lines_allocated, plane->n_lines + 1)) {
 		free(s->line.name);
 		return indexing_fail_memory(x);
 	}
-	s->line.is_counters = strcmp(s->line.name, LINE_COUNTERS) == 0;
-	s->line.is_async = !s->has_sync && !s->line.is_counters;
 	plane->lines[plane->n_lines++] = s->line;
 	return 0;
 }
@@ -262,7 +288,13 @@ static int index_line(struct indexing *x, struct archive_plane *plane, const str
 	s.line.position = plane->n_lines_read++;
 	if (r == 0)
 		r = survey_events(x, plane, &s, field);
-	return r ? r : plane_keep_line(x, plane, &s);
+	if (r || s.line.n_events == 0)
+		return r;
+	s.line.is_async = !s.has_sync && !s.line.is_counters;
+	if (!x->survey)
+		return plane_keep_line(x, plane, &s);
+	x->survey->end_line(plane, &s.line, x->survey->context);
+	return 0;
 }
 
 /* --- planes -------------------------------------------------------------------------------- */
@@ -280,7 +312,7 @@ static int walk_message(struct indexing *x, struct archive_plane *plane,
 
 	while ((r = pb_next(&reader, &f)) > 0) {
 		r = read(x, plane, &f);
-		if (r < 0)
+		if (r)
 			return r;
 	}
 	return r < 0 ? indexing_fail(x, &reader, what) : 0;
@@ -326,9 +358,13 @@ static int add_stat_name(
 static int read_plane_name(
 	struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
 {
+	char *name = strndup(indexing_get_name(x, f), f->n_bytes);
+
+	if (!name)
+		return indexing_fail_memory(x);
 	free(plane->name);
-	plane->name = strndup(indexing_get_name(x, f), f->n_bytes);
-	return plane->name ? 0 : indexing_fail_memory(x);
+	plane->name = name;
+	return 0;
 }
 
 static int read_plane_names(
@@ -451,6 +487,34 @@ static void take_part_mark(struct archive *s)
 	s->n_planes--;
 }
 
+/* Reads all but the names, which are known. */
+static int index_plane_rest(
+	struct indexing *x, struct archive_plane *plane, const struct pb_field *field)
+{
+	int r = walk_message(x, plane, field, "a plane", read_name_stats);
+
+	if (r == 0)
+		r = walk_message(x, plane, field, "a plane", read_plane_rest);
+	return r ? r : index_unknown_names(x, plane);
+}
+
+/* The same for a survey, after which the names of events are not needed. */
+static int survey_plane(
+	struct indexing *x, struct archive_plane *plane, const struct pb_field *field)
+{
+	int r;
+
+	x->survey->begin_plane(plane, x->survey->context);
+	r = walk_message(x, plane, field, "a plane", read_plane_rest);
+	names_deinit(&x->archive->names);
+	idmap_deinit(&plane->events);
+	free(plane->event_names);
+	plane->event_names = NULL;
+	plane->n_event_names = 0;
+	plane->n_event_names_allocated = 0;
+	return r;
+}
+
 static int index_plane(struct indexing *x, const struct pb_field *field)
 {
 	struct archive_plane *plane = archive_add_plane(x->archive);
@@ -464,11 +528,7 @@ static int index_plane(struct indexing *x, const struct pb_field *field)
 	if (r == 0)
 		r = assign_roles(x, plane);
 	if (r == 0)
-		r = walk_message(x, plane, field, "a plane", read_name_stats);
-	if (r == 0)
-		r = walk_message(x, plane, field, "a plane", read_plane_rest);
-	if (r == 0)
-		r = index_unknown_names(x, plane);
+		r = x->survey ? survey_plane(x, plane, field) : index_plane_rest(x, plane, field);
 	if (r == 0)
 		take_part_mark(x->archive);
 	return r;
@@ -517,16 +577,16 @@ static int index_space_field(struct indexing *x, const struct pb_field *f)
 	return 0;
 }
 
-int archive_index(struct archive *archive, struct diag *d)
+int archive_index(struct archive *archive, const struct archive_survey *survey, struct diag *d)
 {
 	struct pb_reader reader = pb_reader(archive->data, archive->n_bytes);
-	struct indexing x = {archive, d};
+	struct indexing x = {archive, survey, d};
 	struct pb_field f;
 	int r;
 
 	while ((r = pb_next(&reader, &f)) > 0) {
 		r = index_space_field(&x, &f);
-		if (r < 0)
+		if (r)
 			return r;
 	}
 	return r < 0 ? indexing_fail(&x, &reader, "the space") : 0;

@@ -17,6 +17,13 @@ struct archive_event {
 	bool is_aggregated; /* it has no time */
 };
 
+/* True if a stat that is a flag is set: it is a count, and not 0. */
+static inline bool stat_is_set(const struct archive_stat *stat)
+{
+	return (stat->type == STAT_UINT64 && stat->value.u64) ||
+	       (stat->type == STAT_INT64 && stat->value.i64 > 0);
+}
+
 /*
  * Reads the XEvent in |field|, which may be broken. Its stats are appended to |stats|, or skipped
  * if that is NULL. 0, or -ENOMEM, or -EBADMSG with |fault|.

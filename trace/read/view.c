@@ -22,26 +22,6 @@
 
 /* --- hosts --------------------------------------------------------------------------------- */
 
-static uint64_t count_dropped(const struct archive *s)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < s->n_planes; i++) {
-		int64_t dropped = archive_plane_find_int(&s->planes[i], "dropped_traces");
-
-		n += dropped > 0 ? (uint64_t)dropped : 0;
-	}
-	return n;
-}
-
-static bool archive_is_ours(const struct archive *a)
-{
-	for (size_t i = 0; i < a->n_planes; i++)
-		if (archive_plane_find(&a->planes[i], "ptap_process_name"))
-			return true;
-	return false;
-}
-
 /* Copies the file's name without ".xplane.pb", and without the number of a part. */
 static char *copy_stem(const struct archive *s)
 {
@@ -105,22 +85,12 @@ static bool offset_is_within_error(
 	       host->clock_offset_ns <= error_ns;
 }
 
-static int64_t find_host_length(
-	const struct view_host *host, const struct archive_plane *environment)
+static int64_t find_host_length(const struct view_host *host)
 {
 	const struct archive *a = host->archive;
-	const struct archive_stat *options =
-		environment ? archive_plane_find(environment, "profile_options") : NULL;
-	struct report_length length = {
-		.start_unix_ns = host->epoch_ns,
-		.stop_unix_ns = archive_plane_find_int(environment, "profile_stop_time"),
-		.is_ours = host->is_ours,
-	};
+	struct report_length length = {.last_ns = 0};
 
-	if (options && options->type == STAT_BYTES) {
-		length.options = (const uint8_t *)options->text;
-		length.n_options = options->n_bytes;
-	}
+	archive_read_length(a, &length);
 	for (size_t i = 0; i < a->n_planes; i++)
 		for (size_t k = 0; k < a->planes[i].n_lines; k++)
 			if (a->planes[i].lines[k].end_ns > length.last_ns)
@@ -138,8 +108,8 @@ static int fill_host(struct view *v, struct view_host *host)
 	host->is_ours = archive_is_ours(host->archive);
 	if (!host->is_ours && offset_is_within_error(host, environment))
 		host->clock_offset_ns = 0;
-	host->length_ns = find_host_length(host, environment);
-	host->n_dropped = count_dropped(host->archive);
+	host->length_ns = find_host_length(host);
+	host->n_dropped = archive_count_dropped(host->archive);
 	return name_host(host) || map_names(v, host) ? -ENOMEM : 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The totals of a trace: how many spans, samples and other events it has. A tally counts them line
- * by line; a line may come in pieces.
+ * The totals of a trace: how many spans, samples and other events it has. Outlines and digests
+ * count them.
  */
 #ifndef TRACE_TOTALS_H
 #define TRACE_TOTALS_H
@@ -10,12 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/xspace/summary_keys.h" /* struct summary_keys */
-
 struct json;
-struct line;
-struct plane;
-struct space;
 
 /* The totals that a one-line summary needs. */
 struct report_totals {
@@ -38,9 +33,7 @@ struct report_totals {
 struct report_length {
 	int64_t start_unix_ns; /* 0: unknown */
 	int64_t stop_unix_ns; /* 0: unknown */
-	int64_t asked_ns; /* the requested length; 0: take it from |options| */
-	const uint8_t *options; /* the encoded ProfileOptions; NULL: none */
-	size_t n_options;
+	int64_t asked_ns; /* the requested length; 0: unknown */
 	int64_t last_ns; /* end of the last event, since the start */
 	bool is_ours; /* proftap recorded it */
 };
@@ -53,35 +46,8 @@ struct report_length {
  */
 int64_t report_find_length(const struct report_length *length);
 
-struct tally {
-	struct report_totals totals;
-
-	/* The plane that is being counted: */
-	const struct plane *plane;
-	struct summary_keys keys;
-	uint8_t *seen; /* by index of an event name: 1 if that counter was counted */
-	size_t n_seen;
-	/* The line in it: */
-	uint64_t n_events;
-	uint64_t n_of_kind[EVENT_KINDS];
-	bool is_async; /* all events so far are async spans */
-};
-
-/*
- * Begins a plane, all of whose stat names are known; the plane is borrowed until the next one
- * begins. Before the first plane the tally is all zero bytes.
- */
-void tally_begin_plane(struct tally *t, const struct plane *plane);
-/* Adds the events of a line, or some of them. */
-void tally_add_events(struct tally *t, const struct line *line);
-/* Ends the line whose events were added. */
-void tally_end_line(struct tally *t, const struct line *line);
-/* Adds the plane's own count of dropped events. */
-void tally_add_facts(struct tally *t, const struct plane *plane);
-void tally_deinit(struct tally *t);
-
-/* Counts all events of |space|. */
-void report_count(const struct space *space, struct report_totals *totals);
+/* Returns the length in ns that encoded ProfileOptions request; 0 if they contain none. */
+int64_t report_read_asked(const uint8_t *options, size_t n_options);
 
 /* Writes the totals as members of the JSON object that |j| is in. */
 void report_write_json_totals(struct json *j, const struct report_totals *totals);

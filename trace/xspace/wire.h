@@ -135,8 +135,8 @@ static inline void wire_event_read_field(struct wire_event *event, const struct 
 }
 
 /*
- * Reads an XEvent, in which |reader| is, up to its next stat: 1 and |stat|, 0 at the event's end, or
- * -EBADMSG. |event| is all zero bytes before the first call, and complete at the end.
+ * Reads an XEvent, in which |reader| is, up to its next stat: 1 and |stat|, 0 at the event's end,
+ * or -EBADMSG. |event| is all zero bytes before the first call, and complete at the end.
  */
 static inline int wire_event_next_stat(struct pb_reader *reader, struct wire_event *event,
 	struct pb_field *stat, struct wire_fault *fault)
@@ -161,8 +161,8 @@ static inline int64_t ps_to_ns(int64_t ps)
 }
 
 /*
- * Returns the start and the duration (>= 0) in ns. The two ends of a span are rounded alike, so that
- * nesting stays proper.
+ * Returns the start and the duration (>= 0) in ns. The two ends of a span are rounded alike, so
+ * that nesting stays proper.
  */
 static inline int64_t wire_event_find_start(
 	const struct wire_event *event, int64_t base_ns, int64_t *duration_ns)

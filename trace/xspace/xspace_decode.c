@@ -20,14 +20,31 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/grow.h"
+#include "trace/model/idmap.h"
 #include "trace/model/space.h"
 #include "trace/xspace/pbwire.h"
 #include "trace/xspace/wire.h"
-#include "trace/xspace/xspace_decoder.h"
 
 /* --- errors, texts and ids ----------------------------------------------------------------- */
 
-int decoder_fail_memory(struct decoder *d)
+/*
+ * The state of decoding a space: the ids of the plane being read, and the stats of the event being
+ * read. Functions return 0 or a negative errno with the diag filled in.
+ */
+struct decoder {
+	const uint8_t *data; /* start of the input, for offsets in messages */
+	struct space *space;
+	struct diag *diag;
+	uint64_t n_aggregated;
+	struct plane *plane; /* being read, as are the ids and stats below */
+	struct idmap events; /* id -> index into event_names */
+	struct idmap stats; /* id -> index into stat_names */
+	struct trace_stat *list; /* stats of the event being read */
+	size_t n_list;
+	size_t n_list_allocated;
+};
+
+static int decoder_fail_memory(struct decoder *d)
 {
 	return diag_set(d->diag, -ENOMEM, "trace: out of memory while reading it");
 }
@@ -69,9 +86,7 @@ static int decoder_intern(
 	return decoder_intern_bytes(d, names, f->data, f->n_bytes, index);
 }
 
-/*
- * Finds the index of an id; an id without metadata gets the name "?<id>", in a brief reading "?".
- */
+/* Finds the index of an id; an id without metadata gets the name "?<id>". */
 static int decoder_resolve(struct decoder *d, const struct idmap *map, struct names *names,
 	int64_t id, uint32_t *index)
 {
@@ -80,10 +95,7 @@ static int decoder_resolve(struct decoder *d, const struct idmap *map, struct na
 	*index = idmap_find(map, id);
 	if (*index != IDMAP_NONE)
 		return 0;
-	if (d->is_brief)
-		snprintf(text, sizeof text, "?");
-	else
-		snprintf(text, sizeof text, "?%lld", (long long)id);
+	snprintf(text, sizeof text, "?%lld", (long long)id);
 	*index = names_intern(names, text, strlen(text));
 	return *index == NAMES_NONE ? decoder_fail_memory(d) : 0;
 }
@@ -92,9 +104,6 @@ static int decoder_resolve(struct decoder *d, const struct idmap *map, struct na
 
 static int stat_set_blob(struct decoder *d, const struct wire_stat *wire, struct trace_stat *stat)
 {
-	stat->value.bytes = NAMES_NONE;
-	if (d->is_brief)
-		return 0;
 	stat->value.bytes = plane_add_blob(d->plane, wire->data, wire->n_bytes);
 	return stat->value.bytes == NAMES_NONE ? decoder_fail_memory(d) : 0;
 }
@@ -105,9 +114,6 @@ static int stat_set_string(struct decoder *d, const struct wire_stat *wire, stru
 
 	if (wire->is_reference)
 		return decoder_resolve(d, &d->stats, names, wire->reference, &stat->value.string);
-	stat->value.string = NAMES_NONE;
-	if (d->is_brief)
-		return 0;
 	return decoder_intern_bytes(d, names, wire->data, wire->n_bytes, &stat->value.string);
 }
 
@@ -196,12 +202,6 @@ static int decode_event(
 
 /* --- lines --------------------------------------------------------------------------------- */
 
-/* Tells the sink how far the reading has come. */
-static int decoder_pass(const struct decoder *d, const uint8_t *p)
-{
-	return d->sink ? d->sink->pass(p, d->sink->context) : 0;
-}
-
 static int decode_line_header(
 	struct decoder *d, const struct pb_field *message, struct wire_line *h)
 {
@@ -209,11 +209,9 @@ static int decode_line_header(
 	struct wire_fault fault;
 	int r;
 
-	while ((r = wire_line_next(&reader, h, &fault)) > 0) {
-		r = decoder_pass(d, reader.p);
-		if (r < 0)
-			return r;
-	}
+	do
+		r = wire_line_next(&reader, h, &fault);
+	while (r > 0);
 	return r < 0 ? decoder_fail_bytes(d, &fault) : 0;
 }
 
@@ -229,7 +227,7 @@ static struct line *decode_new_line(struct decoder *d, const struct wire_line *h
  * read it.
  */
 static int decode_events(struct decoder *d, const struct pb_field *message,
-	const struct wire_line *h, struct line *line, int (*after)(struct decoder *, struct line *))
+	const struct wire_line *h, struct line *line)
 {
 	struct pb_reader reader = pb_enter(message);
 	struct pb_field f = {0};
@@ -239,81 +237,27 @@ static int decode_events(struct decoder *d, const struct pb_field *message,
 		if (f.tag != PB_TAG(4, PB_LEN))
 			continue;
 		r = decode_event(d, &f, line, h->timestamp_ns);
-		if (r == 0)
-			r = decoder_pass(d, reader.p);
-		if (r == 0)
-			r = after(d, line);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static int keep_events(struct decoder *d, struct line *line)
-{
-	(void)d, (void)line;
-	return 0;
-}
-
-static int decode_line_into_plane(
-	struct decoder *d, const struct pb_field *message, const struct wire_line *h)
-{
-	struct line *line = decode_new_line(d, h);
-	int r;
-
-	if (!line)
-		return decoder_fail_memory(d);
-	r = decode_events(d, message, h, line, keep_events);
-	if (r == 0)
-		line_sort(line);
-	return r;
-}
-
-/* --- lines for a sink ---------------------------------------------------------------------- */
-
-#define SINK_EVENTS 1024 /* events that a sink gets at a time */
-
-static int sink_take_events(struct decoder *d, struct line *line, bool is_last)
-{
-	int r = d->sink->take(d->plane, line, is_last, d->sink->context);
-
-	line->n_events = 0;
-	d->plane->n_stats = 0;
-	return r;
-}
-
-static int sink_take_full_batch(struct decoder *d, struct line *line)
-{
-	return line->n_events < SINK_EVENTS ? 0 : sink_take_events(d, line, false);
-}
-
-static int decode_line_into_sink(
-	struct decoder *d, const struct pb_field *message, const struct wire_line *h)
-{
-	struct line line = {.id = h->id, .name = decoder_copy_text(wire_line_get_name(h))};
-	int r;
-
-	if (!line.name)
-		return decoder_fail_memory(d);
-	d->is_brief = true;
-	r = decode_events(d, message, h, &line, sink_take_full_batch);
-	d->is_brief = false;
-	if (r == 0)
-		r = sink_take_events(d, &line, true);
-	free(line.name);
-	free(line.events);
-	return r;
-}
-
 static int decode_line(struct decoder *d, const struct pb_field *message)
 {
 	struct wire_line h = {0};
+	struct line *line;
 	int r = decode_line_header(d, message, &h);
 
 	if (r)
 		return r;
-	return d->sink ? decode_line_into_sink(d, message, &h)
-		       : decode_line_into_plane(d, message, &h);
+	line = decode_new_line(d, &h);
+	if (!line)
+		return decoder_fail_memory(d);
+	r = decode_events(d, message, &h, line);
+	if (r == 0)
+		line_sort(line);
+	return r;
 }
 
 /* --- metadata ------------------------------------------------------------------------------ */
@@ -416,7 +360,7 @@ static int decode_space_field(struct decoder *d, const struct pb_field *f)
 	return 0;
 }
 
-int decoder_read_space(struct decoder *d, size_t n_bytes)
+static int decoder_read_space(struct decoder *d, size_t n_bytes)
 {
 	struct pb_reader reader = pb_reader(d->data, n_bytes);
 	struct pb_field f = {0};

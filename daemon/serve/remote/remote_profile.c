@@ -13,8 +13,7 @@
 #include "daemon/serve/remote/remote_error.h"
 #include "proto/pack.h"
 #include "rpc/client.h"
-#include "trace/model/space.h"
-#include "trace/xspace/outline.h"
+#include "trace/read/outline.h"
 #include "trace/xspace/pbwire.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
@@ -265,15 +264,13 @@ static void read_outline(struct remote_profile *r)
 {
 	size_t n = (size_t)remote_trace_get_bytes(&r->trace);
 	const uint8_t *data = n ? spool_map(r->trace.spool) : NULL;
-	struct outline o = {.space = NULL};
+	struct outline o = {.archive = NULL};
 	struct diag d = DIAG_INIT;
-	const struct plane *environment;
 
 	if (data && !outline_read(&o, data, n, skip_bytes, NULL, &d)) {
-		environment = space_find_plane(o.space, PLANE_ENVIRONMENT);
 		r->n_events = o.n_events;
-		r->start_unix_ns = plane_find_int(environment, "profile_start_time");
-		r->stop_unix_ns = plane_find_int(environment, "profile_stop_time");
+		r->start_unix_ns = o.length.start_unix_ns;
+		r->stop_unix_ns = o.length.stop_unix_ns;
 	}
 	outline_deinit(&o);
 }
