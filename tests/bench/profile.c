@@ -86,18 +86,12 @@ static uint8_t *join(const struct chunks *c)
 	return bytes;
 }
 
-static int go_on(const uint8_t *p, void *context)
-{
-	(void)p, (void)context;
-	return 0;
-}
-
 static int count_spans(const struct chunks *xspace, struct profile_result *out)
 {
 	_cleanup_free_ uint8_t *bytes = join(xspace);
 	struct outline outline = {.archive = NULL};
 	struct diag d = DIAG_INIT;
-	int r = bytes ? outline_read(&outline, bytes, xspace->total_bytes, go_on, NULL, &d)
+	int r = bytes ? outline_read(&outline, bytes, xspace->total_bytes, NULL, NULL, &d)
 		      : -ENOMEM;
 
 	if (r)

@@ -95,11 +95,14 @@ static void tear_down(void)
 static struct space *read_trace(size_t i)
 {
 	struct delivery *trace = ensemble_steal_trace(&ensemble, i);
+	_cleanup_free_ uint8_t *bytes = NULL;
 	struct space *space;
+	size_t n;
 
 	if (i == 0)
 		ensemble_append_warnings(&ensemble, trace);
-	ck_assert_int_eq(delivery_decode(trace, &space), 0);
+	ck_assert_int_eq(delivery_load(trace, &bytes, &n), 0);
+	ck_assert_int_eq(xspace_decode(bytes, n, &space, NULL), 0);
 	delivery_free(trace);
 	return space;
 }

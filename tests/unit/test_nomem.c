@@ -101,17 +101,11 @@ static int report(const uint8_t *bytes, size_t n_bytes)
 	return rc;
 }
 
-static int go_on(const uint8_t *p, void *context)
-{
-	(void)p, (void)context;
-	return 0;
-}
-
 /* After a failure the outline has what was read, which must be freed as well. */
 static int outline(const uint8_t *bytes, size_t n_bytes)
 {
 	struct outline o;
-	int rc = outline_read(&o, bytes, n_bytes, go_on, NULL, NULL);
+	int rc = outline_read(&o, bytes, n_bytes, NULL, NULL, NULL);
 
 	if (rc == 0 && o.n_events < 200)
 		rc = -EBADMSG;

@@ -153,6 +153,12 @@ bool space_is_empty(const struct space *space);
 int space_add_warning(struct space *space, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* True if the events are samples. */
+static inline bool line_is_counters(const struct line *line)
+{
+	return strcmp(line->name, LINE_COUNTERS) == 0;
+}
+
 /* Counts the events in memory and the stored ones. */
 static inline uint64_t line_count_events(const struct line *line)
 {

@@ -219,8 +219,8 @@ const char *other_format_find(const uint8_t *data, size_t n_bytes);
 /* --- making the index ------------------------------------------------------------------------- */
 
 /*
- * Gets the events of an archive while the index is made, each once. What is borrowed is valid until
- * the function returns.
+ * Gets the events of an archive while the index is made, each once. begin_plane() and pass() may be
+ * NULL. The arguments are borrowed until the function returns.
  */
 struct archive_survey {
 	/* Begins a plane; all its names are known, and do not change until the next one begins. */

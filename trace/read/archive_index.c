@@ -153,7 +153,7 @@ static int index_unknown_names(struct indexing *x, struct archive_plane *plane)
 static int indexing_pass(struct indexing *x, const uint8_t **passed, const uint8_t *p)
 {
 	archive_pass(x->archive, passed, p);
-	return x->survey ? x->survey->pass(p, x->survey->context) : 0;
+	return x->survey && x->survey->pass ? x->survey->pass(p, x->survey->context) : 0;
 }
 
 /* A zero byte ends the name, as in the names that are kept. */
@@ -504,7 +504,8 @@ static int survey_plane(
 {
 	int r;
 
-	x->survey->begin_plane(plane, x->survey->context);
+	if (x->survey->begin_plane)
+		x->survey->begin_plane(plane, x->survey->context);
 	r = walk_message(x, plane, field, "a plane", read_plane_rest);
 	names_deinit(&x->archive->names);
 	idmap_deinit(&plane->events);

@@ -79,3 +79,22 @@ int event_read(const struct archive_plane *plane, int64_t base_ns, const struct 
 	out->is_aggregated = wire.is_aggregated;
 	return 0;
 }
+
+struct event_marks event_find_marks(
+	const struct archive_plane *plane, const struct archive_stats *stats)
+{
+	struct event_marks m = {.is_step = false};
+	uint32_t seen = 0; /* bit mask of roles */
+
+	for (size_t i = 0; i < stats->n; i++) {
+		enum archive_role role = plane->roles[stats->v[i].key];
+
+		/* Of stats with the same name the first one counts. */
+		if (role == ROLE_UNFINISHED && !(seen >> role & 1))
+			m.is_unfinished = stat_is_set(&stats->v[i]);
+		seen |= UINT32_C(1) << role;
+	}
+	m.is_step = (seen >> ROLE_ROOT & 1) && (seen >> ROLE_STEP_NUM & 1);
+	m.has_flow = (seen >> ROLE_PRODUCER & 1) || (seen >> ROLE_CONSUMER & 1);
+	return m;
+}

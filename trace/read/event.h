@@ -24,6 +24,16 @@ static inline bool stat_is_set(const struct archive_stat *stat)
 	       (stat->type == STAT_INT64 && stat->value.i64 > 0);
 }
 
+/* The facts that the stats of an event tell about it. */
+struct event_marks {
+	bool is_step;
+	bool is_unfinished;
+	bool has_flow; /* a flow leaves it, or enters it */
+};
+
+struct event_marks event_find_marks(
+	const struct archive_plane *plane, const struct archive_stats *stats);
+
 /*
  * Reads the XEvent in |field|, which may be broken. Its stats are appended to |stats|, or skipped
  * if that is NULL. 0, or -ENOMEM, or -EBADMSG with |fault|.

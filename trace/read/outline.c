@@ -37,39 +37,9 @@ struct outline_reading {
 
 /* --- events -------------------------------------------------------------------------------- */
 
-/* The facts that the stats of an event tell. */
-struct outline_marks {
-	bool has_root;
-	bool has_step_num;
-	bool has_flow;
-	bool is_unfinished;
-};
-
-static struct outline_marks find_marks(
-	const struct archive_plane *plane, const struct archive_stats *stats)
+static enum outline_kind find_kind(const struct archive_event *event, const struct event_marks *m)
 {
-	struct outline_marks m = {.has_root = false};
-	bool has_unfinished = false;
-
-	for (size_t i = 0; i < stats->n; i++) {
-		enum archive_role role = plane->roles[stats->v[i].key];
-
-		m.has_root |= role == ROLE_ROOT;
-		m.has_step_num |= role == ROLE_STEP_NUM;
-		m.has_flow |= role == ROLE_PRODUCER || role == ROLE_CONSUMER;
-		/* The first one counts. */
-		if (role == ROLE_UNFINISHED && !has_unfinished) {
-			m.is_unfinished = stat_is_set(&stats->v[i]);
-			has_unfinished = true;
-		}
-	}
-	return m;
-}
-
-static enum outline_kind find_kind(
-	const struct archive_event *event, const struct outline_marks *m, bool is_step)
-{
-	if (event->has_duration || is_step || m->is_unfinished)
+	if (event->has_duration || m->is_step || m->is_unfinished)
 		return OUTLINE_SPAN;
 	return m->has_flow ? OUTLINE_FLOW_MARK : OUTLINE_INSTANT;
 }
@@ -78,11 +48,10 @@ static void count_event(struct outline_reading *reading, const struct archive_pl
 	const struct archive_event *event, const struct archive_stats *stats)
 {
 	struct report_totals *totals = &reading->outline->totals;
-	const struct outline_marks m = find_marks(plane, stats);
-	bool is_step = m.has_root && m.has_step_num;
+	const struct event_marks m = event_find_marks(plane, stats);
 
-	reading->n_of_kind[find_kind(event, &m, is_step)]++;
-	totals->n_steps += is_step;
+	reading->n_of_kind[find_kind(event, &m)]++;
+	totals->n_steps += m.is_step;
 	totals->n_unfinished += m.is_unfinished;
 	totals->n_flow_marks += m.has_flow;
 }
@@ -205,7 +174,7 @@ int outline_read(struct outline *o, const uint8_t *data, size_t n_bytes,
 		.begin_plane = outline_begin_plane,
 		.take_event = outline_take_event,
 		.end_line = outline_end_line,
-		.pass = outline_pass,
+		.pass = pass ? outline_pass : NULL,
 		.context = &reading,
 	};
 	int r;

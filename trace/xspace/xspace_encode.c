@@ -19,7 +19,6 @@
 #include "base/grow.h"
 #include "trace/model/space.h"
 #include "trace/xspace/pbwire.h"
-#include "trace/xspace/summary_keys.h"
 #include "trace/xspace/xspace_encoder.h"
 
 #define LATE_NS (INT64_MAX / 2000) /* a line that starts after this needs a base: ps are 64 bits */

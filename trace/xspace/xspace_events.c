@@ -13,7 +13,6 @@
 #include "base/chunks.h"
 #include "base/grow.h"
 #include "trace/model/space.h"
-#include "trace/xspace/summary_keys.h"
 #include "trace/xspace/wire.h"
 #include "trace/xspace/xspace_encoder.h"
 

@@ -12,7 +12,6 @@
 #include "base/diag.h"
 #include "daemon/pipeline/assembly/spool.h"
 #include "daemon/pipeline/assembly/track.h"
-#include "trace/model/space.h"
 #include "trace/run_dir.h"
 #include "trace/xspace/graft.h"
 #include "trace/xspace/xspace.h"
@@ -266,14 +265,18 @@ int delivery_read_all(struct delivery *d, uint8_t *to, size_t n)
 	return 0;
 }
 
-int delivery_decode(struct delivery *d, struct space **out)
+int delivery_load(struct delivery *d, uint8_t **bytes, size_t *n_bytes)
 {
-	size_t n = (size_t)delivery_get_bytes(d);
-	_cleanup_free_ uint8_t *bytes = malloc(n + 1);
-	struct diag diag = DIAG_INIT;
-	int r = bytes ? delivery_read_all(d, bytes, n) : -ENOMEM;
+	int r;
 
-	return r ? r : xspace_decode(bytes, n, out, &diag);
+	*n_bytes = (size_t)delivery_get_bytes(d);
+	*bytes = malloc(*n_bytes + 1);
+	r = *bytes ? delivery_read_all(d, *bytes, *n_bytes) : -ENOMEM;
+	if (r) {
+		free(*bytes);
+		*bytes = NULL;
+	}
+	return r;
 }
 
 /* True when nothing was read yet and the first part is a spool's whole file. */

@@ -17,7 +17,6 @@ struct delivery;
 struct diag;
 struct graft;
 struct run_dir;
-struct space;
 struct spool;
 struct xspace_gaps;
 
@@ -58,11 +57,8 @@ size_t delivery_lend(struct delivery *d, size_t n, struct chunks *to);
 /* Reads exactly |n| bytes. 0, or a negative errno: -EIO when there are fewer. */
 int delivery_read_all(struct delivery *d, uint8_t *to, size_t n);
 
-/*
- * Reads and decodes all of |d|. Owner: *out belongs to the caller. 0 or a negative errno: as above,
- * or -EBADMSG.
- */
-int delivery_decode(struct delivery *d, struct space **out);
+/* Reads all of |d|. Owner: *bytes belongs to the caller (free). 0 or a negative errno as above. */
+int delivery_load(struct delivery *d, uint8_t **bytes, size_t *n_bytes);
 
 /*
  * Writes the bytes that were not read yet to |dir|, in which nothing was written yet. If they begin

@@ -13,9 +13,9 @@
 #include "daemon/pipeline/devices/device_drawing.h"
 #include "daemon/pipeline/devices/devices.h"
 #include "trace/model/space.h"
+#include "trace/read/outline.h"
 #include "trace/saturate.h"
 #include "trace/xspace/graft.h"
-#include "trace/xspace/xspace.h"
 
 /* Bytes that the graft rewrote: it treats them as if they lay behind the trace in its file. */
 struct behind {
@@ -150,9 +150,11 @@ static int graft_trace(const struct device_xspace *x, int64_t shift_ns,
 /* Checks that |x| is a trace, from the first byte to the last. */
 static int check_trace(const struct device_xspace *x, struct diag *d)
 {
-	_cleanup_(space_freep) struct space *space = NULL;
+	struct outline outline;
+	int r = outline_read(&outline, x->data, x->n, NULL, NULL, d);
 
-	return xspace_decode(x->data, x->n, &space, d);
+	outline_deinit(&outline);
+	return r;
 }
 
 static int add_collector_trace(const struct device_xspace *x, const struct device_clock *clock,

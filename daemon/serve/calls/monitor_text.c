@@ -16,8 +16,8 @@
 #include "daemon/pipeline/assembly/delivery.h"
 #include "daemon/pipeline/usage/usage.h"
 #include "daemon/target/target.h"
-#include "trace/model/space.h"
-#include "trace/xspace/summary_keys.h"
+#include "trace/read/archive.h"
+#include "trace/read/event.h"
 
 #define BUSIEST_THREADS 5
 
@@ -33,38 +33,49 @@ static void count_step(struct step_times *t, int64_t duration_ns)
 	t->n_ended++;
 }
 
-static void count_plane(struct step_times *t, const struct plane *plane)
+static void step_times_take_event(const struct archive_plane *plane,
+	const struct archive_line *line, const struct archive_event *event,
+	const struct archive_stats *stats, void *context)
 {
-	struct summary_keys keys;
+	struct step_times *t = context;
+	struct event_marks marks;
 
-	summary_keys_init(&keys, plane);
-	for (size_t i = 0; i < plane->n_lines; i++) {
-		const struct line *line = &plane->lines[i];
+	if (line->is_counters)
+		return;
+	marks = event_find_marks(plane, stats);
+	t->n_steps += marks.is_step;
+	if (marks.is_step && !marks.is_unfinished)
+		count_step(t, event->duration_ns);
+}
 
-		t->n_events += line->n_events;
-		if (line_is_counters(line) || !line->n_events)
-			continue;
-		t->n_threads++;
-		for (size_t k = 0; k < line->n_events; k++) {
-			const struct trace_event *e = &line->events[k];
+static void step_times_end_line(
+	const struct archive_plane *plane, const struct archive_line *line, void *context)
+{
+	struct step_times *t = context;
 
-			if (!event_is_step(plane, &keys, e))
-				continue;
-			t->n_steps++;
-			if (!event_is_unfinished(plane, &keys, e))
-				count_step(t, e->duration_ns);
-		}
-	}
+	(void)plane;
+	t->n_events += line->n_events;
+	t->n_threads += !line->is_counters;
 }
 
 int step_times_read(struct delivery *d, struct step_times *out)
 {
-	_cleanup_(space_freep) struct space *space = NULL;
-	int r = delivery_decode(d, &space);
+	const struct archive_survey survey = {
+		.take_event = step_times_take_event,
+		.end_line = step_times_end_line,
+		.context = out,
+	};
+	struct archive *archive = NULL;
+	_cleanup_free_ uint8_t *bytes = NULL;
+	size_t n;
+	int r = delivery_load(d, &bytes, &n);
 
 	memset(out, 0, sizeof *out);
-	for (size_t i = 0; !r && i < space->n_planes; i++)
-		count_plane(out, space->planes[i]);
+	if (r == 0)
+		r = archive_survey(bytes, n, &survey, &archive, NULL);
+	archive_free(archive);
+	if (r)
+		memset(out, 0, sizeof *out);
 	return r;
 }
 

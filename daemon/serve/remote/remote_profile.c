@@ -254,12 +254,6 @@ static int store_piece(const uint8_t *data, size_t n, void *context)
 	return remote_trace_append_bytes(&s->trace, data, n, &s->diag);
 }
 
-static int skip_bytes(const uint8_t *p, void *context)
-{
-	(void)p, (void)context;
-	return 0;
-}
-
 static void read_outline(struct remote_profile *r)
 {
 	size_t n = (size_t)remote_trace_get_bytes(&r->trace);
@@ -267,7 +261,7 @@ static void read_outline(struct remote_profile *r)
 	struct outline o = {.archive = NULL};
 	struct diag d = DIAG_INIT;
 
-	if (data && !outline_read(&o, data, n, skip_bytes, NULL, &d)) {
+	if (data && !outline_read(&o, data, n, NULL, NULL, &d)) {
 		r->n_events = o.n_events;
 		r->start_unix_ns = o.length.start_unix_ns;
 		r->stop_unix_ns = o.length.stop_unix_ns;
