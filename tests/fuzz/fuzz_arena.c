@@ -26,8 +26,8 @@
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/xspace_decode.h"
 #include "trace/model/space.h"
-#include "trace/xspace/xspace.h"
 
 #define N_RINGS 2u
 #define RING_BYTES ARENA_MIN_RING_BYTES

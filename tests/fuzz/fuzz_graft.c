@@ -12,8 +12,8 @@
 #include "base/cleanup.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/graft_fixture.h"
+#include "tests/unit/xspace_decode.h"
 #include "trace/model/space.h"
-#include "trace/xspace/xspace.h"
 
 #define PID 4242
 

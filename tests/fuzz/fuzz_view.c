@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/xspace_decode.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
 #include "trace/model/space.h"
@@ -25,7 +26,6 @@
 #include "trace/report/diff_report.h"
 #include "trace/report/digest.h"
 #include "trace/report/report.h"
-#include "trace/xspace/xspace.h"
 
 static uint64_t count_events(const struct space *space)
 {

@@ -16,6 +16,7 @@
 #include "base/diag.h"
 #include "tests/golden/space_text.h"
 #include "tests/unit/space_totals.h"
+#include "tests/unit/xspace_decode.h"
 #include "trace/model/space.h"
 #include "trace/xspace/xspace.h"
 

@@ -13,7 +13,7 @@
 #include "daemon/pipeline/assembly/track.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
-#include "trace/xspace/xspace.h"
+#include "tests/unit/xspace_decode.h"
 
 #define SPOOL_BYTES (UINT64_C(64) << 20)
 

@@ -22,8 +22,8 @@
 #include "tests/unit/rpc_fixture.h"
 #include "tests/unit/stream_fixture.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/xspace_decode.h"
 #include "trace/model/space.h"
-#include "trace/xspace/xspace.h"
 
 #define TRACE "an XSpace of a program"
 #define TRACE_BYTES (sizeof TRACE - 1)

@@ -16,6 +16,7 @@
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/space_totals.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/xspace_decode.h"
 #include "trace/xspace/xspace.h"
 
 /* Times are in nanoseconds. */

@@ -17,6 +17,7 @@
 #include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/xspace_decode.h"
 #include "trace/model/space.h"
 #include "trace/xspace/xspace.h"
 

@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "tests/unit/graft_fixture.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/xspace_decode.h"
 #include "trace/model/space.h"
 #include "trace/xspace/xspace.h"
 

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/xspace_decode.h"
 #include "trace/model/space.h"
 #include "trace/read/archive.h"
 #include "trace/read/outline.h"

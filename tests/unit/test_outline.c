@@ -17,6 +17,7 @@
 #include "tests/unit/space_fixture.h"
 #include "tests/unit/space_totals.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/xspace_decode.h"
 #include "trace/xspace/xspace.h"
 
 static uint8_t *bytes;

@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/xspace_decode.h"
 #include "trace/xspace/totals.h"
 #include "trace/xspace/xspace.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads the messages of an XSpace that several readers need: events, stats, headers of lines, and
- * metadata. The decoder of the trace model and the archive both read by these functions. They keep
+ * metadata. The archive reads by these functions, and so does the decoder of the tests. They keep
  * the wire's units and ids, copy nothing, and are inline since they run for each event.
  *
  * A function that meets bytes that are no message returns -EBADMSG and fills a struct wire_fault.

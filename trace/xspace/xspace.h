@@ -51,12 +51,4 @@ struct xspace_gaps {
 int xspace_encode_around(const struct space *space, struct chunks *out, struct xspace_gaps *gaps);
 void xspace_gaps_deinit(struct xspace_gaps *gaps);
 
-/*
- * Reads an XSpace of any origin (JAX, TensorFlow, proftap). The bytes are untrusted: a bad one
- * gives -EBADMSG and a text with its offset and what is wrong there. Line timestamps, whether since
- * the epoch or relative, are added to the event offsets; picoseconds are rounded to nanoseconds.
- * The caller owns *out (space_free).
- */
-int xspace_decode(const uint8_t *data, size_t n_bytes, struct space **out, struct diag *d);
-
 #endif

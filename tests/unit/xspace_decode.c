@@ -9,7 +9,7 @@
  * time; a warning counts the latter. A line without a name gets its display name. An id without
  * metadata is called "?<id>".
  */
-#include "trace/xspace/xspace.h"
+#include "tests/unit/xspace_decode.h"
 
 #include <errno.h>
 #include <stdbool.h>
