@@ -56,17 +56,23 @@ def times(start_ns, stop_ns):
     return field(1, plane)
 
 
+def say(method):
+    """Prints a line in one write: calls come on several threads, and print() writes the line's end by itself."""
+    sys.stdout.write(method + "\n")
+    sys.stdout.flush()
+
+
 def print_next(connection):
     """Prints the next call, which gets no answer (Connection.begin_call())."""
     n_calls = len(connection.calls)
     while len(connection.calls) == n_calls:
         connection.read_frame()
-    print(re.search(rb"/[\w.]+/(\w+)", connection.heads[connection.calls[-1]])[1].decode(), flush=True)
+    say(re.search(rb"/[\w.]+/(\w+)", connection.heads[connection.calls[-1]])[1].decode())
 
 
 def main(name, library, recorded, thread):
     def answer(connection):
-        print(connection.method(), flush=True)
+        say(connection.method())
         if connection.method() == "Monitor":
             connection.fail(12, "unimplemented.")
         elif connection.method() == "Profile" and os.path.exists(library + ".dies"):
