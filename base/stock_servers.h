@@ -26,7 +26,7 @@ struct stock_server {
 	uint64_t inode; /* of its listening socket */
 	unsigned port;
 	uid_t uid; /* of the socket's maker */
-	int is_ipv6;
+	bool is_ipv6;
 	/* Set by stock_servers_identify(). */
 	pid_t pid; /* 0: this user can see no process that may be a profiler server */
 	char name[64]; /* of the process, printable */

@@ -53,10 +53,10 @@ static void answer_refuse_large(struct rpc_call *call, uint64_t bytes)
 void rpc_call_reply(struct rpc_call *call, struct chunks *message)
 {
 	uint64_t bytes = message->total_bytes;
-	int error = message->error;
+	int r = message->error;
 	grpc_byte_buffer *buffer = NULL;
 
-	if (error || bytes > MAX_REPLY_BYTES)
+	if (r || bytes > MAX_REPLY_BYTES)
 		chunks_deinit(message);
 	else
 		buffer = message_take_chunks(message);
@@ -64,7 +64,7 @@ void rpc_call_reply(struct rpc_call *call, struct chunks *message)
 		call->n_bytes += bytes;
 		call_note_answer(call, RPC_OK, "");
 		call_send_answer(call, buffer, RPC_OK, "");
-	} else if (!error && bytes > MAX_REPLY_BYTES) {
+	} else if (!r && bytes > MAX_REPLY_BYTES) {
 		answer_refuse_large(call, bytes);
 	} else {
 		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED,

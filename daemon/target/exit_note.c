@@ -42,12 +42,12 @@ void exit_note_look(struct target *t)
 void exit_note_look_whose(struct target *t, int stat_fd)
 {
 	char stat[STAT_BYTES];
-	int is_main = -1;
+	int main_crashed = -1;
 
 	if (stat_fd >= 0 && !proc_file_reread(stat_fd, stat, sizeof stat))
-		is_main = crash_watch_find_main(stat);
-	if (is_main >= 0)
-		atomic_store(&t->is_signal_of_main, is_main ? 2 : 1);
+		main_crashed = crash_watch_find_main(stat);
+	if (main_crashed >= 0)
+		atomic_store(&t->is_signal_of_main, main_crashed ? 2 : 1);
 }
 
 void exit_note_take(struct target *t, const struct target *main, int pidfd)

@@ -100,7 +100,7 @@ uint32_t open_stack_read(
 }
 
 /* If the depth and the ring's head stay the same, no span ended with a record meanwhile. */
-uint32_t open_stack_look(struct ring *ring, struct open_span to[RECORD_MAX_DEPTH], int *is_moving)
+uint32_t open_stack_look(struct ring *ring, struct open_span to[RECORD_MAX_DEPTH], bool *is_moving)
 {
 	int tries = N_LOOKS;
 	struct open_drop drop;

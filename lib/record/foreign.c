@@ -18,14 +18,14 @@ static uint32_t get_recording_word(void)
 
 int ptap_enabled(int level)
 {
-	int is_wanted = (int)(get_recording_word() & 3u) >= (level > 1 ? level : 1);
+	int wanted = (int)(get_recording_word() & 3u) >= (level > 1 ? level : 1);
 
 	atomic_thread_fence(memory_order_acquire);
 	/*
 	 * No branch: a call while nothing is recorded steps through the same instructions, which
 	 * tests/crash counts.
 	 */
-	return is_wanted & !atomic_load_explicit(&guest_page.level.is_early, memory_order_relaxed);
+	return wanted & !atomic_load_explicit(&guest_page.level.is_early, memory_order_relaxed);
 }
 
 void ptap_begin_dyn(const char *name)

@@ -8,6 +8,7 @@
 #include <check.h>
 #include <proftap/proftap.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -180,7 +181,7 @@ START_TEST(a_stack_that_changes_is_whole_or_marked)
 	while (!atomic_load(&fixture_ring(0)->head))
 		;
 	for (int i = 0; i < 20000 || !n_whole; i++) {
-		int is_moving;
+		bool is_moving;
 		uint32_t n = open_stack_look(fixture_ring(0), stack, &is_moving);
 
 		for (uint32_t k = 0; k < n; k++)

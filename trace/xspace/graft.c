@@ -7,6 +7,7 @@
 #include "trace/xspace/graft.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -287,7 +288,7 @@ static int read_times(
 {
 	struct pb_reader reader = pb_enter(event);
 	struct pb_field f = {0};
-	int has_time = 1;
+	bool has_time = true;
 	int r;
 
 	*offset_ps = *duration_ps = 0;

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +143,7 @@ static void copy_names(char *out, size_t n)
 {
 	const char *pid = getenv("LISTEN_PID");
 	const char *names = getenv("LISTEN_FDNAMES");
-	int is_ours = pid && names && strtol(pid, NULL, 10) == getpid();
+	bool is_ours = pid && names && strtol(pid, NULL, 10) == getpid();
 
 	snprintf(out, n, "%s", is_ours ? names : "");
 }
@@ -225,7 +226,7 @@ static int explain_failure(const char *what, int r, struct diag *d)
 int listener_open(const char *text, struct socket_file *file, struct diag *d)
 {
 	struct listener_address a;
-	int is_path = strncmp(text, "unix:", 5) == 0;
+	bool is_path = strncmp(text, "unix:", 5) == 0;
 	int r = parse_address(text, &a);
 
 	if (!r && is_path)

@@ -39,7 +39,7 @@ void history_begin(struct history *h, int64_t at_ns)
 
 void history_begin_peek(struct history *h, int64_t at_ns)
 {
-	int is_short = h->n && at_ns - history_time_ns(h, h->n - 1) < SHORT_NS;
+	bool is_short = h->n && at_ns - history_time_ns(h, h->n - 1) < SHORT_NS;
 
 	h->peek = is_short ? PEEK_SHORT : PEEK;
 	h->at_ns[h->n++ % HISTORY_SLOTS] = at_ns;

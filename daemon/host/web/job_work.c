@@ -425,7 +425,7 @@ static void work_take_accounts(struct job_work *w, const struct account *asked_b
 static void work_end_accounts(struct job_work *w)
 {
 	struct job *job = w->job;
-	int is_cancelled = atomic_load(&job->cancel);
+	bool is_cancelled = atomic_load(&job->cancel);
 
 	for (size_t i = 0; i < w->ensemble.group.n; i++) {
 		struct account *a = &w->accounts[i];

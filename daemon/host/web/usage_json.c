@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -112,7 +113,7 @@ static const char *name_unit(enum metric_unit unit)
 
 static void describe_column(struct json *j, const struct subject *s, unsigned row)
 {
-	int is_process = s->group == &machine_process_group;
+	bool is_process = s->group == &machine_process_group;
 	char key[KEY_BYTES];
 
 	format_key(s, row, key);

@@ -251,21 +251,21 @@ int drain_join(struct drain *older, struct drain *newer)
 {
 	size_t n = older->n_logs + newer->n_logs;
 	struct thread_log **logs = calloc(n + 1, sizeof(struct thread_log *));
-	int error = 0;
+	int r = 0;
 
 	join_counts(older, newer);
 	if (!logs) {
 		drain_deinit(newer);
 		return -ENOMEM;
 	}
-	n = merge_logs(older, newer, logs, &error);
+	n = merge_logs(older, newer, logs, &r);
 	free(older->logs);
 	older->logs = logs;
 	older->n_logs = n;
 	older->n_logs_allocated = n;
 	newer->n_logs = 0;
 	drain_deinit(newer);
-	return error;
+	return r;
 }
 
 int drain_take_log(struct drain *d, struct thread_log *log)

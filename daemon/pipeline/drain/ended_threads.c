@@ -271,19 +271,19 @@ static bool is_wanted(const struct thread_log *log, uint64_t from_ticks)
 int ended_threads_add_shares(
 	const struct ended_threads *e, uint64_t from_ticks, struct shares *shares)
 {
-	int error = 0;
+	int r = 0;
 
-	for (const struct ended_thread *at = e->pool->first; at && !error; at = at->next)
+	for (const struct ended_thread *at = e->pool->first; at && !r; at = at->next)
 		if (at->of == e)
-			error = shares_add(shares,
+			r = shares_add(shares,
 				is_wanted(at->log, from_ticks) ? at->log->n_slots : 0,
 				at->log->n_open);
-	return error;
+	return r;
 }
 
 int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t from_ticks)
 {
-	int error = 0;
+	int r = 0;
 
 	for (const struct ended_thread *at = e->pool->first; at; at = at->next) {
 		struct thread_log *copy = NULL;
@@ -291,7 +291,7 @@ int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t 
 		if (at->of != e)
 			continue;
 		if (copy_log(at->log, d->budget, &copy) < 0)
-			error = -ENOMEM;
+			r = -ENOMEM;
 		if (!copy) {
 			d->lost_memory += thread_window_count(at->log);
 			if (find_last_end(at->log) > d->gone_ticks)
@@ -300,12 +300,12 @@ int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t 
 		}
 		thread_window_limit(copy, from_ticks, d->budget);
 		if (drain_take_log(d, copy))
-			error = -ENOMEM;
+			r = -ENOMEM;
 	}
 	ended_sums_tell(&e->sums, d);
 	if (e->sums.gone_ticks > d->gone_ticks)
 		d->gone_ticks = e->sums.gone_ticks;
-	return error;
+	return r;
 }
 
 void ended_sums_add(struct ended_sums *to, const struct ended_sums *sums)

@@ -207,10 +207,10 @@ static int64_t find_first_of_devices(const struct continuous_part *p)
 {
 	struct device_extents devices = {.n = 0};
 	int64_t first_ns = INT64_MAX;
-	int error = 0;
+	int r = 0;
 
-	for (struct slice *slice = p->slices; slice && !error; slice = slice->next)
-		error = slice_find_devices(slice, &devices);
+	for (struct slice *slice = p->slices; slice && !r; slice = slice->next)
+		r = slice_find_devices(slice, &devices);
 	for (size_t i = 0; i < devices.n; i++) {
 		const struct source *s = p->recording->sources[devices.v[i].process];
 		int64_t at_ns = device_extent_find_first(&devices.v[i]);
@@ -219,8 +219,8 @@ static int64_t find_first_of_devices(const struct continuous_part *p)
 			first_ns = at_ns - s->target->clock_ahead_ns;
 	}
 	device_extents_deinit(&devices);
-	if (error)
-		p->recording->error = error;
+	if (r)
+		p->recording->error = r;
 	return first_ns;
 }
 

@@ -172,12 +172,12 @@ static int take_picture(struct process_picture *p, uint32_t i, uint64_t from_tic
 static int take_pictures(struct process_picture *p, uint64_t from_ticks)
 {
 	const struct target *t = p->s->target;
-	int error = 0;
+	int r = 0;
 
 	for (uint32_t i = 0; i < t->n_rings; i++)
 		if (rings_is_used(t, i) && take_picture(p, i, from_ticks) == -ENOMEM)
-			error = -ENOMEM;
-	return error;
+			r = -ENOMEM;
+	return r;
 }
 
 static int fill_picture(

@@ -440,7 +440,7 @@ static void reply_new_session(const struct fan_out *f)
 
 static void run_fan_out(struct fan_out *f, const char *root, atomic_bool *is_fanning_out)
 {
-	int is_cancelled = fan_out_record(f);
+	bool is_cancelled = fan_out_record(f);
 
 	if (!is_cancelled)
 		fan_out_publish(f, root);

@@ -64,26 +64,26 @@ static int read_request(struct rpc_call *call, const uint8_t *bytes, size_t n)
 {
 	Grpc__Health__V1__HealthCheckRequest *request =
 		grpc__health__v1__health_check_request__unpack(NULL, n, bytes);
-	bool is_known;
+	bool known;
 
 	if (!request) {
 		rpc_call_fail(
 			call, RPC_INVALID_ARGUMENT, "the request is not a HealthCheckRequest");
 		return -1;
 	}
-	is_known = is_service(request->service);
+	known = is_service(request->service);
 	grpc__health__v1__health_check_request__free_unpacked(request, NULL);
-	return is_known;
+	return known;
 }
 
 void health_check(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
-	int is_known = read_request(call, bytes, n);
+	int known = read_request(call, bytes, n);
 	struct chunks message = CHUNKS_INIT;
 
-	if (is_known < 0)
+	if (known < 0)
 		return;
-	if (!is_known) {
+	if (!known) {
 		rpc_call_fail(call, RPC_NOT_FOUND, "no such service here");
 		return;
 	}
@@ -138,15 +138,15 @@ static void on_cancel(struct rpc_call *call, void *health)
 void health_watch(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
 	struct health *h = context;
-	int is_known = read_request(call, bytes, n);
+	int known = read_request(call, bytes, n);
 	struct chunks message = CHUNKS_INIT;
 	enum rpc_status code = RPC_RESOURCE_EXHAUSTED;
 	const char *refusal = "the profiler server is out of memory";
 
-	if (is_known < 0)
+	if (known < 0)
 		return;
 	rpc_call_set_on_cancel(call, on_cancel, h);
-	encode_status(is_known ? get_status(h) : SERVICE_UNKNOWN, &message);
+	encode_status(known ? get_status(h) : SERVICE_UNKNOWN, &message);
 	/* The first message does not wait. If the call was cancelled, on_cancel() still runs. */
 	if (rpc_call_write(call, &message, 0) != -ENOMEM)
 		refusal = add_watcher(h, call, &code);

@@ -8,6 +8,7 @@
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +176,7 @@ static int place_descriptor(int fd, int at)
  */
 static int place_descriptors(const struct server_request *h, int connection)
 {
-	int has_listener = h->brought.listener >= 0;
+	bool has_listener = h->brought.listener >= 0;
 	int null = raise_above(open("/dev/null", O_RDWR | O_CLOEXEC));
 	int arena = raise_above(h->brought.arena);
 	int listener = raise_above(h->brought.listener);

@@ -188,24 +188,23 @@ static void answer_take_line(struct stock_servers *s, const char *line)
 {
 	struct stock_server read = {.pid = 0};
 	struct stock_server *one;
-	int has_answered;
-	int is_one;
+	int answered;
+	int single;
 	int pid;
 
 	_Static_assert(
 		sizeof read.address == 16 && sizeof read.make == 16 && sizeof read.name == 64,
 		"the widths below");
 	if (sscanf(line, "%" SCNu64 " %d %d %d %" SCNd64 " %15s %15s %63[^\n]", &read.inode, &pid,
-		    &has_answered, &is_one, &read.since_ns, read.address, read.make,
-		    read.name) != 8)
+		    &answered, &single, &read.since_ns, read.address, read.make, read.name) != 8)
 		return;
 	one = find_socket(s, read.inode);
 	if (!one || pid <= 0)
 		return;
 	printable_clean(read.name);
 	one->pid = (pid_t)pid;
-	one->has_answered = has_answered != 0;
-	one->is_one = is_one && read.address[0] != '-';
+	one->has_answered = answered != 0;
+	one->is_one = single && read.address[0] != '-';
 	one->since_ns = read.since_ns;
 	memcpy(one->address, read.address, sizeof one->address);
 	memcpy(one->make, read.make, sizeof one->make);

@@ -22,12 +22,12 @@ void access_init(struct access *access, struct target *target)
 
 void access_look(struct access *access, int listener)
 {
-	int is_own = peer_table_compare_space(listener);
+	int own = peer_table_compare_space(listener);
 
 	/*
 	 * If this is unknown, the server of a program is assumed to be in the program's namespace.
 	 */
-	access->is_elsewhere = is_own < 0 ? access->target->is_foreign : !is_own;
+	access->is_elsewhere = own < 0 ? access->target->is_foreign : !own;
 }
 
 #define NOBODY_KNOWN ((uid_t)-1)

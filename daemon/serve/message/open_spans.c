@@ -278,7 +278,7 @@ static void add_spans(struct look *l, Proftap__V1__ThreadSpans *to, uint32_t n)
 static void read_ring(struct look *l, Proftap__V1__ThreadSpans *to, uint32_t i)
 {
 	int tries = N_TRIES;
-	int is_moving = 0;
+	bool is_moving = false;
 	uint32_t n;
 
 	do {

@@ -151,19 +151,19 @@ bool remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms)
 static int flush_pieces(struct remote_trace *to, struct chunks *room, struct diag *d)
 {
 	uint64_t offset;
-	int error = room->error ? room->error : remote_trace_append(to, room, &offset, d);
+	int r = room->error ? room->error : remote_trace_append(to, room, &offset, d);
 
 	chunks_rewind(room);
-	return error;
+	return r;
 }
 
 static int append_piece(
 	struct remote_trace *to, struct chunks *room, const struct pb_field *data, struct diag *d)
 {
-	int error = data->n_bytes >= CHUNK_BYTES ? flush_pieces(to, room, d) : 0;
+	int r = data->n_bytes >= CHUNK_BYTES ? flush_pieces(to, room, d) : 0;
 
 	if (data->n_bytes >= CHUNK_BYTES)
-		return error ? error : remote_trace_append_bytes(to, data->data, data->n_bytes, d);
+		return r ? r : remote_trace_append_bytes(to, data->data, data->n_bytes, d);
 	chunks_append(room, data->data, data->n_bytes);
 	return room->total_bytes < CHUNK_BYTES ? room->error : flush_pieces(to, room, d);
 }

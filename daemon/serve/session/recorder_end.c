@@ -96,15 +96,15 @@ static bool has_stopper(struct session *s)
 
 bool recorder_end_keep(struct session *s, struct capture_result *result)
 {
-	int error;
+	int r;
 
 	if (target_get_life(s->family->main) != TARGET_DEAD || result->is_empty || has_stopper(s))
 		return false;
-	s->rest = new_rest(result, &error);
+	s->rest = new_rest(result, &r);
 	if (!s->rest) {
 		log_warn(LOG_TARGET,
 			"the session's data of pid %d cannot be held after its death: %s",
-			(int)s->family->main->pid, errno_words(error));
+			(int)s->family->main->pid, errno_words(r));
 		return false;
 	}
 	delivery_free(result->delivery);

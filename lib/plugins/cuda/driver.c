@@ -75,10 +75,10 @@ void driver_synchronize_context(const struct driver *driver, void *context)
 static void synchronize_device(const struct driver *driver, int device)
 {
 	unsigned flags = 0;
-	int is_active = 0;
+	int active = 0;
 	void *context = NULL;
 
-	if (driver->get_primary_state(device, &flags, &is_active) || !is_active ||
+	if (driver->get_primary_state(device, &flags, &active) || !active ||
 		driver->retain_primary(&context, device))
 		return;
 	driver_synchronize_context(driver, context);
