@@ -25,12 +25,14 @@ static const struct {
 	const char *words; /* the text after the key */
 } idle[] = {
 	{"ptap_target", false, false,
-		"ignored: a host daemon takes it from stock clients; proftap has --target"},
+		"ignored: only a host daemon reads this key, from stock clients; "
+		"proftap has --target"},
 	{"gpu_aggregated_tracing", false, true, "ignored: events are recorded one by one"},
 	{"gpu_enable_nvtx_tracking", false, true,
-		"without effect here: NVTX's ranges are spans without it, under proftap run"},
+		"without effect: under proftap run, NVTX ranges are recorded as spans in any case"},
 	{"gpu_dump_graph_node_mapping", false, true,
-		"without effect today: nodes of graphs always know where they were made"},
+		"without effect: work of graph nodes always belongs to the span that "
+		"made the node"},
 	{"gpu_range_profiling_counters", false, false,
 		"ignored: kernels are not run again for metrics; gpu_pm_sample_counters samples them"},
 	{"gpu_range_profiling_allow_multipass", false, true,
@@ -38,9 +40,10 @@ static const struct {
 	{"tpu_", true, false, "ignored: this machine has no TPU"},
 	{"tracemark_", true, false, "ignored: this machine has no TPU"},
 	{"enable_continuous_profiling", false, true,
-		"without effect: the call says whether a session is continuous, see proftap start"},
+		"without effect: the called method decides whether a session is continuous, see "
+		"proftap start"},
 	{"override_hostnames", false, false,
-		"ignored: clients take it apart and send override_hostname"},
+		"ignored: clients split it and send its parts as override_hostname"},
 };
 
 /* The ranges of numbers. A value outside its range counts as the nearest bound. */
@@ -92,7 +95,7 @@ static int clamped_note(const struct option *o, int64_t *number, struct diag *d)
 			*number = clamped[i].max;
 		if (*number != said)
 			return diag_set(d, OPTION_NOTED,
-				"%s: %" PRId64 " counts as %" PRId64 ": it is %" PRId64
+				"%s: %" PRId64 " counts as %" PRId64 ": the range is %" PRId64
 				" to %" PRId64 " %s",
 				o->key, said, *number, clamped[i].min, clamped[i].max, o->unit);
 	}
@@ -226,8 +229,8 @@ int option_check_recorder(const char *key, struct diag *d)
 		if (options_table[i].uses & OPTION_OF_RECORDER)
 			n += (size_t)snprintf(keys + n, sizeof keys - n, "%s%s", n ? ", " : "",
 				options_table[i].key);
-	return diag_set(
-		d, -EINVAL, "%.64s: not an option of a flight recorder; it has %s", key, keys);
+	return diag_set(d, -EINVAL, "%.64s: not an option of a flight recorder; its options are %s",
+		key, keys);
 }
 
 void options_print_help(enum option_use use, FILE *out)
@@ -408,18 +411,18 @@ const struct option options_table[] = {
 	SHARED_INT(ALL, "ptap_max_capture_bytes", OPTION_MIN_CAPTURE_BYTES, INT64_MAX, NULL,
 		"bytes", "memory that the capture may use in the target's server"),
 	MAP_INT("ptap_spool_window_bytes", 4096, INT64_C(1) << 30, "8388608", "bytes",
-		"records in memory before they go to a file at the target's server"),
+		"records kept in memory before the target's server writes them to a file"),
 	MAP_INT("ptap_usage_interval_ms", 0, 60000, "100", "ms",
 		"time between two samples of CPU, memory, faults and I/O; 0: none"),
 	MAP_BOOL("ptap_machine_usage", "true",
-		"counters of the whole machine, if a host daemon passes the trace on"),
+		"add counters of the whole machine, if recorded through a host daemon"),
 
 	TRIGGER("ptap_trigger_span", trigger_check_spans,
 		"NAME:TIME with TIME in us, ms or s, as in decode:100ms; several with ';' between "
 		"them",
 		"write a run when a span of this name took longer than TIME"),
 	TRIGGER("ptap_trigger_step", trigger_check_step, "a decimal number greater than 1",
-		"write a run when a step took so many times the usual time"),
+		"write a run when a step took this many times the usual time"),
 	TRIGGER("ptap_trigger_counter", trigger_check_counters,
 		"NAME>BOUND or NAME<BOUND; several with ';' between them",
 		"write a run when a counter of this name went beyond its bound"),
@@ -427,7 +430,7 @@ const struct option options_table[] = {
 		"ms", "minimum time between two runs that triggers write"),
 
 	MAP_STRING("ptap_target",
-		"programs that a call of JAX's or TensorFlow's clients to a host daemon selects: "
+		"programs to record when JAX's or TensorFlow's client calls a host daemon: "
 		"a pid, a name, LABEL=VALUE or all"),
 	MAP_STRING("override_hostname", "host part of the file's name"),
 	MAP_STRING(
@@ -455,7 +458,7 @@ const struct option options_table[] = {
 	MAP_INT("gpu_pm_sample_interval_us", 1, INT64_MAX / 1000, "500", "us",
 		"time between two samples"),
 	MAP_INT("gpu_pm_sample_buffer_size_per_gpu_mb", 0, INT64_MAX, "64", "MB",
-		"buffer for samples; 64 to 4096 are used"),
+		"buffer for samples; values are clamped to 64..4096"),
 	MAP_INT("gpu_num_chips_to_profile_per_task", -1, INT32_MAX, "0", "GPUs",
 		"record only the first GPUs; 0 or -1: all"),
 	MAP_BOOL("gpu_aggregated_tracing", "false",
@@ -467,7 +470,7 @@ const struct option options_table[] = {
 	MAP_BOOL("gpu_dump_graph_node_mapping", "false", "old JAX option; no effect"),
 
 	MAP_WORD("ptap_cuda_detach", detach_check, "unsubscribe", "none, unsubscribe or finalize",
-		"how proftap leaves CUPTI in the program after a capture"),
+		"what proftap does with the program's CUPTI after a capture"),
 	MAP_BOOL("ptap_cuda_sync_at_stop", "false",
 		"wait for the devices before the last records are fetched; the program waits, too"),
 	MAP_INT("ptap_cuda_settle_ms", 0, 1000, "100", "ms",
@@ -488,7 +491,8 @@ const struct option options_table[] = {
 	MAP_COUNT("tpu_num_sparse_cores_to_trace", "cores", "sparse cores recorded"),
 	MAP_COUNT("tpu_num_sparse_core_tiles_to_trace", "tiles",
 		"tiles of each sparse core recorded"),
-	MAP_BOOL("tpu_circular_buffer_tracing", "false", "keep the newest instead of the oldest"),
+	MAP_BOOL("tpu_circular_buffer_tracing", "false",
+		"if full, keep the newest events, not the oldest"),
 	MAP_BOOL("tpu_perf_counters", "true", "read performance counters"),
 	MAP_STRING("tpu_perf_counter_sets", "sets of performance counters to read"),
 	MAP_BOOL("tpu_enable_kernel_profiling", NULL, "record inside kernels"),

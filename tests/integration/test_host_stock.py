@@ -261,7 +261,7 @@ def a_programs_own_server_ignores_the_key(t):
     target = t.target().serve()
     with Calls(target) as calls:
         trace = trace_of(calls.expect(PROFILE, named(profile_request(20), "somebody")))
-    contains("".join(trace.space.warnings), "ptap_target: ignored: a host daemon takes it", "its warning")
+    contains("".join(trace.space.warnings), "ptap_target: ignored: only a host daemon reads this key", "its warning")
 
 
 @test

@@ -229,7 +229,7 @@ def a_wrong_line_is_told(t):
     for words, sentence in {
             ("snapshot", "--last", 5, "--session", "x"): "--last and --session exclude each other, but for --session recorder",
             ("snapshot", "--last", 0): '--last: bad value "0": must be a positive whole number',
-            ("start", "--recorder", "-o", "delay_ms=5"): "delay_ms: not an option of a flight recorder; it has host_",
+            ("start", "--recorder", "-o", "delay_ms=5"): "delay_ms: not an option of a flight recorder; its options are host_",
             ("start", "--recorder", "--host_tracer_level", 0): "host_tracer_level: 0 records nothing; a flight recorder needs 1",
             ("start", "--recorder", "--session", "x"): "session_id: not an option of a flight recorder",
             ("start", "--session", "recorder"): "that is the flight recorder's name: use --recorder",
@@ -323,7 +323,7 @@ def wrong_options_fail_the_start(t):
     for options, variable, sentence in (
             ("host_tracer_levl=1", "", "the nearest known one is host_tracer_level"),
             ("host_tracer_level=9", "", 'host_tracer_level: bad value "9": must be 0 to 3'),
-            ("duration_ms=5", "", "duration_ms: not an option of a flight recorder; it has host_tracer_level"),
+            ("duration_ms=5", "", "duration_ms: not an option of a flight recorder; its options are host_tracer_level"),
             ("nothing", "", "nothing: not of the form key=value"),
             ("", "on", 'PROFTAP_RECORDER: bad value "on": must be 1, 0 or KEY=VALUE,...'),
             ("", "a=1", 'a: no such option (value "1")')):

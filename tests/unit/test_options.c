@@ -70,12 +70,13 @@ END_TEST
 START_TEST(a_recorder_has_few_options)
 {
 	static const char *const refused[][2] = {
-		{"delay_ms=5", "delay_ms: not an option of a flight recorder; it has "},
+		{"delay_ms=5", "delay_ms: not an option of a flight recorder; its options are "},
 		{"duration_ms=5", "duration_ms: not"},
 		{"start_timestamp_ns=5", "start_timestamp_ns: not"},
 		{"python_tracer_level=1", "python_tracer_level: not"},
 		{"session_id=a", "session_id: not"},
-		{"gpu_enable_nvtx_tracking=1", "it has host_tracer_level, ptap_max_capture_bytes"},
+		{"gpu_enable_nvtx_tracking=1",
+			"its options are host_tracer_level, ptap_max_capture_bytes"},
 		{"ptap_usage_interval_ms=0", "ptap_usage_interval_ms: not"},
 		{"host_tracer_level=0", "host_tracer_level: 0 records nothing"},
 		{"foo=1", "the nearest known one is host_tracer_level (0 to 3)"},
@@ -358,16 +359,16 @@ START_TEST(numbers_may_count_as_others)
 		const char *words; /* NULL: there is no warning */
 	} cases[] = {
 		{"gpu_pm_sample_buffer_size_per_gpu_mb", 0, 64,
-			"0 counts as 64: it is 64 to 4096 MB"},
+			"0 counts as 64: the range is 64 to 4096 MB"},
 		{"gpu_pm_sample_buffer_size_per_gpu_mb", 64, 64, NULL},
 		{"gpu_pm_sample_buffer_size_per_gpu_mb", 4097, 4096,
-			"4097 counts as 4096: it is 64 to 4096 MB"},
+			"4097 counts as 4096: the range is 64 to 4096 MB"},
 		{"ptap_gpu_usage_interval_ms", 0, 0, NULL},
 		{"gpu_pm_sample_interval_us", INT64_C(86400000001), INT64_C(86400000000),
-			"86400000001 counts as 86400000000: it is 1 to 86400000000 us"},
-		{"ptap_gpu_usage_interval_ms", 9, 10, "9 counts as 10: it is 10 to 100 ms"},
+			"86400000001 counts as 86400000000: the range is 1 to 86400000000 us"},
+		{"ptap_gpu_usage_interval_ms", 9, 10, "9 counts as 10: the range is 10 to 100 ms"},
 		{"ptap_gpu_usage_interval_ms", 100, 100, NULL},
-		{"ptap_usage_interval_ms", 1, 10, "1 counts as 10: it is 10 to 60000 ms"},
+		{"ptap_usage_interval_ms", 1, 10, "1 counts as 10: the range is 10 to 60000 ms"},
 		{"ptap_usage_interval_ms", 0, 0, NULL},
 	};
 
@@ -394,15 +395,14 @@ START_TEST(says_what_has_no_effect)
 
 	ck_assert_int_eq(profile_options_parse(&options, "gpu_dump_graph_node_mapping=true", &d),
 		OPTION_NOTED);
-	ck_assert_ptr_nonnull(
-		strstr(d.text, "gpu_dump_graph_node_mapping: without effect today: "));
+	ck_assert_ptr_nonnull(strstr(d.text, "gpu_dump_graph_node_mapping: without effect: "));
 	ck_assert_int_eq(
 		profile_options_parse(&options, "gpu_aggregated_tracing=1", &d), OPTION_NOTED);
 	ck_assert_ptr_nonnull(strstr(d.text, "gpu_aggregated_tracing: ignored: "));
 	ck_assert_int_eq(profile_options_parse(&options, "gpu_aggregated_tracing=0", &d), 0);
 	ck_assert_int_eq(
 		profile_options_parse(&options, "gpu_enable_nvtx_tracking=1", &d), OPTION_NOTED);
-	ck_assert_ptr_nonnull(strstr(d.text, "without effect here: NVTX's ranges are spans"));
+	ck_assert_ptr_nonnull(strstr(d.text, "without effect: under proftap run, NVTX ranges"));
 }
 END_TEST
 
