@@ -222,8 +222,8 @@ static int set_session(void *settings, const char *value, struct diag *d)
 static const struct argument_option options[] = {
 	{"recorder", 0, ARGUMENT_FLAG, offsetof(struct session_command, is_recorder), 0, 0, NULL,
 		NULL,
-		"start the flight recorder, which overwrites its oldest records, in the program's "
-		"own memory"},
+		"start the flight recorder, which keeps records in the program's own memory and "
+		"overwrites the oldest"},
 	{"session", 0, ARGUMENT_CALL, 0, 0, 0, set_session, "ID",
 		"name of the session; default: the time"},
 	{"option", 'o', ARGUMENT_CALL, 0, 0, 0, capture_settings_set_option, "KEY=VALUE",

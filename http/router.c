@@ -105,7 +105,7 @@ static void router_refuse(const struct http_router *r, struct http_exchange *x)
 	}
 	http_set_header(x, "Allow", methods);
 	if (strcmp(x->method, "OPTIONS") != 0)
-		http_refuse(x, 405, "%.16s is not for that; it has %s", x->method, methods);
+		http_refuse(x, 405, "%.16s is not allowed here; use %s", x->method, methods);
 }
 
 /* Returns true if the comma list |names| has |key|. */

@@ -136,7 +136,8 @@ void host_apply_settings(struct host *h)
 
 static void on_kept(const struct setting *row)
 {
-	log_warn(LOG_LISTEN, "%s: it has changed, and counts from the next start on", row->key);
+	log_warn(LOG_LISTEN, "%s: has changed; the new value takes effect at the next start",
+		row->key);
 }
 
 static void on_reload(uv_signal_t *handle, int number)

@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 
 	if (argc > 2 || (argc == 2 && argv[1][strspn(argv[1], "0123456789")])) {
 		fprintf(stderr,
-			"usage: answers [PORT]   of the profiler; any free one without it\n");
+			"usage: answers [PORT]   the profiler's port; default: any free one\n");
 		return 2;
 	}
 	port = start_listening();

@@ -91,7 +91,7 @@ def names_of_any_bytes_make_frames(t):
     equal({stack[2] for stack in found},
           {"??[31m????\"\\", "a:b_c_12_34", "\ufffdab\ufffdcd\ufffd", "_5_7___8", "é" * 32768}, "frames")
     equal({stack[1] for stack in found}, {"\ufffdab\ufffdcd\ufffd"}, "the thread")
-    equal(conversion.lost, {"names with ';' or control characters as they are": 2}, "lost")
+    equal(conversion.lost, {"names whose ';' or control characters were replaced": 2}, "lost")
 
 
 @test
@@ -101,7 +101,7 @@ def names_that_are_changed_are_those_of_the_file(t):
     path.write_bytes(make_space({"th;read": events, "other;one": [("left;out", 0, 5)]}, plane="/host:C;PU"))
     words = ("--exclude", "out")
     lost = Conversion(t, "folded", path, options=words).lost
-    equal(lost["names with ';' or control characters as they are"], 3, "a;b, the thread and the process")
+    equal(lost["names whose ';' or control characters were replaced"], 3, "a;b, the thread and the process")
 
 
 run()

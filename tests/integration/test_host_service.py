@@ -16,7 +16,7 @@ from manager import Manager
 from processes import PROFTAPD, Process
 
 LONG_MS = 60000
-STOPPED = "the host daemon was told to end, and this call did not end within its stop_limit_s"
+STOPPED = "the host daemon was told to end, and this call did not end within stop_limit_s"
 
 
 def begin(t, daemon, target):
@@ -65,7 +65,7 @@ def it_serves_on_the_sockets_of_its_manager(t):
 
 
 @test
-def it_needs_no_rights_for_that(t):
+def it_needs_no_privileges_to_serve(t):
     """As with its unit, the daemon does not run as root, and has no capabilities."""
     need_root()
     need_readable_tree()
@@ -111,7 +111,7 @@ def a_capture_lives_through_a_reload(t):
     wait_until(lambda: said(daemon, "the settings were read again"), "the log line")
     daemon.signal(signal.SIGHUP)
     wait_until(lambda: count(daemon, "the settings were read again") == 2, "two log lines")
-    equal(count(daemon, "listen: it has changed, and counts from the next start on"), 2, "warnings")
+    equal(count(daemon, "listen: has changed; the new value takes effect at the next start"), 2, "warnings")
     target.ask("burst 7")
     equal(t.stop(target, capture).trace.count("burst"), 7, "spans")
 
@@ -146,7 +146,7 @@ def wrong_settings_are_not_taken(t):
 
 
 @test
-def wrong_settings_are_no_start(t):
+def wrong_settings_prevent_the_start(t):
     config = t.dir / "wrong.conf"
     config.write_text("lissen = 127.0.0.1:9021\n")
     daemon = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", config]))
@@ -208,7 +208,7 @@ def a_comment_begins_behind_white_space(t):
 
 
 @test
-def its_own_help_and_version_are_told(t):
+def help_and_version_are_the_same_with_host(t):
     for word in ("--help", "--version"):
         alone, behind = (subprocess.run([PROFTAPD, *words, word], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
                          for words in ([], ["--host"]))
@@ -274,7 +274,7 @@ def its_manager_hears_how_long_the_end_may_take(t):
 
 
 @test
-def one_that_was_killed_finds_all_programs_again(t):
+def a_restarted_daemon_finds_all_programs_again(t):
     """Its manager keeps the sockets, so the programs' servers have connected before the new daemon starts."""
     manager = Manager(t)
     daemon = manager.start()
@@ -287,7 +287,7 @@ def one_that_was_killed_finds_all_programs_again(t):
 
 
 @test
-def a_port_that_is_taken_is_no_start(t):
+def a_taken_port_prevents_the_start(t):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         daemon = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", "/dev/null", "--web", "none", "--listen",

@@ -211,7 +211,7 @@ START_TEST(a_handler_that_says_nothing_is_an_error)
 }
 END_TEST
 
-START_TEST(methods_and_paths_are_rows)
+START_TEST(routes_match_methods_and_paths)
 {
 	int peer = http_fixture_connect();
 
@@ -220,7 +220,7 @@ START_TEST(methods_and_paths_are_rows)
 	check_answer(
 		http_fixture_ask(peer, GET("/echo/a/b")), "HTTP/1.1 404 ", "nothing is there\n");
 	check_answer(http_fixture_ask(peer, "DELETE /echo/a HTTP/1.1\r\nHost: x\r\n\r\n"),
-		"HTTP/1.1 405 ", "DELETE is not for that; it has GET, HEAD, POST, OPTIONS\n");
+		"HTTP/1.1 405 ", "DELETE is not allowed here; use GET, HEAD, POST, OPTIONS\n");
 	ck_assert_ptr_nonnull(
 		strstr(http_fixture_ask(peer, "OPTIONS /echo/a HTTP/1.1\r\nHost: x\r\n\r\n"),
 			"Allow: GET, HEAD, POST, OPTIONS\r\n"));
@@ -446,7 +446,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_huge_body_is_not_read),
 	UNIT_TEST(a_body_must_come_in_time),
 	UNIT_TEST(a_handler_that_says_nothing_is_an_error),
-	UNIT_TEST(methods_and_paths_are_rows),
+	UNIT_TEST(routes_match_methods_and_paths),
 	UNIT_TEST(an_answer_may_come_later),
 	UNIT_TEST(an_answer_that_comes_too_late_is_given_up),
 	UNIT_TEST(at_the_end_what_was_deferred_is_given_up),

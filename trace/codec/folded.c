@@ -180,7 +180,7 @@ static int folded_write_all(struct folded *f, struct diag *d)
 		r = put_track(f, &v->tracks[i], d);
 	stack_tree_lose(&f->tree, f->result);
 	codec_lose(f->result, "spans that took no time", f->n_without_time);
-	codec_lose(f->result, "names with ';' or control characters as they are", f->n_changed);
+	codec_lose(f->result, "names whose ';' or control characters were replaced", f->n_changed);
 	f->result->n_items -= f->n_without_time;
 	return r;
 }
@@ -205,6 +205,6 @@ const struct codec codec_folded = {
 	.name = "folded",
 	.aliases = aliases,
 	.suffix = ".folded",
-	.help = "stacks of spans with their own ns, for flamegraph.pl and speedscope.app",
+	.help = "stacks of spans with self times in ns, for flamegraph.pl and speedscope.app",
 	.write = write_folded,
 };

@@ -315,6 +315,6 @@ const struct codec codec_pprof = {
 	.name = "pprof",
 	.suffix = ".pprof",
 	.plain_suffix = ".pprof.pb",
-	.help = "stacks of spans with their number and own ns, for pprof and speedscope.app",
+	.help = "stacks of spans with count and self time in ns, for pprof and speedscope.app",
 	.write = write_pprof,
 };

@@ -35,7 +35,7 @@ int host_identify(struct rpc_call *call, const struct host_service *h, struct ca
 }
 
 const char host_ended_text[] =
-	"the host daemon was told to end, and this call did not end within its stop_limit_s; the "
+	"the host daemon was told to end, and this call did not end within stop_limit_s; the "
 	"program still runs: ask again when the daemon is back";
 
 int host_admit(struct rpc_call *call, const uint8_t *bytes, size_t n, struct host_service *h)

@@ -112,10 +112,11 @@ const struct setting settings_table[] = {
 	{FIXED(web), "127.0.0.1:9022", "ADDRESS:PORT on loopback, unix:PATH, or none", check_web,
 		"address of the web page, the HTTP API and the metrics; only a restart changes it"},
 	{TEXT(web_names), "",
-		"names or addresses without ports, separated by commas alone, or nothing",
+		"names or addresses without ports, separated by commas without spaces, or nothing",
 		check_names,
-		"names besides localhost by which browsers may ask for the web page, such as "
-		"through a proxy that passes the name on; requests by other names are refused"},
+		"host names, besides localhost, that are allowed in requests for the web page, "
+		"such as the name of a proxy that passes Host on unchanged; requests with other "
+		"names are refused"},
 	{FIXED(registry), "", "an absolute path, or nothing", check_path,
 		"socket where servers announce their programs; nothing: registry.sock in "
 		"/run/proftap, or for users other than root in $XDG_RUNTIME_DIR/proftap; only a "
@@ -137,7 +138,7 @@ const struct setting settings_table[] = {
 		"none of proftap; the daemon sends one request to each socket on which such "
 		"programs listen on all addresses"},
 	{TEXT(recorder_metrics), "",
-		"names of programs, which may have * and ?, separated by commas alone, or nothing",
+		"names of programs, with * and ?, separated by commas without spaces, or nothing",
 		check_patterns,
 		"programs whose flight recorder, if one runs, delivers the newest values of the "
 		"program's counters and its last steps at each scrape of /metrics; * selects all"},
