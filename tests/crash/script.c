@@ -29,7 +29,7 @@
 	{"end in a full ring", act_end, ACT_DISTURBED}, \
 	{"drained", act_empty_rings, ACT_QUIET}, \
 	{"fits again", act_begin_args, LOUD}, \
-	{"round the corner", act_end_nested, ACT_DISTURBED}, \
+	{"end of arguments fits again", act_end_nested, ACT_DISTURBED}, \
 	{"fill", act_fill_ring, ACT_QUIET}, \
 	{"fits", act_instant, ACT_QUIET}, \
 	{"drained", act_empty_rings, ACT_QUIET}, \
@@ -65,7 +65,7 @@
 	{"dynamic flow out, off", act_flow_out_dyn, LOUD}, \
 	{"dynamic async begin, off", act_async_begin_dyn, LOUD}, \
 	{"dynamic async end, off", act_async_end_dyn, LOUD}, \
-	{"goes on", act_go_on, ACT_QUIET}, \
+	{"capture goes on", act_go_on, ACT_QUIET}, \
 	{"end of what was late", act_end, LOUD}
 
 /* The last acts of a capture: they change the begin of a span that is open. */
@@ -149,7 +149,7 @@ const struct act script[] = {
 	{"end of nested, late", act_end_nested, LOUD},
 	{"outer ends twice", act_end_again, LOUD},
 	{"outer again", act_begin_outer, LOUD},
-	{"ends elsewhere", act_end_foreign, LOUD},
+	{"end of another thread's span", act_end_foreign, LOUD},
 	{"guard", act_take_guard, ACT_QUIET},
 	{"span in a handler", act_begin, LOUD},
 	{"its end", act_end, LOUD},
@@ -164,7 +164,7 @@ const struct act script[] = {
 	{"counter in a handler", act_counter_i, LOUD},
 	{"dynamic counter in a handler", act_counter_dyn, LOUD},
 	{"an end in a handler", act_end_outer, LOUD},
-	{"an end elsewhere in a handler", act_end_foreign, LOUD},
+	{"end of another thread's span in a handler", act_end_foreign, LOUD},
 	{"another level in a handler", act_change_level, ACT_QUIET},
 	{"span in a handler at another level", act_begin, LOUD},
 	{"its end", act_end, LOUD},
@@ -187,8 +187,8 @@ const struct act script[] = {
 	{"step and too deep", act_begin_step, LOUD},
 	{"dynamic step and too deep", act_begin_step_dyn, LOUD},
 	{"its end", act_end, LOUD},
-	{"instant below", act_instant, LOUD},
-	{"flat", act_empty_stack, ACT_QUIET},
+	{"instant in the full stack", act_instant, LOUD},
+	{"empty stack", act_empty_stack, ACT_QUIET},
 	{"fill", act_fill_ring, ACT_QUIET},
 	{"full in the first capture", act_counter_i, LOUD},
 	{"drained", act_empty_rings, ACT_QUIET},
@@ -226,7 +226,7 @@ const struct act script[] = {
 	{"dynamic instant without a ring", act_instant_dyn, LOUD},
 	{"counter without a ring", act_counter_i, LOUD},
 	{"dynamic counter without a ring", act_counter_dyn, LOUD},
-	{"end elsewhere without a ring", act_end_foreign, LOUD},
+	{"end of another thread's span without a ring", act_end_foreign, LOUD},
 	{"third thread", act_be_a_third_thread, ACT_QUIET},
 	{"begins with a span", act_begin, LOUD},
 	{"third thread", act_be_a_third_thread, ACT_QUIET},
@@ -246,25 +246,25 @@ const struct act script[] = {
 	{"third thread", act_be_a_third_thread, ACT_QUIET},
 	{"begins with a dynamic counter", act_counter_dyn, LOUD},
 	{"third thread", act_be_a_third_thread, ACT_QUIET},
-	{"begins with a end elsewhere", act_end_foreign, LOUD},
+	{"begins with the end of another thread's span", act_end_foreign, LOUD},
 	{"bad ring", act_be_a_thread_with_a_bad_ring, ACT_QUIET},
 	{"instant without its ring", act_instant, LOUD},
 	{"late ring", act_be_a_thread_with_a_late_ring, ACT_QUIET},
 	{"instant with it", act_instant, LOUD},
 	{"capture by ticks", act_start_by_ticks, ACT_QUIET},
-	{"on the way", act_be_interrupted_on_the_way, ACT_QUIET},
-	{"instant on the way", act_instant, LOUD},
+	{"first annotation left by siglongjmp", act_be_interrupted_on_the_way, ACT_QUIET},
+	{"instant after siglongjmp", act_instant, LOUD},
 	{"capture by calls", act_start_by_call, ACT_QUIET},
 	{"third thread", act_be_a_third_thread, ACT_QUIET},
 	{"instant by call", act_instant, LOUD},
-	{"followed too early", act_be_followed_too_early, ACT_QUIET},
-	{"instant that comes too early", act_instant, LOUD},
-	{"followed in vain", act_be_followed_in_vain, ACT_QUIET},
+	{"forked child, while another thread joins", act_be_followed_too_early, ACT_QUIET},
+	{"instant while another thread joins", act_instant, LOUD},
+	{"forked child that finds no capture", act_be_followed_in_vain, ACT_QUIET},
 	{"instant that does not join", act_instant, LOUD},
-	{"followed", act_be_followed, ACT_QUIET},
+	{"forked child that joins", act_be_followed, ACT_QUIET},
 	{"instant that joins", act_instant, LOUD},
-	{"no counter", inside_forget_thread, ACT_QUIET},
-	{"instant without the counter", act_instant_without_the_counter, LOUD},
+	{"no processor's counter", inside_forget_thread, ACT_QUIET},
+	{"instant without the processor's counter", act_instant_without_the_counter, LOUD},
 };
 
 const struct act careless_act = {"instant out of order", act_instant_out_of_order, LOUD};

@@ -261,7 +261,7 @@ START_TEST(breaking_a_rule_of_cupti_aborts_the_program)
 }
 END_TEST
 
-START_TEST(a_child_that_asks_is_ended)
+START_TEST(a_forked_child_that_calls_cupti_is_aborted)
 {
 	int status;
 	pid_t child = fork();
@@ -285,7 +285,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
 	tcase_add_loop_test_raise_signal(tests, breaking_a_rule_of_cupti_aborts_the_program,
 		SIGABRT, 0, sizeof rules / sizeof rules[0]);
-	tcase_add_test(tests, a_child_that_asks_is_ended);
+	tcase_add_test(tests, a_forked_child_that_calls_cupti_is_aborted);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

@@ -204,7 +204,7 @@ START_TEST(one_that_is_installed_later_is_found)
 }
 END_TEST
 
-START_TEST(one_that_is_there_and_does_not_open_is_said)
+START_TEST(library_that_does_not_open_is_reported)
 {
 	char path[512];
 
@@ -264,7 +264,7 @@ int main(void)
 	tcase_add_test(tests, library_for_the_drivers_cuda_comes_first);
 	tcase_add_loop_test(tests, failed_search_names_the_folders_and_the_remedy, 0, N(versions));
 	tcase_add_test(tests, one_that_is_installed_later_is_found);
-	tcase_add_test(tests, one_that_is_there_and_does_not_open_is_said);
+	tcase_add_test(tests, library_that_does_not_open_is_reported);
 	tcase_add_loop_test(tests, counters_need_a_second_library_beside_it, 0, 2);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);

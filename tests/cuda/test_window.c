@@ -12,7 +12,7 @@
 
 static uint32_t before; /* the correlation of the launch in launch_backwards() */
 
-START_TEST(unended_kernel_is_counted_and_not_invented)
+START_TEST(unended_kernel_is_counted_as_lost_and_not_recorded)
 {
 	struct fake_record kernel = host_kernel("long");
 
@@ -227,7 +227,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_test(tests, unended_kernel_is_counted_and_not_invented);
+	tcase_add_test(tests, unended_kernel_is_counted_as_lost_and_not_recorded);
 	tcase_add_test(tests, kernel_that_ends_while_the_capture_settles_is_whole);
 	tcase_add_test(tests, a_flush_hands_on_what_is_complete);
 	tcase_add_test(tests, devices_are_waited_for_on_request);

@@ -28,7 +28,7 @@ def the_others_data_is_written(t):
 
 
 @test
-def a_script_is_told_which(t):
+def json_tells_which_target_failed(t):
     server, nobody = ClockedServer(t, 0), free_port()
     capture = t.capture(f"{nobody},{server.port}", 20, "--json", code=7)
     result = json.loads(capture.stdout)
@@ -43,7 +43,7 @@ def a_script_is_told_which(t):
 
 
 @test
-def all_failed_alike_is_that(t):
+def targets_that_all_fail_alike_give_that_exit_status(t):
     capture = t.capture(f"{free_port()},{free_port()}", 20, code=5)
     equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
     equal(capture.stderr.count(REFUSED), 2, "sentences")
@@ -51,13 +51,13 @@ def all_failed_alike_is_that(t):
 
 
 @test
-def all_failed_is_a_failure(t):
+def targets_that_all_fail_in_different_ways_exit_with_1(t):
     capture = t.capture(f"{free_port()},{FakeServer(t, fail).port}", 20, code=1)
     equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
 
 
 @test
-def a_busy_one_is_not_waited_for_unasked(t):
+def a_busy_target_is_not_waited_for_without_the_option(t):
     targets = [t.target().serve() for _ in range(2)]
     busy = t.record(targets[0], 60000)
     capture = t.capture(f"{targets[0].port},{targets[1].port}", 20, code=7)
@@ -66,7 +66,7 @@ def a_busy_one_is_not_waited_for_unasked(t):
 
 
 @test
-def waiting_ends_and_takes_who_is_there(t):
+def after_the_wait_the_targets_that_answer_are_captured(t):
     server, nobody = ClockedServer(t, 0), free_port()
     capture = t.capture(f"{nobody},{server.port}", 20, "--wait=1", code=7)
     equal(capture.stderr.count("(waiting)"), 1, "times that waiting was said")

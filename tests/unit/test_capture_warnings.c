@@ -98,7 +98,7 @@ START_TEST(a_counter_that_was_set_back_is_said)
 }
 END_TEST
 
-START_TEST(a_part_says_what_was_in_its_window)
+START_TEST(a_part_has_warnings_of_its_window_only)
 {
 	set_clock_back(5);
 	recording.window_ns = INT64_C(5500000000);
@@ -174,7 +174,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(a_clock_that_goes_well_is_not_mentioned),
 	UNIT_TEST(a_counter_that_was_set_back_is_said),
-	UNIT_TEST(a_part_says_what_was_in_its_window),
+	UNIT_TEST(a_part_has_warnings_of_its_window_only),
 	UNIT_TEST(a_counter_that_cannot_be_used_is_said),
 	UNIT_TEST(a_stop_before_the_answer_to_the_start_is_said),
 	{NULL},

@@ -133,7 +133,7 @@ START_TEST(a_capture_has_a_sample_at_each_end)
 }
 END_TEST
 
-START_TEST(a_short_capture_has_both)
+START_TEST(a_short_capture_has_two_samples)
 {
 	take_samples();
 	cut(6.25, 6.5, NULL);
@@ -157,7 +157,7 @@ START_TEST(missing_samples_are_not_made_up)
 }
 END_TEST
 
-START_TEST(only_what_moves_is_shown_of_several)
+START_TEST(rates_of_named_subjects_are_shown_unless_0)
 {
 	take_samples();
 	cut(2, 4, NULL);
@@ -223,7 +223,7 @@ START_TEST(a_rate_is_of_a_quarter_of_a_second_at_least)
 }
 END_TEST
 
-START_TEST(a_counter_that_went_back_is_no_base)
+START_TEST(rates_do_not_span_a_counter_that_went_back)
 {
 	take_samples();
 	fake_root_write("/proc/net/dev", "eth0: 10 0 0 0 0 0 0 0 0\n");
@@ -279,13 +279,13 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(a_capture_has_a_sample_at_each_end),
-	UNIT_TEST(a_short_capture_has_both),
+	UNIT_TEST(a_short_capture_has_two_samples),
 	UNIT_TEST(missing_samples_are_not_made_up),
-	UNIT_TEST(only_what_moves_is_shown_of_several),
+	UNIT_TEST(rates_of_named_subjects_are_shown_unless_0),
 	UNIT_TEST(programs_are_shown_where_they_are_wanted),
 	UNIT_TEST(usage_since_the_last_sample_is_read_at_once),
 	UNIT_TEST(a_rate_is_of_a_quarter_of_a_second_at_least),
-	UNIT_TEST(a_counter_that_went_back_is_no_base),
+	UNIT_TEST(rates_do_not_span_a_counter_that_went_back),
 	UNIT_TEST(extra_reading_does_not_change_the_samples),
 	UNIT_TEST(without_samples_there_are_no_lines),
 	{NULL},

@@ -55,7 +55,7 @@ static void teardown(void)
 	rmdir(dir);
 }
 
-START_TEST(is_what_was_asked_for)
+START_TEST(mode_is_what_was_asked_for)
 {
 	bind_there(path);
 	ck_assert_int_eq(socket_file_set_mode(path, 0600), 0);
@@ -82,7 +82,7 @@ START_TEST(path_to_another_socket_is_refused)
 }
 END_TEST
 
-START_TEST(a_file_is_not_one)
+START_TEST(a_file_that_is_no_socket_is_refused)
 {
 	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0640));
 	ck_assert_int_eq(chmod(path, 0640), 0);
@@ -94,9 +94,9 @@ START_TEST(a_file_is_not_one)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(is_what_was_asked_for),
+	UNIT_TEST(mode_is_what_was_asked_for),
 	UNIT_LOOP(path_to_another_socket_is_refused, sizeof ways / sizeof *ways),
-	UNIT_TEST(a_file_is_not_one),
+	UNIT_TEST(a_file_that_is_no_socket_is_refused),
 	{NULL},
 };
 

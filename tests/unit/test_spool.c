@@ -249,7 +249,7 @@ static const struct unit_test tests[] = {
 static const struct unit cases[] = {
 	CASE("spool", spooled_open),
 	CASE("spool in memory", spooled_open_in_memory),
-	CASE("another thread writes", spooled_open_apart),
+	CASE("spool in memory, written by another thread", spooled_open_apart),
 	{NULL},
 };
 
