@@ -29,7 +29,7 @@ static int device_files_check(const struct trace_conversion *c, struct diag *d)
 			"--split: several files cannot go to standard output; name a directory "
 			"with -o");
 	if (!c->codec)
-		return diag_set(d, -EINVAL, "--split: no format is given; say -t FORMAT");
+		return diag_set(d, -EINVAL, "--split: no format is given; use -t FORMAT");
 	one.output = NULL;
 	return conversion_check_compression(&one, d);
 }

@@ -195,13 +195,16 @@ static void say_missing(const struct diff *diff, const struct diff_judgement *j)
 	fputs("nothing to compare: ", stderr);
 	if (!j->row) {
 		say_in_neither(diff, j->limit->name);
-		fprintf(stderr, "; write --fail_above %s:NAME:%g%% with a name that both have\n",
+		fprintf(stderr,
+			"; write --fail_above %s:NAME:%g%% with a name that is in both "
+			"traces\n",
 			metric, percent);
 		return;
 	}
 	write_quoted(j->limit->name);
 	fprintf(stderr,
-		" is only in B, so it has no %s before; to judge what is new write --fail_above "
+		" is only in B, so it has no %s before; to set a limit for a new name, write "
+		"--fail_above "
 		"\"count:",
 		metric);
 	terminal_write(j->limit->name, stderr);
@@ -214,7 +217,7 @@ static void say_absent(const struct diff *diff, const struct diff_judgement *j)
 	write_quoted(j->limit->name);
 	fputs(": ", stderr);
 	if (j->row)
-		fputs("the name is only in A, and nothing of it got worse", stderr);
+		fputs("the name is only in A, so it cannot have got worse", stderr);
 	else
 		say_in_neither(diff, j->limit->name);
 	fputs(": passed\n", stderr);
@@ -242,7 +245,9 @@ static void say_judgement(const struct diff *diff, const struct diff_judgement *
 		break;
 	case DIFF_UNTOLD:
 		diff_write_judgement(diff, j, stderr);
-		fprintf(stderr, "; too few to tell, %" PRIu64 " and %" PRIu64 ": not counted\n",
+		fprintf(stderr,
+			"; too few values to judge, %" PRIu64 " and %" PRIu64 ": not "
+			"counted\n",
 			j->row->a->count, j->row->b->count);
 		break;
 	}
@@ -263,7 +268,7 @@ static void say_outcome(const struct diff *diff, const struct diff_judgements *j
 			n - MAX_TOLD);
 	else if (n > MAX_TOLD && !is_told)
 		fprintf(stderr, "%zu more changes are above the limit, %s\n", n - MAX_TOLD,
-			outcome == DIFF_UNTOLD ? "of which there are too few to tell"
+			outcome == DIFF_UNTOLD ? "but have too few values to judge"
 					       : "and may be chance");
 }
 

@@ -24,7 +24,7 @@ static const struct argument_option options[] = {
 	{"json", 0, ARGUMENT_FLAG, offsetof(struct list_settings, is_json), 0, 0, NULL, NULL,
 		"print one JSON object on standard output instead of text"},
 	{"ssh", 0, ARGUMENT_TEXT, offsetof(struct list_settings, ssh), 0, 0, NULL, "[USER@]DEST",
-		"show the list of that machine; its own proftap makes it"},
+		"show the list of that machine, made by the proftap there"},
 };
 
 static void print_silent(const struct targets *targets)
@@ -40,8 +40,7 @@ static void print_text(const struct targets *targets, const char *host)
 {
 	print_silent(targets);
 	if (targets->n == 0 && host)
-		fprintf(stderr,
-			"no targets: no program whose user you are has announced itself at %s\n",
+		fprintf(stderr, "no targets: none of your programs has announced itself at %s\n",
 			host);
 	else if (targets->n == 0 && targets->n_silent == 0)
 		fprintf(stderr, "no targets: no program of this user has a server; start one with "

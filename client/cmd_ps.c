@@ -155,7 +155,7 @@ static const char *name_state(const char *state)
 	} states[] = {
 		{'R', "running"},
 		{'S', "waiting"},
-		{'D', "waiting, not to be interrupted"},
+		{'D', "waiting uninterruptibly"},
 		{'T', "stopped"},
 		{'t', "stopped by a debugger"},
 		{'Z', "ended"},
@@ -205,8 +205,8 @@ static void write_thread(const Process *p, const Thread *t, uint64_t now_unix_ns
 	if (p->signal_tid && p->signal_tid == t->tid)
 		fputs("  <- it received the signal", out);
 	if (t->is_moving)
-		fputs("  changes faster than it can be read: each span was open, but not all at "
-		      "once",
+		fputs("  the stack changes faster than proftap can read it: each span was open, "
+		      "but not all at once",
 			out);
 	fputc('\n', out);
 	for (size_t i = 0; i < t->n_spans; i++)
@@ -320,7 +320,7 @@ static void write_end(const Process *p, FILE *out)
 		fputs(", ", out);
 		terminal_write(p->ending, out);
 	}
-	fputs("; ages are those at its end\n", out);
+	fputs("; ages are those at the program's end\n", out);
 	write_signal_thread(p, out);
 }
 
@@ -333,7 +333,7 @@ static void write_head(const Process *p, FILE *out)
 		return;
 	}
 	if (p->state[0] == 's')
-		fputs(", stopped (SIGSTOP or a debugger); ages go on while it is", out);
+		fputs(", stopped (SIGSTOP or a debugger); ages keep growing", out);
 	if (p->recording[0]) {
 		fputs(", recorded by the ", out);
 		terminal_write(p->recording, out);
@@ -347,13 +347,14 @@ static void write_unrecorded(const Process *p, const char *target, FILE *out)
 	if (p->recording[0])
 		return;
 	if (p->state[0] == 'e') {
-		fputs("nothing recorded it when it ended, so its open spans are not known\n", out);
+		fputs("nothing recorded the program when it ended, so its open spans are not "
+		      "known\n",
+			out);
 		return;
 	}
 	fprintf(out,
-		"nothing records it, so its open spans are not known; proftap start %s --recorder "
-		"makes "
-		"those known that begin from then on\n",
+		"nothing records the program, so its open spans are not known; after proftap "
+		"start %s --recorder, spans that begin later are shown\n",
 		target);
 }
 
@@ -381,15 +382,14 @@ static int explain_unknown(const struct exchange *e, struct diag *d)
 
 	if (exchange_find_stock(e))
 		diag_set(d, -EOPNOTSUPP,
-			"%s: JAX's and TensorFlow's profiler servers do not tell what is open; "
+			"%s: JAX's and TensorFlow's profiler servers do not report open spans; "
 			"record the "
 			"program instead: proftap capture %s 1000",
 			a->text, a->words);
 	else
 		diag_set(d, -EOPNOTSUPP,
 			"%s: no OpenSpans there (UNIMPLEMENTED): servers of an older proftap do "
-			"not tell "
-			"what is open; restart the program with this proftap",
+			"not report open spans; restart the program with this proftap",
 			a->text);
 	return EXIT_FAILED;
 }
@@ -408,9 +408,8 @@ static void hint_at_stock(const Proftap__V1__OpenSpansReply *reply, const struct
 
 		if (make)
 			fprintf(stderr,
-				"pid %d: %s's own annotations are not among them: they are "
-				"recorded by its own "
-				"profiler server alone%s\n",
+				"pid %d: %s's own annotations are not shown: only its own "
+				"profiler server records them%s\n",
 				(int)p->pid, make,
 				strcmp(make, "JAX") == 0
 					? ", which jax.profiler.start_server(PORT) starts"

@@ -229,7 +229,7 @@ static const struct argument_option options[] = {
 		"record NVTX annotations: off, on (default), or xla (those of XLA, too; see the "
 		"man page)"},
 	{"follow", 0, ARGUMENT_FLAG, AT(follow), 0, 0, NULL, NULL,
-		"give the programs that it starts servers, too, and record them with it"},
+		"start servers in the program's children, too, and record them with it"},
 };
 
 static const struct command_words values[] = {

@@ -48,8 +48,8 @@ static int check_snapshot(const struct session_command *c, struct diag *d)
 	if (!c->last_ms || !c->session || strcmp(c->session, RECORDER_ID) == 0)
 		return 0;
 	return diag_set(d, -EINVAL,
-		"--last and --session exclude each other, but for --session " RECORDER_ID
-		": --last is of the flight recorder");
+		"--last reads the flight recorder, so it excludes --session, except "
+		"--session " RECORDER_ID);
 }
 
 static int take_snapshot(struct session_command *c, struct diag *d)

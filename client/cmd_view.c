@@ -54,8 +54,8 @@ static int find_log_dir(const char *place, char *path, struct diag *d)
 		*runs = '\0';
 	else if (!is_existing_dir(path))
 		return diag_set(d, -ENOTDIR,
-			"%.300s: not in a log directory, and XProf shows only those; it is DIR of "
-			"DIR" RUNS "/RUN/FILE",
+			"%.300s: not in a log directory, and XProf shows only runs in one: the "
+			"DIR of DIR" RUNS "/RUN/FILE",
 			place);
 	return 0;
 }
@@ -85,7 +85,7 @@ static void say_interfaces(uint16_t port)
 {
 	fprintf(stderr,
 		"xprof: listens on all interfaces of this machine, port %u, and shows the runs to "
-		"whoever asks; proftap view "
+		"anyone; proftap view "
 		"without --xprof listens on 127.0.0.1 alone\n",
 		port ? port : XPROF_PORT);
 }

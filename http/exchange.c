@@ -188,9 +188,9 @@ void *http_exchange_open(void *server, const char *url, struct MHD_Connection *l
 static void exchange_refuse_url(struct http_exchange *x)
 {
 	if (x->url_error == -ENAMETOOLONG)
-		http_refuse(x, 414, "what is asked for is too long, or has too many parts");
+		http_refuse(x, 414, "the request's path is too long, or has too many parts");
 	else
-		http_refuse(x, 400, "what is asked for is no path");
+		http_refuse(x, 400, "the request names no path");
 }
 
 static void exchange_refuse_length(struct http_exchange *x)

@@ -208,7 +208,7 @@ static bool may_write(struct http_guard *g, struct http_exchange *x)
 	if (token && http_tokens_check(&g->tokens, http_get_peer(x)->uid, token))
 		return true;
 	http_refuse(x, 403,
-		"what writes needs the header " HTTP_TOKEN_HEADER
+		"a request that writes needs the header " HTTP_TOKEN_HEADER
 		" with a token of GET /api/v1/session%s",
 		token ? "; this one is not known any more" : "");
 	return false;

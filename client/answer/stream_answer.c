@@ -80,7 +80,7 @@ static void take_progress(struct stream_answer *s, const struct pb_field *field)
 static int read_progress(struct stream_answer *s, const struct pb_field *part)
 {
 	if (s->xspace_bytes)
-		return fail_stream(s, "progress behind the trace");
+		return fail_stream(s, "a progress message follows the trace");
 	s->has_progress = true;
 	s->progress = (struct stream_progress){.phase = 0};
 	return read_numbers(s, part, take_progress);
@@ -92,13 +92,13 @@ static int read_progress(struct stream_answer *s, const struct pb_field *part)
 static int check_chunk(struct stream_answer *s, uint64_t n)
 {
 	if (s->has_trailer)
-		return fail_stream(s, "something comes behind the trailer");
+		return fail_stream(s, "data follows the trailer");
 	if (n == 0)
 		return fail_stream(s, "a chunk is empty");
 	if (n > MAX_CHUNK_BYTES)
 		return fail_stream(s, "a chunk is larger than 1 MiB");
 	if (s->progress.xspace_bytes && n > s->progress.xspace_bytes - s->xspace_bytes)
-		return fail_stream(s, "more comes than was announced");
+		return fail_stream(s, "more data came than was announced");
 	return 0;
 }
 
@@ -154,7 +154,7 @@ static int read_part(struct stream_answer *s, const struct pb_field *part)
 	int r;
 
 	if (s->has_trailer)
-		return fail_stream(s, "something comes behind the trailer");
+		return fail_stream(s, "data follows the trailer");
 	switch (part->tag) {
 	case PB_TAG(1, PB_LEN):
 		return read_progress(s, part);
@@ -233,7 +233,7 @@ int stream_answer_end(struct stream_answer *s)
 	if (!s->has_trailer)
 		return fail_stream(s, "its end is missing");
 	if (s->trailer.xspace_bytes != s->xspace_bytes)
-		return fail_stream(s, "it is not as long as its trailer says");
+		return fail_stream(s, "its length differs from that in its trailer");
 	if (s->trailer.xspace_xxh3 != XXH3_64bits_digest(s->hash))
 		return fail_stream(s, "its checksum is wrong: it was damaged on the way");
 	return 0;

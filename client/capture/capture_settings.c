@@ -47,8 +47,8 @@ int capture_settings_take_option(struct client_capture *c, const char *key_value
 	if (!r && strcmp(key, "use_system_hostname") == 0 &&
 		profile_options_get_number(&c->options, key, 0))
 		r = diag_set(d, OPTION_NOTED,
-			"use_system_hostname: names a file that the server writes; --host_name names "
-			"this one");
+			"use_system_hostname: only for a file that the server writes; name the "
+			"client's file by --host_name");
 	/* The server knows whether it supports such an option, and warns in the trace. */
 	if (r != OPTION_NOTED || option_is_for_other_servers(key))
 		return r < 0 ? r : 0;
@@ -256,7 +256,8 @@ static int check_exclusive(const struct capture_settings *s, struct diag *d)
 			d, -EINVAL, "--perfetto_link and --no_perfetto_link exclude each other");
 	if (s->capture.server_writes && (s->has_link || s->capture.formats.n))
 		return diag_set(d, -EINVAL,
-			"--server_writes excludes --perfetto_link and --format: the trace is not here then");
+			"--server_writes excludes --perfetto_link and --format: the client gets "
+			"no trace");
 	return 0;
 }
 
@@ -307,8 +308,10 @@ static int parse_target(
 		return fail_extra(s, texts[1], d);
 	r = target_words_add(&s->words, texts[0], d);
 	if (r == 0 && s->words.n > 1)
-		r = diag_set(d, -EINVAL, "proftap %s: %zu targets given; it takes one", command,
-			s->words.n);
+		r = diag_set(d, -EINVAL,
+			"proftap %s: %zu targets given; only one is "
+			"allowed",
+			command, s->words.n);
 	if (r == 0)
 		r = target_words_parse(&s->words, s->host, &s->targets, d);
 	if (r == 0)

@@ -81,7 +81,7 @@ static int fail_unknown_program(const struct address *daemon, const char *word, 
 			"%s: --target %.64s: no program has the label %.*s; the labels are %s",
 			daemon->text, word, (int)(n_letters < 64 ? n_letters : 64), word, labels);
 	return diag_set(d, -ENOENT,
-		"%s: --target %.64s: no such program there; proftap list %s shows those that there are",
+		"%s: --target %.64s: no such program there; proftap list %s shows its programs",
 		daemon->text, word, daemon->text);
 }
 

@@ -371,7 +371,10 @@ static void set_aside(struct part *p)
 	part_name_format(p, name);
 	part_name_add_suffix(p, name, 1, unique);
 	if (run_dir_set_aside(&p->run_dir, unique, &p->file, &p->d) == 0)
-		diag_set(&p->d, why.code, "%.300s; what came is kept in %s", why.text, p->file);
+		diag_set(&p->d, why.code,
+			"%.300s; the data received so far is in "
+			"%s",
+			why.text, p->file);
 }
 
 static bool is_wanted(const struct part *p)

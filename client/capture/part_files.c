@@ -279,7 +279,7 @@ static void remark_size(struct part *p)
 	if (p->file_bytes > PART_FILES_MAX_BYTES)
 		diag_set(&p->remark, -EFBIG,
 			"XProf cannot read a file of more than %" PRId32
-			" bytes: capture with --split, which makes several of it",
+			" bytes: capture with --split, which writes several smaller files",
 			PART_FILES_MAX_BYTES);
 }
 

@@ -77,8 +77,8 @@ static void warn_of_stock_session(const struct part *p, struct names *warnings)
 		"snapshot are lost");
 	if (p->options.session_id[0])
 		add_warning(warnings,
-			"this server has no names for sessions: it was asked for the one that "
-			"runs");
+			"this server has no names for sessions: the data is that of the running "
+			"session");
 }
 
 /*
@@ -136,7 +136,8 @@ static void warn_of_others(const struct part *p, const struct summary *s, struct
 static void warn_of_file(const struct part *p, struct names *warnings)
 {
 	if (p->answer.is_empty_trace)
-		add_warning(warnings, "the server says that the trace is empty, which it is not");
+		add_warning(warnings, "the server reports an empty trace, but the trace has "
+				      "events");
 	if (p->remark.text[0])
 		add_warning(warnings, p->remark.text);
 	if (p->place_remark.text[0])
@@ -144,8 +145,7 @@ static void warn_of_file(const struct part *p, struct names *warnings)
 	if (p->name_remark.text[0])
 		add_warning(warnings, p->name_remark.text);
 	if (!p->answer.outline.archive)
-		add_warning(
-			warnings, "the trace is too large to be summarised here: out of memory");
+		add_warning(warnings, "no summary of the trace: out of memory");
 }
 
 /* Adds the client's warnings about the capture. Call it after |s| was read from the trace. */

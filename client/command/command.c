@@ -80,7 +80,7 @@ static void print_main_help(FILE *out)
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out,
-		"\nproftap COMMAND --help says more about one; --version prints the version.\n");
+		"\nproftap COMMAND --help explains a command; --version prints the version.\n");
 }
 
 int command_parse(

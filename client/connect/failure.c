@@ -37,8 +37,8 @@ static int explain_no_sessions(const struct failure *f, struct diag *d)
 {
 	if (f->is_of_recorder)
 		diag_set(d, -EOPNOTSUPP,
-			"%s: no flight recorder there: only servers of proftap can have one, and this is "
-			"JAX's, another one or an older one",
+			"%s: no flight recorder there: only proftap's servers can have one, and "
+			"this server is JAX's, of another make, or older",
 			f->address->text);
 	else
 		diag_set(d, -EOPNOTSUPP,
@@ -79,8 +79,8 @@ static int explain_no_session(const struct failure *f, struct diag *d)
 static int explain_on_already(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -EALREADY,
-		"%s: a flight recorder runs there already; proftap snapshot %s --session recorder takes "
-		"what it holds, and proftap stop %s --session recorder ends it",
+		"%s: a flight recorder runs there already; proftap snapshot %s --session recorder "
+		"gets its content, and proftap stop %s --session recorder ends it",
 		f->address->text, f->address->words, f->address->words);
 	return EXIT_BUSY;
 }
@@ -157,8 +157,8 @@ static int host_failure_explain_lost(const struct failure *f, const char *outcom
 		"%s%s%s",
 		f->address->text, f->elapsed_ms,
 		is_here ? "" : ", or its machine, or the way to it",
-		is_here ? "" : "if it is the daemon alone, ",
-		f->is_of_programs ? "its programs go on; ask again when it is back"
+		is_here ? "" : "if only the daemon ended, ",
+		f->is_of_programs ? "its programs go on; ask again when the daemon is back"
 				  : "the program goes on and can be recorded again, by its own "
 				    "server or when the daemon is back",
 		f->is_of_programs ? "" : outcome);
@@ -327,8 +327,8 @@ static int explain_silence(const struct failure *f, struct diag *d)
 		return EXIT_NOBODY;
 	}
 	diag_set(d, -EPROTO,
-		"%s: something else listens on that port: it accepts the connection and says "
-		"nothing; a profiler server that is stopped looks the same",
+		"%s: something else listens on that port: it accepts the connection and sends "
+		"nothing; a stopped profiler server does the same",
 		f->address->text);
 	return EXIT_NOBODY;
 }

@@ -70,7 +70,7 @@ static int explain_status(const char *destination, int status, struct diag *d)
 			"runs: give a port, which needs no proftap there",
 			destination);
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_SSH)
-		diag_set(d, -EPIPE, "--ssh %.200s: ssh failed, as it has said", destination);
+		diag_set(d, -EPIPE, "--ssh %.200s: ssh failed; its message is above", destination);
 	else if (WIFEXITED(status))
 		diag_set(d, -EREMOTEIO, "--ssh %.200s: proftap list failed there", destination);
 	else
@@ -249,7 +249,7 @@ static int locate_address(
 	diag_set(d, n_found ? -EINVAL : -ENOENT,
 		n_found ? "%.64s: more than one target has that name at %.150s; give a pid"
 			: "%.64s: no target of that name or pid at %.150s; proftap list --ssh "
-			  "shows those there are",
+			  "shows its targets",
 		a->lookup, destination);
 	return n_found ? EXIT_USAGE : EXIT_NOBODY;
 }

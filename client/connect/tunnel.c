@@ -35,10 +35,11 @@ static const struct {
 	const char *advice;
 	enum exit_code code;
 } failures[] = {
-	{"Host key verification failed",
-		"connect once by ssh alone, and see whether the key is right", EXIT_FAILED},
+	{"Host key verification failed", "connect once by plain ssh, and check the key",
+		EXIT_FAILED},
 	{"Permission denied",
-		"ssh alone must get in; without a terminal it cannot ask for a password: "
+		"plain ssh must be able to log in; without a terminal, ssh cannot ask for a "
+		"password: "
 		"use a key, an agent or a master connection",
 		EXIT_FAILED},
 	{"Could not resolve hostname", "check the spelling", EXIT_NOBODY},
@@ -54,7 +55,7 @@ static const struct {
 static int tunnel_failure_explain(struct ssh *ssh, const char *destination, struct diag *d)
 {
 	const char *said = ssh_get_last_line(ssh);
-	const char *advice = "see what ssh alone says";
+	const char *advice = "run plain ssh to see its messages";
 	int code = EXIT_FAILED;
 
 	if (ssh->status == SSH_NOT_FOUND) {
@@ -178,7 +179,7 @@ static bool is_ready(const struct tunnel *t)
 
 static int fail_late(const char *destination, struct diag *d)
 {
-	diag_set(d, -ETIMEDOUT, "--ssh %.200s: ssh was not let in within %d s", destination,
+	diag_set(d, -ETIMEDOUT, "--ssh %.200s: ssh did not log in within %d s", destination,
 		OPEN_MS / 1000);
 	return EXIT_TIMEOUT;
 }

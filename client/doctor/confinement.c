@@ -76,7 +76,7 @@ void check_hidepid(const struct system *sys, const struct check *self, struct fi
 
 	(void)self;
 	if (!find_mount(sys, "/proc", options, sizeof options)) {
-		finding_none(f, "/proc/self/mountinfo does not tell");
+		finding_none(f, "not known: /proc/self/mountinfo does not report it");
 		return;
 	}
 	hidden = strstr(options, "hidepid=");
@@ -105,7 +105,7 @@ void check_user_namespace(const struct system *sys, const struct check *self, st
 		sscanf(text, "%lu %lu %lu", &inside, &outside, &n) != 3) {
 		finding_none(f, "the kernel has none");
 	} else if (inside == 0 && outside == 0 && n == 4294967295) {
-		finding_yes(f, "the machine's own: users are who they are");
+		finding_yes(f, "the machine's own: user ids are the same outside");
 	} else {
 		finding_no(f, "uid %lu here is uid %lu outside: its rights end at its own programs",
 			inside, outside);
@@ -141,7 +141,10 @@ void check_container(const struct system *sys, const struct check *self, struct 
 			: manager				     ? manager
 								     : "");
 	if (*kind)
-		finding_none(f, "in a container (%s): docs/containers.md has the ways out", kind);
+		finding_none(f,
+			"in a container (%s): docs/containers.md explains what to "
+			"change",
+			kind);
 	else
 		finding_yes(f, "in none");
 }

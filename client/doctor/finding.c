@@ -69,7 +69,7 @@ void finding_set_command(struct finding *f, const char *format, ...)
 	va_start(args, format);
 	if (!put_text(f->command, sizeof f->command, format, args)) {
 		f->command[0] = '\0';
-		finding_set_reason(f, "the command is too long to be said");
+		finding_set_reason(f, "the command is too long to be shown");
 	}
 	va_end(args);
 }

@@ -115,7 +115,7 @@ int gpu_ask_library(const struct system *sys, enum asked_library which, const ch
 	else
 		finding_no(f, "%s: %s", name,
 			r == -ENOENT	  ? "not found"
-			: r == -ETIMEDOUT ? "it does not come back"
+			: r == -ETIMEDOUT ? "the call does not return"
 			: *said		  ? said
 					  : "it crashed");
 	return r;
@@ -240,7 +240,7 @@ static bool ask_modes(const struct system *sys, struct gpu_modes *m, struct find
 		finding_none(f, GPU_NONE);
 	else if (sys->ask_library(&question, said, sizeof said) ||
 		 sscanf(said, "%u %u %u", &m->n, &m->n_persistent, &m->n_mig) != 3)
-		finding_none(f, "not known: NVML does not tell");
+		finding_none(f, "not known: NVML does not report it");
 	else if (m->n == 0)
 		finding_none(f, "NVML has no GPU");
 	else

@@ -195,7 +195,7 @@ static void check_limit(const struct system *sys, const struct resource_limit *l
 	uint64_t value;
 
 	if (!read_limit(sys, l->name, &value)) {
-		finding_none(f, "/proc/self/limits does not tell");
+		finding_none(f, "not known: /proc/self/limits does not report it");
 	} else if (value == UNLIMITED) {
 		finding_yes(f, "unlimited");
 	} else if (value >= l->least) {
@@ -280,7 +280,7 @@ void check_pressure(const struct system *sys, const struct check *self, struct f
 
 	(void)self;
 	if (r == 0 && strncmp(text, "some ", 5) == 0) {
-		finding_yes(f, "/proc/pressure tells it");
+		finding_yes(f, "/proc/pressure has it");
 		return;
 	}
 	finding_no(f, "/proc/pressure/cpu: %s", r ? errno_words(r) : "no such text");
@@ -311,12 +311,13 @@ static void judge_npu(const struct system *sys, const char *name, struct finding
 	read_driver(sys, name, driver, sizeof driver);
 	snprintf(path, sizeof path, "/sys/class/accel/%s/device/npu_busy_time_us", name);
 	if (system_read_number(sys, path, &busy) == 0) {
-		finding_yes(f, "%s (%s) tells its busy time", name, *driver ? driver : "?");
+		finding_yes(f, "%s (%s) reports its busy time", name, *driver ? driver : "?");
 		return;
 	}
-	finding_no(f, "%s (%s) tells no busy time", name, *driver ? driver : "?");
-	finding_set_reason(
-		f, "Intel's driver, intel_vpu, has it since Linux 6.10; other drivers do not");
+	finding_no(f, "%s (%s) reports no busy time", name, *driver ? driver : "?");
+	finding_set_reason(f,
+		"Intel's driver, intel_vpu, reports the busy time since Linux 6.10; other "
+		"drivers do not");
 }
 
 /* Only the first device is checked; no known machine has more than one. */

@@ -125,7 +125,7 @@ void check_perf_rate(const struct system *sys, const struct check *self, struct 
 
 	(void)self;
 	if (system_read_number(sys, RATE, &rate)) {
-		finding_none(f, "the kernel tells no limit");
+		finding_none(f, "the kernel reports no limit");
 	} else if (rate >= MAX_RATE) {
 		finding_yes(f, "%lld Hz", (long long)rate);
 	} else {

@@ -26,10 +26,10 @@ static enum port_answer judge_answer(enum probe_result result, char *said, size_
 		snprintf(said, n, "TLS");
 		return PORT_OTHER;
 	case PROBE_CLOSED:
-		snprintf(said, n, "it hangs up");
+		snprintf(said, n, "the server closes the connection");
 		return PORT_OTHER;
 	case PROBE_SILENT:
-		snprintf(said, n, "it says nothing");
+		snprintf(said, n, "no answer");
 		return PORT_OTHER;
 	case PROBE_GONE:
 		break;

@@ -63,7 +63,8 @@ static void judge_unit(
 		finding_no(f, "not installed");
 		system_set_command(sys, f, "make install");
 		finding_set_reason(f,
-			"only for one server for all programs; each has one of its own without it");
+			"needed only for one server for all programs; without the unit, each "
+			"program has its own server");
 	} else if (strcmp(s->load, "masked") == 0) {
 		finding_no(f, "masked");
 		system_set_command(sys, f, "systemctl unmask %s", unit);
@@ -87,7 +88,7 @@ void check_unit(const struct system *sys, const struct check *self, struct findi
 	int r;
 
 	if (!system_has_file(sys, "/run/systemd/system")) {
-		finding_none(f, "systemd does not run here; proftapd --host does without");
+		finding_none(f, "systemd does not run here; proftapd --host does not need systemd");
 		return;
 	}
 	r = ask_systemd(sys, self->about, &state);

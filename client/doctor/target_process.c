@@ -100,19 +100,20 @@ void check_target_state(const struct system *sys, const struct check *self, stru
 	(void)self;
 	if (p->is_stock) {
 		finding_none(f,
-			"not known: such a server does not tell; it refuses a capture while another runs");
+			"not known: such a server does not report its state; it refuses a capture "
+			"while another runs");
 	} else if (p->code != EXIT_DONE || p->n_programs != 1) {
 		finding_none(f, "not known");
 	} else if (p->status.is_recording) {
 		finding_no(f, "a recording runs");
 		finding_set_reason(f,
-			"wait for its end, as proftap capture --wait does; one that proftap start began "
-			"is ended by proftap stop %s",
+			"wait for its end, as proftap capture --wait does; proftap stop %s ends a "
+			"session of proftap start",
 			p->address.words);
 	} else if (p->status.has_ended) {
 		finding_no(f, "it has ended");
 		finding_set_command(f, "proftap snapshot %s", p->address.words);
-		finding_set_reason(f, "gets what its flight recorder held");
+		finding_set_reason(f, "gets the content of its flight recorder");
 	} else {
 		finding_yes(f, "%s", status_name_state(&p->status));
 	}
@@ -174,8 +175,8 @@ static void advise_run(const struct system *sys, struct finding *f)
 
 	if (command_line_read(sys->root, sys->target->pid, &c))
 		finding_set_reason(f,
-			"start it by proftap run and the command that starts it, which it has "
-			"overwritten itself; or link it with -lproftap");
+			"start it by proftap run and its command line, which the program has "
+			"overwritten; or link it with -lproftap");
 	else if (program_find(c.program, &program, &d))
 		finding_set_reason(f, "link it with -lproftap; %.200s", d.text);
 	else if (c.dir[0])
@@ -294,5 +295,5 @@ void check_target_sampling(const struct system *sys, const struct check *self, s
 	}
 	finding_no(f, "refused: %s", errno_words(r));
 	finding_set_command(f, "proftap doctor");
-	finding_set_reason(f, "tells why, and what changes it");
+	finding_set_reason(f, "explains why, and how to change that");
 }

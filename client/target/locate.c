@@ -81,8 +81,8 @@ static int explain_pid(const struct targets *targets, pid_t pid, struct diag *d)
 			"pid %d (%s): another user's process: only that user and root may record it",
 			(int)pid, name);
 	return diag_set(d, -ENOENT,
-		"pid %d (%s): that process has no server; proftap doctor %d tells how it gets one, "
-		"proftap list shows the processes that have one",
+		"pid %d (%s): that process has no server; proftap doctor %d explains how to start "
+		"one, proftap list shows the processes with servers",
 		(int)pid, name, (int)pid);
 }
 

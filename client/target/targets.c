@@ -127,7 +127,7 @@ static int explain_unknown(const struct targets *t, const char *word, struct dia
 	if (dead)
 		return diag_set(d, -ENOENT,
 			"%.64s: no live target of that name: pid %d has ended; proftap snapshot "
-			"%.64s" PROGRAM_WORD_DEAD " takes what was recorded of it",
+			"%.64s" PROGRAM_WORD_DEAD " gets its recorded data",
 			word, dead->status.pid, word);
 	targets_describe_silent(t, silent, sizeof silent);
 	if (*silent)

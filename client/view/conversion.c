@@ -308,8 +308,8 @@ int conversion_check(struct trace_conversion *c, struct diag *d)
 		c->codec = codec_find_by_path(c->output);
 	if (!c->codec)
 		return diag_set(d, -EINVAL,
-			"proftap convert: no format is given, and the end of the file's name tells none; "
-			"say -t FORMAT");
+			"proftap convert: no format is given, and the suffix of the file's name "
+			"is that of none; use -t FORMAT");
 	r = check_file(c, d);
 	return r ? r : conversion_check_compression(c, d);
 }
@@ -343,14 +343,16 @@ int conversion_check_compression(const struct trace_conversion *c, struct diag *
 
 	if (c->options.level == 0 && is_gzip && codec_has_gzip_name(name))
 		return diag_set(d, -EINVAL,
-			"--compression: none, but \"%.300s\" says that it is; name a file without .gz",
+			"--compression: none, but the name \"%.300s\" is that of a compressed "
+			"file; name a file without .gz",
 			name);
 	if (c->options.level > 0 && c->codec->needs_file)
 		return diag_set(
 			d, -EINVAL, "--compression: %s is never compressed", c->codec->name);
 	if (c->options.level > 0 && !is_gzip && !c->codec->compresses)
 		return diag_set(d, -EINVAL,
-			"--compression: %s is not compressed there; name a file that ends in .gz",
+			"--compression: %s is not compressed in this output; name a file that "
+			"ends in .gz",
 			c->codec->name);
 	return 0;
 }

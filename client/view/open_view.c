@@ -284,7 +284,7 @@ static int check_shifts(const struct opening *o, const struct view_settings *set
 static int note_twice(const struct opening *o, struct view *view)
 {
 	for (uint32_t i = 0; i < o->twice.n_texts; i++)
-		if (view_note(view, "%s: was given twice, is read once", o->twice.texts[i]))
+		if (view_note(view, "%s: was given twice, and is read once", o->twice.texts[i]))
 			return diag_set(o->diag, -ENOMEM, "trace: out of memory");
 	return 0;
 }

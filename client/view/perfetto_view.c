@@ -37,8 +37,9 @@ struct perfetto_show {
 
 /* --- size ---------------------------------------------------------------------------------- */
 
-#define WAYS_OUT \
-	"see less of it with --from, --to, --name; or have trace_processor hold it, and open " PERFETTO_LINK_ORIGIN
+#define WAYS_OUT                                                                              \
+	"show less of the trace with --from, --to, --name; or load it into trace_processor, " \
+	"and open " PERFETTO_LINK_ORIGIN
 
 static int fail_size(const struct perfetto_show *s, uint64_t n_events, struct diag *d)
 {

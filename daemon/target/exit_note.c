@@ -125,7 +125,8 @@ int32_t exit_note_find_signal_thread(const struct target *t, uint64_t now_ticks,
 	if (atomic_load(&t->is_signal_of_main) == 2 && !t->has_own_tids)
 		return t->pid;
 	if (!signal_dumps_core(WTERMSIG(status)))
-		*why = "the kernel does not tell who took this signal; it ends all threads at once";
+		*why = "the kernel does not report which thread received this signal, which ends "
+		       "all threads at once";
 	else if (atomic_load(&t->is_signal_of_main) == 2)
 		*why = "it was the main thread, whose id in its pid namespace is not known";
 	else if (tid || atomic_load(&t->is_signal_of_main) == 1)

@@ -232,7 +232,8 @@ static void *collect_main(void *p)
 		lock_release(&guest_get()->collect_lock);
 	} else {
 		collect_warn(&warnings, NULL,
-			"those of an earlier recording have not come back; restart the program to record devices");
+			"the collectors of an earlier recording have not returned; restart the "
+			"program to record devices");
 	}
 	finish_collection(arena);
 	return NULL;

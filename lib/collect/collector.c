@@ -59,8 +59,8 @@ static int explain_failure(
 	if (r >= 0 || (r == -ECANCELED && outlet_is_closed(run->arena)))
 		return r;
 	if (!self->why[0])
-		snprintf(words, sizeof words, "%s failed, and has not said why: %s",
-			step_names[step], errno_words(-r));
+		snprintf(words, sizeof words, "%s failed and gave no reason: %s", step_names[step],
+			errno_words(-r));
 	collect_warn(&run->warnings, self->plugin->name, self->why[0] ? self->why : words);
 	return r;
 }

@@ -150,7 +150,8 @@ static int check_collector(const struct plugin *p, const struct ptap_collector *
 			p->path, PTAP_COLLECTOR_ABI);
 	if (!is_complete(c))
 		return diag_set(d, -EPROTO,
-			"%s says too little of itself: a collector has a name, probe, start and stop, and "
+			"%s describes itself incompletely: a collector has a name, probe, start "
+			"and stop, and "
 			"the size of its struct ptap_collector",
 			p->path);
 	return 0;
@@ -182,8 +183,8 @@ static int check_process(const struct plugin *p, struct diag *d)
 {
 	if (p->opened_in == getpid() || p->collector->flags & PTAP_COLLECTOR_FORK_SAFE)
 		return 0;
-	return diag_set(d, -EPERM,
-		"was in use in the process that this one was forked from, and cannot be used behind a fork");
+	return diag_set(
+		d, -EPERM, "was in use in the parent process, and cannot be used after fork()");
 }
 
 int plugin_open(struct plugin *p, struct diag *d)

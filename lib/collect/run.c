@@ -71,8 +71,8 @@ void collect_warn(struct collect_warnings *s, const char *who, const char *sente
 		s->end += (uint32_t)n + 1;
 		return;
 	}
-	n = (size_t)snprintf(text, LAST_WARNING_BYTES, "sentences that there was no room for: %u",
-		++s->n_left_out);
+	n = (size_t)snprintf(
+		text, LAST_WARNING_BYTES, "further messages left out: %u", ++s->n_left_out);
 	put_warning(s->to, s->end, text, n);
 }
 

@@ -228,13 +228,15 @@ static const char *describe_refusal(int error, char words[ERRNO_WORDS_BYTES])
 {
 	switch (error) {
 	case -EPERM:
-		return "it is another user's, and may not serve this one's programs";
+		return "the daemon is another user's, and may not serve programs of this user";
 	case -ESRCH:
-		return "it does not see this process (another pid namespace, or a /proc that hides it)";
+		return "the daemon does not see this process (another pid namespace, or a /proc "
+		       "that hides it)";
 	case -EUSERS:
-		return "it serves as many programs as it may";
+		return "the daemon serves as many programs as it may";
 	case -EPROTO:
-		return "it does not understand the request; install the same version of both";
+		return "the daemon does not understand the request; install the same version of "
+		       "both";
 	case -EXDEV:
 		return "this process is between two users or groups";
 	default:

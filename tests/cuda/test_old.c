@@ -48,11 +48,10 @@ START_TEST(missing_functions_are_reported)
 	host_end();
 	ck_assert_int_eq(host.n_nodes, 0);
 	check_warned(
-		"fake_libcupti_old.so, of CUDA 11.8, has no cuptiActivityEnableAndDump: streams that "
-		"there were before the recording have no priorities\n");
-	check_warned(
-		"has no cuptiGetGraphNodeId: what graphs execute is not joined with where their nodes "
-		"were made\n");
+		"fake_libcupti_old.so, of CUDA 11.8, has no cuptiActivityEnableAndDump: streams "
+		"from before the recording have no priorities\n");
+	check_warned("has no cuptiGetGraphNodeId: work of graphs is not joined with the spans that "
+		     "made their nodes\n");
 	ck_assert_ptr_null(strstr(host.warnings, "cuptiSubscribe_v2"));
 }
 END_TEST

@@ -128,7 +128,7 @@ def a_signal_that_is_for_all_threads(t):
     text, death = report(run_of(target, log_dir))
     equal((death["ending"], death["signal_tid"]), ("killed by SIGKILL", None), "how it ended")
     contains(death["signal_thread"], "ends all threads at once", "reason for the unknown thread")
-    contains(text, "not known: the kernel does not tell", "the text")
+    contains(text, "not known: the kernel does not report", "the text")
     check_stack(spans_of(death, "stuck"))
 
 

@@ -28,7 +28,7 @@ def capture(t, script, *options, code=0):
 def check_kept(t, c, said, kept):
     contains(c.stderr, said, "standard error")
     check("nothing was written" not in c.stderr, f"something was: {c.stderr!r}")
-    path = c.stderr.split("; what came is kept in ")[1].strip()
+    path = c.stderr.split("; the data received so far is in ")[1].strip()
     equal(c.stdout, "", "standard output")
     equal(open(path, "rb").read(), kept, "the bytes kept")
     check(path.endswith(".xplane.pb.broken"), path)
@@ -74,7 +74,7 @@ def an_empty_trace_is_empty(t):
 @test
 def a_trace_that_the_trailer_calls_empty_is_kept(t):
     c = capture(t, whole(space(3), is_empty=True))
-    c.find_warning("the server says that the trace is empty, which it is not")
+    c.find_warning("the server reports an empty trace, but the trace has events")
 
 
 @test
@@ -116,7 +116,7 @@ def a_missing_chunk_is_found(t):
     data = space(50)
     parts = split(data, 100)
     c = capture(t, deliver(*parts[:-1], trailer(data)), code=1)
-    check_kept(t, c, "the answer is not whole, or damaged: it is not as long as its trailer says",
+    check_kept(t, c, "the answer is not whole, or damaged: its length differs from that in its trailer",
                data[:100 * (len(parts) - 1)])
 
 
@@ -130,7 +130,7 @@ def more_than_was_announced_is_not_taken(t):
         while True:
             c.message(chunk(b"\0" * 100))
     c = capture(t, without_end, code=1)
-    check_kept(t, c, "the answer is not whole, or damaged: more comes than was announced", b"\0" * 100)
+    check_kept(t, c, "the answer is not whole, or damaged: more data came than was announced", b"\0" * 100)
     in_time(c.elapsed_s, 5, "the end")
 
 
@@ -193,7 +193,7 @@ def progress_for_ever_can_be_interrupted(t):
 def something_behind_the_trailer_is_refused(t):
     data = space(3)
     c = capture(t, deliver(*split(data), trailer(data), trailer(data)), code=1)
-    check_kept(t, c, "the answer is not whole, or damaged: something comes behind the trailer", data)
+    check_kept(t, c, "the answer is not whole, or damaged: data follows the trailer", data)
 
 
 @test

@@ -128,7 +128,7 @@ def a_step_that_fails_ends_the_collectors_part_and_no_other(t):
               "drain": ["stats", "close"]}
     for step, others in behind.items():
         for said, expected in ((" it is broken; mend it", "fake: it is broken; mend it"),
-                               ("", f"fake: {step} failed, and has not said why: input/output error")):
+                               ("", f"fake: {step} failed and gave no reason: input/output error")):
             device.write(f"fail {step}{said}")
             seen = len(device.log())
             capture = t.begin(target)
@@ -185,7 +185,7 @@ def a_plug_in_that_cannot_be_used_is_said(t):
             ("fake.so", {}, 'fake.so: PROFTAP_COLLECTOR: "fake.so" is not an absolute path'),
             (COLLECTOR, {"null": ""}, "is made for another version of libproftap, which speaks version 1"),
             (COLLECTOR, {"abi": 7}, "is made for another version of libproftap, which speaks version 1"),
-            (COLLECTOR, {"size": 16}, "says too little of itself")):
+            (COLLECTOR, {"size": 16}, "describes itself incompletely")):
         device = Device(t, collector=path, **script)
         target = device.target(t)
         capture = t.emit(target, 50, "burst 1")

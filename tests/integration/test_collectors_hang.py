@@ -17,13 +17,12 @@ from trace_file import Trace
 # Each hang at an end of a capture costs two seconds; PATIENCE_S adds a margin.
 HANG_S = 2
 PATIENCE_S = 2.8 * SLOWNESS
-STUCK = ("devices are not recorded: the collectors of an earlier recording have not come back; restart the program to "
+STUCK = ("devices are not recorded: the collectors of an earlier recording have not returned; restart the program to "
          "record them again")
 
 
 def hang(step):
-    return (f"fake ({step}) has not come back within two seconds; what it had not handed on is missing, and recordings "
-            "have no devices until it comes back")
+    return (f"fake ({step}) has not returned within two seconds; records that it had not handed on are missing, and recordings have no devices until it returns")
 
 
 # The fake's start() emits records from before the recording.
@@ -196,7 +195,7 @@ def a_stop_and_a_start_do_not_wait_for_one_that_hangs(t):
     capture.finish()
     target.port = int(target.ask("port"))
     capture = t.emit(target, 50, "burst 3")
-    check_warnings(capture, "those of an earlier recording have not come back; restart the program to record devices")
+    check_warnings(capture, "the collectors of an earlier recording have not returned; restart the program to record devices")
     equal(capture.trace.count("burst"), 3, "spans")
     device.write(info=1)
     check_gone(target)
@@ -305,8 +304,8 @@ def a_followed_child_has_a_collector_of_its_own(t):
         child = int(target.ask("prefork steady").split()[0])
         t.at_end.append(lambda pid=child: is_alive(pid) and os.kill(pid, signal.SIGKILL))
         capture = t.emit(target, 200)
-        refused = f"in the child target [{child}]: fake: was in use in the process that this one was forked from, and " \
-                  "cannot be used behind a fork"
+        refused = f"in the child target [{child}]: fake: was in use in the parent process, and " \
+                  "cannot be used after fork()"
         check_warnings(capture, *([] if flags else [refused]))
         equal([device.log(target.pid).count("close"), device.log(child).count("close")], [2, expected - 1],
               "collectors that were closed, of the program and the child")

@@ -102,7 +102,7 @@ def impossible_splits_are_explained(t):
     (t.dir / "file").write_text("")
     for status, text, words in (
             (2, "cannot go to standard output", ["-t", "ndjson", "-o", "-", "--split", "device"]),
-            (2, "say -t FORMAT", ["-o", "out.ndjson", "--split", "device"]),
+            (2, "use -t FORMAT", ["-o", "out.ndjson", "--split", "device"]),
             (2, "must be device", ["-t", "ndjson", "--split", "host"]),
             (1, "file: cannot make the directory: not a directory", ["-t", "ndjson", "--split", "device", "-o", "file"])):
         done = convert(t, *words, path)

@@ -67,7 +67,7 @@ def a_file_that_is_given_twice_is_read_once(t):
     second.symlink_to(first.name)
     summary = Conversion(t, "ndjson", t.dir, first, options=["--align", "0"]).summary
     equal((summary["events"], summary["written"]), (7, 7), "events")
-    equal(summary["notes"], [f"{path}: was given twice, is read once" for path in (second, first)], "notes")
+    equal(summary["notes"], [f"{path}: was given twice, and is read once" for path in (second, first)], "notes")
     copy.write_bytes(TRACE.read_bytes())
     equal(Conversion(t, "ndjson", first, copy).summary["written"], 14, "events of a copy, too")
 

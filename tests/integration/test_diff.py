@@ -84,7 +84,7 @@ def few_are_not_judged(t):
     done = diff(*paths, "--fail-above", "p50:1%")
     contains(done.stdout, " +695.7 %? +800.0 %? +800.0 %?  -11.6 %?  rare\n", "the marks")
     equal(done.stderr, 'p50 of "rare": 100 ns before, 900 ns after: +800.0 %; the limit is +1 %; '
-          "too few to tell, 7 and 7: not counted\n", "standard error")
+          "too few values to judge, 7 and 7: not counted\n", "standard error")
     equal([diff(*paths, *words).stderr for words in ((), ("--fail-above", "801%"))], ["", ""], "unchanged names")
     equal([verdict["outcome"] for verdict in
            json.loads(diff(*paths, "--json", "--fail-above", "1%").stdout)["verdicts"]], ["too few"] * 3, "verdicts")
@@ -95,7 +95,7 @@ def first_of_many_rare_changes_are_listed(t):
     for name, ns in (("a", 100), ("b", 900)):
         (t.dir / f"{name}.xplane.pb").write_bytes(make_space({"main": [(f"n{i}", 1000 * i, ns) for i in range(23)]}))
     lines = diff(t.dir / "a.xplane.pb", t.dir / "b.xplane.pb", "--fail-above", "mean:1%").stderr.splitlines()
-    equal((len(lines), lines[20]), (21, "3 more changes are above the limit, of which there are too few to tell"),
+    equal((len(lines), lines[20]), (21, "3 more changes are above the limit, but have too few values to judge"),
           "standard error")
 
 
@@ -185,14 +185,14 @@ def names_may_have_colons_and_must_be_there(t):
     diff(*paths, "--fail-above", "p50:std::sort<a:b>::110%")
     equal(diff(*paths, "--fail-above", "p50:only 3:10%", code=1).stderr,
           'nothing to compare: no trace has "only 3" (the nearest name is "only 1"); '
-          "write --fail_above p50:NAME:10% with a name that both have\n", "a name of no trace")
+          "write --fail_above p50:NAME:10% with a name that is in both traces\n", "a name of no trace")
     equal(diff(*paths, "--fail-above", "p50:only 2:10%", code=1).stderr,
           'nothing to compare: "only 2" is only in B, so it has no p50 before; '
-          'to judge what is new write --fail_above "count:only 2:10%"\n', "a name of B")
+          'to set a limit for a new name, write --fail_above "count:only 2:10%"\n', "a name of B")
     equal(diff(*paths, "--fail-above", "count:only 2:10%", code=1).stderr,
           'count of "only 2": 0 before, 1 after: new; the limit is +10 %\n', "the advised limit")
     equal(diff(*paths, "--fail-above", "p50:only 1:10%").stderr,
-          'p50 of "only 1": the name is only in A, and nothing of it got worse: passed\n', "a name of A")
+          'p50 of "only 1": the name is only in A, so it cannot have got worse: passed\n', "a name of A")
     verdicts = json.loads(diff(*paths, "--json", "--fail-above", "max:nobody:7%", code=1).stdout)["verdicts"]
     equal([(v["name"], v["outcome"], v["metric"]) for v in verdicts], [("nobody", "missing", None)], "verdicts")
 
@@ -234,7 +234,7 @@ def errors_are_watched_by_their_count(t):
     equal(diff(plain, failing, *limit, code=1).stderr,
           'count of "error": 0 before, 30 after: new; the limit is +10 %\n', "the first ones")
     equal(diff(failing, plain, *limit).stderr,
-          'count of "error": the name is only in A, and nothing of it got worse: passed\n', "none any more")
+          'count of "error": the name is only in A, so it cannot have got worse: passed\n', "none any more")
     contains(diff(failing, failing, "--fail_above", "count:eror:10%").stderr, '(the nearest name is "error")', "a slip")
     for metric, there, outcome in (("count", plain, "absent"), ("total", plain, "absent"), ("max", plain, "missing"),
                                    ("rate", plain, "missing"), ("max", failing, "absent"), ("p50", failing, "absent"),

@@ -111,7 +111,7 @@ def it_is_told_the_command_line_by_which_it_was_started(t):
     found = findings(t, str(program.pid), code=5)
     expect(found, "target_library", "no", None)
     equal(found["target_library"]["command"], None, "the command")
-    contains(found["target_library"]["reason"], "which it has overwritten itself", "reason")
+    contains(found["target_library"]["reason"], "which the program has overwritten", "reason")
 
 
 @test

@@ -47,7 +47,7 @@ def a_daemon_that_is_gone_where_nobody_named_a_program(t):
     """The answer came from a daemon, but nobody knows whether a daemon on another machine still runs."""
     target = start_target(t)
     for name, words in (("127.0.0.1", "the host daemon there is gone; the program goes on"),
-                        ("0x7f.1", "is gone, or its machine, or the way to it; if it is the daemon alone, the program goes on")):
+                        ("0x7f.1", "is gone, or its machine, or the way to it; if only the daemon ended, the program goes on")):
         host = Host(t)
         # The server may still be busy with the earlier capture, which "await 1" would take for this one.
         wait_until(lambda h=host: [row["state"] for row in h.list().values()] == ["idle"], "the program to be free")
@@ -73,7 +73,7 @@ def a_daemon_that_is_gone_before_it_has_answered(t):
     """The peer must be a daemon, because the client named a program or asked for all of them."""
     target = start_target(t)
     server = find_proftapd(target.pid)
-    for command, words in ((("list",), "the host daemon there is gone; its programs go on; ask again when it is back"),
+    for command, words in ((("list",), "the host daemon there is gone; its programs go on; ask again when the daemon is back"),
                            (("snapshot", "--target", target.pid), "the host daemon there is gone; the program goes on")):
         host = Host(t)
         host.await_pids(target.pid)

@@ -133,7 +133,7 @@ def without_a_name_all_are_one_answer(t):
             equal(traces[file_of(target)].host_stat("process_id"), target.pid, "the process")
         refused = calls.call(PROFILE, profile_request(50))
         equal(refused.status, INVALID_ARGUMENT, "xspace of several")
-        contains(refused.text, "3 programs are meant, and xspace has room for one", "its text")
+        contains(refused.text, "3 programs are selected, and xspace has room for one", "its text")
 
 
 @test

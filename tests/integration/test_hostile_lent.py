@@ -156,7 +156,7 @@ def a_daemon_without_rights_serves_its_own_user(t):
     need_readable_tree()
     manager = Manager(t)
     daemon = manager.start(user=NOBODY)
-    contains(refused(sandboxed(t, "errno", *NO_EXEC)), "the host daemon refused to serve it: it is another user's", "the error")
+    contains(refused(sandboxed(t, "errno", *NO_EXEC)), "the host daemon refused to serve it: the daemon is another user's", "the error")
     target = sandboxed(t, "errno", *NO_EXEC, user=NOBODY).serve()
     equal(int(read_status(find_lent(target.pid))["PPid"]), find_starter(daemon), "parent of its server")
 

@@ -116,7 +116,7 @@ def check_files_none(t):
 def a_trace_that_the_server_calls_empty_is_kept(t):
     c = answer(t, EMPTY_TRACE + field(8, space(3)))
     check_trace(c, 3)
-    c.find_warning("the server says that the trace is empty, which it is not")
+    c.find_warning("the server reports an empty trace, but the trace has events")
 
 
 def make_bomb():
@@ -272,8 +272,8 @@ def proftap(*words, code=0):
 
 
 def check_kept(t, c, said, kept, name="fake"):
-    check_said(c, said, "; what came is kept in ")
-    path = c.stderr.split("what came is kept in ")[1].strip()
+    check_said(c, said, "; the data received so far is in ")
+    path = c.stderr.split("the data received so far is in ")[1].strip()
     equal(c.stdout, "", "standard output")
     check(os.path.basename(path).startswith(name) and path.endswith(".xplane.pb.broken"), path)
     equal(open(path, "rb").read(), kept, "the bytes kept")
@@ -297,7 +297,7 @@ def truncated_trace_is_kept_and_readable(t):
     """The trace is cut in the middle of one of many events, and the run has no other file."""
     data = space(1000)
     c = answer(t, field(8, data)[:-5000], code=1)
-    path = Path(c.stderr.split("what came is kept in ")[1].strip())
+    path = Path(c.stderr.split("the data received so far is in ")[1].strip())
     said = f"it ends after {path.stat().st_size} of at least 137"
     for place in (path, path.parent, t.dir / "logs"):
         if place.exists():

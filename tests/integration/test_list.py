@@ -340,7 +340,7 @@ def a_name_of_two_means_the_newest_or_all_where_that_is_said(t):
 def a_number_that_is_a_pid_is_that_process(t):
     sleep = t.keep(Process("sleep", [shutil.which("sleep"), "300"]))
     refused = capture_by(t, None, sleep.pid, code=5).stderr
-    contains(refused, f"pid {sleep.pid} (sleep): that process has no server; proftap doctor {sleep.pid} tells how",
+    contains(refused, f"pid {sleep.pid} (sleep): that process has no server; proftap doctor {sleep.pid} explains how",
              "the program")
     equal("ptap_server_start(" in refused, False, f"its pid is offered as a port: {refused!r}")
     if os.geteuid() == 0:

@@ -198,7 +198,7 @@ def an_ended_program_is_shown_as_ended(t):
     held.ask("hang stuck")
     visit = open_spans(t, held)
     held.signal(signal.SIGKILL)
-    visit.page.wait_for_text("dialog .process > p", "killed by SIGKILL; ages are those at its end.")
+    visit.page.wait_for_text("dialog .process > p", "killed by SIGKILL; ages are those at the program's end.")
     contains(visit.page.text("dialog .thread"), "lock", "its last span")
     visit.page.check_quiet()
     subprocess.run([PROFTAP, "snapshot", str(held.pid), "--log_dir", t.dir / "logs"], env={**os.environ, **runtime(t)}, check=True,

@@ -110,7 +110,7 @@ def a_dead_program_that_is_held(t):
         check_hung(threads_of(process)["stuck"], tid)
     ages = [look(t, target.pid)["threads"][0]["spans"][0]["age_ns"] for _ in range(2)]
     check(abs(ages[0] - ages[1]) < 10**6, f"ages are those at its end: {ages}")
-    contains(ps(t, target.pid), "killed by SIGKILL; ages are those at its end", "the text")
+    contains(ps(t, target.pid), "killed by SIGKILL; ages are those at the program's end", "the text")
     subprocess.run([PROFTAP, "snapshot", str(target.pid), "--log_dir", t.dir / "logs"],
                    env={**os.environ, **make_environment(t)}, check=True, capture_output=True)
 
@@ -119,7 +119,7 @@ def a_dead_program_that_is_held(t):
 def nothing_records_and_the_remedy_works(t):
     target = t.target(**make_environment(t)).serve()
     text = ps(t, target.pid, code=3)
-    contains(text, "nothing records it", "the text")
+    contains(text, "nothing records the program", "the text")
     contains(text, "ptap-control", "its threads")
     remedy = re.search(r"proftap (start .* --recorder)", text)
     subprocess.run([PROFTAP, *remedy[1].split()], env={**os.environ, **make_environment(t)}, check=True,

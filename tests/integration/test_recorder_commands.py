@@ -192,8 +192,8 @@ def one_is_enough(t):
     program = serve(t)
     said = call(t, "start", program.port, "--recorder", code=4).stderr
     address = f"127.0.0.1:{program.port}"
-    contains(said, f"a flight recorder runs there already; proftap snapshot {address} --session recorder takes what it "
-             f"holds, and proftap stop {address} --session recorder ends it", "twice")
+    contains(said, f"a flight recorder runs there already; proftap snapshot {address} --session recorder gets its "
+             f"content, and proftap stop {address} --session recorder ends it", "twice")
     call(t, "stop", program.port, "--discard")
     call(t, "start", program.port, "--recorder", "--host_tracer_level", 1)
     equal((program.ask("enabled 1"), program.ask("enabled 2")), ("1", "0"), "levels that are recorded")
@@ -227,7 +227,7 @@ def last_takes_nothing_from_a_session(t):
 def a_wrong_line_is_told(t):
     port = free_port()
     for words, sentence in {
-            ("snapshot", "--last", 5, "--session", "x"): "--last and --session exclude each other, but for --session recorder",
+            ("snapshot", "--last", 5, "--session", "x"): "--last reads the flight recorder, so it excludes --session, except --session recorder",
             ("snapshot", "--last", 0): '--last: bad value "0": must be a positive whole number',
             ("start", "--recorder", "-o", "delay_ms=5"): "delay_ms: not an option of a flight recorder; its options are host_",
             ("start", "--recorder", "--host_tracer_level", 0): "host_tracer_level: 0 records nothing; a flight recorder needs 1",
@@ -246,7 +246,7 @@ def one_that_died_is_listed_and_left_to_others_who_wish_so(t):
     wait_until(lambda: listed(t, program) == ("ended", True), "its end to be seen")
     socket = f"unix:{t.dir}/runtime/proftap/{program.pid}.sock"
     for words in (("capture", socket, 10), ("start", socket), ("monitor", socket, 10, "--count", 1)):
-        contains(call(t, *words, code=1).stderr, "the program has ended; proftap snapshot takes what was recorded of it",
+        contains(call(t, *words, code=1).stderr, "the program has ended; proftap snapshot gets its recorded data",
                  f"{words[0]} of one that died")
     for options in (["--keep"], []):
         done = fetch(t, "snapshot", socket, *options)
@@ -276,7 +276,7 @@ def others_are_not_asked_in_other_words(t):
     for words in (("start", "--recorder"), ("snapshot", "--last", 5), ("snapshot", "--session", "recorder"),
                   ("stop", "--session", "recorder"), ("stop", "--session", "recorder", "--discard")):
         said, asked = ask_stranger(t, *words)
-        contains(said, "no flight recorder there: only servers of proftap can have one", f"{words}")
+        contains(said, "no flight recorder there: only proftap's servers can have one", f"{words}")
         equal(asked, [], f"methods that were called for {words}")
 
 

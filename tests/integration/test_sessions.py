@@ -189,7 +189,7 @@ def options_are_those_of_a_capture(t):
     contains(call("start", target.port, "-o", "ptap_max_capture_byte=1", code=2).stderr,
              "ptap_max_capture_bytes", "the nearest key")
     contains(call("start", target.port, "--delay_ms", 10, code=2).stderr, "for proftap capture", "delay")
-    contains(call("start", f"{target.port},1", code=2).stderr, "2 targets given; it takes one", "two")
+    contains(call("start", f"{target.port},1", code=2).stderr, "2 targets given; only one is allowed", "two")
     contains(fetch(t, "snapshot", target, "--session", "other", code=1).stderr,
              "no continuous session other runs there", "another session")
     target.ask("burst 3")
@@ -395,7 +395,7 @@ def check_kept(t, done):
     check(".broken" in done.stderr, f"standard error: {done.stderr!r}")
     kept, = (t.dir / "logs").rglob("*.broken")
     check(kept.stat().st_size > 0, "kept file is empty")
-    contains(done.stderr, f"what came is kept in {kept}; the session has ended", "the sentence")
+    contains(done.stderr, f"the data received so far is in {kept}; the session has ended", "the sentence")
     check(sum(count_spans(report(kept)).values()) > 0, "no span can be read back")
 
 

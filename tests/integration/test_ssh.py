@@ -230,7 +230,7 @@ def an_unknown_host_key_is_told(t):
     sshd = Sshd(t)
     (sshd.dir / "known").write_text("")
     contains(fail(t, sshd, 9999, 1), "--ssh gpu7: ssh failed: Host key verification failed.; connect once by "
-             "ssh alone", "standard error")
+             "plain ssh", "standard error")
 
 
 @test
@@ -240,7 +240,7 @@ def a_password_without_a_terminal_is_told(t):
     said = fail(t, sshd, 9999, 1)
     contains(said, "--ssh gpu7: ssh failed: ", "standard error")
     contains(said, "Permission denied (", "standard error")
-    contains(said, "without a terminal it cannot ask for a password", "standard error")
+    contains(said, "without a terminal, ssh cannot ask for a password", "standard error")
 
 
 @test

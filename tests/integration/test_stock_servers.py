@@ -307,7 +307,7 @@ def capture_names_the_server_that_records_annotations(t):
     contains(done.stderr, words, "reason why nothing was recorded")
     contains(subprocess.run([PROFTAP, "ps", str(stock.pid)], **how).stderr, words, "output of ps")
     contains(subprocess.run([PROFTAP, "ps", str(stock.port)], **how).stderr,
-             f"do not tell what is open; record the program instead: proftap capture 127.0.0.1:{stock.port} 1000", "ps of JAX's")
+             f"do not report open spans; record the program instead: proftap capture 127.0.0.1:{stock.port} 1000", "ps of JAX's")
 
 
 @test

@@ -126,7 +126,7 @@ def a_server_that_answers_with_an_alert_is_tls(t):
 @test
 def a_silent_server_is_given_up_long_before_the_timeout(t):
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        check_stranger(t, silent.getsockname()[1], "it accepts the connection and says nothing",
+        check_stranger(t, silent.getsockname()[1], "it accepts the connection and sends nothing",
                        within_s=10)
 
 
@@ -134,7 +134,7 @@ def a_silent_server_is_given_up_long_before_the_timeout(t):
 def a_silent_server_is_not_called_slow(t):
     """This holds also if the user's timeout ends first."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        check_stranger(t, silent.getsockname()[1], "it accepts the connection and says nothing",
+        check_stranger(t, silent.getsockname()[1], "it accepts the connection and sends nothing",
                        "--timeout", "300", within_s=4)
 
 
@@ -169,7 +169,7 @@ def a_stopped_server_is_not_waited_for(t):
     server = find_proftapd(target.pid)
     os.kill(server, signal.SIGSTOP)
     wait_until(lambda: read_status(server)["State"][0] == "T", "the server to stop")
-    check_stranger(t, target.port, "a profiler server that is stopped looks the same",
+    check_stranger(t, target.port, "a stopped profiler server does the same",
                    "--timeout", "300", within_s=4)
 
 

@@ -242,13 +242,13 @@ def requests_are_checked(t):
                        ({**fine, "next": "x"}, "target: say either"), ({**fine, "tea": 1}, "tea: no such member"),
                        ({**fine, "duration_ms": 0}, "duration_ms: must be a whole number of 1 to 86400000 ms"),
                        ({**fine, "duration_ms": "50"}, "duration_ms: must be"), ({**fine, "duration_ms": 1.5}, "must be"),
-                       ({**fine, "wait_ms": 5000}, "wait_ms: goes with next"), ({**fine, "run": "../x"}, "run \"../x\""),
+                       ({**fine, "wait_ms": 5000}, "wait_ms: only allowed with next"), ({**fine, "run": "../x"}, "run \"../x\""),
                        ({**fine, "target": []}, "target: must be"), ({**fine, "target": {}}, "target: must be"),
                        ({**fine, "options": {"host_tracer_level": 4}}, "host_tracer_level: bad value \"4\""),
                        ({**fine, "options": {"ptap_tea": 1}}, "the nearest known"), ({**fine, "options": 1}, "options: must"),
                        ({**fine, "options": {"ptap_trigger_step": "2"}}, "ptap_trigger_step"),
                        ({**fine, "options": {"host_tracer_level": [1]}}, "host_tracer_level: must be a whole number"),
-                       ({"next": "x", "duration_ms": 50, "options": {"delay_ms": 5}}, "not with next")):
+                       ({"next": "x", "duration_ms": 50, "options": {"delay_ms": 5}}, "not allowed with next")):
         contains(api.refuses("POST", "captures", 400, "INVALID_ARGUMENT", body), what, f"refusal of {body}")
     api.refuses("POST", "captures", 413, "RESOURCE_EXHAUSTED", b" " * 70000)
     contains(api.refuses("POST", "captures", 404, "NOT_FOUND", {**fine, "target": "tea"}), "tea: no such program here", "")

@@ -186,7 +186,7 @@ def one_of_a_stock_server_is_begun_read_and_ended(t):
             ("DELETE", "?session=nightly", None, "has no names for sessions")):
         contains(api.refuses(method, path + query, 501, "UNIMPLEMENTED", body), words, f"{method}{query} of {body}")
     contains(api.refuses("GET", path.replace("/session", "/open_spans"), 501, "UNIMPLEMENTED"),
-             "JAX's profiler server does not tell which spans are open; record the program", "open spans")
+             "JAX's profiler server does not report open spans; record the program", "open spans")
     capture = api.await_capture(api.capture(target=stock.pid, snapshot="recorder"))
     contains(capture["error"]["message"], "have no flight recorder", "a snapshot of its recorder")
 

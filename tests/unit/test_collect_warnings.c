@@ -77,11 +77,11 @@ START_TEST(sentences_that_do_not_fit_are_counted)
 			58);
 		collect_warn(&warnings, "cuda", sentence + 2);
 	}
-	ck_assert_ptr_nonnull(strstr(text(), "\nsentences that there was no room for: 69\n"));
+	ck_assert_ptr_nonnull(strstr(text(), "\nfurther messages left out: 69\n"));
 	/* Later sentences are counted, too, even a short one that would fit. */
 	collect_warn(&warnings, NULL, "x");
-	ck_assert_ptr_nonnull(strstr(text(), "\nsentences that there was no room for: 70\n"));
-	ck_assert_ptr_null(strstr(text(), "\nsentences that there was no room for: 69\n"));
+	ck_assert_ptr_nonnull(strstr(text(), "\nfurther messages left out: 70\n"));
+	ck_assert_ptr_null(strstr(text(), "\nfurther messages left out: 69\n"));
 }
 END_TEST
 

@@ -278,7 +278,7 @@ START_TEST(collector_silent_for_two_seconds_is_not_waited_for_again)
 	before = monotonic_ns();
 	collectors_end(&recording);
 	ck_assert_int_lt(monotonic_ns() - before, NS_PER_S);
-	ck_assert_ptr_nonnull(strstr(warnings(), "gpu: cuda (open) has not come back within two"));
+	ck_assert_ptr_nonnull(strstr(warnings(), "gpu: cuda (open) has not returned within two"));
 	ck_assert_int_eq(atomic_load(&words->is_cancelled), 1);
 }
 END_TEST
@@ -468,7 +468,7 @@ START_TEST(a_step_that_there_is_none_of_has_no_name)
 	atomic_store(&words->step, _i ? 99 : ARENA_COLLECT_NOWHERE);
 	source->collecting.asked_ns -= COLLECTORS_PATIENCE_NS + 1;
 	collectors_end(&recording);
-	ck_assert_ptr_nonnull(strstr(warnings(), "gpu: the program's collector has not come"));
+	ck_assert_ptr_nonnull(strstr(warnings(), "gpu: the program's collector has not returned"));
 }
 END_TEST
 

@@ -106,7 +106,7 @@ START_TEST(says_that_the_clock_was_set)
 	device_put(collector, NULL, &e);
 	device_put_kernel(collector, "a", 1, 100, 200);
 	log_assemble();
-	ck_assert(log_has_warning("gpu: the clock of the collector was set"));
+	ck_assert(log_has_warning("gpu: the collector's clock was set"));
 	ck_assert_int_eq(device_plane("/device:GPU:0")->lines[0].events[0].start_ns, 100);
 }
 END_TEST

@@ -76,7 +76,7 @@ START_TEST(a_library_of_the_driver_is_there_or_not)
 	add_gpu();
 	no(key, "error 100", libraries[_i].refused);
 	*answer = (struct doctor_answer){-ETIMEDOUT, ""};
-	no(key, "does not come back", libraries[_i].refused);
+	no(key, "does not return", libraries[_i].refused);
 	*answer = (struct doctor_answer){-ENOENT, ""};
 	no(key, "not found", libraries[_i].command);
 	*answer = (struct doctor_answer){0, "13.0"};
@@ -164,8 +164,8 @@ START_TEST(modes_are_told_or_not)
 	none("gpu_persistence", "no NVIDIA GPU");
 	none("gpu_mig", "no NVIDIA GPU");
 	add_gpu();
-	none("gpu_persistence", "NVML does not tell");
-	none("gpu_mig", "NVML does not tell");
+	none("gpu_persistence", "NVML does not report it");
+	none("gpu_mig", "NVML does not report it");
 	*answer = (struct doctor_answer){0, "0 0 0"};
 	none("gpu_mig", "has no GPU");
 	*answer = (struct doctor_answer){0, "2 2 0"};

@@ -224,10 +224,10 @@ START_TEST(an_npu_tells_its_busy_time_or_not)
 {
 	none("npu", "no device");
 	fake_root_link("/sys/class/accel/accel0/device/driver", "../../bus/pci/drivers/amdxdna");
-	no("npu", "accel0 (amdxdna) tells no busy time", NULL);
+	no("npu", "accel0 (amdxdna) reports no busy time", NULL);
 	fake_root_link("/sys/class/accel/accel0/device/driver", "../../bus/pci/drivers/intel_vpu");
 	fake_root_write("/sys/class/accel/accel0/device/npu_busy_time_us", "123\n");
-	yes("npu", "accel0 (intel_vpu) tells its busy time");
+	yes("npu", "accel0 (intel_vpu) reports its busy time");
 }
 END_TEST
 
@@ -258,7 +258,7 @@ static void mount_proc(const char *options)
 
 START_TEST(processes_are_shown_or_not)
 {
-	none("hidepid", "does not tell");
+	none("hidepid", "does not report it");
 	mount_proc("");
 	yes("hidepid", "all processes");
 	mount_proc(",gid=4,hidepid=invisible");
@@ -277,7 +277,7 @@ START_TEST(users_are_who_they_are_or_not)
 {
 	none("user_namespace", "has none");
 	fake_root_write("/proc/self/uid_map", "         0          0 4294967295\n");
-	yes("user_namespace", "users are who they are");
+	yes("user_namespace", "user ids are the same outside");
 	fake_root_write("/proc/self/uid_map", "         0     100000      65536\n");
 	no("user_namespace", "uid 0 here is uid 100000 outside", NULL);
 }

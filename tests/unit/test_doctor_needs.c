@@ -222,7 +222,7 @@ START_TEST(a_limit_is_high_enough_or_not)
 	const char *const *limit = limits[_i];
 	char line[128];
 
-	none(limit[0], "does not tell");
+	none(limit[0], "does not report it");
 	snprintf(line, sizeof line, "Limit   Soft\n%-26s%-21s%-21s units\n", limit[1], "unlimited",
 		"unlimited");
 	fake_root_write("/proc/self/limits", line);

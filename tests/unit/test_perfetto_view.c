@@ -79,8 +79,9 @@ END_TEST
 START_TEST(more_is_not_and_trace_processor_is_named)
 {
 	ck_assert_str_eq(show(1, (UINT64_C(1) << 30) + 1),
-		"logs/run: 1073741825 bytes are too many for a browser: see less of it with --from, --to, --name; or "
-		"have trace_processor hold it, and open https://ui.perfetto.dev");
+		"logs/run: 1073741825 bytes are too many for a browser: show less of the trace "
+		"with --from, --to, --name; or load it into trace_processor, and open "
+		"https://ui.perfetto.dev");
 	ck_assert_uint_eq(n_served, 0);
 }
 END_TEST

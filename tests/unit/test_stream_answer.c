@@ -90,7 +90,7 @@ static void refuse_end(uint8_t n_bytes, uint64_t xxh3, const char *fault)
 START_TEST(compares_with_the_trailer)
 {
 	refuse_end(0, 0, "its end is missing");
-	refuse_end(6, hash(), "it is not as long as its trailer says");
+	refuse_end(6, hash(), "its length differs from that in its trailer");
 	refuse_end(5, hash() + 1, "its checksum is wrong: it was damaged on the way");
 }
 END_TEST
@@ -123,7 +123,7 @@ START_TEST(refuses_more_than_was_announced)
 	ck_assert_int_eq(FEED(&s, "\x12\x02"
 				  "de"),
 		-EBADMSG);
-	ck_assert_str_eq(s.fault, "more comes than was announced");
+	ck_assert_str_eq(s.fault, "more data came than was announced");
 	ck_assert_uint_eq(n_got, 3);
 	stream_answer_deinit(&s);
 }

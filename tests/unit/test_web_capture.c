@@ -135,7 +135,7 @@ START_TEST(the_next_one_is_a_pattern_with_patience)
 	ck_assert_uint_eq(request.wait_ms, 1000);
 	refuse("{\"next\": \"t\", \"duration_ms\": 1, \"wait_ms\": 999}", "wait_ms: must be");
 	refuse("{\"next\": \"t\", \"duration_ms\": 1, \"wait_ms\": 3600001}", "1000 to 3600000");
-	refuse("{\"target\": 1, \"duration_ms\": 1, \"wait_ms\": 1000}", "goes with next alone");
+	refuse("{\"target\": 1, \"duration_ms\": 1, \"wait_ms\": 1000}", "only allowed with next");
 	refuse("{\"next\": \"t\", \"target\": 1, \"duration_ms\": 1}", "say either");
 	refuse("{\"duration_ms\": 1}", "target: say either");
 }
@@ -228,9 +228,9 @@ START_TEST(triggered_capture_has_no_delay)
 	refuse("{\"target\": 1, \"duration_ms\": 1, \"options\": {\"delay_ms\": 86400001}}",
 		"options: delay_ms: 86400000 at most");
 	refuse("{\"next\": \"t\", \"duration_ms\": 1, \"options\": {\"delay_ms\": 1}}",
-		"not with next");
+		"not allowed with next");
 	refuse("{\"next\": \"t\", \"duration_ms\": 1, \"options\": {\"start_timestamp_ns\": 1}}",
-		"not with next");
+		"not allowed with next");
 }
 END_TEST
 
@@ -257,12 +257,12 @@ START_TEST(snapshot_takes_no_capture_options)
 	char name[129];
 
 	refuse("{\"target\": 1, \"snapshot\": \"\", \"duration_ms\": 1}",
-		"duration_ms: not with snapshot");
-	refuse("{\"next\": \"t\", \"snapshot\": \"\"}", "next: not with snapshot");
+		"duration_ms: not allowed with snapshot");
+	refuse("{\"next\": \"t\", \"snapshot\": \"\"}", "next: not allowed with snapshot");
 	refuse("{\"target\": 1, \"snapshot\": \"\", \"options\": {}}",
-		"options: not with snapshot");
+		"options: not allowed with snapshot");
 	refuse("{\"target\": 1, \"snapshot\": \"\", \"wait_ms\": 1000}",
-		"wait_ms: not with snapshot");
+		"wait_ms: not allowed with snapshot");
 	refuse("{\"snapshot\": \"\"}", "target: is missing");
 	refuse("{\"target\": 1, \"snapshot\": true}", "snapshot: must be the name of a session");
 	memset(name, 'a', sizeof name);
@@ -270,12 +270,12 @@ START_TEST(snapshot_takes_no_capture_options)
 	snprintf(body, sizeof body, "{\"target\": 1, \"snapshot\": \"%s\"}", name);
 	refuse(body, "snapshot: must be");
 	refuse("{\"target\": 1, \"snapshot\": \"\", \"end\": true, \"last_ms\": 5}",
-		"last_ms: not with end");
+		"last_ms: not allowed with end");
 	refuse("{\"target\": 1, \"snapshot\": \"\", \"end\": 1}", "end: must be true or false");
 	refuse("{\"target\": 1, \"snapshot\": \"\", \"last_ms\": 0}",
 		"last_ms: must be a whole number");
-	refuse("{\"target\": 1, \"duration_ms\": 1, \"last_ms\": 5}", "go with snapshot alone");
-	refuse("{\"target\": 1, \"duration_ms\": 1, \"end\": true}", "go with snapshot alone");
+	refuse("{\"target\": 1, \"duration_ms\": 1, \"last_ms\": 5}", "only allowed with snapshot");
+	refuse("{\"target\": 1, \"duration_ms\": 1, \"end\": true}", "only allowed with snapshot");
 }
 END_TEST
 

@@ -483,8 +483,9 @@ static int warn_of_missing_parts(struct archive *to, const struct member *member
 		if (!n_missing)
 			continue;
 		if (asprintf(&text,
-			    "part %s of %u of this capture is missing, and what began in it", list,
-			    part->n_parts) < 0)
+			    "part %s of %u of this capture is missing, with the events that began "
+			    "in it",
+			    list, part->n_parts) < 0)
 			return -ENOMEM;
 		r = archive_take_warning(to, text);
 	}

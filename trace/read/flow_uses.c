@@ -340,8 +340,8 @@ static int note_lone(const struct use_reading *reading)
 		return 0;
 	n = snprintf(text, sizeof text,
 		"%" PRIu64
-		" ends of flows are not joined: records were lost before them, and ids of "
-		"their names are used again, so that nobody knows where these flows began",
+		" ends of flows are not joined: records were lost before them, and the program "
+		"used their ids again, so the begins of these flows are not known",
 		reading->n_lone);
 	return names_intern(&reading->view->notes, text, (size_t)n) == NAMES_NONE ? -ENOMEM : 0;
 }

@@ -110,7 +110,7 @@ static bool answer_for_stock(struct passage *p)
 			"%.64s (%d): its profiler server is %s's, which knows the stock calls alone: %s",
 			p->stock.status.name, (int)p->stock.pid, p->stock.status.make,
 			strcmp(path, METHODS_V1 "OpenSpans") == 0
-				? "it does not tell which spans are open"
+				? "it does not report open spans"
 				: "Profile, and StartContinuousProfiling and what belongs to it");
 	return true;
 }

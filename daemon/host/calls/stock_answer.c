@@ -176,12 +176,13 @@ static int profile_check_number(struct errand *e, size_t n, bool emit_xspace)
 {
 	if (n > CAPTURE_GROUP_MAX)
 		rpc_call_fail_with(e->call, RPC_INVALID_ARGUMENT,
-			"%zu programs are meant, and %d can be recorded at a time; name fewer by "
+			"%zu programs are selected, and %d can be recorded at a time; name fewer "
+			"by "
 			"ptap_target",
 			n, CAPTURE_GROUP_MAX);
 	else if (emit_xspace && n > 1)
 		rpc_call_fail_with(e->call, RPC_INVALID_ARGUMENT,
-			"%zu programs are meant, and xspace has room for one; name one by "
+			"%zu programs are selected, and xspace has room for one; name one by "
 			"ptap_target",
 			n);
 	else

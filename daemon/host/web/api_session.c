@@ -107,7 +107,7 @@ static bool knows_pid(const struct web *w, const struct usage_json_choice *choic
 	free(programs);
 	if (!has)
 		diag_set(d, -ENOENT,
-			"pid: %d: no such program here; GET /api/v1/targets lists those that there are",
+			"pid: %d: no such program here; GET /api/v1/targets lists the programs",
 			(int)choice->pid);
 	return has;
 }

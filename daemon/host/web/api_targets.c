@@ -108,7 +108,7 @@ static int ask_open_spans(struct deferred *d, const struct program *p, struct au
 
 	if (p->stock_address[0]) {
 		diag_set(&d->diag, -EOPNOTSUPP,
-			"%.64s (%d): %s's profiler server does not tell which spans are open; record "
+			"%.64s (%d): %s's profiler server does not report open spans; record "
 			"the program to see what it does",
 			p->status.name, (int)p->pid, p->status.make);
 		return RPC_UNIMPLEMENTED;

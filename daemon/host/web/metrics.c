@@ -454,8 +454,8 @@ static const struct {
 } rows[] = {
 	{{"proftap_build", EXPOSITION_INFO, "The daemon's version."}, write_build},
 	{{"proftap_captures", EXPOSITION_COUNTER,
-		 "Recordings of a program that were asked of this daemon, by what asked and what became "
-		 "of them."},
+		 "Recordings of programs that clients requested from this daemon, by client and "
+		 "result."},
 		write_captures},
 	{{"proftap_capture_duration_seconds", EXPOSITION_HISTOGRAM,
 		 "Time from the request to the end of its answer, of captures with a trace."},
@@ -470,7 +470,7 @@ static const struct {
 		 "Events that were lost, for whatever reason."},
 		write_dropped},
 	{{"proftap_targets", EXPOSITION_GAUGE,
-		 "Programs that announced themselves and that the asker may see."},
+		 "Programs that announced themselves and that the scraping user may see."},
 		write_targets},
 	{{"proftap_sessions", EXPOSITION_GAUGE,
 		 "Programs that somebody records now, through this daemon or not."},

@@ -122,7 +122,9 @@ static int tool_explain_failure(
 		diag_set(d, -EIO, "proftap was ended by signal %d: %s", signal, said);
 	else
 		diag_set(d, -EIO, "%s",
-			said[0] ? find_reason(said, exit_status) : "proftap failed without a word");
+			said[0] ? find_reason(said, exit_status)
+				: "proftap failed without a "
+				  "message");
 	return exit_status == EXIT_USAGE ? RPC_UNIMPLEMENTED : RPC_INTERNAL;
 }
 

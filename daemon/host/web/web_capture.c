@@ -260,10 +260,15 @@ static int check_snapshot(const struct web_capture *q, const json_t *body, struc
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (json_object_get(body, others[i]))
-			return diag_set(d, -EINVAL, "%s: not with snapshot", others[i]);
+			return diag_set(d, -EINVAL, "%s: not allowed with snapshot", others[i]);
 	if (q->ends && q->last_ms)
-		return diag_set(d, -EINVAL, "last_ms: not with end, which takes all the data");
-	return q->n_targets ? 0 : diag_set(d, -EINVAL, "target: is missing; say whose");
+		return diag_set(d, -EINVAL,
+			"last_ms: not allowed with end, which takes all the "
+			"data");
+	return q->n_targets ? 0
+			    : diag_set(d, -EINVAL,
+				      "target: is missing; say whose data to "
+				      "read");
 }
 
 static int check_request(const void *context, const json_t *body, struct diag *d)
@@ -273,7 +278,7 @@ static int check_request(const void *context, const json_t *body, struct diag *d
 	if (q->is_snapshot)
 		return check_snapshot(q, body, d);
 	if (q->ends || q->last_ms)
-		return diag_set(d, -EINVAL, "last_ms, end: go with snapshot alone");
+		return diag_set(d, -EINVAL, "last_ms, end: only allowed with snapshot");
 	if (!json_object_get(body, "duration_ms"))
 		return diag_set(d, -EINVAL, "duration_ms: is missing; say how long to record");
 	if (q->next[0] ? q->n_targets > 0 : q->n_targets == 0)
@@ -281,10 +286,11 @@ static int check_request(const void *context, const json_t *body, struct diag *d
 			"target: say either target, or next, a pattern for a program that "
 			"starts later");
 	if (!q->next[0] && json_object_get(body, "wait_ms"))
-		return diag_set(d, -EINVAL, "wait_ms: goes with next alone");
+		return diag_set(d, -EINVAL, "wait_ms: only allowed with next");
 	if (q->next[0] && (q->options.delay_ms || q->options.start_timestamp_ns))
 		return diag_set(d, -EINVAL,
-			"options: delay_ms, start_timestamp_ns: not with next, which begins by itself");
+			"options: delay_ms, start_timestamp_ns: not allowed with next, which "
+			"begins when a program starts");
 	if (q->options.delay_ms > WEB_CAPTURE_MAX_DURATION_MS)
 		return diag_set(
 			d, -EINVAL, "options: delay_ms: %d at most", WEB_CAPTURE_MAX_DURATION_MS);

@@ -70,7 +70,7 @@ static const struct {
 	/* This is no loss: a flight recorder overwrites its oldest records. See windows.h. */
 	[REASON_OVERWRITTEN] = {"ptap_overwritten", 0, NULL},
 	[REASON_UNDATED] = {"ptap_lost_undated", 1,
-		"records left out: so old that it cannot be told when they were written"},
+		"records left out: too old to know when they were written"},
 	[REASON_SPOOL] = {"ptap_lost_spool", 1,
 		"events dropped: no room in the capture's file or memory; raise max_capture_bytes"},
 	[REASON_NAMES] = {"ptap_lost_names", 0,
@@ -80,7 +80,7 @@ static const struct {
 		NULL}, /* warn_texts() reports it with its limit */
 	[REASON_INVALID] = {"ptap_lost_invalid", 1, "records were damaged"},
 	[REASON_UNMATCHED] = {"ptap_unmatched_async_ends", 0,
-		"ends of async spans left out: none of that name and id was open"},
+		"ends of async spans left out: no span of that name and id was open"},
 	/*
 	 * These are no drops either: the begin or the end was overwritten, or another
 	 * row counts its loss.

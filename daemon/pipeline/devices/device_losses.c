@@ -196,8 +196,8 @@ static int warn_of_clocks(const struct device_records *d, struct space *space)
 	for (unsigned i = 0; i < DEVICES_MAX_COLLECTORS; i++)
 		if (d->clocks[i].was_set)
 			return space_add_warning(space,
-				"gpu: the clock of the collector was set while it recorded: times of "
-				"devices are by what it said at the start");
+				"gpu: the collector's clock was set during the recording: times "
+				"of devices are by the clock as it was at the start");
 	return 0;
 }
 

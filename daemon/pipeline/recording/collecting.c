@@ -142,8 +142,8 @@ static void ask_collectors(struct source *s, const char *options)
 		break;
 	case COLLECT_STUCK:
 		refuse_devices(c,
-			"devices are not recorded: the collectors of an earlier recording have not come "
-			"back; restart the program to record them again");
+			"devices are not recorded: the collectors of an earlier recording have "
+			"not returned; restart the program to record them again");
 		break;
 	default:
 		snprintf(text, sizeof text, "devices are not recorded: no memory for it: %s",
@@ -246,8 +246,8 @@ static void describe_hang(struct source *s)
 
 	collect_describe_step(s->target, step, sizeof step);
 	snprintf(c->problem, sizeof c->problem,
-		"%s has not come back within two seconds; what it had not handed on is missing, and "
-		"recordings have no devices until it comes back",
+		"%s has not returned within two seconds; records that it had not handed on are "
+		"missing, and recordings have no devices until it returns",
 		step[0] ? step : "the program's collector");
 }
 

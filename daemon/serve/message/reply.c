@@ -172,8 +172,7 @@ void reply_failure(struct rpc_call *call, int r, const struct diag *d)
 	}
 }
 
-static const char held_text[] =
-	"the program has ended; proftap snapshot takes what was recorded of it";
+static const char held_text[] = "the program has ended; proftap snapshot gets its recorded data";
 
 void reply_gone(struct rpc_call *call, struct session *session)
 {
@@ -196,7 +195,7 @@ static const struct refusal {
 } refusals[] = {
 	{SESSION_NONE, RPC_NOT_FOUND, "no such session runs"},
 	{SESSION_OWN, RPC_FAILED_PRECONDITION,
-		"the program traces itself: only the program can end that"},
+		"the program traces itself: only the program can end that trace"},
 	{SESSION_NO_RECORDER, RPC_NOT_FOUND,
 		"neither a continuous session nor a flight recorder runs"},
 	{SESSION_RECORDER_ON, RPC_ALREADY_EXISTS, "the flight recorder is on already"},

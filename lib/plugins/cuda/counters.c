@@ -330,8 +330,8 @@ static void warn_of_left_out(void *context, const char *metric, const char *why)
 	char sentence[SENTENCE_BYTES];
 
 	sentence_write(sentence, 0,
-		"gpu_pm_sample_counters: %.200s is left out: %s; ncu --query-metrics-collection pmsampling lists "
-		"what there is",
+		"gpu_pm_sample_counters: %.200s is left out: %s; ncu --query-metrics-collection "
+		"pmsampling lists the metrics",
 		metric, why);
 	records->services->warn(sentence);
 }

@@ -50,11 +50,11 @@ static const struct {
 	NEEDED(finalize, "Finalize"),
 	OPTIONAL(subscribe_by_name, "Subscribe_v2", NULL),
 	OPTIONAL(enable_and_dump, "ActivityEnableAndDump",
-		"streams that there were before the recording have no priorities"),
+		"streams from before the recording have no priorities"),
 	OPTIONAL(enable_all_waits, "ActivityEnableAllSyncRecords", NULL),
 	OPTIONAL(get_graph_exec_id, "GetGraphExecId", NULL),
 	OPTIONAL(get_graph_node_id, "GetGraphNodeId",
-		"what graphs execute is not joined with where their nodes were made"),
+		"work of graphs is not joined with the spans that made their nodes"),
 };
 
 #define N_FUNCTIONS (sizeof cupti_functions / sizeof cupti_functions[0])

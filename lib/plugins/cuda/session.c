@@ -245,7 +245,7 @@ int cuda_session_start(struct cuda_session *s, char *why)
 	if (!r)
 		r = emit_devices(s);
 	if (r)
-		return sentence_write(why, r, "nobody waits for the records any more");
+		return sentence_write(why, r, "the recording no longer waits for records");
 	cupti_tell_missing(&s->cupti, warn_of_missing_function, s);
 	begin_reading(s);
 	begin_calls(s);
@@ -393,7 +393,7 @@ int cuda_session_stop(struct cuda_session *s, int64_t deadline_ns, char *why)
 		r = stop_cupti(s, deadline_ns);
 	}
 	s->state = SESSION_STOPPED;
-	return r ? sentence_write(why, r, "nobody waits for the records any more") : 0;
+	return r ? sentence_write(why, r, "the recording no longer waits for records") : 0;
 }
 
 /* bytes, of the smallest kind of record; the real number may be lower */
@@ -426,7 +426,7 @@ int cuda_session_drain(struct cuda_session *s, char *why)
 	buffers_end();
 	s->state = SESSION_OPEN;
 	process_leave();
-	return r ? sentence_write(why, r, "nobody waits for the records any more") : 0;
+	return r ? sentence_write(why, r, "the recording no longer waits for records") : 0;
 }
 
 static void warn_of_unsafe_finalize(const struct cuda_session *s)

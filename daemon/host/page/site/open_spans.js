@@ -33,7 +33,7 @@ export function nameThread({name, tid}) {
 function tellThread(process, thread) {
 	const isHit = process.signal_tid !== null && process.signal_tid === thread.tid;
 	return [tellThreadState(thread), isHit && "received the signal",
-		thread.moving && "changes faster than it can be read: each span was open, but not all at once"].filter(Boolean).join("; ");
+		thread.moving && "the stack changes faster than proftap can read it: each span was open, but not all at once"].filter(Boolean).join("; ");
 }
 
 export function tellArguments({step, arguments: list}) {
@@ -49,10 +49,10 @@ function tellSince(span, nowMs) {
 function tellProcess(process) {
 	if (process.state === "ended") {
 		const unknown = process.signal_tid === null ? process.signal_thread && `the thread that received the signal is not known: ${process.signal_thread}` : null;
-		return [`Ended ${duration(process.ended_ago_ns)} ago${process.ending ? `, ${process.ending}` : ""}; ages are those at its end.`, unknown && `${unknown}.`]
+		return [`Ended ${duration(process.ended_ago_ns)} ago${process.ending ? `, ${process.ending}` : ""}; ages are those at the program's end.`, unknown && `${unknown}.`]
 			.filter(Boolean).join(" ");
 	}
-	const words = [process.state === "stopped" ? "Stopped (SIGSTOP or a debugger); ages go on while it is." : "Running.",
+	const words = [process.state === "stopped" ? "Stopped (SIGSTOP or a debugger); ages keep growing." : "Running.",
 		process.recording && `Recorded by the ${process.recording} at level ${process.level}.`];
 	return words.filter(Boolean).join(" ");
 }
