@@ -73,7 +73,7 @@ START_TEST(metrics_beyond_one_pass_are_left_out)
 }
 END_TEST
 
-START_TEST(a_list_of_which_nothing_is_known_is_said)
+START_TEST(a_list_of_which_nothing_is_known_is_reported)
 {
 	host_set_option("gpu_pm_sample_counters=nothing,of,this");
 	host_begin();
@@ -143,7 +143,7 @@ START_TEST(later_failure_is_reported_once_and_ends_sampling)
 }
 END_TEST
 
-START_TEST(an_overflow_that_it_cannot_go_on_after_is_said)
+START_TEST(an_overflow_that_it_cannot_go_on_after_is_reported)
 {
 	host_set_option("gpu_pm_sample_counters=sm__a");
 	host_set_option("gpu_num_chips_to_profile_per_task=1");
@@ -157,7 +157,7 @@ START_TEST(an_overflow_that_it_cannot_go_on_after_is_said)
 }
 END_TEST
 
-START_TEST(metrics_beyond_the_most_are_said)
+START_TEST(metrics_beyond_the_most_are_reported)
 {
 	char option[8 * 70] = "gpu_pm_sample_counters=sm__0";
 
@@ -299,13 +299,13 @@ int main(void)
 	tcase_add_test(tests, sampling_needs_a_request);
 	tcase_add_test(tests, metrics_that_are_not_known_are_left_out);
 	tcase_add_test(tests, metrics_beyond_one_pass_are_left_out);
-	tcase_add_test(tests, a_list_of_which_nothing_is_known_is_said);
+	tcase_add_test(tests, a_list_of_which_nothing_is_known_is_reported);
 	tcase_add_loop_test(tests, obstacle_is_reported_and_the_rest_arrives, 0,
 		sizeof obstacles / sizeof obstacles[0]);
 	tcase_add_loop_test(tests, later_failure_is_reported_once_and_ends_sampling, 0,
 		sizeof failures / sizeof failures[0]);
-	tcase_add_test(tests, an_overflow_that_it_cannot_go_on_after_is_said);
-	tcase_add_test(tests, metrics_beyond_the_most_are_said);
+	tcase_add_test(tests, an_overflow_that_it_cannot_go_on_after_is_reported);
+	tcase_add_test(tests, metrics_beyond_the_most_are_reported);
 	tcase_add_test(tests, a_virtual_gpu_has_none);
 	tcase_add_test(tests, an_old_cupti_has_none);
 	tcase_add_loop_test(tests, each_version_knows_structs_of_its_own, 0,

@@ -92,7 +92,7 @@ START_TEST(two_anchors_hold_its_clock)
 }
 END_TEST
 
-START_TEST(devices_are_told)
+START_TEST(devices_are_reported)
 {
 	const struct ptap_device_record *second;
 
@@ -116,7 +116,7 @@ START_TEST(devices_are_told)
 }
 END_TEST
 
-START_TEST(streams_that_were_there_before_are_told)
+START_TEST(streams_that_were_there_before_are_reported)
 {
 	const struct ptap_device_record *stream;
 
@@ -203,8 +203,8 @@ int main(void)
 	tcase_add_test(tests, nothing_of_it_stays_when_it_is_over);
 	tcase_add_test(tests, the_steps_are_in_the_order_that_cupti_wants);
 	tcase_add_test(tests, two_anchors_hold_its_clock);
-	tcase_add_test(tests, devices_are_told);
-	tcase_add_test(tests, streams_that_were_there_before_are_told);
+	tcase_add_test(tests, devices_are_reported);
+	tcase_add_test(tests, streams_that_were_there_before_are_reported);
 	tcase_add_test(tests, captures_follow_one_another);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);

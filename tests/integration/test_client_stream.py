@@ -210,14 +210,14 @@ def a_trace_that_cannot_be_read_is_kept_aside(t):
 
 
 @test
-def a_failure_in_mid_stream_is_said_in_its_words(t):
+def a_failure_in_mid_stream_is_reported_in_its_words(t):
     data = space(50)
     c = capture(t, deliver(*split(data), status=15, text="the disk is gone"), code=1)
     check_kept(t, c, "the server answered DATA_LOSS: the disk is gone", data)
 
 
 @test
-def a_connection_cut_in_mid_stream_is_said(t):
+def a_connection_cut_in_mid_stream_is_reported(t):
     """The connection breaks in the middle of a message. gRPC drops messages that were not read
     before that, so the test waits until the client has read all others.
     """

@@ -174,7 +174,7 @@ def collector_that_begins_late_is_recorded_from_then_on(t):
 
 
 @test
-def a_plug_in_that_cannot_be_used_is_said(t):
+def a_plug_in_that_cannot_be_used_is_reported(t):
     wrong = t.dir / "wrong.so"
     wrong.write_text("no library")
     plain = library(t, "plain.so")
@@ -237,7 +237,7 @@ def several_are_named_and_one_of_a_kind_records(t):
 
 
 @test
-def more_than_seven_are_said(t):
+def more_than_seven_collectors_give_a_warning(t):
     device = Device(t, collector=":".join([str(COLLECTOR)] * 10))
     target = device.target(t)
     contains("".join(gpu_warnings(t.emit(target, 50))),
@@ -416,7 +416,7 @@ def the_manuals_example_works(t):
 
 
 @test
-def records_that_are_all_outside_of_the_recording_are_said(t):
+def records_that_are_all_outside_of_the_recording_are_reported(t):
     """The kernels of the collector have the time of its stop, so the plane is empty and there is a warning."""
     target = build_example(t, lambda source: source.replace("(uint64_t)started_ns", "(uint64_t)now - 1000"))
     capture = t.emit(target, 50)

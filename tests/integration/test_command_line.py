@@ -93,26 +93,26 @@ def help_of(command):
 
 
 @test
-def a_bad_target_is_told(t):
+def a_bad_target_is_reported(t):
     for target, sentence in TARGETS.items():
         check_usage(t, sentence, target, "100")
 
 
 @test
-def a_bad_duration_is_told(t):
+def a_bad_duration_is_reported(t):
     for ms in DURATIONS:
         check_usage(t, f'MS: bad value "{ms}": {MS_RANGE}', "9999", ms)
 
 
 @test
-def a_bad_option_is_told(t):
+def a_bad_option_is_reported(t):
     for words, sentence in OPTIONS.items():
         # The duration itself may be the invalid word.
         check_usage(t, sentence, "9999", "100", *words)
 
 
 @test
-def too_few_words_are_told(t):
+def too_few_words_are_reported(t):
     check_usage(t, "proftap capture: no target given")
     check_usage(t, "proftap capture: no duration given", "9999")
 

@@ -191,7 +191,7 @@ def standard_output_gets_the_same(t):
 
 
 @test
-def a_full_device_is_said(t):
+def a_full_device_is_reported(t):
     path = make_large(t)
     for form in streams(t):
         with open("/dev/full", "wb") as full:
@@ -201,7 +201,7 @@ def a_full_device_is_said(t):
 
 
 @test
-def a_reader_that_goes_away_is_said(t):
+def a_reader_that_goes_away_is_reported(t):
     path = make_large(t)
     for form in streams(t):
         process = subprocess.Popen([PROFTAP, "convert", "-t", form, "-o", "-", path], stdout=subprocess.PIPE,

@@ -73,7 +73,7 @@ def a_file_that_is_given_twice_is_read_once(t):
 
 
 @test
-def nothing_that_is_selected_is_said(t):
+def an_empty_selection_is_reported(t):
     note = "nothing of the trace was selected"
     for words in (["--name", "nosuch"], ["--thread", "nosuch"], ["--to=-1s"]):
         said = convert("-o", "-", *words, TRACE)
@@ -86,7 +86,7 @@ def nothing_that_is_selected_is_said(t):
 
 
 @test
-def a_pid_that_nobody_has_is_told(t):
+def a_pid_without_a_process_is_reported(t):
     path = t.dir / "a.xplane.pb"
     path.write_bytes(make_space({"main": [("f", 0, 1)]}, pid=4242))
     for command in (["convert", "-t", "ndjson", "-o", "-"], ["report"], ["view"], ["diff", path]):
@@ -125,7 +125,7 @@ def a_bad_group_is_told_by_the_name_of_its_option(t):
 
 
 @test
-def names_end_at_a_zero_byte_and_that_is_said(t):
+def names_end_at_a_zero_byte_with_a_warning(t):
     path = t.dir / "a.xplane.pb"
     path.write_bytes(make_space({"ma\0in": [("a\0x", 0, 1), ("a\0y", 1, 1, {"k\0": 1}), ("b", 2, 1, {"v": "c\0d"})]}))
     rows = read_rows(t, path)

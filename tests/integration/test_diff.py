@@ -363,7 +363,7 @@ def names_that_nobody_would_choose_are_printable(t):
 
 
 @test
-def a_full_device_is_said_once(t):
+def a_full_device_is_reported_once(t):
     path = make_training(t.dir / "a.xplane.pb")
     for words in ((), ("--json",)):
         with open("/dev/full", "wb") as full:
@@ -374,7 +374,7 @@ def a_full_device_is_said_once(t):
 
 
 @test
-def wrong_words_are_told(t):
+def wrong_words_are_reported(t):
     for words, sentence in (
             ((), "proftap diff: two runs or files must be given"),
             (("a",), "proftap diff: two runs or files must be given"),

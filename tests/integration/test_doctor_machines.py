@@ -158,7 +158,7 @@ def units_are_as_systemctl_says(t):
 
 
 @test
-def processes_that_are_hidden_are_told(t):
+def processes_that_are_hidden_are_reported(t):
     need_root()
     need_readable_tree()
     need_no_sanitizer("are not loaded by a copy of proftap")
@@ -174,7 +174,7 @@ def processes_that_are_hidden_are_told(t):
 
 
 @test
-def a_user_namespace_is_told(t):
+def a_user_namespace_is_reported(t):
     need_namespaces("--user", "--map-root-user")
     found = findings(t, prefix=["unshare", "--user", "--map-root-user"])
     expect(found, "user_namespace", "no")
@@ -182,7 +182,7 @@ def a_user_namespace_is_told(t):
 
 
 @test
-def a_machine_without_proc_is_told(t):
+def a_machine_without_proc_is_reported(t):
     space = Space(t, "--mount", first="mount -t tmpfs none /proc")
     found = findings(t, code=1, prefix=["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"])
     expect(found, "proc", "no", "mount -t proc proc /proc")

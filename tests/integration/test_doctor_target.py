@@ -59,7 +59,7 @@ def one_that_is_stopped_goes_on_by_its_command(t):
 
 
 @test
-def rings_that_were_mapped_for_a_capture_are_told(t):
+def rings_that_were_mapped_for_a_capture_are_reported(t):
     def mib():
         text = findings(t, str(target.port))["target_rings"]["text"]
         return float(text.split(", ")[1].split()[0])
@@ -137,7 +137,7 @@ def another_users_program_is_told_to_be_that(t):
 
 
 @test
-def one_in_a_container_is_told(t):
+def a_program_in_a_container_is_reported(t):
     need_namespaces("--net")
     parent = t.keep(Process("unshare", ["unshare", "--net", "sleep", "300"]))
     wait_until(lambda: os.readlink(f"/proc/{parent.pid}/ns/net") != os.readlink("/proc/self/ns/net"), "its namespace")
@@ -145,7 +145,7 @@ def one_in_a_container_is_told(t):
 
 
 @test
-def one_that_is_traced_is_told(t):
+def a_traced_program_is_reported(t):
     need_root()
     if findings(t)["ptrace"]["state"] != "yes":
         raise Skip("nobody may trace a program that is no child here")

@@ -59,7 +59,7 @@ def kill_warnings(trace):
 
 
 @test
-def a_child_is_cut_where_it_was_killed_and_that_is_said(t):
+def a_killed_child_is_cut_there_with_a_warning(t):
     need_no_sanitizer("make an exit of SIGSEGV")
     target = serve(t)
     with Profiler(target) as calls:

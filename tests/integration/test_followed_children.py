@@ -101,26 +101,26 @@ def a_master_whose_threads_annotate_meanwhile(t):
 
 
 @test
-def another_network_namespace_is_said(t):
+def another_network_namespace_is_reported(t):
     need_root()
     check_stays_out(t, "network", "they are in another network namespace than the program's server")
 
 
 @test
-def a_sandbox_without_sockets_is_said(t):
+def a_sandbox_without_sockets_is_reported(t):
     for kind in ("seccomp-errno", "seccomp-kill"):
         check_stays_out(t, kind, "a system call that joining needs is forbidden to them, by seccomp?")
 
 
 @test
-def a_limit_on_processes_is_said(t):
+def a_limit_on_processes_is_reported(t):
     need_root()
     check_stays_out(t, "processes",
                     "they could not start a process or a thread: the limit on processes")
 
 
 @test
-def a_double_fork_is_said(t):
+def a_double_fork_is_reported(t):
     check_stays_out(t, "twice",
                     "their parents had ended before their first annotation, as in a double fork")
 

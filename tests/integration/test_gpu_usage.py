@@ -92,7 +92,7 @@ def a_library_that_hangs_costs_its_counters_and_nothing_else(t):
 
 
 @test
-def a_library_that_is_missing_is_said(t):
+def a_library_that_is_missing_is_reported(t):
     target = start_user(t, Machine(t, has_library=False))
     capture = t.emit(target, 200)
     check(any("libnvidia-ml.so.1 was not found" in w for w in nvml_warnings(capture)), f"warnings: {capture.warnings}")

@@ -94,7 +94,7 @@ def names_of_files_are_never_paths(t):
 
 
 @test
-def files_without_a_trace_are_said_and_not_written(t):
+def files_without_a_trace_are_reported_and_not_written(t):
     c = answer(t, b"".join(tool_data(name, space(9)) for name in NAMES), code=1)
     check_nothing(c, f'the answer holds no XSpace but {len(NAMES)} other files, the first called '
                   '"../../../../escaped"; nothing was written')
@@ -102,7 +102,7 @@ def files_without_a_trace_are_said_and_not_written(t):
 
 
 @test
-def one_file_without_a_trace_is_said(t):
+def one_file_without_a_trace_is_reported(t):
     c = answer(t, tool_data("trace.json.gz", space(9)), code=1)
     check_nothing(c, 'the answer holds no XSpace but another file, called "trace.json.gz"; nothing')
     check_files_none(t)
@@ -149,7 +149,7 @@ def check_two_messages(t, script):
 
 
 @test
-def a_second_message_is_said_at_once(t):
+def a_second_message_is_reported_at_once(t):
     def then_end(c):
         c.headers()
         c.message(field(8, space(3)))
@@ -174,12 +174,12 @@ def an_empty_trace_is_empty(t):
 
 
 @test
-def an_answer_without_anything_is_said(t):
+def an_answer_without_anything_is_reported(t):
     check_nothing(answer(t, b"", code=1), "the server kept the trace: it wrote it to its own disk")
 
 
 @test
-def no_answer_with_status_ok_is_said(t):
+def no_answer_with_status_ok_is_reported(t):
     def script(c):
         c.headers()
         c.end()
@@ -188,7 +188,7 @@ def no_answer_with_status_ok_is_said(t):
 
 
 @test
-def a_message_of_4_gib_that_ends_early_is_said(t):
+def a_message_of_4_gib_that_ends_early_is_reported(t):
     def script(c):
         c.headers()
         c.data(b"\0\xff\xff\xff\xff" + space(3))
@@ -197,7 +197,7 @@ def a_message_of_4_gib_that_ends_early_is_said(t):
 
 
 @test
-def lengths_beyond_the_message_are_said(t):
+def lengths_beyond_the_message_are_reported(t):
     for message in (varint(6 << 3 | 2) + varint(1 << 32) + space(3), field(6, varint(2 << 3 | 2) +
                     varint(1 << 63) + space(3)), b"\x42\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1"):
         c = answer(t, message, code=1)
@@ -205,7 +205,7 @@ def lengths_beyond_the_message_are_said(t):
 
 
 @test
-def a_connection_cut_in_mid_answer_is_said(t):
+def a_connection_cut_in_mid_answer_is_reported(t):
     def script(c):
         c.headers()
         c.data(b"\0\0\0\xff\xff" + space(3))
@@ -214,7 +214,7 @@ def a_connection_cut_in_mid_answer_is_said(t):
 
 
 @test
-def a_server_that_closes_at_once_is_said(t):
+def a_server_that_closes_at_once_is_reported(t):
     c = capture(t, lambda c: c.sock.shutdown(2), code=1)
     check_nothing(c, "the connection broke after ")
 
@@ -236,7 +236,7 @@ def a_hundred_megabytes_too_much_take_no_memory(t):
 
 
 @test
-def a_call_that_is_reset_is_said(t):
+def a_call_that_is_reset_is_reported(t):
     def script(c):
         c.headers()
         c.frame(RST_STREAM, 0, c.stream, struct.pack(">I", 2))

@@ -227,7 +227,7 @@ def its_forked_children_are_followed(t):
 
 
 @test
-def a_port_in_use_is_said(t):
+def a_port_in_use_is_reported(t):
     host = Host(t)
     first = sandboxed(t, "subreaper").serve()
     contains(refused(sandboxed(t, "subreaper"), first.port), f"port {first.port}: in use on 127.0.0.1", "the error")
@@ -235,7 +235,7 @@ def a_port_in_use_is_said(t):
 
 
 @test
-def without_a_daemon_the_remedies_are_said(t):
+def without_a_daemon_the_remedies_are_reported(t):
     runtime(t)
     for kind in (("errno", *NO_EXEC), ("process", *NO_EXEC), ("subreaper",)):
         target = sandboxed(t, *kind)
@@ -249,7 +249,7 @@ def without_a_daemon_the_remedies_are_said(t):
 
 
 @test
-def a_daemon_that_may_not_be_asked_is_said(t):
+def a_daemon_that_may_not_be_asked_is_reported(t):
     host = Host(t)
     target = sandboxed(t, "errno", *NO_EXEC, "socket")
     # The library makes the listener before it first tries to execute a server.
@@ -263,7 +263,7 @@ def a_daemon_that_may_not_be_asked_is_said(t):
 
 
 @test
-def a_daemon_that_is_stopped_is_said(t):
+def a_daemon_that_is_stopped_is_reported(t):
     host = Host(t)
     target = sandboxed(t, "subreaper")
     host.signal(signal.SIGSTOP)

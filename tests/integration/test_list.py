@@ -310,7 +310,7 @@ def a_name_of_two_is_refused(t):
 
 
 @test
-def a_name_of_two_means_the_newest_or_all_where_that_is_said(t):
+def a_name_of_two_means_the_newest_or_all_with_the_option(t):
     name = f"twin-{os.getpid()}"
     older, newer = serve(t, name), serve(t, name)
     capture = capture_by(t, newer, name, "--newest")
@@ -352,7 +352,7 @@ def a_number_that_is_a_pid_is_that_process(t):
 
 
 @test
-def a_number_that_is_a_port_and_a_pid_is_the_port_and_that_is_said(t):
+def a_number_of_a_port_and_a_pid_is_the_port_with_a_message(t):
     program = serve(t, f"numbered-{os.getpid()}")
     if not 1024 <= program.pid < 65536 or not is_free(program.pid):
         raise Skip(f"pid {program.pid} cannot be a port here")

@@ -130,7 +130,7 @@ def another_user_is_let_in_when_asked_for(t):
 
 
 @test
-def a_server_that_is_not_there_is_said(t):
+def a_server_that_is_not_there_is_reported(t):
     target = t.target(PROFTAPD="/nowhere/proftapd")
     equal(target.start(), -errno.ENOENT, "ptap_server_start")
     equal(target.ask("error"), "proftapd: PROFTAPD=/nowhere/proftapd is not an executable file; "
@@ -152,7 +152,7 @@ os._exit(0)
 
 
 @test
-def a_server_that_ends_at_once_is_said_at_once(t):
+def a_server_that_ends_at_once_is_reported_at_once(t):
     """Its zombie stays, as in a container whose first process reaps no children."""
     namespace = ("--pid", "--fork", "--mount-proc")
     need_namespaces(*namespace)

@@ -117,7 +117,7 @@ def a_stock_server_of_impossible_times_has_an_unknown_clock(t):
 
 
 @test
-def a_target_that_begins_late_is_told(t):
+def a_target_that_begins_late_is_reported(t):
     _, capture = capture_both(t, late_ns=5 * 10**6)
     equal([w for w in capture.warnings if "began" in w],
           ["began 5.0 ms after the agreed instant: the target was not ready; a longer --delay helps"],

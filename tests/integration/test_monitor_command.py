@@ -130,7 +130,7 @@ def a_strangers_text_is_shown_as_it_is(t):
 
 
 @test
-def the_programs_end_is_said(t):
+def the_programs_end_is_reported(t):
     target = t.target().serve()
     monitor = t.keep(Process("monitor", [PROFTAP, "monitor", str(target.port), "100"]))
     monitor.read_line()

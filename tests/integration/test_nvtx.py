@@ -129,7 +129,7 @@ def registering_again_is_the_same(t):
 
 
 @test
-def more_strings_than_there_is_room_for_are_said(t):
+def more_strings_than_there_is_room_for_are_reported(t):
     trace = recorded(t, "register_many 100000").trace
     count = collections.Counter(e.name for e in events(trace))
     equal(count[f"lib: string 0 {0:0120}"], 1, "the first string")

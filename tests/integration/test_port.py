@@ -18,13 +18,13 @@ def check_in_use(target, port):
 
 
 @test
-def a_port_in_use_by_a_stranger_is_said_at_once(t):
+def a_port_in_use_by_a_stranger_is_reported_at_once(t):
     with socket.create_server(("127.0.0.1", 0)) as stranger:
         check_in_use(t.target(), stranger.getsockname()[1])
 
 
 @test
-def a_port_in_use_by_another_target_is_said_and_then_free(t):
+def a_port_in_use_by_another_target_is_reported_and_then_free(t):
     first = t.target().serve()
     second = t.target()
     check_in_use(second, first.port)
@@ -54,7 +54,7 @@ def refused_connection_says_what_to_do(t):
 
 
 @test
-def no_host_daemon_there_is_said_with_how_to_start_it(t):
+def no_host_daemon_there_is_reported_with_how_to_start_it(t):
     # No daemon listens on this address of loopback.
     capture = t.capture("127.0.77.9:9021", 200, code=5)
     equal(capture.stderr, "127.0.77.9:9021: connection refused: no profiler server there; this is the host daemon's "

@@ -224,7 +224,7 @@ def last_takes_nothing_from_a_session(t):
 
 
 @test
-def a_wrong_line_is_told(t):
+def a_wrong_line_is_reported(t):
     port = free_port()
     for words, sentence in {
             ("snapshot", "--last", 5, "--session", "x"): "--last reads the flight recorder, so it excludes --session, except --session recorder",
@@ -351,7 +351,7 @@ def the_program_writes_runs_for_a_reason(t):
 
 
 @test
-def a_place_that_cannot_be_written_is_said_until_it_can(t):
+def a_place_that_cannot_be_written_is_reported_until_it_can(t):
     """The place fails for a run that the program requests, and for one that another client takes."""
     place = t.dir / "place"
     place.write_text("a file")

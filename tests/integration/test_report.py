@@ -54,7 +54,7 @@ def rows_come_in_the_order_asked_for(t):
 
 
 @test
-def a_full_device_is_said_once(t):
+def a_full_device_is_reported_once(t):
     path = make_training(t.dir / "a.xplane.pb")
     for words in ((), ("--json",), ("--csv",)):
         with open("/dev/full", "wb") as full:
@@ -368,7 +368,7 @@ def unreadable_files_are_explained(t):
 
 
 @test
-def wrong_words_are_told(t):
+def wrong_words_are_reported(t):
     for words, sentence in (
             ((), "proftap report: at least one run or file must be given"),
             (("a", "--json", "--csv"), "--json and --csv exclude each other"),

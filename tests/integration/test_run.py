@@ -65,7 +65,7 @@ def an_option_is_a_recording_asked_for(t):
 
 
 @test
-def python_calls_that_nobody_records_are_said(t):
+def python_calls_that_nobody_records_are_reported(t):
     need_preload()
     code = "sum(len(str(i)) for i in range(10000))"
     process = record(t, sys.executable, "-c", code, options=("--python_tracer_level", "1"))

@@ -61,7 +61,7 @@ def programs_that_cannot_be_preloaded_are_refused(t):
 
 
 @test
-def rights_that_switch_the_preload_off_are_said(t):
+def rights_that_switch_the_preload_off_are_reported(t):
     need_root()
     program = t.dir / "rights"
     shutil.copy("/bin/true", program)
@@ -93,7 +93,7 @@ def a_port_in_use_stops_no_program(t):
 
 
 @test
-def a_cleared_environment_is_said(t):
+def a_cleared_environment_is_reported(t):
     need_preload()
     process = finish(start(t, "--log_dir", t.dir / "logs", "env", "-i", SHELL, "-c", "sleep 0.2; exit 4"), 4)
     contains(process.stderr, "env: not recorded: it had no profiler server", "the reason")
@@ -101,7 +101,7 @@ def a_cleared_environment_is_said(t):
 
 
 @test
-def switched_off_is_said(t):
+def run_with_proftap_disabled_names_the_variable(t):
     need_preload()
     process = finish(start(t, "--log_dir", t.dir / "logs", "true", env={"PROFTAP_DISABLE": "1"}))
     contains(process.stderr, "true: not recorded: PROFTAP_DISABLE is set; unset it", "the reason")
@@ -109,7 +109,7 @@ def switched_off_is_said(t):
 
 
 @test
-def usage_is_said(t):
+def bad_arguments_of_run_are_explained(t):
     for words, reason in (((), "no program given"), (("-p", "70000", "true"), "0 to 65535"),
                           (("--duration", "0", "true"), "--duration"),
                           (("-o", "host_tracer_level=9", "true"), "host_tracer_level: bad value \"9\": must be 0 to 3"),

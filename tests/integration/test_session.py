@@ -189,7 +189,7 @@ def a_client_that_dies_frees_the_target_while_much_is_put_together(t):
 
 
 @test
-def a_timeout_is_told_and_leaves_nothing(t):
+def a_timeout_is_reported_and_leaves_nothing(t):
     target = t.target().serve()
     capture = t.record(target, LONG_MS, "--timeout", "700")
     target.ask("burst 100")
@@ -202,7 +202,7 @@ def a_timeout_is_told_and_leaves_nothing(t):
 
 
 @test
-def a_stopped_target_is_said_and_keeps_its_data(t):
+def a_stopped_target_is_reported_and_keeps_its_data(t):
     target = t.target().serve()
     capture = t.begin(target)
     target.ask("burst 10")
@@ -221,7 +221,7 @@ def a_stopped_target_is_said_and_keeps_its_data(t):
 
 
 @test
-def a_stop_within_a_recording_is_said(t):
+def a_stop_within_a_recording_is_reported(t):
     target = t.target().serve()
     capture = t.begin(target)
     target.ask("burst 10")

@@ -210,7 +210,7 @@ def without_a_session_they_say_how_to_begin_one(t):
 
 
 @test
-def a_stopped_program_is_said_at_the_end(t):
+def a_stopped_program_is_reported_at_the_end(t):
     target = t.target().serve()
     call("start", target.port)
     target.ask("burst 10")
@@ -223,7 +223,7 @@ def a_stopped_program_is_said_at_the_end(t):
 
 
 @test
-def a_stop_is_said_by_the_snapshot_that_it_was_in(t):
+def a_stop_is_reported_by_the_snapshot_that_it_was_in(t):
     target = t.target().serve()
     call("start", target.port)
     target.ask("burst 10")
@@ -312,7 +312,7 @@ def stock_servers_are_asked_in_their_words(t):
 
 
 @test
-def a_snapshot_that_a_stock_server_keeps_is_said_without_a_path(t):
+def a_snapshot_that_a_stock_server_keeps_is_reported_without_a_path(t):
     port = FakeServer(t, lambda c: c.reply(b""), unknown=b"/proftap.v1.").port
     done = fetch(t, "snapshot", port, code=1)
     contains(done.stderr, "the server kept the trace: it sent none", "standard error")

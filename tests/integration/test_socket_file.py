@@ -126,7 +126,7 @@ def one_of_many_servers_takes_over_a_stale_socket(t):
 
 
 @test
-def a_path_that_cannot_be_is_said(t):
+def a_path_that_cannot_be_is_reported(t):
     target = t.target()
     for path, code, words in (
             (t.dir / "no" / "such.sock", errno.ENOENT, "cannot listen there: no such file or directory"),

@@ -283,7 +283,7 @@ def a_report_is_that_of_the_whole(t):
 
 
 @test
-def a_part_that_is_missing_is_said(t):
+def a_part_that_is_missing_is_reported(t):
     parts = capture_both(t)[1]
     n = len(list(parts.iterdir()))
     (parts / "y.xplane.pb").unlink()

@@ -174,7 +174,7 @@ def ssh_does_not_outlive_a_client_that_is_killed(t):
 
 
 @test
-def the_end_of_ssh_is_told(t):
+def the_end_of_ssh_is_reported(t):
     sshd, target = Sshd(t), t.target().serve()
     capture = record(t, sshd, target)
     os.kill(sshd.find_clients()[0], signal.SIGKILL)
@@ -211,7 +211,7 @@ def fail(t, sshd, port, code, prefix=None):
 
 
 @test
-def a_tunnel_to_nowhere_is_told(t):
+def a_tunnel_to_nowhere_is_reported(t):
     port = free_port()
     said = fail(t, Sshd(t), port, 5)
     contains(said, f"gpu7:{port}: ssh got there, and the connection was closed at once: no profiler server "
@@ -219,14 +219,14 @@ def a_tunnel_to_nowhere_is_told(t):
 
 
 @test
-def something_else_at_the_other_end_is_told(t):
+def something_else_at_the_other_end_is_reported(t):
     sshd = Sshd(t)
     contains(fail(t, sshd, sshd.port, 5), f"gpu7:{sshd.port}: something else listens on that port: it said "
              '"SSH-2.0-', "standard error")
 
 
 @test
-def an_unknown_host_key_is_told(t):
+def an_unknown_host_key_is_reported(t):
     sshd = Sshd(t)
     (sshd.dir / "known").write_text("")
     contains(fail(t, sshd, 9999, 1), "--ssh gpu7: ssh failed: Host key verification failed.; connect once by "
@@ -234,7 +234,7 @@ def an_unknown_host_key_is_told(t):
 
 
 @test
-def a_password_without_a_terminal_is_told(t):
+def a_password_without_a_terminal_is_reported(t):
     sshd = Sshd(t)
     (sshd.dir / "authorized").write_text("")
     said = fail(t, sshd, 9999, 1)
@@ -244,14 +244,14 @@ def a_password_without_a_terminal_is_told(t):
 
 
 @test
-def a_host_without_ssh_is_told(t):
+def a_host_without_ssh_is_reported(t):
     sshd = Sshd(t)
     sshd.process.kill()
     contains(fail(t, sshd, 9999, 5), "Connection refused; there is no ssh server", "standard error")
 
 
 @test
-def a_machine_without_ssh_is_told(t):
+def a_machine_without_ssh_is_reported(t):
     sshd = Sshd(t)
     prefix = ["/usr/bin/env", "PATH=/nonexistent", f"TMPDIR={sshd.tmp}"]
     contains(fail(t, sshd, 9999, 1, prefix), "--ssh gpu7: there is no ssh: install the OpenSSH client",
@@ -358,7 +358,7 @@ def open_spans_are_read_through_a_tunnel(t):
 
 
 @test
-def a_name_of_two_there_means_the_newest_or_all_where_that_is_said(t):
+def a_name_of_two_there_means_the_newest_or_all_with_the_option(t):
     sshd, name = Sshd(t), f"twin-{os.getpid()}"
     older = named(t, name)
     newer = t.keep(Target(runtime(t), t.dir / name)).serve()

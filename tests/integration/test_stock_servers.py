@@ -62,7 +62,7 @@ def both_spellings_of_the_hosts_name_are_understood_and_sent(t):
 
 
 @test
-def a_trace_that_they_keep_is_said_with_its_path(t):
+def a_trace_that_they_keep_is_reported_with_its_path(t):
     os.chdir(t.dir)
     t.at_end.append(lambda: os.chdir("/"))
     c = t.capture(serve(t, lambda c: c.reply(b"")), MS, "--run", "mine", code=1, log_dir="logs")

@@ -174,7 +174,7 @@ def a_stopped_server_is_not_waited_for(t):
 
 
 @test
-def a_name_that_nobody_knows_is_said(t):
+def an_unknown_host_name_is_reported(t):
     # RFC 6761 keeps this domain from ever being known.
     capture = t.capture("no-such-host.invalid:9999", 200, code=5)
     contains(capture.stderr, "no-such-host.invalid:9999: name not known: ", "standard error")

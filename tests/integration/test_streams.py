@@ -37,7 +37,7 @@ def check_trace(t):
 
 
 @test
-def a_full_standard_output_is_said_with_where_the_trace_is(t):
+def a_full_standard_output_is_reported_with_where_the_trace_is(t):
     for options in ((), ("--json",)):
         with open("/dev/full", "w") as full:
             done = capture(t, "--run", f"run{len(options)}", *options, stdout=full,
@@ -50,7 +50,7 @@ def a_full_standard_output_is_said_with_where_the_trace_is(t):
 
 
 @test
-def a_closed_standard_output_is_said_with_where_the_trace_is(t):
+def a_closed_standard_output_is_reported_with_where_the_trace_is(t):
     done = capture(t, preexec_fn=closing(1), stderr=subprocess.PIPE)
     equal(done.returncode, 1, "exit status")
     contains(done.stderr, "standard output: cannot write: bad file descriptor\n", "standard error")

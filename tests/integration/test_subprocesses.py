@@ -206,7 +206,7 @@ def a_session_without_an_end_says_that_it_has_none(t):
 
 
 @test
-def a_child_that_is_busy_is_said_and_the_rest_arrives(t):
+def a_child_that_is_busy_is_reported_and_the_rest_arrives(t):
     target = t.target().serve()
     child = Child(t, target, "child")
     port = int(child.ask("port"))
@@ -232,7 +232,7 @@ def large_space(n_bytes):
 
 
 @test
-def traces_of_children_have_room_together_and_who_has_none_is_said(t):
+def traces_of_children_share_their_room_and_missing_ones_are_reported(t):
     target = t.target().serve()
     data = large_space(PART)
     pids = [NO_PID + number for number in range(3)]

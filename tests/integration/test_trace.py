@@ -155,7 +155,7 @@ def a_bad_directory_fails_at_the_start(t):
 
 
 @test
-def a_full_disk_is_said_at_the_stop_and_leaves_nothing(t):
+def a_full_disk_is_reported_at_the_stop_and_leaves_nothing(t):
     target = t.target().serve()
     server = find_proftapd(target.pid)
     log_dir = t.dir / "logs"
@@ -292,7 +292,7 @@ def stopping_the_server_ends_its_trace_with_the_data(t):
 
 
 @test
-def a_server_that_dies_is_said_and_replaced(t):
+def a_server_that_dies_is_reported_and_replaced(t):
     target = t.target()
     start_trace(target, t.dir / "logs")
     target.ask("burst 9")

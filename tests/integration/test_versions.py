@@ -92,7 +92,7 @@ def server_that_cannot_be_executed_is_reported(t):
 
 
 @test
-def a_script_that_exits_is_said_at_once(t):
+def a_script_that_exits_is_reported_at_once(t):
     started = time.monotonic()
     check_no_start(t, write_program(t, "#!/bin/sh\nexit 0\n"), errno.ECHILD,
                    "proftapd: ended before it was ready")

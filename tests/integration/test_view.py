@@ -245,7 +245,7 @@ def silent_clients_are_dropped_and_others_served(t):
 
 
 @test
-def a_port_in_use_is_said(t):
+def a_port_in_use_is_reported(t):
     with socket.create_server(("127.0.0.1", 0)) as s:
         port = s.getsockname()[1]
         said = refuse("--port", str(port), TRACE)
@@ -336,7 +336,7 @@ def the_command_for_what_is_too_large_serves_just_that(t):
 
 
 @test
-def a_full_device_is_said_once(t):
+def a_full_device_is_reported_once(t):
     with open("/dev/full", "wb") as full:
         done = subprocess.run([PROFTAP, "view", "--json", "--port", str(free_port()), TRACE], stdout=full,
                               stderr=subprocess.PIPE, text=True, timeout=60)
@@ -352,7 +352,7 @@ def nothing_stays_in_the_directory_of_temporary_files(t):
 
 
 @test
-def a_trace_that_cannot_be_read_is_said(t):
+def a_trace_that_cannot_be_read_is_reported(t):
     says(refuse(t.dir / "none.xplane.pb"), "none.xplane.pb")
     says(refuse(code=2), "at least one run or file")
     says(refuse("--port", "0", TRACE, code=2), "--port")

@@ -97,7 +97,7 @@ def the_share_of_memory_is_reported_on_request(t):
 
 
 @test
-def the_spans_that_are_open_are_told(t):
+def the_spans_that_are_open_are_reported(t):
     api = Api(t)
     target = api.target()
     (row,) = api.get("targets")["targets"]

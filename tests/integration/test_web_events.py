@@ -66,7 +66,7 @@ def programs_come_change_and_go(t):
 
 
 @test
-def captures_and_runs_are_told(t):
+def captures_and_runs_are_reported(t):
     api = Api(t)
     target = api.target()
     events = api.events("?topics=captures,runs")

@@ -90,7 +90,7 @@ START_TEST(a_clock_that_goes_well_is_not_mentioned)
 }
 END_TEST
 
-START_TEST(a_counter_that_was_set_back_is_said)
+START_TEST(a_counter_that_was_set_back_is_reported)
 {
 	set_clock_back(5);
 	ck_assert_str_eq(only_warning(),
@@ -108,7 +108,7 @@ START_TEST(a_part_has_warnings_of_its_window_only)
 }
 END_TEST
 
-START_TEST(a_counter_that_cannot_be_used_is_said)
+START_TEST(a_counter_that_cannot_be_used_is_reported)
 {
 	recording.uses_ticks = 0;
 	ck_assert_str_eq(only_warning(),
@@ -142,7 +142,7 @@ static void halt_child(void)
 	ck_assert(WIFSTOPPED(status));
 }
 
-START_TEST(a_stop_before_the_answer_to_the_start_is_said)
+START_TEST(a_stop_before_the_answer_to_the_start_is_reported)
 {
 	struct source source = {.target = &target, .state = SOURCE_STARTING};
 	struct source *sources[] = {&source};
@@ -173,10 +173,10 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(a_clock_that_goes_well_is_not_mentioned),
-	UNIT_TEST(a_counter_that_was_set_back_is_said),
+	UNIT_TEST(a_counter_that_was_set_back_is_reported),
 	UNIT_TEST(a_part_has_warnings_of_its_window_only),
-	UNIT_TEST(a_counter_that_cannot_be_used_is_said),
-	UNIT_TEST(a_stop_before_the_answer_to_the_start_is_said),
+	UNIT_TEST(a_counter_that_cannot_be_used_is_reported),
+	UNIT_TEST(a_stop_before_the_answer_to_the_start_is_reported),
 	{NULL},
 };
 

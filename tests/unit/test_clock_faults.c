@@ -191,7 +191,7 @@ static const struct {
 	{ticks_set_to_zero, SET_BACK, 3010, 3030},
 };
 
-START_TEST(a_counter_that_is_out_of_pace_is_said)
+START_TEST(a_counter_that_is_out_of_pace_is_reported)
 {
 	const char *said = watch_pairs(1000, paces[_i].ticks, 0);
 	int at_ms = -1;
@@ -277,7 +277,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(ten_minutes_are_right_to_a_microsecond),
 	UNIT_LOOP(a_jump_is_wrong_only_where_it_was, 2),
 	UNIT_TEST(a_counter_that_is_set_back_spoils_nothing_before),
-	UNIT_LOOP(a_counter_that_is_out_of_pace_is_said, sizeof paces / sizeof *paces),
+	UNIT_LOOP(a_counter_that_is_out_of_pace_is_reported, sizeof paces / sizeof *paces),
 	UNIT_TEST(fault_before_the_window_is_not_repeated),
 	UNIT_TEST(a_clock_without_ticks_is_not_watched),
 	UNIT_LOOP(more_ticks_are_never_an_earlier_time, sizeof paces / sizeof *paces),

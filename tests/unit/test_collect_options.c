@@ -77,7 +77,7 @@ START_TEST(a_line_end_in_a_value_is_a_blank)
 }
 END_TEST
 
-START_TEST(too_many_are_said)
+START_TEST(options_that_do_not_fit_are_refused)
 {
 	char *counters = malloc(4096);
 
@@ -94,7 +94,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(defaults_are_those_of_the_table),
 	UNIT_TEST(options_are_formatted_as_they_were_parsed),
 	UNIT_TEST(a_line_end_in_a_value_is_a_blank),
-	UNIT_TEST(too_many_are_said),
+	UNIT_TEST(options_that_do_not_fit_are_refused),
 	{NULL},
 };
 

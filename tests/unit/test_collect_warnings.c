@@ -41,7 +41,7 @@ START_TEST(each_is_a_line_with_who_says_it)
 }
 END_TEST
 
-START_TEST(the_same_is_said_once)
+START_TEST(the_same_is_reported_once)
 {
 	for (int i = 0; i < 100; i++) {
 		collect_warn(&warnings, "cuda", "no");
@@ -87,7 +87,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(each_is_a_line_with_who_says_it),
-	UNIT_TEST(the_same_is_said_once),
+	UNIT_TEST(the_same_is_reported_once),
 	UNIT_TEST(a_long_one_is_cut),
 	UNIT_TEST(sentences_that_do_not_fit_are_counted),
 	{NULL},

@@ -634,7 +634,7 @@ static void add_file_of_machine(const char *host, uint64_t start_ns, uint64_t le
 	space_fixture_open();
 }
 
-START_TEST(a_machine_is_told_once)
+START_TEST(a_machine_is_reported_once)
 {
 	static const struct {
 		const char *hosts[3];
@@ -826,7 +826,7 @@ static const struct unit_test tests[] = {
 	UNIT_LOOP(else_it_is_as_long_as_its_events_reach, 3),
 	UNIT_LOOP(missing_time_at_the_begin_is_not_idle, 2),
 	UNIT_TEST(programs_of_a_run_are_measured_each_in_its_own_recording),
-	UNIT_LOOP(a_machine_is_told_once, 3),
+	UNIT_LOOP(a_machine_is_reported_once, 3),
 	UNIT_TEST(only_the_longest_gaps_are_kept),
 	UNIT_TEST(names_that_are_left_out_still_count_in_self_times_and_totals),
 	UNIT_TEST(kernels_are_wanted_by_the_names_that_they_had),

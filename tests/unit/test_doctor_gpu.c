@@ -263,7 +263,7 @@ START_TEST(a_program_without_cuda_is_asked_for_nothing)
 }
 END_TEST
 
-START_TEST(its_cuda_is_told)
+START_TEST(its_cuda_is_reported)
 {
 	make_patient(WITH_CUDA);
 	yes("target_cuda",
@@ -435,7 +435,7 @@ static const struct unit_test machine_tests[] = {
 
 static const struct unit_test program_tests[] = {
 	UNIT_TEST(a_program_without_cuda_is_asked_for_nothing),
-	UNIT_TEST(its_cuda_is_told),
+	UNIT_TEST(its_cuda_is_reported),
 	UNIT_TEST(the_cupti_that_it_has_loaded_counts),
 	UNIT_TEST(cupti_is_looked_for_beside_its_cuda),
 	UNIT_TEST(cupti_is_not_found),

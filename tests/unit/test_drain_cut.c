@@ -126,7 +126,7 @@ END_TEST
  * Each part has the losses since the part before it, because parts are read separately.
  * Together they have all losses.
  */
-START_TEST(losses_are_told_once)
+START_TEST(losses_are_reported_once)
 {
 	PTAP_INSTANT("one");
 	drained_visit();
@@ -166,7 +166,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_thread_without_news_is_not_in_a_part),
 	UNIT_TEST(joined_parts_are_the_whole_with_the_newest_open_spans),
 	UNIT_TEST(a_span_that_went_with_a_part_is_not_open),
-	UNIT_TEST(losses_are_told_once),
+	UNIT_TEST(losses_are_reported_once),
 	UNIT_TEST(the_log_of_a_thread_that_ended_goes_with_its_part),
 	{NULL},
 };

@@ -241,7 +241,7 @@ END_TEST
 
 /* The attributes of spans. */
 
-START_TEST(names_are_told_once)
+START_TEST(names_are_reported_once)
 {
 	add("unseen", 0, 1, 0);
 	add("b", 10, 50, 0);
@@ -464,7 +464,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(longest_spans_are_kept),
 	UNIT_TEST(it_is_the_same_of_those_that_grow_or_shrink),
 	UNIT_TEST(first_of_equally_long_spans_are_kept),
-	UNIT_TEST(names_are_told_once),
+	UNIT_TEST(names_are_reported_once),
 	UNIT_TEST(tracks_say_whose_they_are),
 	UNIT_TEST(events_that_no_lane_can_hold_are_left_out),
 	UNIT_TEST(flows_are_arrows_from_span_to_span),

@@ -268,7 +268,7 @@ START_TEST(one_that_hangs_holds_nobody_up)
 }
 END_TEST
 
-START_TEST(silence_is_said)
+START_TEST(a_gpu_that_stops_answering_is_reported)
 {
 	struct gpu_sampler *s;
 
@@ -307,7 +307,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(without_a_driver_nothing_is_loaded),
 	UNIT_TEST(failure_to_open_nvml_is_reported),
 	UNIT_TEST(one_that_hangs_holds_nobody_up),
-	UNIT_TEST(silence_is_said),
+	UNIT_TEST(a_gpu_that_stops_answering_is_reported),
 	UNIT_TEST(captures_in_a_row_leave_nothing),
 	{NULL},
 };

@@ -59,7 +59,7 @@ static int check_model(const struct history *h, void *context)
 	return 0;
 }
 
-START_TEST(models_are_told)
+START_TEST(models_are_reported)
 {
 	open_fake();
 	sample_until_known("gpu 1 busy");
@@ -129,7 +129,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(gpus_are_read),
-	UNIT_TEST(models_are_told),
+	UNIT_TEST(models_are_reported),
 	UNIT_TEST(unsupported_readings_are_unknown),
 	UNIT_TEST(a_lost_device_keeps_its_number),
 	UNIT_TEST(no_library_and_no_driver_are_no_harm),

@@ -116,7 +116,7 @@ START_TEST(reconnected_listener_continues_after_its_last_event)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_told)
+START_TEST(without_memory_nothing_is_reported)
 {
 	hub_post(&hub, HUB_RUNS, 7, "run", NULL);
 	ck_assert_uint_eq(hub_get_last(&hub), 0);
@@ -132,7 +132,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_number_that_was_not_yet_is_stale),
 	UNIT_TEST(forgotten_events_are_stale_for_all),
 	UNIT_TEST(reconnected_listener_continues_after_its_last_event),
-	UNIT_TEST(without_memory_nothing_is_told),
+	UNIT_TEST(without_memory_nothing_is_reported),
 	{NULL},
 };
 

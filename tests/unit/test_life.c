@@ -146,7 +146,7 @@ static void fail_to_start(void)
 	ck_assert_int_lt(monotonic_ns() - before, PATIENCE_NS);
 }
 
-START_TEST(an_end_is_said_at_once_where_memory_may_not_be_read)
+START_TEST(an_end_is_reported_at_once_where_memory_may_not_be_read)
 {
 	forbid(SYS_process_vm_readv);
 	fail_to_start();
@@ -166,7 +166,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(needs_not_read_memory),
 	UNIT_TEST(needs_no_proc),
 	UNIT_TEST(knows_by_the_robust_word_that_a_pid_is_anothers),
-	UNIT_TEST(an_end_is_said_at_once_where_memory_may_not_be_read),
+	UNIT_TEST(an_end_is_reported_at_once_where_memory_may_not_be_read),
 	UNIT_TEST(kill_of_an_ended_server_hits_no_other_process),
 	{NULL},
 };

@@ -44,7 +44,7 @@ START_TEST(profiles_of_pprof_are_known)
 }
 END_TEST
 
-START_TEST(fields_that_no_xspace_has_are_told)
+START_TEST(fields_that_no_xspace_has_are_reported)
 {
 	check_found(FIND("\x0a\x00\x38\x05"), "not an XSpace");
 	check_found(FIND("\x0a\x04\x1d\x01\x02\x03"), "none");
@@ -69,7 +69,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(packets_of_perfetto_are_known),
 	UNIT_TEST(profiles_of_pprof_are_known),
-	UNIT_TEST(fields_that_no_xspace_has_are_told),
+	UNIT_TEST(fields_that_no_xspace_has_are_reported),
 	UNIT_TEST(spaces_are_let_through),
 	{NULL},
 };

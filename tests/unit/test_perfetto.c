@@ -204,7 +204,7 @@ END_TEST
 
 /* --- spans --------------------------------------------------------------------------------- */
 
-START_TEST(names_are_told_once)
+START_TEST(names_are_reported_once)
 {
 	add("a", 10, 100, 0);
 	add("b", 20, 30, 0);
@@ -546,7 +546,7 @@ static const struct unit_test facts_tests[] = {
 };
 
 static const struct unit_test spans_tests[] = {
-	UNIT_TEST(names_are_told_once),
+	UNIT_TEST(names_are_reported_once),
 	UNIT_TEST(each_track_has_its_own_names),
 	UNIT_TEST(overlapping_spans_get_rows),
 	UNIT_TEST(streams_and_async_spans_are_no_threads),

@@ -63,7 +63,7 @@ START_TEST(room_of_a_large_event_is_not_kept)
 END_TEST
 
 /* zlib's counters end at 4 GB, which is found before the event's bytes are read. */
-START_TEST(an_event_that_is_too_large_is_told)
+START_TEST(an_event_that_is_too_large_is_reported)
 {
 	put(100);
 	packets_reserve(&packets, 100);
@@ -76,7 +76,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(room_of_a_large_event_is_not_kept),
-	UNIT_TEST(an_event_that_is_too_large_is_told),
+	UNIT_TEST(an_event_that_is_too_large_is_reported),
 	{NULL},
 };
 

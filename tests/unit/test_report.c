@@ -176,7 +176,7 @@ START_TEST(text_has_all_parts)
 END_TEST
 
 /* The limit is between a median of 100 ns and a tail of 300, as for the choice of slow ones. */
-START_TEST(slow_steps_are_told)
+START_TEST(slow_steps_are_reported)
 {
 	for (int i = 0; i < 20; i++)
 		add("train", i * 1000,
@@ -487,7 +487,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_thread_that_two_servers_saw_is_one_row),
 	UNIT_TEST(each_source_of_a_thread_is_told_in_json),
 	UNIT_TEST(text_has_all_parts),
-	UNIT_TEST(slow_steps_are_told),
+	UNIT_TEST(slow_steps_are_reported),
 	UNIT_TEST(concurrent_spans_have_one_unit),
 	UNIT_TEST(json_has_the_slow_ones_that_text_has),
 	UNIT_TEST(async_spans_and_flows_are_summed_by_name),

@@ -264,7 +264,7 @@ START_TEST(another_thread_may_answer)
 }
 END_TEST
 
-START_TEST(cancel_while_a_message_waits_is_told)
+START_TEST(cancel_while_a_message_waits_is_reported)
 {
 	open_call("/t.Test/TalkLater");
 	say("x");
@@ -294,7 +294,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(client_without_a_message_is_ok),
 	UNIT_TEST(each_message_is_bounded),
 	UNIT_TEST(another_thread_may_answer),
-	UNIT_TEST(cancel_while_a_message_waits_is_told),
+	UNIT_TEST(cancel_while_a_message_waits_is_reported),
 	UNIT_TEST(cancel_while_none_waits_ends_the_call),
 	{NULL},
 };

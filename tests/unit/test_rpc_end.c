@@ -48,7 +48,7 @@ static void set_up(void)
 	rpc_fixture_open(methods, sizeof methods / sizeof methods[0]);
 }
 
-START_TEST(cancel_is_told_within_100_ms)
+START_TEST(cancel_is_reported_within_100_ms)
 {
 	struct rpc_pending *pending = start_call("/t.Test/HoldUntilCancel", "x", 1, PATIENCE_MS);
 	int64_t start_ns;
@@ -159,7 +159,7 @@ START_TEST(stop_waits_for_the_owner_of_a_call)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(cancel_is_told_within_100_ms),
+	UNIT_TEST(cancel_is_reported_within_100_ms),
 	UNIT_TEST(lost_connection_is_a_cancel),
 	UNIT_TEST(late_answer_after_cancel_does_no_harm),
 	UNIT_TEST(answered_call_is_not_cancelled),

@@ -143,7 +143,7 @@ START_TEST(unreadable_run_keeps_its_reason)
 }
 END_TEST
 
-START_TEST(a_report_that_is_none_is_said)
+START_TEST(an_invalid_report_is_reported)
 {
 	static const char *const texts[] = {"", "[]", "7", "{\"start_unix_ns\": 1", "\xff"};
 
@@ -207,7 +207,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(before_it_is_read_nothing_is_known),
 	UNIT_TEST(other_files_are_not_known),
 	UNIT_TEST(unreadable_run_keeps_its_reason),
-	UNIT_TEST(a_report_that_is_none_is_said),
+	UNIT_TEST(an_invalid_report_is_reported),
 	UNIT_TEST(members_of_another_type_are_unknown),
 	UNIT_TEST(texts_are_not_too_many),
 	UNIT_TEST(the_oldest_makes_room),

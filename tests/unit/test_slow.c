@@ -353,7 +353,7 @@ START_TEST(source_of_an_awaited_flow_is_found)
 }
 END_TEST
 
-START_TEST(without_flows_nobody_is_said_to_have_woken_it)
+START_TEST(without_flows_nobody_is_reported_to_have_woken_it)
 {
 	add_waits(false);
 	make_slow();
@@ -491,7 +491,7 @@ START_TEST(waits_are_known_by_processor_time)
 }
 END_TEST
 
-START_TEST(without_samples_nothing_is_said_of_waits)
+START_TEST(without_samples_nothing_is_reported_of_waits)
 {
 	double wait_ns;
 	double error_ns;
@@ -538,11 +538,11 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(concurrent_span_of_another_thread_is_found),
 	UNIT_TEST(async_spans_are_compared_with_all_threads),
 	UNIT_TEST(source_of_an_awaited_flow_is_found),
-	UNIT_TEST(without_flows_nobody_is_said_to_have_woken_it),
+	UNIT_TEST(without_flows_nobody_is_reported_to_have_woken_it),
 	UNIT_TEST(a_flow_that_comes_no_later_is_not_told),
 	UNIT_TEST(async_spans_are_taken_apart_by_their_id),
 	UNIT_TEST(waits_are_known_by_processor_time),
-	UNIT_TEST(without_samples_nothing_is_said_of_waits),
+	UNIT_TEST(without_samples_nothing_is_reported_of_waits),
 	UNIT_TEST(inseparable_causes_are_unknown),
 	{NULL},
 };

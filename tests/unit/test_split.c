@@ -175,7 +175,7 @@ START_TEST(parts_follow_each_other_in_time)
 }
 END_TEST
 
-START_TEST(every_part_has_what_is_said_of_the_whole)
+START_TEST(every_part_has_the_warnings_and_names_of_the_whole)
 {
 	plane_set_string(plane, "ptap_process_name", "train");
 	add_many();
@@ -284,7 +284,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(every_event_is_in_one_part),
 	UNIT_TEST(parts_follow_each_other_in_time),
-	UNIT_TEST(every_part_has_what_is_said_of_the_whole),
+	UNIT_TEST(every_part_has_the_warnings_and_names_of_the_whole),
 	UNIT_TEST(bursts_are_cut_where_they_are),
 	UNIT_TEST(unsplittable_space_is_refused),
 	UNIT_TEST(more_than_256_are_refused),

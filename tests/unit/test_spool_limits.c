@@ -284,7 +284,7 @@ START_TEST(values_beyond_the_share_leave_with_their_events)
 }
 END_TEST
 
-START_TEST(a_bad_directory_is_said)
+START_TEST(a_bad_directory_is_reported)
 {
 	struct diag d = DIAG_INIT;
 	struct spool *none = NULL;
@@ -318,7 +318,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(memory_takes_what_lies_in_its_room),
 	UNIT_TEST(new_names_beyond_the_share_are_left_out_and_their_spans_are_not),
 	UNIT_TEST(values_beyond_the_share_leave_with_their_events),
-	UNIT_TEST(a_bad_directory_is_said),
+	UNIT_TEST(a_bad_directory_is_reported),
 	UNIT_TEST(a_directory_in_memory_is_the_last_choice),
 	{NULL},
 };

@@ -87,7 +87,7 @@ START_TEST(more_than_fit_are_counted)
 END_TEST
 
 /* A thread without losses is not short, even if it overwrote records from before the request. */
-START_TEST(the_shortest_of_those_that_lost_something_is_said)
+START_TEST(the_shortest_of_those_that_lost_something_is_reported)
 {
 	add_thread(1, "long", 3);
 	add_thread(2, "short", 7)->window_ticks += 1000000;
@@ -180,7 +180,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_name_cannot_begin_a_line),
 	UNIT_TEST(live_threads_come_first),
 	UNIT_TEST(more_than_fit_are_counted),
-	UNIT_TEST(the_shortest_of_those_that_lost_something_is_said),
+	UNIT_TEST(the_shortest_of_those_that_lost_something_is_reported),
 	UNIT_TEST(lack_of_memory_shortens_the_window),
 	UNIT_TEST(it_is_complete_since_the_last_thread_is),
 	UNIT_TEST(it_is_complete_since_the_last_thread_was_dropped),

@@ -63,7 +63,7 @@ START_TEST(the_file_is_what_was_written)
 }
 END_TEST
 
-START_TEST(an_error_is_told_and_stays)
+START_TEST(an_error_is_reported_and_stays)
 {
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	struct write_behind *w = write_behind_new(fd);
@@ -79,7 +79,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_LOOP(the_file_is_what_was_written, sizeof cases / sizeof *cases),
-	UNIT_LOOP(an_error_is_told_and_stays, sizeof cases / sizeof *cases),
+	UNIT_LOOP(an_error_is_reported_and_stays, sizeof cases / sizeof *cases),
 	{NULL},
 };
 
