@@ -231,9 +231,9 @@ static void write_whole(const struct recorder_facts *f, int64_t last_ms, FILE *o
 {
 	if (last_ms)
 		fprintf(out,
-			"  each thread in it has all of the last %" PRId64
-			" ms; %s annotations were overwritten, older ones or of threads that "
-			"ended\n",
+			"  the snapshot has the last %" PRId64
+			" ms of each thread; %s annotations were overwritten, which were older or "
+			"of ended threads\n",
 			last_ms, quantity_count(f->n_overwritten).text);
 	else
 		fprintf(out, "  %s annotations of threads that ended were overwritten\n",
@@ -245,15 +245,16 @@ void recorder_facts_write_text(const struct recorder_facts *f, int64_t last_ms, 
 	int64_t shortest_ms = f->shortest_ns / NS_PER_MS;
 
 	if (f->n_overwritten == 0 && f->shortest_ns == 0)
-		fputs("  nothing was overwritten before it\n", out);
+		fputs("  nothing was overwritten before the snapshot\n", out);
 	else if (f->shortest_ns == 0 || (last_ms && shortest_ms >= last_ms))
 		write_whole(f, last_ms, out);
 	else if (f->n_overwritten == 0)
-		fprintf(out, "  of each thread at least the last %.1f ms\n",
+		fprintf(out, "  the snapshot has at least the last %.1f ms of each thread\n",
 			(double)f->shortest_ns / NS_PER_MS);
 	else
 		fprintf(out,
-			"  of each thread at least the last %.1f ms; %s older annotations were overwritten\n",
+			"  the snapshot has at least the last %.1f ms of each thread; %s older "
+			"annotations were overwritten\n",
 			(double)f->shortest_ns / NS_PER_MS, quantity_count(f->n_overwritten).text);
 }
 

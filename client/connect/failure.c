@@ -438,7 +438,8 @@ static int explain_dead_end(const struct address *a, struct diag *d)
 	if (a->port)
 		snprintf(port, sizeof port, " -p %u", a->port);
 	diag_set(d, -ECONNREFUSED,
-		"%s: ssh got there, and the connection was closed at once: no profiler server there (start "
+		"%s: ssh connected, and the connection was closed at once: no profiler server "
+		"there (start "
 		"one with proftap run%s -- PROGRAM), or it is another user's, or that machine forbids "
 		"forwarding",
 		a->text, port);

@@ -71,7 +71,7 @@ static int tunnel_failure_explain(struct ssh *ssh, const char *destination, stru
 		break;
 	}
 	diag_set(d, -EPIPE, "--ssh %.100s: ssh failed: %.200s; %s", destination,
-		*said ? said : "it said nothing", advice);
+		*said ? said : "it printed no message", advice);
 	return code;
 }
 

@@ -17,7 +17,7 @@ void check_seccomp(const struct system *sys, const struct check *self, struct fi
 
 	(void)self;
 	if (system_read_field(sys, STATUS, "Seccomp", text, sizeof text)) {
-		finding_none(f, "the kernel does not tell");
+		finding_none(f, "not known: the kernel does not report it");
 	} else if (strcmp(text, "0") == 0) {
 		finding_yes(f, "none");
 	} else {
@@ -35,7 +35,7 @@ void check_no_new_privs(const struct system *sys, const struct check *self, stru
 
 	(void)self;
 	if (system_read_field(sys, STATUS, "NoNewPrivs", text, sizeof text)) {
-		finding_none(f, "the kernel does not tell");
+		finding_none(f, "not known: the kernel does not report it");
 	} else if (strcmp(text, "0") == 0) {
 		finding_yes(f, "proftapd may be given rights");
 	} else {

@@ -297,7 +297,9 @@ static void judge_counters(
 	char text[32];
 
 	if (system_read_field(sys, PARAMS, "RmProfilingAdminOnly", text, sizeof text)) {
-		finding_none(f, gpu_is_there(sys) ? "the driver does not tell" : GPU_NONE);
+		finding_none(f, gpu_is_there(sys) ? "not known: the driver does not report "
+						    "it"
+						  : GPU_NONE);
 	} else if (strtol(text, NULL, 10) == 0) {
 		finding_yes(f, "for all users");
 	} else if (has_right) {

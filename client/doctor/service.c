@@ -244,7 +244,7 @@ static void judge_stranger(const struct system *sys, struct finding *f, const st
 	finding_no(f, "127.0.0.1:%u: another program, %s%s", a->port, name_answer(a), of);
 	system_set_command(sys, f, "ss -ltnp sport = :%u", a->port);
 	finding_set_reason(
-		f, "tells the owner; end that program, or make proftapd listen elsewhere");
+		f, "shows the owner; end that program, or make proftapd listen elsewhere");
 }
 
 /*

@@ -190,7 +190,7 @@ def a_server_that_is_started_again_tells_its_parent_again(t):
 
 
 @test
-def parents_in_a_circle_are_reported_once_around(t):
+def parents_in_a_circle_stop_passing_notices_on(t):
     """Each one passes on what the other one reports, and that comes to an end."""
     first_place = t.dir / "first.sock"
     second = t.target(**{VARIABLE: f"unix:{first_place}"}).serve()

@@ -73,7 +73,7 @@ def it_is_switched_on_looked_at_and_switched_off(t):
     for look in range(2):
         done = fetch(t, "snapshot", program)
         equal(done.trace.count("burst"), 100, f"spans of look {look}")
-        contains(done.stderr, "nothing was overwritten before it", f"look {look}")
+        contains(done.stderr, "nothing was overwritten before the snapshot", f"look {look}")
     program.ask("burst 50")
     equal(fetch(t, "stop", program).trace.count("burst"), 150, "spans at its end")
     equal(listed(t, program), ("idle", False), "state at last")
@@ -133,7 +133,7 @@ def overwritten_spans_are_in_the_summary(t):
     shown = fetch(t, "snapshot", program)
     found = shown.trace.count("burst")
     check(RING_SPANS * 15 // 16 - 1 <= found <= RING_SPANS, f"{found} spans")
-    said = re.search(r"  of each thread at least the last ([\d.]+) ms; ([\d,]+) older annotations were "
+    said = re.search(r"  the snapshot has at least the last ([\d.]+) ms of each thread; ([\d,]+) older annotations were "
                      "overwritten\n", shown.stderr)
     check(said, f"standard error: {shown.stderr!r}")
     equal(int(said[2].replace(",", "")) + found, n, "overwritten and kept")
@@ -154,8 +154,8 @@ def snapshot_of_a_millisecond_tells_of_that_millisecond(t):
     shown = fetch(t, "snapshot", program, "--last", 1)
     equal((shown.trace.count("slow"), shown.trace.count("burst")), (1, 0), "spans")
     contains(shown.stderr, f"the last 1 ms of target (pid {program.pid})", "the length")
-    check(re.search("\n  each thread in it has all of the last 1 ms; [\\d,]+ annotations were overwritten, older ones or of "
-                    "threads that ended\n", shown.stderr), f"standard error: {shown.stderr!r}")
+    check(re.search("\n  the snapshot has the last 1 ms of each thread; [\\d,]+ annotations were overwritten, which were "
+                    "older or of ended threads\n", shown.stderr), f"standard error: {shown.stderr!r}")
 
 
 @test

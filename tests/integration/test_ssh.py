@@ -214,7 +214,7 @@ def fail(t, sshd, port, code, prefix=None):
 def a_tunnel_to_nowhere_is_reported(t):
     port = free_port()
     said = fail(t, Sshd(t), port, 5)
-    contains(said, f"gpu7:{port}: ssh got there, and the connection was closed at once: no profiler server "
+    contains(said, f"gpu7:{port}: ssh connected, and the connection was closed at once: no profiler server "
              f"there (start one with proftap run -p {port} -- PROGRAM)", "standard error")
 
 
@@ -334,7 +334,7 @@ def a_number_on_which_nobody_listens_there_is_a_pid_of_the_other_machine(t):
     equal(len(proftap("monitor", "--ssh", "gpu7", target.pid, 100, "--count", 1).stdout.splitlines()), 1, "lines")
     # A process there that is no target is treated as a port on which nobody listens.
     contains(proftap("capture", "--ssh", "gpu7", os.getpid(), 50, code=5).stderr,
-             f"gpu7:{os.getpid()}: ssh got there, and the connection was closed at once: no profiler server there",
+             f"gpu7:{os.getpid()}: ssh connected, and the connection was closed at once: no profiler server there",
              "a pid of no target")
 
 

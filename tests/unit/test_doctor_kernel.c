@@ -235,8 +235,8 @@ END_TEST
 
 START_TEST(filters_are_on_or_not)
 {
-	none("seccomp", "does not tell");
-	none("no_new_privs", "does not tell");
+	none("seccomp", "does not report it");
+	none("no_new_privs", "does not report it");
 	fake_root_write("/proc/self/status", "NoNewPrivs:\t0\nSeccomp:\t0\n");
 	yes("seccomp", "none");
 	yes("no_new_privs", "may be given rights");

@@ -71,7 +71,7 @@ END_TEST
 START_TEST(says_that_all_is_there)
 {
 	add_process(1, 0, 0);
-	expect_text(0, "  nothing was overwritten before it\n");
+	expect_text(0, "  nothing was overwritten before the snapshot\n");
 }
 END_TEST
 
@@ -81,8 +81,8 @@ START_TEST(says_how_far_all_reach)
 	add_process(1, 1000, 3000000);
 	add_process(2, 234, 1500000);
 	add_process(3, 0, 0);
-	expect_text(0,
-		"  of each thread at least the last 1.5 ms; 1,234 older annotations were overwritten\n");
+	expect_text(0, "  the snapshot has at least the last 1.5 ms of each thread; 1,234 older "
+		       "annotations were overwritten\n");
 }
 END_TEST
 
@@ -90,8 +90,8 @@ END_TEST
 START_TEST(says_how_far_memory_reached)
 {
 	add_process(1, 0, 3000000);
-	expect_text(0, "  of each thread at least the last 3.0 ms\n");
-	expect_text(10, "  of each thread at least the last 3.0 ms\n");
+	expect_text(0, "  the snapshot has at least the last 3.0 ms of each thread\n");
+	expect_text(10, "  the snapshot has at least the last 3.0 ms of each thread\n");
 }
 END_TEST
 
@@ -99,8 +99,8 @@ END_TEST
 START_TEST(says_that_all_that_was_asked_for_is_there)
 {
 	static const char text[] =
-		"  each thread in it has all of the last 500 ms; 1,000 annotations were "
-		"overwritten, older ones or of threads that ended\n";
+		"  the snapshot has the last 500 ms of each thread; 1,000 annotations were "
+		"overwritten, which were older or of ended threads\n";
 
 	add_process(1, 1000, 0);
 	expect_text(500, text);
@@ -109,7 +109,8 @@ START_TEST(says_that_all_that_was_asked_for_is_there)
 	expect_text(500, text);
 	add_process(3, 0, 499000000);
 	expect_text(500,
-		"  of each thread at least the last 499.0 ms; 1,000 older annotations were overwritten\n");
+		"  the snapshot has at least the last 499.0 ms of each thread; 1,000 older "
+		"annotations were overwritten\n");
 }
 END_TEST
 

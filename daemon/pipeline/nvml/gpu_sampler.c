@@ -82,7 +82,7 @@ static int start_library(struct gpu_devices *d, char *said, size_t n)
 
 	if (r != NVML_OK) {
 		snprintf(said, n, "%s (its error %d)",
-			d->nvml.describe ? d->nvml.describe(r) : "it says no more", r);
+			d->nvml.describe ? d->nvml.describe(r) : "unknown error", r);
 		return -EIO;
 	}
 	d->is_started = true;
