@@ -14,7 +14,7 @@ struct http_route;
 /*
  * The functions of GNU libmicrohttpd, which is loaded when a server is opened. Linking it, with the
  * TLS library that it needs, would cost every start of proftap at least 1.5 ms, and Debian has no
- * archive of all its dependencies.
+ * static library (.a) of one of its dependencies, p11-kit.
  */
 /* The members are the functions' names without "MHD_". */
 #define MICROHTTPD_FUNCTIONS(row)                                                                 \
@@ -117,8 +117,8 @@ void http_connection_end(struct http_connection *c);
 void http_connection_note(void *server, struct MHD_Connection *library, void **context,
 	enum MHD_ConnectionNotificationCode what);
 /*
- * Ends the oldest connection that waits for a request, of |uid| unless that is NULL. false: there
- * is none.
+ * Ends the connection that has waited longest for a request, of |uid| unless that is NULL. false:
+ * none waits.
  */
 bool http_connection_make_room(struct http_server *s, const uid_t *uid);
 unsigned http_connection_count(const struct http_server *s, const uid_t *uid);

@@ -132,7 +132,6 @@ void call_arm(struct call_host *host);
 
 /* --- relays ----------------------------------------------------------------------------------- */
 
-struct rpc_call;
 struct rpc_pending;
 
 /*

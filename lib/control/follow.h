@@ -19,8 +19,8 @@ void follow_end(void);
  */
 const struct arena *follow_get_ancestor(void);
 /*
- * The same without the lock, and only in a process that started no server of its own. Any thread
- * may call it.
+ * The same without the lock, on any thread. Not to be called in a process that started a server of
+ * its own: the arena may be that one's.
  */
 struct arena *follow_find_ancestor(void);
 

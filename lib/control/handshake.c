@@ -94,8 +94,8 @@ static int fill_arena(const struct launch *l, struct diag *d)
 	int r;
 
 	/*
-	 * The exchange comes before the copy of the strings: strings that are registered in the old
-	 * arena from here on are not kept (lib/record/strings.c).
+	 * The exchange comes before the copy of the strings: from here on, no call site keeps
+	 * the id of a string that it registers in the old arena (lib/record/strings.c).
 	 */
 	atomic_exchange(&guest->arena, s->arena);
 	r = arena_fill(s, &l->o, l->n_rings, l->ring_bytes);

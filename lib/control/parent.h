@@ -11,13 +11,13 @@
 
 struct arena;
 
-/* Copies the value that this process inherited, not the one that it set itself, for its server. */
+/* Copies to |head|, for this process's server, the value that it inherited, not one that it set. */
 void parent_describe(struct arena *head);
 
 /*
  * Whether the environment may be changed: libc says that there is one thread. The caller must ask
- * before it starts the library's own thread, which never reads the environment; while the caller
- * waits for its server no other thread can start.
+ * before it starts the library's own thread. The answer then stays true: that thread never reads
+ * the environment, and no other one can start while the caller waits for its server.
  */
 bool parent_may_be_announced(void);
 

@@ -2,9 +2,9 @@
 /*
  * Measures the cost of a million kernels for the server, in processor time: their launching calls,
  * read from slots of a ring, and encoded; the kernels themselves, read and kept; and the rest of
- * the work at the end of the recording, up to bytes. Some kernels are launched in few ways, by
- * loops; others have only their names in common. The same run has as many plain spans for
- * comparison.
+ * the work at the end of the recording, up to bytes. Some kernels have few different grids, as
+ * if loops launched them; others have only their names in common. The same run has as many plain
+ * spans for comparison.
  *
  * Prints a line for each: its name and the median, ns a kernel.
  */
@@ -39,8 +39,8 @@
 #define START_TICKS UINT64_C(1000000)
 #define KERNEL_NS UINT64_C(2000)
 /*
- * Slots of a kernel: the record, and five more. Slots of a call: the
- * record, its number and its place.
+ * Slots of a kernel: the record, and five more. Slots of a call: the record, its correlation
+ * number, and its device and context.
  */
 #define KERNEL_SLOTS 6u
 #define CALL_SLOTS 3u
@@ -77,7 +77,7 @@ struct bench {
 	struct slots calls;
 	struct slots kernels[N_SHAPES];
 	struct slots spans;
-	double costs[N_COSTS]; /* the sum in ns */
+	double costs[N_COSTS]; /* of all kernels, in ns */
 	uint64_t n_bytes[N_SHAPES];
 };
 
@@ -123,7 +123,7 @@ static void put_record(struct slots *s, enum record_kind kind, uint64_t at, uint
 		record_word1(n, id));
 }
 
-/* Puts ten calls in a span, which ends after them. */
+/* Puts all calls, ten in each span, whose record follows them. */
 static void put_calls(struct bench *b)
 {
 	for (uint64_t i = 0; i < N_KERNELS; i++) {
@@ -149,7 +149,7 @@ static void put_anchor(struct slots *s, uint64_t at)
 {
 	struct device_entry e = {.kind = DEVICE_ANCHOR, .start_ns = at, .end_ns = at};
 
-	/* An entry needs two slots and a half. */
+	/* An anchor's entry needs two slots and a half. */
 	put_record(s, RECORD_DEVICE, 0, 0, 3, STRING_ID_LOST);
 	memcpy(&s->v[s->n], &e, 3 * SLOT_BYTES);
 	s->n += 3;

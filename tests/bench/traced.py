@@ -11,7 +11,7 @@ from common import BENCH, Failure, Target
 Row = collections.namedtuple("Row", "emit_ns reads_ns none_ns n")
 
 BATCH, ROUNDS, PAUSE_US = 2000, 61, 2000
-PACED = f"{ROUNDS} batches of {BATCH:,} after one such run that is not counted (perf: 21 of 100), with pauses of " \
+PACED = f"{ROUNDS} batches of {BATCH:,} (perf: 21 of 100), after as many that are not counted, with pauses of " \
         f"{PAUSE_US // 1000} ms."
 
 
@@ -47,7 +47,7 @@ class Traced(Target):
         return Row(float(emit), float(reads), float(none), int(n))
 
     def measure_warm(self, kind):
-        """Measures twice, because the first one does not count. Returns the second row, and the number of both."""
+        """Measures twice, because the first one does not count. Returns the second row, and the number of annotations in both."""
         first = self.measure(kind)
         row = self.measure(kind)
         return row, first.n + row.n

@@ -61,7 +61,8 @@ host("own_rpc", spans={"called": 25, "served": 25}, title="own gRPC")
 host("tls", spans={"small": 200, "dynamic": 200}, title="2 MiB of TLS")
 sanitized("crowd", "address", ("40", "20"), {"short": 400})
 sanitized("crowd", "thread", ("40", "20"), {"short": 400})
-# ThreadSanitizer delivers no signal to a thread that it takes for a forked child's; setuid() waits for an answer of each thread.
+# ThreadSanitizer takes clone() for fork(), and would then deliver no signal to the thread that started the server;
+# setuid() waits for an answer of each thread.
 sanitized("woken", "thread", (), {"asleep": 1})
 sanitized("confined", "thread", ("after", "uid"), {"view": 1}, needs=[need_root])
 sanitized("jump", "address", (), {"iteration": 200})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The hosts of extreme use, under a flight recorder: the records of its last moments, those overwritten and those lost add up
-to the emitted ones, exactly."""
+"""The hosts (host.py) of extreme use, each with a flight recorder: the records in the trace of the host's last moments,
+those overwritten and those lost add up to the emitted ones, exactly."""
 from host import HOSTS, Host, check, equal, need_no_tsan, run, test
 
 from trace_file import Trace
@@ -13,7 +13,7 @@ N_ABANDONED = sum(i % 3 + 1 for i in range(200))  # of jump
 
 
 def record(t, name, *args, ring_bytes=MIN_RING):
-    """The trace of its last moments, and the number in its file "emitted" (None: it wrote none)."""
+    """Runs a host. Returns the trace of its last moments, and the number in its file "emitted" (None: it wrote none)."""
     process = Host(t, name, "recording", *map(str, args), PROFTAP_RECORDER="1", GUEST_RING_BYTES=str(ring_bytes),
                    GUEST_LOG_DIR=str(t.public_dir(f"logs-{len(t.processes)}")))
     equal(process.behaviour()[0], 0, f"exit status of {name}")

@@ -67,7 +67,7 @@ def run_beside_evil(t, output):
     host = run_set_uid(t, "armed", "stay", PROFTAPD=str(evil), PATH=f"{evil.parent}:/usr/bin:/bin")
     start = host.await_start()
     for server in find_proftapds(start.pid):
-        check(os.readlink(f"/proc/{server}/exe") != str(PROFTAPD), "beside the library one was found")
+        check(os.readlink(f"/proc/{server}/exe") != str(PROFTAPD), "the proftapd beside the library was run")
     equal(host.end(), (0, output), "(exit status, output)")
     check(not (evil.parent / "was-here").exists(), "a set-uid program ran what $PROFTAPD or PATH said")
     return start

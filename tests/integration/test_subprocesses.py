@@ -323,6 +323,28 @@ def a_busy_child_is_asked_once(t):
     contains(" ".join(trace.space.warnings), f"process {os.getpid()} was not recorded: ", "warnings")
 
 
+@test
+def a_child_without_a_server_is_asked_until_it_has_one(t):
+    """The attempts must not fill the 64 places of other children."""
+    target = t.target().serve()
+    child = Child(t, target, "child")
+    place = socket_of(child)
+    os.kill(find_proftapd(child.pid), signal.SIGKILL)
+    with Calls(target) as calls:
+        trace = trace_of(calls.expect(PROFILE, tree_request(2000)))
+        warning, = [text for text in trace.space.warnings if "not recorded" in text]
+        contains(warning, f"process {child.pid} was not recorded: ", "the warning")
+        stream = calls.start(PROFILE, tree_request(UINT64_MAX, session_id="all"))
+        target.ask("await 1")
+        os.unlink(place)
+        server = FakeServer(t, whole(space(3), n_events=3), unknown=None, path=place)
+        wait_until(lambda: server.sockets, "the child to be asked")
+        calls.terminate("all")
+        trace = trace_of(calls.finish(stream).message)
+    check(f"/host:CPU [{child.pid}]" in trace.planes, f"no plane of the child in {sorted(trace.planes)}")
+    equal([text for text in trace.space.warnings if "not recorded" in text], [], "warnings")
+
+
 class LateConnection(HungConnection):
     """Ignores the first request for an end, and sends the trace after the second one."""
 

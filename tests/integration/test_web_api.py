@@ -130,7 +130,7 @@ def a_daemon_without_rights_asks_the_programs_server(t):
     # The kernel does not show it to the server of an undumpable program either.
     target.ask("sandbox undumpable")
     contains(api.refuses("GET", f"targets/{row['id']}/memory", 409, "FAILED_PRECONDITION"), "not dumpable", "of one that hides")
-    # Events from its server arrive nevertheless.
+    # Other messages from its server arrive nevertheless.
     equal(api.get("targets")["targets"][0]["state"], "idle", "its state")
     for pid in find_proftapds(target.pid):
         halt(pid)

@@ -34,7 +34,7 @@ class Plane:
             set_value(holder.stats.add(metadata_id=self.find_id(self.plane.stat_metadata, name)), value)
 
     def line(self, id_, name):
-        """The events below belong to it."""
+        """Later events belong to it."""
         self.current = self.plane.lines.add(id=id_, name=name)
 
     def event(self, name, start_ns, duration_ns, **stats):

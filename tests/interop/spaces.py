@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the contents of a trace like the pipeline: {(thread, name): count}."""
+"""Counts the contents of a trace as docs/examples/pipeline counts them: {(thread, name): count}."""
 import collections
 
 STEP = "step_num"

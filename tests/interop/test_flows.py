@@ -54,7 +54,7 @@ def test_arrows_lead_from_thread_to_thread():
             for end in ("flow_out", "flow_in"):
                 if event.get(end):
                     assert event["name"] == "job", event
-                    assert end not in arrows[event["bind_id"]], f"two arrows in one: {event}"
+                    assert end not in arrows[event["bind_id"]], f"two events at one end of a flow: {event}"
                     arrows[event["bind_id"]][end] = thread, event
         whole = [arrow for arrow in arrows.values() if len(arrow) == 2]
         assert both > 20 and len(whole) == both, f"{both} flows in the file, {len(whole)} arrows"
@@ -83,7 +83,7 @@ def arrows_between_processes(events):
     for event in events:
         for end in ("flow_out", "flow_in"):
             if event["ph"] == "X" and event["name"] == "baton" and event.get(end):
-                assert end not in arrows[event["bind_id"]], f"two arrows in one: {event}"
+                assert end not in arrows[event["bind_id"]], f"two events at one end of a flow: {event}"
                 arrows[event["bind_id"]][end] = processes[event["pid"]], event
     return arrows
 

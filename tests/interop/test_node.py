@@ -15,7 +15,7 @@ SPANS = {"batch", "read", "open", "load", "compress", "deflate", "write"}
 
 
 def test_grpc_js():
-    """grpc-js gets a trace, a stream, an error's text, its deadline, and the data of a session ended early."""
+    """grpc-js gets a trace, a stream, an error's text, a deadline error, and the data of a session ended early."""
     with folder() as work, Pipeline(work) as pipeline:
         done = run(NODE, HERE / "client.mjs", protos.ROOT, pipeline.port, *SPANS,
                    patience_s=10 * PATIENCE_S,

@@ -104,8 +104,8 @@ static void live_own(void)
 }
 
 /*
- * Records an instant in a trace of its own, unless another trace is recorded. The instant comes
- * after the start.
+ * Records an instant in a trace of its own, unless another trace is recorded. At the first call the
+ * start precedes the child's first annotation.
  */
 static void trace_itself(void)
 {

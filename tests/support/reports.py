@@ -28,7 +28,7 @@ def add_event(plane, line, name, start_ns, duration_ns, **stats):
 
 
 def add_steps(space, scale):
-    """Adds steps of 1 ms each, except the 12th and the 30th, a loader that runs ahead, and counters."""
+    """Adds steps of 0.9 ms (longer if i is 12 or 30), a loader that ends just before each wait does, and counters."""
     plane = space.planes.add(name="/host:CPU")
     add_stat(plane, plane, "process_id", 4242)
     add_stat(plane, plane, "ptap_process_name", "train")
@@ -54,7 +54,7 @@ def add_steps(space, scale):
 
 
 def add_derived(plane, end_ns):
-    """Adds the lines that XLA derives from a device's streams: the same events once more, by step."""
+    """Adds the line that XLA derives from a device's streams: one event for each step, about as long as its kernels."""
     line = plane.lines.add(id=0xdeadbeef, name="Steps")
     for i, start_ns in enumerate(range(2_400_000, end_ns - 200_000, 1_000_000)):
         add_event(plane, line, str(100 + i), start_ns, 330_000)

@@ -39,8 +39,8 @@ void doctor_fixture_remove(void);
 const struct finding *doctor_ask(const char *key);
 
 /*
- * Asserts that the check's result is yes (or that it does not apply), and that its text contains
- * |text|.
+ * Asserts that the check's result is yes (with doctor_expect_none() that it does not apply), and
+ * that its text contains |text|.
  */
 void doctor_expect_yes(const char *key, const char *text);
 void doctor_expect_none(const char *key, const char *text);

@@ -54,7 +54,7 @@ static void compare(void)
 	ck_assert_int_eq(diff_make(digest_a, digest, per, &diff, NULL), 0);
 }
 
-/* Adds |n| spans of about |ns|, all of different lengths. */
+/* Adds |n| spans of |ns| to |ns| + 6 ns: seven lengths in turn. */
 static void add_spans(const char *name, int n, int64_t ns)
 {
 	for (int i = 0; i < n; i++)
@@ -91,7 +91,10 @@ static enum diff_outcome judge(enum diff_metric metric, const char *name, double
 	return outcome;
 }
 
-/* Returns the number of verdicts with that outcome, over the usual metrics of all large names. */
+/*
+ * Returns the number of judgements with that outcome, over the usual metrics of all names with a
+ * large share of time.
+ */
 static size_t count_outcomes(double percent, enum diff_outcome outcome)
 {
 	struct diff_limit limit = {DIFF_USUAL, NULL, percent / 100};
@@ -290,7 +293,7 @@ START_TEST(a_better_tail_passes_although_the_median_rises)
 }
 END_TEST
 
-/* Both have as many spans in another order, and one that took a thousand times as long. */
+/* Both have the same 40 spans. The second has one more, which took a thousand times as long. */
 START_TEST(an_outlier_is_no_difference)
 {
 	add_spans("a", 40, 1000);
@@ -361,7 +364,7 @@ START_TEST(a_unit_that_is_not_there_is_refused)
 }
 END_TEST
 
-/* There are two calls a step, and then three, which take the same time together. */
+/* There are two calls a step, and then three. Each call takes about the same time as before. */
 START_TEST(more_calls_a_step_are_found)
 {
 	for (int k = 0; k < 2; k++) {
@@ -394,8 +397,8 @@ static double draw(void)
 }
 
 /*
- * Adds 50 names with some hundred spans each, whose logarithms have a normal distribution; a
- * twentieth takes ten times as long.
+ * Adds 50 names with about 300 spans each. The logarithms of the durations have a normal
+ * distribution; a twentieth of the spans takes ten times as long.
  */
 static void add_noise(double factor)
 {
@@ -419,8 +422,8 @@ static void add_noise(double factor)
 }
 
 /*
- * Nine programs do not change, and in one of them one name of 50 takes twice as long. The random
- * numbers are always the same.
+ * Nine programs do not change, and in a tenth program one name of 50 takes twice as long. The
+ * random numbers are always the same.
  */
 START_TEST(changed_name_among_many_fails)
 {

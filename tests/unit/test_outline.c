@@ -225,6 +225,35 @@ START_TEST(tells_how_long_the_recording_was)
 }
 END_TEST
 
+/* The difference of such times does not fit into 64 bits. */
+START_TEST(times_that_no_clock_has_are_unknown)
+{
+	struct plane *environment = space_add_plane(space, 9, PLANE_ENVIRONMENT);
+
+	plane_set_int(environment, "profile_start_time", _i ? INT64_MIN : 1);
+	plane_set_int(environment, "profile_stop_time", _i ? INT64_MAX : INT64_MIN);
+	add("a", 0, 5, 0);
+	read_outline();
+	ck_assert_int_eq(outline.length.start_unix_ns, _i ? 0 : 1);
+	ck_assert_int_eq(outline.length.stop_unix_ns, 0);
+	ck_assert_int_eq(report_find_length(&outline.length), -1);
+}
+END_TEST
+
+/* The stat of an event's name ends within its key. */
+START_TEST(a_broken_stat_of_a_name_is_refused)
+{
+	static const uint8_t text[] = "\x0a\x0a\x22\x08\x08\x01\x12\x04\x2a\x02\x08\x80";
+	struct diag d = DIAG_INIT;
+
+	bytes = malloc(sizeof text - 1);
+	n_bytes = sizeof text - 1;
+	memcpy(bytes, text, n_bytes);
+	ck_assert_int_eq(outline_read(&outline, bytes, n_bytes, count_pass, NULL, &d), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(d.text, "in a stat"));
+}
+END_TEST
+
 /* {metadata_id 1, offset_ps, stats {metadata_id 1, str_value}} of one line of one plane. */
 START_TEST(texts_of_events_are_not_kept)
 {
@@ -293,6 +322,8 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(counts_what_the_whole_trace_counts),
 	UNIT_TEST(keeps_facts_and_no_events),
 	UNIT_LOOP(tells_how_long_the_recording_was, 2),
+	UNIT_LOOP(times_that_no_clock_has_are_unknown, 2),
+	UNIT_TEST(a_broken_stat_of_a_name_is_refused),
 	UNIT_TEST(texts_of_events_are_not_kept),
 	UNIT_TEST(events_without_a_time_are_left_out_with_a_warning),
 	UNIT_TEST(refuses_what_does_not_decode),

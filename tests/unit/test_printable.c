@@ -79,7 +79,7 @@ START_TEST(marks_what_is_cut)
 	EXPECT_SAID("\"a…\"", "\"%.2s\"", "a\xc3\xa9");
 	EXPECT_SAID("a\xc3\xa9", "%.3s", "a\xc3\xa9");
 	EXPECT_SAID("…", "%.0s", "a");
-	/* The precision selects the word. */
+	/* "%.*s" gives the word's length: no cut. */
 	EXPECT_SAID("key is bad", "%.*s is bad", 3, "key=value");
 	memset(text, 'x', sizeof text - 1);
 	text[sizeof text - 1] = '\0';

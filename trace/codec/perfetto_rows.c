@@ -75,9 +75,9 @@ static int64_t take_row_below(struct perfetto_rows *rows, struct perfetto *w,
 }
 
 /*
- * Finds the uppermost row of a lane that has room. Since spans nest on the lane, the rows above
- * that of the last span are full until all rows below have ended: the search can begin at |row|
- * instead of the top.
+ * Finds the uppermost row of a lane that has room. |row| has the lane's last span. Since spans nest
+ * on the lane, a row above it stays full until all spans on the rows below it have ended: the
+ * search can begin at |row| instead of the top.
  */
 static int64_t find_row_with_room(
 	struct perfetto_rows *rows, struct perfetto *w, const struct view_track *track, int64_t row)

@@ -334,14 +334,25 @@ uint64_t archive_count_dropped(const struct archive *s)
 	return n;
 }
 
+/*
+ * Reads a time of the recording. Times that no clock has are 0, which means unknown, so that
+ * differences of times never overflow.
+ */
+static int64_t read_unix_ns(const struct archive_plane *environment, const char *key)
+{
+	int64_t unix_ns = archive_plane_find_int(environment, key);
+
+	return unix_ns > 0 && unix_ns < INT64_MAX / 2 ? unix_ns : 0;
+}
+
 void archive_read_length(const struct archive *s, struct report_length *length)
 {
 	const struct archive_plane *environment = archive_find_plane(s, PLANE_ENVIRONMENT);
 	const struct archive_stat *options =
 		environment ? archive_plane_find(environment, "profile_options") : NULL;
 
-	length->start_unix_ns = archive_plane_find_int(environment, "profile_start_time");
-	length->stop_unix_ns = archive_plane_find_int(environment, "profile_stop_time");
+	length->start_unix_ns = read_unix_ns(environment, "profile_start_time");
+	length->stop_unix_ns = read_unix_ns(environment, "profile_stop_time");
 	length->asked_ns =
 		options && options->type == STAT_BYTES
 			? report_read_asked((const uint8_t *)options->text, options->n_bytes)

@@ -242,9 +242,9 @@ struct archive_survey {
 
 /*
  * Reads an archive in memory for its totals: it keeps the stats of planes and the texts of the
- * space, but neither lines nor names of events with their stats, so that it stays small whatever
- * the bytes are. Files of other formats are not recognized, and errors do not name a path. 0, or a
- * negative errno with |d|, or the result of |pass|; the caller owns *out also on failure, which
+ * space, but neither lines nor names of events with their stats, so that it does not grow with
+ * lines and events. Files of other formats are not recognized, and errors do not name a path. 0, or
+ * a negative errno with |d|, or the result of |pass|; the caller owns *out also on failure, which
  * then has what was read, and is NULL if memory ran out at once.
  */
 int archive_survey(const uint8_t *data, size_t n_bytes, const struct archive_survey *survey,

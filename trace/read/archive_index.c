@@ -475,7 +475,7 @@ static void take_part_mark(struct archive *s)
 	int64_t number = archive_plane_find_int(plane, "number");
 	int64_t n_parts = archive_plane_find_int(plane, "n_parts");
 
-	if (strcmp(plane->name, PLANE_PART) != 0 || plane->n_lines)
+	if (strcmp(plane->name, PLANE_PART) != 0 || plane->n_lines_read)
 		return;
 	if (number >= 1 && number <= n_parts && n_parts <= ARCHIVE_MAX_PARTS)
 		s->part = (struct archive_part){
@@ -498,6 +498,16 @@ static int index_plane_rest(
 	return r ? r : index_unknown_names(x, plane);
 }
 
+/* Reads the stats of a name, which must be readable, and forgets them. */
+static int survey_name_stats(
+	struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
+{
+	int r = read_name_stats(x, plane, f);
+
+	plane->name_stats.n = 0;
+	return r;
+}
+
 /* The same for a survey, after which the names of events are not needed. */
 static int survey_plane(
 	struct indexing *x, struct archive_plane *plane, const struct pb_field *field)
@@ -506,7 +516,9 @@ static int survey_plane(
 
 	if (x->survey->begin_plane)
 		x->survey->begin_plane(plane, x->survey->context);
-	r = walk_message(x, plane, field, "a plane", read_plane_rest);
+	r = walk_message(x, plane, field, "a plane", survey_name_stats);
+	if (r == 0)
+		r = walk_message(x, plane, field, "a plane", read_plane_rest);
 	names_deinit(&x->archive->names);
 	idmap_deinit(&plane->events);
 	free(plane->event_names);

@@ -41,8 +41,8 @@ struct graft {
 	 */
 	int64_t shift_ns;
 	/*
-	 * Called often: the bytes before |p| were read, and may be read again. 0, or an errno that
-	 * ends the work.
+	 * Called often: graft_make() has read the bytes before |p|, and may read them again. 0,
+	 * or an errno that ends the work.
 	 */
 	int (*pass)(const uint8_t *p, void *context);
 	/* Appends to the file. 0 or a negative errno. */

@@ -48,7 +48,7 @@ static int store_rewritten(const struct chunks *bytes, uint64_t *offset, void *c
 
 /* --- the graft as one piece ---------------------------------------------------------------- */
 
-/* Copies |n| bytes of the frame from |at| on to |to|. */
+/* Copies |n| bytes from the frame's offset |at| to the buffer |to|. */
 static void copy_frame(const struct chunks *frame, uint64_t at, size_t n, uint8_t *to)
 {
 	for (size_t i = 0; i < frame->n_chunks && n; i++) {
@@ -71,7 +71,7 @@ static const uint8_t *find_range(
 					 : b->data + (range->offset - b->offset);
 }
 
-/* Returns g->total_bytes, malloc'ed; NULL when memory ran out. */
+/* Returns the graft's g->total_bytes bytes, malloc'ed; NULL when memory ran out. */
 static uint8_t *flatten_graft(const struct graft *g, const struct behind *b)
 {
 	uint8_t *bytes = malloc(g->total_bytes + 1);

@@ -179,7 +179,7 @@ static bool gpu_devices_has_process(
 static pthread_mutex_t turn_mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool is_turn_taken; /* under turn_mutex */
 
-static int take_turn(void)
+static bool take_turn(void)
 {
 	bool is_ours;
 
@@ -208,7 +208,7 @@ static void free_all(struct gpu_sampler *s)
 }
 
 /* True when the thread must end. */
-static int sleep_until(struct gpu_sampler *s, int64_t due_ns)
+static bool sleep_until(struct gpu_sampler *s, int64_t due_ns)
 {
 	const struct timespec due = {due_ns / NS_PER_S, due_ns % NS_PER_S};
 	bool is_over;

@@ -42,7 +42,7 @@ struct nvml_temperature {
 #define NVML_TEMPERATURE_VERSION ((unsigned)sizeof(struct nvml_temperature) | 1u << 24)
 
 struct nvml_process {
-	unsigned pid; /* in this process's pid namespace, or not at all */
+	unsigned pid; /* in the server's pid namespace; in a container none is found */
 	unsigned long long used; /* bytes */
 	unsigned gpu_instance;
 	unsigned compute_instance;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A request for one recording. The decoder of the call fills it, or the program's own trace or the
- * flight recorder; the recording uses it unchanged. It is constant while the recording runs, so any
- * thread may read it then.
+ * A request for one recording. It is filled by the decoder of a client's call, by local_trace.c for
+ * the program's own trace, or by the flight recorder; the recording uses it unchanged. It is
+ * constant while the recording runs, so any thread may read it then.
  */
 #ifndef DAEMON_CAPTURE_REQUEST_H
 #define DAEMON_CAPTURE_REQUEST_H
@@ -31,13 +31,14 @@ struct capture_request {
 	 */
 	const char *reason;
 	/*
-	 * capture_find_start_ns() of the options, when the request came: the clock may be set later
+	 * capture_find_start_ns() of the options, when the request came: the system's clock may be
+	 * set anew later
 	 */
 	int64_t start_ns;
 	/* The largest trace that the client can take; the newest records are kept. 0: any size */
 	uint64_t max_xspace_bytes;
 	/* the recording's length is not known: when memory is full, the oldest data is dropped */
-	int keeps_newest;
+	bool keeps_newest;
 	/* traces of other processes are added later, so a warning must name the program itself */
 	bool has_others;
 };
@@ -53,8 +54,8 @@ const struct profile_options *capture_request_get_device_options(
 	const struct capture_request *request);
 
 /*
- * Serialises the options of a trace that no client's call asked for, as in a Profile call: traces
- * contain them.
+ * Serialises the options of a trace that no client's call asked for, in the form that a Profile
+ * call has: each trace contains its options.
  */
 
 /* |repository| may be NULL. Owner: *out belongs to the caller (free). 0 or -ENOMEM. */

@@ -262,7 +262,7 @@ static void member_grant_time(struct group_member *m)
 static void member_repeat_request(struct group_member *m)
 {
 	if (!m->ask_again_ns || m->capture.has_begun || monotonic_ns() < m->ask_again_ns ||
-		!remote_capture_is_ending(&m->capture, 0))
+		!remote_capture_end_is_answered(&m->capture, 0))
 		return;
 	m->ask_again_ns = monotonic_ns() + ASK_AGAIN_NS;
 	remote_capture_ask_to_end(&m->capture, member_find_session_id(m));
@@ -274,7 +274,7 @@ static void member_repeat_request(struct group_member *m)
  */
 static void member_note_end_answer(struct group_member *m)
 {
-	if (!m->end_by_ns || !remote_capture_is_ending(&m->capture, 0))
+	if (!m->end_by_ns || !remote_capture_end_is_answered(&m->capture, 0))
 		return;
 	m->end_by_ns = 0;
 	m->give_up_ns = monotonic_ns() + m->silence_ns;

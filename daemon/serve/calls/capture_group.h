@@ -120,7 +120,7 @@ void capture_group_start_snapshot(struct capture_group *g, const struct remote_s
 int capture_group_poll(struct capture_group *g, int64_t wait_ms);
 /*
  * Reads until all members are over, or |is_cancelled|, which is called at least every 20 ms between
- * reads, returns nonzero. Returns the last result of |is_cancelled|. Call capture_group_end()
+ * reads, returns true. Returns the last result of |is_cancelled|. Call capture_group_end()
  * afterwards.
  */
 bool capture_group_record(

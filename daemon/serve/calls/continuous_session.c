@@ -29,7 +29,7 @@ int session_start_continuous(struct session *s, struct session_request *request)
 		session_request_free(request);
 		return -ENOMEM;
 	}
-	request->capture.keeps_newest = 1;
+	request->capture.keeps_newest = true;
 	request->capture.options.duration_ms = UINT64_MAX;
 	request->capture.options.start_timestamp_ns = 0;
 	return session_take(s, request);

@@ -57,7 +57,7 @@ int fan_out_add(struct fan_out *f, const char *address, struct diag *d);
  */
 int fan_out_record(struct fan_out *f);
 
-/* Writes the received traces into the run, in |root| as of repository_open_run(). */
+/* Writes the received traces into the run, in |root|, which repository_open_run() explains. */
 void fan_out_publish(struct fan_out *f, const char *root);
 
 void fan_out_deinit(struct fan_out *f);

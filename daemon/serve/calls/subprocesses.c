@@ -32,6 +32,8 @@
 
 /* The share of the answer that is kept for warnings about processes that were not recorded. */
 #define WARNINGS_BYTES (UINT64_C(64) << 10)
+/* The pause before a server that could not be reached is asked again. */
+#define RETRY_NS (NS_PER_S / 10)
 /* The pause between two searches for new programs. */
 #define LOOK_MS 20
 /*
@@ -73,6 +75,7 @@ struct subprocesses {
 	struct descendants children;
 	struct capture_group group; /* its members have the same indices as |children| */
 	char session_ids[DESCENDANTS_MAX][64]; /* likewise */
+	int64_t retry_ns[DESCENDANTS_MAX]; /* likewise: the time of the next attempt, or 0 */
 };
 
 bool subprocesses_are_wanted(const struct session_request *request)
@@ -348,6 +351,16 @@ int subprocesses_take(const struct subprocesses_config *config, struct session_r
 
 /* --- the recording ------------------------------------------------------------------------- */
 
+static void ask_child(struct subprocesses *s, size_t i)
+{
+	struct group_member *m = &s->group.members[i];
+
+	m->channel = rpc_channel_new_to(m->name);
+	if (!m->channel)
+		group_member_fail(m, "out of memory");
+	capture_group_start_member(&s->group, m, &s->request.message);
+}
+
 static void start_child(struct subprocesses *s, const struct descendant *child)
 {
 	char *session_id = s->session_ids[s->group.n];
@@ -358,10 +371,26 @@ static void start_child(struct subprocesses *s, const struct descendant *child)
 	m->name = child->address;
 	m->session_id = session_id;
 	m->is_ours = true;
-	m->channel = rpc_channel_new_to(child->address);
-	if (!m->channel)
-		group_member_fail(m, "out of memory");
-	capture_group_start_member(&s->group, m, &s->request.message);
+	ask_child(s, s->group.n - 1);
+}
+
+/*
+ * Asks a child again whose server could not be reached: it may have been killed, or the process
+ * executes another program, whose server opens the same socket.
+ */
+static void retry_child(struct subprocesses *s, size_t i)
+{
+	struct group_member *m = &s->group.members[i];
+	int64_t now_ns = monotonic_ns();
+
+	if (!s->retry_ns[i])
+		s->retry_ns[i] = now_ns + RETRY_NS;
+	if (now_ns < s->retry_ns[i])
+		return;
+	s->retry_ns[i] = 0;
+	remote_capture_deinit(&m->capture);
+	memset(&m->capture, 0, sizeof m->capture);
+	ask_child(s, i);
 }
 
 /*
@@ -373,9 +402,10 @@ static void note_ended_children(struct subprocesses *s)
 	for (size_t i = 0; i < s->group.n; i++) {
 		const struct group_member *m = &s->group.members[i];
 
-		s->children.v[i].has_ended = group_member_is_over(m) && !m->error[0] &&
-					     !m->capture.error[0] &&
-					     !remote_capture_is_refused(&m->capture);
+		s->children.v[i].has_ended = group_member_is_over(m) && m->capture.has_begun &&
+					     !m->error[0] && !m->capture.error[0];
+		if (remote_capture_is_unreachable(&m->capture))
+			retry_child(s, i);
 	}
 }
 

@@ -33,7 +33,7 @@
  * Shorter than the time that a child waits, so that children behind a silent one are answered in
  * time.
  */
-#define HEARING_MS 2000
+#define REQUEST_MS 2000
 
 static void joins_resume(struct joins *j);
 
@@ -308,7 +308,7 @@ static void on_request(uv_poll_t *poll, int status, int events)
  * libuv runs timers before it polls. If this process got no processor time for a while, the request
  * may have arrived without being read, so read it now.
  */
-static void on_hearing_timeout(uv_timer_t *timer)
+static void on_request_timeout(uv_timer_t *timer)
 {
 	applicant_hear(timer->data);
 	applicant_dismiss(timer->data);
@@ -349,7 +349,7 @@ static int applicant_new(struct joins *j, int fd, pid_t peer, pid_t child)
 	j->n_applicants++;
 	uv_timer_init(j->loop, &v->patience);
 	v->poll.data = v->patience.data = v;
-	uv_timer_start(&v->patience, on_hearing_timeout, HEARING_MS, 0);
+	uv_timer_start(&v->patience, on_request_timeout, REQUEST_MS, 0);
 	uv_poll_start(&v->poll, UV_READABLE, on_request);
 	return 0;
 }

@@ -16,8 +16,8 @@ struct stock_servers;
 /* The limit of users in one message. */
 #define STOCK_LOOK_MAX_USERS 64
 /*
- * The first byte of the message to the starter; the uids follow, uint32_t each. The end of a pipe
- * for the answer comes with the message.
+ * The first byte of the message to the starter; the uids follow, uint32_t each. A descriptor comes
+ * with the message: the end of a pipe that the answer is written to.
  */
 #define STOCK_LOOK_WORD 'L'
 #define STOCK_LOOK_MAX_BYTES (1 + STOCK_LOOK_MAX_USERS * 4)

@@ -126,7 +126,7 @@ void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id)
 		remote_capture_fail(r, d.text);
 }
 
-bool remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms)
+bool remote_capture_end_is_answered(struct remote_capture *r, int64_t wait_ms)
 {
 	return !r->ending || rpc_pending_wait(r->ending, wait_ms);
 }
@@ -252,7 +252,7 @@ static void take_message(struct remote_capture *r)
 bool remote_capture_read(struct remote_capture *r, int64_t wait_ms)
 {
 	if (!r->call || !rpc_pending_next(r->call, wait_ms))
-		return 0;
+		return false;
 	r->has_begun = true;
 	take_message(r);
 	return true;
@@ -270,11 +270,11 @@ bool remote_capture_is_unknown(const struct remote_capture *r)
 	       rpc_pending_get_status(r->call) == RPC_UNIMPLEMENTED;
 }
 
-bool remote_capture_is_refused(const struct remote_capture *r)
+bool remote_capture_is_unreachable(const struct remote_capture *r)
 {
-	return r->call && rpc_pending_has_ended(r->call) && !r->has_begun &&
-	       !rpc_pending_get_fault(r->call) && rpc_pending_get_status(r->call) != RPC_OK &&
-	       rpc_pending_get_status(r->call) != RPC_UNAVAILABLE;
+	return r->call && rpc_pending_has_ended(r->call) && !r->has_begun && !r->error[0] &&
+	       !rpc_pending_get_fault(r->call) &&
+	       rpc_pending_get_status(r->call) == RPC_UNAVAILABLE;
 }
 
 /* --- the end -------------------------------------------------------------------------------- */

@@ -98,7 +98,7 @@ void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id)
 /*
  * Returns true if that request was answered or none was made. Waits for the answer up to |wait_ms|.
  */
-bool remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms);
+bool remote_capture_end_is_answered(struct remote_capture *r, int64_t wait_ms);
 
 /*
  * Reads the bytes of one message; called by remote_capture_read(). 0; -EBADMSG if they are not a
@@ -118,11 +118,8 @@ bool remote_capture_is_over(const struct remote_capture *r);
  * method.
  */
 bool remote_capture_is_unknown(const struct remote_capture *r);
-/*
- * Returns true if the server answered the call with an error before its first message. A connection
- * that broke is no refusal.
- */
-bool remote_capture_is_refused(const struct remote_capture *r);
+/* Returns true if there was no connection to the server, or it broke before the first message. */
+bool remote_capture_is_unreachable(const struct remote_capture *r);
 
 /* Appends |bytes| to the file of the trace. 0, or a negative errno, which |error| explains. */
 int remote_capture_append(

@@ -260,8 +260,11 @@ static void read_outline(struct remote_profile *r)
 	const uint8_t *data = n ? spool_map(r->trace.spool) : NULL;
 	struct outline o = {.archive = NULL};
 	struct diag d = DIAG_INIT;
+	int error = data ? outline_read(&o, data, n, NULL, NULL, &d) : 0;
 
-	if (data && !outline_read(&o, data, n, NULL, NULL, &d)) {
+	if (error == -EBADMSG) {
+		remote_profile_fail(r, "its answer is not a readable trace");
+	} else if (data && !error) {
 		r->n_events = o.n_events;
 		r->start_unix_ns = o.length.start_unix_ns;
 		r->stop_unix_ns = o.length.stop_unix_ns;

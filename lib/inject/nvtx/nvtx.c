@@ -31,7 +31,7 @@ PTAP_API int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
 
 /*
  * The use of a program's NVTX annotations, from PROFTAP_NVTX. It is read once in a process:
- * programs ask once, too, and keep the answer.
+ * programs, too, load this library and create a domain only once, and keep the result.
  */
 enum nvtx_mode {
 	NVTX_MODE_OFF = 1, /* "off", or PROFTAP_DISABLE: NVTX works as without a tool */
@@ -327,8 +327,8 @@ static nvtx_function *const nvtx_core2_handlers[NVTX_CORE2_SLOTS] = {
 /* --- the entry ----------------------------------------------------------------------------- */
 
 /*
- * Fills a module's slots with |n| handlers; a module of another version may have fewer slots, or
- * more.
+ * Fills the slots of |module|, which is NVTX's CORE or CORE2, with |n| handlers; another version
+ * of it may have fewer slots, or more.
  */
 static void fill_slots(const struct nvtx_callbacks *callbacks, int module,
 	nvtx_function *const *handlers, unsigned n)

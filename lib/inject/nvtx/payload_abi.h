@@ -111,7 +111,8 @@ enum nvtx_type {
 enum nvtx_entry_flags {
 	NVTX_ENTRY_POINTER = 1 << 1,
 	/*
-	 * the mask of the two flags about the offset: from the payload's start, or from this entry
+	 * the mask of both flags for a value that is an offset: from the payload's start, or
+	 * from the end of this entry
 	 */
 	NVTX_ENTRY_OFFSET = 3 << 2,
 	NVTX_ENTRY_ARRAY_FIXED = 1 << 4,
@@ -158,7 +159,7 @@ struct nvtx_schema_attributes {
 	const struct nvtx_entry *entries;
 	size_t n_entries;
 	size_t size; /* bytes, of a static schema */
-	size_t alignment; /* the largest alignment of a field; 0: as in C */
+	size_t alignment; /* upper bound for the alignment of fields; 0: as in C */
 	uint64_t id;
 	void *extension;
 };

@@ -7,7 +7,7 @@
  * correlation is not a launch of that graph.
  *
  * Any thread notes launches, without a lock; the collectors' thread looks them up. The newest
- * 16,384 are kept, of 64 graphs.
+ * 16,384 of all graphs are kept, and the progress of 64 graphs.
  */
 #ifndef PLUGINS_CUDA_LAUNCHES_H
 #define PLUGINS_CUDA_LAUNCHES_H
