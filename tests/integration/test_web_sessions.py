@@ -178,7 +178,7 @@ def one_of_a_stock_server_is_begun_read_and_ended(t):
         capture = api.await_capture(api.capture(target=stock.pid, snapshot="", **more))
         equal([capture["state"], capture["error"], capture["warnings"]], ["done", None, []], f"a snapshot, {more}")
     api.delete(path)
-    equal(stock.calls, ["Monitor", "StartContinuousProfiling", "GetSnapshot", "GetSnapshot", "StopContinuousProfiling",
+    equal(stock.requests, ["StartContinuousProfiling", "GetSnapshot", "GetSnapshot", "StopContinuousProfiling",
                         "StopContinuousProfiling"], "the request")
     for method, query, body, words in (
             ("POST", "", {"session": "nightly"}, "JAX's profiler server has no names for sessions; leave session out"),

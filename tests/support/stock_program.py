@@ -46,6 +46,11 @@ class StockProgram(Process):
     def calls(self):
         return [line.rstrip() for line in self.out[1:]]
 
+    @property
+    def requests(self):
+        """Returns the calls but Monitor, which each search for servers on this machine makes, also those of other tests."""
+        return [call for call in self.calls if call != "Monitor"]
+
 
 def times(start_ns, stop_ns):
     """Returns a plane with the times of the recording, which can be appended to an XSpace."""
