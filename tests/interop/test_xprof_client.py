@@ -43,4 +43,4 @@ def test_continuous():
         for path in paths:
             assert SPANS <= names_in(path), path
             warnings = XSpace.FromString(path.read_bytes()).warnings
-            assert any("is read as 2" in w for w in warnings), list(warnings)
+            assert any("is replaced by the default, 2" in w for w in warnings), list(warnings)
