@@ -63,8 +63,8 @@ static void map_add_value(struct options_message *m, const struct option_value *
 }
 
 /*
- * Returns true if |host_name| replaces the value of the key: servers look for the name under
- * several keys.
+ * Returns true if the key names the host: it is dropped, and |host_name| sent if not NULL. Servers
+ * look for the name under several keys.
  */
 static bool key_is_host(const char *key)
 {

@@ -105,9 +105,10 @@ int rpc_server_new(const struct rpc_server_config *config, struct rpc_server **o
 struct rpc_server *rpc_server_free(struct rpc_server *server);
 
 /*
- * Stops the server of a process that is about to end: refuses new calls, and lets calls in flight
- * and answers on their way end, as long as peers take some bytes in every |grace_ms|. Frees
- * nothing: after a write that had to wait, gRPC's own shutdown takes up to 10 s. NULL ok.
+ * Stops the server of a process that is about to end: lets calls in flight and answers on their way
+ * end, as long as peers take at least 4 KiB in every |grace_ms|, then refuses new calls, and soon
+ * cancels those that are left. Frees nothing: after a write that had to wait, gRPC's own shutdown
+ * takes up to 10 s. NULL ok.
  */
 void rpc_server_finish(struct rpc_server *server, int grace_ms);
 
@@ -188,7 +189,7 @@ void rpc_call_begin(struct rpc_call *call);
  * does not read holds the transport back. So at most one message is in memory. Waits up to
  * |timeout_ms| (< 0: without limit). The first message of a call never waits.
  * Errors: -ECANCELED: the client went away, its deadline has passed, or the server stops.
- * -ETIMEDOUT: the peer took nothing within the time. -ENOMEM, also as the message's own error;
+ * -ETIMEDOUT: the peer took nothing within the time. -ENOMEM, which |message| may hold already;
  * -EMSGSIZE above 2^31-1 bytes. After an error the call must still be finished.
  * Threads: any but the server's own, unless it is the first message, or the call is RPC_BIDI.
  */
@@ -200,7 +201,7 @@ int rpc_call_flush(struct rpc_call *call, int64_t timeout_ms);
 /*
  * Ends the call after its messages; |text| is copied. With RPC_OK a message that was not taken is
  * still delivered while the client is there: call rpc_call_flush() first if its memory counts. An
- * error overtakes the message. |call| is invalid afterwards. Any thread, does not wait.
+ * error discards such a message. |call| is invalid afterwards. Any thread, does not wait.
  */
 void rpc_call_finish(struct rpc_call *call, enum rpc_status status, const char *text);
 

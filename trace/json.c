@@ -13,8 +13,8 @@
 #include "trace/shortest.h"
 
 /*
- * Writes the character of |n| bytes at |p|; 0 stands for a bad byte. All unprintable characters are
- * below U+10000.
+ * Writes the character of |n| bytes at |p|; |n| is 0 for a bad byte. All characters for which
+ * printable_length() is 0 are below U+10000.
  */
 static void write_character(FILE *out, const char *p, size_t n)
 {

@@ -32,7 +32,7 @@ struct reply {
 	int state; /* enum reply_state in reply.c */
 	int source; /* the field that gives the XSpace; 0: none yet */
 	bool is_in_tool; /* inside a ProfileToolData */
-	uint64_t tool_left_bytes; /* the bytes of the ProfileToolData behind the current position */
+	uint64_t tool_left_bytes; /* the bytes of the ProfileToolData not read yet */
 	uint64_t varint;
 	unsigned int varint_shift;
 	uint32_t field; /* the number of the current field */

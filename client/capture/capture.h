@@ -53,15 +53,15 @@ struct client_capture {
 	struct names *files; /* gets the paths of the published traces; may be NULL */
 	struct names warnings; /* for the summary */
 	bool is_waited_for; /* --wait was given, so messages about busy targets do not advise it */
-	/* Another try will follow. Among many targets, none is recorded unless all are ready. */
+	/* Another try may follow. While it may, many targets are recorded only if all are ready. */
 	bool can_retry;
-	bool is_reported; /* out: everything was printed, failures too */
+	bool is_reported; /* out: many targets' or a session's file's report is printed */
 	/*
 	 * Out: interrupt_get_count() at the end of the recording; a later interrupt ends the
 	 * conversion.
 	 */
 	int n_interrupts;
-	char target[384]; /* out: the address that was reached or tried last, or that failed */
+	char target[384]; /* out: the address of a target that failed, or else of the first one */
 };
 
 #define CAPTURE_SLACK_MS 60000

@@ -59,13 +59,13 @@ struct host {
 	struct manager manager;
 	struct closing closing;
 	uv_work_t finish;
-	int grace_ms; /* time limit of |finish| */
+	int grace_ms; /* longest stall in |finish| */
 };
 
 /*
- * Handles signals from now on. The first SIGTERM or SIGINT ends the daemon after calls are over, a
- * second one at once; the loop is stopped then. SIGHUP reads the settings again. 0, or libuv's
- * error with |d|. The loop's thread only.
+ * Handles signals from now on. The first SIGTERM or SIGINT ends the daemon after calls are over or
+ * their time is up; a second one ends that time. The loop is stopped then. SIGHUP
+ * reads the settings again. 0, or libuv's error with |d|. The loop's thread only.
  */
 int host_signals_open(struct host *h, struct diag *d);
 

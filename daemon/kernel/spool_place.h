@@ -9,8 +9,9 @@
 
 /*
  * Creates a file in |dir|, or, if that is NULL, in the first writable one of $TMPDIR, /var/tmp and
- * /tmp. *place (borrowed) is that directory, or after an error the last one that was tried. Returns
- * a descriptor, owned by the caller, or a negative errno.
+ * /tmp: first among those on a disk, then among those in memory. *place (borrowed) is that
+ * directory, or after an error the last one that was tried. Returns a descriptor, owned by the
+ * caller, or a negative errno.
  */
 int spool_place_open(const char *dir, const char **place);
 /*

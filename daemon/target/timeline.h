@@ -27,7 +27,7 @@
  */
 #define CLOCK_WATCH_STILL_NS INT64_C(1000000)
 
-/* Zero before the first pair. Times are ns since that pair; 0: never. */
+/* Zero before the first pair. Faults: ns since that pair, 0: never; else CLOCK_MONOTONIC. */
 struct clock_watch {
 	int64_t first_ns; /* CLOCK_MONOTONIC */
 	uint64_t highest_ticks;
@@ -72,7 +72,7 @@ struct timeline {
 	/* The segment of the last conversion, from one pair to the next; from == to: none. */
 	uint64_t from_ticks;
 	uint64_t to_ticks;
-	int64_t from_ns; /* in the units of timeline_convert() */
+	int64_t from_ns; /* since the first pair, as timeline_convert() returns */
 	double ns_per_tick;
 	struct clock_watch watch; /* has seen all pairs, also those not kept */
 };
@@ -83,7 +83,7 @@ struct timeline {
  */
 bool timeline_ticks_are_usable(const char *root);
 
-/* Reads both clocks: the best of 16 tries, less than a microsecond apart. */
+/* Reads both clocks, mostly less than a microsecond apart: the closest pair of 16 tries. */
 struct clock_pair clock_pair_read(int uses_ticks);
 /*
  * Sets how far the program's CLOCK_MONOTONIC is ahead of ours (daemon/kernel/time_namespace.h), for

@@ -54,8 +54,8 @@ struct guest {
 	/* enum arena_clock or GUEST_CLOCK_BY_CALL; written before |word| is published */
 	_Atomic uint32_t clock;
 	/*
-	 * A full ring drops its oldest entries, not the newest. Read when a thread enters, and at
-	 * the begin of a segment.
+	 * 1: a full ring drops its oldest entries; 0: the newest. Read when a thread enters a
+	 * recording, and at the begin of a segment.
 	 */
 	_Atomic uint32_t overwrites;
 	_Atomic uint32_t is_serving; /* between the server's hello and its end */
@@ -65,7 +65,7 @@ struct guest {
 	_Atomic uint8_t has_listener; /* the server has a listener */
 	uint8_t has_control_thread; /* a control thread exists and was not joined yet; under lock */
 	pthread_t control_thread;
-	/* held by the collectors' thread, one at a time; see lock_try() */
+	/* held by the collectors' thread of one recording at a time; see lock_try() */
 	_Atomic uint32_t collect_lock;
 	int32_t followed_pid; /* pid of the child that has GUEST_WORD_FOLLOW, or joined */
 	struct arena *trace; /* holds the request of ptap_trace_start(); under lock */
@@ -107,8 +107,8 @@ static inline struct guest *guest_get(void)
 
 /*
  * Joins the ancestor's server. Afterwards the word is 0 or a capture's, unless another thread is
- * still joining. The pointer lies in private memory, so that a child has it; it is set before any
- * child can have GUEST_WORD_FOLLOW.
+ * still joining. The pointer lies outside of the guest page, which is wiped, so that a child has
+ * it; it is set before any child can have GUEST_WORD_FOLLOW.
  */
 extern void (*guest_join)(void);
 
@@ -140,8 +140,8 @@ uint64_t guest_read_clock(uint32_t clock);
 int guest_wipe_on_fork(void);
 
 /*
- * Takes a lock of the page, after guest_wipe_on_fork(): a child that another thread forks meanwhile
- * must not find it taken, even in a program that never started a server.
+ * Calls guest_wipe_on_fork(), then takes a lock of the page: a child that another thread forks
+ * meanwhile must not find it taken, even in a program that never started a server.
  */
 void guest_lock(_Atomic uint32_t *lock);
 

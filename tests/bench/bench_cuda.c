@@ -2,7 +2,7 @@
 /*
  * Measures the cost of recording CUDA for a program, on the fakes of NVIDIA's libraries
  * (tests/cuda): nanoseconds of the launch of one kernel, in turns in each state; reading records;
- * memory. Each figure includes the fakes' own cost, which "off" shows.
+ * memory. Figures include the fakes' own cost; "off", "fake" and "stepped" show it alone.
  *
  * Prints a line for each: its name and the median.
  */
@@ -36,7 +36,7 @@ static struct cuda_session session;
 static uint64_t n_emitted;
 static uint32_t n_names;
 
-/* --- what libproftap is otherwise ------------------------------------------------------------ */
+/* --- the services for a collector, otherwise by libproftap ----------------------------------- */
 
 static const char *get_option(const char *key)
 {
@@ -361,7 +361,7 @@ static void load(void)
 	set(FAKE_DRIVER_IS_INITIALIZED, 1);
 }
 
-/* Removes the fake's own costs. */
+/* Turns the fake's costly checks off. */
 static void reset(void)
 {
 	char why[PTAP_COLLECTOR_WHY_BYTES];
@@ -384,7 +384,7 @@ START_TEST(prints_figures)
 }
 END_TEST
 
-/* The fixture is made for tests, so this is a test, whose result nobody reads. */
+/* The fixture needs a running test, so this is one; its only result is the exit status. */
 int main(void)
 {
 	Suite *suite = suite_create("bench_cuda");

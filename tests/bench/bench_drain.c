@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures nanoseconds of processor time a span from the rings to the bytes of the file. The nested
+ * Measures the processor time per span, in ns, from the rings to the bytes of the file. The nested
  * spans of 8 threads are copied out while they are "recorded", then put in order and encoded: once
  * in memory after the recording, as for a flight recorder's snapshot or a capture that needs no
  * file; once through the spool, where ordering and encoding run during the recording.
@@ -55,9 +55,9 @@ struct writer {
 /* Processor time of a run, in ns a span. */
 struct costs {
 	double copy;
-	double order; /* including the spool's thread */
+	double order; /* with all of the spooler's thread */
 	double encode;
-	double write; /* the part that writes the spool's file */
+	double write; /* the part of |order| that writes the spool's file */
 };
 
 struct bench {
@@ -155,7 +155,7 @@ static void end_span(const struct bench *b, struct writer *w)
 	atomic_store(&w->ring->head, head + 1);
 }
 
-/* Spans of half a microsecond and more, as deep as half of MAX_OPEN in the mean. */
+/* Spans of 0.23 us and more; the mean depth is half of MAX_OPEN. */
 static void record(const struct bench *b, struct writer *w)
 {
 	uint64_t end = atomic_load(&w->ring->head) + PART;
@@ -275,7 +275,7 @@ static int finish(struct bench *b, struct assembly *as)
 	return 0;
 }
 
-/* The spooler's thread has done all work but the frame. */
+/* Waits for the spooler's thread; finish() encodes all but the events. */
 static int finish_spooled(
 	struct bench *b, struct spooler *spooler, struct assembly *as, double start)
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the instructions of the hot path with callgrind and holds them against instructions.txt.
 
-usage: check_instructions.py [--update]      prints TAP; make check says where things are
+usage: check_instructions.py [--update]      prints TAP; make check sets the variables it needs
 
 The numbers repeat exactly, with one compiler. A change that adds an instruction to the hot path, or
 takes one away, changes the file, which --update writes.
@@ -56,7 +56,7 @@ def count():
                                 stdout=subprocess.PIPE, text=True, check=True).stdout
     counts = {}
     for n, kind in COUNTED.findall(listed):
-        # The function's own line comes first, then the lines of inlined functions.
+        # The line with the function's own file comes first, then those with files inlined into it.
         counts.setdefault(kind, int(n.replace(",", "")) // N_COUNTED)
     return {kind: counts[kind] for kind in sorted(counts)}
 
@@ -81,7 +81,7 @@ def check():
         is_same = kept.get(kind) == counted.get(kind)
         print(f"{'ok' if is_same else 'not ok'} {number} - {kind}: {counted.get(kind)} instructions")
         if not is_same:
-            print(f"# {KEPT} says {kept.get(kind)}: a change of the hot path changes that file")
+            print(f"# {KEPT} says {kept.get(kind)}: if the change is meant, write that file with --update")
     return kept != counted
 
 

@@ -8,11 +8,11 @@ from common import run_lines
 def bench_drain(out, _):
     out.method("drain: copy, order and encoding alone, of 8 threads' nested spans while they are written; processor "
                "time; medians of 5; in memory, all of it when the recording is over, and through the spool, where it "
-               "overlaps the recording and the writing to its file comes besides")
+               "overlaps the recording, and the writing to its file, measured apart, is subtracted")
     for line in run_lines("bench_drain"):
         what, *words = line.split()
         copy, order, encode, write = map(float, words)
-        parts = f"copy {copy}" + (f"; besides, writing {write}" if write else "")
+        parts = f"copy {copy}" + (f"; not included: writing {write}" if write else "")
         out.figure(f"drain + encode alone, {what}", f"{copy + order + encode - write:.1f}", "ns",
                    "<= 20 ns", parts)
 
@@ -27,8 +27,8 @@ def bench_encode(out, _):
 
 def bench_convert(out, _):
     out.method("convert: each format of proftap convert, 1,000,000 spans on 8 threads, from a file in memory to nowhere; "
-               "processor time of all threads, reading included; median of 3. The aims are Perfetto's, of encoding alone: "
-               "30 bytes and 60 ns as it is, 8 bytes and 1.3 us deflated")
+               "processor time of all threads, reading subtracted; median of 3. The aims are Perfetto's, of encoding "
+               "alone: 30 bytes and 60 ns as it is, 8 bytes and 1.3 us deflated")
     aims = {"perfetto plain": ("<= 60 ns", "<= 30 bytes"), "perfetto deflated": ("<= 1300 ns", "<= 8 bytes")}
     reading = {}
     for line in run_lines("bench_convert"):
@@ -41,7 +41,7 @@ def bench_convert(out, _):
             continue
         aim_ns, aim_bytes = aims.get(codec, ("", "")) if how == "without arguments" else ("", "")
         alone = f"{float(ns) - reading[how]:.1f}"
-        out.figure(f"convert, {what}", alone, "ns/event", aim_ns, f"besides reading; {ns} with it")
+        out.figure(f"convert, {what}", alone, "ns/event", aim_ns, f"without reading; {ns} with it")
         out.figure(f"convert, {what}, size", n_bytes, "bytes", aim_bytes)
 
 

@@ -45,7 +45,7 @@ struct notice_data {
 	const char *message;
 };
 
-/* A few of the real numbers. All others belong to functions that programs call very often. */
+/* A few of the real numbers. Here all others are event queries, which programs call very often. */
 static const struct {
 	uint32_t domain;
 	uint32_t callback;
@@ -64,7 +64,7 @@ static const struct {
 	{RUNTIME_API, 211, "cudaLaunchKernel_v7000"},
 };
 
-/* The numbers of callbacks, by version. */
+/* How many driver callbacks there are, by version. */
 static const struct {
 	uint32_t since;
 	uint32_t n;
@@ -221,8 +221,8 @@ static void make_context(uint32_t context)
 }
 
 /*
- * As in the real library, the context's records are complete first, and the callback comes before
- * the context is destroyed.
+ * As in the real library, the callback comes before the context is destroyed. The context's records
+ * are complete by then, unless the script holds the device.
  */
 static void destroy_context(uint32_t context)
 {
@@ -253,7 +253,7 @@ static void reset(void)
 	driver_guard();
 }
 
-/* A program that opens the library without a script gets a working one. */
+/* Without a script nobody calls fake->reset(), but the library works all the same. */
 __attribute__((constructor)) static void begin(void)
 {
 	reset();

@@ -3,7 +3,7 @@
  * Tests proftapd's trace of a scripted program with a GPU, byte by byte against gpu.xplane.pb,
  * which other tests read, too. There are three steps with a copy and four kernels of "forward"
  * each: one kernel runs beside the others on its own stream, and one begins before its stream's
- * previous kernel has ended. There is also a graph of "backward", with a node that was made in
+ * previous kernel has ended. Each step also launches a graph in "backward", whose node was made in
  * "build". The records are those that collectors write into rings. `gpu --regenerate` writes the
  * file; look at the difference before committing it: protoc --decode=tensorflow.profiler.XSpace, or
  * proftap convert -t ndjson.
@@ -24,12 +24,12 @@
 #define MIB (INT64_C(1) << 20)
 #define N_STEPS 3
 #define STEP_NS (300 * US)
-/* The numbers of streams. */
+/* Two streams, a graph, its node. */
 #define COPIES 13
 #define BESIDE 9
 #define GRAPH 7
 #define NODE 11
-/* The program's pid, from which the numbers of calls are made. */
+/* The program's pid, which is the upper half of each correlation in the trace. */
 #define PID 4711
 #define MAX_BYTES ((size_t)1 << 20)
 

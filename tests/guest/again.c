@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executes itself three times. Each time it starts its server on the same port at once. */
+/* Executes itself three times. It starts its server first each time, always on the same port. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reaps every child that it has: by a thread that is blocked in waitpid(-1) or wait4(-1, __WALL)
- * from before the start, with a SIGCHLD handler that counts; or the kernel reaps (SIG_IGN,
- * SA_NOCLDWAIT). usage: reap handler|ignore|nocldwait|wall
+ * Reaps every child that it has, with a SIGCHLD handler that counts: while the server starts, by a
+ * thread that is blocked in wait4(-1, 0 or __WALL) from before; later, by the main thread. Or the
+ * kernel reaps (SIG_IGN, SA_NOCLDWAIT). usage: reap handler|ignore|nocldwait|wall
  */
 #include <errno.h>
 #include <pthread.h>

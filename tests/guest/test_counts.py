@@ -34,7 +34,7 @@ def every_annotation_in_a_storm_of_signals_is_received_or_counted(t):
 @test
 def a_fork_in_a_handler_that_interrupts_an_annotation_costs_the_parent_nothing(t):
     """The child finishes the annotation. In a few instructions the library cannot notice the fork (see contract.md), so the
-    sum is not exact. Without the check of the word a third of the records would be lost."""
+    sum is not exact. Without the check of the level word a third of the records would be lost."""
     need_no_tsan("runs no handler within an annotation")
     process, capture = record(t, "forking")
     emitted = int((process.dir / "emitted").read_text())
@@ -56,7 +56,7 @@ def threads_beyond_the_rings_are_counted_and_said(t):
     _, capture = record(t, "crowd", "1100", "1100", GUEST_RING_BYTES=SMALL_RING)
     received = check_sum(capture, ("short",), 1100 * SPANS)
     check(received <= MAX_RINGS * SPANS, f"{received} received")
-    # One of them is the program's first thread.
+    # One more thread is in the trace: the program's first.
     equal(len(capture.trace.threads), received // SPANS + 1, "threads in the trace")
     capture.find_warning(f"{1100 * SPANS - received} records dropped: no ring for another thread")
 

@@ -246,7 +246,7 @@ def errors_are_watched_by_their_count(t):
 
 @test
 def names_with_losses_are_not_counted(t):
-    """4,620 of 5,000 spans were lost, which is no fall by 90 %. The durations of the others are compared."""
+    """One trace has 50 spans, not 500, but lost 4,620: this is no fall by 90 %. Durations of the 50 are compared."""
     whole = write_work(t.dir / "whole.xplane.pb")
     lossy = t.dir / "lossy.xplane.pb"
     lossy.write_bytes(make_space({"main": [("work", k * 500_000, 20_000 + k * 7919 % 1000) for k in range(50)]},
@@ -329,7 +329,7 @@ def a_real_program_that_is_slow_at_times_fails(t):
 
 @test
 def empty_comparison_fails(t):
-    """Nothing is compared if no name matches a word, or if a program ended at its start."""
+    """Nothing is compared if --name matches no name, or if a program ended at its start."""
     a = make_training(t.dir / "a.xplane.pb", with_device=False)
     nothing = "nothing was compared: no name is in both traces\n"
     other = t.dir / "other.xplane.pb"

@@ -268,7 +268,8 @@ RECORDED = ("proftap_target_recorded_value", "proftap_target_last_step_number", 
 
 
 def start_recorder(t, pid):
-    """Starts the recorder of a program with a server. It ends before the program, whose server would hold its data otherwise."""
+    """Starts the recorder of a program with a server. The test's end stops it before the program:
+    otherwise the server would live on to keep its data."""
     def call(*words):
         subprocess.run([PROFTAP, *words], check=True, capture_output=True, env={**os.environ, **runtime(t)})
 
@@ -377,7 +378,7 @@ def it_is_ready_when_it_can_work(t):
     answer = web.ask("/readyz")
     equal((answer.status, answer.text), (200, "registry ok\ngrpc ok\ndescriptors ok\n"), "ready")
     soft, hard = resource.prlimit(web.pid, resource.RLIMIT_NOFILE)
-    # gRPC may use half of the descriptors, so this leaves room for this request and little more.
+    # Half of the limit is kept for gRPC. Of the rest about 8 are free: enough for this request, too few to be ready.
     resource.prlimit(web.pid, resource.RLIMIT_NOFILE, (2 * (max(read_fds(web.pid)) + 8), hard))
     answer = web.ask("/readyz")
     equal((answer.status, answer.text), (503, "registry ok\ngrpc ok\ndescriptors not ready\n"), "without descriptors")

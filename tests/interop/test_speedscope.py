@@ -21,7 +21,7 @@ UNITS_NS = {"": 1, "ns": 1, "µs": 1000}
 
 
 def read_ns(text):
-    """ "900.00ns", "1,000"; minutes are what long takes, "153:43"."""
+    """ "900.00ns", "1,000"; only the span "long" is shown in minutes, "153:43"."""
     if ":" in text:
         minutes, seconds = text.split(":")
         assert abs(int(minutes) * 60 + int(seconds) - TIMES["long"][0] / 1e9) <= 1, text
@@ -31,7 +31,7 @@ def read_ns(text):
 
 
 def show(path, work):
-    """Returns {name: (total, own)} from the table of names, after a check of the page's text."""
+    """Returns ({name: (total, own)}, text): the times in the table of names, and the page's text."""
     script = work / "load.js"
     content = base64.b64encode(path.read_bytes()).decode()
     script.write_text(f"speedscope.loadFileFromBase64({json.dumps(path.name)}, {json.dumps(content)})")

@@ -15,8 +15,8 @@ LIBRARY = TOP_BUILD / "tests" / "programs" / "faked_clock.so"
 
 
 class FakedClock:
-    """|prefix| goes in front of a command. |env| is for a target: it replaces its server, which does not
-    inherit its environment."""
+    """|prefix| goes in front of a command. |env| is for a target: its server becomes a script with
+    |prefix|, because a server does not inherit its target's environment."""
 
     def __init__(self, t):
         need_no_sanitizer("want to be loaded first")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests golden traces, cut at every byte and with every bit flipped: each is refused with a
- * sentence, or every format can be made of it.
+ * Tests golden traces, cut at each byte in turn, or with one bit flipped, each in turn: such a
+ * trace is refused with a sentence, or every format can be made of it.
  */
 #include "trace/read/archive.h"
 
@@ -79,7 +79,7 @@ static void write_to_file(const struct codec *c, const struct view *view)
 	ck_assert_int_eq(unlink(path), 0);
 }
 
-/* Formats that need a file cost more, so |with_files| includes them. */
+/* Formats that need a file cost more, so only |with_files| includes them. */
 static void write_all(const struct view *view, bool with_files)
 {
 	for (const struct codec *const *c = codecs; *c; c++) {
@@ -114,7 +114,7 @@ static bool use(size_t n, bool with_formats, bool with_files)
 
 static const char *const names[] = {"counters", "environment", "links", "spans", "steps"};
 
-/* A truncated answer can be read up to the cut, and repairing it once more changes nothing. */
+/* A truncated answer (*.broken) is refused, or opened up to the cut: after most cuts, opened. */
 START_TEST(files_cut_anywhere)
 {
 	char path[] = "/tmp/test_archive_XXXXXX.xplane.pb.broken";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests every format, and all uses of a view, with an allocator that fails at the n-th call, for
- * all n: a failure is reported, and leaves nothing behind.
+ * Tests every format, the opening of a view, and the joining of captures, with an allocator that
+ * fails at the n-th call, for all n: a failure is reported, and leaves nothing behind.
  */
 #include <check.h>
 #include <dirent.h>

@@ -47,7 +47,7 @@ static void put(size_t n)
 	ck_assert_int_eq(bundles_put(bundles, &packets), 0);
 }
 
-/* The room is used again when the ring has wrapped around. */
+/* A buffer comes back to |packets| when the ring has wrapped around. */
 START_TEST(room_of_a_large_event_is_not_kept)
 {
 	for (int i = 0; i < 5; i++)

@@ -257,7 +257,9 @@ static void put_text(struct sqlite_rows *r, const char *text, size_t n)
 				      SQLITE_STATIC, SQLITE_UTF8));
 }
 
-/* Puts the text in r->text, and copies it, since the same row may need r->text again. */
+/*
+ * Binds the text that r->text holds to the next column, as a copy: the row may need r->text again.
+ */
 static void put_made_text(struct sqlite_rows *r)
 {
 	size_t n;

@@ -185,7 +185,7 @@ static int sort_by_id(struct slow_ties *t)
 
 /* --- reading a thread ---------------------------------------------------------------------- */
 
-/* The units of |track| begin where those of the previous track ended. */
+/* In t->units, those of |track| come directly after those of the previous track. */
 static void ties_begin_track(struct slow_ties *t, const struct view_track *track)
 {
 	t->track = track;

@@ -239,7 +239,7 @@ void job_note_begin(struct job *job)
 	job_unlock(job);
 }
 
-/* The caller of each function up to job_note_progress() has the mutex. */
+/* The caller of each function before job_note_progress() has the mutex. */
 
 /*
  * JAX's and TensorFlow's servers report no progress, so it is estimated from the time that has
@@ -278,7 +278,7 @@ static void note_target(
 		t->state = JOB_TARGET_COLLECTING;
 }
 
-/* The job is as far as the slowest of its programs that still record. */
+/* The job is as far as its slowest program that is not over; if all are over: collecting. */
 static enum job_state find_state(const struct job *job, const struct ensemble *e)
 {
 	enum job_state state = JOB_WRITING;

@@ -94,7 +94,7 @@ static bool stream_choice_has(const struct stream_choice *c, const struct hub_ev
 	       (event->uid == HUB_EVERYBODY || caller_may_ask(&c->usage.caller, event->uid));
 }
 
-/* Size of the buffer for a peer. An event is smaller. */
+/* Size of the buffer for a peer. A larger event is left out. */
 #define WAITING_BYTES (512 << 10)
 #define SILENCE_NS (15 * NS_PER_S)
 

@@ -16,7 +16,10 @@
 /* Ids that no thread has, below those of async spans. */
 #define FIRST_ID ((INT64_C(1) << 30) - 1)
 
-/* The pools of the kinds of memory (enum ptap_device_memory): the host's is not the device's. */
+/*
+ * Memory of the host that the device uses (kinds pageable and pinned in enum ptap_device_memory) is
+ * counted apart.
+ */
 enum memory_pool {
 	POOL_DEVICE,
 	POOL_HOST,

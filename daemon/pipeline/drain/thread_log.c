@@ -10,7 +10,7 @@
 #include "base/pages.h"
 #include "lib/wire/record.h"
 
-/* A log without its slots, and the slots for which memory is made ahead. */
+/* What a log counts besides its slots: itself, and room for slots that it does not use yet. */
 #define SPARE_SLOTS 32
 #define LOG_BYTES (sizeof(struct thread_log) + SPARE_SLOTS * sizeof(struct slot))
 
@@ -210,8 +210,8 @@ int thread_log_give(struct thread_log *log, struct drain_budget *budget, void *r
 }
 
 /*
- * Forgets the spans that were read for a part that could not be cut off for want of memory
- * (drain_cut.c).
+ * Forgets the spans of an earlier copy: of the try before, or for a part that could not be cut off
+ * for want of memory (drain_cut.c).
  */
 static void log_forget_open(struct thread_log *log)
 {

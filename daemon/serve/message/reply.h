@@ -49,7 +49,8 @@ void reply_profile(struct rpc_call *call, struct capture_result *result, bool em
 /* One of several traces in an answer. */
 struct reply_tool {
 	/*
-	 * "HOST.xplane.pb". It must be safe as a file name, because stock clients do not check it.
+	 * "HOSTNAME_NAME_PID.xplane.pb". It must be safe as a file name: stock clients do not
+	 * check it.
 	 */
 	char name[REPLY_TOOL_NAME_BYTES];
 	struct delivery *trace; /* taken */
@@ -57,7 +58,7 @@ struct reply_tool {
 
 /*
  * Answers a Profile call with one tool_data per trace; the client writes each to a file
- * HOST_PORT.NAME. An answer without any means that nothing was recorded.
+ * HOST_PORT.NAME (the address it called). An answer without any means that nothing was recorded.
  */
 void reply_profiles(struct rpc_call *call, struct reply_tool *tools, size_t n);
 

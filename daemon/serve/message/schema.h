@@ -18,8 +18,8 @@ struct schema_file {
 int schema_find_file(const char *path, struct schema_file *out);
 
 /*
- * Finds the file that declares |symbol|: "package.Service.Method", or a part of it below the
- * package. 0 or -ENOENT.
+ * Finds the file that declares |symbol|, a full name: "package.Service",
+ * "package.Service.Method" or "package.Message.field". 0 or -ENOENT.
  */
 int schema_find_symbol(const char *symbol, struct schema_file *out);
 

@@ -22,7 +22,8 @@ bool arming_is_late(const struct session_request *request, const void *now_ns);
 
 /*
  * Checks whether the program uses a device, if the start of a request is near and nothing is being
- * recorded. Returns the time of the next call; INT64_MAX: no request needs it. The worker's thread.
+ * recorded. Returns the time of the next call; INT64_MAX: no request needs it, or one is
+ * recording. The worker's thread.
  */
 int64_t arming_tend(struct session *s);
 

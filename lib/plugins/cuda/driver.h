@@ -15,7 +15,7 @@ struct ptap_collector_services;
 
 enum driver_result {
 	DRIVER_OK = 0,
-	/* not initialised by this process, which may not use CUDA yet, or is a child */
+	/* not initialised by this process: perhaps it does not use CUDA yet, or is a child */
 	DRIVER_NOT_INITIALIZED = 3,
 	DRIVER_DEINITIALIZED = 4, /* the process is exiting */
 	DRIVER_STUB_LIBRARY = 34, /* the library is only for linking */
@@ -76,7 +76,9 @@ int driver_find(struct driver *out, char *why);
  */
 void driver_synchronize_context(const struct driver *driver, void *context);
 
-/* Waits for the contexts that the runtime makes, of the first |n| devices. */
+/*
+ * Waits until the first |n| devices have done the work of their contexts made by the runtime.
+ */
 void driver_synchronize_devices(const struct driver *driver, int n);
 
 /* --- the process --------------------------------------------------------------------------- */
