@@ -27,7 +27,7 @@ struct rpc_server;
 
 /*
  * The time between the order to end and the end. Calls under way may go on until the deadline.
- * Those that have not ended by then are given up, and get a second to report it.
+ * Calls that have not ended by then are given up, and get a second to report it.
  */
 struct closing {
 	uv_timer_t look;

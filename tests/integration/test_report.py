@@ -227,7 +227,7 @@ def kernels_are_there_as_often_and_as_long_as_they_ran(t):
 
 @test
 def kernels_are_told_by_what_launched_them(t):
-    """That is an operator, or else the span around the call. A graph of kernels is one launch."""
+    """Each kernel belongs to the operator that launched it, or else to the span around the call. A graph is one launch."""
     path = GOLDEN / "gpu.xplane.pb"
     part = report(path).split("kernels by the operator or span that launched them\n")[1].split("\n\n")[0]
     equal([line.split() for line in part.splitlines()],

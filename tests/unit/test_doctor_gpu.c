@@ -177,7 +177,7 @@ START_TEST(modes_are_told_or_not)
 }
 END_TEST
 
-/* Of the fake devices the first is in persistence mode, and the second is divided by MIG. */
+/* The first fake device is in persistence mode, and the second is divided by MIG. */
 START_TEST(modes_are_asked_of_the_library)
 {
 	char path[512];

@@ -101,7 +101,7 @@ START_TEST(other_names_of_loopback_are_refused)
 {
 	ck_assert_int_eq(ask("GET", HOST), 200);
 	ck_assert_int_eq(ask("GET", "Host: evil.example:9022\r\n"), 421);
-	/* Of two Host headers one may be a page's choice, so only the first counts. */
+	/* A page may have chosen one of two Host headers, so only the first counts. */
 	ck_assert_int_eq(ask("GET", "Host: evil.example\r\n" HOST), 421);
 }
 END_TEST

@@ -219,7 +219,7 @@ static struct line *decode_new_line(struct decoder *d, const struct wire_line *h
 {
 	_cleanup_free_ char *name = decoder_copy_text(wire_line_get_name(h));
 
-	return name ? plane_add_line(d->plane, h->id, name, h->n_events) : NULL;
+	return name ? plane_add_line(d->plane, h->id, name, 0) : NULL;
 }
 
 /*

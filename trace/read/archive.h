@@ -21,6 +21,7 @@
 
 struct archive_event;
 struct diag;
+struct event_marks;
 struct report_length;
 
 #define ARCHIVE_NO_NAME UINT32_MAX
@@ -227,8 +228,7 @@ struct archive_survey {
 	void (*begin_plane)(const struct archive_plane *plane, void *context);
 	/* Gets an event that has a time; |line| has its header, and the events so far. */
 	void (*take_event)(const struct archive_plane *plane, const struct archive_line *line,
-		const struct archive_event *event, const struct archive_stats *stats,
-		void *context);
+		const struct archive_event *event, const struct event_marks *marks, void *context);
 	/* Ends a line that has events; its name is not set. */
 	void (*end_line)(
 		const struct archive_plane *plane, const struct archive_line *line, void *context);

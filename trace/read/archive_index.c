@@ -63,19 +63,23 @@ static const char *indexing_get_name(struct indexing *x, const struct pb_field *
 	return text;
 }
 
+/* Returns the archive's name for messages; a survey has no path. */
+static const char *indexing_get_path(const struct indexing *x)
+{
+	return x->archive->path ? x->archive->path : "trace";
+}
+
 static int indexing_fail_memory(struct indexing *x)
 {
-	const char *path = x->archive->path;
-
 	return diag_set(
-		x->diag, -ENOMEM, "%s: out of memory while reading it", path ? path : "trace");
+		x->diag, -ENOMEM, "%s: out of memory while reading it", indexing_get_path(x));
 }
 
 /* The file was changed between two walks. */
 static int indexing_fail_changed(struct indexing *x)
 {
-	return diag_set(
-		x->diag, -EBADMSG, "%.300s: it was changed while it was read", x->archive->path);
+	return diag_set(x->diag, -EBADMSG, "%.300s: it was changed while it was read",
+		indexing_get_path(x));
 }
 
 static int indexing_fail_bytes(struct indexing *x, const struct wire_fault *fault)
@@ -187,14 +191,6 @@ static int read_line_header(struct indexing *x, struct line_survey *s, const str
 	return 0;
 }
 
-static bool stats_mark_async(const struct archive_plane *plane, const struct archive_stats *stats)
-{
-	for (size_t i = 0; i < stats->n; i++)
-		if (plane->roles[stats->v[i].key] == ROLE_ASYNC)
-			return stat_is_set(&stats->v[i]);
-	return false;
-}
-
 static void count_event(struct line_survey *s, const struct archive_event *e, uint32_t series)
 {
 	struct archive_line *line = &s->line;
@@ -225,6 +221,7 @@ static int survey_event(struct indexing *x, struct archive_plane *plane, struct 
 	const struct pb_field *field)
 {
 	struct archive_event e;
+	struct event_marks marks;
 	struct wire_fault fault;
 	int r;
 
@@ -236,11 +233,12 @@ static int survey_event(struct indexing *x, struct archive_plane *plane, struct 
 		x->archive->n_aggregated++;
 		return 0;
 	}
-	s->has_sync = s->has_sync || !stats_mark_async(plane, &s->stats);
+	marks = event_find_marks(plane, &s->stats);
+	s->has_sync = s->has_sync || !marks.is_async;
 	count_event(s, &e,
 		e.name == ARCHIVE_NO_NAME ? ARCHIVE_NO_NAME : plane->event_names[e.name].name);
 	if (x->survey) {
-		x->survey->take_event(plane, &s->line, &e, &s->stats, x->survey->context);
+		x->survey->take_event(plane, &s->line, &e, &marks, x->survey->context);
 		return 0;
 	}
 	return e.name == ARCHIVE_NO_NAME ? add_unknown_name(x, plane, e.id) : 0;

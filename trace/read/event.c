@@ -80,6 +80,13 @@ int event_read(const struct archive_plane *plane, int64_t base_ns, const struct 
 	return 0;
 }
 
+/* True if a stat that is a flag is set: it is a count, and not 0. */
+static bool stat_is_set(const struct archive_stat *stat)
+{
+	return (stat->type == STAT_UINT64 && stat->value.u64) ||
+	       (stat->type == STAT_INT64 && stat->value.i64 > 0);
+}
+
 struct event_marks event_find_marks(
 	const struct archive_plane *plane, const struct archive_stats *stats)
 {
@@ -89,9 +96,11 @@ struct event_marks event_find_marks(
 	for (size_t i = 0; i < stats->n; i++) {
 		enum archive_role role = plane->roles[stats->v[i].key];
 
-		/* Of stats with the same name the first one counts. */
+		/* If several stats have the same name, the first one counts. */
 		if (role == ROLE_UNFINISHED && !(seen >> role & 1))
 			m.is_unfinished = stat_is_set(&stats->v[i]);
+		else if (role == ROLE_ASYNC && !(seen >> role & 1))
+			m.is_async = stat_is_set(&stats->v[i]);
 		seen |= UINT32_C(1) << role;
 	}
 	m.is_step = (seen >> ROLE_ROOT & 1) && (seen >> ROLE_STEP_NUM & 1);

@@ -17,17 +17,11 @@ struct archive_event {
 	bool is_aggregated; /* it has no time */
 };
 
-/* True if a stat that is a flag is set: it is a count, and not 0. */
-static inline bool stat_is_set(const struct archive_stat *stat)
-{
-	return (stat->type == STAT_UINT64 && stat->value.u64) ||
-	       (stat->type == STAT_INT64 && stat->value.i64 > 0);
-}
-
 /* The facts that the stats of an event tell about it. */
 struct event_marks {
 	bool is_step;
 	bool is_unfinished;
+	bool is_async;
 	bool has_flow; /* a flow leaves it, or enters it */
 };
 

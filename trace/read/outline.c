@@ -44,16 +44,15 @@ static enum outline_kind find_kind(const struct archive_event *event, const stru
 	return m->has_flow ? OUTLINE_FLOW_MARK : OUTLINE_INSTANT;
 }
 
-static void count_event(struct outline_reading *reading, const struct archive_plane *plane,
-	const struct archive_event *event, const struct archive_stats *stats)
+static void count_event(struct outline_reading *reading, const struct archive_event *event,
+	const struct event_marks *m)
 {
 	struct report_totals *totals = &reading->outline->totals;
-	const struct event_marks m = event_find_marks(plane, stats);
 
-	reading->n_of_kind[find_kind(event, &m)]++;
-	totals->n_steps += m.is_step;
-	totals->n_unfinished += m.is_unfinished;
-	totals->n_flow_marks += m.has_flow;
+	reading->n_of_kind[find_kind(event, m)]++;
+	totals->n_steps += m->is_step;
+	totals->n_unfinished += m->is_unfinished;
+	totals->n_flow_marks += m->has_flow;
 }
 
 /*
@@ -101,14 +100,14 @@ static void outline_begin_plane(const struct archive_plane *plane, void *context
 }
 
 static void outline_take_event(const struct archive_plane *plane, const struct archive_line *line,
-	const struct archive_event *event, const struct archive_stats *stats, void *context)
+	const struct archive_event *event, const struct event_marks *marks, void *context)
 {
 	struct outline_reading *reading = context;
 
 	if (line->is_counters)
 		count_sample(reading, plane, event);
 	else
-		count_event(reading, plane, event, stats);
+		count_event(reading, event, marks);
 }
 
 static void outline_end_line(

@@ -377,8 +377,8 @@ static int compare_track_ids(const void *left, const void *right)
 }
 
 /*
- * Of the tracks of a process with the same real tid, only the first one keeps it. The others lose
- * their tids, and get made-up ones later.
+ * If several tracks of a process have the same real tid, only the first one keeps it. The others
+ * lose their tids, and get made-up ones later.
  */
 static void make_up_tids(struct view *v)
 {

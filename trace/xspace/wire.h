@@ -179,7 +179,6 @@ static inline int64_t wire_event_find_start(
 struct wire_line {
 	int64_t id;
 	int64_t timestamp_ns; /* added to the offsets of its events */
-	size_t n_events;
 	struct pb_field own_name; /* data is NULL if there is none */
 	struct pb_field display_name;
 };
@@ -195,9 +194,6 @@ static inline void wire_line_read_field(struct wire_line *header, const struct p
 		return;
 	case PB_TAG(3, PB_VARINT):
 		header->timestamp_ns = (int64_t)f->value;
-		return;
-	case PB_TAG(4, PB_LEN):
-		header->n_events++;
 		return;
 	case PB_TAG(11, PB_LEN):
 		header->display_name = *f;

@@ -35,7 +35,7 @@ struct program {
 	uint64_t id; /* never used again */
 	pid_t pid; /* as this process sees it */
 	uid_t uid;
-	/* Of its server; borrowed, and open until programs_remove(). -1: it has none. */
+	/* The connection of its server; borrowed, and open until programs_remove(). -1: none. */
 	int connection;
 	/*
 	 * Address of a server of another make, "127.0.0.1:9012"; "": the program has announced

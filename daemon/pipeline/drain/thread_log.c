@@ -10,7 +10,7 @@
 #include "base/pages.h"
 #include "lib/wire/record.h"
 
-/* What a log counts besides its slots: itself, and room for slots that it does not use yet. */
+/* A log counts itself and room for slots that it does not use yet, besides its slots. */
 #define SPARE_SLOTS 32
 #define LOG_BYTES (sizeof(struct thread_log) + SPARE_SLOTS * sizeof(struct slot))
 

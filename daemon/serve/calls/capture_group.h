@@ -72,8 +72,8 @@ struct group_turn {
 /* A group of zeros is empty. It must not be moved. */
 struct capture_group {
 	/*
-	 * Of all traces together. Its limit is set before the start, and may be lowered before the
-	 * end.
+	 * All traces together use this disk space. The caller sets its limit before the start, and
+	 * may lower it before the end.
 	 */
 	struct disk_share share;
 	uint32_t progress_interval_ms; /* of each member's capture.progress; 0: it is not needed */

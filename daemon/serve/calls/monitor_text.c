@@ -35,16 +35,15 @@ static void count_step(struct step_times *t, int64_t duration_ns)
 
 static void step_times_take_event(const struct archive_plane *plane,
 	const struct archive_line *line, const struct archive_event *event,
-	const struct archive_stats *stats, void *context)
+	const struct event_marks *marks, void *context)
 {
 	struct step_times *t = context;
-	struct event_marks marks;
 
+	(void)plane;
 	if (line->is_counters)
 		return;
-	marks = event_find_marks(plane, stats);
-	t->n_steps += marks.is_step;
-	if (marks.is_step && !marks.is_unfinished)
+	t->n_steps += marks->is_step;
+	if (marks->is_step && !marks->is_unfinished)
 		count_step(t, event->duration_ns);
 }
 

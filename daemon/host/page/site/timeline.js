@@ -290,7 +290,7 @@ export class Timeline {
 			this.drawRow(context, lane.rows[depth], top + headPx() + depth * rowPx());
 	}
 
-	// Of spans that share a pixel only the first is drawn: the next visible one is found by
+	// Draws only the first of the spans that share a pixel: finds the next visible one by
 	// binary search. Spans without room for a name are painted as pixels.
 	drawRow(context, row, top) {
 		const {from, to, left, right, pxPerNs} = this.time;
