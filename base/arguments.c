@@ -15,7 +15,6 @@
 /* A command line that is being parsed. */
 struct parser {
 	const struct arguments *arguments;
-	const char *command; /* its name, for messages */
 	int argc;
 	char **argv;
 	int next; /* index of the argument to read next */
@@ -104,9 +103,8 @@ static void keep_nearest_name(
 	}
 }
 
-static int fail_unknown(const struct parser *p, const char *typed, size_t n, struct diag *d)
+static int fail_unknown(const struct arguments *a, const char *typed, size_t n, struct diag *d)
 {
-	const struct arguments *a = p->arguments;
 	char name[64];
 	const char *best = "help";
 	unsigned int best_distance;
@@ -120,8 +118,8 @@ static int fail_unknown(const struct parser *p, const char *typed, size_t n, str
 	for (size_t i = 0; a->set_profile_option && i < n_options; i++)
 		if (options_table[i].uses & a->profile_use)
 			keep_nearest_name(name, options_table[i].key, &best, &best_distance);
-	return diag_set(d, -EINVAL, "%s: unknown option --%.*s; the nearest is --%s", p->command,
-		(int)n, typed, best);
+	return diag_set(
+		d, -EINVAL, "--%.*s: unknown option; the nearest is --%s", (int)n, typed, best);
 }
 
 /*
@@ -240,7 +238,7 @@ static int parse_long(struct parser *p, const char *argument, struct diag *d)
 	if (!o && p->arguments->set_key)
 		return apply_key(p, argument, value, d);
 	if (!o)
-		return fail_unknown(p, name, n, d);
+		return fail_unknown(p->arguments, name, n, d);
 	if (o->kind == ARGUMENT_FLAG)
 		return value ? diag_set(d, -EINVAL, "--%s: takes no value", o->name)
 			     : apply_option(p, o, NULL, d);
@@ -259,8 +257,7 @@ static int parse_short(struct parser *p, const char *argument, struct diag *d)
 		int r;
 
 		if (!o)
-			return diag_set(d, -EINVAL, "-%c: unknown option of proftap %s", *letter,
-				p->command);
+			return diag_set(d, -EINVAL, "-%c: unknown option", *letter);
 		if (o->kind != ARGUMENT_FLAG) {
 			value = take_value(p, argument, letter[1] ? letter + 1 : NULL, d);
 			return value ? apply_option(p, o, value, d) : -EINVAL;
@@ -292,8 +289,7 @@ static int parse_option(struct parser *p, const char *argument, struct diag *d)
 }
 
 /*
- * Whether |argument| is refused by a command that takes nothing but -h and options of the form
- * --KEY.
+ * Returns true if |argument| is neither -h nor of the form --KEY.
  */
 static bool is_stray(const char *argument)
 {
@@ -305,7 +301,7 @@ static bool is_stray(const char *argument)
 int arguments_parse(const struct arguments *arguments, int argc, char **argv, void *settings,
 	int *n_left, struct diag *d)
 {
-	struct parser p = {arguments, argv[0], argc, argv, 1, settings};
+	struct parser p = {arguments, argc, argv, 1, settings};
 	bool is_end = false;
 
 	*n_left = 0;

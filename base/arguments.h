@@ -68,7 +68,7 @@ enum {
 };
 
 /*
- * Sets |settings| from the options in argv[1..argc); argv[0] is the command's name for messages.
+ * Sets |settings| from the options in argv[1..argc); argv[0] is not read.
  * The *n_left arguments that are no options are moved to the front of |argv|, in order. Returns 0,
  * an outcome above, or a negative errno with |d|.
  */

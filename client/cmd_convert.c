@@ -29,7 +29,7 @@ static int device_files_check(const struct trace_conversion *c, struct diag *d)
 			"--split: several files cannot go to standard output; name a directory "
 			"with -o");
 	if (!c->codec)
-		return diag_set(d, -EINVAL, "--split: no format is given; use -t FORMAT");
+		return diag_set(d, -EINVAL, "--split: no format given; use -t FORMAT");
 	one.output = NULL;
 	return conversion_check_compression(&one, d);
 }
@@ -210,8 +210,7 @@ static int parse_and_convert(
 	if (r == COMMAND_HANDLED)
 		return EXIT_DONE;
 	if (r == 0 && n_left == 0)
-		r = diag_set(
-			&d, -EINVAL, "proftap convert: at least one run or file must be given");
+		r = diag_set(&d, -EINVAL, "proftap convert: no run or file given");
 	if (r == 0 && s->splits_devices)
 		r = device_files_check(&s->conversion, &d);
 	else if (r == 0)

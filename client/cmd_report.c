@@ -107,8 +107,7 @@ static const struct command_words values[] = {
 static int check_report(struct report_settings *s, int n_places, struct diag *d)
 {
 	if (n_places == 0)
-		return diag_set(
-			d, -EINVAL, "proftap report: at least one run or file must be given");
+		return diag_set(d, -EINVAL, "proftap report: no run or file given");
 	if (s->is_json && s->is_csv)
 		return diag_set(d, -EINVAL, "--json and --csv exclude each other");
 	if (s->depth && !s->n_spans)

@@ -37,9 +37,8 @@ static void explain_pid(const struct address *a, struct diag *d)
 	if (refused.code != -ECONNREFUSED || !a->is_bare || kill(a->port, 0) == 0 || errno != ESRCH)
 		return;
 	diag_set(d, refused.code,
-		"%.300s; no process has the pid %u, and no data of an ended one is kept; a flight "
-		"recorder's "
-		"data is kept for five minutes",
+		"%.300s; no process has the pid %u either; the data of a program that died is kept "
+		"for five minutes, or until it is fetched",
 		refused.text, a->port);
 }
 

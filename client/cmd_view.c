@@ -181,7 +181,7 @@ static int note_option(
 static int check_view(const struct view_command_settings *s, int n_places, struct diag *d)
 {
 	if (n_places == 0)
-		return diag_set(d, -EINVAL, "proftap view: at least one run or file must be given");
+		return diag_set(d, -EINVAL, "proftap view: no run or file given");
 	if (s->is_xprof && n_places > 1)
 		return diag_set(d, -EINVAL, "--xprof: takes one log directory, run or file");
 	if (s->is_xprof && s->unfit)

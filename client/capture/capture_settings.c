@@ -106,8 +106,17 @@ static int collect_words(
 	return r;
 }
 
-/* The extra argument may be meant as the value of an option whose value must be behind '='. */
-static int fail_extra(const struct capture_settings *s, const char *text, struct diag *d)
+static bool is_switch_value(const char *text)
+{
+	return strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
+}
+
+/*
+ * One of the |n| operands is too many: |text|. It, or one before it, may be meant as the value of
+ * an option whose value must be behind '='.
+ */
+static int fail_extra(
+	const struct capture_settings *s, int n, char **texts, const char *text, struct diag *d)
 {
 	const char *hint = "";
 
@@ -115,6 +124,10 @@ static int fail_extra(const struct capture_settings *s, const char *text, struct
 		hint = "; --wait has its seconds behind '=', as in --wait=60";
 	else if (s->capture.split_bytes == PART_FILES_MAX_BYTES)
 		hint = "; --split has its bytes behind '=', as in --split=500000000";
+	for (int i = 0; i < n; i++)
+		if (is_switch_value(texts[i]))
+			hint = "; a switch has its value behind '=', as in "
+			       "--profile_subprocesses=false";
 	return diag_set(d, -EINVAL, "%.64s: one argument too many%s", text, hint);
 }
 
@@ -137,7 +150,7 @@ static int parse_positions(struct capture_settings *s, int n, char **texts, stru
 	if (n == n_used && !s->capture.options.duration_ms)
 		return diag_set(d, -EINVAL, "proftap capture: no duration given");
 	if (n > n_used + 1)
-		return fail_extra(s, texts[n_used + 1], d);
+		return fail_extra(s, n, texts, texts[n_used + 1], d);
 	if (s->next)
 		s->targets = calloc(1, sizeof *s->targets);
 	else

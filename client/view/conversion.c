@@ -298,6 +298,17 @@ static int check_file(const struct trace_conversion *c, struct diag *d)
 	return 0;
 }
 
+static int fail_format(const struct trace_conversion *c, struct diag *d)
+{
+	if (c->output)
+		return diag_set(d, -EINVAL,
+			"--output: the suffix of %.300s belongs to no format; name the format with "
+			"-t FORMAT",
+			c->output);
+	return diag_set(d, -EINVAL,
+		"proftap convert: no format given; use -t FORMAT, or -o FILE with its suffix");
+}
+
 int conversion_check(struct trace_conversion *c, struct diag *d)
 {
 	int r = check_output(c, d);
@@ -307,9 +318,7 @@ int conversion_check(struct trace_conversion *c, struct diag *d)
 	if (!c->codec && c->output)
 		c->codec = codec_find_by_path(c->output);
 	if (!c->codec)
-		return diag_set(d, -EINVAL,
-			"proftap convert: no format is given, and the suffix of the file's name "
-			"is that of none; use -t FORMAT");
+		return fail_format(c, d);
 	r = check_file(c, d);
 	return r ? r : conversion_check_compression(c, d);
 }

@@ -39,11 +39,11 @@ DURATIONS = ("0", "-5", "1.5", "1e3", "", "soon", " 5", "5ms", "9223372036854775
              "2305843009214")
 
 OPTIONS = {
-    ("--no_such_option",): "capture: unknown option --no_such_option; the nearest is --",
-    ("--log-dri", "x"): "capture: unknown option --log-dri; the nearest is --log_dir",
+    ("--no_such_option",): "--no_such_option: unknown option; the nearest is --",
+    ("--log-dri", "x"): "--log-dri: unknown option; the nearest is --log_dir",
     ("--host_tracer_levle", "1"):
-        "capture: unknown option --host_tracer_levle; the nearest is --host_tracer_level",
-    ("-x",): "-x: unknown option of proftap capture",
+        "--host_tracer_levle: unknown option; the nearest is --host_tracer_level",
+    ("-x",): "-x: unknown option",
     ("-o", "ptap_max_captur_bytes=1"): 'ptap_max_captur_bytes: no such option (value "1"); the '
                                        "nearest known one is ptap_max_capture_bytes (",
     ("-o", "gpu_max_callback_events=1"): 'gpu_max_callback_events: no such option (value "1"); the '
@@ -74,6 +74,8 @@ OPTIONS = {
     ("--json=yes",): "--json: takes no value",
     ("extra",): "extra: one argument too many",
     ("--wait", "60"): "60: one argument too many; --wait has its seconds behind '=', as in --wait=60",
+    ("--profile_subprocesses", "false"):
+        "false: one argument too many; a switch has its value behind '=', as in --profile_subprocesses=false",
     ("--split", "5000"): "5000: one argument too many; --split has its bytes behind '='",
 }
 

@@ -370,7 +370,7 @@ def unreadable_files_are_explained(t):
 @test
 def wrong_words_are_reported(t):
     for words, sentence in (
-            ((), "proftap report: at least one run or file must be given"),
+            ((), "proftap report: no run or file given"),
             (("a", "--json", "--csv"), "--json and --csv exclude each other"),
             (("a", "--sort", "size"), '--sort: bad value "size": must be self, total, count, '
              "mean, p50, p99, p999, max or name"),
@@ -378,7 +378,7 @@ def wrong_words_are_reported(t):
             (("a", "--slow", "0.5"), '--slow: bad value "0.5": must be a number of at least 1'),
             (("a", "--width", "75"), '--width: bad value "75": must be a '),
             (("a", "--name", "("), '--name: bad value "(": not a regular expression: '),
-            (("a", "--tpo", "1"), "report: unknown option --tpo; the nearest is --top")):
+            (("a", "--tpo", "1"), "--tpo: unknown option; the nearest is --top")):
         error = report(*words, code=2)
         check(error.startswith(sentence), f"{words}: expected {sentence!r}, got {error!r}")
         check(error.endswith("\ntry: proftap report --help\n"), f"{words}: {error!r}")

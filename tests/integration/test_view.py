@@ -354,7 +354,7 @@ def nothing_stays_in_the_directory_of_temporary_files(t):
 @test
 def a_trace_that_cannot_be_read_is_reported(t):
     says(refuse(t.dir / "none.xplane.pb"), "none.xplane.pb")
-    says(refuse(code=2), "at least one run or file")
+    says(refuse(code=2), "no run or file given")
     says(refuse("--port", "0", TRACE, code=2), "--port")
 
 
