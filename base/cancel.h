@@ -14,7 +14,7 @@
  * Returns -ECANCELED when the flag is raised, or 0. |cancel| may be NULL, for work that cannot be
  * cancelled.
  */
-static inline int cancel_look(const _Atomic int *cancel)
+static inline int cancel_check(const _Atomic int *cancel)
 {
 	return cancel && atomic_load_explicit(cancel, memory_order_relaxed) ? -ECANCELED : 0;
 }
@@ -22,9 +22,9 @@ static inline int cancel_look(const _Atomic int *cancel)
 /*
  * For a loop over elements: checks the flag at every 4096th element; |i| is the index of this one.
  */
-static inline int cancel_look_at(const _Atomic int *cancel, size_t i)
+static inline int cancel_check_at(const _Atomic int *cancel, size_t i)
 {
-	return i % 4096 ? 0 : cancel_look(cancel);
+	return i % 4096 ? 0 : cancel_check(cancel);
 }
 
 #endif

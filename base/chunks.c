@@ -59,7 +59,7 @@ uint8_t *chunks_reserve(struct chunks *c, size_t n)
 	struct chunk *last = c->n_chunks ? &c->chunks[c->n_chunks - 1] : NULL;
 
 	if (!c->error)
-		c->error = cancel_look(c->cancel);
+		c->error = cancel_check(c->cancel);
 	if (c->error)
 		return NULL;
 	if (!last || last->size_bytes - last->used_bytes < n) {

@@ -114,7 +114,7 @@ static int exit_watch_start(struct exit_watch *w, uv_loop_t *loop, struct target
  * Finds out whether this process sees the same files and thread ids as the program
  * (docs/internals/host.md, "Programs that cannot start a server").
  */
-static void lent_look(struct target *t)
+static void compare_lent_process(struct target *t)
 {
 	struct container container;
 	struct diag d = DIAG_INIT;
@@ -346,7 +346,7 @@ static int attached_start(struct attached *a, pid_t pid, struct diag *d)
 	if (r)
 		return r;
 	if (a->is_lent)
-		lent_look(&a->target);
+		compare_lent_process(&a->target);
 	family_init(&a->family, &a->target);
 	session_init(&a->session, &a->family, attached_send_gone, a);
 	a->session.repository = &a->repository;

@@ -110,7 +110,7 @@ int reception_open(struct reception *r, uv_loop_t *loop)
 		.on_notice = reception_hear_child,
 		.context = r};
 
-	access_look(&r->access, SPAWN_FD_LISTENER);
+	access_find_namespace(&r->access, SPAWN_FD_LISTENER);
 	notice_relay_init(&r->notices, loop, &r->access, r->service->registry);
 	reception_open_private(r, loop);
 	if (r->target->is_foreign)

@@ -65,7 +65,7 @@ static void continuous_deliver_rest(
 /*
  * Handles the program's requests to end its trace or to begin one now, and captures that are due.
  */
-static void capture_on_look(void *context)
+static void capture_on_poll(void *context)
 {
 	struct session *s = context;
 
@@ -76,7 +76,7 @@ static void capture_on_look(void *context)
 	else if (local_trace_is_asked(s->family->main))
 		atomic_store(&s->stop, 1);
 	session_tend(s);
-	recorder_work_look(s, 1);
+	recorder_work_poll(s, 1);
 }
 
 static void worker_note_gone(void *context)
@@ -98,7 +98,7 @@ static void worker_run_capture(struct session *s, struct session_request *reques
 		.cancel = &s->cancel,
 		.progress = request->progress,
 		.on_begin = capture_on_begin,
-		.on_look = capture_on_look,
+		.on_poll = capture_on_poll,
 		.on_gone = worker_note_gone,
 		.next_snapshot = capture_next_snapshot,
 		.deliver_snapshot = capture_deliver_snapshot,
@@ -181,14 +181,14 @@ void worker_run(struct session *s)
 	target_rehearse_end(s->family->main);
 	while (target_get_life(s->family->main) == TARGET_ALIVE) {
 		struct session_request *request;
-		int64_t look_ns;
+		int64_t poll_ns;
 		int64_t due_ns;
 
 		worker_tend_family(s);
 		atomic_store(&s->is_pending, 0);
-		look_ns = arming_tend(s);
+		poll_ns = arming_tend(s);
 		due_ns = session_tend(s);
-		recorder_work_look(s, 0);
+		recorder_work_poll(s, 0);
 		/* An active recorder uses the rings; after its end they are no longer needed. */
 		if (recorder_work_has_used_rings(s))
 			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
@@ -200,7 +200,7 @@ void worker_run(struct session *s)
 			worker_run_local_trace(s);
 			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
 		} else {
-			worker_wait(s, due_ns < look_ns ? due_ns : look_ns, &trim_at_ns);
+			worker_wait(s, due_ns < poll_ns ? due_ns : poll_ns, &trim_at_ns);
 		}
 	}
 	worker_note_gone(s);

@@ -177,7 +177,7 @@ static grpc_server *core_server_new(void)
  * rpc_server_finish(): the interval of its checks, and how long it waits for peers that have their
  * answers.
  */
-#define LOOK_MS 20
+#define POLL_MS 20
 #define IDLE_GRACE_MS 500
 #define PROGRESS_BYTES \
 	4096 /* a peer that takes less within the grace time only keeps the connection open */
@@ -380,7 +380,7 @@ static void server_deliver(struct rpc_server *server, int grace_ms)
 	uint64_t n_seen = 0;
 	int n_quiet = 0;
 
-	for (int ms = 0; ms < grace_ms && n_quiet < 2; ms += LOOK_MS) {
+	for (int ms = 0; ms < grace_ms && n_quiet < 2; ms += POLL_MS) {
 		size_t n_asked = server->host.n_asked;
 		bool is_sending = adopted_is_sending(&server->adopted, &n_moved);
 
@@ -389,7 +389,7 @@ static void server_deliver(struct rpc_server *server, int grace_ms)
 			n_seen = n_moved;
 			ms = 0;
 		}
-		usleep(LOOK_MS * 1000);
+		usleep(POLL_MS * 1000);
 	}
 }
 

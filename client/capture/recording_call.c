@@ -121,7 +121,7 @@ static void keep_limit(struct recording_call *r, const struct recording_request 
 }
 
 /* Handles interrupts, silence and the limit between two waits. */
-static void look_after(struct recording_call *r, const struct recording_request *q)
+static void handle_call_events(struct recording_call *r, const struct recording_request *q)
 {
 	if (interrupt_get_count() >= 2) {
 		r->is_given_up = true;
@@ -219,7 +219,7 @@ bool recording_call_poll(
 	struct recording_call *r, const struct recording_request *q, int64_t wait_ms)
 {
 	if (!poll_call(r, wait_ms)) {
-		look_after(r, q);
+		handle_call_events(r, q);
 		if (!r->is_given_up && !r->is_silent && !r->is_late)
 			return false;
 	}

@@ -6,7 +6,7 @@
 #define HOST "host daemon"
 #define LIMITS "limits of this shell"
 #define SAMPLING "sampling programs (to come)"
-#define LOOKING "looking into programs and kernel (to come)"
+#define INSPECTION "looking into programs and kernel (to come)"
 #define USAGE "usage"
 #define GPU "GPUs"
 #define CONFINEMENT "confinement"
@@ -42,13 +42,13 @@ const struct check checks[] = {
 	{"perf_cycles", SAMPLING, "hardware counters", false, check_perf_cycles, NULL},
 	{"perf_rings", SAMPLING, "rings", false, check_perf_rings, NULL},
 	{"perf_rate", SAMPLING, "highest rate", false, check_perf_rate, NULL},
-	{"ptrace", LOOKING, "ptrace", false, check_ptrace, NULL},
-	{"ptrace_others", LOOKING, "ptrace of others", false, check_ptrace_others, NULL},
-	{"bpf", LOOKING, "BPF", false, check_bpf, NULL},
-	{"btf", LOOKING, "kernel types", false, check_btf, NULL},
-	{"tracefs", LOOKING, "tracefs", false, check_tracefs, NULL},
-	{"kernel_symbols", LOOKING, "kernel symbols", false, check_kernel_symbols, NULL},
-	{"lockdown", LOOKING, "lockdown", false, check_lockdown, NULL},
+	{"ptrace", INSPECTION, "ptrace", false, check_ptrace, NULL},
+	{"ptrace_others", INSPECTION, "ptrace of others", false, check_ptrace_others, NULL},
+	{"bpf", INSPECTION, "BPF", false, check_bpf, NULL},
+	{"btf", INSPECTION, "kernel types", false, check_btf, NULL},
+	{"tracefs", INSPECTION, "tracefs", false, check_tracefs, NULL},
+	{"kernel_symbols", INSPECTION, "kernel symbols", false, check_kernel_symbols, NULL},
+	{"lockdown", INSPECTION, "lockdown", false, check_lockdown, NULL},
 	{"cgroup", USAGE, "cgroups", false, check_cgroup, NULL},
 	{"pressure", USAGE, "pressure", false, check_pressure, NULL},
 	{"npu", USAGE, "NPU", false, check_npu, NULL},

@@ -28,7 +28,7 @@ struct cupti_search {
 	int major; /* the CUDA version of the CUPTI to try first; 0: the newest */
 	bool is_wanted; /* there is a GPU, or CUDA is in use */
 	struct finding *f; /* the result: yes, or no if the library does not work */
-	char looked[640]; /* the places without CUPTI; Python's paths are long */
+	char searched[640]; /* the places without CUPTI; Python's paths are long */
 };
 
 /* The kinds of CUPTI, newest first. */
@@ -56,9 +56,9 @@ static bool try_one(struct cupti_search *s, const char *path, const char *shown,
 
 static void note_place(struct cupti_search *s, const char *place)
 {
-	size_t n = strlen(s->looked);
+	size_t n = strlen(s->searched);
 
-	snprintf(s->looked + n, sizeof s->looked - n, "%s%s", n ? ", " : "", place);
+	snprintf(s->searched + n, sizeof s->searched - n, "%s%s", n ? ", " : "", place);
 }
 
 /* Returns whether the search is over. |where| describes the place in messages. */
@@ -123,7 +123,7 @@ static void cupti_set_missing(struct cupti_search *s)
 	for (size_t i = 0; i < N_KINDS; i++)
 		if (kinds[i].major == s->major)
 			package = kinds[i].package;
-	finding_no(s->f, "libcupti.so: not found (in %s)", s->looked);
+	finding_no(s->f, "libcupti.so: not found (in %s)", s->searched);
 	finding_set_command(s->f, "pip install %s", package);
 }
 

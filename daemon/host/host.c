@@ -210,7 +210,8 @@ static void on_sample(uv_timer_t *timer)
 
 	machine_sample(h->service.machine, monotonic_ns());
 	if (!h->closing.has_begun)
-		stock_finder_look(&h->stock, strcmp(h->settings.stock_servers, SETTINGS_YES) == 0);
+		stock_finder_search(
+			&h->stock, strcmp(h->settings.stock_servers, SETTINGS_YES) == 0);
 	ledger_add_sample(&h->ledger, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
 	web_tick(&h->web);
 	tell_manager_status(h);

@@ -15,7 +15,7 @@
 /* This time is added to the operator's limit when the service manager is asked to wait. */
 #define STOPPING_MS 15000
 
-#define LOOK_MS 20
+#define POLL_MS 20
 /* Calls that were given up get this time to answer. */
 #define FAREWELL_MS 1000
 
@@ -67,7 +67,7 @@ static void finish_calls(struct host *h)
 		uv_stop(&h->loop);
 }
 
-static void on_look(uv_timer_t *timer)
+static void on_poll(uv_timer_t *timer)
 {
 	struct host *h = timer->data;
 	struct closing *c = &h->closing;
@@ -92,7 +92,7 @@ static void await_calls(struct host *h, int64_t limit_ms)
 	if (n)
 		log_info(LOG_RPC, "%u calls are under way, and have %lld s", n,
 			(long long)limit_ms / 1000);
-	uv_timer_start(&c->look, on_look, 0, LOOK_MS);
+	uv_timer_start(&c->poll, on_poll, 0, POLL_MS);
 }
 
 /* Programs stay known and connections open, so that clients can end their sessions. */
@@ -172,9 +172,9 @@ static const struct {
 
 int host_signals_open(struct host *h, struct diag *d)
 {
-	int r = uv_timer_init(&h->loop, &h->closing.look);
+	int r = uv_timer_init(&h->loop, &h->closing.poll);
 
-	h->closing.look.data = h;
+	h->closing.poll.data = h;
 	for (size_t i = 0; !r && i < sizeof handled_signals / sizeof *handled_signals; i++) {
 		h->signals[i].data = h;
 		r = uv_signal_init(&h->loop, &h->signals[i]);

@@ -30,7 +30,7 @@ struct rpc_server;
  * Calls that have not ended by then are given up, and get a second to report it.
  */
 struct closing {
-	uv_timer_t look;
+	uv_timer_t poll;
 	uint64_t deadline_ms; /* the loop's clock */
 	bool has_begun;
 	bool has_given_up;

@@ -19,8 +19,8 @@
 /* The kernel returns a page at a time. */
 #define PIECE_BYTES 4096u
 
-int mapped_look_begin(
-	struct mapped_look *l, const char *root, pid_t pid, const char *(*name_at)(unsigned i))
+int mapped_search_begin(
+	struct mapped_search *l, const char *root, pid_t pid, const char *(*name_at)(unsigned i))
 {
 	char path[4096];
 
@@ -31,7 +31,7 @@ int mapped_look_begin(
 	return l->fd < 0 ? -errno : 0;
 }
 
-void mapped_look_end(struct mapped_look *l)
+void mapped_search_end(struct mapped_search *l)
 {
 	if (l->fd >= 0)
 		close(l->fd);
@@ -42,7 +42,7 @@ void mapped_look_end(struct mapped_look *l)
  * Searches |text|, which is the rest kept from the last piece and |n| bytes after it. Keeps the end
  * of it, since a name may begin there.
  */
-static int mapped_look_find(struct mapped_look *l, const char *text, size_t n)
+static int mapped_search_find(struct mapped_search *l, const char *text, size_t n)
 {
 	char name[MAPPED_MAX_NAME + 2];
 	size_t n_name;
@@ -61,7 +61,7 @@ static int mapped_look_find(struct mapped_look *l, const char *text, size_t n)
 	return MAPPED_MORE;
 }
 
-static int mapped_look_read_piece(struct mapped_look *l, size_t *n_read)
+static int mapped_search_read_piece(struct mapped_search *l, size_t *n_read)
 {
 	char text[sizeof l->rest + PIECE_BYTES];
 	ssize_t n;
@@ -71,18 +71,18 @@ static int mapped_look_read_piece(struct mapped_look *l, size_t *n_read)
 	if (n < 0)
 		return -errno;
 	*n_read = (size_t)n;
-	return n ? mapped_look_find(l, text, l->n_rest + (size_t)n) : MAPPED_NO;
+	return n ? mapped_search_find(l, text, l->n_rest + (size_t)n) : MAPPED_NO;
 }
 
-int mapped_look_step(struct mapped_look *l, size_t n_bytes)
+int mapped_search_step(struct mapped_search *l, size_t n_bytes)
 {
 	size_t n_read = 0;
 	int r;
 
 	for (size_t n = 0; n < n_bytes; n += n_read) {
-		r = mapped_look_read_piece(l, &n_read);
+		r = mapped_search_read_piece(l, &n_read);
 		if (r != MAPPED_MORE) {
-			mapped_look_end(l);
+			mapped_search_end(l);
 			return r;
 		}
 	}

@@ -16,7 +16,7 @@
 
 #define MAPPED_MAX_NAME 32u /* bytes of a name, at most */
 
-struct mapped_look {
+struct mapped_search {
 	int fd; /* -1: no search is under way */
 	const char *(*name_at)(unsigned i); /* the beginnings of file names */
 	/* the end of the last piece: a name may lie across two pieces */
@@ -31,10 +31,10 @@ enum {
 	MAPPED_MORE = 2, /* not found so far */
 };
 
-#define MAPPED_LOOK_INIT     \
-	(struct mapped_look) \
-	{                    \
-		.fd = -1     \
+#define MAPPED_SEARCH_INIT     \
+	(struct mapped_search) \
+	{                      \
+		.fd = -1       \
 	}
 
 /*
@@ -43,12 +43,12 @@ enum {
  * "" or a test's fake root. 0, or a negative errno (-EACCES: not permitted; -ENOENT, -ESRCH: the
  * process is gone).
  */
-int mapped_look_begin(
-	struct mapped_look *l, const char *root, pid_t pid, const char *(*name_at)(unsigned i));
+int mapped_search_begin(
+	struct mapped_search *l, const char *root, pid_t pid, const char *(*name_at)(unsigned i));
 /* Reads about |n_bytes| more. Any result but MAPPED_MORE ends the search. */
-int mapped_look_step(struct mapped_look *l, size_t n_bytes);
+int mapped_search_step(struct mapped_search *l, size_t n_bytes);
 /* Ends a search, if one is under way. */
-void mapped_look_end(struct mapped_look *l);
+void mapped_search_end(struct mapped_search *l);
 
 /*
  * Finds out whether a process has replaced its program by exec. Exec unmaps the memory that the

@@ -177,7 +177,7 @@ void exit_status_describe(int status, char *text, size_t size)
  * the process itself ends.
  */
 #define MAX_LIVING_NS (20 * NS_PER_MS)
-#define LOOK_MS 1
+#define POLL_MS 1
 
 int process_exit_open(pid_t pid)
 {
@@ -192,7 +192,7 @@ int process_exit_open(pid_t pid)
 	return fd;
 }
 
-enum process_exit process_exit_look(int stat_fd, int pidfd, int timeout_ms, int *status)
+enum process_exit process_exit_poll(int stat_fd, int pidfd, int timeout_ms, int *status)
 {
 	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
 	char text[STAT_BYTES] = "";
@@ -218,7 +218,7 @@ enum process_exit process_exit_await(int stat_fd, int pidfd, int *status)
 	enum process_exit where;
 
 	do {
-		where = process_exit_look(stat_fd, pidfd, LOOK_MS, status);
+		where = process_exit_poll(stat_fd, pidfd, POLL_MS, status);
 		now_ns = monotonic_ns();
 		if (where == PROCESS_EXIT_BEGUN)
 			lives_ns = now_ns + MAX_LIVING_NS;

@@ -31,7 +31,7 @@ enum process_exit {
  * -1: without |pidfd| the state is unknown, and the function does not wait; without |stat_fd| it
  * sees only the end. *status becomes the exit status, as in wait(2), if the kernel reports it now.
  */
-enum process_exit process_exit_look(int stat_fd, int pidfd, int timeout_ms, int *status);
+enum process_exit process_exit_poll(int stat_fd, int pidfd, int timeout_ms, int *status);
 
 /*
  * Waits until the process has ended, or is known to continue, for example after exec; 10 s at most.

@@ -14,7 +14,7 @@ static void era_clock_set(struct era_clock *c, uint64_t after_ticks)
 void era_clock_begin(struct era_clock *c, uint64_t earliest_ticks, uint64_t now_ticks)
 {
 	era_clock_set(c, earliest_ticks);
-	c->begun_ticks = c->looked_ticks = now_ticks;
+	c->begun_ticks = c->read_ticks = now_ticks;
 }
 
 /*
@@ -23,20 +23,20 @@ void era_clock_begin(struct era_clock *c, uint64_t earliest_ticks, uint64_t now_
  */
 static void era_clock_begin_next(struct era_clock *c, uint64_t now_ticks)
 {
-	era_clock_set(c, era_begin_before(c->looked_ticks));
-	c->begun_ticks = c->looked_ticks;
+	era_clock_set(c, era_begin_before(c->read_ticks));
+	c->begun_ticks = c->read_ticks;
 	if (now_ticks + ERA_SKEW_TICKS > c->before_ticks) {
 		c->after_ticks = 0;
 		c->before_ticks = UINT64_MAX;
 	}
 }
 
-void era_clock_look(struct era_clock *c, uint64_t now_ticks)
+void era_clock_update(struct era_clock *c, uint64_t now_ticks)
 {
 	/* A counter that was set back begins no era. */
 	if ((int64_t)(now_ticks - c->begun_ticks) >= (int64_t)ERA_INTERVAL_TICKS)
 		era_clock_begin_next(c, now_ticks);
-	c->looked_ticks = now_ticks;
+	c->read_ticks = now_ticks;
 }
 
 int era_clock_tell(const struct era_clock *c, size_t end, struct era **eras, size_t *n_eras)

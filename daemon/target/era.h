@@ -67,13 +67,13 @@ struct era_clock {
 	uint64_t after_ticks; /* of the current era, as in struct era */
 	uint64_t before_ticks; /* 0: unknown */
 	uint64_t begun_ticks; /* when the current era began */
-	uint64_t looked_ticks; /* read before the last reading of the rings */
+	uint64_t read_ticks; /* read before the last reading of the rings */
 };
 
 /* At |now_ticks| the rings hold nothing that was written before |earliest_ticks|. */
 void era_clock_begin(struct era_clock *c, uint64_t earliest_ticks, uint64_t now_ticks);
 /* Call it before each reading of the rings. */
-void era_clock_look(struct era_clock *c, uint64_t now_ticks);
+void era_clock_update(struct era_clock *c, uint64_t now_ticks);
 
 /*
  * Appends the current era to |*eras| for slots up to |end|, which were copied now. 0 or -ENOMEM.

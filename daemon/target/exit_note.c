@@ -33,13 +33,13 @@ static void exit_note_ticks(struct target *t, const struct target *clock)
 		atomic_compare_exchange_strong(&t->ended_ticks, &none, exit_note_now(clock));
 }
 
-void exit_note_look(struct target *t)
+void exit_note_update(struct target *t)
 {
 	if (target_get_life(t) == TARGET_DEAD)
 		exit_note_ticks(t, t);
 }
 
-void exit_note_look_whose(struct target *t, int stat_fd)
+void exit_note_read_signal(struct target *t, int stat_fd)
 {
 	char stat[STAT_BYTES];
 	int main_crashed = -1;
@@ -58,7 +58,7 @@ void exit_note_take(struct target *t, const struct target *main, int pidfd)
 	exit_note_ticks(t, main);
 	stat_fd = process_exit_open(t->pid);
 	status = exit_status_find(stat_fd, pidfd);
-	exit_note_look_whose(t, stat_fd);
+	exit_note_read_signal(t, stat_fd);
 	if (stat_fd >= 0)
 		close(stat_fd);
 	if (status >= 0)

@@ -15,7 +15,7 @@
 struct target;
 
 /* Notes the end of |t| now, if it is TARGET_DEAD and that is not noted yet. Does not allocate. */
-void exit_note_look(struct target *t);
+void exit_note_update(struct target *t);
 
 /*
  * Notes the end of |t|, a child of |main|, after |pidfd| reported it, and its exit status if the
@@ -28,7 +28,7 @@ void exit_note_take(struct target *t, const struct target *main, int pidfd);
  * Notes whether the main thread of |t| received the fatal signal. |stat_fd| is /proc/PID/stat of
  * |t|, which shows this until the parent has waited for the process; -1: there is no such file.
  */
-void exit_note_look_whose(struct target *t, int stat_fd);
+void exit_note_read_signal(struct target *t, int stat_fd);
 
 /* Returns when it ended, or |now_ticks| if it had not ended by then. */
 uint64_t exit_note_find(const struct target *t, uint64_t now_ticks);

@@ -152,7 +152,7 @@ bool family_handle_news(struct family *f)
 	family_meet(f);
 	for (size_t i = 0; i < f->n_children; i++)
 		if (target_get_life(&f->children[i]->target) == TARGET_DEAD)
-			target_look_for_crash(&f->children[i]->target, f->main);
+			target_note_crash(&f->children[i]->target, f->main);
 	return true;
 }
 

@@ -180,14 +180,14 @@ static bool missed_before_reading(const struct inner_threads *t, size_t i, int64
 bool inner_threads_have(
 	struct inner_threads *t, const char *root, pid_t pid, pid_t tid, int64_t now_ns)
 {
-	bool has_looked = tid > 0 && inner_threads_update(t, root, pid, now_ns);
+	bool has_read = tid > 0 && inner_threads_update(t, root, pid, now_ns);
 	size_t i;
 	bool is_gone;
 
 	if (tid <= 0 || !t->n)
 		return true;
 	i = missed_find(t, tid);
-	is_gone = !inner_threads_has(t, tid) && (has_looked || missed_before_reading(t, i, now_ns));
+	is_gone = !inner_threads_has(t, tid) && (has_read || missed_before_reading(t, i, now_ns));
 	if (is_gone || inner_threads_has(t, tid))
 		missed_forget(t, i);
 	else if (i == t->n_missed)

@@ -9,7 +9,7 @@
 #include "base/fence.h"
 
 #define N_TRIES 3
-#define N_LOOKS 64
+#define MAX_TRIES 64
 
 /* Reads the slots of a span in its frame; the thread may begin another span there meanwhile. */
 static int open_span_read_frame(struct ring *ring, uint32_t depth, struct open_span *out)
@@ -100,9 +100,9 @@ uint32_t open_stack_read(
 }
 
 /* If the depth and the ring's head stay the same, no span ended with a record meanwhile. */
-uint32_t open_stack_look(struct ring *ring, struct open_span to[RECORD_MAX_DEPTH], bool *is_moving)
+uint32_t open_stack_copy(struct ring *ring, struct open_span to[RECORD_MAX_DEPTH], bool *is_moving)
 {
-	int tries = N_LOOKS;
+	int tries = MAX_TRIES;
 	struct open_drop drop;
 	uint32_t depth;
 	uint64_t head;

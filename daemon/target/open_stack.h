@@ -51,7 +51,7 @@ uint32_t open_stack_read(
  * open spans to |to|. Returns their number. *is_moving is true if the thread changed its stack at
  * each of several tries: then each span was open, but not all at the same instant.
  */
-uint32_t open_stack_look(struct ring *ring, struct open_span to[RECORD_MAX_DEPTH], bool *is_moving);
+uint32_t open_stack_copy(struct ring *ring, struct open_span to[RECORD_MAX_DEPTH], bool *is_moving);
 
 /* Returns the count |lost| by |reason|, with the spans of |drop| included. */
 uint64_t open_drop_add(const struct open_drop *drop, enum ring_loss reason, uint64_t lost);

@@ -314,7 +314,7 @@ bool target_has_thread(struct target *t, pid_t tid)
 /* --- The end ---------------------------------------------------------------------------------- */
 
 #define MAX_EXEC_NS NS_PER_S
-#define LOOK_MS 1
+#define POLL_MS 1
 
 enum target_life target_get_life(const struct target *t)
 {
@@ -369,7 +369,7 @@ bool target_is_departing(const struct target *t)
 {
 	int status;
 
-	return process_exit_look(target_get_stat_fd(t), target_get_pidfd(t), 0, &status) !=
+	return process_exit_poll(target_get_stat_fd(t), target_get_pidfd(t), 0, &status) !=
 	       PROCESS_EXIT_NONE;
 }
 
@@ -378,7 +378,7 @@ void target_rehearse_end(struct target *t)
 	int status;
 
 	target_find_uid(t);
-	process_exit_look(target_get_stat_fd(t), target_get_pidfd(t), 0, &status);
+	process_exit_poll(target_get_stat_fd(t), target_get_pidfd(t), 0, &status);
 }
 
 /* Checks twice: the first check may have met the last moment of a process that ends. */
@@ -396,12 +396,12 @@ static void target_await_exec(struct target *t, int *status)
 	int64_t give_up_ns = monotonic_ns() + MAX_EXEC_NS;
 
 	while (!t->is_another && monotonic_ns() < give_up_ns &&
-		process_exit_look(target_get_stat_fd(t), target_get_pidfd(t), LOOK_MS, status) !=
+		process_exit_poll(target_get_stat_fd(t), target_get_pidfd(t), POLL_MS, status) !=
 			PROCESS_EXIT_OVER)
 		t->is_another = target_is_another(t);
 }
 
-void target_look_for_crash(struct target *t, struct target *main)
+void target_note_crash(struct target *t, struct target *main)
 {
 	pid_t tid;
 
@@ -416,22 +416,22 @@ void target_look_for_crash(struct target *t, struct target *main)
  * Finds out whether the main thread received the signal. The kernel sets the flag before the first
  * thread ends, and keeps it until the parent has waited for the process.
  */
-static void target_look_whose_signal(struct target *t)
+static void target_read_signal(struct target *t)
 {
-	target_look_for_crash(t, t);
-	exit_note_look_whose(t, target_get_stat_fd(t));
+	target_note_crash(t, t);
+	exit_note_read_signal(t, target_get_stat_fd(t));
 }
 
 void target_await_end(struct target *t)
 {
 	int status = -1;
 
-	exit_note_look(t);
+	exit_note_update(t);
 	if (target_get_life(t) != TARGET_DEAD || atomic_load(&t->is_departed))
 		return;
 	target_find_uid(t);
 	atomic_store(&t->is_departed, 1);
-	target_look_whose_signal(t);
+	target_read_signal(t);
 	if (target_get_pidfd(t) >= 0 && process_exit_await(target_get_stat_fd(t),
 						target_get_pidfd(t), &status) == PROCESS_EXIT_NONE)
 		target_await_exec(t, &status);

@@ -138,7 +138,7 @@ void target_await_end(struct target *t);
  * Notes the thread that received the fatal signal, if the kernel has reported it to |main|
  * (main->crash_fd), which is |t| or the program whose followed child it is. Worker's thread.
  */
-void target_look_for_crash(struct target *t, struct target *main);
+void target_note_crash(struct target *t, struct target *main);
 /*
  * Whether its exit has begun, or is over. Its memory may not be free yet, and the kernel may kill
  * whoever allocates meanwhile; this function does not allocate. Any thread.

@@ -56,7 +56,7 @@ static void clock_watch_compare(struct clock_watch *w, const struct clock_pair *
 	clock_watch_begin_window(w, pair);
 }
 
-void clock_watch_look(struct clock_watch *w, const struct clock_pair *pair)
+void clock_watch_update(struct clock_watch *w, const struct clock_pair *pair)
 {
 	if (!w->is_begun) {
 		clock_watch_begin(w, pair);
@@ -242,7 +242,7 @@ static void timeline_drop_close(struct timeline *t)
 int timeline_add(struct timeline *t, struct clock_pair pair)
 {
 	if (t->uses_ticks)
-		clock_watch_look(&t->watch, &pair);
+		clock_watch_update(&t->watch, &pair);
 	if (t->n_pairs && (pair.ticks <= t->pairs[t->n_pairs - 1].ticks ||
 				  pair.monotonic_ns <= t->pairs[t->n_pairs - 1].monotonic_ns))
 		return 0;

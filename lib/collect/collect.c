@@ -26,7 +26,7 @@
  * stopped.
  */
 #define TURN_NS (1500 * NS_PER_MS)
-#define TURN_LOOK_NS (20 * NS_PER_MS)
+#define TURN_POLL_NS (20 * NS_PER_MS)
 
 /*
  * One run at a time in a process, under the lock. It is static because it is too large for a stack.
@@ -213,7 +213,7 @@ static bool take_turn(struct arena *arena)
 	while (!lock_try(lock)) {
 		if (monotonic_ns_by_call() >= give_up || outlet_is_closed(arena))
 			return false;
-		futex_wait_until(lock, 1, monotonic_ns_by_call() + TURN_LOOK_NS);
+		futex_wait_until(lock, 1, monotonic_ns_by_call() + TURN_POLL_NS);
 	}
 	return true;
 }

@@ -22,12 +22,12 @@
 #define HELLO_TIMEOUT_NS (10 * NS_PER_S)
 #define CLOSE_TIMEOUT_NS (2 * NS_PER_S)
 /* Most servers answer within this time, and then no check for their life is needed. */
-#define LOOK_INTERVAL_NS (50 * NS_PER_MS)
+#define POLL_INTERVAL_NS (50 * NS_PER_MS)
 
 /* Waits until the word differs from |hello|, for one interval at most, and returns it. */
 static uint32_t wait_while_hello_is(struct arena *arena, uint32_t hello)
 {
-	futex_wait_until(&arena->hello, hello, monotonic_ns_by_call() + LOOK_INTERVAL_NS);
+	futex_wait_until(&arena->hello, hello, monotonic_ns_by_call() + POLL_INTERVAL_NS);
 	return atomic_load(&arena->hello);
 }
 

@@ -139,7 +139,7 @@ static int trace_request_make(struct trace_request *q, const char *log_dir,
 /* The server takes a request at once, unless it still assembles an earlier recording. */
 #define TAKE_TIMEOUT_NS (10 * NS_PER_S)
 #define KICK_INTERVAL_NS NS_PER_MS
-#define LOOK_INTERVAL_NS (50 * NS_PER_MS)
+#define POLL_INTERVAL_NS (50 * NS_PER_MS)
 
 /* Maps the server's result, usually a file error, to a code of <proftap/error.h>. */
 static int result_to_public(int r)
@@ -176,7 +176,7 @@ static int result_to_public(int r)
 static void wait_for_server(struct arena *arena, uint32_t state)
 {
 	bool wants_attention = state == ARENA_TRACE_ASKED || state == ARENA_TRACE_ENDING;
-	int64_t pause = wants_attention ? KICK_INTERVAL_NS : LOOK_INTERVAL_NS;
+	int64_t pause = wants_attention ? KICK_INTERVAL_NS : POLL_INTERVAL_NS;
 
 	if (wants_attention)
 		futex_wake(&arena->guest, 1);

@@ -33,7 +33,7 @@
  * would wait in vain for longer.
  */
 #define LONGEST_WAIT_OF_CHILD_NS NS_PER_S
-#define LOOK_US 200
+#define POLL_US 200
 
 struct server_place {
 	char address[128]; /* "": the default address */
@@ -185,7 +185,7 @@ static void wait_for_recording(const struct server_place *place)
 		end_ns = asked_ms * NS_PER_MS;
 	for (; now_ns < end_ns && !is_recorded() && may_serve(place);
 		now_ns = monotonic_ns_by_call())
-		usleep(LOOK_US);
+		usleep(POLL_US);
 }
 
 /*

@@ -111,7 +111,7 @@ static int pass(const Reply *reply)
 	reply_message_append(&message, &reply->base);
 	ck_assert_int_eq(rpc_call_write(call, &message, PATIENCE_MS), 0);
 	ck_assert_int_eq(rpc_pending_next(pending, PATIENCE_MS), 1);
-	is_changed = appending_look(&appending, pending);
+	is_changed = appending_read_message(&appending, pending);
 	while (appending_next(&appending, &message))
 		take_message(&message);
 	ck_assert_int_eq(is_changed, told != NULL);

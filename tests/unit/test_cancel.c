@@ -25,12 +25,12 @@ START_TEST(looks_at_the_flag_now_and_then)
 {
 	int n = 0;
 
-	ck_assert_int_eq(cancel_look(NULL), 0);
-	ck_assert_int_eq(cancel_look(&lowered), 0);
-	ck_assert_int_eq(cancel_look(&raised), -ECANCELED);
+	ck_assert_int_eq(cancel_check(NULL), 0);
+	ck_assert_int_eq(cancel_check(&lowered), 0);
+	ck_assert_int_eq(cancel_check(&raised), -ECANCELED);
 	for (size_t i = 0; i < 100000; i++) {
-		ck_assert_int_eq(cancel_look_at(&lowered, i), 0);
-		n += cancel_look_at(&raised, i) != 0;
+		ck_assert_int_eq(cancel_check_at(&lowered, i), 0);
+		n += cancel_check_at(&raised, i) != 0;
 	}
 	ck_assert_int_ge(n, 10);
 	ck_assert_int_le(n, 100);

@@ -158,7 +158,7 @@ START_TEST(a_stop_before_the_answer_to_the_start_is_reported)
 	recording.level = 1;
 	halt_child();
 	recording.start.monotonic_ns = monotonic_ns();
-	recording_look_at_halt(&recording);
+	recording_poll_halt(&recording);
 	ck_assert_int_eq(pthread_create(&thread, NULL, go_on, NULL), 0);
 	ck_assert_int_eq(orders_begin(&recording, ARENA_OP_START, &d), 0);
 	pthread_join(thread, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests when the server calls a program's collectors, and which of their answers it accepts. The
- * program is this test. Linked with -Wl,--wrap=mapped_look_begin.
+ * program is this test. Linked with -Wl,--wrap=mapped_search_begin.
  */
 #include "daemon/pipeline/recording/collecting.h"
 
@@ -33,13 +33,16 @@ static struct recording recording;
 static struct arena_collect *words;
 static int is_forbidden;
 
-int __real_mapped_look_begin(struct mapped_look *l, const char *root, pid_t pid, const char *name);
-int __wrap_mapped_look_begin(struct mapped_look *l, const char *root, pid_t pid, const char *name);
+int __real_mapped_search_begin(
+	struct mapped_search *l, const char *root, pid_t pid, const char *name);
+int __wrap_mapped_search_begin(
+	struct mapped_search *l, const char *root, pid_t pid, const char *name);
 
 /* Root may read all maps, so the test itself refuses them. */
-int __wrap_mapped_look_begin(struct mapped_look *l, const char *root, pid_t pid, const char *name)
+int __wrap_mapped_search_begin(
+	struct mapped_search *l, const char *root, pid_t pid, const char *name)
 {
-	return is_forbidden ? -EACCES : __real_mapped_look_begin(l, root, pid, name);
+	return is_forbidden ? -EACCES : __real_mapped_search_begin(l, root, pid, name);
 }
 
 static void map(const char *text)
@@ -259,7 +262,7 @@ static bool is_not_wanted(void *context)
 START_TEST(waits_no_longer_than_somebody_wants_it)
 {
 	ask();
-	recording.collectors.look = is_not_wanted;
+	recording.collectors.are_wanted = is_not_wanted;
 	collectors_end(&recording);
 	ck_assert_int_eq(get_state(), ARENA_COLLECT_ENDING);
 	ck_assert_int_eq(atomic_load(&words->is_cancelled), 1);

@@ -105,7 +105,7 @@ END_TEST
 
 static void look_at(uint64_t ticks)
 {
-	drained.budget.era_clock.looked_ticks = ticks;
+	drained.budget.era_clock.read_ticks = ticks;
 	drained_visit();
 }
 

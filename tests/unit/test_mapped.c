@@ -37,36 +37,36 @@ static const char *libc_name_at(unsigned i)
 	return names[i];
 }
 
-static struct mapped_look look;
+static struct mapped_search search;
 
 static void set_up(void)
 {
 	fake_root_make();
-	look = MAPPED_LOOK_INIT;
+	search = MAPPED_SEARCH_INIT;
 }
 
 static void tear_down(void)
 {
-	mapped_look_end(&look);
+	mapped_search_end(&search);
 	fake_root_remove();
 }
 
 static void begin(const char *text)
 {
 	fake_root_write("/proc/42/maps", text);
-	ck_assert_int_eq(mapped_look_begin(&look, fake_root, PID, name_at), 0);
+	ck_assert_int_eq(mapped_search_begin(&search, fake_root, PID, name_at), 0);
 }
 
 static int look_at(const char *text)
 {
 	begin(text);
-	return mapped_look_step(&look, SIZE_MAX);
+	return mapped_search_step(&search, SIZE_MAX);
 }
 
 START_TEST(finds_a_library_by_how_its_name_begins)
 {
 	ck_assert_int_eq(look_at(OTHER_LINE CUDA_LINE OTHER_LINE), MAPPED_YES);
-	ck_assert_int_lt(look.fd, 0);
+	ck_assert_int_lt(search.fd, 0);
 }
 END_TEST
 
@@ -81,7 +81,7 @@ START_TEST(does_not_take_another_one_for_it)
 	ck_assert_int_eq(look_at(OTHER_LINE), MAPPED_NO);
 	ck_assert_int_eq(look_at("1-2 r--p 0 0:0 7 /usr/lib/mylibcuda.so.1\n"), MAPPED_NO);
 	ck_assert_int_eq(look_at(""), MAPPED_NO);
-	ck_assert_int_lt(look.fd, 0);
+	ck_assert_int_lt(search.fd, 0);
 }
 END_TEST
 
@@ -112,7 +112,7 @@ START_TEST(reads_no_more_at_a_time_than_it_is_told)
 		n += (size_t)sprintf(text + n, "%s", OTHER_LINE);
 	strcpy(text + n, CUDA_LINE);
 	begin(text);
-	while ((r = mapped_look_step(&look, MAPPED_STEP_BYTES)) == MAPPED_MORE)
+	while ((r = mapped_search_step(&search, MAPPED_STEP_BYTES)) == MAPPED_MORE)
 		n_steps++;
 	ck_assert_int_eq(r, MAPPED_YES);
 	ck_assert_int_eq(n_steps, 15);
@@ -122,16 +122,16 @@ END_TEST
 
 START_TEST(says_that_a_process_is_gone)
 {
-	ck_assert_int_eq(mapped_look_begin(&look, fake_root, 43, name_at), -ENOENT);
+	ck_assert_int_eq(mapped_search_begin(&search, fake_root, 43, name_at), -ENOENT);
 }
 END_TEST
 
 START_TEST(finds_what_the_kernel_says_of_this_process)
 {
-	ck_assert_int_eq(mapped_look_begin(&look, "", getpid(), libc_name_at), 0);
-	ck_assert_int_eq(mapped_look_step(&look, SIZE_MAX), MAPPED_YES);
-	ck_assert_int_eq(mapped_look_begin(&look, "", getpid(), name_at), 0);
-	ck_assert_int_eq(mapped_look_step(&look, SIZE_MAX), MAPPED_NO);
+	ck_assert_int_eq(mapped_search_begin(&search, "", getpid(), libc_name_at), 0);
+	ck_assert_int_eq(mapped_search_step(&search, SIZE_MAX), MAPPED_YES);
+	ck_assert_int_eq(mapped_search_begin(&search, "", getpid(), name_at), 0);
+	ck_assert_int_eq(mapped_search_step(&search, SIZE_MAX), MAPPED_NO);
 }
 END_TEST
 

@@ -52,7 +52,7 @@ START_TEST(one_that_lives_is_not_waited_for_long)
 
 	ck_assert_int_eq(process_exit_await(stat_fd, pidfd, &status), PROCESS_EXIT_NONE);
 	ck_assert_int_eq(status, -1);
-	ck_assert_int_eq(process_exit_look(stat_fd, pidfd, 0, &status), PROCESS_EXIT_NONE);
+	ck_assert_int_eq(process_exit_poll(stat_fd, pidfd, 0, &status), PROCESS_EXIT_NONE);
 	/* process_exit_await() waits 10 s only for a process that is ending. */
 	ck_assert_int_lt(monotonic_ns() - begin_ns, 9 * NS_PER_S);
 }
@@ -64,8 +64,8 @@ START_TEST(an_end_is_waited_for)
 
 	kill(pid, SIGKILL);
 	ck_assert_int_eq(
-		process_exit_look(stat_fd, pidfd, PATIENCE_MS, &status), PROCESS_EXIT_OVER);
-	ck_assert_int_eq(process_exit_look(stat_fd, pidfd, 0, &status), PROCESS_EXIT_OVER);
+		process_exit_poll(stat_fd, pidfd, PATIENCE_MS, &status), PROCESS_EXIT_OVER);
+	ck_assert_int_eq(process_exit_poll(stat_fd, pidfd, 0, &status), PROCESS_EXIT_OVER);
 	ck_assert_int_eq(status, SIGKILL);
 	/* The kernel reports the status until the parent has waited for the process. */
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
@@ -80,9 +80,9 @@ START_TEST(with_one_descriptor_it_is_known_in_part)
 	int status = -1;
 
 	kill(pid, SIGKILL);
-	ck_assert_int_eq(process_exit_look(-1, pidfd, PATIENCE_MS, &status), PROCESS_EXIT_OVER);
+	ck_assert_int_eq(process_exit_poll(-1, pidfd, PATIENCE_MS, &status), PROCESS_EXIT_OVER);
 	ck_assert_int_eq(status, -1);
-	ck_assert_int_eq(process_exit_look(stat_fd, -1, PATIENCE_MS, &status), PROCESS_EXIT_NONE);
+	ck_assert_int_eq(process_exit_poll(stat_fd, -1, PATIENCE_MS, &status), PROCESS_EXIT_NONE);
 	ck_assert_int_eq(process_exit_await(stat_fd, -1, &status), PROCESS_EXIT_NONE);
 }
 END_TEST

@@ -51,7 +51,7 @@ static void look(int r, int is_last)
 {
 	found = r;
 	dies = is_last;
-	recorder_run_look_at_rights(&run);
+	recorder_run_note_rights(&run);
 }
 
 /* Writes a run of one byte. */

@@ -39,7 +39,7 @@ static void pass(uint64_t ticks)
 {
 	for (int i = 0; i < 8; i++) {
 		now += ticks / 8;
-		era_clock_look(&budget.era_clock, now);
+		era_clock_update(&budget.era_clock, now);
 	}
 }
 

@@ -69,7 +69,7 @@ static void write_and_look(unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		PTAP_INSTANT("point");
 	scan.due_ns = 0;
-	trigger_scan_look(&scan, &recorder);
+	trigger_scan_poll(&scan, &recorder);
 }
 
 START_TEST(overwritten_records_are_reported_once)

@@ -20,7 +20,7 @@ static void put_sides(struct report_json *w, const struct slow_group *group)
 		json_begin_object(&w->j, keys[side]);
 		json_uint(&w->j, "count", group->n_units[side]);
 		json_double(&w->j, "mean_ns", slow_get_mean(group, side));
-		json_uint(&w->j, "looked_at", group->n_looked[side]);
+		json_uint(&w->j, "looked_at", group->n_examined[side]);
 		json_end_object(&w->j);
 	}
 }

@@ -424,7 +424,7 @@ double slow_get_mean(const struct slow_group *group, enum slow_side side)
 
 uint64_t slow_get_n_taken_apart(const struct slow_group *group, enum slow_side side)
 {
-	return group->kind == SLOW_ASYNCS ? group->n_looked[side] : group->n_units[side];
+	return group->kind == SLOW_ASYNCS ? group->n_examined[side] : group->n_units[side];
 }
 
 double slow_get_total(

@@ -109,7 +109,7 @@ struct slow_group {
 	uint64_t n; /* number of whole units */
 	uint64_t n_units[SLOW_SIDES];
 	int64_t total_ns[SLOW_SIDES];
-	uint64_t n_looked[SLOW_SIDES]; /* number of units whose ties were examined (slow_ties.c) */
+	uint64_t n_examined[SLOW_SIDES]; /* units whose ties were examined (slow_ties.c) */
 	struct slow_flow *flows; /* sorted by delay against typical units, longest first */
 	size_t n_flows;
 	/* The nodes of async spans are made of the spans with their id (slow_ties.c) */

@@ -156,7 +156,7 @@ int slow_ties_add(struct slow_ties *t, size_t group, enum slow_side side, const 
 	if (grow(&t->units, &t->n_units_allocated, t->n_units + 1))
 		return -ENOMEM;
 	t->units[t->n_units++] = one;
-	t->slow->groups[group].n_looked[side]++;
+	t->slow->groups[group].n_examined[side]++;
 	return 0;
 }
 
@@ -510,7 +510,7 @@ static bool flow_is_reported(const struct slow_group *group, const struct slow_f
 {
 	double growth_ns = slow_get_mean(group, SIDE_SLOW) - slow_get_mean(group, SIDE_TYPICAL);
 
-	return (double)f->n_units[SIDE_SLOW] >= MIN_SHARE * (double)group->n_looked[SIDE_SLOW] &&
+	return (double)f->n_units[SIDE_SLOW] >= MIN_SHARE * (double)group->n_examined[SIDE_SLOW] &&
 	       f->n_units[SIDE_SLOW] && flow_get_delay(f) >= MIN_OF_GROWTH * growth_ns;
 }
 

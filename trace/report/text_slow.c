@@ -206,7 +206,7 @@ static void put_typically(
 
 static void put_flow(struct text *t, const struct slow_group *group, const struct slow_flow *flow)
 {
-	double share = (double)flow->n_units[SIDE_SLOW] / (double)group->n_looked[SIDE_SLOW];
+	double share = (double)flow->n_units[SIDE_SLOW] / (double)group->n_examined[SIDE_SLOW];
 	struct sentence s;
 
 	if (!sentence_begin(&s))

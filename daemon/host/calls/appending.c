@@ -74,7 +74,7 @@ static void add_part(struct appending *a, Usage **wanted)
 
 /* --- messages from the program's server ------------------------------------------------------- */
 
-/* Each function up to appending_look() returns true if it has changed the message. */
+/* Each function up to appending_read_message() returns true if it has changed the message. */
 
 static bool take_chunk(struct appending *a, const uint8_t *data, size_t n)
 {
@@ -153,7 +153,7 @@ static int take_piece(const uint8_t *data, size_t n, void *context)
 	return take_chunk(p->a, data + head, n - head);
 }
 
-bool appending_look(struct appending *a, struct rpc_pending *from)
+bool appending_read_message(struct appending *a, struct rpc_pending *from)
 {
 	struct pieces p = {a, rpc_pending_get_bytes(from), 0};
 

@@ -42,7 +42,7 @@ void appending_deinit(struct appending *a);
  * appending_next() in its place. Once in a stream it calls machine_part_append(), which may take a
  * sample.
  */
-bool appending_look(struct appending *a, struct rpc_pending *from);
+bool appending_read_message(struct appending *a, struct rpc_pending *from);
 /*
  * Writes the next message to send in place of the one at hand to |message|; an error is in
  * message->error. Returns false if there is no further one.

@@ -41,7 +41,7 @@ void audit_begin(struct rpc_call *call, const uint8_t *bytes, size_t n)
 	}
 	a->what = strrchr(path, '/') + 1;
 	a->begun_ns = monotonic_ns();
-	a->is_look = (host_method_of(call)->traits & HOST_METHOD_LOOKS) != 0;
+	a->is_read_only = (host_method_of(call)->traits & HOST_METHOD_READS) != 0;
 	a->is_caller_known = !caller_know(&a->caller, rpc_call_get_connection(call));
 	describe_request(a, host_method_of(call), bytes, n);
 	rpc_call_set_note(call, a);
@@ -92,7 +92,7 @@ void audit_on_answer(struct rpc_call *call, enum rpc_status status, const char *
 	a->result = rpc_status_name(status);
 	a->reason = text;
 	rpc_call_set_note(call, NULL);
-	if (!a->is_look || is_refusal(status))
+	if (!a->is_read_only || is_refusal(status))
 		audit_write(a);
 	free(a);
 }

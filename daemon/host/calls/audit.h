@@ -35,7 +35,7 @@ struct audit {
 	uint64_t n_bytes; /* of the answer, or of the deleted files */
 	const char *result; /* "OK", or the name of a gRPC status */
 	const char *reason; /* of a result that is not OK; "" */
-	bool is_look; /* the call only reads: the line is written only if it was refused */
+	bool is_read_only; /* the call only reads: the line is written only if it was refused */
 	/* Reason for the refusal of a call that is answered OK; "": none. */
 	char refusal[AUDIT_REASON_BYTES];
 };

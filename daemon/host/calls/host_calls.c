@@ -190,7 +190,7 @@ static const struct host_method methods[] = {
 		.ledger = LEDGER_CAPTURE},
 	{.path = METHODS_V1 "List",
 		.request = &proftap__v1__list_request__descriptor,
-		.traits = HOST_METHOD_LOOKS},
+		.traits = HOST_METHOD_READS},
 	/* The answer has arguments of spans, as a capture has, so it is audited. */
 	{.path = METHODS_V1 "OpenSpans"},
 	{.path = METHODS_V1 "Snapshot",
@@ -199,7 +199,7 @@ static const struct host_method methods[] = {
 	{.path = METHODS_V1 "Start",
 		.request = &proftap__v1__start_request__descriptor,
 		.traits = HOST_METHOD_BEGINS},
-	{.path = METHODS_V1 "Status", .traits = HOST_METHOD_LOOKS},
+	{.path = METHODS_V1 "Status", .traits = HOST_METHOD_READS},
 	{.path = METHODS_V1 "Stop",
 		.request = &proftap__v1__stop_request__descriptor,
 		.ledger = LEDGER_STOP},

@@ -76,7 +76,7 @@ enum {
 	/* A request that names no program selects the one where its user began a session last. */
 	HOST_METHOD_IS_ABOUT_SESSION = 4,
 	/* Only reads. Observers call it often, so that it is audited only when it is refused. */
-	HOST_METHOD_LOOKS = 8,
+	HOST_METHOD_READS = 8,
 };
 
 struct host_method {

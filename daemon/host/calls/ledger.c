@@ -141,7 +141,7 @@ static void account_take_trailer(struct account *a, const Proftap__V1__Trailer *
 	a->entry.n_dropped = trailer->n_dropped;
 }
 
-void account_look(struct account *a, struct rpc_pending *from)
+void account_read_message(struct account *a, struct rpc_pending *from)
 {
 	uint8_t bytes[SMALL_BYTES];
 	Proftap__V1__CaptureReply *reply;

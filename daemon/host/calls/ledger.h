@@ -103,7 +103,7 @@ struct account {
 /* Begins an account of the program |id|; 0: of many programs, see account_end_all(). */
 void account_begin(struct account *a, enum ledger_call call, uint64_t id);
 /* Reads the message that |from| has at hand, a proftap.v1.CaptureReply of the answer. */
-void account_look(struct account *a, struct rpc_pending *from);
+void account_read_message(struct account *a, struct rpc_pending *from);
 /*
  * Enters the recording, which has ended with gRPC's |status|. Without a trailer, OK counts as a
  * failure, too.

@@ -218,8 +218,8 @@ static int send_instead(struct passage *p)
  */
 static int pass_message(struct passage *p)
 {
-	account_look(&p->account, p->call);
-	return appending_look(&p->appending, p->call)
+	account_read_message(&p->account, p->call);
+	return appending_read_message(&p->appending, p->call)
 		       ? send_instead(p)
 		       : rpc_relay_message(p->errand->call, p->call, WRITE_TIMEOUT_MS);
 }

@@ -95,12 +95,12 @@ void machine_sample(struct machine *m, int64_t now_ns)
 }
 
 int machine_read(
-	struct machine *m, int (*look)(const struct history *h, void *context), void *context)
+	struct machine *m, int (*read)(const struct history *h, void *context), void *context)
 {
 	int r;
 
 	pthread_mutex_lock(&m->mutex);
-	r = look(&m->history, context);
+	r = read(&m->history, context);
 	pthread_mutex_unlock(&m->mutex);
 	return r;
 }
@@ -112,7 +112,7 @@ static bool is_sample_missing(const struct history *h, int64_t at_ns, int64_t no
 }
 
 int machine_read_behind(struct machine *m, int64_t at_ns, int64_t now_ns,
-	int (*look)(const struct history *h, void *context), void *context)
+	int (*read)(const struct history *h, void *context), void *context)
 {
 	bool is_peek;
 	int r;
@@ -123,7 +123,7 @@ int machine_read_behind(struct machine *m, int64_t at_ns, int64_t now_ns,
 		history_begin_peek(&m->history, now_ns);
 		read_sources(m, now_ns);
 	}
-	r = look(&m->history, context);
+	r = read(&m->history, context);
 	if (is_peek)
 		history_end_peek(&m->history);
 	pthread_mutex_unlock(&m->mutex);

@@ -54,17 +54,17 @@ struct machine *machine_free(struct machine *m); /* NULL ok; returns NULL */
  */
 void machine_sample(struct machine *m, int64_t now_ns);
 
-/* Calls |look| with the history, which does not change meanwhile. Returns the result of |look|. */
+/* Calls |read| with the history, which does not change meanwhile. Returns the result of |read|. */
 int machine_read(
-	struct machine *m, int (*look)(const struct history *h, void *context), void *context);
+	struct machine *m, int (*read)(const struct history *h, void *context), void *context);
 
 /*
  * Like machine_read(), but if no sample is later than |at_ns|, and |now_ns| is later than it, first
- * takes one more sample (both CLOCK_MONOTONIC). Only |look| sees that sample, as the last one. It
+ * takes one more sample (both CLOCK_MONOTONIC). Only |read| sees that sample, as the last one. It
  * contains no programs, and no subjects that came after the last regular sample.
  */
 int machine_read_behind(struct machine *m, int64_t at_ns, int64_t now_ns,
-	int (*look)(const struct history *h, void *context), void *context);
+	int (*read)(const struct history *h, void *context), void *context);
 
 /* The group of programs, which not every caller may see. */
 extern const struct metric_group machine_process_group;

@@ -12,7 +12,7 @@
 #include "daemon/kernel/container.h"
 #include "daemon/kernel/proc_file.h"
 #include "daemon/serve/children/starter.h"
-#include "daemon/serve/children/stock_look.h"
+#include "daemon/serve/children/stock_query.h"
 
 #define ANSWER_MS 500
 /*
@@ -108,22 +108,22 @@ static void examine_sockets(uv_work_t *work)
 
 	stock_servers_identify(&s->fresh, 0);
 	stock_servers_ask(&s->fresh, ANSWER_MS);
-	stock_look_ask(s->starter, &s->fresh);
+	stock_query_ask(s->starter, &s->fresh);
 }
 
-static void on_looked(uv_work_t *work, int status)
+static void on_searched(uv_work_t *work, int status)
 {
 	struct stock_finder *s = work->data;
 
-	s->is_looking = false;
+	s->is_searching = false;
 	for (size_t i = 0; i < s->fresh.n && !status; i++)
 		take_socket(s, &s->fresh.v[i]);
 	stock_servers_deinit(&s->fresh);
 }
 
-void stock_finder_look(struct stock_finder *s, bool is_wanted)
+void stock_finder_search(struct stock_finder *s, bool is_wanted)
 {
-	if (s->is_looking)
+	if (s->is_searching)
 		return;
 	if (!is_wanted) {
 		forget_closed(s, &s->fresh);
@@ -131,10 +131,10 @@ void stock_finder_look(struct stock_finder *s, bool is_wanted)
 		forget_closed(s, &s->fresh);
 		remove_known(s, &s->fresh);
 		s->work.data = s;
-		s->is_looking =
-			s->fresh.n && !uv_queue_work(s->loop, &s->work, examine_sockets, on_looked);
+		s->is_searching = s->fresh.n &&
+				  !uv_queue_work(s->loop, &s->work, examine_sockets, on_searched);
 	}
-	if (!s->is_looking)
+	if (!s->is_searching)
 		stock_servers_deinit(&s->fresh);
 }
 

@@ -31,8 +31,8 @@ struct stock_finder {
 	struct seen_socket *seen;
 	size_t n_seen;
 	size_t n_allocated;
-	struct stock_servers fresh; /* owned; empty unless |is_looking| */
-	bool is_looking;
+	struct stock_servers fresh; /* owned; empty unless |is_searching| */
+	bool is_searching;
 	uv_work_t work;
 };
 
@@ -40,7 +40,7 @@ struct stock_finder {
  * Looks for servers again, or, if |is_wanted| is false, forgets those that were found. At first |s|
  * must be zero except for the loop, the programs and the starter. The loop's thread only.
  */
-void stock_finder_look(struct stock_finder *s, bool is_wanted);
+void stock_finder_search(struct stock_finder *s, bool is_wanted);
 /* Call it after the loop has ended. */
 void stock_finder_deinit(struct stock_finder *s);
 

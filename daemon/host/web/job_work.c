@@ -379,7 +379,7 @@ static void work_keep_time(struct job_work *w)
 		work_tell_to_end(w);
 }
 
-static bool work_look(void *context)
+static bool work_poll(void *context)
 {
 	struct job_work *w = context;
 	struct job *job = w->job;
@@ -452,7 +452,7 @@ static void work_record(struct job_work *w)
 		work_start_snapshot(w);
 	else
 		work_start_recording(w);
-	capture_group_record(&w->ensemble.group, work_look, w);
+	capture_group_record(&w->ensemble.group, work_poll, w);
 	capture_group_end(&w->ensemble.group);
 	work_take_accounts(w, &asked_by);
 }

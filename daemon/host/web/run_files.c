@@ -59,7 +59,7 @@ int run_files_open(int dir_fd, const char *name, uint64_t *n_bytes)
 	return -1;
 }
 
-bool run_files_look_at(int dir_fd, const char *name, struct stat *st)
+bool run_files_stat(int dir_fd, const char *name, struct stat *st)
 {
 	return run_file_is_name(name) && fstatat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       S_ISREG(st->st_mode);
@@ -81,7 +81,7 @@ void run_files_write(int dir_fd, struct run_state *state, struct json *j)
 
 	json_begin_list(j, "files");
 	while (dir && (entry = readdir(dir))) {
-		if (!run_files_look_at(dir_fd, entry->d_name, &st))
+		if (!run_files_stat(dir_fd, entry->d_name, &st))
 			continue;
 		run_files_write_one(j, entry->d_name, &st);
 		state->n_bytes += (uint64_t)st.st_size;

@@ -25,7 +25,7 @@ DIR *run_files_walk(int dir_fd);
 int64_t run_files_get_time_ns(const struct stat *st);
 
 /* Returns true if |name| is a file of the run, and fills |st|. */
-bool run_files_look_at(int dir_fd, const char *name, struct stat *st);
+bool run_files_stat(int dir_fd, const char *name, struct stat *st);
 
 /* Returns the caller's descriptor of |name|, and its size; -1: there is no such file. */
 int run_files_open(int dir_fd, const char *name, uint64_t *n_bytes);

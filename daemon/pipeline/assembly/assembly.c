@@ -344,7 +344,7 @@ static size_t add_entries(
 			break;
 		at += n_plain ? n_plain : add_slots_of_entry(as, slots + at, n_slots - at);
 		if (!as->error)
-			as->error = cancel_look(as->cancel);
+			as->error = cancel_check(as->cancel);
 	}
 	return at;
 }

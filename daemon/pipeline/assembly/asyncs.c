@@ -272,7 +272,7 @@ static int match_id(struct async_matcher *b, size_t first, size_t end)
 	int r = 0;
 
 	for (size_t i = first; i < end && !r; i++) {
-		r = cancel_look_at(b->in->cancel, i);
+		r = cancel_check_at(b->in->cancel, i);
 		if (r)
 			return r;
 		if (!marks[i].is_end)
@@ -409,7 +409,7 @@ static int choose_lines(
 	for (size_t i = 0; i < n; i++) {
 		int line = choose_line(b, ends_ns, &n_lines, spans[i].start_ns);
 
-		if (cancel_look_at(b->cancel, i))
+		if (cancel_check_at(b->cancel, i))
 			return -ECANCELED;
 		b->line_of[i] = (uint16_t)line;
 		counts[line]++;

@@ -133,7 +133,7 @@ int counters_add_lines(
 
 		if (!line || add_samples(c, samples, plane, line))
 			return -ENOMEM;
-		if (cancel_look(cancel))
+		if (cancel_check(cancel))
 			return -ECANCELED;
 	}
 	return 0;

@@ -110,7 +110,7 @@ static int spool_events(
 		size_t left = made->n_events - at;
 		size_t n = left < PART_EVENTS ? left : PART_EVENTS;
 
-		r = cancel_look(d->g.scope->cancel);
+		r = cancel_check(d->g.scope->cancel);
 		if (!r)
 			r = device_drawing_add_stats(&d->g, i, made->events + at, n);
 		if (!r)

@@ -100,7 +100,7 @@ int events_order_by_start(struct events *events, struct line *line, const _Atomi
 	struct events_output out = {end, 1};
 	size_t depth = 0;
 
-	if (cancel_look(cancel))
+	if (cancel_check(cancel))
 		return -ECANCELED;
 	if (starts_are_in_order(events)) {
 		move_events(events, line);
@@ -109,7 +109,7 @@ int events_order_by_start(struct events *events, struct line *line, const _Atomi
 	if (grow(&events->stack, &events->n_stack_allocated, events->n))
 		return -ENOMEM;
 	for (size_t i = events->n; i-- > 0;) {
-		if (cancel_look_at(cancel, i))
+		if (cancel_check_at(cancel, i))
 			return -ECANCELED;
 		while (depth && does_not_contain(events, events->stack[depth - 1], i))
 			put_event(&out, &events->v[events->stack[--depth]], out.to == end);

@@ -19,9 +19,9 @@
 #include "daemon/pipeline/devices/occupancy.h"
 #include "daemon/target/string_table.h"
 
-/* The most stats of a look. */
-#define DEVICE_LOOK_MAX_STATS 9
-/* The most stats of an event besides those of its look. */
+/* The most stats of a template. */
+#define DEVICE_TEMPLATE_MAX_STATS 9
+/* The most stats of an event besides those of its template. */
 #define MAX_OWN_STATS 3
 
 static const char *const texts_of_stats[N_DEVICE_STATS] = {
@@ -55,15 +55,15 @@ int device_drawing_init(
 	g->scope = scope;
 	g->n_ids = string_table_count_ids(scope->arena);
 	g->n_ops = scope->span_names->n_texts;
-	g->looks = calloc((size_t)d->details.n + 1, sizeof *g->looks);
+	g->templates = calloc((size_t)d->details.n + 1, sizeof *g->templates);
 	g->texts = calloc((size_t)g->n_ids + 1, sizeof *g->texts);
 	g->ops = calloc((size_t)g->n_ops + 1, sizeof *g->ops);
-	return g->looks && g->texts && g->ops ? 0 : -ENOMEM;
+	return g->templates && g->texts && g->ops ? 0 : -ENOMEM;
 }
 
 void device_drawing_deinit(struct device_drawing *g)
 {
-	free(g->looks);
+	free(g->templates);
 	free(g->stats);
 	free(g->texts);
 	free(g->ops);
@@ -206,17 +206,18 @@ static const char *find_metric_name(const char *metric)
 	return metric;
 }
 
-/* A look that is being made. */
-struct look_maker {
+/* A template that is being made. */
+struct template_maker {
 	struct device_drawing *g;
 	const struct device_detail *detail;
-	struct trace_stat stats[DEVICE_LOOK_MAX_STATS];
+	struct trace_stat stats[DEVICE_TEMPLATE_MAX_STATS];
 	uint32_t n;
 };
 
-/* --- one stat of a look -------------------------------------------------------------------- */
+/* --- one stat of a template ---------------------------------------------------------------- */
 
-static struct trace_stat *add_stat(struct look_maker *m, enum device_stat name, enum stat_type type)
+static struct trace_stat *add_stat(
+	struct template_maker *m, enum device_stat name, enum stat_type type)
 {
 	struct trace_stat *stat = &m->stats[m->n++];
 
@@ -226,24 +227,24 @@ static struct trace_stat *add_stat(struct look_maker *m, enum device_stat name, 
 	return stat;
 }
 
-static void add_text(struct look_maker *m, enum device_stat name, const char *text)
+static void add_text(struct template_maker *m, enum device_stat name, const char *text)
 {
 	add_stat(m, name, STAT_STRING)->value.string = device_drawing_intern(m->g, text);
 }
 
-static void add_uint(struct look_maker *m, enum device_stat name, uint64_t value)
+static void add_uint(struct template_maker *m, enum device_stat name, uint64_t value)
 {
 	add_stat(m, name, STAT_UINT64)->value.u64 = value;
 }
 
-static void add_int(struct look_maker *m, enum device_stat name, int64_t value)
+static void add_int(struct template_maker *m, enum device_stat name, int64_t value)
 {
 	add_stat(m, name, STAT_INT64)->value.i64 = value;
 }
 
 /* --- stats of several kinds --------------------------------------------------------------- */
 
-static void add_context(struct look_maker *m)
+static void add_context(struct template_maker *m)
 {
 	char text[16];
 
@@ -255,7 +256,7 @@ static void add_context(struct look_maker *m)
  * Adds the stats of a graph's node. True when the node was made in a span: the work belongs to that
  * span, whichever span the graph was executed in.
  */
-static bool add_graph(struct look_maker *m)
+static bool add_graph(struct template_maker *m)
 {
 	uint32_t graph = device_detail_get_graph(m->detail);
 	uint64_t node = device_detail_get_node(m->detail);
@@ -274,7 +275,7 @@ static bool add_graph(struct look_maker *m)
 
 /* --- stats of one kind --------------------------------------------------------------------- */
 
-static void add_kernel(struct look_maker *m)
+static void add_kernel(struct template_maker *m)
 {
 	static const struct device_info nothing;
 	const struct device_kernel *k = &m->detail->of.kernel;
@@ -291,7 +292,7 @@ static void add_kernel(struct look_maker *m)
 	add_int(m, DEVICE_STAT_BLOCK_SIZE, o.block_size);
 }
 
-static void add_copy(struct look_maker *m)
+static void add_copy(struct template_maker *m)
 {
 	const struct device_copied *c = &m->detail->of.copy;
 	uint16_t to = c->direction == DEVICE_DIRECTION_P2P ? c->to_device : m->detail->device;
@@ -303,7 +304,7 @@ static void add_copy(struct look_maker *m)
 	add_text(m, DEVICE_STAT_COPY, text);
 }
 
-static void add_set(struct look_maker *m)
+static void add_set(struct template_maker *m)
 {
 	const struct device_filled *s = &m->detail->of.set;
 	char text[96];
@@ -313,7 +314,7 @@ static void add_set(struct look_maker *m)
 	add_text(m, DEVICE_STAT_SET, text);
 }
 
-static void add_memory(struct look_maker *m)
+static void add_memory(struct template_maker *m)
 {
 	const struct device_memory_change *c = &m->detail->of.memory;
 	char text[96];
@@ -324,7 +325,7 @@ static void add_memory(struct look_maker *m)
 		text);
 }
 
-static void add_sync(struct look_maker *m)
+static void add_sync(struct template_maker *m)
 {
 	const struct device_wait *w = &m->detail->of.sync;
 
@@ -336,7 +337,7 @@ static void add_sync(struct look_maker *m)
 }
 
 /* Adds the stat of a counter's value, which each sample sets; viewers show the stat's name. */
-static void add_counter(struct look_maker *m, const char *metric)
+static void add_counter(struct template_maker *m, const char *metric)
 {
 	struct trace_stat *stat = &m->stats[m->n++];
 
@@ -345,7 +346,7 @@ static void add_counter(struct look_maker *m, const char *metric)
 	stat->type = STAT_DOUBLE;
 }
 
-static bool add_look_stats(struct look_maker *m)
+static bool add_template_stats(struct template_maker *m)
 {
 	add_context(m);
 	switch (m->detail->kind) {
@@ -373,9 +374,9 @@ static bool add_look_stats(struct look_maker *m)
 	return add_graph(m);
 }
 
-/* --- looks --------------------------------------------------------------------------------- */
+/* --- templates ----------------------------------------------------------------------------- */
 
-static uint32_t add_name(struct look_maker *m)
+static uint32_t add_name(struct template_maker *m)
 {
 	struct device_text text = {0, 0};
 	char word[64];
@@ -391,7 +392,7 @@ static uint32_t add_name(struct look_maker *m)
 }
 
 /* The stat gets the counter's own name, and the event a name for people. */
-static uint32_t name_counter(struct look_maker *m)
+static uint32_t name_counter(struct template_maker *m)
 {
 	char metric[DEVICE_TEXT_BYTES];
 
@@ -400,41 +401,41 @@ static uint32_t name_counter(struct look_maker *m)
 	return device_drawing_intern_name(m->g, find_metric_name(metric));
 }
 
-static int keep_look_stats(struct look_maker *m, struct device_look *look)
+static int keep_template_stats(struct template_maker *m, struct device_template *template)
 {
 	struct device_drawing *g = m->g;
 
 	if (grow(&g->stats, &g->n_stats_allocated, g->n_stats + m->n + 1))
 		return -ENOMEM;
 	memcpy(g->stats + g->n_stats, m->stats, m->n * sizeof *m->stats);
-	look->first_stat = (uint32_t)g->n_stats;
-	look->n_stats = (uint8_t)m->n;
+	template->first_stat = (uint32_t)g->n_stats;
+	template->n_stats = (uint8_t)m->n;
 	g->n_stats += m->n;
 	return 0;
 }
 
-static const struct device_look *make_look(struct device_drawing *g, uint32_t detail)
+static const struct device_template *make_template(struct device_drawing *g, uint32_t detail)
 {
-	struct device_look *look = &g->looks[detail];
-	struct look_maker m = {.g = g, .detail = keys_get(&g->d->details, detail)};
+	struct device_template *template = &g->templates[detail];
+	struct template_maker m = {.g = g, .detail = keys_get(&g->d->details, detail)};
 
 	if (m.detail->kind == DEVICE_COUNTER) {
-		look->name = name_counter(&m);
+		template->name = name_counter(&m);
 	} else {
-		look->name = add_name(&m);
-		look->has_op = (uint8_t)add_look_stats(&m);
+		template->name = add_name(&m);
+		template->has_op = (uint8_t)add_template_stats(&m);
 	}
-	look->is_made = true;
-	if (keep_look_stats(&m, look))
+	template->is_made = true;
+	if (keep_template_stats(&m, template))
 		g->error = -ENOMEM;
-	return look;
+	return template;
 }
 
-static const struct device_look *get_look(struct device_drawing *g, uint32_t detail)
+static const struct device_template *get_template(struct device_drawing *g, uint32_t detail)
 {
-	const struct device_look *look = &g->looks[detail];
+	const struct device_template *template = &g->templates[detail];
 
-	return look->is_made ? look : make_look(g, detail);
+	return template->is_made ? template : make_template(g, detail);
 }
 
 /* --- lines --------------------------------------------------------------------------------- */
@@ -482,10 +483,10 @@ int device_drawing_make_line(struct device_drawing *g, size_t i, struct line *ou
 	int r = 0;
 
 	for (size_t k = 0; k < line->n_events && !r; k++) {
-		r = cancel_look_at(g->scope->cancel, k);
+		r = cancel_check_at(g->scope->cancel, k);
 		if (r || !place_event(g, clock, &line->events[k], &event))
 			continue;
-		event.name = get_look(g, line->events[k].detail)->name;
+		event.name = get_template(g, line->events[k].detail)->name;
 		/* A sample has no length. */
 		if (key->type == DEVICE_LINE_COUNTER)
 			event.duration_ns = 0;
@@ -552,19 +553,19 @@ static bool began_before_trace(const struct device_drawing *g, const struct devi
 static void add_event_stats(struct device_drawing *g, const struct device_line_key *key,
 	const struct device_event *event, struct trace_event *placed)
 {
-	const struct device_look *look = get_look(g, event->detail);
-	struct trace_stat stats[MAX_OWN_STATS + DEVICE_LOOK_MAX_STATS];
+	const struct device_template *template = get_template(g, event->detail);
+	struct trace_stat stats[MAX_OWN_STATS + DEVICE_TEMPLATE_MAX_STATS];
 	uint32_t n = 0;
 
 	memset(stats, 0, MAX_OWN_STATS * sizeof *stats);
 	if (key->type == DEVICE_LINE_STREAM)
-		n = add_call(g, event, placed, look->has_op, stats);
+		n = add_call(g, event, placed, template->has_op, stats);
 	if (began_before_trace(g, &g->d->clocks[key->collector], event, placed))
 		n += add_started_before(g, stats + n);
-	memcpy(stats + n, g->stats + look->first_stat, look->n_stats * sizeof *stats);
+	memcpy(stats + n, g->stats + template->first_stat, template->n_stats * sizeof *stats);
 	if (key->type == DEVICE_LINE_COUNTER)
 		stats[n].value.u64 = event->value;
-	n += look->n_stats;
+	n += template->n_stats;
 	placed->stats = n ? plane_add_stats(g->plane, stats, n) : 0;
 	if (n && !placed->stats)
 		g->error = -ENOMEM;

@@ -63,7 +63,7 @@ enum device_stat {
 #define DEVICE_TEXT_BYTES 1024u
 
 /* The name and stats that all events with one detail share in a plane. */
-struct device_look {
+struct device_template {
 	uint32_t name; /* of the event */
 	uint32_t first_stat;
 	uint8_t n_stats;
@@ -82,8 +82,8 @@ struct device_drawing {
 	const struct device_scope *scope;
 	struct plane *plane;
 	const struct device_known *known; /* of the plane's device, or NULL */
-	struct device_look *looks; /* by the numbers of details */
-	struct trace_stat *stats; /* of all looks */
+	struct device_template *templates; /* by the numbers of details */
+	struct trace_stat *stats; /* of all templates */
 	size_t n_stats;
 	size_t n_stats_allocated;
 	uint32_t keys[N_DEVICE_STATS]; /* number + 1 of stat_names; 0: not used yet */

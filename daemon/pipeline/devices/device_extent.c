@@ -41,7 +41,7 @@ static bool has_time(const struct device_entry *v)
 }
 
 /* Adds an entry of |n| slots. */
-static void look_at(struct device_extent *e, const struct slot *slots, uint32_t n)
+static void take_slots(struct device_extent *e, const struct slot *slots, uint32_t n)
 {
 	struct device_entry v = {.kind = 0};
 
@@ -70,7 +70,7 @@ int device_extents_add(
 	for (size_t at = 0; at < n_slots; at += 1 + n) {
 		n = record_n_extra(slots[at].word[0]);
 		if (record_kind(slots[at].word[0]) == RECORD_DEVICE && n < n_slots - at)
-			look_at(e, &slots[at + 1], n);
+			take_slots(e, &slots[at + 1], n);
 	}
 	return 0;
 }

@@ -70,10 +70,10 @@ void drain_set_devices(struct drain *d, uint32_t devices)
 
 /* --- one ring ----------------------------------------------------------------------------- */
 
-/* Notes that a record was lost since the last look at the rings. */
+/* Notes that a record was lost since the last pass over the rings. */
 static void note_gap(struct drain *d)
 {
-	gaps_add(&d->gaps, d->looks[2], UINT64_MAX);
+	gaps_add(&d->gaps, d->passes[2], UINT64_MAX);
 }
 
 static void skip_old_records(struct drain *d, uint32_t i, struct thread_log *log)
@@ -205,7 +205,7 @@ static uint64_t *find_passed_ordinal(struct drain *d, uint32_t i)
 		d->ordinals = calloc(d->target->n_rings, sizeof *d->ordinals);
 	if (!d->ordinals)
 		return NULL;
-	/* The ring has another thread than at the last look. */
+	/* The ring has another thread than at the last pass. */
 	if (ring_get_first(target_ring(d->target, i)).position >= d->target->tail[i])
 		d->ordinals[i] = 0;
 	return &d->ordinals[i];
@@ -442,23 +442,23 @@ static bool is_time_to_reclaim(struct drain *d)
 }
 
 /*
- * Begins a look at all rings. A loss that is found now happened between the last look and the next
- * one. Its gap begins one look earlier still: a thread reads the clock before it finds its ring
- * full, and may wait for a processor in between.
+ * Begins a pass over all rings. A loss that is found now happened between the last pass and the
+ * next one. Its gap begins one pass earlier still: a thread reads the clock before it finds its
+ * ring full, and may wait for a processor in between.
  */
-static void begin_look(struct drain *d)
+static void begin_pass(struct drain *d)
 {
-	uint64_t now = d->budget->era_clock.looked_ticks;
+	uint64_t now = d->budget->era_clock.read_ticks;
 
-	if (now <= d->looks[0])
+	if (now <= d->passes[0])
 		return;
 	gaps_end(&d->gaps, now);
-	d->looks[2] = d->looks[1];
-	d->looks[1] = d->looks[0];
-	d->looks[0] = now;
+	d->passes[2] = d->passes[1];
+	d->passes[1] = d->passes[0];
+	d->passes[0] = now;
 }
 
-static void look_for_lost(struct drain *d)
+static void find_lost(struct drain *d)
 {
 	uint64_t lost_no_ring = atomic_load(&d->target->arena->lost_no_ring);
 
@@ -473,7 +473,7 @@ unsigned drain_visit(struct drain *d, int *error)
 	unsigned fullest = 0;
 
 	d->is_behind = false;
-	begin_look(d);
+	begin_pass(d);
 	for (uint32_t i = 0; i < d->target->n_rings; i++) {
 		unsigned full;
 
@@ -485,7 +485,7 @@ unsigned drain_visit(struct drain *d, int *error)
 		if (full == 0 && reclaims)
 			reclaim_ring(d, i, error);
 	}
-	look_for_lost(d);
+	find_lost(d);
 	return fullest;
 }
 

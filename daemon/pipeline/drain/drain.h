@@ -34,7 +34,7 @@ struct drain {
 	uint64_t n_broken; /* rings whose positions made no sense */
 	struct gaps
 		gaps; /* the times in which records of any thread were lost; a picture has none */
-	uint64_t looks[3]; /* ticks of the last three looks at the rings, the newest first */
+	uint64_t passes[3]; /* ticks of the last three passes over the rings, the newest first */
 	uint64_t seen_no_ring; /* records without a ring that |gaps| already covers */
 	/*
 	 * The rest is for a snapshot of the flight recorder, which consists of pictures of rings.

@@ -27,14 +27,14 @@ struct ring_history {
 	struct ring_note *notes;
 	size_t n;
 	size_t n_allocated;
-	bool had_thread; /* at the last look */
+	bool had_thread; /* at the last reading */
 	uint64_t since_ticks; /* records below the first note were written after this time */
 	uint64_t begin; /* records below this position do not belong to the recorder */
 };
 
 struct ring_notes {
 	bool uses_ticks;
-	uint64_t looked_ticks; /* taken before the last look */
+	uint64_t read_ticks; /* taken before the last reading of the rings */
 	uint32_t n_rings;
 	struct ring_history of[];
 };
@@ -84,14 +84,14 @@ static void note_ring(struct target *t, uint32_t i)
 
 	now.ticks = ring_notes_now(t);
 	if (!h->had_thread)
-		h->since_ticks = all->looked_ticks;
+		h->since_ticks = all->read_ticks;
 	h->had_thread = true;
 	history_add(h, now);
 }
 
 /*
  * Forgets the notes of a thread that is gone: the next thread's records lie behind these positions,
- * and are later than this look.
+ * and are later than this reading.
  */
 static void history_forget(struct ring_history *h)
 {
@@ -99,14 +99,14 @@ static void history_forget(struct ring_history *h)
 	h->n = 0;
 }
 
-static void look_at_rings(struct target *t, uint64_t now_ticks)
+static void note_rings(struct target *t, uint64_t now_ticks)
 {
 	for (uint32_t i = 0; i < t->n_rings; i++)
 		if (rings_is_used(t, i))
 			note_ring(t, i);
 		else if (t->notes->of[i].had_thread)
 			history_forget(&t->notes->of[i]);
-	t->notes->looked_ticks = now_ticks;
+	t->notes->read_ticks = now_ticks;
 }
 
 int ring_notes_open(struct target *t, bool uses_ticks, uint64_t since_ticks)
@@ -117,9 +117,9 @@ int ring_notes_open(struct target *t, bool uses_ticks, uint64_t since_ticks)
 		return -ENOMEM;
 	all->uses_ticks = uses_ticks;
 	all->n_rings = t->n_rings;
-	all->looked_ticks = since_ticks;
+	all->read_ticks = since_ticks;
 	t->notes = all;
-	look_at_rings(t, ring_notes_now(t));
+	note_rings(t, ring_notes_now(t));
 	for (uint32_t i = 0; i < t->n_rings && !since_ticks; i++)
 		if (all->of[i].n)
 			all->of[i].begin = all->of[i].notes[0].position;
@@ -138,10 +138,10 @@ void ring_notes_close(struct target *t)
 	t->notes = NULL;
 }
 
-void ring_notes_look(struct target *t, uint64_t now_ticks)
+void ring_notes_update(struct target *t, uint64_t now_ticks)
 {
-	if (now_ticks - t->notes->looked_ticks >= ERA_INTERVAL_TICKS)
-		look_at_rings(t, now_ticks);
+	if (now_ticks - t->notes->read_ticks >= ERA_INTERVAL_TICKS)
+		note_rings(t, now_ticks);
 }
 
 /* --- eras of records ------------------------------------------------------------------------ */
@@ -157,7 +157,7 @@ static struct era make_era(size_t end, uint64_t after_ticks, uint64_t before_tic
 
 static uint64_t history_find_begin(const struct ring_notes *all, const struct ring_history *h)
 {
-	return h->had_thread ? h->since_ticks : all->looked_ticks;
+	return h->had_thread ? h->since_ticks : all->read_ticks;
 }
 
 struct era ring_notes_find_era(

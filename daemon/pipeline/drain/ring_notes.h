@@ -36,7 +36,7 @@ void ring_notes_close(struct target *t);
  * Notes the positions of the rings that threads have, when the next note is due. Touches no other
  * memory of the rings.
  */
-void ring_notes_look(struct target *t, uint64_t now_ticks);
+void ring_notes_update(struct target *t, uint64_t now_ticks);
 
 /* Reads the clock of |t|'s recording. */
 uint64_t ring_notes_now(const struct target *t);

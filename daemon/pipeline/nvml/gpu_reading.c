@@ -104,8 +104,8 @@ void gpm_open(struct gpm *g, const struct nvml *nvml, struct nvml_device *device
 	if (!has_gpm(nvml, device))
 		return;
 	for (int i = 0; i < 2; i++)
-		if (nvml->gpm_new(&g->looks[i]) != NVML_OK) {
-			g->looks[i] = NULL;
+		if (nvml->gpm_new(&g->samples[i]) != NVML_OK) {
+			g->samples[i] = NULL;
 			return;
 		}
 	g->device = device;
@@ -114,18 +114,18 @@ void gpm_open(struct gpm *g, const struct nvml *nvml, struct nvml_device *device
 void gpm_close(struct gpm *g)
 {
 	for (int i = 0; i < 2; i++)
-		if (g->looks[i])
-			g->nvml->gpm_free(g->looks[i]);
+		if (g->samples[i])
+			g->nvml->gpm_free(g->samples[i]);
 	memset(g, 0, sizeof *g);
 }
 
-static int compare_looks(struct gpm *g, double values[N_GPM_ROWS])
+static int compare_samples(struct gpm *g, double values[N_GPM_ROWS])
 {
 	struct nvml_gpm_metrics metrics = {
 		.version = NVML_GPM_VERSION,
 		.n = N_GPM_ROWS,
-		.from = g->looks[!g->newest],
-		.to = g->looks[g->newest],
+		.from = g->samples[!g->newest],
+		.to = g->samples[g->newest],
 	};
 
 	for (int i = 0; i < N_GPM_ROWS; i++)
@@ -147,7 +147,7 @@ int gpm_read(struct gpm *g, int64_t now_ns, double values[N_GPM_ROWS], int64_t *
 	if (!g->device || (before_ns && now_ns - before_ns < REFRESH_NS))
 		return 0;
 	g->newest = !g->newest;
-	g->at_ns = g->nvml->gpm_take(g->device, g->looks[g->newest]) == NVML_OK ? now_ns : 0;
+	g->at_ns = g->nvml->gpm_take(g->device, g->samples[g->newest]) == NVML_OK ? now_ns : 0;
 	*since_ns = before_ns;
-	return before_ns && g->at_ns && compare_looks(g, values);
+	return before_ns && g->at_ns && compare_samples(g, values);
 }

@@ -36,7 +36,7 @@ void gpu_read_name(const struct nvml *nvml, struct nvml_device *device, char nam
 
 /*
  * Counters of a device's hardware, from Hopper on: means over the time between two GPM samples
- * (|looks|). The driver refreshes them every 100 ms. They need no rights, no context, and no
+ * (|samples|). The driver refreshes them every 100 ms. They need no rights, no context, and no
  * code in the program.
  */
 
@@ -55,9 +55,9 @@ enum {
 struct gpm {
 	const struct nvml *nvml; /* borrowed */
 	struct nvml_device *device; /* NULL: it has no such counters */
-	struct nvml_gpm_sample *looks[2];
-	int newest; /* index of the newest of |looks| */
-	int64_t at_ns; /* of the newest look; 0: there is none */
+	struct nvml_gpm_sample *samples[2];
+	int newest; /* index of the newest of |samples| */
+	int64_t at_ns; /* of the newest sample; 0: there is none */
 };
 
 /* The caller must close it, also when the device has no such counters. */

@@ -256,7 +256,7 @@ static void describe_devices(struct gpu_sampler *s)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-static void look_for_processes(struct gpu_sampler *s)
+static void find_processes(struct gpu_sampler *s)
 {
 	bool is_used[GPU_MAX];
 	pid_t pids[MAX_PIDS];
@@ -306,7 +306,7 @@ static void sample_until_end(struct gpu_sampler *s)
 	do {
 		begin_ns = monotonic_ns();
 		sample_devices(s);
-		look_for_processes(s);
+		find_processes(s);
 	} while (!sleep_until(s, begin_ns + s->interval_ns));
 	gpu_devices_close(&s->devices);
 }

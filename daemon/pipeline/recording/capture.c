@@ -39,7 +39,7 @@
  * The worker reads its flags this often, because it misses a wake-up that comes
  * just before it sleeps.
  */
-#define LOOK_INTERVAL_NS (50 * NS_PER_MS)
+#define POLL_INTERVAL_NS (50 * NS_PER_MS)
 /*
  * The threads are told to record this long before the time. Two threads must be woken for that, the
  * worker and the program's ptap-control, and on a busy machine each waits for others' turns of 3 to
@@ -55,7 +55,7 @@
 /* Short enough that no ring fills in this time. */
 #define SKIP_INTERVAL_NS NS_PER_MS
 /* Children do not wake the server when their collectors have begun, so it polls. */
-#define COLLECTORS_LOOK_NS (2 * NS_PER_MS)
+#define COLLECTORS_POLL_NS (2 * NS_PER_MS)
 #define DEFAULT_GPU_INTERVAL_MS 100
 #define DEFAULT_USAGE_INTERVAL_MS 100
 
@@ -80,12 +80,12 @@ static bool capture_is_gone(const struct running_capture *c)
 	return target_get_life(c->target) != TARGET_ALIVE;
 }
 
-/* True when the capture must end. Calls on_look(), which may raise the flags. */
+/* True when the capture must end. Calls on_poll(), which may raise the flags. */
 static bool capture_is_over(const struct running_capture *c)
 {
 	if (capture_is_gone(c))
 		return true;
-	c->control->on_look(c->control->context);
+	c->control->on_poll(c->control->context);
 	return atomic_load(c->control->stop) || atomic_load(c->control->cancel) ||
 	       capture_is_gone(c);
 }
@@ -138,9 +138,9 @@ static int64_t find_asked(const struct running_capture *c)
 static void wait_until(struct running_capture *c, int64_t at)
 {
 	while (monotonic_ns() < at && !capture_is_over(c)) {
-		int64_t look = monotonic_ns() + LOOK_INTERVAL_NS;
+		int64_t poll_ns = monotonic_ns() + POLL_INTERVAL_NS;
 
-		target_wait(c->target, at < look ? at : look);
+		target_wait(c->target, at < poll_ns ? at : poll_ns);
 	}
 }
 
@@ -164,7 +164,7 @@ static bool collectors_are_wanted(void *context)
 	struct running_capture *c = context;
 
 	if (!capture_is_gone(c))
-		c->control->on_look(c->control->context);
+		c->control->on_poll(c->control->context);
 	return !atomic_load(c->control->cancel);
 }
 
@@ -183,7 +183,7 @@ static int capture_set_devices(struct running_capture *c)
 			"gpu: devices are not recorded: the options for them are longer than %zu bytes",
 			sizeof c->collect_options - 1);
 	c->recording.collectors.options = c->collect_options;
-	c->recording.collectors.look = collectors_are_wanted;
+	c->recording.collectors.poll_ns = collectors_are_wanted;
 	c->recording.collectors.context = c;
 	return 0;
 }
@@ -200,9 +200,9 @@ static void await_collectors(struct running_capture *c, int64_t at)
 		give_up = at - EARLY_NS;
 	while (collectors_are_beginning(&c->recording) && monotonic_ns() < give_up &&
 		!capture_is_over(c)) {
-		int64_t look = monotonic_ns() + COLLECTORS_LOOK_NS;
+		int64_t poll_ns = monotonic_ns() + COLLECTORS_POLL_NS;
 
-		target_wait(c->target, look < give_up ? look : give_up);
+		target_wait(c->target, poll_ns < give_up ? poll_ns : give_up);
 		collectors_visit(&c->recording);
 	}
 }
@@ -211,9 +211,9 @@ static void await_collectors(struct running_capture *c, int64_t at)
 static void wait_recording_until(struct running_capture *c, int64_t at)
 {
 	while (monotonic_ns() < at && !capture_is_over(c)) {
-		int64_t look = monotonic_ns() + SKIP_INTERVAL_NS;
+		int64_t poll_ns = monotonic_ns() + SKIP_INTERVAL_NS;
 
-		target_wait(c->target, at < look ? at : look);
+		target_wait(c->target, at < poll_ns ? at : poll_ns);
 		recording_skip(&c->recording, at);
 	}
 	c->is_unbegun = monotonic_ns() < at;
@@ -257,7 +257,7 @@ static int capture_begin(struct running_capture *c, struct diag *d)
 		wait_until(c, at - EARLY_NS);
 		set_levels(c);
 		c->recording.family->enabled_ns = at;
-		recording_look_at_halt(&c->recording);
+		recording_poll_halt(&c->recording);
 		r = recording_begin(&c->recording, c->trace.level, d);
 	}
 	if (!r) {
@@ -305,7 +305,7 @@ static void record_to_end(struct running_capture *c)
 	int64_t end = c->recording.end_ns;
 	int64_t period = MIN_PERIOD_NS;
 
-	recording_look_at_halt(&c->recording);
+	recording_poll_halt(&c->recording);
 	while (!capture_is_over(c)) {
 		int64_t now = monotonic_ns();
 
@@ -314,12 +314,12 @@ static void record_to_end(struct running_capture *c)
 		target_wait(c->target, now + period < end ? now + period : end);
 		period = find_next_period(period, recording_visit(&c->recording));
 		note_progress(c);
-		if (monotonic_ns() - c->recording.halt_looked_ns >= RECORDING_HALT_LOOK_NS)
-			recording_look_at_halt(&c->recording);
+		if (monotonic_ns() - c->recording.halt_polled_ns >= RECORDING_HALT_POLL_NS)
+			recording_poll_halt(&c->recording);
 		if (c->request->keeps_newest && monotonic_ns() < end)
 			snapshots_visit(&c->snapshots);
 	}
-	recording_look_at_halt(&c->recording);
+	recording_poll_halt(&c->recording);
 }
 
 static int end_recording(struct running_capture *c)

@@ -40,7 +40,7 @@ struct capture_control {
 	 * Called often, before the flags are read; then also while the rest is encoded. NULL in a
 	 * part's control.
 	 */
-	void (*on_look)(void *context);
+	void (*on_poll)(void *context);
 	void (*on_gone)(void *context); /* called when recording ended because the target is gone */
 	/*
 	 * If the request keeps the newest, the worker often calls |next_snapshot|. It returns an

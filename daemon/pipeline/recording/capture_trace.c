@@ -283,7 +283,7 @@ int capture_trace_make(struct capture_trace *t, struct capture_result *result)
 {
 	int r;
 
-	recording_finish(t->recording, t->control->on_look, t->control->context);
+	recording_finish(t->recording, t->control->on_poll, t->control->context);
 	r = add_host_planes(t);
 	t->is_silent = space_is_empty(t->space);
 	t->origin_ns = t->recording->has_origin ? 0 : set_origin(t->space, t->recording->window_ns);

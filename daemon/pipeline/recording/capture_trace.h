@@ -20,7 +20,7 @@ struct target;
 /* A trace that is being made; all pointers are borrowed. */
 struct capture_trace {
 	const struct capture_request *request;
-	const struct capture_control *control; /* only |cancel| and |on_look| are used */
+	const struct capture_control *control; /* only |cancel| and |on_poll| are used */
 	const struct target *target; /* the program that started the server */
 	struct recording *recording; /* ended; its sources are used up */
 	struct space *space; /* may have warnings already */

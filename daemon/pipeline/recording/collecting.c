@@ -15,28 +15,28 @@
 #include "daemon/target/target.h"
 #include "lib/wire/vendor.h"
 
-#define LOOK_INTERVAL_NS (250 * NS_PER_MS)
+#define POLL_INTERVAL_NS (250 * NS_PER_MS)
 /* Bytes of mappings that are read at once before a recording: a thousand mappings are 100 KiB. */
-#define LOOK_NOW_BYTES (4u << 20)
+#define SEARCH_NOW_BYTES (4u << 20)
 
 void collecting_init(struct source *s)
 {
 	struct collecting *c = &s->collecting;
 
-	c->look = MAPPED_LOOK_INIT;
+	c->search = MAPPED_SEARCH_INIT;
 	if (atomic_load(&s->target->flags) & ARENA_COLLECTS)
 		c->state = COLLECTING_WANTS;
 }
 
 void collecting_deinit(struct source *s)
 {
-	mapped_look_end(&s->collecting.look);
+	mapped_search_end(&s->collecting.search);
 }
 
 void collecting_copy(const struct source *s, struct source *part)
 {
 	part->collecting = s->collecting;
-	part->collecting.look = MAPPED_LOOK_INIT;
+	part->collecting.search = MAPPED_SEARCH_INIT;
 	if (s->collecting.state == COLLECTING_ASKED)
 		collect_read_said(s->target, part->collecting.said, sizeof part->collecting.said);
 	part->collecting.state = COLLECTING_OVER;
@@ -67,55 +67,55 @@ static bool may_have_device(const char *root)
 
 void collecting_find_use(struct target *t, const char *root)
 {
-	struct mapped_look look;
+	struct mapped_search search;
 	int r;
 
 	if (atomic_load(&t->uses_device))
 		return;
-	r = mapped_look_begin(&look, root, t->pid, vendor_library);
+	r = mapped_search_begin(&search, root, t->pid, vendor_library);
 	if (!r)
-		r = mapped_look_step(&look, LOOK_NOW_BYTES);
-	mapped_look_end(&look);
+		r = mapped_search_step(&search, SEARCH_NOW_BYTES);
+	mapped_search_end(&search);
 	if (r == -EACCES || r == -EPERM)
 		r = may_have_device(root);
 	if (r == MAPPED_YES || atomic_load(&t->flags) & ARENA_COLLECTS)
 		atomic_store(&t->uses_device, 1);
 }
 
-static void begin_look_for_library(struct source *s, const char *root, int64_t now_ns)
+static void begin_library_search(struct source *s, const char *root, int64_t now_ns)
 {
 	struct collecting *c = &s->collecting;
 	int r;
 
-	if (c->look.fd >= 0 || now_ns < c->due_ns)
+	if (c->search.fd >= 0 || now_ns < c->due_ns)
 		return;
-	c->due_ns = now_ns + LOOK_INTERVAL_NS;
-	r = mapped_look_begin(&c->look, root, s->target->pid, vendor_library);
-	if (c->state == COLLECTING_LOOKS && (r == -EACCES || r == -EPERM))
+	c->due_ns = now_ns + POLL_INTERVAL_NS;
+	r = mapped_search_begin(&c->search, root, s->target->pid, vendor_library);
+	if (c->state == COLLECTING_SEARCHES && (r == -EACCES || r == -EPERM))
 		c->state = may_have_device(root) ? COLLECTING_WANTS : COLLECTING_OVER;
 }
 
-static void look_for_library(struct source *s, const char *root, size_t n_bytes)
+static void search_library(struct source *s, const char *root, size_t n_bytes)
 {
 	struct collecting *c = &s->collecting;
 
-	begin_look_for_library(s, root, monotonic_ns());
-	if (c->look.fd < 0 || mapped_look_step(&c->look, n_bytes) != MAPPED_YES)
+	begin_library_search(s, root, monotonic_ns());
+	if (c->search.fd < 0 || mapped_search_step(&c->search, n_bytes) != MAPPED_YES)
 		return;
 	c->is_seen = true;
 	atomic_store(&s->target->uses_device, 1);
-	if (c->state == COLLECTING_LOOKS)
+	if (c->state == COLLECTING_SEARCHES)
 		c->state = COLLECTING_WANTS;
 }
 
-void collecting_look_now(struct source *s, const struct collectors *of)
+void collecting_search_now(struct source *s, const struct collectors *of)
 {
 	/*
 	 * The check is needed even if the collectors are asked in any case: samples of GPU usage
 	 * begin when a GPU's library was seen.
 	 */
 	if (s->collecting.state <= COLLECTING_WANTS)
-		look_for_library(s, of->root, LOOK_NOW_BYTES);
+		search_library(s, of->root, SEARCH_NOW_BYTES);
 }
 
 /* --- asking -------------------------------------------------------------------------------- */
@@ -171,8 +171,8 @@ static bool may_be_asked(const struct source *s)
 void collecting_visit(struct source *s, const struct collectors *of)
 {
 	switch (s->collecting.state) {
-	case COLLECTING_LOOKS:
-		look_for_library(s, of->root, MAPPED_STEP_BYTES);
+	case COLLECTING_SEARCHES:
+		search_library(s, of->root, MAPPED_STEP_BYTES);
 		break;
 	case COLLECTING_WANTS:
 		if (may_be_asked(s))

@@ -17,7 +17,7 @@ struct target;
 #define COLLECTING_SAID_BYTES 2048u
 
 enum collecting_state {
-	COLLECTING_LOOKS, /* checks whether the program has mapped a device's library */
+	COLLECTING_SEARCHES, /* checks whether the program has mapped a device's library */
 	COLLECTING_WANTS, /* will ask the collectors as soon as it can */
 	COLLECTING_ASKED,
 	COLLECTING_OVER, /* the collectors have ended, were given up, or cannot be asked */
@@ -32,7 +32,7 @@ struct collecting {
 	int64_t due_ns; /* of the next check */
 	/* asked to hand on complete records, and had answered the last such request */
 	bool is_awaited;
-	struct mapped_look look;
+	struct mapped_search search;
 	int64_t since_ns; /* CLOCK_MONOTONIC since which a device is recorded; 0: none was */
 	char problem[256]; /* a sentence of the server itself, or "" */
 	char said[COLLECTING_SAID_BYTES]; /* sentences of the collectors, a line each */
@@ -56,7 +56,7 @@ void collecting_find_use(struct target *t, const char *root);
 /* Does the next step of checking or asking; notes the collectors' state. */
 void collecting_visit(struct source *s, const struct collectors *of);
 /* Checks at once whether a device is used, as far as possible. */
-void collecting_look_now(struct source *s, const struct collectors *of);
+void collecting_search_now(struct source *s, const struct collectors *of);
 
 /* True when the collectors are to be asked, or were asked and have not begun. */
 bool collecting_is_beginning(const struct source *s);

@@ -35,7 +35,7 @@ static bool are_wanted(const struct recording *r)
 void collectors_arm(struct recording *r)
 {
 	for (size_t i = 0; i < r->n_sources && are_wanted(r); i++) {
-		collecting_look_now(r->sources[i], &r->collectors);
+		collecting_search_now(r->sources[i], &r->collectors);
 		if (r->sources[i]->collecting.state == COLLECTING_WANTS)
 			collecting_visit(r->sources[i], &r->collectors);
 	}
@@ -54,7 +54,7 @@ static void visit_next(struct recording *r)
 {
 	struct source *s = r->sources[r->collectors.next++ % r->n_sources];
 
-	if (s->collecting.state == COLLECTING_LOOKS)
+	if (s->collecting.state == COLLECTING_SEARCHES)
 		collecting_visit(s, &r->collectors);
 }
 
@@ -64,7 +64,7 @@ void collectors_visit(struct recording *r)
 		return;
 	visit_next(r);
 	for (size_t i = 0; i < r->n_sources; i++)
-		if (r->sources[i]->collecting.state != COLLECTING_LOOKS)
+		if (r->sources[i]->collecting.state != COLLECTING_SEARCHES)
 			collecting_visit(r->sources[i], &r->collectors);
 }
 
@@ -108,7 +108,7 @@ static unsigned drain_sources(struct recording *r)
 {
 	unsigned fullest = 0;
 
-	recording_look_at_clock(r);
+	recording_note_clock(r);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		unsigned full;
 
@@ -117,7 +117,7 @@ static unsigned drain_sources(struct recording *r)
 		if (full > fullest)
 			fullest = full;
 	}
-	if (spill_look(r))
+	if (spill_excess(r))
 		r->error = -ENOMEM;
 	return fullest;
 }
@@ -130,7 +130,7 @@ static bool wait_for_all(struct recording *r)
 	struct source *late;
 
 	while ((late = find_late(r)) && monotonic_ns() < give_up) {
-		if (r->collectors.look && !r->collectors.look(r->collectors.context))
+		if (r->collectors.are_wanted && !r->collectors.are_wanted(r->collectors.context))
 			return false;
 		if (fullest < MANY)
 			collect_wait(late->target, monotonic_ns() + DRAIN_INTERVAL_NS);

@@ -29,7 +29,7 @@ struct collectors {
 	 * Called while the collectors are waited for at the end; returns false when the recording
 	 * is not wanted any more. NULL ok.
 	 */
-	bool (*look)(void *context);
+	bool (*are_wanted)(void *context);
 	void *context;
 	size_t next; /* the next source to be visited */
 	/* CLOCK_MONOTONIC: end of the wait for collectors to hand on their records */

@@ -128,15 +128,15 @@ static void silence_all(struct recording *r)
  * Awaits the answer, and counts the time in which the program is stopped: this time can be part of
  * the recording, which may have begun with the order.
  */
-static int await_and_look(struct recording *r, struct target *t, int64_t deadline_ns)
+static int await_and_poll(struct recording *r, struct target *t, int64_t deadline_ns)
 {
 	int error;
 
 	do {
-		int64_t look_ns = monotonic_ns() + RECORDING_HALT_LOOK_NS;
+		int64_t poll_ns = monotonic_ns() + RECORDING_HALT_POLL_NS;
 
-		error = target_await(t, look_ns < deadline_ns ? look_ns : deadline_ns);
-		recording_look_at_halt(r);
+		error = target_await(t, poll_ns < deadline_ns ? poll_ns : deadline_ns);
+		recording_poll_halt(r);
 	} while (error == -ETIMEDOUT && monotonic_ns() < deadline_ns);
 	return error;
 }
@@ -144,7 +144,7 @@ static int await_and_look(struct recording *r, struct target *t, int64_t deadlin
 static int await_answer(
 	struct recording *r, struct target *t, enum arena_op op, int64_t deadline_ns)
 {
-	return op == ARENA_OP_START && r->halt_looked_ns ? await_and_look(r, t, deadline_ns)
+	return op == ARENA_OP_START && r->halt_polled_ns ? await_and_poll(r, t, deadline_ns)
 							 : target_await(t, deadline_ns);
 }
 

@@ -247,7 +247,7 @@ static void take_dead_child(struct recorder *r, size_t i)
 
 	if (get_source(r, i)->state == SOURCE_ENDED)
 		return;
-	exit_note_look(t);
+	exit_note_update(t);
 	for (uint32_t k = 0; k < t->n_rings; k++)
 		if (rings_is_used(t, k))
 			rings_free(t, k);
@@ -269,7 +269,7 @@ static void forget_child(struct recorder *r, size_t i)
  * Keeps the records of children that are gone. A child is forgotten when its records were dropped,
  * or MAX_DEAD_CHILDREN others joined later, because each costs a mapping.
  */
-static void look_after_children(struct recorder *r)
+static void drop_dead_children(struct recorder *r)
 {
 	size_t n_kept = 0;
 
@@ -299,7 +299,7 @@ void recorder_tend(struct recorder *r, bool is_capturing)
 	if (add_recorder_pair(r, now))
 		r->recording.error = -ENOMEM;
 	/* Unread reports about crashes of other processes would fill the socket's buffer. */
-	target_look_for_crash(r->family->main, r->family->main);
+	target_note_crash(r->family->main, r->family->main);
 	family_meet(r->family);
 	limit_ended(r);
 	for (size_t i = 0; i < r->recording.n_sources; i++) {
@@ -307,12 +307,12 @@ void recorder_tend(struct recorder *r, bool is_capturing)
 
 		if (target_get_life(t) != TARGET_ALIVE)
 			continue;
-		ring_notes_look(t, now.ticks);
+		ring_notes_update(t, now.ticks);
 		if (!is_capturing && rings_free_gone(t))
 			interval_ns = SHORT_INTERVAL_NS;
 	}
 	if (!is_capturing)
-		look_after_children(r);
+		drop_dead_children(r);
 	r->due_ns = monotonic_ns() + interval_ns;
 }
 

@@ -22,8 +22,8 @@
 #include "trace/model/space.h"
 
 #define PAIR_INTERVAL_NS (20 * NS_PER_MS)
-/* The time between two calls of |look| while waiting for the spooler, which can end in between. */
-#define LOOK_INTERVAL_NS NS_PER_MS
+/* The time between two calls of |poll| while waiting for the spooler, which can end in between. */
+#define POLL_INTERVAL_NS NS_PER_MS
 /*
  * The share of memory for slots that are not spooled yet: enough for the records between two
  * visits, and little of all memory.
@@ -175,9 +175,9 @@ int recording_arm(struct recording *r, unsigned level, struct diag *d)
 	return 0;
 }
 
-void recording_look_at_clock(struct recording *r)
+void recording_note_clock(struct recording *r)
 {
-	era_clock_look(&r->budget.era_clock, clock_pair_read(r->uses_ticks).ticks);
+	era_clock_update(&r->budget.era_clock, clock_pair_read(r->uses_ticks).ticks);
 }
 
 static void add_clock_pair(struct recording *r)
@@ -204,28 +204,28 @@ unsigned recording_visit(struct recording *r)
 		return 0;
 	}
 	family_handle_news(r->family);
-	recording_look_at_clock(r);
+	recording_note_clock(r);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		unsigned full = source_visit(r->sources[i], &r->error);
 
 		if (full > fullest)
 			fullest = full;
 	}
-	if (spill_look(r))
+	if (spill_excess(r))
 		r->error = -ENOMEM;
 	add_clock_pair(r);
 	return fullest;
 }
 
 /* Each of two successive checks stands for half of the time between them. */
-void recording_look_at_halt(struct recording *r)
+void recording_poll_halt(struct recording *r)
 {
 	int64_t now_ns = monotonic_ns();
-	int64_t since_ns = r->halt_looked_ns ? now_ns - r->halt_looked_ns : 0;
+	int64_t since_ns = r->halt_polled_ns ? now_ns - r->halt_polled_ns : 0;
 	bool is_halted = proc_is_stopped(r->family->main->pid);
 
 	r->halted_ns += since_ns / 2 * (r->was_halted + is_halted);
-	r->halt_looked_ns = now_ns;
+	r->halt_polled_ns = now_ns;
 	r->was_halted = is_halted;
 }
 
@@ -241,7 +241,7 @@ int recording_end(struct recording *r)
 	/* With a flight recorder the program goes on recording, so later records are left out. */
 	if (r->family->recorder_level && r->stop.monotonic_ns < r->end_ns)
 		r->end_ns = r->stop.monotonic_ns;
-	recording_look_at_clock(r);
+	recording_note_clock(r);
 	if (r->stop.monotonic_ns > r->end_ns)
 		r->stop = clock_pair_interpolate(r->start, r->stop, r->end_ns);
 	recording_gpus_end(r);
@@ -258,23 +258,23 @@ int recording_end(struct recording *r)
  * Serves the flight recorder while this recording is encoded, so that its snapshots need not wait.
  * When the program is gone, recorder_end.c serves it instead.
  */
-static void look_after_recorder(struct recording *r, void (*look)(void *), void *context)
+static void serve_recorder(struct recording *r, void (*poll)(void *), void *context)
 {
 	struct family *f = r->family;
 
 	while (f->recorder_level && target_get_life(f->main) == TARGET_ALIVE &&
 		spooler_get_held_bytes(r->spooler)) {
-		look(context);
-		target_wait(f->main, monotonic_ns() + LOOK_INTERVAL_NS);
+		poll(context);
+		target_wait(f->main, monotonic_ns() + POLL_INTERVAL_NS);
 	}
 }
 
-void recording_finish(struct recording *r, void (*look)(void *), void *context)
+void recording_finish(struct recording *r, void (*poll)(void *), void *context)
 {
 	if (spill_rest(r))
 		r->error = -ENOMEM;
-	if (look && r->spooler)
-		look_after_recorder(r, look, context);
+	if (poll && r->spooler)
+		serve_recorder(r, poll, context);
 	if (r->spooler && spooler_finish(r->spooler))
 		r->error = -ENOMEM;
 }

@@ -92,7 +92,7 @@ struct recording {
 	/* about how long the program was stopped in this recording or part; only for captures */
 	int64_t halted_ns;
 	/* CLOCK_MONOTONIC of the last check whether it is stopped; 0: no checks */
-	int64_t halt_looked_ns;
+	int64_t halt_polled_ns;
 	bool was_halted; /* the program was stopped at the last check */
 	unsigned n_without_usage; /* children for which there were no descriptors */
 	unsigned n_left_out; /* children for which the capture had no memory */
@@ -155,23 +155,23 @@ int recording_arm(struct recording *r, unsigned level, struct diag *d);
 /* Makes sources of children that join before the end. Called once, when the others have begun. */
 void recording_meet(struct recording *r);
 /* Called before rings are read, so that the time of their records is known. */
-void recording_look_at_clock(struct recording *r);
+void recording_note_clock(struct recording *r);
 /* Copies out the new records; returns how full the fullest ring was, in 1/1000. */
 unsigned recording_visit(struct recording *r);
 /* The time between two checks whether the program is stopped, which take some 10 us each. */
-#define RECORDING_HALT_LOOK_NS (INT64_C(20) * 1000 * 1000)
+#define RECORDING_HALT_POLL_NS (INT64_C(20) * 1000 * 1000)
 /*
  * Adds to |halted_ns| the time for which the program was stopped since the last call; the first
  * call adds nothing.
  */
-void recording_look_at_halt(struct recording *r);
+void recording_poll_halt(struct recording *r);
 /* 0, -ETIMEDOUT when the program is stopped (its records are kept), or -ENOMEM. */
 int recording_end(struct recording *r);
 /*
  * Waits until all slots are spooled. Called once, before sources are assembled. When the flight
- * recorder is on, |look| (NULL ok) is called meanwhile on this thread, each millisecond and at each
+ * recorder is on, |poll| (NULL ok) is called meanwhile on this thread, each millisecond and at each
  * wake-up.
  */
-void recording_finish(struct recording *r, void (*look)(void *), void *context);
+void recording_finish(struct recording *r, void (*poll)(void *), void *context);
 
 #endif

@@ -17,7 +17,7 @@
 
 static void empty_rings(struct recording *r)
 {
-	recording_look_at_clock(r);
+	recording_note_clock(r);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		struct source *s = r->sources[i];
 
@@ -90,8 +90,8 @@ int recording_cut(struct recording *r, struct recording *part, int64_t from_ns)
 	 */
 	uint64_t settled_ticks = clock_pair_read(r->uses_ticks).ticks;
 
-	if (r->halt_looked_ns)
-		recording_look_at_halt(r);
+	if (r->halt_polled_ns)
+		recording_poll_halt(r);
 	if (r->level || r->collectors.options)
 		empty_rings(r);
 	r->stop = clock_pair_read(r->uses_ticks);

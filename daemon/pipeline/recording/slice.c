@@ -99,7 +99,7 @@ static int write_log(const struct slice *slice, struct thread_log *log, uint64_t
 	return file_write_at(slice->fd, log->slots, log->n_slots * sizeof *log->slots, offset);
 }
 
-static int look_at_devices(const struct slice *slice, struct device_extents *to)
+static int find_device_extents(const struct slice *slice, struct device_extents *to)
 {
 	int r = 0;
 
@@ -146,7 +146,7 @@ static void *run_writer(void *argument)
 	for (size_t i = 0; i < slice->n_drains; i++)
 		slice->first_ticks = part_origin_find_first(
 			&slice->drains[i], slice->earliest_ticks, slice->first_ticks);
-	r = look_at_devices(slice, &slice->devices);
+	r = find_device_extents(slice, &slice->devices);
 	if (!r)
 		r = write_all(slice);
 	if (r)
@@ -192,7 +192,7 @@ int slice_find_devices(struct slice *slice, struct device_extents *to)
 {
 	wait_for_writer(slice);
 	return slice->fd >= 0 ? device_extents_join(to, &slice->devices)
-			      : look_at_devices(slice, to);
+			      : find_device_extents(slice, to);
 }
 
 static int read_log(const struct slice *slice, struct thread_log *log, uint64_t offset)

@@ -95,7 +95,7 @@ static void take_snapshot(struct snapshots *s)
 }
 
 /* Fetches a request for a snapshot, and asks the collectors for their records until now. */
-static void look_for_next(struct snapshots *s)
+static void find_next(struct snapshots *s)
 {
 	const struct capture_control *control = s->whole->control;
 
@@ -110,7 +110,7 @@ void snapshots_visit(struct snapshots *s)
 {
 	continuous_visit(&s->kept);
 	if (!s->asked)
-		look_for_next(s);
+		find_next(s);
 	if (s->asked && collectors_have_handed_on(s->whole->recording))
 		take_snapshot(s);
 }

@@ -92,7 +92,7 @@ void source_end(struct source *s, int *error)
 {
 	if (s->state == SOURCE_ENDED)
 		return;
-	exit_note_look(s->target);
+	exit_note_update(s->target);
 	begin_if_answered(s);
 	begin_if_gone(s);
 	if (s->state == SOURCE_RECORDING)

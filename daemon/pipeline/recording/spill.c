@@ -135,7 +135,7 @@ static uint64_t find_window_limit(const struct drain_budget *budget)
 	return budget->sink ? budget->window_bytes / PARTS_OF_WINDOW : budget->window_bytes;
 }
 
-int spill_look(struct recording *r)
+int spill_excess(struct recording *r)
 {
 	if (!r->budget.window_bytes || r->budget.slot_bytes < find_window_limit(&r->budget))
 		return 0;
@@ -191,7 +191,7 @@ void spill_catch_up(struct recording *r, struct source *s)
 
 	for (; turns && s->state != SOURCE_ENDED; turns--) {
 		source_visit(s, &r->error);
-		if (spill_look(r))
+		if (spill_excess(r))
 			r->error = -ENOMEM;
 		if (!s->drain.is_behind || !r->spooler)
 			return;

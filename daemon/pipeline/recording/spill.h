@@ -12,7 +12,7 @@ struct space;
 /*
  * Called after each visit: spools the slots of the logs when they exceed the window. 0 or -ENOMEM.
  */
-int spill_look(struct recording *r);
+int spill_excess(struct recording *r);
 
 /*
  * Called when |n_bytes| of records exist, maybe not yet in the logs, and none were spooled.

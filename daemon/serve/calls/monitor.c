@@ -130,9 +130,9 @@ static bool sample_usage(struct monitor *m)
 	usage_open_family(&m->usage, "");
 	while (!is_cancelled && monotonic_ns() < end_ns &&
 		target_get_life(get_target(m)) == TARGET_ALIVE) {
-		int64_t look_ns = monotonic_ns() + SAMPLE_INTERVAL_MS * NS_PER_MS;
+		int64_t poll_ns = monotonic_ns() + SAMPLE_INTERVAL_MS * NS_PER_MS;
 
-		is_cancelled = errand_wait(m->errand, look_ns < end_ns ? look_ns : end_ns);
+		is_cancelled = errand_wait(m->errand, poll_ns < end_ns ? poll_ns : end_ns);
 		usage_visit(&m->usage);
 	}
 	usage_finish(&m->usage, target_get_life(get_target(m)) == TARGET_DEAD);

@@ -89,14 +89,14 @@ static unsigned find_level(const struct family *f)
 	return capture > recorder ? capture : recorder;
 }
 
-struct child_look {
+struct child_reading {
 	struct open_spans *spans;
 	bool wants_latest;
 	const struct open_spans_list *list;
 	struct session *session;
 };
 
-static void add_spans(const struct child_look *l, struct target *t)
+static void add_spans(const struct child_reading *l, struct target *t)
 {
 	const char *recording = name_recording(l->session);
 	unsigned level = find_level(l->session->family);
@@ -109,7 +109,7 @@ static void add_spans(const struct child_look *l, struct target *t)
 
 static void add_child_spans(struct child *child, void *context)
 {
-	const struct child_look *l = context;
+	const struct child_reading *l = context;
 
 	if (child->target.pid == l->list->pid && target_get_life(&child->target) == TARGET_ALIVE)
 		add_spans(l, &child->target);
@@ -118,13 +118,13 @@ static void add_child_spans(struct child *child, void *context)
 static void fill_open_spans(
 	struct open_spans *o, struct session *s, const struct lists *l, bool wants_latest)
 {
-	struct child_look main = {o, wants_latest, &l->v[0], s};
+	struct child_reading main = {o, wants_latest, &l->v[0], s};
 
 	add_spans(&main, s->family->main);
 	for (size_t i = 1; i < l->n; i++) {
-		struct child_look look = {o, wants_latest, &l->v[i], s};
+		struct child_reading reading = {o, wants_latest, &l->v[i], s};
 
-		family_visit(s->family, add_child_spans, &look);
+		family_visit(s->family, add_child_spans, &reading);
 	}
 }
 

@@ -35,7 +35,7 @@
 /* The pause before a server that could not be reached is asked again. */
 #define RETRY_NS (NS_PER_S / 10)
 /* The pause between two searches for new programs. */
-#define LOOK_MS 20
+#define POLL_MS 20
 /*
  * All children are asked to end at the same time. A running server answers within this time even on
  * a very busy machine.
@@ -425,7 +425,7 @@ static void follow_children(struct subprocesses *s)
 		do
 			capture_group_poll(&s->group, 0);
 		while (s->group.turn.has_read);
-	} while (!errand_await_for(s->errand, &s->is_done, LOOK_MS));
+	} while (!errand_await_for(s->errand, &s->is_done, POLL_MS));
 }
 
 static void await_outcome(struct subprocesses *s)

@@ -25,7 +25,7 @@
 #include "daemon/kernel/lineage.h"
 #include "daemon/kernel/passed_fd.h"
 #include "daemon/kernel/unix_peer.h"
-#include "daemon/serve/children/stock_look.h"
+#include "daemon/serve/children/stock_query.h"
 #include "daemon/target/target.h"
 #include "lib/wire/serve.h"
 
@@ -265,7 +265,7 @@ struct started_server {
 struct started_servers {
 	struct started_server v[STARTER_MAX_SERVERS];
 	unsigned n;
-	pid_t looker; /* the child that looks for servers of another make; 0: none */
+	pid_t query_pid; /* the child that looks for servers of another make; 0: none */
 };
 
 static void forget_server(struct started_servers *s, pid_t pid)
@@ -281,8 +281,8 @@ static void reap_children(struct started_servers *s)
 
 	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
 		forget_server(s, pid);
-		if (pid == s->looker)
-			s->looker = 0;
+		if (pid == s->query_pid)
+			s->query_pid = 0;
 	}
 }
 
@@ -329,33 +329,33 @@ static void serve_program(struct started_servers *s, int connection)
 	close(connection);
 }
 
-/* Looks for servers in a child process. While an earlier look is under way, the answer is empty. */
-static void fork_look(struct started_servers *s, const char *message, size_t n, int out)
+/* Finds servers in a child process. While an earlier query is under way, the answer is empty. */
+static void fork_query(struct started_servers *s, const char *message, size_t n, int out)
 {
-	pid_t pid = s->looker ? -1 : fork();
+	pid_t pid = s->query_pid ? -1 : fork();
 
 	if (pid == 0) {
 		sigset_t none;
 
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		stock_look_serve(message, n, out);
+		stock_query_serve(message, n, out);
 		_exit(0);
 	}
 	if (pid > 0)
-		s->looker = pid;
+		s->query_pid = pid;
 	close(out);
 }
 
 /* Receives one message of the daemon. Returns false if the daemon has ended. */
 static bool take_message(struct started_servers *s, int socket)
 {
-	char message[STOCK_LOOK_MAX_BYTES];
+	char message[STOCK_QUERY_MAX_BYTES];
 	int fd;
 	ssize_t n = passed_fd_receive(socket, message, sizeof message, &fd);
 
-	if (n > 0 && fd >= 0 && message[0] == STOCK_LOOK_WORD)
-		fork_look(s, message, (size_t)n, fd);
+	if (n > 0 && fd >= 0 && message[0] == STOCK_QUERY_WORD)
+		fork_query(s, message, (size_t)n, fd);
 	else if (n > 0 && fd >= 0)
 		serve_program(s, fd);
 	return n > 0 || n == -EAGAIN || n == -EBADMSG;

@@ -7,7 +7,7 @@
  * programs that request one.
  *
  * It also starts processes that become other users and look for profiler servers of JAX and
- * TensorFlow among those users' processes (stock_look.h), one look at a time.
+ * TensorFlow among those users' processes (stock_query.h), one query at a time.
  */
 #ifndef DAEMON_STARTER_H
 #define DAEMON_STARTER_H

@@ -20,7 +20,7 @@ void access_init(struct access *access, struct target *target)
 	access->n_unsaid = 0;
 }
 
-void access_look(struct access *access, int listener)
+void access_find_namespace(struct access *access, int listener)
 {
 	int own = peer_table_compare_space(listener);
 

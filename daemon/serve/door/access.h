@@ -23,7 +23,7 @@ struct access {
 void access_init(struct access *access, struct target *target);
 
 /* Finds the network namespace of |listener|. Call it before the first connection. */
-void access_look(struct access *access, int listener);
+void access_find_namespace(struct access *access, int listener);
 
 /*
  * Returns true if the peer of |fd|, a TCP connection, may call. Logs refusals, at most once a

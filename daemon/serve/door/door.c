@@ -29,7 +29,7 @@
  */
 #define RECEIVE_BYTES 16384
 /* The interval at which the bytes of a client that sends are counted; others cost nothing. */
-#define LOOK_MS 10
+#define POLL_MS 10
 /* The limit of accepted connections in one turn of the loop, which has other work, too. */
 #define MAX_AT_ONCE 16
 
@@ -94,7 +94,7 @@ static void dismiss_client(struct door_client *c)
 static void on_served(uv_poll_t *poll, int status, int events);
 
 /*
- * Polls for data again only after LOOK_MS: otherwise bytes that gRPC has not read yet would wake
+ * Polls for data again only after POLL_MS: otherwise bytes that gRPC has not read yet would wake
  * the loop again and again.
  */
 static void on_traffic_timer(uv_timer_t *timer)
@@ -118,7 +118,7 @@ static void on_served(uv_poll_t *poll, int status, int events)
 		socket_hang_up(c->fd); /* this causes a UV_DISCONNECT */
 	} else {
 		uv_poll_start(poll, UV_DISCONNECT, on_served);
-		uv_timer_start(&door->traffic_timer, on_traffic_timer, LOOK_MS, 0);
+		uv_timer_start(&door->traffic_timer, on_traffic_timer, POLL_MS, 0);
 	}
 }
 

@@ -36,7 +36,7 @@ struct known_id {
 	struct latest_value *value; /* NULL: there was no room for it */
 };
 
-struct latest_look {
+struct latest_reading {
 	struct target *t;
 	uint64_t now_ticks;
 	struct latest_values *out;
@@ -87,7 +87,7 @@ static struct latest_value *find_dynamic(struct latest_kind *k, const struct ent
  * because one place in the source never records both.
  */
 static struct latest_value *find_value(
-	struct latest_look *l, struct latest_kind *k, const struct entry *e)
+	struct latest_reading *l, struct latest_kind *k, const struct entry *e)
 {
 	const char *text;
 	struct latest_value *v;
@@ -108,7 +108,7 @@ static struct latest_value *find_value(
 
 /* --- records -------------------------------------------------------------------------------- */
 
-static void take_entry(struct latest_look *l, const struct slot *record)
+static void take_entry(struct latest_reading *l, const struct slot *record)
 {
 	struct latest_kind *k;
 	struct latest_value *v;
@@ -135,7 +135,7 @@ static void take_entry(struct latest_look *l, const struct slot *record)
 }
 
 /* Reads the entries of |c|, from the first to the last complete one. */
-static void take_all(struct latest_look *l, const struct ring_copy *c, const struct slot *slots)
+static void take_all(struct latest_reading *l, const struct ring_copy *c, const struct slot *slots)
 {
 	uint64_t at = c->from.position;
 
@@ -150,7 +150,7 @@ static void take_all(struct latest_look *l, const struct ring_copy *c, const str
 	}
 }
 
-static void read_ring(struct latest_look *l, uint32_t i, struct slot *slots)
+static void read_ring(struct latest_reading *l, uint32_t i, struct slot *slots)
 {
 	uint64_t n_max = l->t->n_slots;
 
@@ -173,7 +173,7 @@ static void read_ring(struct latest_look *l, uint32_t i, struct slot *slots)
 
 int latest_values_read(struct target *t, uint64_t now_ticks, struct latest_values *out)
 {
-	_cleanup_free_ struct latest_look *l = calloc(1, sizeof *l);
+	_cleanup_free_ struct latest_reading *l = calloc(1, sizeof *l);
 	_cleanup_free_ struct slot *slots = malloc(t->n_slots * sizeof *slots);
 
 	memset(out, 0, sizeof *out);

@@ -252,7 +252,7 @@ static Proftap__V1__OpenSpan *make_span(struct open_spans *o, const struct targe
 /* --- threads -------------------------------------------------------------------------------- */
 
 /* A process whose spans are being read. */
-struct look {
+struct span_reading {
 	struct open_spans *o;
 	struct target *t;
 	Proftap__V1__ProcessSpans *process;
@@ -260,7 +260,7 @@ struct look {
 	struct open_span stack[RECORD_MAX_DEPTH];
 };
 
-static void add_spans(struct look *l, Proftap__V1__ThreadSpans *to, uint32_t n)
+static void add_spans(struct span_reading *l, Proftap__V1__ThreadSpans *to, uint32_t n)
 {
 	to->spans = take_memory(l->o, n * sizeof *to->spans);
 	for (uint32_t i = 0; to->spans && i < n; i++) {
@@ -275,7 +275,7 @@ static void add_spans(struct look *l, Proftap__V1__ThreadSpans *to, uint32_t n)
 	}
 }
 
-static void read_ring(struct look *l, Proftap__V1__ThreadSpans *to, uint32_t i)
+static void read_ring(struct span_reading *l, Proftap__V1__ThreadSpans *to, uint32_t i)
 {
 	int tries = N_TRIES;
 	bool is_moving = false;
@@ -283,14 +283,14 @@ static void read_ring(struct look *l, Proftap__V1__ThreadSpans *to, uint32_t i)
 
 	do {
 		n = rings_is_recorded(l->t, i)
-			    ? open_stack_look(target_ring(l->t, i), l->stack, &is_moving)
+			    ? open_stack_copy(target_ring(l->t, i), l->stack, &is_moving)
 			    : 0;
 	} while (n && !rings_is_recorded(l->t, i) && --tries);
 	to->is_moving = is_moving;
 	add_spans(l, to, n);
 }
 
-static Proftap__V1__ThreadSpans *add_thread(struct look *l)
+static Proftap__V1__ThreadSpans *add_thread(struct span_reading *l)
 {
 	Proftap__V1__ThreadSpans *to = take_memory(l->o, sizeof *to);
 
@@ -313,7 +313,7 @@ static char *take_ring_name(struct open_spans *o, const struct ring *ring)
 	return take_text(o, name, strnlen(name, sizeof name));
 }
 
-static void add_ring(struct look *l, uint32_t i)
+static void add_ring(struct span_reading *l, uint32_t i)
 {
 	struct ring *ring = target_ring(l->t, i);
 	Proftap__V1__ThreadSpans *to = add_thread(l);
@@ -339,7 +339,7 @@ static uint32_t find_ring(const struct target *t, pid_t tid)
 /* --- async spans ---------------------------------------------------------------------------- */
 
 static Proftap__V1__AsyncSpan *make_async(
-	struct look *l, const struct open_async *async, uint64_t complete_ticks)
+	struct span_reading *l, const struct open_async *async, uint64_t complete_ticks)
 {
 	Proftap__V1__AsyncSpan *to = take_memory(l->o, sizeof *to);
 	const struct ring *ring = target_ring(l->t, async->ring);
@@ -365,7 +365,7 @@ static Proftap__V1__AsyncSpan *make_async(
  * Adds the async spans, the oldest first: if the answer has no room for all, the newest are left
  * out.
  */
-static void add_asyncs(struct look *l)
+static void add_asyncs(struct span_reading *l)
 {
 	size_t max_slots = l->o->reply.n_processes == 1 ? MAX_ASYNC_SLOTS : l->o->n_async_slots / 2;
 	struct open_asyncs a;
@@ -390,7 +390,7 @@ static void add_asyncs(struct look *l)
 	open_asyncs_deinit(&a);
 }
 
-static void add_listed(struct look *l, const struct listed_thread *listed, bool is_recorded)
+static void add_listed(struct span_reading *l, const struct listed_thread *listed, bool is_recorded)
 {
 	Proftap__V1__ThreadSpans *to = add_thread(l);
 	uint32_t i = is_recorded ? find_ring(l->t, listed->inner_tid) : l->t->n_rings;
@@ -411,7 +411,7 @@ static void add_listed(struct look *l, const struct listed_thread *listed, bool 
 	read_ring(l, to, i);
 }
 
-static void add_rings(struct look *l)
+static void add_rings(struct span_reading *l)
 {
 	for (uint32_t i = 0; i < l->t->n_rings; i++)
 		if (rings_is_recorded(l->t, i))
@@ -462,7 +462,7 @@ static bool are_stopped(const struct listed_thread *v, size_t n)
 	return n && i == n;
 }
 
-static void add_living(struct look *l, const struct open_spans_list *list, bool is_recorded)
+static void add_living(struct span_reading *l, const struct open_spans_list *list, bool is_recorded)
 {
 	l->process->state = (char *)(are_stopped(list->v, list->n) ? "stopped" : "running");
 	l->process->threads =
@@ -476,7 +476,7 @@ static void add_living(struct look *l, const struct open_spans_list *list, bool 
 		add_rings(l);
 }
 
-static void add_dead(struct look *l, bool is_recorded)
+static void add_dead(struct span_reading *l, bool is_recorded)
 {
 	const char *why;
 	char ending[64];
@@ -581,14 +581,15 @@ void open_spans_add_latest(
 void open_spans_add(struct open_spans *o, struct target *t, const struct open_spans_list *list,
 	const char *recording, unsigned level)
 {
-	_cleanup_free_ struct look *l = calloc(1, sizeof *l);
+	_cleanup_free_ struct span_reading *l = calloc(1, sizeof *l);
 	Proftap__V1__ProcessSpans *process = begin_process(o, t, recording, level);
 
 	if (!l || !process) {
 		o->error = -ENOMEM;
 		return;
 	}
-	*l = (struct look){.o = o, .t = t, .process = process, .end_ticks = o->clock.now.ticks};
+	*l = (struct span_reading){
+		.o = o, .t = t, .process = process, .end_ticks = o->clock.now.ticks};
 	if (target_get_life(t) == TARGET_DEAD)
 		add_dead(l, recording[0] != '\0');
 	else

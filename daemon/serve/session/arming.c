@@ -15,7 +15,7 @@
 /*
  * The check is made this long before the start, so that it has ended before the request can be due.
  */
-#define LOOK_AHEAD_NS (CAPTURE_ARM_DEVICES_NS + 100 * NS_PER_MS)
+#define CHECK_AHEAD_NS (CAPTURE_ARM_DEVICES_NS + 100 * NS_PER_MS)
 
 static void set_due(const struct session *s, struct session_request *request)
 {
@@ -40,19 +40,19 @@ bool arming_is_late(const struct session_request *request, const void *now_ns)
 	return request->capture.start_ns <= *(const int64_t *)now_ns;
 }
 
-static bool wants_look(const struct session_request *request)
+static bool needs_check(const struct session_request *request)
 {
-	return request->capture.options.device_tracer_level && !request->is_looked_for;
+	return request->capture.options.device_tracer_level && !request->is_checked;
 }
 
 /* Returns the time of the first check. The caller has the mutex. */
-static int64_t find_look_ns(const struct session *s)
+static int64_t find_check_ns(const struct session *s)
 {
 	if (s->request)
 		return INT64_MAX;
 	for (const struct session_request *r = s->waiting; r; r = r->next)
-		if (wants_look(r))
-			return r->capture.start_ns - LOOK_AHEAD_NS;
+		if (needs_check(r))
+			return r->capture.start_ns - CHECK_AHEAD_NS;
 	return INT64_MAX;
 }
 
@@ -60,9 +60,9 @@ static int64_t find_look_ns(const struct session *s)
 static void set_all(struct session *s, int64_t now_ns)
 {
 	for (struct session_request *r = s->waiting; r; r = r->next) {
-		if (!wants_look(r) || r->capture.start_ns - LOOK_AHEAD_NS > now_ns)
+		if (!needs_check(r) || r->capture.start_ns - CHECK_AHEAD_NS > now_ns)
 			continue;
-		r->is_looked_for = true;
+		r->is_checked = true;
 		set_due(s, r);
 	}
 }
@@ -70,17 +70,17 @@ static void set_all(struct session *s, int64_t now_ns)
 int64_t arming_tend(struct session *s)
 {
 	int64_t now_ns = monotonic_ns();
-	int64_t look_ns;
+	int64_t check_ns;
 
 	pthread_mutex_lock(&s->mutex);
-	look_ns = find_look_ns(s);
+	check_ns = find_check_ns(s);
 	pthread_mutex_unlock(&s->mutex);
-	if (look_ns > now_ns)
-		return look_ns;
+	if (check_ns > now_ns)
+		return check_ns;
 	collecting_find_use(s->family->main, "");
 	pthread_mutex_lock(&s->mutex);
 	set_all(s, now_ns);
-	look_ns = find_look_ns(s);
+	check_ns = find_check_ns(s);
 	pthread_mutex_unlock(&s->mutex);
-	return look_ns;
+	return check_ns;
 }

@@ -174,7 +174,7 @@ void hold_deinit(struct hold *h)
 	hold_mark_remove(&h->mark);
 }
 
-/* Returns true if the process was another program at this look and at the previous one. */
+/* Returns true if the process was another program at this check and at the previous one. */
 static bool is_another(struct hold *h)
 {
 	bool was_another = h->was_another;

@@ -33,8 +33,8 @@ struct hold {
 	const struct socket_file *way; /* the private socket; borrowed; NULL: none */
 	struct hold_mark mark;
 	bool is_owed; /* the run could not be written, so exit status 0 does not end the hold */
-	bool was_another; /* target_has_become_another() at the last look */
-	int64_t interval_ns; /* to the next look */
+	bool was_another; /* target_has_become_another() at the last check */
+	int64_t interval_ns; /* to the next check */
 	int64_t until_ns; /* CLOCK_MONOTONIC */
 };
 

@@ -31,7 +31,7 @@ bool recorder_run_has_place(const struct recorder_run *run)
 	return run->repository && repository_is_named(run->repository);
 }
 
-void recorder_run_look_at_rights(struct recorder_run *run)
+void recorder_run_note_rights(struct recorder_run *run)
 {
 	struct diag d = DIAG_INIT;
 	bool may_write;

@@ -4,7 +4,7 @@
  * the program's request, a trigger or a crash. One at a time.
  *
  * Threads: any may call recorder_run_deliver(). The worker calls the other functions, but while
- * recorder_run_deliver() runs only recorder_run_look_at_rights().
+ * recorder_run_deliver() runs only recorder_run_note_rights().
  */
 #ifndef DAEMON_RECORDER_RUN_H
 #define DAEMON_RECORDER_RUN_H
@@ -42,7 +42,7 @@ bool recorder_run_has_place(const struct recorder_run *run);
  */
 int recorder_run_try(struct recorder_run *run, struct diag *d);
 /* While the program lives, notes in |may_write| whether runs may be written after its death. */
-void recorder_run_look_at_rights(struct recorder_run *run);
+void recorder_run_note_rights(struct recorder_run *run);
 
 /*
  * The |deliver| of recorder_snapshot.h; |context| is the run. Writes the result's delivery, frees

@@ -134,7 +134,7 @@ int recorder_work_turn_on(struct session *s, const struct profile_options *o, st
 	w->was_on = true;
 	w->run.warning[0] = '\0';
 	w->crashes = (struct child_crashes){.n_exits = atomic_load(&s->family->n_exits)};
-	recorder_run_look_at_rights(&w->run);
+	recorder_run_note_rights(&w->run);
 	/*
 	 * A request to an earlier recorder that was not served before that one ended does not
 	 * count.
@@ -234,7 +234,7 @@ static void serve_triggers(struct recorder_work *w)
 {
 	struct triggers *t = &w->scan.triggers;
 
-	trigger_scan_look(&w->scan, &w->recorder);
+	trigger_scan_poll(&w->scan, &w->recorder);
 	if (!t->reason[0] || !recorder_work_is_ready(w->session) || !w->recorder.is_on)
 		return;
 	triggers_take(t, w->run.reason, sizeof w->run.reason);
@@ -261,7 +261,7 @@ static void note_crash(struct recorder_work *w, const struct target *t)
 			(int)w->session->family->main->pid, how);
 }
 
-static void look_for_crashes(struct recorder_work *w)
+static void check_crashes(struct recorder_work *w)
 {
 	struct family *f = w->session->family;
 	unsigned n_exits = atomic_load(&f->n_exits);
@@ -312,7 +312,7 @@ static void serve_crashes(struct recorder_work *w)
 {
 	struct child_crashes *c = &w->crashes;
 
-	look_for_crashes(w);
+	check_crashes(w);
 	if (!c->reason[0] || !recorder_work_is_ready(w->session) || !w->recorder.is_on)
 		return;
 	if (!recorder_run_has_place(&w->run) || !take_run(c)) {
@@ -327,7 +327,7 @@ static void serve_crashes(struct recorder_work *w)
 
 /* --- the worker's loop ------------------------------------------------------------------------ */
 
-void recorder_work_look(struct session *s, bool is_capturing)
+void recorder_work_poll(struct session *s, bool is_capturing)
 {
 	struct recorder_work *w;
 
@@ -340,7 +340,7 @@ void recorder_work_look(struct session *s, bool is_capturing)
 	serve_crashes(w);
 	serve_triggers(w);
 	if (monotonic_ns() >= w->recorder.due_ns)
-		recorder_run_look_at_rights(&w->run);
+		recorder_run_note_rights(&w->run);
 	recorder_tend(&w->recorder, is_capturing);
 }
 

@@ -49,12 +49,12 @@ struct recorder_work {
 int recorder_work_begin(struct session *s, struct diag *d);
 
 /* Serves requests and triggers; called often. |is_capturing|: a capture runs on this thread. */
-void recorder_work_look(struct session *s, bool is_capturing);
-/* Returns when recorder_work_look() is due at the latest, CLOCK_MONOTONIC ns, or INT64_MAX. */
+void recorder_work_poll(struct session *s, bool is_capturing);
+/* Returns when recorder_work_poll() is due at the latest, CLOCK_MONOTONIC ns, or INT64_MAX. */
 int64_t recorder_work_get_due(const struct session *s);
 bool recorder_work_is_on(const struct session *s);
 /*
- * Returns true if the recorder is on or was on since the last call. One recorder_work_look() may
+ * Returns true if the recorder is on or was on since the last call. One recorder_work_poll() may
  * turn it on and off.
  */
 bool recorder_work_has_used_rings(struct session *s);

@@ -62,7 +62,7 @@ struct session_request {
 	bool yields; /* its recording ends early when somebody else asks for one */
 	int64_t taken_ns; /* CLOCK_MONOTONIC, when it became the session's */
 	int64_t due_ns; /* CLOCK_MONOTONIC, when it must be armed; the session sets it */
-	bool is_looked_for; /* the worker has checked for device use (arming.h); the session's */
+	bool is_checked; /* the worker has checked for device use (arming.h); the session's */
 };
 
 void session_request_deinit(struct session_request *request);

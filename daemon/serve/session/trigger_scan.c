@@ -91,7 +91,7 @@ void trigger_scan_begin(struct trigger_scan *l, struct recorder *r)
 	l->due_ns = monotonic_ns() + INTERVAL_NS;
 }
 
-void trigger_scan_look(struct trigger_scan *l, struct recorder *r)
+void trigger_scan_poll(struct trigger_scan *l, struct recorder *r)
 {
 	unsigned most;
 

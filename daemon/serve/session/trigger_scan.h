@@ -30,7 +30,7 @@ void trigger_scan_deinit(struct trigger_scan *l);
 /* Begins after |r| was turned on, and skips entries of an earlier capture. */
 void trigger_scan_begin(struct trigger_scan *l, struct recorder *r);
 /* Scans if a scan is due. A trigger that fires leaves its reason in l->triggers. */
-void trigger_scan_look(struct trigger_scan *l, struct recorder *r);
+void trigger_scan_poll(struct trigger_scan *l, struct recorder *r);
 /* Scans for the last time, the rings of a dead program as well. */
 void trigger_scan_finish(struct trigger_scan *l, struct recorder *r);
 /* Returns when the next scan is due, or INT64_MAX. */

@@ -206,7 +206,7 @@ static void *open_in_folder(struct library *l, const char *folder, int major)
 	char path[LIBRARY_PATH_BYTES + 64];
 	void *handle = NULL;
 
-	sentence_append(l->looked, sizeof l->looked, "%s%s", l->looked[0] ? ", " : "",
+	sentence_append(l->searched, sizeof l->searched, "%s%s", l->searched[0] ? ", " : "",
 		folder ? folder : "the linker's folders");
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < N_ENDINGS && !handle; i++) {
@@ -237,8 +237,8 @@ static void *open_anywhere(struct library *l, const struct mapped_libraries *m, 
 	void *handle;
 
 	if (m->cupti[0]) {
-		sentence_append(
-			l->looked, sizeof l->looked, "%s, which the program has loaded", m->cupti);
+		sentence_append(l->searched, sizeof l->searched, "%s, which the program has loaded",
+			m->cupti);
 		return open_library_path(l, m->cupti, RTLD_NOLOAD);
 	}
 	handle = open_beside_runtime(l, m, major);
@@ -271,12 +271,12 @@ static int say_not_found(
 			package = endings[i].package;
 	if (uses_wheels(m))
 		return sentence_write(why, -ENOENT,
-			"libcupti.so was not found (looked in %s); pip install %s", l->looked,
+			"libcupti.so was not found (looked in %s); pip install %s", l->searched,
 			package);
 	return sentence_write(why, -ENOENT,
 		"libcupti.so was not found (looked in %s); install cuda-cupti of the CUDA %d toolkit, or pip "
 		"install %s and start the program with " LIBRARY_VARIABLE "=/path/to/libcupti.so",
-		l->looked, major, package);
+		l->searched, major, package);
 }
 
 static int find_anywhere(struct library *l, int driver, char *why)

@@ -195,7 +195,7 @@ struct cupti {
 struct library {
 	void *handle;
 	char path[LIBRARY_PATH_BYTES]; /* the library's path, if known */
-	char looked[640]; /* where it was not found; Python's paths are long */
+	char searched[640]; /* where it was not found; Python's paths are long */
 	char refused[300]; /* the file that could not be opened, and the reason */
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiler servers of other users; see stock_look.h. The answer is a line for each socket whose
+ * Profiler servers of other users; see stock_query.h. The answer is a line for each socket whose
  * process may be a profiler server: "INODE PID HAS_ANSWERED IS_ONE SINCE_NS ADDRESS MAKE NAME",
  * with "-" for no address.
  */
-#include "daemon/serve/children/stock_look.h"
+#include "daemon/serve/children/stock_query.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -30,7 +30,7 @@
 
 /* Time limit of the answers from the servers of one user. */
 #define ANSWER_MS 500
-/* Time limit of the looks of all users together. */
+/* Time limit of the queries of all users together. */
 #define WAIT_MS 4000
 #define MAX_ANSWER_BYTES 65536
 /*
@@ -92,7 +92,7 @@ static void write_found(const struct stock_server *one, FILE *out)
 		one->make, one->name);
 }
 
-static void look_as_user(const struct identity *i, int out)
+static void query_as_user(const struct identity *i, int out)
 {
 	struct stock_servers found = STOCK_SERVERS_INIT;
 	FILE *f = identity_assume(i) ? NULL : fdopen(out, "we");
@@ -107,7 +107,7 @@ static void look_as_user(const struct identity *i, int out)
 	fflush(f);
 }
 
-void stock_look_serve(const char *message, size_t n, int out)
+void stock_query_serve(const char *message, size_t n, int out)
 {
 	static struct pairs pairs;
 
@@ -118,13 +118,13 @@ void stock_look_serve(const char *message, size_t n, int out)
 	out = dup2(out, STDIN_FILENO);
 	if (out < 0 || close_range(STDERR_FILENO + 1, ~0U, 0))
 		return;
-	prctl(PR_SET_NAME, "proftapd-look");
+	prctl(PR_SET_NAME, "proftapd-query");
 	find_pairs(&pairs, message, n);
 	for (size_t i = 0; i < pairs.n; i++) {
 		pid_t pid = fork();
 
 		if (pid == 0) {
-			look_as_user(&pairs.v[i], out);
+			query_as_user(&pairs.v[i], out);
 			_exit(0);
 		}
 		if (pid > 0)
@@ -139,12 +139,12 @@ static size_t write_message(const struct stock_servers *s, char *message)
 {
 	size_t n = 1;
 
-	message[0] = STOCK_LOOK_WORD;
+	message[0] = STOCK_QUERY_WORD;
 	for (size_t i = 0; i < s->n; i++) {
 		uint32_t uid = s->v[i].uid;
 
 		if (!uid || uid == geteuid() || message_has_user(message, n, uid) ||
-			n == STOCK_LOOK_MAX_BYTES)
+			n == STOCK_QUERY_MAX_BYTES)
 			continue;
 		memcpy(message + n, &uid, sizeof uid);
 		n += sizeof uid;
@@ -220,10 +220,10 @@ static void answer_take(struct stock_servers *s, char *answer)
 		answer_take_line(s, line);
 }
 
-void stock_look_ask(struct starter *starter, struct stock_servers *s)
+void stock_query_ask(struct starter *starter, struct stock_servers *s)
 {
 	_cleanup_free_ char *answer = malloc(MAX_ANSWER_BYTES);
-	char message[STOCK_LOOK_MAX_BYTES];
+	char message[STOCK_QUERY_MAX_BYTES];
 	size_t n = write_message(s, message);
 	int ends[2];
 	int r;

@@ -5,8 +5,8 @@
  * and mappings of a process, so the starter, which may become other users, starts one process for
  * each user.
  */
-#ifndef DAEMON_STOCK_LOOK_H
-#define DAEMON_STOCK_LOOK_H
+#ifndef DAEMON_STOCK_QUERY_H
+#define DAEMON_STOCK_QUERY_H
 
 #include <stddef.h>
 
@@ -14,13 +14,13 @@ struct starter;
 struct stock_servers;
 
 /* The limit of users in one message. */
-#define STOCK_LOOK_MAX_USERS 64
+#define STOCK_QUERY_MAX_USERS 64
 /*
  * The first byte of the message to the starter; the uids follow, uint32_t each. A descriptor comes
  * with the message: the end of a pipe that the answer is written to.
  */
-#define STOCK_LOOK_WORD 'L'
-#define STOCK_LOOK_MAX_BYTES (1 + STOCK_LOOK_MAX_USERS * 4)
+#define STOCK_QUERY_WORD 'L'
+#define STOCK_QUERY_MAX_BYTES (1 + STOCK_QUERY_MAX_USERS * 4)
 
 /*
  * The daemon's side. For the sockets of other users in |s|, it does what stock_servers_identify()
@@ -28,12 +28,12 @@ struct stock_servers;
  * on a thread that may wait. If the starter cannot become other users, these sockets stay
  * unidentified.
  */
-void stock_look_ask(struct starter *starter, struct stock_servers *s);
+void stock_query_ask(struct starter *starter, struct stock_servers *s);
 
 /*
  * The starter's side, in a process of its own. Reads a message of |n| bytes, looks for servers as
  * each of its users except root, and writes them to |out|.
  */
-void stock_look_serve(const char *message, size_t n, int out);
+void stock_query_serve(const char *message, size_t n, int out);
 
 #endif

@@ -182,7 +182,7 @@ START_TEST(a_stack_that_changes_is_whole_or_marked)
 		;
 	for (int i = 0; i < 20000 || !n_whole; i++) {
 		bool is_moving;
-		uint32_t n = open_stack_look(fixture_ring(0), stack, &is_moving);
+		uint32_t n = open_stack_copy(fixture_ring(0), stack, &is_moving);
 
 		for (uint32_t k = 0; k < n; k++)
 			if (stack[k].n_slots)
