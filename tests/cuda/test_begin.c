@@ -96,7 +96,7 @@ START_TEST(a_version_that_is_not_told_is_explained)
 }
 END_TEST
 
-START_TEST(whoever_else_records_is_named_and_left_alone)
+START_TEST(another_profiler_is_named_and_left_alone)
 {
 	host.fake->take_slot("Kineto");
 	ck_assert_int_eq(host_open(), 0);
@@ -110,7 +110,7 @@ START_TEST(whoever_else_records_is_named_and_left_alone)
 }
 END_TEST
 
-START_TEST(whoever_else_records_may_have_no_name)
+START_TEST(a_profiler_without_a_name_is_reported)
 {
 	host.fake->refuse("cuptiSubscribe_v2", 39, 1);
 	ck_assert_int_eq(host_open(), 0);
@@ -229,8 +229,8 @@ int main(void)
 	tcase_add_test(tests, a_library_of_another_kind_is_refused);
 	tcase_add_test(tests, a_version_before_11_8_is_too_old);
 	tcase_add_test(tests, a_version_that_is_not_told_is_explained);
-	tcase_add_test(tests, whoever_else_records_is_named_and_left_alone);
-	tcase_add_test(tests, whoever_else_records_may_have_no_name);
+	tcase_add_test(tests, another_profiler_is_named_and_left_alone);
+	tcase_add_test(tests, a_profiler_without_a_name_is_reported);
 	tcase_add_loop_test(tests, refusal_of_cupti_is_explained, 0,
 		sizeof answers_of_cupti / sizeof answers_of_cupti[0]);
 	tcase_add_test(tests, a_failure_in_the_middle_is_undone);

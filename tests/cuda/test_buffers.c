@@ -49,7 +49,7 @@ START_TEST(threads_that_are_gone_leave_their_records)
 }
 END_TEST
 
-START_TEST(one_buffer_for_all_will_do)
+START_TEST(all_threads_can_share_one_buffer)
 {
 	host.fake->set(FAKE_HAS_THREAD_BUFFERS, 0);
 	host_begin();
@@ -93,7 +93,7 @@ START_TEST(a_refusal_is_counted)
 }
 END_TEST
 
-START_TEST(more_is_had_by_the_next_capture)
+START_TEST(the_next_capture_uses_the_new_buffer_size)
 {
 	host_set_option("ptap_cuda_buffer_mb=1");
 	host_begin();
@@ -164,7 +164,7 @@ static void ask_on_a_thread(void)
 	pthread_join(thread, NULL);
 }
 
-START_TEST(buffers_may_come_back_when_all_is_over)
+START_TEST(cupti_may_return_buffers_after_the_capture)
 {
 	host_begin();
 	ask_on_a_thread();
@@ -179,7 +179,7 @@ START_TEST(buffers_may_come_back_when_all_is_over)
 }
 END_TEST
 
-START_TEST(buffers_may_be_asked_for_when_all_is_over)
+START_TEST(cupti_may_request_buffers_after_the_capture)
 {
 	host_begin();
 	host_end();
@@ -294,15 +294,15 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
 	tcase_add_test(tests, threads_that_are_gone_leave_their_records);
-	tcase_add_test(tests, one_buffer_for_all_will_do);
+	tcase_add_test(tests, all_threads_can_share_one_buffer);
 	tcase_add_loop_test(tests, full_buffers_are_read_while_it_records, 0, 2);
 	tcase_add_test(tests, a_refusal_is_counted);
-	tcase_add_test(tests, more_is_had_by_the_next_capture);
+	tcase_add_test(tests, the_next_capture_uses_the_new_buffer_size);
 	tcase_add_test(tests, a_version_that_needs_buffers_is_not_refused);
 	tcase_add_test(tests, exhausted_buffers_are_reported);
 	tcase_add_test(tests, records_dropped_by_cupti_are_counted);
-	tcase_add_test(tests, buffers_may_come_back_when_all_is_over);
-	tcase_add_test(tests, buffers_may_be_asked_for_when_all_is_over);
+	tcase_add_test(tests, cupti_may_return_buffers_after_the_capture);
+	tcase_add_test(tests, cupti_may_request_buffers_after_the_capture);
 	tcase_add_test(tests, a_lock_of_cupti_over_its_callbacks_blocks_nobody);
 	tcase_add_test(tests, a_graph_of_many_nodes_is_whole);
 	tcase_add_test(tests, records_beyond_the_limit_are_counted);

@@ -13,7 +13,7 @@
 #define N_THREADS 8
 #define N_LAUNCHES 500
 
-START_TEST(only_what_works_on_the_device_or_waits_for_it_is_a_call)
+START_TEST(only_calls_that_use_the_device_or_wait_are_recorded)
 {
 	host_begin();
 	ck_assert_int_lt(host.fake->count_callbacks(), 40);
@@ -139,7 +139,7 @@ START_TEST(a_call_is_of_the_device_of_its_context)
 }
 END_TEST
 
-START_TEST(a_launch_of_a_graph_says_which)
+START_TEST(a_launch_of_a_graph_names_the_graph)
 {
 	struct fake_record nodes[2] = {host_kernel("a"), host_kernel("b")};
 
@@ -284,7 +284,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_test(tests, only_what_works_on_the_device_or_waits_for_it_is_a_call);
+	tcase_add_test(tests, only_calls_that_use_the_device_or_wait_are_recorded);
 	tcase_add_test(tests, all_calls_are_there_on_request);
 	tcase_add_test(tests, an_end_without_a_beginning_ends_nothing);
 	tcase_add_test(tests, an_end_after_the_end_ends_what_was_begun);
@@ -292,7 +292,7 @@ int main(void)
 	tcase_add_loop_test(tests, zero_and_less_are_no_limit, 0, 2);
 	tcase_add_test(tests, only_the_first_devices_are_recorded_on_request);
 	tcase_add_test(tests, a_call_is_of_the_device_of_its_context);
-	tcase_add_test(tests, a_launch_of_a_graph_says_which);
+	tcase_add_test(tests, a_launch_of_a_graph_names_the_graph);
 	tcase_add_test(tests, nodes_are_noted_where_they_are_made);
 	tcase_add_test(tests, a_cupti_that_forgets_launches_is_helped);
 	tcase_add_loop_test(tests, a_cupti_that_knows_launches_is_believed, 0, 2);

@@ -85,7 +85,7 @@ START_TEST(a_context_that_is_destroyed_leaves_its_records)
 }
 END_TEST
 
-START_TEST(contexts_of_the_programs_own_are_waited_for)
+START_TEST(a_capture_waits_for_contexts_that_the_program_made)
 {
 	host_set_option("ptap_cuda_sync_at_stop=true");
 	host.at_synchronize(note_and_end);
@@ -101,7 +101,7 @@ START_TEST(contexts_of_the_programs_own_are_waited_for)
 END_TEST
 
 /* A capture waits only for the contexts in which work was launched during it. */
-START_TEST(each_capture_knows_its_own)
+START_TEST(a_capture_waits_for_the_contexts_of_its_launches_only)
 {
 	host_set_option("ptap_cuda_sync_at_stop=true");
 	host_begin();
@@ -209,8 +209,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_loop_test(tests, a_context_that_is_destroyed_leaves_its_records, 0, 2);
-	tcase_add_test(tests, contexts_of_the_programs_own_are_waited_for);
-	tcase_add_test(tests, each_capture_knows_its_own);
+	tcase_add_test(tests, a_capture_waits_for_contexts_that_the_program_made);
+	tcase_add_test(tests, a_capture_waits_for_the_contexts_of_its_launches_only);
 	tcase_add_test(tests, a_context_that_is_waited_for_is_not_destroyed);
 	tcase_add_test(tests, a_kernel_that_never_ends_holds_nobody_up);
 	suite_add_tcase(suite, tests);

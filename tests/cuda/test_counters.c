@@ -73,7 +73,7 @@ START_TEST(metrics_beyond_one_pass_are_left_out)
 }
 END_TEST
 
-START_TEST(a_list_of_which_nothing_is_known_is_reported)
+START_TEST(a_list_without_a_known_counter_is_reported)
 {
 	host_set_option("gpu_pm_sample_counters=nothing,of,this");
 	host_begin();
@@ -143,7 +143,7 @@ START_TEST(later_failure_is_reported_once_and_ends_sampling)
 }
 END_TEST
 
-START_TEST(an_overflow_that_it_cannot_go_on_after_is_reported)
+START_TEST(an_overflow_that_ends_sampling_is_reported)
 {
 	host_set_option("gpu_pm_sample_counters=sm__a");
 	host_set_option("gpu_num_chips_to_profile_per_task=1");
@@ -171,7 +171,7 @@ START_TEST(metrics_beyond_the_most_are_reported)
 }
 END_TEST
 
-START_TEST(a_virtual_gpu_has_none)
+START_TEST(a_virtual_gpu_has_no_counters)
 {
 	host_set_option("gpu_pm_sample_counters=sm__a");
 	host.fake->set(FAKE_HAS_NO_SAMPLING, 1);
@@ -182,7 +182,7 @@ START_TEST(a_virtual_gpu_has_none)
 }
 END_TEST
 
-START_TEST(an_old_cupti_has_none)
+START_TEST(an_old_cupti_samples_no_counters)
 {
 	host_set_option("gpu_pm_sample_counters=sm__a");
 	host.fake->set(FAKE_VERSION, 23);
@@ -299,15 +299,15 @@ int main(void)
 	tcase_add_test(tests, sampling_needs_a_request);
 	tcase_add_test(tests, metrics_that_are_not_known_are_left_out);
 	tcase_add_test(tests, metrics_beyond_one_pass_are_left_out);
-	tcase_add_test(tests, a_list_of_which_nothing_is_known_is_reported);
+	tcase_add_test(tests, a_list_without_a_known_counter_is_reported);
 	tcase_add_loop_test(tests, obstacle_is_reported_and_the_rest_arrives, 0,
 		sizeof obstacles / sizeof obstacles[0]);
 	tcase_add_loop_test(tests, later_failure_is_reported_once_and_ends_sampling, 0,
 		sizeof failures / sizeof failures[0]);
-	tcase_add_test(tests, an_overflow_that_it_cannot_go_on_after_is_reported);
+	tcase_add_test(tests, an_overflow_that_ends_sampling_is_reported);
 	tcase_add_test(tests, metrics_beyond_the_most_are_reported);
-	tcase_add_test(tests, a_virtual_gpu_has_none);
-	tcase_add_test(tests, an_old_cupti_has_none);
+	tcase_add_test(tests, a_virtual_gpu_has_no_counters);
+	tcase_add_test(tests, an_old_cupti_samples_no_counters);
 	tcase_add_loop_test(tests, each_version_knows_structs_of_its_own, 0,
 		sizeof versions / sizeof versions[0]);
 	tcase_add_test(tests, an_overflow_is_counted_and_gone_on_after);

@@ -35,7 +35,7 @@ static void *end_and_say(void *unused)
 }
 
 /* CUPTI may wait for the program's next call. The trace is handed on before that. */
-START_TEST(finalizing_waits_for_the_program_and_not_it_for_that)
+START_TEST(the_trace_is_complete_before_finalizing_ends)
 {
 	struct fake_record kernel = host_kernel("k");
 	pthread_t collector;
@@ -141,7 +141,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
 	tcase_add_test(tests, finalizing_is_on_request_only);
-	tcase_add_test(tests, finalizing_waits_for_the_program_and_not_it_for_that);
+	tcase_add_test(tests, the_trace_is_complete_before_finalizing_ends);
 	tcase_add_test(tests, a_program_exits_while_it_finalizes);
 	tcase_add_test(tests, finalizing_is_not_for_versions_that_crash);
 	tcase_add_test(tests, the_place_is_kept_on_request);

@@ -10,7 +10,7 @@
 
 #include "tests/cuda/host.h"
 
-START_TEST(it_records_what_it_can)
+START_TEST(kernels_and_graph_launches_are_recorded)
 {
 	struct fake_record kernel = host_kernel("k");
 	const struct fake_record stream = {.kind = 37, .context = 1, .stream = 21, .priority = -1};
@@ -56,7 +56,7 @@ START_TEST(missing_functions_are_reported)
 }
 END_TEST
 
-START_TEST(it_does_not_tell_who_else_records)
+START_TEST(another_profiler_is_reported_without_its_name)
 {
 	host.fake->take_slot("Kineto");
 	ck_assert_int_eq(host_open(), 0);
@@ -78,7 +78,7 @@ START_TEST(waits_are_recorded_all_the_same)
 }
 END_TEST
 
-START_TEST(its_counters_are_not_sampled)
+START_TEST(counters_are_not_sampled)
 {
 	struct fake_record kernel = host_kernel("k");
 
@@ -98,11 +98,11 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tests, host_set_up_old, host_tear_down);
-	tcase_add_test(tests, it_records_what_it_can);
+	tcase_add_test(tests, kernels_and_graph_launches_are_recorded);
 	tcase_add_test(tests, missing_functions_are_reported);
-	tcase_add_test(tests, it_does_not_tell_who_else_records);
+	tcase_add_test(tests, another_profiler_is_reported_without_its_name);
 	tcase_add_test(tests, waits_are_recorded_all_the_same);
-	tcase_add_test(tests, its_counters_are_not_sampled);
+	tcase_add_test(tests, counters_are_not_sampled);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

@@ -193,7 +193,7 @@ START_TEST(failed_search_names_the_folders_and_the_remedy)
 }
 END_TEST
 
-START_TEST(one_that_is_installed_later_is_found)
+START_TEST(library_that_is_installed_later_is_found)
 {
 	if (machine_has_one())
 		return;
@@ -219,7 +219,7 @@ START_TEST(library_that_does_not_open_is_reported)
 END_TEST
 
 /* Without libnvperf_host.so, which belongs beside CUPTI, only the counters are missing. */
-START_TEST(counters_need_a_second_library_beside_it)
+START_TEST(counters_need_a_second_library_beside_cupti)
 {
 	struct fake_record kernel = host_kernel("k");
 	char path[512];
@@ -263,9 +263,9 @@ int main(void)
 	tcase_add_loop_test(tests, library_beside_cuda_is_found, 0, N(places));
 	tcase_add_test(tests, library_for_the_drivers_cuda_comes_first);
 	tcase_add_loop_test(tests, failed_search_names_the_folders_and_the_remedy, 0, N(versions));
-	tcase_add_test(tests, one_that_is_installed_later_is_found);
+	tcase_add_test(tests, library_that_is_installed_later_is_found);
 	tcase_add_test(tests, library_that_does_not_open_is_reported);
-	tcase_add_loop_test(tests, counters_need_a_second_library_beside_it, 0, 2);
+	tcase_add_loop_test(tests, counters_need_a_second_library_beside_cupti, 0, 2);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

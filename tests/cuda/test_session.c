@@ -42,7 +42,7 @@ START_TEST(a_kernel_is_recorded_with_its_call)
 }
 END_TEST
 
-START_TEST(nothing_of_it_stays_when_it_is_over)
+START_TEST(a_capture_leaves_nothing_enabled)
 {
 	struct fake_record kernel = host_kernel("k");
 
@@ -75,7 +75,7 @@ START_TEST(the_steps_are_in_the_order_that_cupti_wants)
 }
 END_TEST
 
-START_TEST(two_anchors_hold_its_clock)
+START_TEST(two_anchors_place_the_devices_clock)
 {
 	const struct ptap_device_record *first;
 	const struct ptap_device_record *last;
@@ -200,9 +200,9 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
 	tcase_add_test(tests, a_kernel_is_recorded_with_its_call);
-	tcase_add_test(tests, nothing_of_it_stays_when_it_is_over);
+	tcase_add_test(tests, a_capture_leaves_nothing_enabled);
 	tcase_add_test(tests, the_steps_are_in_the_order_that_cupti_wants);
-	tcase_add_test(tests, two_anchors_hold_its_clock);
+	tcase_add_test(tests, two_anchors_place_the_devices_clock);
 	tcase_add_test(tests, devices_are_reported);
 	tcase_add_test(tests, streams_that_were_there_before_are_reported);
 	tcase_add_test(tests, captures_follow_one_another);

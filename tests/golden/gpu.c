@@ -197,7 +197,7 @@ static void add_rest(void)
 	ck_assert_uint_ne(names_intern(&logs.space->hostnames, "gpu7", 4), NAMES_NONE);
 }
 
-START_TEST(is_as_it_was)
+START_TEST(the_trace_equals_the_golden_file)
 {
 	_cleanup_(chunks_deinit) struct chunks encoded = CHUNKS_INIT;
 	static uint8_t bytes[MAX_BYTES];
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
 	SRunner *runner;
 
 	is_new = argc > 1 && strcmp(argv[1], "--regenerate") == 0;
-	tcase_add_test(tcase, is_as_it_was);
+	tcase_add_test(tcase, the_trace_equals_the_golden_file);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

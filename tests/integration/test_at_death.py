@@ -144,7 +144,7 @@ def an_exit_with_a_status(t):
 
 
 @test
-def a_snapshot_of_one_that_is_held(t):
+def a_snapshot_of_a_dead_program_begins_with_its_death(t):
     target = record(t)
     target.ask("hang stuck")
     target.send("abort")
@@ -163,7 +163,7 @@ def a_snapshot_of_one_that_is_held(t):
 
 
 @test
-def a_capture_in_which_it_dies(t):
+def a_capture_tells_that_the_program_died(t):
     target = t.target().serve()
     capture = t.begin(target)
     target.ask("hang stuck")
@@ -184,7 +184,7 @@ def snapshot(t, target, *words):
 
 
 @test
-def a_snapshot_of_one_that_hangs(t):
+def a_snapshot_of_a_hanging_program_begins_with_open_spans(t):
     """The program still runs, so it has no death. The report begins with the open spans as for a
     dead one.
     """
@@ -248,7 +248,7 @@ def a_snapshot_with_nothing_open_begins_as_ever(t):
 
 
 @test
-def one_that_goes_on_has_no_death(t):
+def a_program_that_goes_on_has_no_death(t):
     target = t.target().serve()
     capture = t.emit(target, 200, "burst 5")
     text = subprocess.run([PROFTAP, "report", capture.path], check=True, capture_output=True, text=True).stdout

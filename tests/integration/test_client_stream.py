@@ -249,7 +249,7 @@ def a_stream_that_stands_still_ends_with_the_timeout(t):
 
 
 @test
-def a_full_disk_ends_it_and_leaves_nothing(t):
+def a_full_disk_ends_the_capture_and_leaves_nothing(t):
     c = t.capture(stream_server(t, Flood(64 << 20).script), MS, code=1,
                   prefix=["prlimit", "--fsize=1000000", "env", "--ignore-signal=XFSZ"])
     check_nothing(c, "cannot write the trace: ")
@@ -284,7 +284,7 @@ def a_refusal_of_the_streamed_call_is_not_asked_again(t):
 
 
 @test
-def a_busy_server_says_who_holds_it(t):
+def a_busy_server_names_the_session_that_runs(t):
     busy = "another profiling session is active (session night: 2.0 s of 60.0 s)"
     c = capture(t, lambda c: c.fail(6, busy), code=4)
     check_nothing(c, "busy: another profiling session is active there (session night: 2.0 s of 60.0 s); wait")

@@ -68,7 +68,7 @@ def all_that_was_emitted_was_taken(t):
 
 
 @test
-def options_are_told_as_they_were_meant(t):
+def collectors_receive_the_options_as_they_were_given(t):
     device = Device(t)
     target = device.target(t)
     t.emit(target, 50, options=("-o", "gpu_max_callback_api_events=-1", "-o", "gpu_enable_nvtx_tracking=1",
@@ -204,7 +204,7 @@ def is_secure(pid):
 
 
 @test
-def a_set_user_id_program_opens_none_that_is_named(t):
+def a_set_user_id_program_opens_no_named_collector(t):
     need_namespaces("--mount")
     need_readable_tree()
     need_no_sanitizer("are told by variables where their libraries are")
@@ -226,7 +226,7 @@ def a_set_user_id_program_opens_none_that_is_named(t):
 
 
 @test
-def several_are_named_and_one_of_a_kind_records(t):
+def only_one_of_two_equal_collectors_records(t):
     second = t.dir / "second.so"
     second.write_bytes(COLLECTOR.read_bytes())
     device = Device(t, collector=f"{COLLECTOR}::{second}", flags=5)
@@ -248,7 +248,7 @@ def more_than_seven_collectors_give_a_warning(t):
 
 
 @test
-def the_recording_begins_with_it(t):
+def the_recording_begins_when_the_collector_has_started(t):
     """The collector takes half a second to start. The recording still has its full length."""
     device = Device(t, "hang start", info=1)
     target = device.target(t)
@@ -265,7 +265,7 @@ def the_recording_begins_with_it(t):
 
 
 @test
-def a_start_that_was_agreed_upon_is_met_without_it(t):
+def an_agreed_start_does_not_wait_for_a_collector(t):
     device = Device(t, "hang start")
     target = device.target(t)
     t.at_end.append(lambda: device.write(info=1))
@@ -286,7 +286,7 @@ def a_start_that_was_agreed_upon_is_met_without_it(t):
 
 
 @test
-def it_is_asked_long_before_a_start_that_was_agreed_upon(t):
+def collectors_start_half_a_second_before_an_agreed_start(t):
     """The collector is called half a second before the start, so that the device's library has
     time.
     """
@@ -320,7 +320,7 @@ def known(t, device, has_collector=True):
 
 
 @test
-def a_known_one_is_asked_where_its_library_is_mapped(t):
+def a_known_collector_starts_if_its_library_is_mapped(t):
     device = Device(t, info=1)
     target = t.target(**known(t, device)).serve()
     capture = t.emit(target, 100)
@@ -332,7 +332,7 @@ def a_known_one_is_asked_where_its_library_is_mapped(t):
 
 
 @test
-def a_known_one_is_left_alone_without_its_library(t):
+def a_known_collector_is_not_called_without_its_library(t):
     """The CUDA collector is not called even though the capture calls another one."""
     device = Device(t, info=1)
     target = t.target(**{**device.env, **known(t, device)}).serve()

@@ -109,7 +109,7 @@ def a_client_that_goes_leaves_no_collector(t):
 
 
 @test
-def the_next_one_waits_for_one_that_was_cancelled(t):
+def a_capture_waits_for_a_cancelled_collector(t):
     """The collector of the second capture starts as soon as the cancelled one has ended; then the
     recording begins.
     """
@@ -183,7 +183,7 @@ def a_program_that_is_halted_while_it_begins_is_left_alone(t):
 
 
 @test
-def a_stop_and_a_start_do_not_wait_for_one_that_hangs(t):
+def a_server_stops_and_starts_beside_a_hanging_collector(t):
     device = Device(t, "hang poll")
     target = device.target(t)
     capture = t.begin(target)
@@ -203,7 +203,7 @@ def a_stop_and_a_start_do_not_wait_for_one_that_hangs(t):
 
 
 @test
-def the_servers_death_ends_it(t):
+def the_servers_death_ends_the_collector(t):
     device = Device(t, info=1, rate=100000)
     target = device.target(t)
     t.begin(target)
@@ -254,7 +254,7 @@ def a_flood_loses_nothing(t):
 
 
 @test
-def a_flight_recorder_has_none_of_it(t):
+def a_flight_recorder_has_no_devices(t):
     """A recorder has no devices, neither during a capture of devices nor after it. The capture
     beside it has all of them.
     """

@@ -110,7 +110,7 @@ def without_proftapd_in_the_image_the_daemon_lends_a_server(t):
 
 
 @test
-def a_daemon_that_comes_again_finds_it(t):
+def a_daemon_that_restarts_finds_the_container(t):
     runtime(t)
     container = Container(t, registry_path(t).parent)
     container.serve()

@@ -208,7 +208,7 @@ def overwritten_records_leave_no_false_async_span(t):
 
 
 @test
-def over_its_memory_the_oldest_goes_first_and_is_counted(t):
+def oldest_records_beyond_the_memory_are_dropped_and_counted(t):
     target = t.target().serve(0, 16 << 20)  # large enough to lose no record
     with Calls(target) as calls:
         begin(calls, request=add_options(start_request(), ptap_max_capture_bytes=14 << 20))
@@ -275,7 +275,7 @@ def the_level_that_xprofs_client_forces_is_not_taken_at_its_word(t):
 
 
 @test
-def terminate_leaves_them_alone(t):
+def terminate_ends_no_continuous_session(t):
     """Terminate would discard the data: only the client that stops a session gets it."""
     target = t.target().serve()
     with Calls(target) as calls:
@@ -337,7 +337,7 @@ def an_end_that_comes_before_the_beginning_is_answered(t):
 
 
 @test
-def it_outlives_its_client_and_its_program_until_it_is_ended(t):
+def a_session_outlives_its_client_and_its_program(t):
     target = t.target().serve()
     server = find_proftapd(target.pid)
     with Calls(target) as calls:

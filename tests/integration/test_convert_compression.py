@@ -52,7 +52,7 @@ def check_levels(t, name):
 
 
 @test
-def a_level_is_how_small_it_gets(t):
+def a_higher_level_makes_a_smaller_file(t):
     make_trace(t)
     plain = pack(t, "plain.json")
     for data in check_levels(t, "packed.json.gz"):
@@ -65,7 +65,7 @@ def a_level_is_how_small_it_gets(t):
 
 
 @test
-def none_is_as_it_is(t):
+def compression_none_leaves_the_bytes_plain(t):
     make_trace(t)
     name = b"\x0a\x04main"  # of the thread, and its length
     check(name not in pack(t, "a.pftrace"), "the thread's name in what is compressed")
@@ -75,7 +75,7 @@ def none_is_as_it_is(t):
 
 
 @test
-def names_say_whether_it_is_compressed(t):
+def names_of_files_tell_whether_they_are_compressed(t):
     make_trace(t)
     for form, packed, plain in (("chrome", "a.trace.json.gz", "a.json"), ("pprof", "a.pprof", "a.pprof.pb"),
                                 ("perfetto", "a.pftrace", "a.pftrace"), ("folded", "a.folded", "a.folded")):

@@ -65,7 +65,7 @@ def split_objects(text):
 
 
 @test
-def it_goes_with_other_selections(t):
+def a_split_obeys_other_selections(t):
     paths = make_hosts(t)
     done = convert(t, "-t", "ndjson", "--split", "device", "--name", "kernel", "--iterations", "1", "-o", "out", *paths)
     equal(done.returncode, 0, done.stderr)

@@ -41,7 +41,7 @@ def get_output(*words, **how):
 
 
 @test
-def it_lies_beside_the_trace_and_is_called_as_it(t):
+def the_output_lies_beside_the_trace_with_its_name(t):
     runs = t.dir / "day" / "run"
     runs.mkdir(parents=True)
     (t.dir / "day" / "link").symlink_to("run")
@@ -171,7 +171,7 @@ def start_long(t, *words, **how):
 
 
 @test
-def a_signal_that_ends_it_leaves_nothing(t):
+def a_signal_that_ends_the_conversion_leaves_nothing(t):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         client = start_long(t, preexec_fn=forbid_cores)
         client.send_signal(number)

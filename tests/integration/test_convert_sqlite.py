@@ -129,7 +129,7 @@ def names_of_any_bytes_are_texts(t):
 
 
 @test
-def it_goes_into_a_plain_file_only(t):
+def a_database_goes_into_a_plain_file_only(t):
     path = t.dir / "a.xplane.pb"
     path.write_bytes(make_space({"main": [("x", 0, 9)]}))
     for output, words in (("-", "cannot go to standard output"), ("a.sqlite.gz", "cannot be compressed")):

@@ -117,7 +117,7 @@ def selection_that_is_always_empty_is_wrong_usage(t):
 
 
 @test
-def a_bad_group_is_told_by_the_name_of_its_option(t):
+def a_bad_group_is_reported_with_the_name_of_its_option(t):
     for option in ("--primary_group", "--secondary_group", "--system_trace_primary_group",
                    "--system_trace_secondary_group"):
         said = convert("-o", "-", option, "nosuch", TRACE, code=2)

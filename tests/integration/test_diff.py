@@ -76,7 +76,7 @@ def names_in_one_trace_only_are_listed(t):
 
 
 @test
-def few_are_not_judged(t):
+def names_with_few_values_are_not_judged(t):
     for name, ns in (("a", 100), ("b", 900)):
         (t.dir / f"{name}.xplane.pb").write_bytes(
             make_space({"main": [("rare", 1000 * i, ns) for i in range(7)]}))
@@ -178,7 +178,7 @@ def async_spans_are_requests(t):
 
 
 @test
-def names_may_have_colons_and_must_be_there(t):
+def names_in_limits_may_have_colons_and_must_exist(t):
     paths = [write_spans(t.dir / f"{i}.xplane.pb", ("std::sort<a:b>:", [(k * 1000, 100 * i + k % 7) for k in range(50)]),
                          (f"only {i}", [(0, 5)])) for i in (1, 2)]
     contains(diff(*paths, "--fail-above", "p50:std::sort<a:b>::10%", code=1).stderr, 'p50 of "std::sort<a:b>:": ', "the name")

@@ -85,7 +85,7 @@ def the_host_daemon_serves_it(t):
 
 
 @test
-def another_proftapd_is_told_from_ours(t):
+def a_proftapd_of_another_version_is_reported(t):
     other = t.dir / "proftapd"
     other.write_text("#!/bin/sh\necho proftapd 0.0.1\n")
     other.chmod(0o755)
@@ -97,7 +97,7 @@ def another_proftapd_is_told_from_ours(t):
 
 
 @test
-def a_log_directory_that_cannot_be_is_told_from_one_that_is_not_yet(t):
+def only_an_impossible_log_directory_is_reported(t):
     expect(findings(t, code=0, env={"PROFTAP_LOG_DIR": str(t.dir / "a" / "b")}), "log_dir", "yes")
     (t.dir / "file").touch()
     env = {"PROFTAP_LOG_DIR": str(t.dir / "file" / "b"), "HOME": str(t.dir)}
@@ -119,7 +119,7 @@ def a_limit_is_raised_by_its_command(t):
 
 
 @test
-def rights_that_a_user_lacks_are_told_and_count_when_they_are_given(t):
+def missing_rights_are_reported_and_work_when_granted(t):
     need_root()
     need_readable_tree()
     need_no_sanitizer("are not loaded by a copy of proftap")

@@ -31,7 +31,7 @@ os.execv(sys.argv[2], sys.argv[2:])
 
 
 @test
-def a_filter_of_system_calls_is_told_from_a_setting(t):
+def a_filter_of_system_calls_is_reported_as_such(t):
     need_no_sanitizer("do not run under a filter")
     calls = CALLS.get(os.uname().machine)
     if not calls:

@@ -28,7 +28,7 @@ def a_program_with_a_server_is_well(t):
 
 
 @test
-def it_is_found_by_its_pid(t):
+def a_program_is_found_by_its_pid(t):
     path = t.dir / "runtime"
     path.mkdir(mode=0o700)
     env = {"XDG_RUNTIME_DIR": str(path)}
@@ -38,7 +38,7 @@ def it_is_found_by_its_pid(t):
 
 
 @test
-def one_that_is_recorded_is_busy_and_free_afterwards(t):
+def a_recorded_program_is_busy_and_free_afterwards(t):
     target = t.target().serve()
     capture = t.begin(target)
     found = findings(t, str(target.port), code=1)
@@ -49,7 +49,7 @@ def one_that_is_recorded_is_busy_and_free_afterwards(t):
 
 
 @test
-def one_that_is_stopped_goes_on_by_its_command(t):
+def the_command_continues_a_stopped_program(t):
     target = t.target().serve()
     halt(target.pid)
     found = findings(t, str(target.port), code=1)
@@ -71,7 +71,7 @@ def rings_that_were_mapped_for_a_capture_are_reported(t):
 
 
 @test
-def a_program_without_a_server_is_told_how_to_get_one(t):
+def a_program_without_a_server_gets_a_remedy(t):
     sleep = shutil.which("sleep")
     program = t.keep(Process("sleep", [sleep, "300"]))
     wait_until(lambda: os.readlink(f"/proc/{program.pid}/exe") == os.path.realpath(sleep), "it to run")
@@ -83,7 +83,7 @@ def a_program_without_a_server_is_told_how_to_get_one(t):
 
 
 @test
-def it_is_told_the_command_line_by_which_it_was_started(t):
+def the_remedy_has_the_programs_command_line(t):
     """The command names the link by which the file was started. If the program overwrote its command
     line, there is no command."""
     folder = t.dir / "its own"
@@ -115,14 +115,14 @@ def it_is_told_the_command_line_by_which_it_was_started(t):
 
 
 @test
-def target_is_not_there(t):
+def an_absent_target_is_reported(t):
     found = findings(t, f"127.0.0.1:{free_port()}", code=5)
     expect(found, "target_server", "no", "proftap list")
     expect(found, "target_process", "none")
 
 
 @test
-def another_users_program_is_told_to_be_that(t):
+def another_users_program_is_reported_as_such(t):
     need_root()
     need_readable_tree()
     need_no_sanitizer("are not loaded by a copy of proftap")
@@ -165,14 +165,14 @@ time.sleep(300)"""]))
 
 
 @test
-def a_host_daemon_is_one(t):
+def a_host_daemon_answers_as_a_target(t):
     host = Host(t)
     contains(findings(t, f"127.0.0.1:{host.port}", code=0)["target_server"]["text"], "answers", "the daemon")
     host.end(signal.SIGTERM)
 
 
 @test
-def one_at_a_time(t):
+def a_second_target_is_wrong_usage(t):
     done = subprocess.run([PROFTAP, "doctor", "1", "2"], capture_output=True, text=True, timeout=20)
     equal(done.returncode, 2, "exit status")
     contains(done.stderr, "proftap doctor: one TARGET at a time, or none", "reason")

@@ -49,7 +49,7 @@ def check_enclosing(line, name, mark, number):
 
 
 @test
-def each_says_how_it_is_called(t):
+def each_example_prints_its_usage(t):
     for name in ("answers", "pipeline", "prefork", "recorder", "requests"):
         done = subprocess.run([EXAMPLES / name, "--help"], capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=t.dir)
         check((done.stdout or done.stderr).startswith(f"usage: {name} "), f"{name}: {done}")

@@ -72,7 +72,7 @@ def a_worker_with_a_full_descriptor_table(t):
 
 
 @test
-def a_worker_whose_first_annotation_is_in_a_signal_handler(t):
+def a_worker_that_annotates_in_a_signal_handler_joins(t):
     check_joins(t, "handler")
 
 
@@ -82,7 +82,7 @@ def a_worker_that_annotates_in_vfork_first(t):
 
 
 @test
-def a_master_whose_threads_annotate_meanwhile(t):
+def forks_beside_annotating_threads_lose_nothing(t):
     counts = t.dir / "counts"
     counts.write_bytes(bytes(24))
     target = t.target(**FOLLOW).serve()

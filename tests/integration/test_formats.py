@@ -55,14 +55,14 @@ def an_xspace_is_all_that_there_is_without(t):
 
 
 @test
-def json_has_a_list_of_them(t):
+def json_lists_the_converted_files(t):
     said = json.loads(record(t, "--json", "--format", "pprof").stdout)
     check_conversions(t, said["file"], said["converted"], ["pprof"])
     equal(json.loads(record(t, "--json").stdout)["converted"], [], "without")
 
 
 @test
-def each_of_many_traces_has_its_own(t):
+def each_of_many_traces_has_its_own_conversions(t):
     targets = ",".join(str(t.target().serve().port) for _ in range(2))
     capture = t.capture(targets, 50, "--format", "perfetto,pprof")
     files = capture.stdout.splitlines()
@@ -74,7 +74,7 @@ def each_of_many_traces_has_its_own(t):
 
 
 @test
-def snapshot_and_stop_write_them_too(t):
+def snapshot_and_stop_write_other_formats_too(t):
     target = t.target().serve()
     subprocess.run([PROFTAP, "start", str(target.port)], check=True, capture_output=True)
     for number, command in enumerate(("snapshot", "stop")):

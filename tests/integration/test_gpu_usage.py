@@ -100,7 +100,7 @@ def a_library_that_is_missing_is_reported(t):
 
 
 @test
-def each_part_of_a_session_has_them(t):
+def each_part_of_a_session_has_gpu_usage(t):
     target = start_user(t, Machine(t))
     request = profile_request(2000)
     request.opts.device_tracer_level = 1
@@ -121,7 +121,7 @@ def each_part_of_a_session_has_them(t):
 
 
 @test
-def the_server_keeps_what_was_said(t):
+def the_server_keeps_the_result_of_the_last_recording(t):
     target = start_user(t, Machine(t), FAKE_NVML_INIT="9")
     t.emit(target, 200)
     found = findings(t, str(target.port))

@@ -75,7 +75,7 @@ def a_capture_has_a_line(t):
 
 
 @test
-def every_call_has_one(t):
+def every_call_has_an_audit_line(t):
     host, target = serve(t)
     words = [f"127.0.0.1:{host.port}", "--target", str(target.pid)]
     proftap(t, "start", *words)
@@ -92,7 +92,7 @@ def every_call_has_one(t):
 
 
 @test
-def a_capture_by_http_has_one(t):
+def a_capture_by_http_has_an_audit_line(t):
     api = Api(t)
     target = api.target()
     capture = api.await_capture(api.capture(target=target.pid, duration_ms=60, options={"host_tracer_level": 1}))
@@ -132,7 +132,7 @@ def a_chain_of_wrappers_comes_once(t):
 
 
 @test
-def a_capture_by_http_that_is_refused_has_one(t):
+def a_refused_capture_by_http_has_an_audit_line(t):
     api = Api(t)
     target = api.target()
     fine = {"target": target.pid, "duration_ms": 50}
@@ -177,7 +177,7 @@ def command_to_a_capture_by_http_has_an_audit_line(t):
 
 
 @test
-def a_run_that_is_deleted_has_one(t):
+def a_deleted_run_has_an_audit_line(t):
     api = Api(t)
     target = api.target()
     api.await_capture(api.capture(target=target.pid, duration_ms=50, run="mine"))
@@ -274,7 +274,7 @@ def capture_without_a_program_in_the_list_has_an_audit_line(t):
 
 
 @test
-def another_users_program_by_http_has_one(t):
+def a_refused_read_by_http_has_an_audit_line(t):
     """The caller requests a run's file, or a program's memory, that does not exist for this caller."""
     api = Api(t)
     for n, (path, thing) in enumerate((("targets/77/memory", "target 77"), ("runs/secret/files/a.xplane.pb", "run secret"),
@@ -285,7 +285,7 @@ def another_users_program_by_http_has_one(t):
 
 
 @test
-def a_look_at_open_spans_by_http_has_one(t):
+def a_look_at_open_spans_by_http_has_an_audit_line(t):
     """The answer contains the arguments of spans, as a capture does."""
     api = Api(t)
     target = start_target(t)

@@ -52,7 +52,7 @@ def names_of(capture):
 
 
 @test
-def all_of_them_are_one_run(t):
+def all_programs_make_one_run(t):
     host, targets = serve(t, 3)
     start = time.time_ns() + 500_000_000
     capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", "all", "--start_timestamp_ns", start)
@@ -71,7 +71,7 @@ def all_of_them_are_one_run(t):
 
 
 @test
-def one_is_meant_by_pid_or_name(t):
+def a_pid_or_a_name_selects_one_program(t):
     host, (target, _) = serve(t, 2)
     for word in (str(target.pid), f"pid={target.pid}"):
         capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", word)
@@ -86,7 +86,7 @@ def one_is_meant_by_pid_or_name(t):
 
 
 @test
-def one_is_meant_by_the_name_that_is_connected_to(t):
+def the_host_name_selects_one_program(t):
     """Every name that ends in .localhost is this machine, and no name server is asked."""
     host, targets = serve(t, 2)
     for target in targets:
@@ -101,7 +101,7 @@ def one_is_meant_by_the_name_that_is_connected_to(t):
 
 
 @test
-def the_only_one_needs_no_name(t):
+def the_only_program_needs_no_name(t):
     host, (target,) = serve(t, 1)
     capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS)
     target.ask("await 1", "burst 7")
@@ -125,7 +125,7 @@ def ambiguous_target_is_refused(t):
 
 
 @test
-def sessions_go_through_it(t):
+def sessions_work_through_the_daemon(t):
     host, targets = serve(t, 2)
     target = targets[1]
     words = [f"127.0.0.1:{host.port}", "--target", str(target.pid)]
@@ -245,7 +245,7 @@ def parts_are_large_of_few_streams_and_small_of_many(t):
 
 
 @test
-def json_says_whom(t):
+def json_names_the_target(t):
     host, (target,) = serve(t, 1)
     capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", target.pid, "--json")
     target.ask("await 1", "burst 7")

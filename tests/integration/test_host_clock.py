@@ -75,7 +75,7 @@ def a_capture_lasts_as_long_as_it_was_asked_for(t):
 
 
 @test
-def one_that_waits_for_its_start(t):
+def a_delayed_capture_begins_despite_clock_steps(t):
     """The capture begins DELAY_MS after its request, by the clock as it was at the request."""
     machine = Machine(t)
     for step in STEPS:
@@ -181,7 +181,7 @@ def apart(times):
 
 
 @test
-def samples_are_told_in_one_time(t):
+def samples_are_sent_again_after_a_clock_step(t):
     """Samples from before the step are sent again with times of the new clock, after an event "reset"."""
     machine = Machine(t)
     events = machine.api.events("?topics=usage")
@@ -231,7 +231,7 @@ def times_of_a_capture_by_http_are_of_one_clock(t):
 
 
 @test
-def one_that_waits_for_a_program(t):
+def a_wait_for_a_program_survives_clock_steps(t):
     """The step ends neither the wait nor the recording, which begins with the first annotation."""
     machine = Machine(t)
     for step in STEPS:

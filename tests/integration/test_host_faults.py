@@ -58,7 +58,7 @@ def a_daemon_that_is_gone_where_nobody_named_a_program(t):
 
 
 @test
-def a_daemon_says_that_it_is_one_before_it_asks_a_programs_server(t):
+def the_answers_head_says_that_this_is_a_host_daemon(t):
     """A client that loses the daemon during a recording knows that it was a daemon."""
     host, target = Host(t), start_target(t)
     host.await_pids(target.pid)
@@ -111,7 +111,7 @@ def ten_thousand_announcements(t):
 
 
 @test
-def one_that_never_stops_telling(t):
+def a_flood_of_states_from_one_program_harms_nobody(t):
     with unharmed(t) as (host, target):
         with announce(t) as s:
             for i in range(20000 if SANITIZERS == "no" else 1000):

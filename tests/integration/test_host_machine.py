@@ -74,7 +74,7 @@ def record(t, host, *options, target):
 
 
 @test
-def a_capture_has_it(t):
+def a_capture_has_machine_counters(t):
     host, (target,) = serve(t)
     trace = record(t, host, target=target)
     check_counters(trace, "a capture")
@@ -104,7 +104,7 @@ def machine_counters_need_the_daemon_and_can_be_switched_off(t):
 
 
 @test
-def stock_snapshots_have_it(t):
+def stock_snapshots_have_machine_counters(t):
     """Named sessions do not: their snapshots may be files of the program's own server."""
     host, (target,) = serve(t)
     service = schema("profiler_service")
@@ -157,7 +157,7 @@ def a_programs_server_says_of_which_time(t):
 
 
 @test
-def a_session_has_it_or_not_as_it_was_begun(t):
+def a_session_has_machine_counters_only_if_asked(t):
     host, (target,) = serve(t)
     with Profiler(host.port) as profiler:
         for is_wanted in (True, False):
@@ -171,7 +171,7 @@ def a_session_has_it_or_not_as_it_was_begun(t):
 
 
 @test
-def the_flight_recorder_has_it(t):
+def the_flight_recorder_has_machine_counters(t):
     host, (target,) = serve(t)
     with Profiler(host.port) as profiler:
         profiler.begin_recorder()
@@ -187,7 +187,7 @@ def empty_trace_stays_empty(t):
 
 
 @test
-def stock_clients_have_it(t):
+def stock_clients_get_machine_counters(t):
     host, targets = serve(t, 2)
     with Calls(host.port) as calls:
         answer = calls.expect(PROFILER + "Profile", profile_request(100, emit_xspace=False))
@@ -219,7 +219,7 @@ def each_file_of_a_run_stands_alone(t):
 
 
 @test
-def captures_of_the_web_have_it(t):
+def captures_by_http_have_machine_counters(t):
     web = Web(t, "--log_dir", t.public_dir("web"))
     target = start_target(t)
     web.host.await_pids(target.pid)

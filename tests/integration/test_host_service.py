@@ -51,7 +51,7 @@ def is_refused(port):
 
 
 @test
-def it_serves_on_the_sockets_of_its_manager(t):
+def the_daemon_serves_on_the_sockets_of_its_manager(t):
     manager = Manager(t)
     target = start_target(t)
     daemon = manager.start()
@@ -65,7 +65,7 @@ def it_serves_on_the_sockets_of_its_manager(t):
 
 
 @test
-def it_needs_no_privileges_to_serve(t):
+def the_daemon_serves_without_privileges(t):
     """As with its unit, the daemon does not run as root, and has no capabilities."""
     need_root()
     need_readable_tree()
@@ -260,7 +260,7 @@ def second_signal_ends_the_daemon_at_once(t):
 
 
 @test
-def its_manager_hears_how_long_the_end_may_take(t):
+def the_manager_hears_how_long_the_end_may_take(t):
     manager = Manager(t)
     target = start_target(t)
     daemon = manager.start("--stop_limit_s", 30)
@@ -298,7 +298,7 @@ def a_taken_port_prevents_the_start(t):
 
 
 @test
-def a_user_may_have_one_in_the_foreground(t):
+def a_user_may_run_a_daemon_in_the_foreground(t):
     """Its sockets are below $XDG_RUNTIME_DIR, and it serves that user's programs only."""
     need_root()
     need_readable_tree()

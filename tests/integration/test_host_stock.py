@@ -79,7 +79,7 @@ def record(calls, request, *targets, n=7):
 
 
 @test
-def the_only_one_is_meant(t):
+def the_only_program_is_recorded_without_a_name(t):
     host, (target,) = serve(t, 1)
     with Calls(host.port) as calls:
         answer = record(calls, profile_request(LONG_MS), target)
@@ -93,7 +93,7 @@ def the_only_one_is_meant(t):
 
 
 @test
-def the_key_chooses_one(t):
+def the_key_selects_one_program(t):
     host, (other, target) = serve(t, 2)
     with Calls(host.port) as calls:
         for word in (target.pid, f"pid={target.pid}"):
@@ -110,7 +110,7 @@ def the_key_chooses_one(t):
 
 
 @test
-def metadata_and_the_address_choose_one(t):
+def metadata_and_the_address_select_one_program(t):
     host, (first, second) = serve(t, 2)
     with Calls(host.port) as calls:
         calls.headers = {"authority": f"{second.pid}.localhost:{host.port}"}
@@ -137,7 +137,7 @@ def without_a_name_all_are_one_answer(t):
 
 
 @test
-def they_begin_at_one_instant(t):
+def all_programs_begin_at_one_instant(t):
     host, targets = serve(t, 3)
     with Calls(host.port) as calls:
         asked = time.time_ns()
@@ -221,7 +221,7 @@ def a_stopped_server_does_not_hold_terminate(t):
 
 
 @test
-def monitor_is_of_one(t):
+def monitor_shows_one_program(t):
     host, targets = serve(t, 2)
     request = schema("profiler_service").MonitorRequest(duration_ms=100, monitoring_level=1)
     with Calls(host.port) as calls:
@@ -324,7 +324,7 @@ def a_daemon_as_its_unit_has_it_finds_other_users_servers(t):
 
 
 @test
-def their_files_are_called_after_them(t):
+def files_of_stock_servers_are_named_after_their_programs(t):
     name, host = f"jax-{os.getpid()}", Host(t, "--stock_servers", "yes")
     target, stock = start_target(t), StockProgram(t, name)
     wait_until(lambda: {target.pid, stock.pid} <= set(host.list()), "both to be listed")
@@ -347,7 +347,7 @@ def record_named(t, where, *options):
 
 
 @test
-def their_clock_is_the_daemons(t):
+def stock_servers_have_the_daemons_clock(t):
     name, host = f"jax-{os.getpid()}", Host(t, "--stock_servers", "yes")
     target, stock = start_target(t), StockProgram(t, name)
     wait_until(lambda: {target.pid, stock.pid} <= set(host.list()), "both to be listed")
@@ -363,7 +363,7 @@ def run_proftap(*words, code=0):
 
 
 @test
-def their_sessions_are_begun_read_and_ended(t):
+def sessions_of_stock_servers_begin_and_end(t):
     name, host = f"jax-{os.getpid()}", Host(t, "--stock_servers", "yes")
     stock = StockProgram(t, name)
     wait_until(lambda: stock.pid in host.list(), "it to be listed")
@@ -376,7 +376,7 @@ def their_sessions_are_begun_read_and_ended(t):
 
 
 @test
-def one_that_dies_while_it_is_recorded_is_named(t):
+def a_stock_program_that_dies_in_mid_capture_is_named(t):
     name, host = f"jax-{os.getpid()}", Host(t, "--stock_servers", "yes")
     stock = StockProgram(t, name)
     wait_until(lambda: stock.pid in host.list(), "it to be listed")
@@ -388,7 +388,7 @@ def one_that_dies_while_it_is_recorded_is_named(t):
 
 
 @test
-def one_that_was_stopped_is_asked_when_it_goes_on(t):
+def a_stopped_stock_program_is_asked_when_it_goes_on(t):
     """Each of the other programs is found by a new search, and none of them asks the stopped one."""
     stopped = StockProgram(t, f"jax-{os.getpid()}")
     halt(stopped.pid)
@@ -402,7 +402,7 @@ def one_that_was_stopped_is_asked_when_it_goes_on(t):
 
 
 @test
-def it_ends_well_after_a_look_that_found_no_new_server(t):
+def the_daemon_ends_well_after_a_search_without_new_servers(t):
     """The search after the end of one program finds only the other one, which is known already."""
     host = Host(t, "--stock_servers", "yes")
     one, other = (StockProgram(t, f"jax-{i}-{os.getpid()}") for i in range(2))

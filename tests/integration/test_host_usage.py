@@ -25,7 +25,7 @@ def read_bytes(pid):
 
 
 @test
-def it_samples_each_second(t):
+def the_daemon_samples_each_second(t):
     host = Host(t)
     wait_until(lambda: {"/proc/stat", "/proc/meminfo"} <= open_files(host.pid), "the machine's files to be open")
     # No client is connected. A sample reads some 3 KiB.

@@ -74,7 +74,7 @@ def client_that_leaves_gets_no_server(t):
 
 
 @test
-def a_program_of_another_user_is_not_served_for_who_asks(t):
+def a_request_for_another_users_program_is_refused(t):
     """The request counts for the parent of its sender, and that parent belongs to root."""
     need_root()
     Host(t)
@@ -84,7 +84,7 @@ def a_program_of_another_user_is_not_served_for_who_asks(t):
 
 
 @test
-def one_user_has_so_many_at_a_time(t):
+def servers_of_one_user_are_bounded(t):
     need_root()
     need_no_sanitizer("are larger")
     host = Host(t)
@@ -107,7 +107,7 @@ def process_between_two_users_gets_no_server(t):
 
 
 @test
-def a_daemon_of_another_user_is_told_nothing(t):
+def programs_send_nothing_to_another_users_daemon(t):
     need_root()
     need_readable_tree()
     folder = Path(runtime(t)["XDG_RUNTIME_DIR"]) / "proftap"

@@ -24,7 +24,7 @@ NAMESPACE = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
 
 
 @test
-def one_that_may_not_execute(t):
+def a_program_that_may_not_execute_is_served(t):
     host = Host(t)
     target = sandboxed(t, "errno", *NO_EXEC).serve()
     server = check_served(t, host, target)
@@ -34,13 +34,13 @@ def one_that_may_not_execute(t):
 
 
 @test
-def one_that_would_be_killed_at_exec(t):
+def a_program_that_exec_would_kill_is_served(t):
     host = Host(t)
     check_served(t, host, sandboxed(t, "process", *NO_EXEC).serve())
 
 
 @test
-def one_whose_thread_would_be_killed_at_exec(t):
+def a_program_of_which_exec_would_kill_a_thread_is_served(t):
     need_no_tsan("has a thread of its own in forked children: they do not end with the thread that is killed")
     host = Host(t)
     check_served(t, host, sandboxed(t, "thread", *NO_EXEC).serve())
@@ -80,7 +80,7 @@ def threads_that_come_and_go_in_a_pid_namespace(t):
 
 
 @test
-def one_that_has_the_same_files_traces_itself(t):
+def a_program_with_the_daemons_files_traces_itself(t):
     """This works without a port, too, but not for a program whose paths may name other files."""
     need_root()
     need_readable_tree()
@@ -140,7 +140,7 @@ def subreaper_is_served(t):
 
 
 @test
-def one_in_a_root_without_proftapd(t):
+def a_program_in_a_root_without_proftapd_is_served(t):
     need_root()
     host = Host(t)
     check_served(t, host, enter_root(t).serve())
@@ -159,7 +159,7 @@ def the_server_is_the_programs_user(t):
 
 
 @test
-def its_descriptors_and_its_standing_are_its_own(t):
+def a_lent_server_has_its_own_descriptors_and_session(t):
     host, target = served(t)
     server = find_lent(target.pid)
     equal(os.getsid(server), server, "its session")
@@ -171,7 +171,7 @@ def its_descriptors_and_its_standing_are_its_own(t):
 
 
 @test
-def it_outlives_the_daemon(t):
+def a_lent_server_outlives_the_daemon(t):
     for number in (signal.SIGTERM, signal.SIGKILL):
         host, target = served(t)
         starter = find_starter(host)
@@ -197,7 +197,7 @@ def an_interrupt_at_the_terminal_is_the_daemons(t):
 
 
 @test
-def it_may_stop_and_start_again(t):
+def a_lent_server_may_stop_and_start_again(t):
     host, target = served(t)
     for _ in range(3):
         server, port = find_lent(target.pid), target.port
@@ -210,7 +210,7 @@ def it_may_stop_and_start_again(t):
 
 
 @test
-def its_server_may_die(t):
+def a_dead_lent_server_is_replaced(t):
     host, target = served(t)
     os.kill(find_lent(target.pid), signal.SIGKILL)
     wait_until(lambda: target.ask("port") == "0", "the program to notice")
@@ -218,7 +218,7 @@ def its_server_may_die(t):
 
 
 @test
-def its_forked_children_are_followed(t):
+def forked_children_are_followed_by_a_lent_server(t):
     host, target = served(t, PROFTAP_FOLLOW_FORK="1")
     child = int(target.ask("prefork steady"))
     t.at_end.append(lambda: os.kill(child, signal.SIGKILL))

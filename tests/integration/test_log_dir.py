@@ -20,7 +20,7 @@ def check_early(capture):
 
 
 @test
-def an_unwritable_one_fails_before_the_recording(t):
+def an_unwritable_directory_fails_before_the_recording(t):
     need_root()
     log_dir = t.dir / "forbidden"
     log_dir.mkdir(mode=0o755)

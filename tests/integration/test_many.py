@@ -146,7 +146,7 @@ def targets_come_from_standard_input(t):
 
 
 @test
-def two_names_of_one_target_are_seen(t):
+def two_names_of_one_target_are_refused(t):
     target = t.target().serve()
     for other in (f"localhost:{target.port}", str(target.pid)):
         c = t.capture(f"127.0.0.1:{target.port},{other}", 60000, "--wait", code=2)

@@ -28,7 +28,7 @@ def read_stamp(path):
 
 
 @test
-def one_instant_is_told_to_each_in_its_own_time(t):
+def each_server_gets_the_start_in_its_own_time(t):
     before = time.time_ns()
     servers, _ = capture_both(t)
     (ahead,), (behind,) = (server.requests for server in servers)

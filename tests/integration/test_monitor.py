@@ -31,7 +31,7 @@ def read_number(text, pattern):
 
 
 @test
-def many_that_last_keep_only_their_own_kind_out(t):
+def many_long_calls_block_only_calls_of_their_kind(t):
     target = t.target().serve(0, 0, 0, "127.0.0.1", 0, 0, t.dir / "logs")
     tomorrow_ns = time.time_ns() + 86400 * 10**9
     with Calls(target) as lasting, Calls(target) as waiting, Calls(target) as calls:

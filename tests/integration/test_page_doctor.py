@@ -16,7 +16,7 @@ def open_doctor(visit):
 
 
 @test
-def it_shows_what_the_command_prints(t):
+def the_page_shows_the_commands_findings(t):
     visit = Visit(t)
     page = visit.page
     open_doctor(visit)

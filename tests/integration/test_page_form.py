@@ -35,7 +35,7 @@ def with_run(t):
 
 
 @test
-def it_fits_every_screen(t):
+def the_page_fits_every_screen(t):
     visit = with_run(t)
     page = visit.page
     for name, (width, height) in SCREENS.items():
@@ -231,7 +231,7 @@ def the_first_paint_waits_for_nothing(t):
 
 
 @test
-def it_comes_in_few_bytes(t):
+def the_page_comes_in_few_bytes(t):
     """The browser receives each file as gzip."""
     page = Visit(t).page
     sent = page.evaluate("""[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]

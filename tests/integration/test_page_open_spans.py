@@ -93,7 +93,7 @@ def a_stopped_program_is_shown_as_stopped_until_it_continues(t):
 
 
 @test
-def nothing_records_it_and_the_remedy_works(t):
+def the_remedy_for_an_unrecorded_program_works(t):
     target = start_target(t)
     visit = open_spans(t, target)
     page = visit.page
@@ -110,7 +110,7 @@ def nothing_records_it_and_the_remedy_works(t):
 
 
 @test
-def it_refreshes_only_while_the_page_is_visible(t):
+def open_spans_refresh_only_while_the_page_is_visible(t):
     target = recorded(t)
     target.ask("hang stuck")
     visit = open_spans(t, target)
@@ -262,7 +262,7 @@ def names_and_values_are_never_markup(t):
 
 
 @test
-def it_is_readable_on_every_screen_in_light_and_dark(t):
+def open_spans_are_readable_on_every_screen(t):
     target = recorded(t)
     target.ask("hang stuck")
     visit = open_spans(t, target)

@@ -76,7 +76,7 @@ def a_search_finds_any_property(t):
 
 
 @test
-def they_are_in_the_order_of_their_pids(t):
+def programs_are_in_the_order_of_their_pids(t):
     """Neither the time of arrival nor the state changes the order."""
     visit = Visit(t)
     for pid in (300, 1000000, 20, 4000):

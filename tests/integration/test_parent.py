@@ -82,7 +82,7 @@ def a_start_that_fails_sets_nothing(t):
 
 
 @test
-def proftap_run_sets_it_for_programs_that_may_not(t):
+def proftap_run_sets_the_variable(t):
     need_no_sanitizer()
     words = [PROFTAP, "run", "-p", "0", "--", "sh", "-c", f"echo ${VARIABLE} $$"]
     off = {"PROFTAP_DISABLE": "1"}

@@ -252,7 +252,7 @@ def nothing_is_written_where_a_client_says(t):
 
 
 @test
-def http1_is_told_what_this_is(t):
+def http1_gets_an_answer_that_names_grpc(t):
     with unharmed(t) as target:
         for line in ("GET / HTTP/1.1", "POST /v1/metrics HTTP/1.1"):
             with socket.create_connection(("127.0.0.1", target.port), 5) as s:

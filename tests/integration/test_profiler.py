@@ -119,7 +119,7 @@ def a_trace_without_events_says_so(t):
 
 
 @test
-def busy_says_whose_session_it_is(t):
+def a_busy_answer_names_the_session_that_runs(t):
     target = t.target().serve()
     with Profiler(target) as calls:
         mine = calls.capture(LONG_MS, session_id="mine")

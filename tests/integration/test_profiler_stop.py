@@ -37,7 +37,7 @@ def stop_can_discard(t):
 
 
 @test
-def stop_ends_one_that_waits_for_its_start(t):
+def stop_ends_a_capture_that_waits_for_its_start(t):
     target = t.target().serve()
     with Profiler(target) as calls:
         for session_id in ("later", ""):

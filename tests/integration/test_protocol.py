@@ -97,7 +97,7 @@ def events_before_an_agreed_start_are_no_loss(t):
 
 
 @test
-def one_that_ends_before_its_start_has_nothing(t):
+def a_capture_that_ends_before_its_start_is_empty(t):
     target = t.target().serve()
     with Calls(target) as calls:
         at = in_ms(300)

@@ -131,7 +131,7 @@ def nothing_records_and_the_remedy_works(t):
 
 
 @test
-def followed_children_are_told_too(t):
+def followed_children_are_shown_too(t):
     target = record(t, t.dir / "logs", PROFTAP_FOLLOW_FORK="1")
     child = int(target.ask("prefork steady"))
     t.at_end.append(lambda: os.kill(child, signal.SIGKILL))
@@ -191,7 +191,7 @@ def async_spans_in_a_capture_and_of_the_dead(t):
 
 
 @test
-def async_spans_whose_marks_are_overwritten_are_not_made_up(t):
+def overwritten_marks_make_no_false_async_span(t):
     target = recorded(t)
     target.ask("async begin 7")
     target.ask("burst 20000")
@@ -210,7 +210,7 @@ def async_spans_whose_marks_are_overwritten_are_not_made_up(t):
 
 
 @test
-def async_spans_begun_by_a_thread_that_is_gone_are_told_as_not_known(t):
+def async_spans_of_a_thread_that_is_gone_may_have_ended(t):
     target = recorded(t)
     target.ask("async begin 7")
     target.ask("requests 1 1 1 9")
@@ -219,7 +219,7 @@ def async_spans_begun_by_a_thread_that_is_gone_are_told_as_not_known(t):
 
 
 @test
-def several_and_one_that_is_not_there(t):
+def an_absent_target_does_not_hide_the_others(t):
     first, second = recorded(t), recorded(t)
     first.ask("hang one")
     second.ask("hang two")
@@ -249,7 +249,7 @@ def host_daemon_shows_open_spans(t):
 
 
 @test
-def a_thread_that_is_fast_is_told_truly(t):
+def spans_of_a_fast_thread_were_open(t):
     """Each listed span was open: the span around it is never missing, and never younger."""
     path = t.dir / "rounds"
     path.write_bytes(bytes(24))

@@ -62,7 +62,7 @@ def listed(t, program):
 # Commands.
 
 @test
-def it_is_switched_on_looked_at_and_switched_off(t):
+def a_recorder_is_switched_on_read_and_switched_off(t):
     program = target(t).serve(0, RING_BYTES)
     equal(listed(t, program), ("idle", False), "state at first")
     started = call(t, "start", program.port, "--recorder")
@@ -172,7 +172,7 @@ def threads_that_live_are_named_before_those_that_ended(t):
 
 
 @test
-def a_capture_and_a_session_run_beside_it(t):
+def a_capture_and_a_session_run_beside_the_recorder(t):
     program = serve(t)
     call(t, "start", program.port, "--session", "mine")
     program.ask("burst 10")
@@ -188,7 +188,7 @@ def a_capture_and_a_session_run_beside_it(t):
 
 
 @test
-def one_is_enough(t):
+def a_second_recorder_is_refused(t):
     program = serve(t)
     said = call(t, "start", program.port, "--recorder", code=4).stderr
     address = f"127.0.0.1:{program.port}"
@@ -239,7 +239,7 @@ def a_wrong_line_is_reported(t):
 
 
 @test
-def one_that_died_is_listed_and_left_to_others_who_wish_so(t):
+def a_dead_programs_recorder_is_listed_and_kept(t):
     program = serve(t, "-")
     program.ask("burst 30")
     program.kill()
@@ -271,7 +271,7 @@ def ask_stranger(t, *words, unknown=b"/proftap.v1.", answer=b"", code=1):
 
 
 @test
-def others_are_not_asked_in_other_words(t):
+def stock_servers_are_not_asked_for_a_recorder(t):
     """GetSnapshot would take the data of somebody's session, and StartContinuousProfiling would begin one."""
     for words in (("start", "--recorder"), ("snapshot", "--last", 5), ("snapshot", "--session", "recorder"),
                   ("stop", "--session", "recorder"), ("stop", "--session", "recorder", "--discard")):
@@ -281,7 +281,7 @@ def others_are_not_asked_in_other_words(t):
 
 
 @test
-def an_older_server_that_began_a_session_is_told_of(t):
+def a_session_begun_by_an_older_server_is_reported(t):
     said, _ = ask_stranger(t, "start", "--recorder", unknown=None, answer=field(1, b"s17"))
     contains(said, "that server is older and has no flight recorder; it began a continuous session instead", "said")
 
@@ -289,7 +289,7 @@ def an_older_server_that_began_a_session_is_told_of(t):
 # Programs.
 
 @test
-def the_environment_asks_for_one(t):
+def the_environment_starts_a_recorder(t):
     program = serve(t, recorder=0, PROFTAP_RECORDER="1")
     equal(listed(t, program), ("recorder", True), "state")
     program.ask("burst 3")
@@ -301,7 +301,7 @@ def the_environment_asks_for_one(t):
 
 
 @test
-def proftap_run_asks_for_one(t):
+def proftap_run_starts_a_recorder(t):
     need_preload()
     port = free_port()
     program = start(t, "-p", port, "--recorder", "--", "/bin/cat", stdin=subprocess.PIPE)
@@ -406,7 +406,7 @@ def requests_are_checked(t):
 
 
 @test
-def the_stock_snapshot_takes_from_it(t):
+def the_stock_snapshot_reads_the_recorder(t):
     program = serve(t)
     program.ask("burst 6")
     request = schema("profiler_service").GetSnapshotRequest()

@@ -23,7 +23,7 @@ ENDINGS = {"abort": "killed by SIGABRT", "crash": "killed by SIGSEGV", "exit": "
 
 
 @test
-def its_last_moments_become_a_run_that_says_why(t):
+def a_dying_program_leaves_a_run_with_the_reason(t):
     for how, words in ENDINGS.items():
         log_dir = t.dir / how
         target = record(t, log_dir)
@@ -39,7 +39,7 @@ def its_last_moments_become_a_run_that_says_why(t):
 
 
 @test
-def its_last_moments_have_no_async_span_that_never_was(t):
+def last_moments_have_no_false_async_span(t):
     """The threads' rings reach back to different times."""
     for how in ("SIGTERM", "crash"):
         log_dir = t.dir / how
@@ -61,7 +61,7 @@ def its_last_moments_have_no_async_span_that_never_was(t):
 
 
 @test
-def one_that_stood_still_first_is_looked_at_meanwhile(t):
+def a_stopped_program_is_read_before_its_death(t):
     """A capture that runs meanwhile also has all spans."""
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
@@ -162,7 +162,7 @@ def leave_moments_beside_server(t, cgroup):
 
 
 @test
-def one_that_shares_its_memory_with_its_server_leaves_them_too(t):
+def a_memory_limit_shared_with_the_server_leaves_a_trace(t):
     """Such programs run in a container. The server looks at the program before it calls the host daemon again; if the kernel kills
     the program between that look and socket(), it kills the server next, so one of the programs may be unlucky."""
     need_no_tsan("makes the server larger than the limit")
@@ -190,7 +190,7 @@ def last_request_of_a_dying_program_is_not_lost(t):
 
 
 @test
-def open_spans_tell_what_it_was_at(t):
+def the_last_moments_have_the_open_spans(t):
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
     target.send("step 1 60000")

@@ -22,7 +22,7 @@ N_HELD = 4  # programs of one name
 
 
 @test
-def without_a_place_they_are_held_for_the_same_user(t):
+def without_a_directory_the_server_holds_the_trace(t):
     target = record(t)
     with Profiler(target) as by_port:
         target.ask(f"count {N}")
@@ -98,7 +98,7 @@ class Tap:
 
 
 @test
-def a_client_that_was_killed_in_mid_answer_leaves_it_to_the_next(t):
+def a_killed_client_leaves_the_held_trace_to_the_next(t):
     n, log_dir = 60000, t.dir / "client"
     target = record(t, ring_bytes=2 << 20)
     target.ask(f"count {n}")

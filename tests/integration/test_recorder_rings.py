@@ -80,7 +80,7 @@ def a_ring_that_is_written_has_no_gap_and_no_torn_record(t):
 
 
 @test
-def a_capture_beside_it_has_all_of_its_own_and_leaves_it_as_it_was(t):
+def a_capture_and_the_recorder_keep_records_of_their_own(t):
     n = 120000
     target = record(t, LARGE_RING_BYTES)
     target.ask("cycle 50")
@@ -205,7 +205,7 @@ def wait_for_slow(calls):
 
 
 @test
-def a_large_one_goes_through_a_file_and_holds_the_same(t):
+def a_large_snapshot_goes_through_a_file(t):
     n = 150000
     target = record_large(t, n, SPOOLED_RING_BYTES)
     server = find_proftapd(target.pid)
@@ -220,7 +220,7 @@ def a_large_one_goes_through_a_file_and_holds_the_same(t):
 
 
 @test
-def a_smaller_one_needs_no_file_and_holds_the_same(t):
+def a_smaller_snapshot_needs_no_file(t):
     n = 100000
     target = record_large(t, n, LARGE_RING_BYTES)
     with Profiler(target, window=1000) as slow, Profiler(target) as calls:
@@ -281,7 +281,7 @@ def the_first_annotation_of_a_child_is_there(t):
 
 
 @test
-def children_are_processes_of_it_also_when_they_have_ended(t):
+def a_snapshot_has_children_that_have_ended(t):
     target = record(t, PROFTAP_FOLLOW_FORK="1")
     child = int(target.ask("prefork steady"))
     with Profiler(target) as calls:
@@ -313,7 +313,7 @@ def requests_switch_the_recorder_on_and_off(t):
 
 
 @test
-def it_may_be_turned_on_and_off_while_a_capture_runs(t):
+def a_recorder_may_begin_and_end_during_a_capture(t):
     n = 50000
     target = t.target().serve(0, LARGE_RING_BYTES)
     with Profiler(target) as calls:

@@ -79,7 +79,7 @@ def a_counter_beyond_a_bound(t):
 
 
 @test
-def one_in_an_interval_and_the_others_are_counted(t):
+def one_run_in_an_interval_counts_further_triggers(t):
     program = serve(t, "ptap_trigger_counter=queue>10", "ptap_trigger_interval_ms=1000")
     program.ask("gauge 11 12 13")
     equal(reason(await_runs(t)[0]), "counter queue was 11, more than 10", "the first reason")
@@ -167,7 +167,7 @@ def call(t, *words, code=0):
 
 
 @test
-def a_client_sets_them(t):
+def a_client_sets_triggers(t):
     program = serve(t, recorder=0)
     call(t, "start", program.port, "--recorder", "-o", SPAN, "-o", LONG)
     program.ask("count 1 40")
@@ -179,7 +179,7 @@ def a_client_sets_them(t):
 
 
 @test
-def proftap_run_has_them_from_the_environment(t):
+def proftap_run_has_triggers_from_the_environment(t):
     need_preload()
     variables = {"PROFTAP_RECORDER": f"ptap_trigger_counter=queue>10,{LONG}", "PROFTAP_LOG_DIR": str(t.dir / "runs")}
     program = start(t, "-p", free_port(), "--recorder", "--", TARGET, env=variables, stdin=subprocess.PIPE)
@@ -191,7 +191,7 @@ def proftap_run_has_them_from_the_environment(t):
 
 
 @test
-def only_a_recorder_has_them(t):
+def only_a_recorder_has_triggers(t):
     said = "ptap_trigger_span: an option of a flight recorder only: proftap start --recorder"
     for command in (("capture", 1, 10), ("start", 1)):
         contains(call(t, *command, "-o", SPAN, code=2), said, f"proftap {command[0]}")
@@ -202,7 +202,7 @@ def only_a_recorder_has_them(t):
 
 
 @test
-def wrong_ones_are_refused(t):
+def wrong_triggers_are_refused(t):
     form = "must be NAME:TIME with TIME in us, ms or s, as in decode:100ms; several with ';' between them"
     for option, sentence in (("ptap_trigger_span=a:100", f'ptap_trigger_span: bad value "a:100": {form}'),
                              ("ptap_trigger_step=1", 'bad value "1": must be a decimal number greater than 1'),

@@ -272,7 +272,7 @@ def make_stock_space(options, start_ns, stop_ns, last_ns):
 
 
 @test
-def a_stock_server_is_told_to_the_same_end_in_both_numbers(t):
+def a_stock_recordings_length_excludes_its_collection(t):
     """The server records for 300 ms, or for 600 while it is stopped, and then collects for 300 ms."""
     def answer(connection):
         start_ns = time.time_ns()

@@ -115,7 +115,7 @@ def only_the_top_of_other_tables_is_shown(t):
 
 
 @test
-def flows_of_several_planes_say_whose_they_are(t):
+def flows_of_several_planes_name_their_planes(t):
     space = schema("xplane").XSpace()
     for name in ("/device:GPU:0", "/device:GPU:1"):
         plane = space.planes.add(name=name)
@@ -226,7 +226,7 @@ def kernels_are_there_as_often_and_as_long_as_they_ran(t):
 
 
 @test
-def kernels_are_told_by_what_launched_them(t):
+def kernels_are_grouped_by_their_launching_operator(t):
     """Each kernel belongs to the operator that launched it, or else to the span around the call. A graph is one launch."""
     path = GOLDEN / "gpu.xplane.pb"
     part = report(path).split("kernels by the operator or span that launched them\n")[1].split("\n\n")[0]
@@ -240,7 +240,7 @@ def kernels_are_told_by_what_launched_them(t):
 
 
 @test
-def kernels_without_an_operator_are_told_by_the_span_around_their_launch(t):
+def kernels_without_an_operator_count_for_the_launching_span(t):
     space = schema("xplane").XSpace()
     plane = space.planes.add(name="/host:CPU")
     main = plane.lines.add(id=7, name="main")

@@ -107,7 +107,7 @@ def slow_async_spans_name_the_spans_that_ran_meanwhile(t):
 
 
 @test
-def a_flow_tells_who_was_waited_for(t):
+def a_flow_names_the_span_that_was_awaited(t):
     path, text = record(t, "jobs", 3000)
     check(re.search(r"the flow `answer` into `wait for answer` came from `handle` on handler, [\d.]+ ms after `request` began "
                     r"\(typically [\d.]+ .s\)(, in \d\d % of the slow ones)?; `handle` took [\d.]+ ms \(typically [\d.]+ .s\)", text), text)

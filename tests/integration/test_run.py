@@ -23,7 +23,7 @@ from trace_file import Trace
 
 
 @test
-def nothing_at_the_start_is_missed(t):
+def annotations_at_the_start_are_recorded(t):
     process = record(t, TARGET, stdin=obey(t, "burst 1000"))
     equal(process.trace.count("burst"), 1000, "spans")
     pid = re.search(r"of target \(pid (\d+)\)", process.stderr)[1]

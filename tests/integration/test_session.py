@@ -38,7 +38,7 @@ def check_serves(t, target):
 
 
 @test
-def a_second_capture_is_told_busy_and_the_first_unharmed(t):
+def a_second_capture_is_refused_and_the_first_unharmed(t):
     target = t.target().serve()
     first = t.begin(target)
     target.ask("burst 100")
@@ -64,7 +64,7 @@ def a_recording_to_the_end_of_the_program_has_no_length(t):
 
 
 @test
-def waiting_capture_is_not_told_to_wait(t):
+def a_waiting_capture_gets_no_hint_to_wait(t):
     target = t.target().serve()
     first = t.begin(target)
     told = t.capture(target, 20, code=4).stderr
@@ -264,7 +264,7 @@ def a_delay_is_kept(t):
 
 
 @test
-def a_step_that_begins_when_the_program_is_told_is_there(t):
+def a_step_that_begins_at_the_agreed_start_is_recorded(t):
     """Threads record before an agreed start, and ptap_enabled() becomes true at the start."""
     target = t.target().serve()
     for _ in range(5):

@@ -197,7 +197,7 @@ def options_are_those_of_a_capture(t):
 
 
 @test
-def without_a_session_they_say_how_to_begin_one(t):
+def snapshot_without_a_session_says_how_to_begin_one(t):
     target = t.target().serve()
     for command in ("snapshot", "stop"):
         for options in ((), ("--discard",))[:1 + (command == "stop")]:
@@ -307,7 +307,7 @@ def check_stock(t, names, unknown):
 
 
 @test
-def stock_servers_are_asked_in_their_words(t):
+def stock_servers_get_requests_by_their_names(t):
     check_stock(t, ("StartContinuousProfiling", "GetSnapshot"), b"/proftap.v1.")
 
 
@@ -321,12 +321,12 @@ def a_snapshot_that_a_stock_server_keeps_is_reported_without_a_path(t):
 
 
 @test
-def older_ones_in_theirs(t):
+def older_stock_servers_get_requests_by_older_names(t):
     check_stock(t, ("ContinuousProfiling", "GetSnapShot"), NEW_NAMES)
 
 
 @test
-def the_oldest_have_no_sessions(t):
+def oldest_stock_servers_have_no_sessions(t):
     port = FakeServer(t, None, unknown=b"/").port
     for command in ("start", "snapshot", "stop"):
         contains(call(command, port, code=1).stderr, "no continuous profiling there", command)
@@ -518,7 +518,7 @@ def a_dead_programs_session_can_be_dropped(t):
 
 
 @test
-def nothing_is_held_of_one_that_ended_well(t):
+def a_program_that_ended_well_leaves_nothing_held(t):
     target = t.target().serve()
     server = find_proftapd(target.pid)
     call("start", target.port)

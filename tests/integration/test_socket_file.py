@@ -78,7 +78,7 @@ def the_path_goes_with_the_server_and_with_the_program(t):
 
 
 @test
-def a_live_one_is_never_stolen(t):
+def a_live_socket_is_never_stolen(t):
     path = t.dir / "live.sock"
     first = serve(t, path)
     inode = path.stat().st_ino
@@ -93,7 +93,7 @@ def a_live_one_is_never_stolen(t):
 
 
 @test
-def a_stale_one_is_replaced(t):
+def a_stale_socket_is_replaced(t):
     path = t.dir / "stale.sock"
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(path))

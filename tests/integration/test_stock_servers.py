@@ -41,7 +41,7 @@ def ask(t, *options):
 
 
 @test
-def they_are_asked_for_the_data_in_all_their_words(t):
+def a_request_fills_every_field_that_stock_servers_read(t):
     request, run_dir = ask(t, "--delay", "5")
     check(request.emit_xspace, "it was not asked for the data")
     equal((request.duration_ms, request.opts.duration_ms), (MS, MS), "durations")
@@ -62,7 +62,7 @@ def both_spellings_of_the_hosts_name_are_understood_and_sent(t):
 
 
 @test
-def a_trace_that_they_keep_is_reported_with_its_path(t):
+def a_trace_that_the_server_keeps_is_reported_with_its_path(t):
     os.chdir(t.dir)
     t.at_end.append(lambda: os.chdir("/"))
     c = t.capture(serve(t, lambda c: c.reply(b"")), MS, "--run", "mine", code=1, log_dir="logs")
@@ -72,7 +72,7 @@ def a_trace_that_they_keep_is_reported_with_its_path(t):
 
 
 @test
-def they_write_by_themselves_when_told_to(t):
+def server_writes_makes_the_server_write(t):
     requests, methods = [], []
     server = serve(t, lambda c: c.reply(b""), requests, methods, unknown=None)
     log_dir = t.dir / "logs"
@@ -88,7 +88,7 @@ def they_write_by_themselves_when_told_to(t):
 
 
 @test
-def some_write_by_themselves_and_some_send_it(t):
+def server_writes_takes_traces_that_are_sent(t):
     kept = serve(t, lambda c: c.reply(b""))
     ours = t.target().serve()
     c = t.start_capture(f"{kept.port},{ours.port}", 100, "--server_writes")
@@ -100,7 +100,7 @@ def some_write_by_themselves_and_some_send_it(t):
 
 
 @test
-def they_may_be_told_to_write_to_a_url(t):
+def server_writes_takes_a_url(t):
     """proftap's servers cannot, and do not get the request. No file is here unless a server sends data nevertheless."""
     url, work = "gs://bucket/x", t.dir / "work"
     work.mkdir()
@@ -239,7 +239,7 @@ def library_names_do_not_matter(t):
 
 
 @test
-def names_and_pids_mean_them(t):
+def names_and_pids_select_stock_programs(t):
     name = f"jax-{os.getpid()}"
     stock = StockProgram(t, name)
     for how in (name, stock.pid):
@@ -248,7 +248,7 @@ def names_and_pids_mean_them(t):
 
 
 @test
-def the_next_program_may_be_one_of_them(t):
+def the_next_program_may_have_a_stock_server(t):
     """A program that already runs is not the next one."""
     name = f"jax-{os.getpid()}"
     old = StockProgram(t, f"{name}-a")
@@ -263,7 +263,7 @@ def the_next_program_may_be_one_of_them(t):
 
 
 @test
-def no_host_daemon_is_said_to_be_one(t):
+def a_stock_server_is_not_listed_as_a_host_daemon(t):
     stock, port = StockProgram(t, f"jax-{os.getpid()}"), free_port()
     for where, words in ((stock.port, "no host daemon: it is the profiler server of one program"),
                          (f"localhost:{port}", f"no host daemon there; start one with proftapd --host --listen 127.0.0.1:{port}")):
@@ -273,7 +273,7 @@ def no_host_daemon_is_said_to_be_one(t):
 
 
 @test
-def one_with_a_server_of_ours_too_is_meant_once(t):
+def a_program_with_two_servers_is_recorded_once(t):
     """The list has both servers; the program's name selects proftap's."""
     need_no_sanitizer("cannot be preloaded into other programs")
     name = f"both-{os.getpid()}"
@@ -311,7 +311,7 @@ def capture_names_the_server_that_records_annotations(t):
 
 
 @test
-def their_processes_have_names_in_reports(t):
+def reports_name_the_processes_of_stock_servers(t):
     """Their traces have neither name nor pid. The client adds both, because it knows which process listens there."""
     programs = [StockProgram(t, f"jax-{i}-{os.getpid()}") for i in range(2)]
     t.capture(",".join(str(p.port) for p in programs), MS, "--run", "two", log_dir=t.dir / "logs")
@@ -356,7 +356,7 @@ STOPPED = {"thread": "grpcpp_sync_ser"}
 
 
 @test
-def one_that_is_stopped_is_listed_and_said_to_be(t):
+def a_stopped_stock_program_is_listed_as_stopped(t):
     """The stopped program cannot answer, so the list needs both signs: the library and gRPC's threads."""
     name = f"jax-{os.getpid()}"
     stock = StockProgram(t, name, **STOPPED)
@@ -384,7 +384,7 @@ def one_that_is_stopped_is_listed_and_said_to_be(t):
 
 
 @test
-def the_doctor_tells_of_one_that_is_stopped(t):
+def the_doctor_reports_a_stopped_stock_program(t):
     stock, linked = StockProgram(t, "jax", **STOPPED), StockProgram(t, "linked", "libapp.so", **STOPPED)
     for program, word in ((stock, stock.port), (stock, stock.pid), (linked, linked.port), (linked, linked.pid)):
         halt(program.pid)
@@ -396,7 +396,7 @@ def the_doctor_tells_of_one_that_is_stopped(t):
 
 
 @test
-def their_threads_have_the_ids_that_they_gave(t):
+def reports_keep_the_thread_ids_of_stock_servers(t):
     """JAX's ids are hashes of pthread_self(), and no tids."""
     recorded = schema("xplane").XSpace()
     plane = recorded.planes.add(id=1, name="/host:CPU")
@@ -420,7 +420,7 @@ def their_threads_have_the_ids_that_they_gave(t):
 
 
 @test
-def the_doctor_knows_them(t):
+def the_doctor_recognises_a_stock_server(t):
     name = f"jax-{os.getpid()}"
     stock = StockProgram(t, name)
     found = findings(t, str(stock.port), code=0)

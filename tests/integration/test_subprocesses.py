@@ -169,7 +169,7 @@ def a_large_trace_of_a_child_needs_no_memory(t):
 
 
 @test
-def the_operators_directory_gets_all_of_them(t):
+def the_operators_directory_gets_the_children_too(t):
     target = t.target().serve(0, 0, 0, "127.0.0.1", 0, 0, t.dir / "logs")
     child = Child(t, target, "child")
     runs = t.dir / "logs/plugins/profile"
@@ -190,7 +190,7 @@ def without_the_key_a_program_is_recorded_alone(t):
 
 
 @test
-def a_session_without_an_end_says_that_it_has_none(t):
+def a_session_without_an_end_warns_that_it_has_no_children(t):
     target = t.target().serve()
     words = "profile_subprocesses: ignored: a session without an end records this program only"
     with Profiler(target) as calls:
@@ -418,7 +418,7 @@ def children_that_hang_are_given_up_together(t):
 
 
 @test
-def a_second_tree_is_told_that_the_place_is_taken(t):
+def a_second_tree_is_busy_and_names_the_session(t):
     target = t.target().serve()
     with Profiler(target) as calls:
         theirs = calls.capture(60000, session_id="theirs")
@@ -430,7 +430,7 @@ def a_second_tree_is_told_that_the_place_is_taken(t):
 
 
 @test
-def a_stream_whose_client_vanishes_frees_all_of_them(t):
+def a_killed_client_frees_the_program_and_its_children(t):
     target = t.target().serve()
     child = Child(t, target, "child")
     capture = t.record(target, 60000, *TREE)
@@ -441,7 +441,7 @@ def a_stream_whose_client_vanishes_frees_all_of_them(t):
 
 
 @test
-def a_client_that_vanishes_frees_all_of_them(t):
+def a_stock_client_that_vanishes_frees_all_programs(t):
     target = t.target().serve()
     child = Child(t, target, "child")
     with Calls(target) as calls:

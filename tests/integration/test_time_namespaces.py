@@ -67,7 +67,7 @@ def check_machine(trace):
 
 
 @test
-def one_with_a_server_of_its_own(t):
+def times_are_right_with_a_server_of_its_own(t):
     host = Host(t)
     target, pid = start_there(t)
     host.await_pids(pid)
@@ -75,7 +75,7 @@ def one_with_a_server_of_its_own(t):
 
 
 @test
-def one_whose_server_is_lent(t):
+def times_are_right_with_a_lent_server(t):
     host = Host(t)
     target, pid = start_there(t, NO_EXEC)
     check_served(t, host, target, pid)
@@ -83,7 +83,7 @@ def one_whose_server_is_lent(t):
 
 
 @test
-def one_whose_server_is_lent_and_that_has_no_counter(t):
+def times_are_right_with_a_lent_server_and_no_counter(t):
     """The program then writes times of its own clock into its rings, and the server has another clock."""
     need_counter_to_forbid()
     host = Host(t)
@@ -93,7 +93,7 @@ def one_whose_server_is_lent_and_that_has_no_counter(t):
 
 
 @test
-def a_device_of_one_whose_server_is_lent(t):
+def times_of_a_device_are_right_with_a_lent_server(t):
     """Collectors report times of the program's clock, too."""
     host = Host(t)
     device = Device(t, info=1)
@@ -109,7 +109,7 @@ def a_device_of_one_whose_server_is_lent(t):
 
 
 @test
-def a_daemon_that_is_in_one(t):
+def times_are_right_with_a_daemon_in_the_namespace(t):
     need_namespaces(*NAMESPACE[1:])
     host = Host(t, prefix=NAMESPACE)
     target = t.keep(Target(runtime(t))).serve()

@@ -204,7 +204,7 @@ def options_are_checked_by_the_server(t):
 
 
 @test
-def a_duration_ends_it_and_a_delay_begins_it_later(t):
+def a_duration_ends_the_trace_and_a_delay_begins_it(t):
     target = t.target()
     log_dir = t.dir / "logs"
     start_trace(target, log_dir, "duration_ms=200", "delay_ms=300")
@@ -360,7 +360,7 @@ def a_hundred_traces_leak_nothing(t):
 
 
 @test
-def traces_without_a_server_leave_none(t):
+def traces_without_a_server_leave_no_server(t):
     target = t.target()
     cycle(target, t.dir / "logs", 10)
     wait_without_server(target)

@@ -50,13 +50,13 @@ def check_works(t, target):
 
 
 @test
-def a_library_too_old_for_proftapd_is_told_both_versions(t):
+def a_library_too_old_for_proftapd_reports_both_versions(t):
     check_no_start(t, FOLDER / "proftapd_newer", errno.ECHILD, "proftapd: the library speaks layout "
                    f"{HERE} to {HERE}, this proftapd 1000 to 1001; install the same version of both")
 
 
 @test
-def a_library_too_new_for_proftapd_is_told_both_versions(t):
+def a_library_too_new_for_proftapd_reports_both_versions(t):
     check_no_start(t, PROFTAPD, errno.ECHILD, "proftapd: the library speaks layout 1000 to 1001, this "
                    f"proftapd {HERE} to {HERE}; install the same version of both",
                    program=FOLDER / "target_newer")

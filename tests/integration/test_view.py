@@ -163,7 +163,7 @@ def listeners(port):
 
 
 @test
-def only_this_machine_reaches_it(t):
+def the_server_listens_on_this_machine_only(t):
     equal(listeners(View(t, TRACE).port), ["0100007F"], "addresses that it listens on")
 
 
@@ -186,7 +186,7 @@ def with_keep_it_serves_until_it_is_interrupted(t):
 
 
 @test
-def an_interrupt_before_anything_was_fetched_is_one(t):
+def an_interrupt_before_a_fetch_exits_with_130(t):
     for number in (signal.SIGINT, signal.SIGTERM):
         view = View(t, TRACE)
         view.signal(number)
@@ -321,7 +321,7 @@ def run_line(t, line):
 
 
 @test
-def the_command_for_what_is_too_large_serves_just_that(t):
+def the_command_for_a_large_trace_serves_the_same(t):
     run_dir = t.dir / "it's a $(long) way/plugins/profile/2026_01_01_00_00_00_with_a_name_of_some_length"
     run_dir.mkdir(parents=True)
     spans = {"main": [("it's", 0, 5), ("it's 2", 10, 5), ("more", 20, 5)]}

@@ -9,7 +9,7 @@ from web import Web
 
 
 @test
-def it_reports_that_it_is_alive(t):
+def healthz_reports_that_the_daemon_is_alive(t):
     web = Web(t)
     answer = web.ask("/healthz")
     equal((answer.status, answer.text), (200, "ok\n"), "the answer")
@@ -26,7 +26,7 @@ def unknown_paths_are_not_found(t):
 
 
 @test
-def options_tell_which_methods_there_are(t):
+def options_lists_the_methods_of_a_path(t):
     web = Web(t)
     answer = web.ask("/healthz", "OPTIONS")
     equal((answer.status, answer.headers["Allow"]), (204, "GET, HEAD, OPTIONS"), "OPTIONS")

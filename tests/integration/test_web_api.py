@@ -46,7 +46,7 @@ def the_check_of_answers_finds_errors(t):
 
 
 @test
-def the_session_says_who_asks(t):
+def the_session_names_the_caller(t):
     api = Api(t)
     session = api.get("session")
     equal(session["uid"], os.geteuid(), "uid")
@@ -138,7 +138,7 @@ def a_daemon_without_rights_asks_the_programs_server(t):
 
 
 @test
-def others_programs_are_not_told(t):
+def programs_of_other_users_are_hidden(t):
     need_root()
     need_readable_tree()
     api = Api(t, "--operators", "")

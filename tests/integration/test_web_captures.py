@@ -58,7 +58,7 @@ def a_capture_becomes_a_run(t):
 
 
 @test
-def it_has_the_requested_duration(t):
+def a_capture_has_the_requested_duration(t):
     api = Api(t)
     target = api.target()
     capture = api.await_capture(api.capture(target=str(target.pid), duration_ms=200, run="mine",
@@ -106,7 +106,7 @@ def a_full_disk_is_a_failure_of_its_programs_and_is_counted(t):
 
 
 @test
-def several_are_one_run(t):
+def several_programs_make_one_run(t):
     api = Api(t)
     targets = [api.target() for _ in range(3)]
     number = api.capture(target="all", duration_ms=LONG_MS)
@@ -125,7 +125,7 @@ def several_are_one_run(t):
 
 
 @test
-def a_name_of_several_is_refused_with_who_they_are(t):
+def an_ambiguous_name_is_refused_with_the_programs(t):
     api = Api(t)
     targets = sorted((api.target() for _ in range(2)), key=lambda target: target.pid)
     (path,) = {row["path"] for row in api.get("targets")["targets"]}
@@ -269,7 +269,7 @@ def the_number_of_captures_is_limited(t):
 
 
 @test
-def a_daemon_that_ends_writes_what_runs(t):
+def a_daemon_that_ends_writes_running_captures(t):
     """At stop_limit_s or at a second signal it ends captures that still record. Captures that wait for a program do not
     delay its end."""
     api = Api(t)

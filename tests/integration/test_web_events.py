@@ -123,7 +123,7 @@ def a_client_that_missed_too_much_is_reset(t):
 
 
 @test
-def others_events_are_not_told(t):
+def events_of_other_users_are_hidden(t):
     need_root()
     need_readable_tree()
     api = Api(t, "--operators", "")

@@ -51,7 +51,7 @@ class Metrics:
 
 
 @test
-def prometheus_reads_them(t):
+def prometheus_reads_the_metrics(t):
     web = Web(t)
     metrics = Metrics(web)
     equal(metrics.type, TEXT, "the type")
@@ -360,7 +360,7 @@ def programs_that_are_gone_have_no_values(t):
 
 
 @test
-def others_programs_are_not_told_of(t):
+def metrics_name_no_programs_of_other_users(t):
     need_root()
     need_readable_tree()
     web = Web(t, "--operators", "")
@@ -373,7 +373,7 @@ def others_programs_are_not_told_of(t):
 
 
 @test
-def it_is_ready_when_it_can_work(t):
+def the_daemon_is_ready_if_it_has_descriptors(t):
     web = Web(t)
     answer = web.ask("/readyz")
     equal((answer.status, answer.text), (200, "registry ok\ngrpc ok\ndescriptors ok\n"), "ready")

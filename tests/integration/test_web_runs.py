@@ -256,7 +256,7 @@ def a_run_is_deleted(t):
 
 
 @test
-def others_runs_are_not_told(t):
+def runs_of_other_users_are_hidden(t):
     need_root()
     need_readable_tree()
     api = Api(t, "--operators", "")

@@ -42,7 +42,7 @@ def await_lines(api, what, n):
 
 
 @test
-def one_records_until_it_is_ended(t):
+def a_session_records_until_it_is_ended(t):
     api = Api(t)
     target = api.target()
     row = find_row(api, target)
@@ -60,7 +60,7 @@ def one_records_until_it_is_ended(t):
 
 
 @test
-def one_without_a_name_gets_one(t):
+def a_session_without_a_name_gets_a_name(t):
     """Profile is refused until the session has ended. The body may be missing, and unknown options are reported."""
     api = Api(t)
     target = api.target()
@@ -167,7 +167,7 @@ def a_server_that_is_stopped_holds_nobody_up(t):
 
 
 @test
-def one_of_a_stock_server_is_begun_read_and_ended(t):
+def a_session_of_a_stock_server_begins_and_ends(t):
     """Such a session has no name, and there is no recorder; requests for either are refused with a reason."""
     api = Api(t, "--stock_servers", "yes")
     stock = StockProgram(t, f"jax-{os.getpid()}")

@@ -118,7 +118,7 @@ def check_capture(t, target):
 
 
 @test
-def its_user_and_its_directory_are_there(t):
+def the_user_and_the_directory_exist(t):
     """They exist from the first boot on, by sysusers.d and tmpfiles.d."""
     user = pwd.getpwnam("proftap")
     equal((user.pw_gid, user.pw_shell), (grp.getgrnam("proftap").gr_gid, "/usr/sbin/nologin"), "the user")
@@ -127,7 +127,7 @@ def its_user_and_its_directory_are_there(t):
 
 
 @test
-def its_sockets_wait_for_it(t):
+def the_sockets_start_the_service(t):
     """No process runs until a client connects. A program that started before is found nevertheless."""
     equal([show("ActiveState", unit) for unit in SOCKETS], ["active"] * 3, "the sockets")
     equal(show("ActiveState"), "inactive", "the service")
@@ -139,7 +139,7 @@ def its_sockets_wait_for_it(t):
 
 
 @test
-def it_is_ready_when_it_says_so(t):
+def the_service_is_ready_when_it_notifies_so(t):
     with serving():
         equal(show("Type"), "notify", "the type")
         wait_until(lambda: "0 programs, 0 calls under way" in show("StatusText"), "its status", PATIENCE_S)
@@ -149,7 +149,7 @@ def it_is_ready_when_it_says_so(t):
 
 
 @test
-def it_has_no_rights(t):
+def the_service_has_no_rights(t):
     with serving() as pid:
         status = read_status(pid)
         uid = str(pwd.getpwnam("proftap").pw_uid)
@@ -237,7 +237,7 @@ def a_stop_has_a_limit(t):
 
 
 @test
-def one_that_is_killed_is_there_again(t):
+def a_killed_service_restarts(t):
     """It comes back at once, with all programs. Clients that connect meanwhile wait in the sockets."""
     with serving() as pid:
         targets = [start_target(t) for _ in range(3)]
@@ -250,7 +250,7 @@ def one_that_is_killed_is_there_again(t):
 
 
 @test
-def one_that_hangs_is_killed(t):
+def a_hanging_service_is_killed(t):
     with serving():
         target = start_target(t)
         DROP_IN.parent.mkdir(parents=True, exist_ok=True)
@@ -282,7 +282,7 @@ def bad_settings_are_not_tried_again(t):
 
 
 @test
-def the_journal_knows_who_recorded_what(t):
+def the_journal_has_the_fields_of_each_capture(t):
     with serving() as pid:
         target = start_target(t)
         check_capture(t, target)

@@ -213,7 +213,7 @@ START_TEST(the_part_is_behind_the_last_chunk)
 }
 END_TEST
 
-START_TEST(it_is_there_without_progress)
+START_TEST(the_part_comes_without_progress)
 {
 	pass_chunk(TRACE);
 	ck_assert_int_eq(pass_right_trailer(&wanted), 1);
@@ -287,7 +287,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(the_part_is_behind_the_last_chunk),
-	UNIT_TEST(it_is_there_without_progress),
+	UNIT_TEST(the_part_comes_without_progress),
 	UNIT_TEST(client_without_interest_gets_none),
 	UNIT_TEST(start_in_the_far_past_gives_none),
 	UNIT_TEST(interval_in_the_future_gives_none),

@@ -60,7 +60,7 @@ START_TEST(unused_rings_are_all_shed)
 END_TEST
 
 /* The thread has found the arena before the server's end, and looks for a ring after it. */
-START_TEST(a_late_thread_finds_none)
+START_TEST(a_late_thread_finds_no_ring)
 {
 	uint32_t word = fixture_start(1);
 
@@ -99,7 +99,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(rings_behind_the_last_one_that_was_taken_go),
 	UNIT_TEST(unused_rings_are_all_shed),
-	UNIT_TEST(a_late_thread_finds_none),
+	UNIT_TEST(a_late_thread_finds_no_ring),
 	UNIT_TEST(rings_are_shed_once),
 	UNIT_TEST(rings_of_another_arena_stay),
 	{NULL},

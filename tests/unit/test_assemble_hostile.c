@@ -82,7 +82,7 @@ START_TEST(names_bad_ids_as_such)
 }
 END_TEST
 
-START_TEST(counts_what_is_no_record)
+START_TEST(counts_slots_that_hold_no_record)
 {
 	log_put_slot(thread_log, 0, 0);
 	log_put(thread_log, RECORD_KINDS, good_id, 0, 0, 0, 0);
@@ -345,7 +345,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(names_bad_ids_as_such),
-	UNIT_TEST(counts_what_is_no_record),
+	UNIT_TEST(counts_slots_that_hold_no_record),
 	UNIT_TEST(cuts_strings_at_the_end_of_the_table),
 	UNIT_TEST(bounds_a_name_that_fills_the_table),
 	UNIT_TEST(believes_no_count_of_strings),

@@ -402,7 +402,7 @@ START_TEST(a_span_has_the_arguments_of_its_begin)
 }
 END_TEST
 
-START_TEST(has_them_in_each_part)
+START_TEST(each_part_has_the_arguments_of_the_begin)
 {
 	begin_with_arguments(first, 400);
 	assemble_part(CAPTURE_NS);
@@ -441,7 +441,7 @@ static void expect_halves(uint64_t n_ends, uint64_t n_begins)
 	ck_assert_uint_eq(log_plane_stat("dropped_traces"), logs.drain.lost_oldest);
 }
 
-START_TEST(an_end_whose_begin_was_overwritten_is_no_span)
+START_TEST(an_end_without_its_overwritten_begin_makes_no_span)
 {
 	/*
 	 * The thread of the begins writes more than the thread of the ends, so its ring
@@ -461,7 +461,7 @@ START_TEST(an_end_whose_begin_was_overwritten_is_no_span)
 }
 END_TEST
 
-START_TEST(begins_whose_ends_were_overwritten_do_not_pile_up)
+START_TEST(begins_without_their_overwritten_ends_do_not_pile_up)
 {
 	overwrite(0, 5000);
 	for (uint64_t id = 0; id < 600; id++) {
@@ -644,7 +644,7 @@ START_TEST(dropped_oldest_part_of_a_session_leaves_no_span)
 }
 END_TEST
 
-START_TEST(carries_so_much_and_no_more)
+START_TEST(memory_of_carried_marks_is_bounded)
 {
 	const struct async_mark mark = {.ticks = 1};
 	size_t n = ASYNC_CARRY_MAX_BYTES / (sizeof mark + 4);
@@ -672,9 +672,9 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(waits_with_a_mark_for_what_another_thread_did_before),
 	UNIT_TEST(carries_names_made_at_run_time),
 	UNIT_TEST(a_span_has_the_arguments_of_its_begin),
-	UNIT_TEST(has_them_in_each_part),
-	UNIT_TEST(an_end_whose_begin_was_overwritten_is_no_span),
-	UNIT_TEST(begins_whose_ends_were_overwritten_do_not_pile_up),
+	UNIT_TEST(each_part_has_the_arguments_of_the_begin),
+	UNIT_TEST(an_end_without_its_overwritten_begin_makes_no_span),
+	UNIT_TEST(begins_without_their_overwritten_ends_do_not_pile_up),
 	UNIT_TEST(a_long_span_over_the_window_s_start_is_whole),
 	UNIT_TEST(halves_of_two_spans_are_not_made_one),
 	UNIT_TEST(halves_beside_lost_records_are_not_made_one),
@@ -684,7 +684,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(an_end_too_many_is_told_from_one_without_its_begin),
 	UNIT_TEST(records_outside_the_request_count_as_before_the_start),
 	UNIT_TEST(dropped_oldest_part_of_a_session_leaves_no_span),
-	UNIT_TEST(carries_so_much_and_no_more),
+	UNIT_TEST(memory_of_carried_marks_is_bounded),
 	{NULL},
 };
 

@@ -119,7 +119,7 @@ START_TEST(absent_program_is_refused_with_a_list_of_programs)
 }
 END_TEST
 
-START_TEST(one_must_be_meant_by_itself)
+START_TEST(words_that_mean_two_programs_are_refused)
 {
 	struct diag d = DIAG_INIT;
 
@@ -144,7 +144,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_LOOP(words_mean_programs, sizeof rows / sizeof *rows),
 	UNIT_TEST(absent_program_is_refused_with_a_list_of_programs),
-	UNIT_TEST(one_must_be_meant_by_itself),
+	UNIT_TEST(words_that_mean_two_programs_are_refused),
 	UNIT_TEST(the_dead_do_not_stand_before_the_living),
 	{NULL},
 };

@@ -45,7 +45,7 @@ START_TEST(is_half_a_round_trip_from_ours)
 }
 END_TEST
 
-START_TEST(is_none_on_the_same_kernel)
+START_TEST(is_zero_on_the_same_kernel)
 {
 	struct clock_round round = round_trip(0);
 	struct clock_offset offset;
@@ -102,7 +102,7 @@ START_TEST(is_in_the_middle_of_what_is_possible)
 }
 END_TEST
 
-START_TEST(a_time_stays_one)
+START_TEST(converted_times_stay_in_range)
 {
 	const struct clock_offset behind = {.is_known = true, .offset_ns = -5 * MS};
 	const struct clock_offset ahead = {.is_known = true, .offset_ns = 5 * MS};
@@ -116,8 +116,8 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(is_half_a_round_trip_from_ours),
-	UNIT_TEST(is_none_on_the_same_kernel),
-	UNIT_TEST(a_time_stays_one),
+	UNIT_TEST(is_zero_on_the_same_kernel),
+	UNIT_TEST(converted_times_stay_in_range),
 	UNIT_TEST(is_in_the_middle_of_what_is_possible),
 	UNIT_TEST(is_unknown_when_the_answer_is_nonsense),
 	{NULL},

@@ -188,7 +188,7 @@ static void check_line(const struct plane *plane, const struct line *line)
 	}
 }
 
-START_TEST(a_capture_has_each_once_and_in_its_parent)
+START_TEST(a_capture_has_each_event_once_in_its_parent)
 {
 	per_tick = reads_per_tick[_i];
 	srand((unsigned)_i);
@@ -247,7 +247,7 @@ static void go_on(void)
 /*
  * Each span that was open when the picture began is in it once, whether or not it has ended since.
  */
-START_TEST(a_picture_has_each_that_was_open_once)
+START_TEST(a_picture_has_each_open_span_once)
 {
 	struct pictured p;
 
@@ -275,10 +275,10 @@ START_TEST(a_picture_has_each_that_was_open_once)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_LOOP(a_capture_has_each_once_and_in_its_parent,
+	UNIT_LOOP(a_capture_has_each_event_once_in_its_parent,
 		sizeof reads_per_tick / sizeof *reads_per_tick),
-	UNIT_LOOP(a_picture_has_each_that_was_open_once,
-		sizeof reads_per_tick / sizeof *reads_per_tick),
+	UNIT_LOOP(
+		a_picture_has_each_open_span_once, sizeof reads_per_tick / sizeof *reads_per_tick),
 	{NULL},
 };
 

@@ -31,7 +31,7 @@ static const char *text(void)
 	return all;
 }
 
-START_TEST(each_is_a_line_with_who_says_it)
+START_TEST(each_warning_is_a_line_with_its_collector)
 {
 	collect_warn(&warnings, "cuda", "no driver");
 	collect_warn(&warnings, NULL, "no thread");
@@ -41,7 +41,7 @@ START_TEST(each_is_a_line_with_who_says_it)
 }
 END_TEST
 
-START_TEST(the_same_is_reported_once)
+START_TEST(equal_warnings_are_reported_once)
 {
 	for (int i = 0; i < 100; i++) {
 		collect_warn(&warnings, "cuda", "no");
@@ -52,7 +52,7 @@ START_TEST(the_same_is_reported_once)
 }
 END_TEST
 
-START_TEST(a_long_one_is_cut)
+START_TEST(a_long_warning_is_cut)
 {
 	char *sentence = malloc(4096);
 
@@ -86,9 +86,9 @@ START_TEST(sentences_that_do_not_fit_are_counted)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(each_is_a_line_with_who_says_it),
-	UNIT_TEST(the_same_is_reported_once),
-	UNIT_TEST(a_long_one_is_cut),
+	UNIT_TEST(each_warning_is_a_line_with_its_collector),
+	UNIT_TEST(equal_warnings_are_reported_once),
+	UNIT_TEST(a_long_warning_is_cut),
 	UNIT_TEST(sentences_that_do_not_fit_are_counted),
 	{NULL},
 };

@@ -160,7 +160,7 @@ START_TEST(asks_at_once_where_it_is_mapped_already)
 }
 END_TEST
 
-START_TEST(asks_whatever_is_mapped_if_the_program_has_one_of_its_own)
+START_TEST(asks_at_once_if_the_program_has_its_own_collector)
 {
 	source_free(source);
 	atomic_store(&fixture.target.flags, ARENA_COLLECTS);
@@ -211,7 +211,7 @@ START_TEST(one_command_at_a_time)
 }
 END_TEST
 
-START_TEST(waits_for_those_of_an_earlier_recording)
+START_TEST(waits_for_collectors_of_an_earlier_recording)
 {
 	set_state(ARENA_COLLECT_ENDING);
 	source->collecting.state = COLLECTING_WANTS;
@@ -223,7 +223,7 @@ START_TEST(waits_for_those_of_an_earlier_recording)
 }
 END_TEST
 
-START_TEST(waits_for_nobody_who_was_given_up_before)
+START_TEST(does_not_wait_for_an_abandoned_collector)
 {
 	set_state(ARENA_COLLECT_RUNNING);
 	collect_give_up(&fixture.target);
@@ -242,7 +242,7 @@ START_TEST(waits_for_nobody_who_was_given_up_before)
 }
 END_TEST
 
-START_TEST(withdraws_what_nobody_has_taken)
+START_TEST(withdraws_a_request_that_was_not_taken)
 {
 	source->collecting.state = COLLECTING_WANTS;
 	visit();
@@ -259,7 +259,7 @@ static bool is_not_wanted(void *context)
 	return 0;
 }
 
-START_TEST(waits_no_longer_than_somebody_wants_it)
+START_TEST(stops_waiting_when_the_trace_is_not_wanted)
 {
 	ask();
 	recording.collectors.are_wanted = is_not_wanted;
@@ -286,7 +286,7 @@ START_TEST(collector_silent_for_two_seconds_is_not_waited_for_again)
 }
 END_TEST
 
-START_TEST(says_since_when_it_is_recorded)
+START_TEST(reports_a_late_begin_of_the_collector)
 {
 	ask();
 	set_state(ARENA_COLLECT_RUNNING);
@@ -374,7 +374,7 @@ END_TEST
 
 /* --- a program that writes what it likes ---------------------------------------------------- */
 
-START_TEST(a_time_that_there_is_none_of_is_no_late_begin)
+START_TEST(an_impossible_time_is_no_late_begin)
 {
 	ask();
 	set_state(ARENA_COLLECT_RUNNING);
@@ -404,7 +404,7 @@ START_TEST(messages_become_printable_lines)
 }
 END_TEST
 
-START_TEST(more_than_there_is_room_for_is_not_read)
+START_TEST(text_beyond_the_room_is_not_read)
 {
 	ask();
 	memset(words->said, 'x', sizeof words->said);
@@ -427,7 +427,7 @@ START_TEST(many_sentences_are_counted)
 }
 END_TEST
 
-START_TEST(a_ring_that_there_is_none_of_is_none)
+START_TEST(an_impossible_ring_is_ignored)
 {
 	ask();
 	atomic_store(&words->ring, FIXTURE_RINGS + 1);
@@ -438,7 +438,7 @@ START_TEST(a_ring_that_there_is_none_of_is_none)
 END_TEST
 
 /* The server does not wait, because none of these states is a valid answer. */
-START_TEST(a_state_that_there_is_none_of_is_the_end)
+START_TEST(an_impossible_state_ends_the_wait)
 {
 	static const uint32_t states[] = {ARENA_COLLECT_NONE, 77, UINT32_MAX};
 	int64_t before = monotonic_ns();
@@ -465,7 +465,7 @@ START_TEST(a_name_without_an_end_is_cut)
 }
 END_TEST
 
-START_TEST(a_step_that_there_is_none_of_has_no_name)
+START_TEST(an_impossible_step_has_no_name)
 {
 	ask();
 	atomic_store(&words->step, _i ? 99 : ARENA_COLLECT_NOWHERE);
@@ -478,28 +478,28 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(asks_when_the_library_is_mapped),
 	UNIT_TEST(asks_at_once_where_it_is_mapped_already),
-	UNIT_TEST(asks_whatever_is_mapped_if_the_program_has_one_of_its_own),
+	UNIT_TEST(asks_at_once_if_the_program_has_its_own_collector),
 	UNIT_LOOP(asks_a_program_that_it_may_not_look_at_where_there_may_be_a_device, 2),
 	UNIT_TEST(asks_nobody_without_options),
 	UNIT_TEST(one_command_at_a_time),
-	UNIT_TEST(waits_for_those_of_an_earlier_recording),
-	UNIT_TEST(waits_for_nobody_who_was_given_up_before),
-	UNIT_TEST(withdraws_what_nobody_has_taken),
-	UNIT_TEST(waits_no_longer_than_somebody_wants_it),
+	UNIT_TEST(waits_for_collectors_of_an_earlier_recording),
+	UNIT_TEST(does_not_wait_for_an_abandoned_collector),
+	UNIT_TEST(withdraws_a_request_that_was_not_taken),
+	UNIT_TEST(stops_waiting_when_the_trace_is_not_wanted),
 	UNIT_TEST(collector_silent_for_two_seconds_is_not_waited_for_again),
-	UNIT_TEST(says_since_when_it_is_recorded),
+	UNIT_TEST(reports_a_late_begin_of_the_collector),
 	UNIT_TEST(recording_collector_hands_on_complete_records),
 	UNIT_LOOP(idle_collector_is_not_waited_for, 4),
 	UNIT_TEST(hanging_collector_costs_its_timeout_once),
 	UNIT_TEST(the_dead_are_not_waited_for),
-	UNIT_TEST(a_time_that_there_is_none_of_is_no_late_begin),
+	UNIT_TEST(an_impossible_time_is_no_late_begin),
 	UNIT_TEST(messages_become_printable_lines),
-	UNIT_TEST(more_than_there_is_room_for_is_not_read),
+	UNIT_TEST(text_beyond_the_room_is_not_read),
 	UNIT_TEST(many_sentences_are_counted),
-	UNIT_TEST(a_ring_that_there_is_none_of_is_none),
-	UNIT_LOOP(a_state_that_there_is_none_of_is_the_end, 3),
+	UNIT_TEST(an_impossible_ring_is_ignored),
+	UNIT_LOOP(an_impossible_state_ends_the_wait, 3),
 	UNIT_TEST(a_name_without_an_end_is_cut),
-	UNIT_LOOP(a_step_that_there_is_none_of_has_no_name, 2),
+	UNIT_LOOP(an_impossible_step_has_no_name, 2),
 	{NULL},
 };
 

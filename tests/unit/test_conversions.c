@@ -188,7 +188,7 @@ START_TEST(the_least_used_makes_room)
 }
 END_TEST
 
-START_TEST(they_are_not_too_large_together)
+START_TEST(conversions_are_bounded_in_bytes)
 {
 	struct conversion_counts counts;
 
@@ -244,7 +244,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(conversion_of_a_file_just_written_is_not_kept),
 	UNIT_TEST(a_run_of_very_many_files_is_not_kept),
 	UNIT_TEST(the_least_used_makes_room),
-	UNIT_TEST(they_are_not_too_large_together),
+	UNIT_TEST(conversions_are_bounded_in_bytes),
 	UNIT_TEST(conversions_of_a_deleted_run_are_forgotten),
 	UNIT_TEST(unused_conversions_expire),
 	{NULL},

@@ -137,7 +137,7 @@ END_TEST
 
 /* Names. */
 
-START_TEST(names_that_are_not_told_are_made_of_ids)
+START_TEST(missing_names_are_made_of_ids)
 {
 	static const char text[] = "\x0a\x0a\x1a\x08\x22\x06\x08\x07\x10\x01\x18\x02";
 
@@ -200,7 +200,7 @@ START_TEST(samples_have_their_value_first)
 }
 END_TEST
 
-START_TEST(flows_of_ours_hold_between_archives_and_others_do_not)
+START_TEST(only_proftaps_flows_join_two_archives)
 {
 	uint64_t ours;
 	uint64_t others;
@@ -293,7 +293,7 @@ static void expect_lone(uint64_t first, uint64_t second, uint64_t third, const c
 	ck_assert_ptr_nonnull(strstr(view->notes.texts[0], note));
 }
 
-START_TEST(a_flow_whose_begin_may_be_overwritten_joins_nothing)
+START_TEST(a_flow_with_a_begin_that_may_be_lost_joins_nothing)
 {
 	use_again();
 	plane_set_uint(plane, "ptap_complete_since_ns", 1000250);
@@ -309,7 +309,7 @@ START_TEST(flows_are_not_joined_across_lost_records)
 }
 END_TEST
 
-START_TEST(a_flow_whose_id_is_used_once_is_joined_across_lost_records)
+START_TEST(a_flow_of_a_unique_id_is_joined_across_lost_records)
 {
 	uint64_t out;
 	uint64_t in;
@@ -445,15 +445,15 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_line_that_is_out_of_order_is_sorted),
 	UNIT_TEST(rewinding_does_not_sort_again),
 	UNIT_TEST(any_order_is_mended),
-	UNIT_TEST(names_that_are_not_told_are_made_of_ids),
+	UNIT_TEST(missing_names_are_made_of_ids),
 	UNIT_TEST(archives_share_names),
 	UNIT_TEST(kinds_of_items),
 	UNIT_TEST(samples_have_their_value_first),
-	UNIT_TEST(flows_of_ours_hold_between_archives_and_others_do_not),
+	UNIT_TEST(only_proftaps_flows_join_two_archives),
 	UNIT_TEST(each_use_of_a_flow_s_id_is_a_flow),
-	UNIT_TEST(a_flow_whose_begin_may_be_overwritten_joins_nothing),
+	UNIT_TEST(a_flow_with_a_begin_that_may_be_lost_joins_nothing),
 	UNIT_TEST(flows_are_not_joined_across_lost_records),
-	UNIT_TEST(a_flow_whose_id_is_used_once_is_joined_across_lost_records),
+	UNIT_TEST(a_flow_of_a_unique_id_is_joined_across_lost_records),
 	UNIT_TEST(a_launch_points_to_its_kernel),
 	UNIT_TEST(a_selection_is_of_times_and_lengths),
 	UNIT_LOOP(on_a_lane_spans_nest, 3),

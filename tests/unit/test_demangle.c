@@ -11,7 +11,7 @@
 
 static char out[DEMANGLE_MAX_BYTES];
 
-START_TEST(says_it_as_the_source_does)
+START_TEST(names_read_as_in_the_source)
 {
 	ck_assert_int_eq(demangle("_Z5saxpyifPKfPf", out), 1);
 	ck_assert_str_eq(out, "saxpy(int, float, float const*, float*)");
@@ -70,7 +70,7 @@ START_TEST(refuses_a_name_without_end)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(says_it_as_the_source_does),
+	UNIT_TEST(names_read_as_in_the_source),
 	UNIT_TEST(leaves_other_names_alone),
 	UNIT_TEST(refuses_a_name_without_end),
 	{NULL},

@@ -94,7 +94,7 @@ START_TEST(has_no_beginning_without_a_clock)
 }
 END_TEST
 
-START_TEST(other_threads_have_none)
+START_TEST(other_threads_have_no_extent)
 {
 	struct thread_log *log = log_add(8, "worker");
 
@@ -136,7 +136,7 @@ static struct slice *make_slice(void)
 	return slice;
 }
 
-START_TEST(a_slice_knows_them_in_memory_and_in_a_file)
+START_TEST(a_slice_has_extents_in_memory_and_in_a_file)
 {
 	struct thread_log *log = log_add(7, "ptap-collect");
 	struct slice *slice;
@@ -160,9 +160,9 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(begins_with_the_first_that_happened),
 	UNIT_TEST(invalid_records_do_not_extend_the_range),
 	UNIT_TEST(has_no_beginning_without_a_clock),
-	UNIT_TEST(other_threads_have_none),
+	UNIT_TEST(other_threads_have_no_extent),
 	UNIT_TEST(the_clock_of_one_piece_is_that_of_all),
-	UNIT_TEST(a_slice_knows_them_in_memory_and_in_a_file),
+	UNIT_TEST(a_slice_has_extents_in_memory_and_in_a_file),
 	{NULL},
 };
 

@@ -170,7 +170,7 @@ static void expect_damaged(uint64_t n)
 	ck_assert_int_eq(xspace_encode(logs.space, &out), 0);
 }
 
-START_TEST(refuses_kinds_that_there_are_not)
+START_TEST(refuses_impossible_kinds)
 {
 	struct device_entry e = device_make(DEVICE_KERNEL, 100, 200);
 
@@ -234,7 +234,7 @@ START_TEST(refuses_losses_of_nothing)
 }
 END_TEST
 
-START_TEST(refuses_calls_that_do_not_say_which)
+START_TEST(refuses_calls_without_a_correlation)
 {
 	struct thread_log *app = log_add(100, "main");
 
@@ -294,12 +294,12 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(says_that_the_clock_was_set),
 	UNIT_TEST(keeps_within_the_captures_memory),
 	UNIT_TEST(pays_for_names_of_counters),
-	UNIT_TEST(refuses_kinds_that_there_are_not),
+	UNIT_TEST(refuses_impossible_kinds),
 	UNIT_TEST(refuses_less_than_a_kind_has),
 	UNIT_TEST(refuses_what_no_process_has),
 	UNIT_TEST(refuses_what_ends_before_it_starts),
 	UNIT_TEST(refuses_losses_of_nothing),
-	UNIT_TEST(refuses_calls_that_do_not_say_which),
+	UNIT_TEST(refuses_calls_without_a_correlation),
 	UNIT_LOOP(survives_anything, 10),
 	{NULL},
 };

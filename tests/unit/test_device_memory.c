@@ -102,7 +102,7 @@ START_TEST(keeps_the_hosts_memory_apart)
 }
 END_TEST
 
-START_TEST(shows_them_beside_the_devices_plane)
+START_TEST(events_of_memory_are_on_the_devices_plane)
 {
 	const struct plane *plane;
 	const struct line *line;
@@ -158,7 +158,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(says_how_much_is_in_use),
 	UNIT_TEST(knows_that_there_was_something_before),
 	UNIT_TEST(keeps_the_hosts_memory_apart),
-	UNIT_TEST(shows_them_beside_the_devices_plane),
+	UNIT_TEST(events_of_memory_are_on_the_devices_plane),
 	UNIT_TEST(survives_any_number),
 	UNIT_TEST(leaves_the_next_device_alone),
 	{NULL},

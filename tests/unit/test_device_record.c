@@ -18,7 +18,7 @@ static struct ptap_device_record make(enum ptap_device_kind kind)
 	return r;
 }
 
-START_TEST(each_kind_has_its_own_and_no_more)
+START_TEST(each_kind_reads_its_own_bytes_only)
 {
 	for (int kind = 1; kind < PTAP_DEVICE_XSPACE; kind++) {
 		struct ptap_device_record r = make((enum ptap_device_kind)kind);
@@ -79,7 +79,7 @@ START_TEST(a_newer_plug_ins_record_is_longer)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(each_kind_has_its_own_and_no_more),
+	UNIT_TEST(each_kind_reads_its_own_bytes_only),
 	UNIT_TEST(invalid_records_are_refused),
 	UNIT_TEST(an_older_plug_ins_record_is_shorter),
 	UNIT_TEST(a_newer_plug_ins_record_is_longer),

@@ -124,7 +124,7 @@ START_TEST(is_cut_at_the_start)
 END_TEST
 
 /* Viewers read only one of several planes with the same name. */
-START_TEST(has_other_names_where_ours_are_taken)
+START_TEST(gets_other_names_for_planes_that_exist)
 {
 	char name[64];
 
@@ -159,7 +159,7 @@ START_TEST(has_its_warnings_with_it)
 }
 END_TEST
 
-START_TEST(is_a_warning_when_it_is_none)
+START_TEST(is_a_warning_when_the_bytes_are_no_trace)
 {
 	static const uint8_t bytes[] = {0x0a, 0x7f, 1, 2, 3};
 
@@ -238,9 +238,9 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_LOOP(is_on_the_time_of_the_capture, 4),
 	UNIT_TEST(is_cut_at_the_start),
-	UNIT_TEST(has_other_names_where_ours_are_taken),
+	UNIT_TEST(gets_other_names_for_planes_that_exist),
 	UNIT_TEST(has_its_warnings_with_it),
-	UNIT_TEST(is_a_warning_when_it_is_none),
+	UNIT_TEST(is_a_warning_when_the_bytes_are_no_trace),
 	UNIT_TEST(is_a_warning_without_a_clock),
 	UNIT_TEST(is_not_mixed_with_anothers),
 	UNIT_TEST(refuses_a_piece_longer_than_it_is),

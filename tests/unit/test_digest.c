@@ -557,7 +557,7 @@ END_TEST
  * The last event decides if the recording was longer than requested, was stopped
  * early, or has no such option.
  */
-START_TEST(else_it_is_as_long_as_its_events_reach)
+START_TEST(other_stock_recordings_end_with_the_last_event)
 {
 	record_as_stock(9 * NS_PER_MS, _i == 0 ? 2 : _i == 1 ? 100 : 0);
 	add("a", NS_PER_MS, 3 * NS_PER_MS, 0);
@@ -823,7 +823,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(gaps_are_where_nothing_is_open),
 	UNIT_TEST(a_thread_of_a_stock_server_is_known_from_its_first_event_to_its_last),
 	UNIT_TEST(a_stock_recording_is_as_long_as_was_asked),
-	UNIT_LOOP(else_it_is_as_long_as_its_events_reach, 3),
+	UNIT_LOOP(other_stock_recordings_end_with_the_last_event, 3),
 	UNIT_LOOP(missing_time_at_the_begin_is_not_idle, 2),
 	UNIT_TEST(programs_of_a_run_are_measured_each_in_its_own_recording),
 	UNIT_LOOP(a_machine_is_reported_once, 3),

@@ -187,7 +187,7 @@ static void make_patient(void)
 				"Uid:\t1000\t1000\t1000\t1000\nNSpid:\t4242\n");
 }
 
-START_TEST(its_server_answers_or_not)
+START_TEST(a_targets_server_answers_or_not)
 {
 	make_patient();
 	yes("target_server", "127.0.0.1:9999: train, pid 4242");
@@ -203,7 +203,7 @@ START_TEST(its_server_answers_or_not)
 }
 END_TEST
 
-START_TEST(it_is_free_or_not)
+START_TEST(a_target_is_free_or_not)
 {
 	make_patient();
 	yes("target_state", "idle");
@@ -216,7 +216,7 @@ START_TEST(it_is_free_or_not)
 }
 END_TEST
 
-START_TEST(its_process_lives_or_not)
+START_TEST(a_targets_process_lives_or_not)
 {
 	make_patient();
 	yes("target_process", "train, S (sleeping)");
@@ -233,7 +233,7 @@ START_TEST(its_process_lives_or_not)
 }
 END_TEST
 
-START_TEST(its_user_is_the_callers_or_not)
+START_TEST(a_targets_user_is_the_callers_or_not)
 {
 	make_patient();
 	yes("target_user", "uid 1000, and this is 1000");
@@ -247,7 +247,7 @@ START_TEST(its_user_is_the_callers_or_not)
 }
 END_TEST
 
-START_TEST(it_has_the_library_or_not)
+START_TEST(a_target_has_the_library_or_not)
 {
 	char self[512];
 	char command[600];
@@ -314,7 +314,7 @@ START_TEST(a_command_that_does_not_fit_is_not_said)
 }
 END_TEST
 
-START_TEST(it_is_in_a_container_or_not)
+START_TEST(a_target_is_in_a_container_or_not)
 {
 	make_patient();
 	fake_root_link("/proc/self/ns/pid", "pid:[1]");
@@ -328,7 +328,7 @@ START_TEST(it_is_in_a_container_or_not)
 }
 END_TEST
 
-START_TEST(it_may_be_traced_and_sampled_or_not)
+START_TEST(a_target_may_be_traced_and_sampled_or_not)
 {
 	make_patient();
 	yes("target_tracing", "permitted");
@@ -372,16 +372,16 @@ static const struct unit_test output_tests[] = {
 };
 
 static const struct unit_test target_tests[] = {
-	UNIT_TEST(its_server_answers_or_not),
-	UNIT_TEST(it_is_free_or_not),
-	UNIT_TEST(its_process_lives_or_not),
-	UNIT_TEST(its_user_is_the_callers_or_not),
-	UNIT_TEST(it_has_the_library_or_not),
+	UNIT_TEST(a_targets_server_answers_or_not),
+	UNIT_TEST(a_target_is_free_or_not),
+	UNIT_TEST(a_targets_process_lives_or_not),
+	UNIT_TEST(a_targets_user_is_the_callers_or_not),
+	UNIT_TEST(a_target_has_the_library_or_not),
 	UNIT_TEST(a_programs_path_is_a_word_of_a_shell),
 	UNIT_TEST(a_command_that_does_not_fit_is_not_said),
-	UNIT_TEST(it_is_in_a_container_or_not),
+	UNIT_TEST(a_target_is_in_a_container_or_not),
 	UNIT_TEST(texts_are_whole_or_marked),
-	UNIT_TEST(it_may_be_traced_and_sampled_or_not),
+	UNIT_TEST(a_target_may_be_traced_and_sampled_or_not),
 	{NULL},
 };
 

@@ -157,7 +157,7 @@ START_TEST(a_container_is_given_gpus_or_not)
 }
 END_TEST
 
-START_TEST(modes_are_told_or_not)
+START_TEST(modes_are_reported_or_not)
 {
 	struct doctor_answer *answer = &doctor_libraries[LIBRARY_NVML_MODES];
 
@@ -263,7 +263,7 @@ START_TEST(a_program_without_cuda_is_asked_for_nothing)
 }
 END_TEST
 
-START_TEST(its_cuda_is_reported)
+START_TEST(a_programs_cuda_is_reported)
 {
 	make_patient(WITH_CUDA);
 	yes("target_cuda",
@@ -271,7 +271,7 @@ START_TEST(its_cuda_is_reported)
 }
 END_TEST
 
-START_TEST(the_cupti_that_it_has_loaded_counts)
+START_TEST(the_cupti_that_a_program_has_loaded_counts)
 {
 	doctor_libraries[LIBRARY_CUPTI] = (struct doctor_answer){0, "12.8.0"};
 	fake_root_write("/venv/nvidia/cuda_cupti/lib/libcupti.so.12", "");
@@ -350,7 +350,7 @@ START_TEST(a_container_has_other_files)
 }
 END_TEST
 
-START_TEST(its_plug_in_is_there_or_not)
+START_TEST(a_programs_plug_in_is_there_or_not)
 {
 	make_patient(WITH_CUDA);
 	no("target_gpu_plugin", "neither beside /usr/lib/libproftap.so.1 nor", "make install");
@@ -385,7 +385,7 @@ START_TEST(result_of_the_last_gpu_recording_is_shown)
 }
 END_TEST
 
-START_TEST(counters_need_its_rights)
+START_TEST(counters_need_the_programs_rights)
 {
 	make_patient(WITH_CUDA);
 	fake_root_write("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
@@ -401,7 +401,7 @@ START_TEST(counters_need_its_rights)
 END_TEST
 
 /* The name of another variable may begin in the same way. */
-START_TEST(its_container_is_given_gpus_or_not)
+START_TEST(a_programs_container_is_given_gpus_or_not)
 {
 	static const char environment[] =
 		"NVIDIA_VISIBLE_DEVICES_OLD=all\0NVIDIA_VISIBLE_DEVICES=none";
@@ -427,7 +427,7 @@ static const struct unit_test machine_tests[] = {
 	UNIT_TEST(counters_are_open_or_not),
 	UNIT_TEST(device_nodes_are_given_or_not),
 	UNIT_TEST(a_container_is_given_gpus_or_not),
-	UNIT_TEST(modes_are_told_or_not),
+	UNIT_TEST(modes_are_reported_or_not),
 	UNIT_TEST(modes_are_asked_of_the_library),
 	UNIT_TEST(the_plug_in_is_there_or_not),
 	{NULL},
@@ -435,16 +435,16 @@ static const struct unit_test machine_tests[] = {
 
 static const struct unit_test program_tests[] = {
 	UNIT_TEST(a_program_without_cuda_is_asked_for_nothing),
-	UNIT_TEST(its_cuda_is_reported),
-	UNIT_TEST(the_cupti_that_it_has_loaded_counts),
+	UNIT_TEST(a_programs_cuda_is_reported),
+	UNIT_TEST(the_cupti_that_a_program_has_loaded_counts),
 	UNIT_TEST(cupti_is_looked_for_beside_its_cuda),
 	UNIT_TEST(cupti_is_not_found),
 	UNIT_TEST(a_newer_cupti_than_the_driver_is_no_use),
 	UNIT_TEST(a_container_has_other_files),
-	UNIT_TEST(its_plug_in_is_there_or_not),
+	UNIT_TEST(a_programs_plug_in_is_there_or_not),
 	UNIT_TEST(result_of_the_last_gpu_recording_is_shown),
-	UNIT_TEST(counters_need_its_rights),
-	UNIT_TEST(its_container_is_given_gpus_or_not),
+	UNIT_TEST(counters_need_the_programs_rights),
+	UNIT_TEST(a_programs_container_is_given_gpus_or_not),
 	{NULL},
 };
 

@@ -273,7 +273,7 @@ START_TEST(processes_are_shown_or_not)
 }
 END_TEST
 
-START_TEST(users_are_who_they_are_or_not)
+START_TEST(user_ids_are_the_same_outside_or_not)
 {
 	none("user_namespace", "has none");
 	fake_root_write("/proc/self/uid_map", "         0          0 4294967295\n");
@@ -283,7 +283,7 @@ START_TEST(users_are_who_they_are_or_not)
 }
 END_TEST
 
-START_TEST(it_is_a_container_or_not)
+START_TEST(a_container_is_recognised_or_not)
 {
 	fake_root_write("/proc/self/cgroup", "0::/user.slice/user-1000.slice/session-1.scope\n");
 	yes("container", "in none");
@@ -320,8 +320,8 @@ static const struct unit_test device_tests[] = {
 	UNIT_TEST(an_npu_tells_its_busy_time_or_not),
 	UNIT_TEST(filters_are_on_or_not),
 	UNIT_TEST(processes_are_shown_or_not),
-	UNIT_TEST(users_are_who_they_are_or_not),
-	UNIT_TEST(it_is_a_container_or_not),
+	UNIT_TEST(user_ids_are_the_same_outside_or_not),
+	UNIT_TEST(a_container_is_recognised_or_not),
 	{NULL},
 };
 

@@ -334,7 +334,7 @@ static int listen_at(const char *path)
 }
 
 /* The owner of the registry is this process, whose sockets are those of the test. */
-START_TEST(the_ports_of_who_has_the_registry_are_found)
+START_TEST(ports_of_the_owner_of_the_registry_are_found)
 {
 	char path[64];
 	int fd;
@@ -395,7 +395,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(ports_are_ours_or_not),
 	UNIT_TEST(owner_of_the_port_is_named),
 	UNIT_TEST(a_port_of_the_unit_is_found),
-	UNIT_TEST(the_ports_of_who_has_the_registry_are_found),
+	UNIT_TEST(ports_of_the_owner_of_the_registry_are_found),
 	UNIT_TEST(a_registry_is_there_or_not),
 	{NULL},
 };

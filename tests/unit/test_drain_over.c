@@ -186,7 +186,7 @@ START_TEST(counts_what_is_overwritten_while_it_copies)
 END_TEST
 
 /* If all slots, or nearly all, were overwritten, the same visit copies again. */
-START_TEST(knows_what_overwrote_all_that_it_copied)
+START_TEST(copies_again_if_all_slots_were_overwritten)
 {
 	uint64_t n_before = n_written;
 	uint64_t n_at_visit;
@@ -305,7 +305,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(begins_at_any_position),
 	UNIT_TEST(counts_what_was_overwritten_before_it_came),
 	UNIT_LOOP(counts_what_is_overwritten_while_it_copies, 2),
-	UNIT_TEST(knows_what_overwrote_all_that_it_copied),
+	UNIT_TEST(copies_again_if_all_slots_were_overwritten),
 	UNIT_TEST(goes_on_when_the_mode_changes),
 	UNIT_TEST(tells_only_the_losses_of_its_own_time),
 	UNIT_TEST(leaves_out_what_there_is_no_memory_for),

@@ -204,7 +204,7 @@ START_TEST(longest_spans_are_kept)
 END_TEST
 
 /* The order of the lengths does not matter. */
-START_TEST(it_is_the_same_of_those_that_grow_or_shrink)
+START_TEST(longest_spans_are_kept_in_any_order)
 {
 	char expected[32];
 
@@ -258,7 +258,7 @@ static const char *text_of(const json_t *track, const char *key)
 	return json_string_value(json_object_get(track, key));
 }
 
-START_TEST(tracks_say_whose_they_are)
+START_TEST(tracks_name_their_process_or_device)
 {
 	const json_t *track;
 
@@ -462,10 +462,10 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(steps_are_there_however_deep),
 	UNIT_TEST(depth_of_very_deep_spans_is_limited),
 	UNIT_TEST(longest_spans_are_kept),
-	UNIT_TEST(it_is_the_same_of_those_that_grow_or_shrink),
+	UNIT_TEST(longest_spans_are_kept_in_any_order),
 	UNIT_TEST(first_of_equally_long_spans_are_kept),
 	UNIT_TEST(names_are_reported_once),
-	UNIT_TEST(tracks_say_whose_they_are),
+	UNIT_TEST(tracks_name_their_process_or_device),
 	UNIT_TEST(events_that_no_lane_can_hold_are_left_out),
 	UNIT_TEST(flows_are_arrows_from_span_to_span),
 	UNIT_TEST(flows_beyond_the_limit_are_left_out_whole),

@@ -122,7 +122,7 @@ START_TEST(open_spans_end_when_the_thread_is_seen_to_be_gone)
 }
 END_TEST
 
-START_TEST(it_did_not_outlive_its_process)
+START_TEST(a_thread_ends_with_its_process_at_the_latest)
 {
 	uint64_t end = fixture_now();
 
@@ -202,7 +202,7 @@ START_TEST(thread_outside_the_request_is_left_out_and_is_no_loss)
 }
 END_TEST
 
-START_TEST(a_thread_of_an_earlier_recording_is_none)
+START_TEST(a_thread_of_an_earlier_recording_is_left_out)
 {
 	pthread_t thread;
 
@@ -383,12 +383,12 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(all_of_a_short_life_is_kept),
 	UNIT_TEST(open_spans_end_when_the_thread_is_seen_to_be_gone),
-	UNIT_TEST(it_did_not_outlive_its_process),
+	UNIT_TEST(a_thread_ends_with_its_process_at_the_latest),
 	UNIT_TEST(a_life_that_filled_its_ring_says_what_it_overwrote),
 	UNIT_TEST(beyond_the_bound_the_first_goes_and_is_counted),
 	UNIT_TEST(the_last_one_stays_however_large_it_is),
 	UNIT_TEST(thread_outside_the_request_is_left_out_and_is_no_loss),
-	UNIT_TEST(a_thread_of_an_earlier_recording_is_none),
+	UNIT_TEST(a_thread_of_an_earlier_recording_is_left_out),
 	UNIT_TEST(released_process_is_counted_no_more),
 	UNIT_TEST(rings_that_become_free_are_few_only_when_few_were_free_before),
 	UNIT_TEST(threads_that_live_are_no_reason_to_look_again_soon),

@@ -185,7 +185,7 @@ static int ask_stock(const char *said)
 }
 
 /* Servers of proftap refuse invalid values of the option; stock servers do not know the option. */
-START_TEST(stock_servers_get_none_when_it_is_refused)
+START_TEST(stock_servers_get_no_counters_if_switched_off)
 {
 	static const struct {
 		const char *said;
@@ -210,7 +210,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(each_trace_gets_what_the_machine_used),
 	UNIT_TEST(counters_beyond_the_disk_share_are_reported),
 	UNIT_TEST(program_without_counters_takes_no_room),
-	UNIT_LOOP(stock_servers_get_none_when_it_is_refused, 9),
+	UNIT_LOOP(stock_servers_get_no_counters_if_switched_off, 9),
 	{NULL},
 };
 

@@ -26,7 +26,7 @@ START_TEST(reads_the_last_field)
 }
 END_TEST
 
-START_TEST(says_it_in_words)
+START_TEST(describes_a_status_in_words)
 {
 	char text[64];
 
@@ -69,7 +69,7 @@ START_TEST(knows_of_a_zombie)
 END_TEST
 
 /* Linux 6.15 and later can do this. */
-START_TEST(knows_of_one_whose_parent_has_asked)
+START_TEST(knows_the_status_after_the_parent_has_asked)
 {
 	pid_t pid = fork_and_die();
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -82,7 +82,7 @@ START_TEST(knows_of_one_whose_parent_has_asked)
 }
 END_TEST
 
-START_TEST(knows_nothing_of_one_that_lives)
+START_TEST(knows_no_status_of_a_live_process)
 {
 	int fd = process_exit_open(getpid());
 
@@ -159,7 +159,7 @@ START_TEST(a_status_of_0_is_known_of_a_zombie)
 }
 END_TEST
 
-START_TEST(another_status_is_not_0)
+START_TEST(a_status_of_3_or_a_signal_is_not_0)
 {
 	static void (*const ends[])(pid_t, int) = {end_with_3, end_by_signal};
 	int fds[2];
@@ -243,12 +243,12 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(reads_the_last_field),
-	UNIT_TEST(says_it_in_words),
+	UNIT_TEST(describes_a_status_in_words),
 	UNIT_TEST(knows_of_a_zombie),
-	UNIT_TEST(knows_of_one_whose_parent_has_asked),
-	UNIT_TEST(knows_nothing_of_one_that_lives),
+	UNIT_TEST(knows_the_status_after_the_parent_has_asked),
+	UNIT_TEST(knows_no_status_of_a_live_process),
 	UNIT_TEST(a_status_of_0_is_known_of_a_zombie),
-	UNIT_LOOP(another_status_is_not_0, 2),
+	UNIT_LOOP(a_status_of_3_or_a_signal_is_not_0, 2),
 	UNIT_TEST(a_0_of_another_user_is_not_trusted),
 	UNIT_TEST(a_0_of_one_with_capabilities_is_not_trusted),
 	UNIT_TEST(a_status_of_0_is_known_when_its_parent_has_asked),

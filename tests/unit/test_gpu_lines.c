@@ -89,7 +89,7 @@ static void check_sample(
 	ck_assert_double_eq(stat->value.f64, value);
 }
 
-START_TEST(the_uuid_says_whose_plane_it_is)
+START_TEST(the_uuid_selects_the_plane)
 {
 	struct plane *first = add_device("/device:GPU:0", samples.tracks[1].uuid);
 	struct plane *second = add_device("/device:GPU:1", NULL);
@@ -182,7 +182,7 @@ START_TEST(nothing_is_made_of_nothing)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(the_uuid_says_whose_plane_it_is),
+	UNIT_TEST(the_uuid_selects_the_plane),
 	UNIT_TEST(used_devices_have_planes_without_a_uuid),
 	UNIT_TEST(all_answering_devices_have_planes_otherwise),
 	UNIT_TEST(the_recording_is_what_is_shown),

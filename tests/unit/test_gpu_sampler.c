@@ -240,7 +240,7 @@ START_TEST(failure_to_open_nvml_is_reported)
 END_TEST
 
 /* A wait would be endless, because the library hangs until the file is gone. */
-START_TEST(one_that_hangs_holds_nobody_up)
+START_TEST(an_nvml_that_hangs_holds_nobody_up)
 {
 	struct gpu_sampler *first;
 	struct gpu_sampler *second;
@@ -306,7 +306,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(an_older_driver_tells_less),
 	UNIT_TEST(without_a_driver_nothing_is_loaded),
 	UNIT_TEST(failure_to_open_nvml_is_reported),
-	UNIT_TEST(one_that_hangs_holds_nobody_up),
+	UNIT_TEST(an_nvml_that_hangs_holds_nobody_up),
 	UNIT_TEST(a_gpu_that_stops_answering_is_reported),
 	UNIT_TEST(captures_in_a_row_leave_nothing),
 	{NULL},

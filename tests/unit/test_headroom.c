@@ -127,7 +127,7 @@ START_TEST(has_nothing_left_over_the_limit)
 END_TEST
 
 /* headroom_take() returns the kept reading once, and only within HEADROOM_KEPT_NS. */
-START_TEST(a_reading_is_kept_for_one)
+START_TEST(a_reading_is_kept_for_one_taker)
 {
 	struct headroom h = {0, 0};
 
@@ -153,7 +153,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(files_are_no_usage),
 	UNIT_TEST(never_less_than_nothing_is_used),
 	UNIT_TEST(has_nothing_left_over_the_limit),
-	UNIT_TEST(a_reading_is_kept_for_one),
+	UNIT_TEST(a_reading_is_kept_for_one_taker),
 	{NULL},
 };
 

@@ -139,7 +139,7 @@ START_TEST(a_hold_that_has_lost_its_place_is_over)
 }
 END_TEST
 
-START_TEST(its_mark_goes_with_it_and_no_others)
+START_TEST(a_hold_removes_its_own_mark_only)
 {
 	char path[sizeof hold.mark.file.path];
 	struct hold_mark later;
@@ -174,7 +174,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(last_four_of_one_name_are_held),
 	UNIT_TEST(last_sixteen_of_all_are_held),
 	UNIT_TEST(a_hold_that_has_lost_its_place_is_over),
-	UNIT_TEST(its_mark_goes_with_it_and_no_others),
+	UNIT_TEST(a_hold_removes_its_own_mark_only),
 	UNIT_TEST(trace_without_a_mark_is_held),
 	{NULL},
 };

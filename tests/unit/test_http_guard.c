@@ -182,7 +182,7 @@ START_TEST(writing_methods_need_a_token)
 }
 END_TEST
 
-START_TEST(a_token_is_its_users)
+START_TEST(a_token_works_for_its_user_only)
 {
 	char token[HTTP_TOKEN_BYTES];
 
@@ -229,7 +229,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_proxy_that_is_named_passes_its_pages),
 	UNIT_TEST(fetch_metadata_of_the_browser_counts),
 	UNIT_TEST(writing_methods_need_a_token),
-	UNIT_TEST(a_token_is_its_users),
+	UNIT_TEST(a_token_works_for_its_user_only),
 	UNIT_TEST(tokens_are_bounded),
 	UNIT_TEST(tokens_of_the_oldest_users_go),
 	{NULL},

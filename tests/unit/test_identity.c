@@ -43,7 +43,7 @@ START_TEST(has_a_user_a_group_and_groups)
 }
 END_TEST
 
-START_TEST(between_two_it_is_nobody)
+START_TEST(a_process_between_two_users_is_refused)
 {
 	ck_assert_int_eq(find("7\t0\t7\t7", "8\t8\t8\t8", " "), -EXDEV);
 	ck_assert_int_eq(find("7\t7\t0\t7", "8\t8\t8\t8", " "), -EXDEV);
@@ -135,7 +135,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(has_a_user_a_group_and_groups),
-	UNIT_TEST(between_two_it_is_nobody),
+	UNIT_TEST(a_process_between_two_users_is_refused),
 	UNIT_TEST(more_groups_than_there_is_room_for),
 	UNIT_TEST(absent_or_truncated_status_is_an_error),
 	UNIT_TEST(root_becomes_another_for_good),

@@ -51,14 +51,14 @@ static void set_up(void)
 	echo = out[0];
 }
 
-START_TEST(one_that_has_it_mapped_is_itself)
+START_TEST(a_process_that_maps_the_memory_is_the_same_program)
 {
 	ck_assert_int_eq(image_is_another(pid, pidfd, memfd), 0);
 	ck_assert_int_eq(image_is_another(getpid(), pidfd, memfd), 0);
 }
 END_TEST
 
-START_TEST(exec_makes_it_another)
+START_TEST(a_process_after_exec_is_another_program)
 {
 	char bytes[2] = "ab";
 
@@ -72,7 +72,7 @@ START_TEST(exec_makes_it_another)
 END_TEST
 
 /* A zombie has no memory, and an ended process has no file in /proc. */
-START_TEST(one_that_has_ended_is_not_another)
+START_TEST(a_process_that_has_ended_is_not_another_program)
 {
 	siginfo_t info;
 
@@ -93,9 +93,9 @@ static void tear_down(void)
 }
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(one_that_has_it_mapped_is_itself),
-	UNIT_TEST(exec_makes_it_another),
-	UNIT_TEST(one_that_has_ended_is_not_another),
+	UNIT_TEST(a_process_that_maps_the_memory_is_the_same_program),
+	UNIT_TEST(a_process_after_exec_is_another_program),
+	UNIT_TEST(a_process_that_has_ended_is_not_another_program),
 	{NULL},
 };
 

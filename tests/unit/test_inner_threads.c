@@ -72,7 +72,7 @@ static void tear_down(void)
 	inner_threads_free(&threads);
 }
 
-START_TEST(knows_who_lives)
+START_TEST(knows_live_threads)
 {
 	struct waiting w;
 
@@ -87,7 +87,7 @@ START_TEST(knows_who_lives)
 END_TEST
 
 /* Only the first thread was known before the read. The others could have begun after it. */
-START_TEST(several_that_ended_are_known_at_the_next_look)
+START_TEST(ended_threads_are_known_at_the_next_look)
 {
 	struct waiting w[3];
 
@@ -111,7 +111,7 @@ START_TEST(several_that_ended_are_known_at_the_next_look)
 }
 END_TEST
 
-START_TEST(one_that_came_later_is_found)
+START_TEST(a_thread_that_came_later_is_found)
 {
 	struct waiting w;
 
@@ -166,9 +166,9 @@ START_TEST(live_thread_is_never_taken_for_dead_while_others_end)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(knows_who_lives),
-	UNIT_TEST(several_that_ended_are_known_at_the_next_look),
-	UNIT_TEST(one_that_came_later_is_found),
+	UNIT_TEST(knows_live_threads),
+	UNIT_TEST(ended_threads_are_known_at_the_next_look),
+	UNIT_TEST(a_thread_that_came_later_is_found),
 	UNIT_TEST(rests_between_looks_and_takes_nobody_for_dead_meanwhile),
 	UNIT_TEST(thread_without_id_or_access_counts_as_alive),
 	UNIT_LOOP(live_thread_is_never_taken_for_dead_while_others_end, N_ROUNDS),

@@ -51,7 +51,7 @@ static void refuses(int error, const void *request, size_t n, unsigned n_fds)
 	ck_assert_int_eq(join_fixture_next_fd(), before);
 }
 
-START_TEST(takes_a_good_one)
+START_TEST(takes_a_good_request)
 {
 	ck_assert_int_eq(receive(&good, sizeof good, 0, 1), 0);
 	ck_assert_int_eq(got.pid, 42);
@@ -159,7 +159,7 @@ START_TEST(refuses_a_layout_that_does_not_fit)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(takes_a_good_one),
+	UNIT_TEST(takes_a_good_request),
 	UNIT_TEST(refuses_a_wrong_secret),
 	UNIT_TEST(refuses_none_or_several_descriptors),
 	UNIT_TEST(refuses_another_size_or_version),

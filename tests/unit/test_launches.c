@@ -110,7 +110,7 @@ START_TEST(knows_calls_in_calls)
 END_TEST
 
 /* The outer one was lost, or is of a level that is not recorded. */
-START_TEST(has_the_outermost_that_is_there)
+START_TEST(finds_the_outermost_recorded_span)
 {
 	add_call(1, 24, 3);
 	end_span(3, 22, 2);
@@ -237,7 +237,7 @@ START_TEST(is_right_of_any_tree)
 END_TEST
 
 /* The parts of several threads reach the spool in turns. */
-START_TEST(finds_those_of_all_threads)
+START_TEST(finds_spans_of_all_threads)
 {
 	struct launch_stack stacks[8] = {{NULL, 0, 0}};
 
@@ -265,12 +265,12 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(finds_the_outermost_span),
 	UNIT_TEST(does_not_count_steps),
 	UNIT_TEST(knows_calls_in_calls),
-	UNIT_TEST(has_the_outermost_that_is_there),
+	UNIT_TEST(finds_the_outermost_recorded_span),
 	UNIT_TEST(tells_calls_of_one_number_apart_by_time),
 	UNIT_TEST(follows_nodes_to_where_they_were_made),
 	UNIT_TEST(keeps_within_its_memory),
 	UNIT_LOOP(is_right_of_any_tree, 20),
-	UNIT_LOOP(finds_those_of_all_threads, 5),
+	UNIT_LOOP(finds_spans_of_all_threads, 5),
 	{NULL},
 };
 

@@ -46,7 +46,7 @@ int kill(pid_t pid, int number)
 }
 
 /* kill(0) would mean this process's own group. */
-START_TEST(one_without_a_pid_here_is_not_gone)
+START_TEST(a_process_without_a_pid_here_is_not_gone)
 {
 	ck_assert_int_eq(process_is_gone(0), 0);
 }
@@ -162,7 +162,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(knows_zombies_from_the_living),
-	UNIT_TEST(one_without_a_pid_here_is_not_gone),
+	UNIT_TEST(a_process_without_a_pid_here_is_not_gone),
 	UNIT_TEST(needs_not_read_memory),
 	UNIT_TEST(needs_no_proc),
 	UNIT_TEST(knows_by_the_robust_word_that_a_pid_is_anothers),

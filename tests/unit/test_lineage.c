@@ -94,7 +94,7 @@ START_TEST(looks_at_all_when_a_thread_does_not_say)
 }
 END_TEST
 
-START_TEST(counts_real_ones)
+START_TEST(counts_real_forks)
 {
 	int before = (int)lineage_count_forks("", getpid());
 	int hold[2];
@@ -121,7 +121,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(counts_forks_and_their_forks),
 	UNIT_TEST(asks_threads_for_their_children),
 	UNIT_TEST(looks_at_all_when_a_thread_does_not_say),
-	UNIT_TEST(counts_real_ones),
+	UNIT_TEST(counts_real_forks),
 	{NULL},
 };
 

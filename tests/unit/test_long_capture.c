@@ -251,7 +251,7 @@ START_TEST(undatable_slots_at_a_cut_are_counted)
 END_TEST
 
 /* After a gap of nearly half a lap all times are still known. */
-START_TEST(one_that_stood_still_for_less_dates_all)
+START_TEST(a_server_that_stood_still_briefly_dates_all)
 {
 	begin(3, 0);
 	be_idle(LAP);
@@ -273,7 +273,7 @@ static const struct unit_test tests[] = {
 	UNIT_LOOP(undatable_slots_are_counted, 2),
 	UNIT_TEST(undatable_slots_at_the_end_are_counted),
 	UNIT_TEST(undatable_slots_at_a_cut_are_counted),
-	UNIT_TEST(one_that_stood_still_for_less_dates_all),
+	UNIT_TEST(a_server_that_stood_still_briefly_dates_all),
 	{NULL},
 };
 

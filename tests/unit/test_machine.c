@@ -205,7 +205,7 @@ START_TEST(an_interface_that_comes_back_begins_at_0)
 }
 END_TEST
 
-START_TEST(neural_processors_tell_how_long_they_were_busy)
+START_TEST(neural_processors_have_a_busy_share)
 {
 	fake_root_write("/sys/class/accel/accel0/device/npu_busy_time_us", "1000\n");
 	fake_root_write("/sys/class/accel/accel0/device/npu_memory_utilization", "4096\n");
@@ -336,7 +336,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(disks_are_devices),
 	UNIT_TEST(counters_that_wrap_or_begin_anew_say_nothing_once),
 	UNIT_TEST(an_interface_that_comes_back_begins_at_0),
-	UNIT_TEST(neural_processors_tell_how_long_they_were_busy),
+	UNIT_TEST(neural_processors_have_a_busy_share),
 	UNIT_TEST(nothing_to_read_is_nothing_to_tell),
 	UNIT_LOOP(damaged_files_are_left_out, sizeof contents / sizeof *contents),
 	UNIT_TEST(numbers_that_do_not_fit_are_no_harm),

@@ -119,7 +119,7 @@ START_TEST(switches_of_many_are_read_in_turn)
 }
 END_TEST
 
-START_TEST(a_number_that_another_program_has_now_is_another_thing)
+START_TEST(a_reused_pid_begins_new_counters)
 {
 	write_stat(42, 'S', 0, 50, 1, 1);
 	machine_fixture_add_program(7, 42, "old");
@@ -335,7 +335,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_program_is_measured),
 	UNIT_TEST(switches_are_summed_up_over_threads),
 	UNIT_TEST(switches_of_many_are_read_in_turn),
-	UNIT_TEST(a_number_that_another_program_has_now_is_another_thing),
+	UNIT_TEST(a_reused_pid_begins_new_counters),
 	UNIT_TEST(programs_come_and_go),
 	UNIT_TEST(more_programs_than_are_measured_are_no_harm),
 	UNIT_TEST(a_real_program_is_as_the_kernel_says),

@@ -70,13 +70,13 @@ START_TEST(finds_a_library_by_how_its_name_begins)
 }
 END_TEST
 
-START_TEST(finds_each_of_the_names)
+START_TEST(finds_a_library_by_its_second_name)
 {
 	ck_assert_int_eq(look_at(OTHER_LINE OTHER_VENDOR_LINE OTHER_LINE), MAPPED_YES);
 }
 END_TEST
 
-START_TEST(does_not_take_another_one_for_it)
+START_TEST(does_not_find_libraries_of_other_names)
 {
 	ck_assert_int_eq(look_at(OTHER_LINE), MAPPED_NO);
 	ck_assert_int_eq(look_at("1-2 r--p 0 0:0 7 /usr/lib/mylibcuda.so.1\n"), MAPPED_NO);
@@ -137,8 +137,8 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(finds_a_library_by_how_its_name_begins),
-	UNIT_TEST(finds_each_of_the_names),
-	UNIT_TEST(does_not_take_another_one_for_it),
+	UNIT_TEST(finds_a_library_by_its_second_name),
+	UNIT_TEST(does_not_find_libraries_of_other_names),
 	UNIT_TEST(finds_a_name_that_lies_across_two_pieces),
 	UNIT_TEST(reads_no_more_at_a_time_than_it_is_told),
 	UNIT_TEST(says_that_a_process_is_gone),

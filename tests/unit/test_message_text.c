@@ -27,7 +27,7 @@ START_TEST(fields_that_are_set_appear_by_name)
 }
 END_TEST
 
-START_TEST(an_entry_is_told_by_its_key)
+START_TEST(an_entry_appears_by_its_key)
 {
 	typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
 	typedef Tensorflow__ProfileOptions__AdvancedConfigValue Value;
@@ -55,7 +55,7 @@ START_TEST(an_entry_is_told_by_its_key)
 }
 END_TEST
 
-START_TEST(lists_are_told_one_by_one)
+START_TEST(elements_of_lists_appear_one_by_one)
 {
 	Tensorflow__ProfileRequest request = TENSORFLOW__PROFILE_REQUEST__INIT;
 	char *tools[] = {(char *)"a", (char *)"b"};
@@ -83,8 +83,8 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(fields_that_are_set_appear_by_name),
-	UNIT_TEST(an_entry_is_told_by_its_key),
-	UNIT_TEST(lists_are_told_one_by_one),
+	UNIT_TEST(an_entry_appears_by_its_key),
+	UNIT_TEST(elements_of_lists_appear_one_by_one),
 	UNIT_TEST(long_text_is_truncated),
 	{NULL},
 };

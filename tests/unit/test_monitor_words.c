@@ -71,7 +71,7 @@ static void expect_steps(const struct step_times *times, const char *line, const
 	free(text);
 }
 
-START_TEST(one_and_several)
+START_TEST(numbers_above_one_get_a_plural)
 {
 	const struct step_times one = {
 		.n_steps = 1, .n_ended = 1, .total_ns = 1, .n_events = 1, .n_threads = 1};
@@ -87,7 +87,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(names_are_made_printable),
-	UNIT_TEST(one_and_several),
+	UNIT_TEST(numbers_above_one_get_a_plural),
 	{NULL},
 };
 

@@ -222,7 +222,7 @@ static void mark_list(int64_t n, size_t n_bytes)
 	mark(SCHEMA(entries), bytes, n_bytes);
 }
 
-START_TEST(less_than_none_is_none)
+START_TEST(a_negative_count_is_an_empty_list)
 {
 	mark_list(-1, 16);
 	expect_text(1, "list", "[]");
@@ -384,7 +384,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(small_floats_are_read),
 	UNIT_TEST(a_struct_within_is_its_fields),
 	UNIT_TEST(lists_are_texts),
-	UNIT_TEST(less_than_none_is_none),
+	UNIT_TEST(a_negative_count_is_an_empty_list),
 	UNIT_TEST(entries_beyond_the_payload_are_not_read),
 	UNIT_TEST(a_long_list_is_cut),
 	UNIT_TEST(hidden_entries_are_left_out),

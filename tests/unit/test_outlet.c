@@ -118,7 +118,7 @@ static void await_full(void)
 		sched_yield();
 }
 
-START_TEST(gives_up_when_nobody_wants_it)
+START_TEST(gives_up_when_the_capture_is_cancelled)
 {
 	uint64_t n = FIXTURE_SLOTS;
 	pthread_t thread;
@@ -164,7 +164,7 @@ START_TEST(sleeps_for_longer_while_nobody_comes)
 }
 END_TEST
 
-START_TEST(writes_nothing_once_nobody_wants_it)
+START_TEST(writes_nothing_after_a_cancel)
 {
 	struct device_entry e = {.kind = DEVICE_ANCHOR};
 
@@ -218,9 +218,9 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(entries_are_taken_out_whatever_is_recorded),
 	UNIT_TEST(drain_without_the_outlet_ignores_its_records),
 	UNIT_LOOP(waits_for_room_and_loses_nothing, 2),
-	UNIT_LOOP(gives_up_when_nobody_wants_it, 2),
+	UNIT_LOOP(gives_up_when_the_capture_is_cancelled, 2),
 	UNIT_TEST(sleeps_for_longer_while_nobody_comes),
-	UNIT_TEST(writes_nothing_once_nobody_wants_it),
+	UNIT_TEST(writes_nothing_after_a_cancel),
 	UNIT_TEST(says_that_there_is_no_ring),
 	UNIT_TEST(an_entry_may_have_all_its_slots),
 	UNIT_TEST(bytes_after_the_last_one_are_zero),

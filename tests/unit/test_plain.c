@@ -138,7 +138,7 @@ static void expect_all(void)
 	ck_assert_uint_eq(as->n_invalid, n_invalid);
 }
 
-START_TEST(says_what_the_long_way_says)
+START_TEST(plain_records_equal_those_of_the_long_way)
 {
 	srand((unsigned)_i);
 	for (int i = 0; i < N_RECORDS; i++)
@@ -173,7 +173,7 @@ START_TEST(leaves_names_that_are_new)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_LOOP(says_what_the_long_way_says, 20),
+	UNIT_LOOP(plain_records_equal_those_of_the_long_way, 20),
 	UNIT_TEST(takes_all_in_the_end),
 	UNIT_TEST(leaves_names_that_are_new),
 	{NULL},

@@ -45,7 +45,7 @@ static void tear_down(void)
 	close(pidfd);
 }
 
-START_TEST(one_that_lives_is_not_waited_for_long)
+START_TEST(a_live_process_is_not_waited_for_long)
 {
 	int64_t begin_ns = monotonic_ns();
 	int status = -1;
@@ -75,7 +75,7 @@ START_TEST(an_end_is_waited_for)
 }
 END_TEST
 
-START_TEST(with_one_descriptor_it_is_known_in_part)
+START_TEST(one_descriptor_alone_gives_no_status)
 {
 	int status = -1;
 
@@ -101,9 +101,9 @@ START_TEST(exiting_or_killed_process_is_ending)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(one_that_lives_is_not_waited_for_long),
+	UNIT_TEST(a_live_process_is_not_waited_for_long),
 	UNIT_TEST(an_end_is_waited_for),
-	UNIT_TEST(with_one_descriptor_it_is_known_in_part),
+	UNIT_TEST(one_descriptor_alone_gives_no_status),
 	UNIT_TEST(exiting_or_killed_process_is_ending),
 	{NULL},
 };

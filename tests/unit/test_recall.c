@@ -159,7 +159,7 @@ static size_t heed(void)
 	return drained.drain.n_logs ? drained.drain.logs[0]->n_entries : 0;
 }
 
-START_TEST(it_is_reported_again_once_each_time_that_it_is_asked_for)
+START_TEST(each_request_repeats_the_facts_once)
 {
 	struct device_entry e = make(DEVICE_INFO, 0);
 
@@ -180,7 +180,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(events_are_not_recalled),
 	UNIT_TEST(more_streams_than_there_is_room_for_are_left_out),
 	UNIT_TEST(the_next_capture_knows_nothing_of_it),
-	UNIT_TEST(it_is_reported_again_once_each_time_that_it_is_asked_for),
+	UNIT_TEST(each_request_repeats_the_facts_once),
 	{NULL},
 };
 

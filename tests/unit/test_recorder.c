@@ -150,7 +150,7 @@ START_TEST(last_joined_of_the_ended_children_are_kept)
 END_TEST
 
 /* They wait, however many there are, because the snapshot still uses their names. */
-START_TEST(none_is_let_go_while_a_snapshot_is_made)
+START_TEST(ended_children_stay_while_a_snapshot_is_made)
 {
 	kill_children();
 	recorder.is_lent = 1;
@@ -302,7 +302,7 @@ END_TEST
 
 static const struct unit_test child_tests[] = {
 	UNIT_TEST(last_joined_of_the_ended_children_are_kept),
-	UNIT_TEST(none_is_let_go_while_a_snapshot_is_made),
+	UNIT_TEST(ended_children_stay_while_a_snapshot_is_made),
 	UNIT_TEST(live_children_do_not_count),
 	UNIT_TEST(a_quarter_of_the_rings_memory_is_for_threads_that_ended),
 	UNIT_TEST(clock_pairs_of_days_take_no_more_memory),

@@ -56,7 +56,7 @@ static void expect_text(int64_t last_ms, const char *expected)
 	ck_assert_str_eq(text, expected);
 }
 
-START_TEST(other_traces_have_none)
+START_TEST(other_traces_have_no_facts)
 {
 	struct recorder_facts f;
 
@@ -153,7 +153,7 @@ static void tear_down(void)
 }
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(other_traces_have_none),
+	UNIT_TEST(other_traces_have_no_facts),
 	UNIT_TEST(says_that_all_is_there),
 	UNIT_TEST(says_how_far_all_reach),
 	UNIT_TEST(says_how_far_memory_reached),

@@ -87,7 +87,7 @@ START_TEST(a_notice_arrives_as_it_was_sent)
 }
 END_TEST
 
-START_TEST(keeps_who_answers)
+START_TEST(keeps_servers_that_answer)
 {
 	ck_assert_int_eq(add(5, "unix:/nobody/there"), 0);
 	ck_assert_int_eq(add(6, place), 0);
@@ -159,7 +159,7 @@ START_TEST(takes_no_other_descriptor_for_a_process)
 }
 END_TEST
 
-START_TEST(is_full_some_time)
+START_TEST(refuses_a_server_when_full)
 {
 	char address[64];
 
@@ -176,12 +176,12 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(a_notice_arrives_as_it_was_sent),
-	UNIT_TEST(keeps_who_answers),
+	UNIT_TEST(keeps_servers_that_answer),
 	UNIT_TEST(has_each_server_once),
 	UNIT_TEST(forgets_a_process_that_has_ended),
 	UNIT_TEST(a_number_of_another_namespace_hides_nobody),
 	UNIT_TEST(takes_no_other_descriptor_for_a_process),
-	UNIT_TEST(is_full_some_time),
+	UNIT_TEST(refuses_a_server_when_full),
 	{NULL},
 };
 

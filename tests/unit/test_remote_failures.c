@@ -43,7 +43,7 @@ START_TEST(says_how_many_are_left_out)
 END_TEST
 
 /* Failures are named in their order: none is named after the number of omitted ones. */
-START_TEST(a_short_one_does_not_jump_the_queue)
+START_TEST(a_short_failure_does_not_jump_the_queue)
 {
 	char large[REMOTE_FAILURES_MAX_BYTES];
 
@@ -56,7 +56,7 @@ START_TEST(a_short_one_does_not_jump_the_queue)
 }
 END_TEST
 
-START_TEST(one_that_has_no_room_is_one_more)
+START_TEST(a_failure_without_room_is_counted)
 {
 	char large[REMOTE_FAILURES_MAX_BYTES];
 
@@ -70,8 +70,8 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(text_names_each_failure),
 	UNIT_TEST(says_how_many_are_left_out),
-	UNIT_TEST(a_short_one_does_not_jump_the_queue),
-	UNIT_TEST(one_that_has_no_room_is_one_more),
+	UNIT_TEST(a_short_failure_does_not_jump_the_queue),
+	UNIT_TEST(a_failure_without_room_is_counted),
 	{NULL},
 };
 

@@ -92,7 +92,7 @@ START_TEST(a_thread_that_two_servers_saw_is_one_row)
 }
 END_TEST
 
-START_TEST(each_source_of_a_thread_is_told_in_json)
+START_TEST(json_lists_each_source_of_a_thread)
 {
 	digest_two_sources();
 	write_report(report_write_json);
@@ -216,7 +216,7 @@ START_TEST(concurrent_spans_have_one_unit)
 END_TEST
 
 /* The first name lost more time, but its cause is unknown. */
-START_TEST(json_has_the_slow_ones_that_text_has)
+START_TEST(json_has_the_slow_steps_of_the_text)
 {
 	for (int i = 0; i < 20; i++)
 		add("alone", i * 1000000, i == 7 ? 90000 : 1000, int_stats("step_num", i, "_r"));
@@ -485,11 +485,11 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(names_are_cut_to_the_top),
 	UNIT_TEST(a_thread_that_two_servers_saw_is_one_row),
-	UNIT_TEST(each_source_of_a_thread_is_told_in_json),
+	UNIT_TEST(json_lists_each_source_of_a_thread),
 	UNIT_TEST(text_has_all_parts),
 	UNIT_TEST(slow_steps_are_reported),
 	UNIT_TEST(concurrent_spans_have_one_unit),
-	UNIT_TEST(json_has_the_slow_ones_that_text_has),
+	UNIT_TEST(json_has_the_slow_steps_of_the_text),
 	UNIT_TEST(async_spans_and_flows_are_summed_by_name),
 	UNIT_TEST(spans_that_were_cut_are_told_apart),
 	UNIT_TEST(good_ends_are_one_line),

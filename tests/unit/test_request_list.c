@@ -68,7 +68,7 @@ static void check_and_free(struct session_request *list, const char *names)
 	ck_assert_ptr_null(list);
 }
 
-START_TEST(one_comes_at_the_end_while_there_is_room)
+START_TEST(a_request_is_appended_while_there_is_room)
 {
 	struct session_request *list = NULL;
 	struct session_request *last = make("c");
@@ -113,7 +113,7 @@ START_TEST(picks_by_name_and_by_call)
 }
 END_TEST
 
-START_TEST(takes_one_out_of_the_middle)
+START_TEST(takes_a_request_out_of_the_middle)
 {
 	struct session_request *list = make("abc");
 	struct session_request *b = request_list_unlink(&list->next);
@@ -124,7 +124,7 @@ START_TEST(takes_one_out_of_the_middle)
 }
 END_TEST
 
-START_TEST(tells_each_once_and_in_order)
+START_TEST(answers_each_request_once_and_in_order)
 {
 	request_list_tell(make("abc"), CAPTURE_BUSY, "session x");
 	ck_assert_str_eq(told.ids, "abc");
@@ -136,7 +136,7 @@ START_TEST(tells_each_once_and_in_order)
 }
 END_TEST
 
-START_TEST(gives_those_that_never_began_a_trace_that_says_so)
+START_TEST(unbegun_requests_get_a_trace_with_the_reason)
 {
 	request_list_end_unbegun(make("ab"));
 	ck_assert_str_eq(told.ids, "ab");
@@ -146,12 +146,12 @@ START_TEST(gives_those_that_never_began_a_trace_that_says_so)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(one_comes_at_the_end_while_there_is_room),
+	UNIT_TEST(a_request_is_appended_while_there_is_room),
 	UNIT_TEST(picks_in_order_and_leaves_the_others_in_order),
 	UNIT_TEST(picks_by_name_and_by_call),
-	UNIT_TEST(takes_one_out_of_the_middle),
-	UNIT_TEST(tells_each_once_and_in_order),
-	UNIT_TEST(gives_those_that_never_began_a_trace_that_says_so),
+	UNIT_TEST(takes_a_request_out_of_the_middle),
+	UNIT_TEST(answers_each_request_once_and_in_order),
+	UNIT_TEST(unbegun_requests_get_a_trace_with_the_reason),
 	{NULL},
 };
 

@@ -206,7 +206,7 @@ START_TEST(messages_that_came_at_once_are_answered_in_order)
 }
 END_TEST
 
-START_TEST(handler_may_end_it)
+START_TEST(handler_may_end_the_call)
 {
 	open_call("/t.Test/Talk");
 	say("a");
@@ -290,7 +290,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(each_message_is_answered),
 	UNIT_TEST(messages_that_came_at_once_are_answered_in_order),
-	UNIT_TEST(handler_may_end_it),
+	UNIT_TEST(handler_may_end_the_call),
 	UNIT_TEST(client_without_a_message_is_ok),
 	UNIT_TEST(each_message_is_bounded),
 	UNIT_TEST(another_thread_may_answer),

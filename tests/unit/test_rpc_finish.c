@@ -185,7 +185,7 @@ START_TEST(reader_that_never_reads_is_left_after_the_grace)
 }
 END_TEST
 
-START_TEST(idle_peer_does_not_hold_it_up)
+START_TEST(idle_peer_does_not_delay_the_end)
 {
 	connect_through_relay(0);
 	ck_assert_int_le(finish_ms(PATIENCE_MS), 5000);
@@ -197,7 +197,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(late_reader_gets_the_whole_answer),
 	UNIT_TEST(slow_reader_gets_the_whole_answer),
 	UNIT_TEST(reader_that_never_reads_is_left_after_the_grace),
-	UNIT_TEST(idle_peer_does_not_hold_it_up),
+	UNIT_TEST(idle_peer_does_not_delay_the_end),
 	{NULL},
 };
 

@@ -82,7 +82,7 @@ static void check_that_nothing_is_known(const char *key)
 			ck_assert_msg(json_is_null(get(keys[i])), "%s", keys[i]);
 }
 
-START_TEST(they_are_those_of_the_report)
+START_TEST(facts_are_those_of_the_report)
 {
 	set(&state, report);
 	ck_assert(run_facts_has(cache, &state));
@@ -100,7 +100,7 @@ START_TEST(they_are_those_of_the_report)
 }
 END_TEST
 
-START_TEST(before_it_is_read_nothing_is_known)
+START_TEST(an_unread_run_has_no_facts)
 {
 	ck_assert(!run_facts_has(cache, &state));
 	tell(&state);
@@ -203,8 +203,8 @@ START_TEST(the_oldest_makes_room)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(they_are_those_of_the_report),
-	UNIT_TEST(before_it_is_read_nothing_is_known),
+	UNIT_TEST(facts_are_those_of_the_report),
+	UNIT_TEST(an_unread_run_has_no_facts),
 	UNIT_TEST(other_files_are_not_known),
 	UNIT_TEST(unreadable_run_keeps_its_reason),
 	UNIT_TEST(an_invalid_report_is_reported),

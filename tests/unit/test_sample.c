@@ -100,7 +100,7 @@ static void ck_split(int64_t half, int64_t tenth, int64_t hundredth)
 	ck_assert_int_eq(limits[2], hundredth);
 }
 
-START_TEST(a_split_leaves_that_share_above)
+START_TEST(a_split_leaves_the_given_share_above)
 {
 	add_all(&a, 0, 500, 2);
 	add_all(&b, 1, 500, 2);
@@ -151,7 +151,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(many_are_right_within_a_256th),
 	UNIT_TEST(the_smallest_and_the_largest_have_buckets),
 	UNIT_TEST(taking_moves_all),
-	UNIT_TEST(a_split_leaves_that_share_above),
+	UNIT_TEST(a_split_leaves_the_given_share_above),
 	UNIT_TEST(a_split_lies_between_equal_values),
 	UNIT_TEST(equal_values_are_not_split),
 	UNIT_TEST(buckets_are_split_with_values),

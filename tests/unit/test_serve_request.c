@@ -199,7 +199,7 @@ START_TEST(waits_for_what_has_not_come)
 }
 END_TEST
 
-START_TEST(answers_who_waits)
+START_TEST(answers_the_program_that_waits)
 {
 	struct serve_answer answer;
 
@@ -220,7 +220,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(refuses_none_or_many_descriptors),
 	UNIT_TEST(refuses_another_size_or_word),
 	UNIT_TEST(waits_for_what_has_not_come),
-	UNIT_TEST(answers_who_waits),
+	UNIT_TEST(answers_the_program_that_waits),
 	{NULL},
 };
 

@@ -111,7 +111,7 @@ static struct session_request *new_counted(void)
 }
 
 /* The program ends before the worker has seen any of the requests. */
-START_TEST(tells_all_of_the_programs_end)
+START_TEST(answers_all_requests_at_the_programs_end)
 {
 	n_told = 0;
 	ck_assert_int_eq(session_start_continuous(&session, new_counted()), 0);
@@ -126,7 +126,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(does_not_wait_for_a_worker_at_work),
 	UNIT_TEST(wakes_a_worker_that_was_about_to_sleep),
 	UNIT_TEST(a_client_that_goes_ends_its_own_capture_only),
-	UNIT_TEST(tells_all_of_the_programs_end),
+	UNIT_TEST(answers_all_requests_at_the_programs_end),
 	{NULL},
 };
 

@@ -38,14 +38,14 @@ START_TEST(small_shares_leave_the_rest_to_the_others)
 }
 END_TEST
 
-START_TEST(each_share_has_at_least_one)
+START_TEST(each_share_has_at_least_one_slot)
 {
 	ck_assert_uint_eq(find(0, 30, 10, 20), 1);
 	ck_assert_uint_eq(shares_find(&shares, 0), 1);
 }
 END_TEST
 
-START_TEST(spans_that_are_open_take_some_of_it)
+START_TEST(open_spans_take_memory_from_the_shares)
 {
 	ck_assert_int_eq(shares_add(&shares, 0, 2), 0);
 	ck_assert_uint_eq(shares.fixed_bytes, thread_log_count_bytes(2));
@@ -92,8 +92,8 @@ static void tear_down(void)
 static const struct unit_test tests[] = {
 	UNIT_TEST(shares_that_fit_are_not_cut),
 	UNIT_TEST(small_shares_leave_the_rest_to_the_others),
-	UNIT_TEST(each_share_has_at_least_one),
-	UNIT_TEST(spans_that_are_open_take_some_of_it),
+	UNIT_TEST(each_share_has_at_least_one_slot),
+	UNIT_TEST(open_spans_take_memory_from_the_shares),
 	UNIT_LOOP(recently_ended_records_of_a_ring_are_wanted, 36),
 	{NULL},
 };

@@ -353,7 +353,7 @@ START_TEST(source_of_an_awaited_flow_is_found)
 }
 END_TEST
 
-START_TEST(without_flows_nobody_is_reported_to_have_woken_it)
+START_TEST(a_slow_request_without_flows_reports_no_source)
 {
 	add_waits(false);
 	make_slow();
@@ -538,7 +538,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(concurrent_span_of_another_thread_is_found),
 	UNIT_TEST(async_spans_are_compared_with_all_threads),
 	UNIT_TEST(source_of_an_awaited_flow_is_found),
-	UNIT_TEST(without_flows_nobody_is_reported_to_have_woken_it),
+	UNIT_TEST(a_slow_request_without_flows_reports_no_source),
 	UNIT_TEST(a_flow_that_comes_no_later_is_not_told),
 	UNIT_TEST(async_spans_are_taken_apart_by_their_id),
 	UNIT_TEST(waits_are_known_by_processor_time),

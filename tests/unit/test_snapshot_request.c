@@ -83,7 +83,7 @@ START_TEST(cuts_a_long_reason)
 }
 END_TEST
 
-START_TEST(one_at_a_time)
+START_TEST(a_second_request_is_busy)
 {
 	static const uint32_t taken[] = {
 		ARENA_SNAPSHOT_FILLING, ARENA_SNAPSHOT_ASKED, ARENA_SNAPSHOT_TAKEN};
@@ -162,7 +162,7 @@ static void ask_until_it_is_taken(const char *why)
 	ck_assert_int_eq(r, 0);
 }
 
-START_TEST(one_that_was_killed_in_the_middle_keeps_nobody_out)
+START_TEST(a_process_killed_in_mid_request_keeps_nobody_out)
 {
 	pid_t pid = stop_one_that_fills();
 
@@ -174,7 +174,7 @@ START_TEST(one_that_was_killed_in_the_middle_keeps_nobody_out)
 }
 END_TEST
 
-START_TEST(one_that_was_stopped_in_the_middle_spoils_nothing)
+START_TEST(a_process_stopped_in_mid_request_spoils_nothing)
 {
 	pid_t pid = stop_one_that_fills();
 	uint32_t word;
@@ -219,7 +219,7 @@ START_TEST(says_that_no_recorder_runs)
 END_TEST
 
 /* The server has died, or has never run. */
-START_TEST(says_so_where_no_server_runs)
+START_TEST(says_that_no_server_runs)
 {
 	atomic_store(&guest_get()->is_serving, 0);
 	expect_failure(PTAP_ERR_NODATA, "PROFTAP_RECORDER=1");
@@ -309,14 +309,14 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_run_that_could_not_be_written_is_told_with_the_next),
 	UNIT_TEST(needs_no_reason),
 	UNIT_TEST(cuts_a_long_reason),
-	UNIT_TEST(one_at_a_time),
+	UNIT_TEST(a_second_request_is_busy),
 	UNIT_TEST(a_filling_has_its_time),
 	UNIT_TEST(each_filling_has_another_text),
-	UNIT_TEST(one_that_was_killed_in_the_middle_keeps_nobody_out),
-	UNIT_TEST(one_that_was_stopped_in_the_middle_spoils_nothing),
+	UNIT_TEST(a_process_killed_in_mid_request_keeps_nobody_out),
+	UNIT_TEST(a_process_stopped_in_mid_request_spoils_nothing),
 	UNIT_TEST(a_text_that_cannot_be_read_leaves_nothing),
 	UNIT_TEST(says_that_no_recorder_runs),
-	UNIT_TEST(says_so_where_no_server_runs),
+	UNIT_TEST(says_that_no_server_runs),
 	UNIT_TEST(says_that_there_is_no_directory),
 	UNIT_TEST(wakes_the_server),
 	{NULL},

@@ -60,7 +60,7 @@ START_TEST(is_removed_once)
 }
 END_TEST
 
-START_TEST(a_later_servers_stays)
+START_TEST(a_later_servers_socket_stays)
 {
 	int fd = unix_listen(path);
 	int later;
@@ -81,7 +81,7 @@ START_TEST(a_later_servers_stays)
 }
 END_TEST
 
-START_TEST(a_port_is_none)
+START_TEST(a_port_has_no_socket_file)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -95,8 +95,8 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(goes_and_is_remembered),
 	UNIT_TEST(is_removed_once),
-	UNIT_TEST(a_later_servers_stays),
-	UNIT_TEST(a_port_is_none),
+	UNIT_TEST(a_later_servers_socket_stays),
+	UNIT_TEST(a_port_has_no_socket_file),
 	{NULL},
 };
 

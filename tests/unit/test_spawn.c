@@ -48,7 +48,7 @@ static void expect_found(const char *asked)
 	ck_assert_str_eq(path, program);
 }
 
-START_TEST(takes_the_server_that_is_asked_for)
+START_TEST(takes_the_requested_server)
 {
 	expect_found(program);
 	/* The server is started in "/", so a relative path must become an absolute one. */
@@ -70,7 +70,7 @@ static void expect_refused(const char *asked)
 	ck_assert_msg(strstr(d.text, "PROFTAPD=") && strstr(d.text, asked), "said: %s", d.text);
 }
 
-START_TEST(refuses_a_server_that_is_none)
+START_TEST(refuses_a_server_that_is_no_program)
 {
 	ck_assert_int_eq(chdir(fake_root), 0);
 	expect_refused("/does/not/exist");
@@ -320,8 +320,8 @@ START_TEST(says_where_a_start_failed)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(takes_the_server_that_is_asked_for),
-	UNIT_TEST(refuses_a_server_that_is_none),
+	UNIT_TEST(takes_the_requested_server),
+	UNIT_TEST(refuses_a_server_that_is_no_program),
 	UNIT_TEST(does_not_overrun_a_short_buffer),
 	UNIT_TEST(finds_a_server_without_being_told),
 	UNIT_TEST(keeps_from_the_server_what_would_change_it),

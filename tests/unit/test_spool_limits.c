@@ -123,7 +123,7 @@ static void limit_file_size(void)
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-START_TEST(a_disk_that_fails_ends_it)
+START_TEST(a_disk_that_fails_ends_the_spool)
 {
 	expect_loss(log_add(1, "t"), limit_file_size, "ptap_lost_spool");
 	ck_assert_int_eq(spool_get_error(spooled.spool), -EFBIG);
@@ -135,7 +135,7 @@ static void fill_memory(void)
 	spooled.keep.max_bytes = spooled.keep.used_bytes + 2 * sizeof(struct track_run);
 }
 
-START_TEST(memory_that_is_full_ends_it)
+START_TEST(memory_that_is_full_ends_the_spool)
 {
 	expect_loss(log_add(1, "t"), fill_memory, "ptap_lost_spool");
 }
@@ -312,8 +312,8 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(oldest_events_beyond_the_clients_limit_are_left_out),
-	UNIT_TEST(a_disk_that_fails_ends_it),
-	UNIT_TEST(memory_that_is_full_ends_it),
+	UNIT_TEST(a_disk_that_fails_ends_the_spool),
+	UNIT_TEST(memory_that_is_full_ends_the_spool),
 	UNIT_LOOP(a_spool_has_its_size, 2),
 	UNIT_TEST(memory_takes_what_lies_in_its_room),
 	UNIT_TEST(new_names_beyond_the_share_are_left_out_and_their_spans_are_not),

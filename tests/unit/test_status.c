@@ -52,7 +52,7 @@ START_TEST(formatted_status_is_parsed)
 END_TEST
 
 /* The sentence of the CUDA collector: few are longer. */
-START_TEST(a_sentence_is_told_with_what_is_to_be_done)
+START_TEST(the_collectors_sentence_is_whole)
 {
 	static const char sentence[] =
 		"cuda: libcupti.so was not found (looked in /opt/venv/lib/python3.11/site-packages/nvidia/cu13/"
@@ -80,7 +80,7 @@ START_TEST(a_sentence_is_told_with_what_is_to_be_done)
 }
 END_TEST
 
-START_TEST(memory_is_told_where_it_was_asked_for)
+START_TEST(memory_is_reported_if_measured)
 {
 	struct status said = {.pid = 1, .is_measured = 1, .pss_bytes = UINT64_MAX};
 	char text[STATUS_MAX_BYTES];
@@ -96,7 +96,7 @@ START_TEST(memory_is_told_where_it_was_asked_for)
 }
 END_TEST
 
-START_TEST(the_longest_fits)
+START_TEST(the_longest_status_fits)
 {
 	struct status s = {
 		.pid = 1, .since_ns = INT64_MIN, .is_measured = 1, .pss_bytes = UINT64_MAX};
@@ -158,9 +158,9 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(formatted_status_is_parsed),
-	UNIT_TEST(a_sentence_is_told_with_what_is_to_be_done),
-	UNIT_TEST(memory_is_told_where_it_was_asked_for),
-	UNIT_TEST(the_longest_fits),
+	UNIT_TEST(the_collectors_sentence_is_whole),
+	UNIT_TEST(memory_is_reported_if_measured),
+	UNIT_TEST(the_longest_status_fits),
 	UNIT_TEST(unknown_keys_are_for_later_versions),
 	UNIT_TEST(texts_are_made_printable_and_cut),
 	UNIT_TEST(text_that_is_no_status_is_refused),

@@ -15,7 +15,7 @@ static void setup(void)
 	memset(&m, 0, sizeof m);
 }
 
-START_TEST(is_that_of_few)
+START_TEST(is_exact_for_few_steps)
 {
 	static const uint64_t durations[] = {30, 10, 20, 20, 90};
 	static const uint64_t medians[] = {30, 10, 20, 20, 20};
@@ -36,7 +36,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-START_TEST(is_that_of_the_last_ones)
+START_TEST(is_the_median_of_the_last_steps)
 {
 	uint64_t all[4 * STEP_MEDIAN_MAX];
 	uint64_t sorted[STEP_MEDIAN_MAX];
@@ -58,8 +58,8 @@ START_TEST(is_that_of_the_last_ones)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(is_that_of_few),
-	UNIT_TEST(is_that_of_the_last_ones),
+	UNIT_TEST(is_exact_for_few_steps),
+	UNIT_TEST(is_the_median_of_the_last_steps),
 	{NULL},
 };
 

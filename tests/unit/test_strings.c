@@ -82,7 +82,7 @@ END_TEST
  * Other threads went on writing while one was at the end of a page, and one of them had
  * no memory for the next page.
  */
-START_TEST(makes_up_for_those_that_had_none)
+START_TEST(makes_up_for_pages_without_memory)
 {
 	fixture_add_string("first");
 	is_out_of_memory = 1;
@@ -257,7 +257,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(touches_no_page_that_cannot_be_had),
 	UNIT_TEST(asks_for_memory_once_for_each_page),
-	UNIT_TEST(makes_up_for_those_that_had_none),
+	UNIT_TEST(makes_up_for_pages_without_memory),
 	UNIT_TEST(registers_a_place_once),
 	UNIT_TEST(keeps_ids_in_later_captures),
 	UNIT_TEST(cuts_long_names),

@@ -79,7 +79,7 @@ START_TEST(each_era_has_its_slots)
 END_TEST
 
 /* The oldest of the copied slots were overwritten during the copy. */
-START_TEST(slots_that_are_forgotten_have_none)
+START_TEST(forgotten_slots_have_no_era)
 {
 	add(10, 0);
 	add(10, 1);
@@ -172,7 +172,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(each_era_has_its_slots),
-	UNIT_TEST(slots_that_are_forgotten_have_none),
+	UNIT_TEST(forgotten_slots_have_no_era),
 	UNIT_TEST(joined_parts_have_the_eras_of_the_whole),
 	UNIT_TEST(stolen_slots_take_their_eras_along),
 	UNIT_TEST(slots_stay_when_the_sink_refuses_them),

@@ -67,7 +67,7 @@ START_TEST(finds_the_first_start)
 END_TEST
 
 /* This is the log of a session, with records that ended at EARLIEST or later. */
-START_TEST(finds_it_without_eras)
+START_TEST(finds_the_first_start_without_eras)
 {
 	struct thread_log log;
 	uint64_t first;
@@ -81,7 +81,7 @@ START_TEST(finds_it_without_eras)
 END_TEST
 
 /* The server stood still for a long time, in the middle of the log. */
-START_TEST(passes_over_what_nobody_knows_the_time_of)
+START_TEST(passes_over_records_of_unknown_time)
 {
 	struct thread_log log;
 	struct era eras[3];
@@ -114,8 +114,8 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_LOOP(finds_the_first_start, 20),
-	UNIT_LOOP(finds_it_without_eras, 20),
-	UNIT_TEST(passes_over_what_nobody_knows_the_time_of),
+	UNIT_LOOP(finds_the_first_start_without_eras, 20),
+	UNIT_TEST(passes_over_records_of_unknown_time),
 	UNIT_TEST(is_never_later_than_said),
 	{NULL},
 };

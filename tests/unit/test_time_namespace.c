@@ -36,13 +36,13 @@ START_TEST(reads_what_the_kernel_writes)
 }
 END_TEST
 
-START_TEST(knows_nothing_of_who_is_not_there)
+START_TEST(an_absent_process_has_no_offset)
 {
 	ck_assert_int_eq(time_namespace_find_ahead_ns(fake_root, 7), 0);
 }
 END_TEST
 
-START_TEST(offsets_of_children_to_come_are_not_its_own)
+START_TEST(offsets_for_children_do_not_count)
 {
 	fake_root_write(OFFSETS, "monotonic 5 0\n");
 	fake_root_link("/proc/7/ns/time", "time:[4026531834]");
@@ -64,8 +64,8 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_LOOP(reads_what_the_kernel_writes, sizeof rows / sizeof *rows),
-	UNIT_TEST(knows_nothing_of_who_is_not_there),
-	UNIT_TEST(offsets_of_children_to_come_are_not_its_own),
+	UNIT_TEST(an_absent_process_has_no_offset),
+	UNIT_TEST(offsets_for_children_do_not_count),
 	UNIT_TEST(this_process_is_known_by_no_number),
 	{NULL},
 };

@@ -86,7 +86,7 @@ START_TEST(overwritten_records_are_reported_once)
 }
 END_TEST
 
-START_TEST(a_recorder_that_is_turned_on_again_says_it_again)
+START_TEST(a_recorder_that_begins_again_reports_again)
 {
 	write_and_look(2 * FIXTURE_SLOTS);
 	tear_down();
@@ -98,7 +98,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(overwritten_records_are_reported_once),
-	UNIT_TEST(a_recorder_that_is_turned_on_again_says_it_again),
+	UNIT_TEST(a_recorder_that_begins_again_reports_again),
 	{NULL},
 };
 

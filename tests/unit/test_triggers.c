@@ -240,7 +240,7 @@ START_TEST(counters_fire_on_their_side_of_a_bound)
 }
 END_TEST
 
-START_TEST(one_in_an_interval_for_all_of_them)
+START_TEST(one_trigger_fires_in_an_interval)
 {
 	begin(1, "ptap_trigger_span=decode:100us;encode:1us", "ptap_trigger_interval_ms=2000");
 	put_span(decode_id, 200 * US);
@@ -393,7 +393,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_span_may_take_an_hour),
 	UNIT_TEST(a_step_fires_beyond_its_multiple),
 	UNIT_TEST(counters_fire_on_their_side_of_a_bound),
-	UNIT_TEST(one_in_an_interval_for_all_of_them),
+	UNIT_TEST(one_trigger_fires_in_an_interval),
 	UNIT_TEST(each_trigger_is_counted_apart),
 	UNIT_TEST(waiting_trigger_is_not_overwritten),
 	UNIT_TEST(sees_what_was_not_overwritten),

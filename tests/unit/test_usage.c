@@ -235,7 +235,7 @@ START_TEST(damaged_files_are_left_out)
 }
 END_TEST
 
-START_TEST(the_memory_of_a_process_whose_first_thread_ended_is_not_0)
+START_TEST(memory_is_unknown_after_the_first_thread_ended)
 {
 	write_stat('Z', 100, 10, 3, 0);
 	usage_open(&t.usage, fake_root, FAKE_PID, 100);
@@ -348,7 +348,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(without_counts_of_the_scheduler_ticks_serve),
 	UNIT_TEST(nothing_to_read_is_nothing_to_show),
 	UNIT_TEST(damaged_files_are_left_out),
-	UNIT_TEST(the_memory_of_a_process_whose_first_thread_ended_is_not_0),
+	UNIT_TEST(memory_is_unknown_after_the_first_thread_ended),
 	UNIT_TEST(a_total_that_goes_back_is_no_use),
 	UNIT_TEST(a_long_capture_keeps_a_bounded_number_of_samples),
 	UNIT_TEST(many_processes_share_the_memory),

@@ -285,7 +285,7 @@ END_TEST
 
 /* Tracks. */
 
-START_TEST(ids_that_are_none_are_made_up)
+START_TEST(impossible_thread_ids_are_replaced)
 {
 	static const int64_t ids[] = {42, -1, 0, INT64_MAX, INT64_C(1) << 40, 43};
 	static const char *const names[] = {"same", "minus", "zero", "huge", "wide", "own"};
@@ -404,7 +404,7 @@ START_TEST(a_file_that_is_cut_is_refused_with_the_place)
 }
 END_TEST
 
-START_TEST(files_that_are_none_are_refused)
+START_TEST(paths_that_are_no_files_are_refused)
 {
 	struct diag d = DIAG_INIT;
 	struct archive *s;
@@ -427,13 +427,13 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_thread_that_two_servers_saw_is_one_row),
 	UNIT_TEST(ids_tell_of_threads_of_their_own_plane),
 	UNIT_LOOP(threads_are_one_only_where_the_ids_say_so, 7),
-	UNIT_TEST(ids_that_are_none_are_made_up),
+	UNIT_TEST(impossible_thread_ids_are_replaced),
 	UNIT_TEST(lines_are_of_four_kinds),
 	UNIT_TEST(archives_lie_where_their_clocks_say),
 	UNIT_TEST(starts_can_be_laid_over_each_other),
 	UNIT_TEST(an_archive_without_a_clock_is_noted),
 	UNIT_TEST(a_file_that_is_cut_is_refused_with_the_place),
-	UNIT_TEST(files_that_are_none_are_refused),
+	UNIT_TEST(paths_that_are_no_files_are_refused),
 	{NULL},
 };
 

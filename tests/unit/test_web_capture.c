@@ -65,7 +65,7 @@ START_TEST(a_program_is_a_number_or_a_word)
 }
 END_TEST
 
-START_TEST(several_are_a_list)
+START_TEST(a_list_selects_several_programs)
 {
 	accept("{\"target\": [1, \"train\", \"/bin/x\"], \"duration_ms\": 1}");
 	ck_assert_uint_eq(request.n_targets, 3);
@@ -125,7 +125,7 @@ START_TEST(words_have_an_end)
 }
 END_TEST
 
-START_TEST(the_next_one_is_a_pattern_with_patience)
+START_TEST(next_takes_a_pattern_and_a_wait)
 {
 	accept("{\"next\": \"train*\", \"duration_ms\": 1}");
 	ck_assert_str_eq(request.next, "train*");
@@ -331,11 +331,11 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(a_program_is_a_number_or_a_word),
-	UNIT_TEST(several_are_a_list),
+	UNIT_TEST(a_list_selects_several_programs),
 	UNIT_TEST(number_of_targets_is_bounded),
 	UNIT_TEST(bad_targets_are_refused),
 	UNIT_TEST(words_have_an_end),
-	UNIT_TEST(the_next_one_is_a_pattern_with_patience),
+	UNIT_TEST(next_takes_a_pattern_and_a_wait),
 	UNIT_TEST(a_duration_is_a_whole_number_in_its_range),
 	UNIT_TEST(a_snapshot_is_of_a_session),
 	UNIT_TEST(snapshot_takes_no_capture_options),

@@ -87,7 +87,7 @@ START_TEST(more_than_fit_are_counted)
 END_TEST
 
 /* A thread without losses is not short, even if it overwrote records from before the request. */
-START_TEST(the_shortest_of_those_that_lost_something_is_reported)
+START_TEST(the_shortest_window_with_losses_is_reported)
 {
 	add_thread(1, "long", 3);
 	add_thread(2, "short", 7)->window_ticks += 1000000;
@@ -124,7 +124,7 @@ static uint64_t find_complete_ns(void)
 	return since_ns ? since_ns - LOG_START_UNIX_NS : 0;
 }
 
-START_TEST(it_is_complete_since_the_last_thread_is)
+START_TEST(a_snapshot_is_complete_since_all_threads_are)
 {
 	add_thread(1, "main", 3)->complete_ticks = LOG_START_TICKS + 4000;
 	add_thread(2, "worker", 7)->complete_ticks = LOG_START_TICKS + 2000000;
@@ -134,7 +134,7 @@ START_TEST(it_is_complete_since_the_last_thread_is)
 }
 END_TEST
 
-START_TEST(it_is_complete_since_the_last_thread_was_dropped)
+START_TEST(a_snapshot_is_complete_since_the_last_dropped_thread)
 {
 	add_thread(1, "main", 3)->complete_ticks = LOG_START_TICKS + 4000;
 	logs.drain.gone_ticks = LOG_START_TICKS + 3000000;
@@ -143,7 +143,7 @@ START_TEST(it_is_complete_since_the_last_thread_was_dropped)
 }
 END_TEST
 
-START_TEST(it_is_complete_at_its_end_where_nothing_was_kept)
+START_TEST(a_snapshot_of_nothing_is_complete_at_its_end)
 {
 	add_thread(1, "main", 3)->complete_ticks = UINT64_MAX;
 	make_text();
@@ -180,11 +180,11 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_name_cannot_begin_a_line),
 	UNIT_TEST(live_threads_come_first),
 	UNIT_TEST(more_than_fit_are_counted),
-	UNIT_TEST(the_shortest_of_those_that_lost_something_is_reported),
+	UNIT_TEST(the_shortest_window_with_losses_is_reported),
 	UNIT_TEST(lack_of_memory_shortens_the_window),
-	UNIT_TEST(it_is_complete_since_the_last_thread_is),
-	UNIT_TEST(it_is_complete_since_the_last_thread_was_dropped),
-	UNIT_TEST(it_is_complete_at_its_end_where_nothing_was_kept),
+	UNIT_TEST(a_snapshot_is_complete_since_all_threads_are),
+	UNIT_TEST(a_snapshot_is_complete_since_the_last_dropped_thread),
+	UNIT_TEST(a_snapshot_of_nothing_is_complete_at_its_end),
 	UNIT_TEST(window_without_overwriting_is_complete),
 	UNIT_TEST(a_session_is_complete_since_its_oldest_records_went),
 	{NULL},
