@@ -102,7 +102,7 @@ static void chunks_append_lent(struct chunks *c, const struct chunk *chunk)
 void chunks_lend(
 	struct chunks *c, const uint8_t *data, size_t n, void (*give_back)(void *), void *lender)
 {
-	/* The chunk is full, so nobody writes after it. */
+	/* The chunk has no room left for writing behind these bytes. */
 	const struct chunk chunk = {(uint8_t *)data, n, n, give_back, lender};
 
 	chunks_append_lent(c, &chunk);

@@ -25,8 +25,8 @@ static inline int64_t monotonic_ns(void)
 }
 
 /*
- * Returns CLOCK_MONOTONIC by the system call. The vDSO would read the processor's counter, for
- * which the kernel kills a program that has forbidden itself to read it (PR_SET_TSC).
+ * Returns CLOCK_MONOTONIC by the system call. The vDSO would read the processor's counter; if the
+ * program has forbidden itself such reads (PR_SET_TSC), the kernel kills it for one.
  */
 static inline int64_t monotonic_ns_by_call(void)
 {

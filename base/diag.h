@@ -40,7 +40,7 @@ int diag_set(struct diag *d, int code, const char *format, ...)
  */
 #define errno_words(err) errno_write_words((char[ERRNO_WORDS_BYTES]){0}, err)
 
-/* Writes the same text into |words|, and returns it. */
+/* Returns that text, written into |words|, or a constant if |err| is not known. */
 const char *errno_write_words(char words[ERRNO_WORDS_BYTES], int err);
 
 #endif

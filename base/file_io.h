@@ -15,7 +15,7 @@ int file_read_at(int fd, void *to, size_t n, uint64_t offset); /* -EIO: the file
 
 /*
  * Moves the bytes from |from| to |end| by |n| bytes towards the end, and overwrites the bytes
- * there. Also -ENOMEM.
+ * there. It may also return -ENOMEM.
  */
 int file_move_up(int fd, uint64_t from, uint64_t end, size_t n);
 

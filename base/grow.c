@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Small, because arrays of arrays exist, most of which stay short. */
+/* It is a small number, because there are arrays of arrays, most of which stay short. */
 #define FIRST_ELEMENTS 8
 
 static size_t choose_size(size_t n_allocated, size_t n_needed)

@@ -12,7 +12,7 @@
  */
 size_t line_break_find(const char *text, size_t n_columns);
 
-/* Prints lines of |width| columns, each of which begins with |begin|, in ASCII. */
+/* Prints lines of |width| columns, each of which begins with |begin|, a text in ASCII. */
 void line_break_print(FILE *out, const char *begin, const char *text, size_t width);
 
 #endif

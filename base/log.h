@@ -32,7 +32,7 @@ enum log_area {
 	N_LOG_AREAS,
 };
 
-/* A part of a message, for sinks that keep it apart for machines. */
+/* A part of a message, which some sinks (see log_write_fields()) store as a named field. */
 struct log_field {
 	const char *name; /* capital letters, digits and '_' */
 	const char *value;

@@ -59,9 +59,9 @@ int profile_options_set_map(struct profile_options *o, const char *key, enum opt
 
 /*
  * Checks that a flight recorder supports all options that were set. 0, or -EINVAL with |d|, which
- * names the first unsupported key, and the supported keys or the nearest one. The host's level 0,
- * which records nothing, is not supported. A field with its default value, and the level of
- * devices, which clients always send, are accepted.
+ * names the first unsupported key, and the supported keys or the nearest one. host_tracer_level 0,
+ * which records nothing, is not supported. A field with its default value, and
+ * device_tracer_level, which clients always send, are accepted.
  */
 int profile_options_check_recorder(const struct profile_options *o, struct diag *d);
 

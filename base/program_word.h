@@ -39,11 +39,12 @@ bool program_word_means(const char *word, const struct program_traits *t);
 /* Whether |word| is the name of |t| if |t| lives, or its NAME@dead if it has ended. */
 bool program_word_means_name(const char *word, const struct program_traits *t);
 
-/* Returns the length of the name in NAME@dead; 0: it is another word. */
+/* Returns the length of the name in NAME@dead; 0: |word| has another form. */
 size_t program_word_find_dead(const char *word);
 
 /*
- * Returns the length of the label in LABEL=VALUE if there is no such label; 0: it is another word.
+ * Returns the length of LABEL if |word| is LABEL=VALUE with an unknown label; 0: |word| is
+ * something else.
  */
 size_t program_word_find_no_label(const char *word);
 /* Lists the labels for people: "pid, uid, name, container, pod". */

@@ -23,7 +23,7 @@
 
 struct status {
 	int pid; /* of the target */
-	unsigned uid; /* of the server, and so of the target if that started it */
+	unsigned uid; /* of the server; also of the target if the target started the server */
 	unsigned port; /* 0: it listens on its private socket only */
 	int64_t since_ns; /* Unix time when the server was started */
 	bool is_recording;

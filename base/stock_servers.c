@@ -25,7 +25,7 @@
 #include "base/printable.h"
 
 #define TCP_LISTEN_STATE \
-	10 /* TCP_LISTEN; its <netinet/tcp.h> and <linux/tcp.h> exclude each other */
+	10 /* TCP_LISTEN of <netinet/tcp.h>, which this file does not include */
 #define ASKED_MAX 64 /* servers at a time; no machine has so many */
 
 /* --- Listening sockets ----------------------------------------------------------------------- */
@@ -174,8 +174,8 @@ static int64_t process_read_since_ns(pid_t pid)
 
 	process_read_file(pid, "stat", text, sizeof text);
 	/*
-	 * The process's name is in parentheses, and may have some itself. The start is the 20th
-	 * number behind it.
+	 * The process's name is in parentheses, and may contain parentheses. The start time is the
+	 * 20th field after the name.
 	 */
 	p = strrchr(text, ')');
 	if (!p ||
@@ -349,7 +349,7 @@ void stock_servers_identify(struct stock_servers *s, pid_t pid)
 static const char call[] =
 	"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 	"\0\0\0\4\0\0\0\0\0" /* SETTINGS: none */
-	"\0\0\122\1\4\0\0\0\1" /* HEADERS of 82 bytes, stream 1, and these are all */
+	"\0\0\122\1\4\0\0\0\1" /* HEADERS of 82 bytes, stream 1, END_HEADERS */
 	"\203\206" /* :method POST, :scheme http */
 	"\4\43" PATH /* :path, of 35 bytes */
 	"\1\11localhost" /* :authority */
@@ -392,8 +392,7 @@ static int asked_connect(int family, unsigned port)
 }
 
 /*
- * Sends the call, over IPv4 if the server accepts that, as most do, because people write IPv4
- * addresses.
+ * Sends the call. Tries IPv4 first, because people write IPv4 addresses; most servers accept it.
  */
 static int asked_begin(struct stock_question *a)
 {

@@ -2,10 +2,10 @@
 /*
  * Finds the profiler servers of JAX and TensorFlow on this machine. They announce themselves
  * nowhere. So this calls the profiler service's method Monitor, which does nothing in these
- * servers, on the listening sockets of processes that map one of these libraries or have threads of
- * gRPC. A recording is never requested. These servers listen on all addresses, so other sockets are
- * not asked. A process that is stopped cannot answer. It is presumed to have such a server if it
- * has both the library and the threads.
+ * servers, on the listening sockets of processes that map a library of JAX, TensorFlow or
+ * PyTorch/XLA, or have threads of gRPC. A recording is never requested. These servers listen on all
+ * addresses, so other sockets are not asked. A process that is stopped cannot answer. It is
+ * presumed to have such a server if it has both the library and the threads.
  */
 #ifndef BASE_STOCK_SERVERS_H
 #define BASE_STOCK_SERVERS_H
@@ -16,8 +16,8 @@
 #include <sys/types.h>
 
 /*
- * The message with which their Monitor answers UNIMPLEMENTED. A server that lacks the whole service
- * answers without a message.
+ * The message with which Monitor of JAX's and TensorFlow's servers answers UNIMPLEMENTED. A server
+ * that lacks the whole service answers without a message.
  */
 #define STOCK_SERVERS_MONITOR_TEXT "unimplemented."
 #define STOCK_SERVERS_MAKE_BYTES 16
@@ -35,7 +35,8 @@ struct stock_server {
 	int64_t since_ns; /* Unix time at which the process was started */
 	bool is_stopped; /* a signal or a debugger stopped the process */
 	/*
-	 * The process is stopped, and has both such a library and gRPC's threads: |address| is set.
+	 * The process is stopped, and has both a library of |make| and gRPC's threads: |address| is
+	 * set.
 	 */
 	bool is_presumed;
 	/* Set by stock_servers_ask(). */
@@ -61,8 +62,8 @@ struct stock_servers {
  */
 const char *stock_servers_find_make(pid_t pid);
 /*
- * The id that such a server gives the thread whose pthread_self() is |handle|, instead of the
- * kernel's id: libstdc++'s std::hash of its std::thread::id.
+ * The id that a server of JAX or TensorFlow gives the thread whose pthread_self() is |handle|,
+ * instead of the kernel's id: libstdc++'s std::hash of the thread's std::thread::id.
  */
 int64_t stock_servers_find_thread_id(uint64_t handle);
 
@@ -88,8 +89,8 @@ void stock_servers_ask(struct stock_servers *s, int wait_ms);
  */
 int stock_servers_find(struct stock_servers *s, pid_t pid, int wait_ms);
 /*
- * Finds a stopped program that listens on |port| and has such a library or gRPC's threads. 0,
- * -ENOENT, or another negative errno.
+ * Finds a stopped program that listens on |port| and has a library of JAX, TensorFlow or
+ * PyTorch/XLA, or gRPC's threads. 0, -ENOENT, or another negative errno.
  */
 int stock_servers_find_stopped(unsigned port, struct stock_server *out);
 

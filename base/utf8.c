@@ -61,7 +61,7 @@ size_t utf8_length(const char *p, size_t n)
 
 uint32_t utf8_decode(const char *p, size_t length)
 {
-	/* The mask of the first byte's bits of the code point, by the number of bytes. */
+	/* The masks of those bits of the first byte that belong to the code point, by |length|. */
 	static const uint8_t mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
 	uint32_t point = (uint8_t)p[0] & mask[length];
 

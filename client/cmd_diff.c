@@ -118,7 +118,7 @@ static const struct argument_option options[] = {
 	{"width", 0, ARGUMENT_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
 		"width of the text; default: the terminal's, or 80"},
 	{"whole", 0, ARGUMENT_FLAG, AT(view.selection.is_whole), 0, 0, NULL, NULL,
-		"include the time of a flight recorder that is partly overwritten"},
+		"include the time in which a flight recorder's data is partly overwritten"},
 	OPEN_VIEW_OPTIONS(struct diff_settings, view),
 };
 

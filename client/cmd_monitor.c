@@ -105,7 +105,7 @@ static int measure_sample(
 	return code;
 }
 
-/* --- its line ------------------------------------------------------------------------------ */
+/* --- the line of a measurement ------------------------------------------------------------- */
 
 /*
  * Cuts |line|, which has room for "…" at its end, to the columns of the terminal; each

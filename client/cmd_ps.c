@@ -499,7 +499,7 @@ static int show_target(struct ps *ps, size_t i)
 	return code;
 }
 
-/* --- all of them --------------------------------------------------------------------------- */
+/* --- all targets --------------------------------------------------------------------------- */
 
 /* Joins exit codes of several targets: returns the common one, or EXIT_PARTIAL. */
 static int join_codes(int so_far, int code)

@@ -93,7 +93,7 @@ static const struct argument_option options[] = {
 	{"depth", 0, ARGUMENT_INT, AT(depth), 1, DRAWING_MAX_DEPTH, NULL, "N",
 		"with --spans: only spans that are inside of fewer than N others; default 1"},
 	{"whole", 0, ARGUMENT_FLAG, AT(view.selection.is_whole), 0, 0, NULL, NULL,
-		"include the time of a flight recorder before all threads are complete"},
+		"include the time in which a flight recorder's data is partly overwritten"},
 	{"width", 0, ARGUMENT_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
 		"width of the text; default: the terminal's; in a pipe, names are not cut"},
 	OPEN_VIEW_OPTIONS(struct report_settings, view),

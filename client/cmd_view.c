@@ -34,7 +34,7 @@ static bool is_existing_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Finds the last occurrence, because a log directory may lie in another. */
+/* Finds the last RUNS in |path|, because a log directory may lie in another one. */
 static char *find_runs(char *path)
 {
 	char *found = NULL;

@@ -41,7 +41,7 @@ struct reception {
 void reception_init(struct reception *r, struct service *service, struct target *target);
 
 /*
- * Opens the doors; the listener, SPAWN_FD_LISTENER, must exist. 0 or libuv's error. |r| must stay
+ * Opens all sockets; the listener, SPAWN_FD_LISTENER, must exist. 0 or libuv's error. |r| must stay
  * where it is until the loop has ended.
  */
 int reception_open(struct reception *r, uv_loop_t *loop);

@@ -41,8 +41,8 @@ struct http_peer {
 /* --- The request ----------------------------------------------------------------------------- */
 
 /*
- * Each result is borrowed; NULL: there is none. Percent signs are decoded. A request was refused if
- * its URL is not UTF-8.
+ * Each result is borrowed; NULL: there is none. Percent-encoding is decoded except where stated.
+ * Requests whose URL is not UTF-8 are refused before this.
  */
 /* "GET" for HEAD: the server leaves out the body by itself. */
 const char *http_get_method(const struct http_exchange *x);

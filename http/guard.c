@@ -146,7 +146,7 @@ static bool has_our_host(const struct http_guard *g, struct http_exchange *x)
 
 	if (host && http_guard_is_ours(host, g->names))
 		return true;
-	http_refuse(x, 421, "the host \"%s\" is no name of this daemon's; ask localhost",
+	http_refuse(x, 421, "the host \"%s\" is not one of this daemon's names; use localhost",
 		utf8_fit(shown, sizeof shown, host ? host : ""));
 	return false;
 }
@@ -195,7 +195,7 @@ static bool is_of_our_page(const struct http_guard *g, struct http_exchange *x)
 
 	if ((!origin || is_same_origin(g, x, origin)) && (!is_foreign || is_followed_link(x)))
 		return true;
-	http_refuse(x, 403, "pages of other sites may not ask this daemon");
+	http_refuse(x, 403, "pages of other sites may not send requests to this daemon");
 	return false;
 }
 

@@ -121,7 +121,7 @@ static int url_split_query(struct http_url *u, char *query)
 	return r;
 }
 
-/* --- Both ------------------------------------------------------------------------------------ */
+/* --- The URL --------------------------------------------------------------------------------- */
 
 int http_url_parse(struct http_url *u, const char *text)
 {

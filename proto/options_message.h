@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes the message ProfileOptions of the options in base/profile_options.h. Clients of all servers
- * send it.
+ * Converts the options in base/profile_options.h to the message ProfileOptions. Clients of all
+ * servers send this message.
  */
 #ifndef PROTO_OPTIONS_MESSAGE_H
 #define PROTO_OPTIONS_MESSAGE_H

@@ -23,7 +23,7 @@
 #include "rpc/message.h"
 #include "rpc/socket.h"
 
-/* Higher than the limit on streams that well-behaved clients are told and keep to. */
+/* This is higher than the announced limit on streams, which well-behaved clients keep. */
 #define MAX_OPEN_CALLS 64
 /* A peer may give up this many calls at once, and one more in each interval. */
 #define GIVEN_UP_BURST 64

@@ -78,8 +78,8 @@ struct rpc_call {
 	uint64_t n_bytes; /* of the messages sent; written by the writer */
 	bool is_closed; /* server's thread */
 	/*
-	 * its head is sent; written by the writer, and after STREAM_FINISHING by the server's
-	 * thread
+	 * the answer's head is sent; written by the writer, and after STREAM_FINISHING by the
+	 * server's thread
 	 */
 	bool is_begun;
 	_Atomic uint32_t stream; /* STREAM_ flags; a futex */

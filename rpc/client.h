@@ -45,8 +45,8 @@ struct rpc_request {
 };
 
 /*
- * A reply above |max_reply_bytes| is refused. It takes no more memory than the largest limit that
- * was asked for on the channel, and some 32 MiB.
+ * A reply above |max_reply_bytes| is refused. Until then it takes no more memory than the largest
+ * limit of any request on the channel, and some 32 MiB.
  */
 
 /* A call in flight. */
@@ -88,7 +88,7 @@ bool rpc_pending_is_from(const struct rpc_pending *pending, const char *role);
 
 void rpc_pending_cancel(struct rpc_pending *pending);
 
-/* After the end; for the message of a stream also before: */
+/* Call these after the call has ended; for the message of a stream, also before. */
 /*
  * Returns the reason why the reply was refused: it is compressed, too large, or, unless it is a
  * stream, more than one message. A refused reply counts as INTERNAL. NULL: it was not refused.

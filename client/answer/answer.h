@@ -35,7 +35,8 @@ struct answer {
 	uint8_t *trace; /* the temporary file, mapped; NULL: no XSpace came */
 	/* The outline of |trace|; its archive is NULL if nothing came or memory ran out. */
 	struct outline outline;
-	char *elsewhere; /* the path at which the server wrote the trace to its own disk, or NULL */
+	/* The path on the server's own disk, or the URL, of the trace that it wrote; or NULL. */
+	char *elsewhere;
 	bool is_broken; /* the temporary file has bytes that cannot be read */
 };
 

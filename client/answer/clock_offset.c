@@ -210,8 +210,8 @@ void clock_offset_format(const struct clock_offset *offset, char *out, size_t n)
 /*
  * Protobuf would accept a second plane of the same name at the end of the file. Viewers would not:
  * XProf takes the first one, and a viewer that makes a dictionary of them takes the last one. So
- * fields are appended to the plane itself, and the bytes behind it in the file are moved. These
- * bytes are a few warnings, or the traces of all subprocesses.
+ * fields are appended to the plane itself, and the bytes that follow the plane in the file are
+ * moved. These bytes are a few warnings, or the traces of all subprocesses.
  */
 
 #define XSPACE_PLANES 1

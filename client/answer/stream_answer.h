@@ -37,8 +37,8 @@ struct stream_trailer {
 
 struct stream_answer {
 	/*
-	 * Given by the caller; gets the XSpace, and 0 bytes at its end. Returns 0, or a negative
-	 * errno, which ends the reading.
+	 * Given by the caller; gets the XSpace piece by piece, and at last a call with |n| = 0.
+	 * Returns 0, or a negative errno, which ends the reading.
 	 */
 	int (*write)(const uint8_t *data, size_t n, void *context);
 	void *context;

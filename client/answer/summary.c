@@ -207,7 +207,7 @@ static void add_plane(struct recorder_facts *f, const struct archive_plane *plan
 	int64_t n = archive_plane_find_int(plane, "ptap_overwritten");
 	int64_t window_ns = archive_plane_find_int(plane, "ptap_shortest_window_ns");
 
-	/* Its text may be gone: publishing the trace moves the bytes of the file. */
+	/* The stat's text may be gone: publishing the trace moves the bytes of the file. */
 	if (windows && windows->type == STAT_STRING && windows->n_bytes)
 		f->is_snapshot = true;
 	if (n > 0)

@@ -44,8 +44,8 @@ static bool are_likely_swapped(const struct address *target, uint64_t ms)
 }
 
 /*
- * The user may have typed MS PORT instead of PORT MS; both are numbers. If that is likely, adds a
- * question to |d|, the reason why no server was found. May connect to find out.
+ * The user may have typed MS PORT instead of PORT MS; both are numbers. |d| has the reason why no
+ * server was found; if that mistake is likely, adds a question to |d|. May connect to find out.
  */
 static void swapped_ask(const struct client_capture *capture, struct diag *d)
 {

@@ -121,12 +121,12 @@ static int fail_extra(
 	const char *hint = "";
 
 	if (s->retry.wait_s == RETRY_MAX_WAIT_S)
-		hint = "; --wait has its seconds behind '=', as in --wait=60";
+		hint = "; --wait takes its seconds after '=', as in --wait=60";
 	else if (s->capture.split_bytes == PART_FILES_MAX_BYTES)
-		hint = "; --split has its bytes behind '=', as in --split=500000000";
+		hint = "; --split takes its bytes after '=', as in --split=500000000";
 	for (int i = 0; i < n; i++)
 		if (is_switch_value(texts[i]))
-			hint = "; a switch has its value behind '=', as in "
+			hint = "; a switch takes its value after '=', as in "
 			       "--profile_subprocesses=false";
 	return diag_set(d, -EINVAL, "%.64s: one argument too many%s", text, hint);
 }

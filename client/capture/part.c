@@ -232,7 +232,7 @@ static int encode_requests(struct part *p)
 	return failure_explain_no_request(&p->address, &p->d);
 }
 
-/* A server that is to write the trace itself is only called by Profile. */
+/* On a server that is to write the trace itself, only the method Profile is called. */
 static const struct recording_methods stay_calls = {.unary = {PROFILE_PATH}};
 
 /*
@@ -413,8 +413,8 @@ static int read_answer(struct part *p)
 /* --- the file ------------------------------------------------------------------------------ */
 
 /*
- * Asks the server for its program's name, unless the trace or the measurement of the
- * clock has provided it.
+ * Finds the program's name by asking the server or, for a port, among the stock servers of this
+ * machine, unless the trace or the measurement of the clock has provided it.
  */
 static void find_name(struct part *p)
 {

@@ -32,7 +32,8 @@ struct part {
 	/* The capture's options with session id and start; their map is borrowed. */
 	struct profile_options options;
 	struct run_dir run_dir;
-	struct write_behind *writer; /* writes the file; NULL: not yet, or there are many targets */
+	/* Writes the file; NULL: not yet, or there are many targets, or it is a session. */
+	struct write_behind *writer;
 	struct recording_call recording;
 	struct recording_request request;
 	struct clock_offset clock; /* measured if there are many targets */
@@ -77,7 +78,7 @@ int part_start(struct part *p, int64_t start_unix_ns);
 int part_send(struct part *p);
 /*
  * Waits up to |wait_ms|. True: the recording is over, and the file is published or p->code has the
- * failure. Prints nothing.
+ * failure. Prints only progress and, for the only target, the warnings of an empty recording.
  */
 bool part_receive(struct part *p, int64_t wait_ms);
 /*

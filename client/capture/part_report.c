@@ -82,8 +82,8 @@ static void warn_of_stock_session(const struct part *p, struct names *warnings)
 }
 
 /*
- * True if the server is not one of proftap's: only those have the methods Capture and Status. A
- * server that writes the trace itself was not called by Capture, so this calls Status.
+ * True if the server is known not to be one of proftap's: only those have the methods Capture and
+ * Status. On a server that writes the trace itself, Capture was not called, so this calls Status.
  */
 static bool is_of_another_make(const struct part *p)
 {

@@ -84,7 +84,7 @@ int parts_open(struct parts *parts)
 
 /* --- connecting ---------------------------------------------------------------------------- */
 
-/* The parts that are still to be connected; several threads take parts from it. */
+/* The queue of parts that are still to be connected; several threads take parts from it. */
 struct part_queue {
 	struct parts *parts;
 	_Atomic size_t next;

@@ -95,8 +95,8 @@ bool recording_call_poll(
 	struct recording_call *r, const struct recording_request *request, int64_t wait_ms);
 
 /*
- * EXIT_DONE: r->call has a reply to read, or r->stream has read all of it; else the exit
- * code, with |d|, which q->write may have set. After a failure, the part of a stream that
+ * EXIT_DONE: r->call has a reply to read, or r->stream has read all of the trace; else the exit
+ * code, with |d|, which request->write may have set. After a failure, the part of a stream that
  * came may be worth keeping.
  */
 int recording_call_finish(

@@ -26,8 +26,8 @@ bool retry_can_help(int code, const struct diag *d);
 
 /*
  * Calls client_capture_run() until it succeeds, another try cannot help, or neither attempts nor
- * time are left, with growing pauses. Prints the reason for each repetition to standard error. An
- * interrupt (interrupt.h) in a pause ends it with EXIT_INTERRUPTED.
+ * time are left, with growing pauses. Prints the reason for each repetition to standard error.
+ * After an interrupt (interrupt.h) in a pause, it returns EXIT_INTERRUPTED without another try.
  */
 int retry_capture(struct client_capture *capture, const struct retry *retry, struct diag *d);
 

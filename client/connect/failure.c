@@ -168,7 +168,10 @@ static int host_failure_explain_lost(const struct failure *f, const char *outcom
 /* The limit of a server's text about the session that it is busy with. */
 #define MAX_HOLDER_BYTES 200
 
-/* Finds the holder, which proftap.v1 names in parentheses; NULL: |text| does not have that form. */
+/*
+ * Finds the active session's description, which proftap.v1 gives in parentheses; NULL: |text| does
+ * not have that form.
+ */
 static const char *find_v1_holder(const char *text)
 {
 	static const char words[] = "another profiling session is active (";
@@ -178,7 +181,7 @@ static const char *find_v1_holder(const char *text)
 
 bool failure_is_busy(int status, const char *text)
 {
-	/* Stock servers return INTERNAL; other versions return one of the codes below. */
+	/* Stock servers return INTERNAL; their other versions, and proftap's, one of the others. */
 	if (status != RPC_INTERNAL && status != RPC_ALREADY_EXISTS &&
 		status != RPC_FAILED_PRECONDITION && status != RPC_UNAVAILABLE)
 		return false;
@@ -187,8 +190,8 @@ bool failure_is_busy(int status, const char *text)
 }
 
 /*
- * Returns the *n bytes of text behind the stock sentence, which may name the holder;
- * "" if nothing follows.
+ * Returns the active session's description, of *n bytes: the text in proftap.v1's parentheses, or
+ * after the stock sentence; "" if there is none.
  */
 static const char *find_holder(const char *text, int *n)
 {

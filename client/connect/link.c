@@ -19,9 +19,9 @@
 #define SILENCE_MS 5000
 
 /*
- * Returns the HTTP/2 authority. For a unix socket, and if address->target names the program, this
- * is gRPC's "localhost". In other cases it is the address: a host daemon takes the NAME of
- * NAME.localhost as the name of a program.
+ * Returns the HTTP/2 authority: gRPC's "localhost" if address->target names the program, or for a
+ * unix socket whose address->host is no local name. In other cases it is the address: a host daemon
+ * takes the NAME of NAME.localhost as the name of a program.
  */
 static const char *get_authority(const struct address *address)
 {

@@ -21,7 +21,7 @@ enum probe_result {
 
 #define PROBE_WAIT_MS 1000
 
-/* Writes the first printable bytes of PROBE_OTHER into |said|, on one line, else "". */
+/* PROBE_OTHER: |said| gets the first line, with dots for unprintable bytes. Others: "". */
 enum probe_result probe(const struct address *address, char *said, size_t n);
 
 /* Judges the first |n_bytes| bytes from a peer; PROBE_SILENT: they are too few. */

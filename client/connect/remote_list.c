@@ -106,7 +106,7 @@ int remote_list_read(const char *destination, const char *command, char **out, s
 	return EXIT_FAILED;
 }
 
-/* The addresses after --all, which replaces a name by all programs of that name. */
+/* The result of --all: it replaces each name by the addresses of all programs of that name. */
 struct address_list {
 	struct address *v;
 	size_t n;
@@ -118,7 +118,7 @@ struct list_row {
 	int pid;
 	char name[256];
 	char address[128]; /* "127.0.0.1:9999" or "unix:/path" */
-	/* The time as a string that sorts by time; to the second, or to the minute before today. */
+	/* The time as a string that sorts by time: with seconds if it is today's, else without. */
 	char since[24];
 	bool has_ended;
 };

@@ -17,7 +17,8 @@
 #include "client/process/interrupt.h"
 
 /*
- * The time for ssh to restore the terminal's echo and to inform the other end before it is killed.
+ * The time that ssh has to restore the terminal's echo and to inform the other end, before ssh is
+ * killed.
  */
 #define END_MS 1000
 #define END_TURN_MS 5

@@ -2,8 +2,8 @@
 /*
  * Tunnels; see tunnel.h. ssh creates the sockets when it has logged in, so they show that ssh is
  * ready. If the user has a master connection, ssh leaves the forwarding to the master, which
- * continues it after ssh has ended; so the master is told to stop. Our ssh never becomes a master,
- * because a master would outlive the command.
+ * continues it after ssh has ended; so cancel_forwards() makes the master end the forwarding. Our
+ * ssh never becomes a master, because a master would outlive the command.
  */
 #include "client/connect/tunnel.h"
 
@@ -138,7 +138,7 @@ static int make_command(
 
 /* --- the directory of the sockets ---------------------------------------------------------- */
 
-/* Whether ssh reads the directory's name without quoting, and a socket's path fits behind it. */
+/* Whether ssh reads |dir| without quoting, and a socket's path below |dir| is short enough. */
 static bool is_usable(const char *dir)
 {
 	static const char ordinary[] =

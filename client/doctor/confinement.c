@@ -21,7 +21,7 @@ void check_seccomp(const struct system *sys, const struct check *self, struct fi
 	} else if (strcmp(text, "0") == 0) {
 		finding_yes(f, "none");
 	} else {
-		finding_no(f, "a filter is on: the calls that it forbids are refused above");
+		finding_no(f, "a filter is on: the checks above show which calls it forbids");
 		finding_set_reason(f,
 			"a process cannot remove its own filter: start the container with "
 			"--security-opt seccomp=unconfined, or run proftapd outside of it");
@@ -107,9 +107,11 @@ void check_user_namespace(const struct system *sys, const struct check *self, st
 	} else if (inside == 0 && outside == 0 && n == 4294967295) {
 		finding_yes(f, "the machine's own: user ids are the same outside");
 	} else {
-		finding_no(f, "uid %lu here is uid %lu outside: its rights end at its own programs",
+		finding_no(f, "uid %lu here is uid %lu outside: "
+				"it has rights only over its own programs",
 			inside, outside);
-		finding_set_reason(f, "run proftapd outside of the namespace: it passes in");
+		finding_set_reason(f, "run proftapd outside of the namespace: "
+				      "it reaches programs inside");
 	}
 }
 

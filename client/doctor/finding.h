@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The result of a check: yes; no, with the command that changes it; or none, because the machine
- * has nothing of that kind.
+ * The result of a check: yes; no, with the command that changes it or a reason; or none, because
+ * the machine has nothing of that kind, or cannot tell.
  */
 #ifndef CLIENT_FINDING_H
 #define CLIENT_FINDING_H

@@ -59,7 +59,7 @@ void check_gpu_nodes(const struct system *sys, const struct check *self, struct 
 	if (!gpu_is_there(sys)) {
 		finding_none(f, GPU_NONE);
 	} else if (n == 0) {
-		finding_no(f, "there is no /dev/nvidia0, or another number");
+		finding_no(f, "there is no /dev/nvidia0, nor one with another number");
 		system_set_command(sys, f, "nvidia-modprobe -c 0");
 		finding_set_reason(f, ASK_FOR_ALL);
 	} else if (r == -ENOENT) {

@@ -16,7 +16,7 @@
 #define HEX "0123456789abcdef"
 #define ID_DIGITS 64
 #define POD_BYTES 36 /* a uid with dashes */
-/* a uid without dashes: a static pod, which its node starts from a file and not the API server */
+/* a uid without dashes, of a static pod: its node starts it from a file, not from the API server */
 #define POD_DIGITS 32
 
 /* Takes the innermost id: 64 hex digits, alone or as in "docker-….scope". */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory for the data of a spooled capture that must stay in memory until its end: names,
- * stragglers, the places of runs, the marks of async spans, the samples of counters, device
- * records. The budget is a share of the capture's memory; data that do not fit are left out and
- * counted.
+ * stragglers and the offsets of runs (track.h), the marks of async spans, the samples of counters,
+ * device records. The budget is a share of the capture's memory; data that do not fit are left out
+ * and counted.
  *
  * Threads: any.
  */

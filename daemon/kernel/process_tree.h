@@ -56,7 +56,7 @@ struct process_tree {
 void process_tree_open(struct process_tree *d, const char *root, pid_t pid);
 void process_tree_close(struct process_tree *d);
 
-/* A descendant that was alive in the last pass. */
+/* A descendant that the last pass found; it may be a zombie. */
 struct process_tree_child {
 	pid_t pid;
 	const char *name; /* borrowed, until the next pass */

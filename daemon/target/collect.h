@@ -17,7 +17,7 @@ struct target;
 enum collect_stage {
 	COLLECT_IDLE, /* no collector was asked to record, or all have ended */
 	COLLECT_BEGINNING,
-	COLLECT_RUNNING, /* they record, or wait until the program uses its device */
+	COLLECT_RUNNING, /* the collectors record, or wait until the program uses their device */
 	COLLECT_ENDING,
 	COLLECT_DONE, /* all data have been written */
 };

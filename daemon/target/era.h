@@ -2,8 +2,8 @@
 /*
  * An era is the time within which a row of ring entries was written. An entry has only the lowest
  * 48 bits of its time, which repeat after one lap of the clock: 26 h at 3 GHz, and 78 h if ticks
- * are nanoseconds. A span is written when it ends, so the era completes its end; the entry holds
- * its whole duration.
+ * are nanoseconds. A span is written when it ends, so the era gives the upper bits of its end;
+ * the entry holds its whole duration.
  */
 #ifndef DAEMON_ERA_H
 #define DAEMON_ERA_H
@@ -61,7 +61,7 @@ static inline uint64_t era_date(const struct era *era, uint64_t low)
 /*
  * Finds the era of entries that are copied out of rings during a long recording. The entries that
  * are copied in one reading of the rings were written since the previous reading, with the
- * tolerances above. Zero: unknown. One thread at a time.
+ * tolerances above. A struct of zeros: unknown. For one thread at a time.
  */
 struct era_clock {
 	uint64_t after_ticks; /* of the current era, as in struct era */

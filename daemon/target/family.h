@@ -21,7 +21,7 @@ struct child {
 	int64_t since_ns; /* Unix time when it joined */
 	struct child *next; /* in the list of offered children; under the family's mutex */
 	_Atomic int n_holders;
-	bool is_end_told; /* the data of its end were handled; belongs to the worker */
+	bool is_end_told; /* the recorder has checked it for a crash; belongs to the worker */
 	/* the flight recorder needs its data, even after its end; belongs to the worker */
 	bool is_recorded;
 };
@@ -45,10 +45,10 @@ struct family {
 	_Atomic bool has_news;
 	/* count of ended children whose exit status was looked up, known or not */
 	_Atomic unsigned n_exits;
-	_Atomic bool is_recording; /* a child that joins must wait for its start */
+	_Atomic bool is_recording; /* a child that joins must wait until it is recorded */
 	/*
-	 * The recording levels of the processes, by their users; both 0: they do not record. The
-	 * worker writes them, see orders.h.
+	 * The levels that the capture and the recorder request of the processes; both 0: they do
+	 * not record. The worker writes these levels, see orders.h.
 	 */
 	_Atomic unsigned capture_level;
 	/* of the flight recorder; while it is on, rings overwrite their oldest entries */

@@ -47,7 +47,7 @@ static int inner_threads_add(struct inner_threads *t, pid_t tid)
 	return 0;
 }
 
-/* Counts by the directory's links, two of which are its own. */
+/* Counts the threads by the directory's links, of which two are not threads. */
 static size_t tasks_count(DIR *dir)
 {
 	struct stat st;

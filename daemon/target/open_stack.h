@@ -11,7 +11,7 @@
 
 #include "lib/wire/ring.h"
 
-/* A span that was open at the end. */
+/* A span that was open when the stack was read. */
 struct open_span {
 	uint64_t start; /* ticks */
 	uint32_t string_id;
@@ -24,9 +24,9 @@ struct open_span {
 };
 
 /*
- * Whether the thread had ended the span before the record |word0| at |position|, which is its own
- * record, or that of a span around it. Times cannot decide this, because many spans may begin in
- * one tick.
+ * Returns true if the record |word0| at |position| is that of the span, or that of a span around it
+ * which ended later: then the thread has ended the span. Times cannot decide this, because many
+ * spans may begin in one tick.
  */
 bool open_span_has_ended(const struct open_span *open, uint64_t word0, uint64_t position);
 

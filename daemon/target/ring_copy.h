@@ -60,8 +60,8 @@ void ring_copy_take(struct ring_copy *c, struct slot *to);
 int ring_copy_finish(struct ring_copy *c);
 
 /*
- * Finds an entry's place at |position| or shortly before it in the |slots| of a finished copy, from
- * |c->from| on.
+ * Finds the place of an entry at |position| or shortly before it, in a finished copy and not before
+ * |c->from|.
  */
 struct ring_place ring_copy_find(const struct ring_copy *c, uint64_t position);
 /* Returns the place of the entry after the one at |at|. */

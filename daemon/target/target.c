@@ -197,7 +197,7 @@ int target_meet(struct target *t, struct diag *d)
 	 */
 	while (!(atomic_load(&t->arena->guest) & ARENA_TID_MASK)) {
 		if (monotonic_ns() > give_up)
-			return diag_set(d, -ETIMEDOUT, "the program did not come to the handshake");
+			return diag_set(d, -ETIMEDOUT, "the program did not begin the handshake in time");
 		futex_wait_until(&t->arena->guest, 0, monotonic_ns() + 100 * NS_PER_MS);
 	}
 	r = target_read_head(t, d);
@@ -413,8 +413,8 @@ void target_note_crash(struct target *t, struct target *main)
 }
 
 /*
- * Finds out whether the main thread received the signal. The kernel sets the flag before the first
- * thread ends, and keeps it until the parent has waited for the process.
+ * Finds out whether the main thread received the signal. The kernel sets that thread's PF_DUMPCORE
+ * before the first thread ends, and keeps it until the parent has waited for the process.
  */
 static void target_read_signal(struct target *t)
 {

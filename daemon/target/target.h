@@ -55,8 +55,8 @@ struct target {
 	/* its end was an exec, known when it was waited for; belongs to the worker */
 	bool is_another;
 	/*
-	 * see crash_watch.h, + 1; 0: none. Only in the program that started the server, while it is
-	 * recorded; belongs to the worker
+	 * the descriptor of crash_watch_open(), + 1; 0: none. Only the program that started the
+	 * server has it, while it is recorded; belongs to the worker
 	 */
 	int crash_fd;
 	struct crashes crashes; /* read from |crash_fd|; belongs to the worker */
@@ -102,7 +102,7 @@ void target_compare_clock(struct target *t);
  * with |d|.
  */
 int target_read_head(struct target *t, struct diag *d);
-/* Waits for the target's control thread, then does the same. */
+/* Waits for the control thread, calls target_read_head(), and sets the arena's clock. */
 int target_meet(struct target *t, struct diag *d);
 
 /*
@@ -155,7 +155,7 @@ uid_t target_find_uid(struct target *t);
 
 /* Returns the exit status of a TARGET_DEAD target, as exit_status_find(). Any thread. */
 int target_find_ending(const struct target *t);
-/* As exit_status_is_zero(). Any thread. */
+/* Returns exit_status_is_zero(). Any thread. */
 bool target_has_ended_well(const struct target *t);
 /* Whether it has called exec, as image_is_another(). Any thread. */
 bool target_has_become_another(const struct target *t);
@@ -170,8 +170,9 @@ int target_kick(struct target *t);
 
 /*
  * target_send() makes the control thread do |op|; target_await() waits until |op| is done: 0,
- * -ETIMEDOUT if it is not by |deadline_ns| of CLOCK_MONOTONIC (a debugger or SIGSTOP stops the
- * program), or -ESRCH if the program is gone. One command at a time. Only from the greeting thread.
+ * -ETIMEDOUT if it is not done by |deadline_ns| of CLOCK_MONOTONIC (a debugger or SIGSTOP stops the
+ * program), or -ESRCH if the program is gone. Send one command at a time, and only from the thread
+ * that called target_greet().
  */
 void target_send(struct target *t, enum arena_op op, uint32_t arg);
 int target_await(struct target *t, int64_t deadline_ns);

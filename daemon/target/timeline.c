@@ -39,7 +39,7 @@ static bool pace_is_off(double ticks, int64_t passed_ns, double ns_per_tick)
 	return off_ns > (double)passed_ns * CLOCK_WATCH_MAX_PPM / 1e6 + CLOCK_WATCH_READING_NS;
 }
 
-/* Compares a pair whose counter advanced. */
+/* Checks the pace of a counter that advanced. */
 static void clock_watch_compare(struct clock_watch *w, const struct clock_pair *pair)
 {
 	double ticks = (double)(pair->ticks - w->window_ticks);
@@ -323,7 +323,7 @@ int64_t timeline_convert_elsewhere(struct timeline *t, uint64_t ticks)
 {
 	if (!t->uses_ticks)
 		return (int64_t)(ticks - t->pairs[0].ticks);
-	/* Later pairs were ignored, because the counter was set back (a suspend): no line. */
+	/* The counter was set back (a suspend) and later pairs ignored: one pair gives no rate. */
 	if (t->n_pairs < 2)
 		return 0;
 	timeline_load_segment(t, &t->pairs[timeline_find_segment(t, ticks)]);

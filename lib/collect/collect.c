@@ -190,7 +190,7 @@ static void serve_run(struct collect_run *run)
 {
 	if (outlet_open(&run->outlet, run->arena)) {
 		collect_warn(&run->warnings, NULL,
-			"there is no memory for their records, or too many threads have some");
+			"there is no memory for the collectors' records, or too many threads have rings");
 		return;
 	}
 	services_serve(run);
@@ -265,7 +265,7 @@ void collect_start(struct arena *arena)
 		r = create_collect_thread(arena, 0);
 	if (!r)
 		return;
-	snprintf(text, sizeof text, "no thread for them: %s; raise the limit on processes",
+	snprintf(text, sizeof text, "no thread for the collectors: %s; raise the limit on processes",
 		errno_words(r));
 	collect_warn(&warnings, NULL, text);
 	move_state(arena, ARENA_COLLECT_ASKED, ARENA_COLLECT_DONE);

@@ -176,7 +176,7 @@ static int take_exclusive_place(struct collector *self, struct collect_run *run)
 		return 0;
 	if (run->exclusive) {
 		snprintf(text, sizeof text,
-			"does not record beside %s: there can be one of them in a process",
+			"does not record beside %s: a process can have only one such collector",
 			run->exclusive->name);
 		collect_warn(&run->warnings, self->plugin->name, text);
 		return -EBUSY;

@@ -14,8 +14,8 @@
 #include "lib/wire/arena.h"
 
 /*
- * The first pause while the ring is full: the server, which reads often, has usually emptied it by
- * then. If not, it may be stopped, and the pauses grow.
+ * The first pause while the ring is full: the server, which reads often, has usually emptied the
+ * ring after it. If not, the server may be stopped, and the pauses grow.
  */
 #define PAUSE_NS (NS_PER_MS / 5)
 #define LONGEST_PAUSE_NS (50 * NS_PER_MS)

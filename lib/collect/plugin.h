@@ -35,8 +35,8 @@ struct plugin {
 bool plugins_note(void);
 
 /*
- * Returns the plug-ins of PROFTAP_COLLECTOR first, then the vendors', at most COLLECTORS_MAX;
- * NULL behind the last one. The struct lives as long as the process.
+ * Returns plug-in |i|, or NULL behind the last one: those of PROFTAP_COLLECTOR come first, then the
+ * vendors', COLLECTORS_MAX at most. The struct lives as long as the process.
  */
 struct plugin *plugins_get(unsigned i);
 /* The number of plug-ins that PROFTAP_COLLECTOR names beyond COLLECTORS_MAX_NAMED. */

@@ -41,7 +41,7 @@ void recall_forget(struct recall *r);
  */
 void recall_note(
 	struct recall *r, uint32_t name, const struct device_entry *entry, uint32_t n_bytes);
-/* Writes all kept records. Returns as outlet_put(). */
+/* Writes all kept records. The results are those of outlet_put(). */
 int recall_write(const struct recall *r, struct outlet *o);
 /*
  * Writes the kept records if the server has requested this by the arena's |repeat|. The server does

@@ -8,7 +8,7 @@
 
 /* Starts the thread for guest_get()->arena. 0 or a negative errno. Under the guest's lock. */
 int control_start(void);
-/* Ends and joins it; recording stops. Under the guest's lock. Idempotent. */
+/* Ends and joins the thread; recording stops. Under the guest's lock. Idempotent. */
 void control_stop(void);
 
 #endif

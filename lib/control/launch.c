@@ -238,7 +238,7 @@ static const char *describe_refusal(int error, char words[ERRNO_WORDS_BYTES])
 		return "the daemon does not understand the request; install the same version of "
 		       "both";
 	case -EXDEV:
-		return "this process is between two users or groups";
+		return "this process's real, effective and saved ids differ";
 	default:
 		return errno_write_words(words, error);
 	}

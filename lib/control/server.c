@@ -111,8 +111,8 @@ int ptap_server_start_with(const struct ptap_server_options *options)
 		return last_error_set(&d);
 	}
 	/*
-	 * The program may have been built with an older or a newer header: copy the fields that
-	 * both know.
+	 * The header that the program was built with may be older or newer than ours: copy the
+	 * fields that both have.
 	 */
 	memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
 	guest_lock(&guest_get()->lock);

@@ -29,8 +29,8 @@
 
 #define LONGEST_WAIT_NS (5 * NS_PER_S)
 /*
- * The recording of the parent checks for new children until its end. A child that starts later
- * would wait in vain for longer.
+ * The parent's recording checks for new children only until it ends. A child that starts after
+ * that waits in vain, so its wait is shorter.
  */
 #define LONGEST_WAIT_OF_CHILD_NS NS_PER_S
 #define POLL_US 200
@@ -158,8 +158,8 @@ static bool may_serve(const struct server_place *place)
 }
 
 /*
- * A capture of host_tracer_level 0 leaves the word as it is; recording_since_ns shows that it has
- * begun.
+ * A capture of host_tracer_level 0 does not change guest->word; the arena's recording_since_ns
+ * shows that the capture has begun.
  */
 static bool is_recorded(void)
 {
@@ -170,7 +170,7 @@ static bool is_recorded(void)
 }
 
 /*
- * Waits until the first capture records, so that it misses nothing. The variable holds the end of
+ * Waits until the first capture records, so that it misses nothing. PROFTAP_WAIT holds the end of
  * the wait: CLOCK_MONOTONIC in milliseconds.
  */
 static void wait_for_recording(const struct server_place *place)

@@ -11,7 +11,8 @@
 
 /*
  * The program now asks for a server itself. Returns true, once, if the environment of this process
- * started the running server, so that a program that does not know of it does not fail. Any thread.
+ * started the running server: the program does not know of that server, so its start must succeed.
+ * Any thread.
  */
 bool preload_claim(void);
 
@@ -26,9 +27,9 @@ void preload_start(void);
 /*
  * The CUDA driver calls this in a program that initialises CUDA, once it has loaded the library
  * that CUDA_INJECTION64_PATH names. Starts the server that the environment asks for, as the preload
- * does, if that has not been tried yet in this process. That is so if the process set the variables
- * itself after it began, or was forked from a program whose children get servers, too. Makes no
- * CUDA calls. Always returns 1.
+ * does, if that has not been tried yet in this process. It is yet to be tried if the process set
+ * the variables itself after it began, or was forked from a program whose children get servers,
+ * too. Makes no CUDA calls. Always returns 1.
  */
 PTAP_API int InitializeInjection(void);
 

@@ -10,7 +10,7 @@
 #include "lib/record/emit.h"
 #include "lib/record/slow_path.h"
 
-/* bytes; such a run-time name takes 1 + 16 slots */
+/* bytes; a run-time name of this length takes 1 + 16 slots */
 #define NAME_MAX_BYTES 255u
 
 static uint32_t write_cut_text(struct ring *ring, struct slot *slots, uint32_t room, uint32_t key,

@@ -68,7 +68,7 @@ static inline void thread_give_back(struct thread *self, uint32_t idle_word)
 	self->idle = idle_word;
 }
 
-/* Does the same on the slow path. False: the guard was taken already; the loss is counted. */
+/* Takes the guard on the slow path. False: it was taken already; the loss is counted. */
 static inline bool ring_take(struct thread *self, struct ring *ring)
 {
 	if (unlikely(!self->idle)) {
@@ -107,11 +107,11 @@ static inline struct ring *ring_begin(uint32_t word)
 void ring_end(void);
 
 /*
- * Whether |word| is still recorded in this process. The caller asks right before it stores anything
- * that the server reads. A signal handler that interrupted the annotation may have forked. Then the
- * child, too, returns into the annotation, although the ring is the parent's; the child knows it by
- * its different word (MADV_WIPEONFORK). Or the handler has made the first annotation of the next
- * capture: then the ring belongs to that capture.
+ * Whether the recording |word| still runs in this process. The caller asks right before it stores
+ * anything that the server reads. A signal handler that interrupted the annotation may have forked.
+ * Then the child, too, returns into the annotation, although the ring is the parent's; the child
+ * knows it by its different word (MADV_WIPEONFORK). Or the handler has made the first annotation of
+ * the next capture: then the ring belongs to that capture.
  */
 static inline bool word_is_current(uint32_t word)
 {
@@ -306,7 +306,7 @@ static inline bool open_span_finish(
 {
 	bool is_current = ring_open_span(ring, word, depth, id | (uint32_t)kind << 24, now_ticks());
 
-	/* Also if |word| is not current: a forked child has inherited the guard as taken. */
+	/* Free the guard even if |word| is not current: a forked child inherits it as taken. */
 	ring_end();
 	return is_current;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Annotations on the fast path (fast_path.h); slow_path.c has the slow one. */
+/* Annotations on the fast path (fast_path.h); slow_path.c has those on the slow path. */
 #define PTAP_IMPL_BUILDING
 #include <proftap/proftap.h>
 
@@ -107,7 +107,7 @@ slow:
 	return span_begin_args(site, word, args, n_args);
 }
 
-/* Frees the guard and begins anew on the slow path. */
+/* Frees the guard and ends the span on the slow path instead. */
 static cold void end_slowly(struct ptap_impl_token token)
 {
 	ring_end();

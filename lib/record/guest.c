@@ -35,8 +35,8 @@ uint32_t guest_next_word(uint32_t level)
 {
 	last_capture++;
 	/*
-	 * The number must give neither "not recording" nor GUEST_WORD_FOLLOW; RING_WORD_DEVICES has
-	 * the same number as GUEST_WORD_FOLLOW.
+	 * No word may mean "not recording" or equal GUEST_WORD_FOLLOW or RING_WORD_DEVICES; these
+	 * two differ only in the level.
 	 */
 	if (last_capture >= GUEST_WORD_FOLLOW >> 2)
 		last_capture = 1;

@@ -15,8 +15,8 @@ int map_populate(const void *from, size_t n)
 	uintptr_t start = (uintptr_t)from & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
 
 	/*
-	 * Linux before 5.14 (EINVAL) allocates the pages when they are touched; the server has
-	 * allocated rings that are ready.
+	 * Linux before 5.14 does not know this request (EINVAL), and allocates the pages when they
+	 * are touched.
 	 */
 	if (madvise((void *)start, (uintptr_t)from + n - start, MADV_POPULATE_WRITE) &&
 		errno != EINVAL)

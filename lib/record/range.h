@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranges are spans without a token, such as those of an NVTX domain: begin and end have the number
- * of their owner. Each owner has a stack of its own on each thread. Usually the innermost span
- * ends. If other ranges are still open above it, these end with it and begin again at once, with
- * the argument |continued|, because a thread's spans nest. A span of another kind above it is
- * dropped and counted.
+ * of their owner. Each owner has a stack of its own on each thread. Usually the range that ends is
+ * the thread's innermost span. If other ranges are open inside it, these end with it and begin
+ * again at once, with the argument |continued|, because a thread's spans nest. A span of another
+ * kind inside it is dropped and counted.
  *
  * An end without a span of its owner does nothing: its begin was before the recording.
  *

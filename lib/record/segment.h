@@ -33,7 +33,7 @@ void segment_enter(struct ring *ring, uint32_t word, uint64_t head, uint32_t n);
  */
 void segment_begin(struct ring *ring, uint64_t head, uint32_t n, uint64_t end);
 
-/* Drops an entry that has no room: a span as ring_drop_spans(), a point is counted as lost. */
+/* Drops an entry that has no room: a span by ring_drop_spans(); a point is counted as lost. */
 bool segment_drop(struct ring *ring, uint32_t word, uint64_t word0);
 
 /* Called when a thread enters a recording: its first entry then reaches the limit. */

@@ -126,8 +126,9 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 	if (!arena)
 		return NULL;
 	/*
-	 * A handler that interrupts this in the same thread finds no ring yet; after its siglongjmp
-	 * there is none either. A thread that got no ring does not try again in the same capture.
+	 * A signal handler that interrupts this finds no ring yet. After a siglongjmp() out of the
+	 * handler there is no ring either. A thread that got no ring does not try again in the same
+	 * capture.
 	 */
 	if (self->entering != word) {
 		self->entering = word;

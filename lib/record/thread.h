@@ -17,10 +17,10 @@ struct thread {
 	uint32_t idle;
 	/* The capture that this thread has entered, at the level that it saw last; 0: none. */
 	uint32_t word;
-	/* The capture that it is about to enter, or in which it got no ring; 0: none. */
+	/* The capture that the thread is about to enter, or in which it got no ring; 0: none. */
 	volatile uint32_t entering;
 	uint32_t takes_slow_path : 1; /* the clock is not the counter */
-	/* PTAP_BEGINs that were dropped: the same number of PTAP_ENDs closes nothing. */
+	/* begins (PTAP_BEGIN, ranges) that were dropped: the same number of ends closes nothing */
 	uint32_t n_unopened : 31;
 	struct arena *arena; /* the arena of |ring| */
 	char name[RING_NAME_BYTES]; /* set by ptap_thread_name(); "": not set */

@@ -43,7 +43,7 @@ static SPAWN_RAW long make_listener(struct spawn *s)
 
 	if (fd < 0)
 		return fail_at(s, SPAWN_SOCKET, fd);
-	/* Not SO_REUSEPORT: two servers would share the port in silence. */
+	/* SO_REUSEPORT is not set: with it, two servers would share the port in silence. */
 	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
 	s->listener = (int32_t)fd;
 	return 0;
@@ -52,8 +52,8 @@ static SPAWN_RAW long make_listener(struct spawn *s)
 static SPAWN_RAW long listen_on(struct spawn *s)
 {
 	/*
-	 * |s->address| stays as requested, because the call may be repeated. An IPv6 address is cut
-	 * after its first part, which holds the port.
+	 * This is not |s->address|, which stays as requested for a repeated call. An IPv6 address
+	 * is cut here after its first part, which holds the port.
 	 */
 	struct sockaddr_in bound;
 	socklen_t n = sizeof bound;
@@ -183,7 +183,10 @@ SPAWN_RAW void child_mark_descriptors(int from, bool close_now)
 {
 	long r = raw3(SYS_close_range, from, ~0U, close_now ? 0 : CLOSE_RANGE_CLOEXEC);
 
-	/* Linux before 5.9 or 5.11: one by one, up to the usual size of a table. */
+	/*
+	 * Linux before 5.9 lacks the call, before 5.11 the flag: go one by one, up to the usual
+	 * size of a table.
+	 */
 	if (r != -ENOSYS && r != -EINVAL)
 		return;
 	for (int fd = from; fd < 4096; fd++) {

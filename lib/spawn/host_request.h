@@ -10,7 +10,7 @@ struct spawn;
 
 #define HOST_REQUEST_MAX_PLACES 4
 
-/* The first daemon that reads the request decides the result. */
+/* A refusal or an untrusted daemon leads to the next place; the last result counts. */
 enum host_request_result {
 	HOST_REQUEST_SERVED, /* a server has the arena */
 	HOST_REQUEST_NO_ARENA, /* listener or arena could not be made: spawn->stage, spawn->error */

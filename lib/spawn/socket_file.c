@@ -65,7 +65,7 @@ static SPAWN_RAW long change_mode(long fd, uint32_t mode)
 /*
  * chmod() of a path follows links, fchmod() of a socket does not reach its name, and the kernel
  * accepts neither for a descriptor with O_PATH before Linux 6.6. The descriptor's path under /proc
- * leads to nothing else.
+ * leads only to the file that was opened.
  */
 SPAWN_RAW long socket_file_set_mode(const char *path, uint32_t mode)
 {
@@ -83,7 +83,8 @@ SPAWN_RAW long socket_file_set_mode(const char *path, uint32_t mode)
 /* --- binding ------------------------------------------------------------------------------- */
 
 /*
- * A start takes microseconds. The tries are limited because anybody may hold such a lock for ever.
+ * A start holds the directory's lock for microseconds. The tries are limited because anybody may
+ * hold such a lock for ever.
  */
 #define LOCK_TRIES 100
 #define LOCK_PAUSE_NS 5000000
@@ -148,8 +149,8 @@ static SPAWN_RAW long check_stale(const struct spawn *s, const char *path)
 
 /*
  * The name gets the socket's mode, less the umask, so that at no moment more users can connect than
- * allowed. Nobody can connect between bind and listen, so the bits that the umask removed are set
- * there.
+ * allowed. The bits that the umask removed are set between bind and listen, when nobody can
+ * connect.
  */
 static SPAWN_RAW long bind_and_listen(struct spawn *s, const char *path)
 {

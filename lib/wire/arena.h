@@ -213,7 +213,7 @@ enum arena_collect_step {
 struct arena_collect {
 	_Atomic uint32_t state; /* enum arena_collect_state */
 	_Atomic uint32_t is_cancelled; /* by the server: the result is no longer wanted */
-	_Atomic uint32_t ring; /* index of its ring + 1; 0: none; see RING_WORD_DEVICES */
+	_Atomic uint32_t ring; /* collectors' ring: index + 1; 0: none; see RING_WORD_DEVICES */
 	/*
 	 * The server raises it when it has dropped or handed over records that later ones need: the
 	 * descriptions of devices and streams must be written again.
@@ -222,7 +222,8 @@ struct arena_collect {
 	/* The server raises it by 1 before it cuts a part of a recording. */
 	_Atomic uint32_t hand_on;
 	/*
-	 * The thread sets it to |hand_on| when all records that were complete then are in the ring.
+	 * The thread sets it to the value of |hand_on| that it read, once all records that were
+	 * complete at that reading are in the ring.
 	 */
 	_Atomic uint32_t handed_on;
 	/* CLOCK_MONOTONIC of the begin of device recording; 0: no device is recorded. */
@@ -242,7 +243,7 @@ enum arena_flags {
 	ARENA_TICKS_ALLOWED = 2, /* this process may execute rdtsc */
 	ARENA_FOLLOW_FORK = 4, /* forked children may join */
 	ARENA_RECORDER = 8, /* run a flight recorder, from the hello on */
-	/* There is a collector for something else than a device whose use the server can see. */
+	/* PROFTAP_COLLECTOR names plug-ins: the server cannot see whether their device is used. */
 	ARENA_COLLECTS = 16,
 };
 
@@ -281,7 +282,7 @@ struct arena {
 	_Alignas(64) _Atomic uint32_t strings_used; /* bytes taken from the string table */
 	_Atomic uint32_t strings_ready; /* bytes of the table that have memory; by the program */
 	_Atomic uint32_t rings_ready; /* rings below this are mapped on both sides */
-	/* threads may map rings below this, by the available memory */
+	/* threads may map rings below this; the server sets it by the available memory */
 	_Atomic uint32_t rings_allowed;
 	_Atomic uint64_t lost_no_ring; /* annotations of threads that got no ring */
 	/* claimed by threads (FREE to USED or BAD), freed by the server when the thread is gone */

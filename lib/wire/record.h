@@ -30,7 +30,7 @@
  * The name comes in the first extra slot (SLOT_NAME). No offset in the string table is this large.
  */
 #define STRING_ID_DYNAMIC STRING_ID_MASK
-/* The string table was full when this place was first recorded. */
+/* The string table was full, or had no memory, when this name was first recorded. */
 #define STRING_ID_LOST (STRING_ID_MASK - 1)
 
 /* If a kind has a number, that is its first extra slot, or the one behind its run-time name. */

@@ -39,7 +39,7 @@ enum ring_state {
 	RING_BAD = 2, /* no memory for it */
 };
 
-/* Why a record was not written; two rows are no losses. */
+/* The reasons why a record was not written; two of them are no losses. */
 enum ring_loss {
 	LOSS_FULL, /* the ring was full */
 	LOSS_REENTRY, /* a signal handler interrupted an annotation */
@@ -161,8 +161,9 @@ static inline uint64_t ring_next_boundary(uint64_t position, uint32_t n_slots)
 
 /*
  * The |word| of the collectors' ring (arena_collect.ring), which belongs to no recording. Only the
- * capture that requested devices reads it, from before the recording until after its end. When it
- * is full, its writer waits for |tail|, even while other rings overwrite their oldest entries.
+ * capture that requested devices reads this ring, from before the recording until after its end.
+ * When the ring is full, its writer waits for |tail|, even while other rings overwrite their oldest
+ * entries.
  */
 #define RING_WORD_DEVICES 0xfffffffcu
 

@@ -76,7 +76,7 @@ START_TEST(a_library_of_another_kind_is_refused)
 {
 	setenv("PROFTAP_CUPTI", "libc.so.6", 1);
 	ck_assert_int_eq(host_open(), -ENOSYS);
-	check_said("libc.so.6 has no cuptiGetVersion: no CUPTI of CUDA 11.8 or later");
+	check_said("libc.so.6 has no cuptiGetVersion: it is not the CUPTI of CUDA 11.8 or later");
 }
 END_TEST
 
@@ -116,7 +116,7 @@ START_TEST(a_profiler_without_a_name_is_reported)
 	ck_assert_int_eq(host_open(), 0);
 	ck_assert_int_eq(host_arm(), -EBUSY);
 	check_said("another profiler");
-	check_said("torch.profiler keeps it until the program ends");
+	check_said("torch.profiler holds CUPTI until the program ends");
 	host_close();
 }
 END_TEST

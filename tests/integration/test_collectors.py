@@ -232,7 +232,7 @@ def only_one_of_two_equal_collectors_records(t):
     device = Device(t, collector=f"{COLLECTOR}::{second}", flags=5)
     target = device.target(t)
     capture = t.emit(target, 50)
-    check_warnings(capture, "fake: does not record beside fake: there can be one of them in a process")
+    check_warnings(capture, "fake: does not record beside fake: a process can have only one such collector")
     equal([device.count(step) for step in ("probe", "open", "close")], [2, 1, 1], "steps of both")
 
 

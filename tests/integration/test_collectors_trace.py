@@ -83,7 +83,7 @@ LOSSES = (
      "records", True),
     ("7 5", "7 records dropped: the vendor's library delivered invalid data", "invalid", True),
     ("7 6", "7 records without annotations: more than gpu_max_annotation_strings", "annotations", False),
-    ("7 7 1", "7 kernels without their names: the program's table of names was full; restart it", "names", False),
+    ("7 7 1", "7 kernels without their names: the program's table of names was full; restart the program", "names", False),
     ("7 99", "1 record of a collector dropped: damaged", "damaged", True),
 )
 

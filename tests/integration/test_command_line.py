@@ -73,10 +73,10 @@ OPTIONS = {
     ("--targets", "/nonexistent"): "/nonexistent: cannot be read: no such file or directory",
     ("--json=yes",): "--json: takes no value",
     ("extra",): "extra: one argument too many",
-    ("--wait", "60"): "60: one argument too many; --wait has its seconds behind '=', as in --wait=60",
+    ("--wait", "60"): "60: one argument too many; --wait takes its seconds after '=', as in --wait=60",
     ("--profile_subprocesses", "false"):
-        "false: one argument too many; a switch has its value behind '=', as in --profile_subprocesses=false",
-    ("--split", "5000"): "5000: one argument too many; --split has its bytes behind '='",
+        "false: one argument too many; a switch takes its value after '=', as in --profile_subprocesses=false",
+    ("--split", "5000"): "5000: one argument too many; --split takes its bytes after '='",
 }
 
 

@@ -60,7 +60,7 @@ def a_trace_that_lost_all_says_no_other_reason(t):
     target.ask("burst 100")
     t.stop(target, capture)
     equal(capture.trace.count("burst"), 0, "arrived")
-    capture.find_warning("no annotation was recorded: all of it was dropped")
+    capture.find_warning("no annotation was recorded: all records were dropped")
 
 
 @test

@@ -91,11 +91,11 @@ def one_run_in_an_interval_counts_further_triggers(t):
         n_asked += 1
         return len(files(t)) == 2
     wait_until(comes_another, "the second run")
-    said = re.fullmatch(r"counter queue was 20, more than 10; (\d+) more since the last one", reason(await_runs(t, 2)[1]))
+    said = re.fullmatch(r"counter queue was 20, more than 10; (\d+) more since the last run", reason(await_runs(t, 2)[1]))
     check(said and 2 <= int(said[1]) <= 2 + n_asked, f"the second reason, after {n_asked}: {said}")
 
 
-UNWRITTEN = "triggers that have no run of their own, since the last one: "
+UNWRITTEN = "triggers that have no run of their own, since the last run: "
 
 
 def check_unwritten(trace, n):

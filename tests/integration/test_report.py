@@ -300,7 +300,7 @@ def a_recorder_is_reported_since_all_threads_are_complete(t):
     equal(complete["begin_ns"], complete["complete_since_ns"], "the begin")
     check(complete["begin_ns"] > whole["begin_ns"], f"begin: {complete['begin_ns']}, of all {whole['begin_ns']}")
     contains(report(path), "  all threads are complete from ", "the report")
-    contains(report(path), "; --whole looks at all of the time\n", "the report")
+    contains(report(path), "; --whole covers all of the time\n", "the report")
     contains(report(path, "--whole"), "some threads are incomplete: their numbers are too low\n", "the report of all")
 
 

@@ -211,7 +211,7 @@ START_TEST(reader_that_stands_still_is_given_up)
 	trace_stream_end(stream, 0, &result, NULL);
 	while (all.n)
 		usleep(1000);
-	expect_end(pending, RPC_ABORTED, "its reader stood still");
+	expect_end(pending, RPC_ABORTED, "the client read none of it");
 	await_none();
 }
 END_TEST

@@ -252,7 +252,7 @@ START_TEST(one_trigger_fires_in_an_interval)
 	pass(1);
 	expect("");
 	put_span(decode_id, 400 * US);
-	expect("span decode took 400 us, more than 100 us; 1 more since the last one; also 1 of span encode");
+	expect("span decode took 400 us, more than 100 us; 1 more since the last run; also 1 of span encode");
 	pass(2000);
 	expect_decode(500);
 }
@@ -288,7 +288,7 @@ START_TEST(waiting_trigger_is_not_overwritten)
 	put_span(decode_id, 200 * US);
 	trigger_watch_visit(&fixture.target, 0);
 	triggers_describe_unwritten(&triggers, words, sizeof words);
-	ck_assert_str_eq(words, "triggers that have no run of their own, since the last one: 1");
+	ck_assert_str_eq(words, "triggers that have no run of their own, since the last run: 1");
 	put_span(decode_id, 300 * US);
 	pass(120000);
 	expect("span decode took 200 us, more than 100 us");
@@ -296,7 +296,7 @@ START_TEST(waiting_trigger_is_not_overwritten)
 	put_span(decode_id, 300 * US);
 	expect("");
 	triggers_describe_unwritten(&triggers, words, sizeof words);
-	ck_assert_str_eq(words, "triggers that have no run of their own, since the last one: 2");
+	ck_assert_str_eq(words, "triggers that have no run of their own, since the last run: 2");
 }
 END_TEST
 

@@ -76,8 +76,8 @@ static void put_sort_index(struct chrome *c, const char *name, int64_t tid, uint
 }
 
 /*
- * Names a row. If another server recorded the thread too, the row of its track also has the name of
- * its file.
+ * Names a row. If several servers recorded the thread, the rows of all but its first track also
+ * have the name of the track's file.
  */
 static void put_row_name(struct chrome *c, int64_t tid)
 {
@@ -152,8 +152,8 @@ static void put_process(struct chrome *c)
 }
 
 /*
- * True unless a grouping draws the track on the row of an earlier one: its spans would cross those
- * of that track, so it gets a new row.
+ * False if a grouping gives the track the tid of the track before it. Their spans would cross on
+ * one row, so this track then gets a new row.
  */
 static bool has_own_row(const struct chrome *c)
 {

@@ -82,7 +82,7 @@ void codec_lose(struct codec_result *result, const char *what, uint64_t n);
 
 /*
  * Returns the ns to add to the view's times for viewers that hold times in doubles and drop times
- * before 0: 0 if all times are between 0 and 2^53 (104 days), else what moves the first one to 0.
+ * before 0: 0 if all times are between 0 and 2^53 (104 days), else minus the first time.
  */
 int64_t codec_choose_shift(const struct view *view);
 

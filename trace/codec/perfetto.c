@@ -260,7 +260,7 @@ static int put_host(struct perfetto *w, uint32_t host)
 static int put_grouping(struct perfetto *w)
 {
 	static const struct attribute a = {
-		.key = "proftap.pids", .text = "those of groups, made up; and so are tids"};
+		.key = "proftap.pids", .text = "made up, one for each group; tids are made up, too"};
 
 	return view_is_grouped(w->view) ? put_attribute(w, &a) : 0;
 }

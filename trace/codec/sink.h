@@ -37,9 +37,9 @@ int sink_init(struct sink *s, int fd, int level);
  * -ENOMEM.
  */
 int sink_init_memory(struct sink *s);
-/* Returns all bytes of such a sink, valid until its next call; NULL: out of memory. */
+/* Returns all bytes of a memory sink, valid until its next call; NULL: out of memory. */
 const uint8_t *sink_get_memory(struct sink *s, size_t *n);
-/* Removes all bytes of such a sink. */
+/* Removes all bytes of a memory sink. */
 void sink_clear_memory(struct sink *s);
 /* Writes all buffered bytes. 0 or the error. */
 int sink_finish(struct sink *s);
@@ -69,8 +69,8 @@ static inline void sink_commit(struct sink *s, size_t n)
 }
 
 /*
- * Opens a stream that writes to the sink, at the latest when the caller closes it. NULL: out of
- * memory.
+ * Opens a buffered stream to the sink. The sink has all bytes at the latest when the caller closes
+ * the stream. NULL: out of memory.
  */
 FILE *sink_open_stream(struct sink *s);
 

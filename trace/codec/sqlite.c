@@ -185,8 +185,8 @@ static void put_step(struct database *b, const struct item *item)
 }
 
 /*
- * Returns the open spans that enclose the item, on the lane of the item if it is a span. NULL: out
- * of memory.
+ * Returns the open spans around the item: those on its own lane if it is a span, else those on
+ * lane 0. NULL: out of memory.
  */
 static struct lane_stack *find_enclosing_spans(struct track_spans *t, const struct item *item)
 {

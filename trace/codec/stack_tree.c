@@ -76,7 +76,7 @@ static struct hash_slot *find_slot(
 	return slot;
 }
 
-/* Returns the node's index, which is added if it is new, or -ENOMEM. */
+/* Returns the index of the node, and adds the node if it is new; or -ENOMEM. */
 static int64_t take_node(struct stack_tree *t, uint32_t parent, uint32_t name)
 {
 	uint32_t hash = hash_word(t->seed, (uint64_t)parent << 32 | name);

@@ -20,13 +20,13 @@ struct view;
 struct view_track;
 
 /*
- * Spans deeper than this belong to the stack above them, so that lines and samples have a bounded
- * length.
+ * The time of deeper spans counts for the stack at this depth, so that lines of folded stacks and
+ * samples of pprof have a bounded length.
  */
 #define STACK_MAX_DEPTH 1024
 
 struct stack_node {
-	uint32_t parent; /* lies before it; 0: the root, which is no stack */
+	uint32_t parent; /* index, less than that of the node; 0: the root, which is no stack */
 	uint32_t name; /* index into the view's names */
 	uint32_t depth; /* 1: outermost */
 	uint64_t n_spans;
@@ -48,7 +48,7 @@ struct stack_tree {
 void stack_tree_deinit(struct stack_tree *t);
 /*
  * Replaces the stacks by those of the track; spans of a derived line are only counted. 0 or a
- * negative errno, for errors of the cursor with |d|.
+ * negative errno; |d| is set if the error is one of the cursor.
  */
 int stack_tree_read(struct stack_tree *t, const struct view *view, const struct view_track *track,
 	struct diag *d);

@@ -335,8 +335,8 @@ uint64_t archive_count_dropped(const struct archive *s)
 }
 
 /*
- * Reads a time of the recording. Times that no clock has are 0, which means unknown, so that
- * differences of times never overflow.
+ * Reads a time of the recording. Times below 1 or far in the future become 0, which means unknown,
+ * so that differences of times never overflow.
  */
 static int64_t read_unix_ns(const struct archive_plane *environment, const char *key)
 {
@@ -369,7 +369,7 @@ void archive_read_length(const struct archive *s, struct report_length *length)
 #define GZIP "compressed by gzip, not an XSpace; unpack it first (gunzip)"
 #define PERFETTO "a Perfetto trace, not an XSpace; give the .xplane.pb that it was made of"
 #define PPROF "a pprof profile, not an XSpace; give the .xplane.pb that it was made of"
-#define UNKNOWN "not an XSpace: it has fields that none has; give a .xplane.pb"
+#define UNKNOWN "not an XSpace: it has fields that no XSpace has; give a .xplane.pb"
 
 struct format_evidence {
 	bool has_names; /* lines or names of events: it is an XSpace, maybe of a newer version */

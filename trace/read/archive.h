@@ -109,7 +109,7 @@ struct archive_plane {
 	struct archive_event_name *event_names;
 	size_t n_event_names;
 	size_t n_event_names_allocated;
-	/* Made of ids that the file has no names for; added to event_names at the end */
+	/* Names made of ids that have no name in the file; added to event_names at the end */
 	struct names unknown;
 	int64_t *unknown_ids;
 	size_t n_unknown_allocated;
@@ -150,7 +150,7 @@ struct archive {
 	uint64_t n_aggregated; /* events that have no time and are left out */
 	/* Stats of events left out because the file has no name for their keys */
 	uint64_t n_keyless;
-	bool is_cut; /* the file did not come whole: the last plane may lack its last lines */
+	bool is_cut; /* the end of the file is missing: the last plane may lack its last lines */
 	bool is_line_cut; /* the last line of the last plane lacks its last events */
 	uint64_t n_cut; /* names that were cut at a zero byte, also of planes and lines */
 	struct archive_part part;
@@ -165,8 +165,8 @@ struct archive {
  */
 int archive_open(const char *path, struct archive **out, struct diag *d);
 /*
- * True if |path| is the name of a file that did not come whole: archive_open() reads the part that
- * came, with a warning.
+ * True if |path| is the name of a file of which only a part arrived (*.broken): archive_open()
+ * reads this part, and adds a warning.
  */
 bool archive_is_cut(const char *path);
 /*
@@ -199,7 +199,7 @@ int64_t archive_plane_find_int(const struct archive_plane *plane, const char *ke
 char *archive_plane_copy_text(const struct archive_plane *plane, const char *key);
 
 bool archive_is_ours(const struct archive *s); /* proftap recorded it */
-uint64_t archive_count_dropped(const struct archive *s); /* by the planes' own count */
+uint64_t archive_count_dropped(const struct archive *s); /* sum of stats dropped_traces */
 /* Sets all but last_ns. */
 void archive_read_length(const struct archive *s, struct report_length *length);
 
@@ -226,15 +226,16 @@ const char *other_format_find(const uint8_t *data, size_t n_bytes);
 struct archive_survey {
 	/* Begins a plane; all its names are known, and do not change until the next one begins. */
 	void (*begin_plane)(const struct archive_plane *plane, void *context);
-	/* Gets an event that has a time; |line| has its header, and the events so far. */
+	/* Gets an event that has a time; |line| has the line's header, and counts events so far. */
 	void (*take_event)(const struct archive_plane *plane, const struct archive_line *line,
 		const struct archive_event *event, const struct event_marks *marks, void *context);
 	/* Ends a line that has events; its name is not set. */
 	void (*end_line)(
 		const struct archive_plane *plane, const struct archive_line *line, void *context);
 	/*
-	 * Called often, with the place up to which the bytes were read; it goes back by a line,
-	 * whose header is read first. A result other than 0 ends the reading.
+	 * Called often, with the place up to which the bytes were read. Each line is read twice,
+	 * first for its header, so the place goes back once to the line's begin. A result other
+	 * than 0 ends the reading.
 	 */
 	int (*pass)(const uint8_t *p, void *context);
 	void *context;
@@ -244,8 +245,8 @@ struct archive_survey {
  * Reads an archive in memory for its totals: it keeps the stats of planes and the texts of the
  * space, but neither lines nor names of events with their stats, so that it does not grow with
  * lines and events. Files of other formats are not recognized, and errors do not name a path. 0, or
- * a negative errno with |d|, or the result of |pass|; the caller owns *out also on failure, which
- * then has what was read, and is NULL if memory ran out at once.
+ * a negative errno with |d|, or the result of |pass|. The caller owns *out also on failure: then it
+ * has what was read so far, or is NULL if there was no memory for it.
  */
 int archive_survey(const uint8_t *data, size_t n_bytes, const struct archive_survey *survey,
 	struct archive **out, struct diag *d);

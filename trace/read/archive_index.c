@@ -277,7 +277,7 @@ static int plane_keep_line(struct indexing *x, struct archive_plane *plane, stru
 	return 0;
 }
 
-/* Indexes an XLine of the plane, which has all its metadata. */
+/* Indexes an XLine of |plane|, whose metadata was read completely before. */
 static int index_line(struct indexing *x, struct archive_plane *plane, const struct pb_field *field)
 {
 	struct line_survey s = {.has_sync = false};
@@ -506,7 +506,9 @@ static int survey_name_stats(
 	return r;
 }
 
-/* The same for a survey, after which the names of events are not needed. */
+/*
+ * Like index_plane_rest(), for a survey. The names of events are not needed afterwards, and freed.
+ */
 static int survey_plane(
 	struct indexing *x, struct archive_plane *plane, const struct pb_field *field)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Joins archives. The first archive of a recording keeps its planes and lines. A line of another
- * archive is linked behind the line that is the same thread, and its plane becomes the dictionary
- * of its events, whose ids are valid there alone. Afterwards the names of events in all joined
- * archives are indices into the names of the first one.
+ * archive is linked behind the line that is the same thread. The ids of its events are valid only
+ * in the plane that it comes from, so this plane becomes its dictionary. Afterwards the names of
+ * events in all joined archives are indices into the names of the first one.
  */
 #include "trace/read/archive_join.h"
 
@@ -22,7 +22,7 @@ struct joining {
 	struct archive *to;
 	struct archive *from;
 	int64_t shift_ns; /* added to the times of |from| */
-	/* Both are parts of one capture: planes and lines have the same order */
+	/* |to| and |from| are parts of one capture: planes and lines have the same order */
 	bool has_same_shape;
 	bool adds_losses; /* |from| counted losses of its own */
 };
@@ -112,8 +112,8 @@ static void link_lines(struct archive_line *first, struct archive_line *line)
 }
 
 /*
- * Makes one line of all async lines of one name, because a span can lie on another line in each
- * file. No line may be added to |plane| afterwards.
+ * Makes one line of all async lines of one name, because the same span can lie on different lines
+ * in different files. No line may be added to |plane| afterwards.
  */
 static int join_async_lines(struct archive_plane *plane)
 {
@@ -219,7 +219,7 @@ static void join_stat(const struct archive_plane *from, struct archive_stat *to,
 	else if (strcmp(key, "profile_stop_time") == 0 && stat_is_integer(to) &&
 		 stat_is_integer(stat) && to->value.i64 < stat->value.i64)
 		to->value = stat->value;
-	else if (strcmp(key, "ptap_recorder_windows") == 0) /* the later one sources furthest */
+	else if (strcmp(key, "ptap_recorder_windows") == 0) /* the last snapshot reaches furthest */
 		*to = (struct archive_stat){
 			to->key, stat->type, stat->value, stat->text, stat->n_bytes};
 }

@@ -19,7 +19,7 @@ struct archive;
 enum archive_join_what {
 	/* Joins only the parts of one capture, where recordings of one process stay apart */
 	JOIN_PARTS,
-	JOIN_PROCESSES, /* joins both */
+	JOIN_PROCESSES, /* joins parts and recordings of a process */
 };
 
 /*

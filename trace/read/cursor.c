@@ -249,8 +249,8 @@ static bool times_are_close(int64_t a_ns, int64_t b_ns, int64_t rounding_ns)
 }
 
 /*
- * True if the span of |src|, which was cut at the end of a snapshot, is the next event of another
- * file, and longer.
+ * True if the span of |src| was cut at the end of a snapshot, and the next event of another file is
+ * the same span with a longer duration.
  */
 static bool span_goes_on(const struct cursor *c, const struct cursor_source *src)
 {
@@ -356,8 +356,8 @@ static void marks_note(struct marks *m, enum archive_role role, const struct arc
 }
 
 /*
- * Makes the flow's id in the view, never 0. Flow ids of proftap, which have type 0, are valid
- * between processes and machines; all others count something in one process.
+ * Makes the flow's id in the view, never 0. Flow ids of proftap, which have type 0, are the same in
+ * all processes and machines; all others are unique only within one archive.
  */
 static uint64_t make_flow_id(const struct cursor *c, uint64_t type, uint64_t id)
 {

@@ -146,8 +146,8 @@ void cursor_close(struct cursor *c);
 /* Gets each item of a track. 0, or a negative errno that ends the reading. */
 typedef int cursor_reader(void *context, const struct item *item);
 /*
- * Reads all items of the track. 0, or a negative errno: that of the reader, or of a cursor with
- * |d|.
+ * Reads all items of the track. 0, or a negative errno: that of |reader|, or that of the cursor,
+ * which also sets |d|.
  */
 int cursor_read(const struct view *view, const struct view_track *track, cursor_reader *reader,
 	void *context, struct diag *d);

@@ -80,7 +80,7 @@ int event_read(const struct archive_plane *plane, int64_t base_ns, const struct 
 	return 0;
 }
 
-/* True if a stat that is a flag is set: it is a count, and not 0. */
+/* True if |stat|, which is a flag, is set: it is an integer above 0. */
 static bool stat_is_set(const struct archive_stat *stat)
 {
 	return (stat->type == STAT_UINT64 && stat->value.u64) ||

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs use ids of flows again. All ends of one id would be one flow, and viewers would draw
- * arrows from one use of it to the next. So each use gets an id of its own: an end that arrives
- * belongs to the last one that left before it. If records were lost between the two, they may
- * belong to different uses, and the end that arrives joins nothing, unless no id of that name is
- * used again.
+ * Programs use ids of flows again for later flows. If all ends with one id were one flow, viewers
+ * would draw arrows from one use of the id to the next. So each use gets an id of its own: an
+ * arriving end belongs to the last leaving end before it. If records were lost between these ends,
+ * they may belong to different uses: then the arriving end is joined to nothing, unless the program
+ * uses no id of flows with this name again.
  *
  * This is done for proftap's own flow marks only: devices' libraries never use a number again.
  */

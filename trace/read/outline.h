@@ -29,10 +29,11 @@ struct outline {
 
 /*
  * Reads an XSpace of any origin. The bytes are untrusted: a bad one gives -EBADMSG and a text with
- * its offset and what is wrong there; then the outline has what was in front of it. The bytes stay
- * the caller's; texts of stats in the outline are valid as long as the bytes stay in place. |pass|
- * may be NULL; it is called often, with the place up to which the bytes were read (at times it goes
- * back by a line), and a result other than 0 ends the reading. Call outline_deinit() in any case.
+ * its offset and the fault there; then the outline has what was in front of this byte. The bytes
+ * stay the caller's; texts of stats in the outline are valid as long as the bytes stay in place.
+ * |pass| may be NULL; it is called often, with the place up to which the bytes were read (once for
+ * each line the place goes back to the line's begin), and a result other than 0 ends the reading.
+ * Call outline_deinit() in any case.
  */
 int outline_read(struct outline *o, const uint8_t *data, size_t n_bytes,
 	int (*pass)(const uint8_t *p, void *context), void *context, struct diag *d);

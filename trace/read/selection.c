@@ -242,8 +242,8 @@ static int mark_wanted_names(struct view *v)
 /* --- kernels ------------------------------------------------------------------------------- */
 
 /*
- * Returns the length of a part of a name in which brackets do not begin arguments and blanks do not
- * begin a name; 0 if there is none at |p|.
+ * Returns the length of a text at |p| such as "operator()" or "(anonymous namespace)", whose
+ * brackets and blanks are parts of the name itself; 0 if there is none.
  */
 static size_t measure_fixed_part(const char *p)
 {

@@ -15,7 +15,7 @@
 struct known_thread {
 	uint32_t host;
 	int64_t pid;
-	int64_t line; /* id of its line in that archive */
+	int64_t line; /* id of the thread's line in proftap's archive */
 	int64_t stock_id; /* id that JAX's server gives the thread */
 	size_t track; /* SIZE_MAX: none */
 };

@@ -190,7 +190,7 @@ static int align_to_epoch(struct view *v)
 		if (host->epoch_ns > 0)
 			host->shift_ns = sub_saturated(host_find_begin(host), v->epoch_ns);
 		else if (v->epoch_ns && v->n_archives > 1 &&
-			 view_note(v, "%s: does not say when it began; shown from the start",
+			 view_note(v, "%s: it has no start time; shown from time 0 on",
 				 host->archive->path))
 			return -ENOMEM;
 	}

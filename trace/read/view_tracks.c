@@ -101,8 +101,8 @@ static int64_t add_process(struct view_builder *b, const struct archive_plane *p
 }
 
 /*
- * Returns the number of |key|, which has a place among b->processes_of_keys; NAMES_NONE: out of
- * memory.
+ * Adds |key| if it is new. Returns its number, an index for which b->processes_of_keys has room;
+ * NAMES_NONE: out of memory.
  */
 static uint32_t take_key(struct view_builder *b, const char *key, bool *is_new)
 {

@@ -18,9 +18,9 @@
 
 #define THREAD_PREFIX "thread cpu % "
 /*
- * Columns of the equations: OUTSIDE for time outside of all spans, then pairs for time outside of
- * and in slow units: a pair at REST for all names without a pair of their own, and from OWN on a
- * pair for each of OWN_NAMES names.
+ * Columns of the equations: OUTSIDE is the time outside of all spans. All others are pairs: a
+ * name's time outside of slow units, and its time in them. From OWN on there is a pair for each of
+ * OWN_NAMES names; all other names share the pair at REST.
  */
 #define OWN_NAMES 31
 #define OUTSIDE 0
@@ -63,7 +63,7 @@ struct cpu_shares {
 	uint32_t origin; /* process of the counters that are read */
 	/* The current thread, and its current interval: */
 	const struct cpu_series *thread;
-	/* The current thread used no processor; |thread| only lends the intervals of another */
+	/* The current thread used no processor; |thread| is another one, for its intervals only */
 	bool is_idle;
 	size_t at;
 	double spent_s[N_COLUMNS];

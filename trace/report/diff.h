@@ -167,7 +167,10 @@ enum diff_metric diff_find_metric(const char *name, size_t n);
 /* Returns roughly the time per unit of work that the metric's change costs or saves. */
 double diff_get_weight(
 	const struct diff *diff, const struct diff_row *row, enum diff_metric metric);
-/* Lists the metrics whose change is sure, sorted by that weight; returns their number. */
+/*
+ * Lists the metrics whose change is sure, sorted by diff_get_weight(), largest first; returns their
+ * number.
+ */
 size_t diff_sort_metrics(
 	const struct diff *diff, const struct diff_row *row, enum diff_metric out[DIFF_METRICS]);
 

@@ -111,8 +111,8 @@ static int judge_name(
 }
 
 /*
- * Judges a name that is in one trace only, without a statistical test: a new one has a worse
- * total and count.
+ * Judges a name that is not in both traces, without a statistical test: a name that is only in the
+ * second trace has a worse total and count.
  */
 static enum diff_outcome find_single_outcome(const struct diff_judgement *j)
 {

@@ -132,7 +132,7 @@ static void put_values(struct page *p, const struct diff_row *row, enum diff_met
 
 static void put_sure_head(struct writing *w)
 {
-	page_put_title(&w->page, "beyond chance, what moved most first");
+	page_put_title(&w->page, "beyond chance, most time lost or saved first");
 	page_put(&w->page, "%-6s", "");
 	page_put_head(&w->page, "A");
 	page_put_head(&w->page, "B");
@@ -299,7 +299,7 @@ static void put_losses(struct writing *w, int side)
 			quantity_count(lost).text);
 	else if (lost_asyncs)
 		fprintf(w->page.out,
-			"   %s async spans were lost: their counts, rates and totals say little\n",
+			"   %s async spans were lost: their counts, rates and totals mean little\n",
 			quantity_count(lost_asyncs).text);
 }
 
@@ -351,10 +351,10 @@ static void put_unit(struct writing *w)
 static void put_legend(struct writing *w)
 {
 	page_end_line(&w->page);
-	page_put_part(&w->page, "* beyond chance (p < 0.01 in all %s tests)",
+	page_put_part(&w->page, "* beyond chance (p < 0.01, corrected for %s tests)",
 		quantity_count(w->diff->n_tests).text);
 	page_put_part(&w->page, "~ may be chance");
-	page_put_part(&w->page, "? too few");
+	page_put_part(&w->page, "? too few spans");
 	if (w->has_losses)
 		page_put_part(&w->page, "! not compared: events were lost");
 	page_end_line(&w->page);

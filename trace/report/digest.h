@@ -101,7 +101,7 @@ struct gauge {
 	uint64_t track;
 };
 
-/* In order of first use. */
+/* Gauges, in order of first use. */
 struct gauges {
 	int64_t begin_ns; /* the time that is summed up */
 	int64_t end_ns;
@@ -253,8 +253,8 @@ bool digest_get_session(const struct view *view, uint64_t *start_unix_ns, uint64
 /* --- members in groups ------------------------------------------------------------------------ */
 
 /*
- * Sorts the members of a list into groups, in the order of the list, so that a group need not
- * search all members.
+ * Sorts the members of a list into groups, in the order of the list, so that the members of one
+ * group are found without a search of the whole list.
  */
 
 #define GROUPS_END SIZE_MAX
@@ -272,11 +272,11 @@ int groups_make(struct groups *groups, size_t n_groups, size_t n_members,
 	size_t (*get_group)(const void *context, size_t i), const void *context);
 void groups_deinit(struct groups *groups);
 
-/* --- steps of digest_make() ------------------------------------------------------------------- */
+/* --- parts of digest_make() ------------------------------------------------------------------- */
 
 /* Reads a track of any kind. 0, or a negative errno with |d|. */
 int digest_read_track(struct digest *g, const struct view_track *track, struct diag *d);
-/* Adds a span as a step and as the end of a flow, if it is one. 0 or -ENOMEM. */
+/* Adds the item to steps if it is one, and to flows if it is an end of one. 0 or -ENOMEM. */
 int digest_add_marks(struct digest *g, struct digest_plane *plane, const struct item *item);
 /*
  * Finds the time that the tracks of each process cover together. 0, or a negative errno with |d|.

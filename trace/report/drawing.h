@@ -14,7 +14,7 @@ struct diag;
 struct view;
 
 #define DRAWING_MAX_SPANS 100000
-/* More than any thread that proftap records can have open at a time (RECORD_MAX_DEPTH). */
+/* More spans than a thread that proftap records can have open at a time (RECORD_MAX_DEPTH). */
 #define DRAWING_MAX_DEPTH 1024
 /*
  * Limits: if there are more flows, some are left out; if a counter has more samples, every second

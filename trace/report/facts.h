@@ -44,8 +44,8 @@ int64_t facts_get_pid(const struct archive_plane *plane);
  */
 bool facts_next_window(const char **text, char line[FACTS_WINDOW_BYTES]);
 /*
- * Returns the text of these lines, which the caller frees; "" if there is none, NULL when memory
- * ran out.
+ * Returns the text that facts_next_window() splits into lines; the caller frees it. "" if there is
+ * none, NULL when memory ran out.
  */
 char *facts_copy_windows(const struct archive_plane *plane);
 

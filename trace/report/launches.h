@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sums device time by launcher: the operator that a kernel names (tf_op, hlo_op), or else the
- * innermost span around the call that launched it, which is found by its flow. It takes 16 bytes
- * for each flow that leaves a thread.
+ * innermost span around the call that launched it, which is found by its flow. The list of calls
+ * takes 16 bytes for each flow that leaves a thread.
  */
 #ifndef TRACE_REPORT_LAUNCHES_H
 #define TRACE_REPORT_LAUNCHES_H
@@ -24,7 +24,7 @@ struct launcher {
 	int64_t device_ns;
 };
 
-/* Sorted by device time, most first. A list of all zero bytes is empty. */
+/* Launchers, sorted by device time, most first. A list of all zero bytes is empty. */
 struct launcher_list {
 	struct names names;
 	struct launcher *v; /* as many as |names| */

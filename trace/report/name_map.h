@@ -18,7 +18,7 @@ struct name_map {
 	struct hash_table table;
 };
 
-/* Returns the place of |name|, or -ENOMEM. If it is new, that is the number of names so far. */
+/* Returns the place of |name|, or -ENOMEM. A new name's place is the number of names so far. */
 int64_t name_map_put(struct name_map *map, uint64_t name);
 void name_map_deinit(struct name_map *map);
 

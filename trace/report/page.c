@@ -226,8 +226,8 @@ static size_t measure_text(const char *text)
 }
 
 /*
- * Returns the columns of a remark with the blanks before it; if |n_left| is too small for both, it
- * shares them with the name.
+ * Returns the columns of a remark with the blanks before it. If |n_left| is too small for the name
+ * and the remark, it is divided between them.
  */
 static size_t measure_remark(
 	const struct page *p, const char *name, const char *remark, size_t n_left)

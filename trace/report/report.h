@@ -19,7 +19,7 @@ struct report_options {
 	size_t width; /* columns of text; 0: 80 */
 	bool has_color; /* text has escape sequences */
 	bool by_thread; /* text also has the names of each thread */
-	double slow; /* steps that take longer than this times the median are slow; 0: 1.5 */
+	double slow; /* factor of the median for the limit of slow units (slow.h); 0: 1.5 */
 };
 
 #define REPORT_SLOW 1.5

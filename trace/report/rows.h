@@ -111,7 +111,7 @@ struct flow_ends {
 	uint64_t n_in;
 };
 
-/* In order of first use. A list of all zero bytes is empty. */
+/* Ends of flows by name, in order of first use. A list of all zero bytes is empty. */
 struct flows {
 	struct flow_ends *v;
 	size_t n;

@@ -60,7 +60,7 @@ static enum slow_side unit_find_side(const struct slow_group *group, const struc
 		       : SIDE_NONE;
 }
 
-/* Without a node, the time counts as self time of the span around. */
+/* If there is no more room for a node, the time counts as self time of the span around. */
 int64_t slow_group_find_node(struct slow_group *group, uint32_t parent, uint32_t name)
 {
 	int64_t place;
@@ -227,7 +227,7 @@ static bool needs_marks(const struct rows *rows)
 	return false;
 }
 
-/* |known| is the result of the first reading; NULL: it is not known any more. */
+/* |known| has the thread's rows; NULL: those of unwanted names may have been dropped. */
 static int read_thread(struct slow_reading *reading, const struct view_track *track,
 	const struct digest_track *known, struct diag *d)
 {
@@ -316,8 +316,8 @@ static bool group_has_node(const struct slow_group *group, uint32_t name)
 }
 
 /*
- * For an async span all threads are other threads, so its own spans were counted there, too. Drops
- * the names that its nodes have.
+ * For an async span all threads are other threads, so the spans with its id are in
+ * group->others, too. Drops the others that have the name of a node.
  */
 static void drop_own_others(struct slow_group *group)
 {

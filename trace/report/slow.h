@@ -211,8 +211,8 @@ int slow_choose_groups(struct digest *g, struct slow *s, double factor);
 
 /*
  * Finds the spans that ran on other threads and devices while slow units ran, and while typical
- * ones ran (slow.h). At most SLOW_OTHERS_WINDOWS units of each side of a group are examined, spread
- * over all of them.
+ * ones ran. At most SLOW_OTHERS_WINDOWS units of each side of a group are examined, spread over all
+ * of them.
  */
 
 #define SLOW_OTHERS_WINDOWS 1024

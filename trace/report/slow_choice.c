@@ -38,7 +38,7 @@ struct group_choice {
 	size_t n;
 };
 
-/* True if spans of the name only hold requests, and so are no units around them. */
+/* True if spans of the name only hold requests, and so do not count as spans around them. */
 static bool row_holds_requests(const struct group_choice *c, const struct row *row)
 {
 	if (row->n_steps)
@@ -56,8 +56,8 @@ static bool row_is_outermost(const struct group_choice *c, const struct row *row
 			return true;
 		row = c->rows[row->around];
 		/*
-		 * The name around it is not selected: spans of selected names count as outermost
-		 * then.
+		 * The name of the span around is not selected: then spans of selected names count
+		 * as outermost.
 		 */
 		if (!row && c->digest->wanted)
 			return true;

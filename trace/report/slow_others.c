@@ -133,7 +133,7 @@ static size_t meter_seek(const struct meter *m, size_t from, int64_t at_ns)
 	return from;
 }
 
-/* Adds |sign| times the sums up to |at_ns|, before which there are |n| moments. */
+/* Adds |sign| times the sums up to |at_ns|; |n| moments are not after |at_ns|. */
 static void meter_add(
 	const struct meter *m, size_t n, int64_t at_ns, double sign, double ns[N_SIDES])
 {

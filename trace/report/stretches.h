@@ -16,13 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limit of stretches that are not empty; with more spans there are more than half as many */
+/* Limit of stretches that are not empty; beyond it neighbours are merged, and over half remain */
 #define STRETCHES_MOST 32
 #define STRETCHES_FEWEST 8 /* a side with fewer spans is not tested for durations */
 #define STRETCHES_LIMITS 4
 
 struct stretch {
-	uint32_t index; /* it has the keys from index << shift to (index + 1) << shift */
+	uint32_t index; /* its keys are at least index << shift, and below (index + 1) << shift */
 	uint64_t n; /* spans that begin in it */
 	uint64_t n_above[STRETCHES_LIMITS]; /* spans that last as long as the limit, or longer */
 	double total_ns;

@@ -56,8 +56,8 @@ size_t text_count_shown(const struct text *t, size_t n);
 /* Writes "… and 3 more names; --top 23 shows all", unless none is left. */
 void text_put_rest(struct text *t, size_t n_left, const char *what);
 /*
- * These make a label such as "train (4242)", with the host's name if there are several. Names may
- * have any bytes; one of more than 400 ends with "…". They return |label|.
+ * This and text_label_plane() make a label such as "train (4242)", with the host's name if there
+ * are several. Names may have any bytes; one of more than 400 ends with "…". Both return |label|.
  */
 const char *text_label_process(
 	const struct view *view, size_t origin, char label[TEXT_LABEL_BYTES]);

@@ -44,7 +44,7 @@ void report_put_complete(const struct digest *g, const char *indent, FILE *out)
 	page_format_duration(since, g->complete_ns);
 	if (g->view->selection == &g->selection)
 		fprintf(out,
-			"%sall threads are complete from %s on; --whole looks at all of the time\n",
+			"%sall threads are complete from %s on; --whole covers all of the time\n",
 			indent, since);
 	else if (g->complete_ns > g->begin_ns && g->complete_ns < g->end_ns)
 		fprintf(out, "%sbefore %s some threads are incomplete: their numbers are too low\n",

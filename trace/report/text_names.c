@@ -20,7 +20,7 @@
 struct column {
 	const char *head;
 	enum row_key key;
-	/* width of a page that has the column; a column that rows are sorted by is always there */
+	/* least page width for the column; a column that rows are sorted by is always there */
 	size_t from_width;
 	bool has_bar;
 };

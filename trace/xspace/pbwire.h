@@ -145,14 +145,14 @@ static inline uint8_t *pb_put_uint(uint8_t *p, uint32_t number, uint64_t value)
 	return pb_put_varint(pb_put_varint(p, PB_TAG(number, PB_VARINT)), value);
 }
 
-/* Writes the same field with pb_put_wide_varint(). */
+/* Like pb_put_uint(), but writes the value with pb_put_wide_varint(). */
 static inline uint8_t *pb_put_wide_uint_by(
 	uint8_t *p, uint32_t number, uint64_t value, enum pb_means means)
 {
 	return pb_put_wide_varint(pb_put_varint(p, PB_TAG(number, PB_VARINT)), value, means);
 }
 
-/* The same for callers that are not worth a choice of means. */
+/* Like pb_put_wide_uint_by(), always with shifts, for callers that choose no means. */
 static inline uint8_t *pb_put_wide_uint(uint8_t *p, uint32_t number, uint64_t value)
 {
 	return pb_put_wide_uint_by(p, number, value, PB_SHIFTS);

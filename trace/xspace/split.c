@@ -4,8 +4,8 @@
  * by time, tell where equal parts would begin. A second walk adds up the size of each part; if one
  * is too large, more parts are tried.
  *
- * All parts are written in one walk. The length of a plane or a line in a part is known at its end:
- * it has a fixed width and is overwritten then.
+ * All parts are written in one walk. The length of a plane or a line in a part is known only when
+ * the plane or line ends: its field has a fixed width, and is overwritten then.
  */
 #include "trace/xspace/split.h"
 
@@ -199,7 +199,7 @@ static int plan_parts(struct split *s, const struct survey *y, struct diag *d)
 	}
 	if (n > SPLIT_MAX_PARTS)
 		return split_fail_large(s, d, "there would be more than 256");
-	return split_fail_large(s, d, "too much of it begins at one time");
+	return split_fail_large(s, d, "too many of its events begin at one time");
 }
 
 int split_plan(struct split *s, struct diag *d)
@@ -327,8 +327,8 @@ static int writer_other(const uint8_t *p, size_t n, void *context)
 }
 
 /*
- * Appends the mark of the part. It is a whole space: behind another one it adds a plane to that
- * one.
+ * Appends the mark of the part. The mark is a whole encoded space: appended to another encoded
+ * space, it adds a plane to that space.
  */
 static int part_append_mark(const struct split *s, struct split_part *part, size_t i)
 {

@@ -14,7 +14,7 @@ struct json;
 
 /* The totals that a one-line summary needs. */
 struct report_totals {
-	/* Events on threads' lines that have a duration or no end yet, and steps */
+	/* Events on lines of threads and devices that have a duration or no end yet, and steps */
 	uint64_t n_spans;
 	uint64_t n_device_spans; /* those of |n_spans| on lines of devices: kernels, copies */
 	uint64_t n_instants; /* events on threads' lines that are neither spans nor flow marks */

@@ -202,8 +202,8 @@ static inline void wire_line_read_field(struct wire_line *header, const struct p
 }
 
 /*
- * Reads the next field of the XLine in which |reader| is, in whatever order they stand: 1, 0 at the
- * line's end, or -EBADMSG. |header| is all zero bytes before the first call.
+ * Reads the next field of the XLine in which |reader| is; fields may stand in any order. 1, 0 at
+ * the line's end, or -EBADMSG. |header| is all zero bytes before the first call.
  */
 static inline int wire_line_next(
 	struct pb_reader *reader, struct wire_line *header, struct wire_fault *fault)

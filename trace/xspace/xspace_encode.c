@@ -3,9 +3,9 @@
  * Encodes a space as XSpace bytes. Planes and lines, whose lengths are unknown until their end,
  * have padded varints as lengths; the loop over events is in xspace_events.c.
  *
- * Readers of the format break on some names and numbers, so they are altered: the stat name
- * `group_id`, and names and numbers of counters, which XProf prints without escaping. (Every text
- * is made valid UTF-8, see xspace_encoder.h.)
+ * Readers of the format break on some names and numbers. So the stat name `group_id` is altered,
+ * and names of counters, which XProf prints without escaping; counter samples that are not finite
+ * are left out. (Every text is made valid UTF-8, see xspace_encoder.h.)
  */
 #include "trace/xspace/xspace.h"
 

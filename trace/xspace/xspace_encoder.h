@@ -25,7 +25,7 @@ struct xspace_gaps;
 #define BATCH_BYTES (16u << 10) /* room is reserved for at least this many bytes at once */
 #define STAT_MAX_BYTES 24 /* a stat without the text or bytes in it */
 #define FIELD_MAX_BYTES 16 /* tag and number, or tag and length */
-#define RESERVED_STAT "group_id" /* XProf then believes that the file is grouped already */
+#define RESERVED_STAT "group_id" /* with it, XProf believes that the file is grouped already */
 
 /* How a name is altered before it is written. */
 enum name_rule {

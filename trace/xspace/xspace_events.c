@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encodes events. They are nearly all of an XSpace, so this loop counts: room is reserved for a
- * batch, an event is written to its final place, and its length, one byte in all but rare cases, is
- * filled in afterwards.
+ * Encodes events. They are nearly all of an XSpace, so this loop must be fast: room is reserved for
+ * a batch, an event is written to its final place, and its length, one byte in all but rare cases,
+ * is filled in afterwards.
  */
 #include "trace/xspace/xspace_events.h"
 
@@ -121,8 +121,8 @@ void xspace_events_deinit(struct xspace_events *x)
 }
 
 /*
- * The plane's metadata is not complete yet: a text is treated as if the stat of some counter used
- * it as its name, and so altered it.
+ * The plane's metadata is not complete yet: each text is treated as if a stat of a counter were
+ * called so, too, which would alter it.
  */
 static enum name_rule find_name_rule(const char *text)
 {

@@ -2,7 +2,7 @@
 /*
  * Encodes the events of a line that is too long for memory, a part at a time, while the plane is
  * still being built. The bytes are those that xspace_encode() would write. xspace_events_find()
- * finds a place in their order again.
+ * finds the place of an event among encoded ones.
  */
 #ifndef TRACE_XSPACE_EVENTS_H
 #define TRACE_XSPACE_EVENTS_H

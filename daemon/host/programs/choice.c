@@ -102,7 +102,7 @@ static const struct program *refuse_choice(
 	else
 		diag_set(d, -EINVAL,
 			"%.64s%s%zu programs are meant: %s; name one by --target PID, or in a capture "
-			"all by --target all; other clients by the option ptap_target",
+			"all by --target all; in other clients, use the option ptap_target",
 			text, *text ? ": " : "", n_found, names);
 	return NULL;
 }

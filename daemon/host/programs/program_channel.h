@@ -11,9 +11,10 @@ struct rpc_channel;
 struct rpc_pending;
 
 /*
- * Opens a channel to the server of |id|, with little memory for its answers; its calls say that
- * they are passed on (rpc_channel_set_target()). 0; -ESRCH: it is gone; or another negative errno,
- * each with |d|. Owner: *out is the caller's. Threads: any.
+ * Opens a channel to the server of the program |id|, with little memory for the server's answers.
+ * Calls on the channel say that they are passed on (rpc_channel_set_target()). 0; -ESRCH: the
+ * program is gone; or another negative errno, each with |d|. Owner: *out is the caller's. Threads:
+ * any.
  */
 int program_channel_open(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d);
 

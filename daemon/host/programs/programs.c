@@ -344,6 +344,6 @@ int programs_measure_memory(struct programs *p, uint64_t id, int wait_ms, uint64
 
 	if (r == -EACCES)
 		return ask_server_for_memory(p, id, wait_ms, bytes);
-	/* Drop the values if the pid belongs to another program by now. */
+	/* Drop the value if the program is gone: the pid may be another's by now. */
 	return !r && !programs_find_pid(p, id) ? -ESRCH : r;
 }

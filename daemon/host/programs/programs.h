@@ -32,7 +32,7 @@ struct program_sums {
 };
 
 struct program {
-	uint64_t id; /* never used again */
+	uint64_t id; /* never reused */
 	pid_t pid; /* as this process sees it */
 	uid_t uid;
 	/* The connection of its server; borrowed, and open until programs_remove(). -1: none. */

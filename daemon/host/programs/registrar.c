@@ -45,8 +45,8 @@ struct announced {
 	pid_t pid; /* of its program */
 	uint64_t id; /* of its program; 0: not announced yet */
 	/*
-	 * On the loop's clock: end of the wait for the announcement, and then for the line of the
-	 * log.
+	 * On the loop's clock: end of the wait for the announcement; after the announcement, the
+	 * time to write the log's line.
 	 */
 	uint64_t deadline_ms;
 	uid_t uid; /* of the program, like the two below */
@@ -124,8 +124,8 @@ static int identify_program(
 	if (said->fd >= 0)
 		return identify_living(a, said->fd, p);
 	/*
-	 * An ended program has no pidfd. Its server keeps its data for one user: its own, or the
-	 * one that a server of root reports.
+	 * An ended program has no pidfd. Its server keeps the data for one user: the server's own
+	 * user, or the one that a server of root reports.
 	 */
 	if (!said->status.has_ended)
 		return -EPROTO;

@@ -76,7 +76,7 @@ static int get_last_sample(const struct history *h, void *context)
 }
 
 /*
- * Invalidates all events after the clock was set, because the times of sent samples are wrong then.
+ * When the clock was set, invalidates all events, because the times of sent samples are wrong then.
  */
 static void watch_clock(struct api *a)
 {
@@ -130,7 +130,7 @@ void api_open(struct api *a, struct web *web, const char *log_dir)
 	programs_watch(web->host->programs, on_program, a);
 }
 
-/* Frees nothing, since captures that still run may use it until the process ends. */
+/* Frees nothing, since captures that still run may use |a| until the process ends. */
 void api_close(struct api *a)
 {
 	unsigned n_left;

@@ -33,8 +33,8 @@ struct api {
 	struct stream *streams;
 	unsigned n_streams;
 	unsigned n_tools; /* tools (tool.h) that run for a request */
-	_Atomic unsigned n_measured; /* measurements of programs' memory under way; any thread */
-	_Atomic unsigned n_session_calls; /* orders for sessions under way; any thread */
+	_Atomic unsigned n_measured; /* running measurements of programs' memory; any thread */
+	_Atomic unsigned n_session_calls; /* running orders to begin or end a session; any thread */
 	uint64_t n_ticks;
 	int64_t unix_offset_ns; /* Unix time less CLOCK_MONOTONIC, at the last tick */
 	struct letter wake; /* tells the loop that there are new events for streams */
@@ -42,7 +42,7 @@ struct api {
 };
 
 void api_open(struct api *a, struct web *web, const char *log_dir);
-/* Ends captures with their data. Streams have ended before. */
+/* Ends captures, with their data. Call it after the streams have ended. */
 void api_close(struct api *a);
 
 /* Called after each sample of the machine's usage. */

@@ -58,7 +58,7 @@ void api_answer_captures(struct http_exchange *x, void *context)
 	api_answer(x, 200, &text);
 }
 
-/* Requests for actions; the audit notes refused ones, too. */
+/* Refuses an action on captures; the audit notes refused actions, too. */
 static void refuse_capture(struct http_exchange *x, int rpc_status, const struct diag *d)
 {
 	web_audit_refused(x, rpc_status_name(rpc_status), d->text);

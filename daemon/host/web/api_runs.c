@@ -98,7 +98,7 @@ void api_answer_run_file(struct http_exchange *x, void *context)
 
 /* --- answers that the command proftap makes from a run ---------------------------------------- */
 
-/* Whether an answer is kept for equal requests later; not where these are rare. */
+/* An answer is kept for later requests that are equal, or forgotten where these are rare. */
 enum keeping {
 	KEPT,
 	FORGOTTEN

@@ -35,7 +35,7 @@
 #include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-#define MAX_SESSION_NAME_BYTES 128 /* as the program's server answers it */
+#define MAX_SESSION_NAME_BYTES 128 /* of the name that the program's server returns */
 
 /* A request to begin a session or a flight recorder, or to end one and discard its data. */
 struct session_order {
@@ -104,7 +104,8 @@ static int check_order(const void *context, const json_t *body, struct diag *d)
 	if (!o->is_recorder)
 		return profile_options_check_recording(options, d);
 	if (o->asked.session[0])
-		return diag_set(d, -EINVAL, "session: a flight recorder has no other name");
+		return diag_set(d, -EINVAL,
+			"session: a flight recorder has no other name than \"recorder\"");
 	return profile_options_check_recorder(options, d);
 }
 
@@ -140,7 +141,7 @@ static int fail_memory(struct diag *d)
 	return RPC_RESOURCE_EXHAUSTED;
 }
 
-/* Waits for the end of the call, and ignores the only message of a stream, a trailer. */
+/* Waits for the end of the call. Ignores the trailer, the only message in the stream of a Stop. */
 static void await_end(struct rpc_pending *call)
 {
 	while (!rpc_pending_wait(call, -1))

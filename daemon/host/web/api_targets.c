@@ -167,8 +167,8 @@ static int explain_unmeasured(struct deferred *d, const struct program *p, int e
 		{ENOENT, RPC_FAILED_PRECONDITION,
 			"it has just ended, or the kernel has no smaps_rollup"},
 		{EACCES, RPC_FAILED_PRECONDITION,
-			"the kernel tells its user nothing: the program is not dumpable (prctl(2), "
-			"PR_SET_DUMPABLE)"},
+			"the kernel tells the program's user nothing: the program is not dumpable "
+			"(prctl(2), PR_SET_DUMPABLE)"},
 		{ETIMEDOUT, RPC_UNAVAILABLE, "its server does not answer"},
 		{EAGAIN, RPC_UNAVAILABLE, "its server does not answer"},
 	};

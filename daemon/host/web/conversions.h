@@ -51,7 +51,7 @@ void conversions_deinit(struct conversions *c);
  */
 char *conversions_make_key(int dir_fd, const char *name, const char *const *argv);
 
-/* Returns the caller's descriptor of the kept conversion, and its size; -1: there is none. */
+/* Returns a descriptor of the kept conversion, which the caller owns, and its size; -1: none. */
 int conversions_find(struct conversions *c, const char *key, uint64_t *n_bytes);
 /*
  * Keeps a new conversion, the whole file |fd|, which stays the caller's. Takes |key|. With a |key|

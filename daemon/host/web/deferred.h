@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A deferred request is answered by one of libuv's threads, which reads files or waits for
- * programs, for fractions of a second.
+ * programs: for fractions of a second as a rule, and some seconds at most.
  */
 #ifndef DAEMON_DEFERRED_H
 #define DAEMON_DEFERRED_H

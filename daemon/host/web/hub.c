@@ -58,7 +58,7 @@ void hub_post_usage(struct hub *h, uint64_t n_sample)
 	hub_add_event(h, &event);
 }
 
-/* Uses up a number, which no event has. */
+/* Skips a number, so that no event has it. */
 void hub_forget(struct hub *h)
 {
 	pthread_mutex_lock(&h->mutex);

@@ -64,7 +64,8 @@ uint64_t hub_get_last(struct hub *h);
 
 /*
  * Returns the number of the event with the id "STARTED.NUMBER"; for the id of another daemon, or an
- * invalid one, a number that does not exist and so is stale; for no id the last number.
+ * invalid one, a number that does not exist and so is stale; for an |id| of NULL or "", the last
+ * number.
  */
 uint64_t hub_find_after(struct hub *h, const char *id);
 

@@ -12,8 +12,8 @@ struct programs;
 
 /*
  * Fills job->targets, before the job begins, with the programs that the words of the request select
- * and that its caller may ask for. For a job that waits for a program it notes the programs that
- * run already. 0, or a gRPC status with |d|.
+ * and that its caller may ask for. Notes in job->newest which programs exist already,
+ * for a job that waits for a new one. 0, or a gRPC status with |d|.
  */
 int job_choice_make(struct job *job, struct programs *programs, struct diag *d);
 

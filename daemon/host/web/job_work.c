@@ -92,7 +92,7 @@ static void job_note_file(struct job *job, size_t i, const struct run_dir *dir, 
 	pthread_mutex_unlock(&job->jobs->mutex);
 }
 
-/* Without a name in the request the first written file names the run, and the others join it. */
+/* Without a name in the request, writing the first file names the run for all further files. */
 static const char *job_choose_run(const struct job *job)
 {
 	if (job->run[0])
@@ -183,7 +183,8 @@ static void job_end_without_files(struct job *job, const struct ensemble *e, boo
 
 	if (has_empty)
 		job_note_end(job, JOB_EMPTY, RPC_OK,
-			"no annotation of its level was reached, and there are no samples of usage");
+			"no annotation of the capture's level was reached, and "
+			"there are no samples of usage");
 	else
 		job_note_end(job, JOB_FAILED,
 			status > RPC_OK && status <= RPC_UNAUTHENTICATED ? status : RPC_UNAVAILABLE,
@@ -412,7 +413,7 @@ static void work_start_snapshot(struct job_work *w)
 	capture_group_start_snapshot(&w->ensemble.group, &what);
 }
 
-/* The time of each account counts from the beginning of |asked_by|. */
+/* Makes an account for each program; its time counts from the beginning of |asked_by|. */
 static void work_take_accounts(struct job_work *w, const struct account *asked_by)
 {
 	for (size_t i = 0; i < w->ensemble.group.n; i++) {

@@ -34,13 +34,13 @@ struct jobs {
 	uint64_t last_id;
 	unsigned n_threads;
 	bool is_ending;
-	struct host_service *host; /* borrowed, like all below; programs and the machine */
+	struct host_service *host; /* has the programs and the machine; borrowed, like all below */
 	struct hub *hub;
 	struct runs *runs;
 };
 
 void jobs_init(struct jobs *jobs, struct host_service *host, struct hub *hub, struct runs *runs);
-/* The threads of all jobs have ended (jobs_finish()). */
+/* Call it after the threads of all jobs have ended (jobs_finish()). */
 void jobs_deinit(struct jobs *jobs);
 
 /*
@@ -61,7 +61,7 @@ void jobs_write_all(struct jobs *jobs, const struct caller *caller, struct json 
  * is over, with |d|.
  */
 int jobs_stop(struct jobs *jobs, const struct caller *caller, uint64_t id, struct diag *d);
-/* Cancels a job that is not over, and forgets it. 0 or RPC_NOT_FOUND with |d|. */
+/* Forgets a job, and cancels it if it is not over. 0 or RPC_NOT_FOUND with |d|. */
 int jobs_delete(struct jobs *jobs, const struct caller *caller, uint64_t id, struct diag *d);
 
 /* Sends the job's new state to streams of events. The caller has the mutex. */

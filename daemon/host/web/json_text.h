@@ -33,7 +33,7 @@ struct json_body_steps {
 	 * with words in |d|.
 	 */
 	int (*take)(void *context, const char *name, const json_t *value, struct diag *d);
-	/* Called after all members were taken. Returns the same. */
+	/* Called after all members were taken. Returns as |take| does. */
 	int (*check)(const void *context, const json_t *body, struct diag *d);
 };
 

@@ -237,7 +237,7 @@ static void write_kept(const struct metrics *m, struct exposition *e)
 		name, EXPOSITION_GAUGE, help \
 	}
 
-/* One row of a group of machine/, as a family. */
+/* One row of a group of daemon/machine/, as a family. */
 static const struct {
 	const char *group;
 	const char *label; /* distinguishes the members of the group; NULL: it has one member */
@@ -317,10 +317,9 @@ static const struct {
 		PLAIN("memory used", "proftap_npu_memory_used_bytes", "Used memory of the NPU.")},
 	{"process", "pid",
 		RATIO("cpu", "proftap_target_cpu",
-			"At least this share of one processor was used, by program with all its "
-			"descendants; what "
-			"a child used after it was last read, once a second or less often, counts "
-			"only if its parent waits for it.")},
+			"Share of one processor that was used at least, by program with all its "
+			"descendants; a child is read once a second or less often, and its use "
+			"after the last reading counts only if its parent waits for it.")},
 	{"process", "pid",
 		PLAIN("rss", "proftap_target_resident_memory_bytes",
 			"Resident memory, by program with all its descendants; shared pages count in each.")},

@@ -110,8 +110,8 @@ static const struct {
 	{{"process_resident_memory_bytes", EXPOSITION_GAUGE, "Resident memory."}, get_memory},
 	{{"process_threads", EXPOSITION_GAUGE, "Threads."}, get_threads},
 	{{"process_open_fds", EXPOSITION_GAUGE, "Open descriptors."}, get_fds},
-	{{"process_max_fds", EXPOSITION_GAUGE, "How many there may be."}, get_max_fds},
-	{{"process_start_time_seconds", EXPOSITION_GAUGE, "When it was started, in Unix time."},
+	{{"process_max_fds", EXPOSITION_GAUGE, "Limit of open descriptors."}, get_max_fds},
+	{{"process_start_time_seconds", EXPOSITION_GAUGE, "Start of the process, in Unix time."},
 		get_start},
 };
 

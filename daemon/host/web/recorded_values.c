@@ -58,8 +58,8 @@ static void add_value(struct recorded_list *list, const struct recorded_question
 	to = &list->v[list->n];
 	*to = *value;
 	/*
-	 * A program has the pid that this daemon sees. The pids of its children are known only to
-	 * the program's server.
+	 * The pid of a program is the one that this daemon sees. The pids of its children are known
+	 * only to the program's server.
 	 */
 	to->pid = is_child ? p->pid : q->program->pid;
 	to->process = strdup(is_child ? p->name : q->program->status.name);

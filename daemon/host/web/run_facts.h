@@ -46,7 +46,7 @@ bool run_facts_has(struct run_facts_cache *c, const struct run_state *state);
 void run_facts_set(struct run_facts_cache *c, const struct run_state *state, const char *report,
 	size_t n, const char *error);
 
-/* Writes the members duration_ms to unreadable, which are null as long as nothing is known. */
+/* Writes the members from duration_ms up to unreadable. They are null if nothing is known yet. */
 void run_facts_write(struct run_facts_cache *c, const struct run_state *state, struct json *j);
 
 #endif

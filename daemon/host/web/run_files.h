@@ -27,10 +27,10 @@ int64_t run_files_get_time_ns(const struct stat *st);
 /* Returns true if |name| is a file of the run, and fills |st|. */
 bool run_files_stat(int dir_fd, const char *name, struct stat *st);
 
-/* Returns the caller's descriptor of |name|, and its size; -1: there is no such file. */
+/* Opens |name|. Returns a descriptor that the caller owns, and the size; -1: no such file. */
 int run_files_open(int dir_fd, const char *name, uint64_t *n_bytes);
 
-/* Writes the list "files". Adds up their sizes, and the time of the youngest, in |state|. */
+/* Writes the list "files". Puts their total size, and the time of the youngest, into |state|. */
 void run_files_write(int dir_fd, struct run_state *state, struct json *j);
 
 /*

@@ -95,7 +95,7 @@ static uid_t runs_find_owner(int fd)
 	return st.st_uid;
 }
 
-/* Returns the gRPC status of |error|, with which runs_open_all() failed. */
+/* Sets |d| to |error|, with which runs_open_all() failed. Returns RPC_INTERNAL. */
 static int runs_fail_all(const struct runs *r, int error, struct diag *d)
 {
 	diag_set(d, error,

@@ -112,7 +112,8 @@ void scrape_answer(struct http_exchange *x, void *context)
 
 	if (w->n_scrapes >= SCRAPE_MAX) {
 		http_refuse(
-			x, 429, "%u are reading the metrics already; ask again later", SCRAPE_MAX);
+			x, 429, "%u requests are reading the metrics already; ask again later",
+			SCRAPE_MAX);
 		return;
 	}
 	s = calloc(1, sizeof *s);

@@ -28,7 +28,7 @@ static const struct web_audit_row {
 	{"POST", "/api/v1/targets/", "WebStart", "target"},
 	{"DELETE", "/api/v1/targets/", "WebGiveUp", "target"},
 	{"DELETE", "/api/v1/runs/", "WebDelete", "run"},
-	/* A read has a line in the audit only when it is refused. */
+	/* These rows are used only for a read that is refused. */
 	{"GET", "/api/v1/targets/", "WebRead", "target"},
 	{"GET", "/api/v1/runs/", "WebRead", "run"},
 };

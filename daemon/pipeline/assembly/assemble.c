@@ -187,9 +187,10 @@ static int describe_process(struct assembly *as, const struct assemble_input *in
 }
 
 /*
- * Adds lines "LINE ID": the ids that JAX's profiler server gives the threads. They map threads of
- * that server's recordings to threads of this trace. Only for a program that has such a server, or
- * may start one: an id is an address in the program's memory.
+ * Adds a stat with a text line "LINE ID" for each thread: ID is what JAX's profiler server calls
+ * the thread. These ids map threads of that server's recordings to threads of this trace. Only a
+ * program that has such a server, or may start one, gets the stat: an id is an address in the
+ * program's memory.
  */
 static int add_stock_ids(
 	struct assembly *as, const struct assemble_input *in, const int64_t *line_ids)
@@ -245,8 +246,8 @@ static int add_all_losses(const struct assembly *as, const struct assemble_input
 }
 
 /*
- * Notes the gaps in which records were lost. The time before the rings are complete is a gap, too,
- * unless it was not requested.
+ * Notes the gaps in which records were lost. The time before all records are there
+ * (windows_find_complete()) is a gap, too, if that time was requested.
  */
 static void note_gaps(struct assembly *as, const struct assemble_input *in)
 {

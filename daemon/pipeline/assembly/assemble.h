@@ -41,7 +41,8 @@ struct assemble_input {
 	int64_t stop_ns; /* the same instant, since the first pair of |timeline| */
 	int64_t start_unix_ns; /* Unix time at the first pair of |timeline| */
 	bool goes_on; /* the recording goes on in another part */
-	uint64_t ended_ticks; /* the process had ended by then; 0 or stop_ticks: not before */
+	/* the process had ended by then; 0 or stop_ticks: it ran until the stop */
+	uint64_t ended_ticks;
 	/* since the first pair of |timeline|: later records are left out; 0: none are */
 	int64_t end_ns;
 	struct async_carry

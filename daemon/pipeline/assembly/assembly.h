@@ -66,7 +66,7 @@ struct assembly {
 	struct memory_budget no_limit;
 	size_t n_line_stats; /* stats of the plane that belong to complete lines */
 	size_t n_line_text_bytes; /* bytes of own_texts that belong to complete lines */
-	uint64_t n_invalid; /* entries that made no sense */
+	uint64_t n_invalid; /* invalid entries */
 	uint64_t n_undated; /* entries of unknown time */
 	uint64_t n_dropped; /* marks and samples for which memory had no room */
 	const _Atomic int *cancel; /* raised: the plane is not wanted any more; NULL ok */
@@ -81,7 +81,7 @@ int assembly_new(struct target *target, uint64_t earliest_ticks, uint64_t start_
 	struct assembly **out);
 /* Allows events to be spooled from here on. |spool| and |keep| are borrowed. */
 void assembly_set_spool(struct assembly *as, struct spool *spool, struct memory_budget *keep);
-/* Sets the writer of that spool, which gets the events that have no stats. Borrowed. */
+/* Sets the writer of the spool; it gets the events that have no stats. Borrowed. */
 void assembly_set_writer(struct assembly *as, struct part_writer *writer);
 struct assembly *assembly_free(struct assembly *as); /* NULL ok; returns NULL */
 

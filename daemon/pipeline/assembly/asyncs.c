@@ -354,8 +354,8 @@ static int match_all(struct async_matcher *b)
 /*
  * Spans are sorted by name and start. Each span goes to the first line of its name that is free;
  * more lines would not help a person. If no line is free, the span goes to one more line of its
- * name, on which spans overlap. Readers know that async spans do so, and count them all. So no span
- * is left out, and a backlog of 5,000 requests has 256 lines.
+ * name, on which spans overlap. Programs that read the trace know that async spans do so, and count
+ * them all. So no span is left out, and a backlog of 5,000 requests has 256 lines.
  */
 #define MAX_LINES_OF_NAME 255
 #define MAX_LINES 4096

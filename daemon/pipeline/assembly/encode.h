@@ -17,9 +17,9 @@ struct encode_request {
 };
 
 /*
- * If the trace is larger than |max_bytes|, as many of its oldest runs as necessary are left out,
- * and the trace gets a warning. |*n_left_out| is the number of their events. Owner: *out belongs to
- * the caller. 0, -ENOMEM or -ECANCELED.
+ * If the trace is larger than |max_bytes|, as many of the oldest runs of its tracks (track.h) as
+ * necessary are left out, and the trace gets a warning. |*n_left_out| is the number of the events
+ * in these runs. Owner: *out belongs to the caller. 0, -ENOMEM or -ECANCELED.
  */
 int encode(const struct encode_request *request, struct delivery **out, uint64_t *n_left_out);
 

@@ -104,7 +104,7 @@ static void count_losses(
 			totals[reason_of[k]] += log->lost[k];
 		totals[REASON_MEMORY] += log->lost_memory;
 		totals[REASON_UNDATED] += log->n_undated;
-		/* Outside of pictures overwritten entries are counted as LOSS_FULL. */
+		/* Except in pictures (ring_picture.h), overwritten entries count as LOSS_FULL. */
 		totals[REASON_OVERWRITTEN] += drain->is_picture ? log->n_overwritten : 0;
 	}
 	for (int k = 0; k < LOSS_KINDS; k++)

@@ -11,7 +11,7 @@ struct space;
 
 /* Losses that were noticed when the capture was assembled. */
 struct losses_seen {
-	uint64_t n_invalid; /* entries that made no sense */
+	uint64_t n_invalid; /* invalid entries */
 	uint64_t n_undated; /* entries of unknown time */
 	uint64_t n_unmatched_ends; /* ends of async spans that surely had no begin */
 	uint64_t n_beginless_ends; /* ends of async spans whose begins may have been lost */

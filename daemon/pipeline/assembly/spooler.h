@@ -22,7 +22,7 @@ struct spooler_config {
 	const char *dir; /* as for spool_new() */
 	int in_memory; /* no file: spool_new_in_memory() */
 	uint64_t max_bytes; /* of the spool */
-	/* part of the spool's size for slots that are on their way when no more slots are taken */
+	/* part of the spool's size that is kept for slots taken before the spool counts as full */
 	uint64_t reserve_bytes;
 	uint64_t keep_bytes; /* the most memory for data that cannot be spooled */
 	bool uses_ticks; /* as in struct timeline */

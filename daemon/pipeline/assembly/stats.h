@@ -41,7 +41,7 @@ struct stats {
 	uint32_t context_name; /* index + 1 of its text in stat_names; 0: there was no call */
 	bool keeps_texts; /* texts of the present stats outlive their event */
 	pid_t pid; /* of the process that calls devices' libraries */
-	uint64_t n_invalid; /* arguments that made no sense */
+	uint64_t n_invalid; /* invalid arguments */
 	int error; /* -ENOMEM, and stays so */
 };
 

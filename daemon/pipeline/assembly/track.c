@@ -299,7 +299,7 @@ static void reader_take_runs(
 	}
 }
 
-/* Takes the bytes before |straggler| of the run in which its place is. */
+/* Takes the bytes before |straggler| from the run inside which it belongs. */
 static int reader_take_part(
 	struct track_reader *m, const struct straggler *straggler, struct track_piece *out)
 {

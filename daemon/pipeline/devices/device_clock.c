@@ -18,7 +18,7 @@
  */
 #define JITTER_NS (NS_PER_MS / 10)
 
-/* Sets *out to |a| - |b|. Returns 0 when that is too far. */
+/* Sets *out to |a| - |b|. Returns 0 when the difference is too large. */
 static int subtract_times(uint64_t a, uint64_t b, int64_t *out)
 {
 	int64_t difference = (int64_t)(a - b);

@@ -19,7 +19,7 @@
 #include "daemon/pipeline/devices/occupancy.h"
 #include "daemon/target/string_table.h"
 
-/* The most stats of a template. */
+/* The most stats of an event that its template holds. */
 #define DEVICE_TEMPLATE_MAX_STATS 9
 /* The most stats of an event besides those of its template. */
 #define MAX_OWN_STATS 3
@@ -167,7 +167,7 @@ bool device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t 
 
 /* --- names of counters -------------------------------------------------------------------- */
 
-/* The prefix of counters that are read together, which means nothing to people. */
+/* The prefix of the names of counters that are read together; it means nothing to people. */
 static const char metric_group[] = "TPC.TriageCompute.";
 
 /* Readable names of NVIDIA's counters: XLA's name if it has one. */
@@ -451,7 +451,8 @@ static bool convert_time(const struct device_drawing *g, const struct device_clo
 }
 
 /*
- * Sets the times of |out|. False, counted, when the event lies completely outside of the recording.
+ * Sets the times of |out|. Returns false, and counts the event, if they are unknown or all outside
+ * of the recording.
  */
 static bool place_event(struct device_drawing *g, const struct device_clock *clock,
 	const struct device_event *event, struct trace_event *out)

@@ -82,7 +82,7 @@ int device_line_add(struct device_line *line, const struct device_event *event);
 
 /* --- ids and names --------------------------------------------------------------------------- */
 
-/* Viewers know the ids and names of a device's lines, and no two are equal. */
+/* Viewers recognize a device's lines by their ids and names, and no two are equal. */
 
 #define DEVICE_LINE_NAME_BYTES 512
 

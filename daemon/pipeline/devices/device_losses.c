@@ -51,7 +51,7 @@ static const struct {
 	[REASON_ANNOTATIONS] = {"ptap_lost_device_annotations", 0,
 		"without annotations: more than gpu_max_annotation_strings"},
 	[REASON_NAMES] = {"ptap_lost_device_names", 0,
-		"without their names: the program's table of names was full; restart it"},
+		"without their names: the program's table of names was full; restart the program"},
 	[REASON_DAMAGED] = {"ptap_lost_device_damaged", 1, "of a collector dropped: damaged"},
 	[REASON_MEMORY] = {"ptap_lost_device_memory", 1,
 		"of devices dropped: the capture's memory was full; raise max_capture_bytes"},

@@ -353,7 +353,7 @@ static bool read_record(struct device_record *r)
 {
 	size_t n = r->entry->n_slots * SLOT_BYTES;
 	unsigned kind = n ? *(const uint8_t *)r->entry->slots : 0;
-	/* For a blob only its header is read. */
+	/* Of a DEVICE_XSPACE only the header is read. */
 	size_t n_needed = kind == DEVICE_XSPACE ? offsetof(struct device_entry, start_ns)
 						: device_entry_bytes(kind);
 

@@ -90,7 +90,7 @@ void devices_deinit(struct device_records *d);
 
 /* Adds a RECORD_DEVICE that entry_read() has read. 0 or -ENOMEM. */
 int devices_add(struct device_records *d, const struct entry *e);
-/* True when there is something to draw. */
+/* True when there is something for the trace. */
 static inline bool devices_have_content(const struct device_records *d)
 {
 	return d->lines.n || d->n_known;

@@ -51,7 +51,7 @@ enum launch_site_kind {
 struct launch_site {
 	uint64_t id; /* correlation or node */
 	uint64_t value; /* a call's start in ns; the node that a node was made from, or 0 */
-	uint32_t span; /* the span of launches_end_span(); 0: none */
+	uint32_t span; /* the |span| given to launches_end_span(); 0: none */
 	uint32_t next; /* link to another site of the same group; see launches.c */
 };
 
@@ -104,7 +104,7 @@ static inline bool launch_stack_is_in(
 	return top->start_ticks >= start_ticks && top->depth > depth;
 }
 
-/* True when launches_end_span() has work to do for that span. */
+/* True when launches_end_span() has work to do for a span with these values. */
 static inline bool launch_stack_wants(
 	const struct launch_stack *stack, uint64_t start_ticks, unsigned depth)
 {
@@ -131,7 +131,7 @@ uint32_t launches_find_call(
 	const struct launch_table *l, uint64_t id, int64_t start_ns, size_t *near);
 /*
  * The span of a node. A cloned node has an original, which may be a clone, too: returns the span
- * of the last of these nodes with one.
+ * of the last of these nodes that has a span.
  */
 uint32_t launches_find_node(const struct launch_table *l, uint64_t node);
 

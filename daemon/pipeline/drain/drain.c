@@ -15,7 +15,7 @@
 #include "daemon/target/ring_copy.h"
 #include "daemon/target/target.h"
 
-/* A thread drops one more span at most after its recording was stopped. */
+/* The most tries to read open spans. After its stop a thread drops at most one more span. */
 #define OPEN_TRIES 3
 
 /*
@@ -146,7 +146,7 @@ static enum copy_outcome copy_ring(
 	return r ? count_as_lost(d, i, log, c) : copy_to_log(d, log, c, slots);
 }
 
-/* *n_new is the number of slots that the ring had. */
+/* *n_new becomes the number of new slots in the ring. */
 static enum copy_outcome try_to_empty_ring(
 	struct drain *d, uint32_t i, struct thread_log *log, uint64_t *n_new, int *error)
 {
@@ -279,8 +279,8 @@ static bool is_wanted(const struct drain *d, uint32_t i, const struct ring *ring
 }
 
 /*
- * All that is read before the clock is older than the clock's time, so nothing may be
- * read after the clock.
+ * Records and losses that are read before the clock are older than its time. So only those are
+ * skipped: the clock is read last.
  */
 static void skip_ring(struct drain *d, uint32_t i, int64_t before_ns, int *error)
 {
@@ -412,7 +412,7 @@ static void close_log(struct drain *d, uint32_t i, int *error)
 	d->log_of_ring[i] = -1;
 }
 
-/* Frees the ring of a thread that is gone for another thread. */
+/* Lets another thread have ring |i| if its thread is gone. */
 static void reclaim_ring(struct drain *d, uint32_t i, int *error)
 {
 	const struct ring *ring = target_ring(d->target, i);
@@ -421,7 +421,7 @@ static void reclaim_ring(struct drain *d, uint32_t i, int *error)
 
 	if (target_has_thread(d->target, tid))
 		return;
-	/* The thread may have written between the visit and its end. */
+	/* The thread may have written between the last visit and its own end. */
 	visit_ring(d, i, error);
 	if (d->is_behind)
 		return;
@@ -515,5 +515,5 @@ void drain_finish(struct drain *d, int *error)
 	d->budget->may_exceed = false;
 	d->lost_no_ring = atomic_load(&d->target->arena->lost_no_ring) - d->lost_no_ring_before;
 	if (d->n_broken)
-		log_warn(LOG_TARGET, "%llu rings made no sense", (unsigned long long)d->n_broken);
+		log_warn(LOG_TARGET, "%llu rings had invalid positions", (unsigned long long)d->n_broken);
 }

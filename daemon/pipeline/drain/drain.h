@@ -31,7 +31,7 @@ struct drain {
 	uint64_t lost_oldest; /* entries that were given up for newer ones */
 	uint64_t next_serial;
 	bool is_behind; /* the last visit left records in the rings, for want of room */
-	uint64_t n_broken; /* rings whose positions made no sense */
+	uint64_t n_broken; /* rings with invalid positions */
 	struct gaps
 		gaps; /* the times in which records of any thread were lost; a picture has none */
 	uint64_t passes[3]; /* ticks of the last three passes over the rings, the newest first */
@@ -59,8 +59,9 @@ struct drain {
 void drain_init(struct drain *d, struct target *t, struct drain_budget *budget);
 void drain_deinit(struct drain *d);
 /*
- * Gives all slots to the sink of |budget|, which need not be the drain's own: a part has another
- * one (drain_cut.h). |receiver| and |timeline| as in slot_sink.h. 0, or -ENOMEM: some slots stayed.
+ * Gives all slots to the sink of |budget|. This need not be the drain's own budget: a part has
+ * another budget (drain_cut.h). |receiver| and |timeline| as in slot_sink.h. 0, or -ENOMEM: some
+ * slots stayed.
  */
 int drain_give(struct drain *d, struct drain_budget *budget, void *receiver,
 	const struct timeline *timeline);

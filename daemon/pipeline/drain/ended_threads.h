@@ -26,7 +26,7 @@ struct ended_pool {
 	struct ended_thread **last;
 	uint64_t max_bytes;
 	uint64_t used_bytes;
-	uint64_t allowed_bytes; /* that new copies may still take, even in place of older ones */
+	uint64_t allowed_bytes; /* bytes that new copies may still take, even in place of older ones */
 };
 
 /* Sums over the threads that are not in the pool any more, or had no room in it. */
@@ -35,7 +35,7 @@ struct ended_sums {
 	uint64_t gone_ticks; /* none of their entries ended later; 0: they had none */
 	uint64_t lost[LOSS_KINDS];
 	uint64_t lost_memory; /* entries that were not copied for want of memory */
-	uint64_t n_broken; /* rings that made no sense */
+	uint64_t n_broken; /* rings with invalid positions */
 };
 
 /* The ended threads of one process. */

@@ -22,7 +22,7 @@ struct ring_note {
 	uint64_t ticks;
 };
 
-/* The notes of one ring. Positions and ticks grow from note to note. */
+/* The notes of one ring. Ticks grow from note to note; positions never fall. */
 struct ring_history {
 	struct ring_note *notes;
 	size_t n;

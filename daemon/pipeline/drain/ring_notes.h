@@ -19,8 +19,8 @@ struct target;
 struct thread_log;
 
 /*
- * The number of notes of one ring between which its thread wrote something: 35 days at 3 GHz.
- * Records before the first note cannot be dated.
+ * The most notes of one ring. They cover 35 days at 3 GHz, or more if its thread wrote nothing for
+ * long. Records before the first note cannot be dated.
  */
 #define RING_NOTES_MAX 128u
 

@@ -10,7 +10,7 @@
 #include "daemon/target/exit_note.h"
 #include "daemon/target/target.h"
 
-/* New threads beyond these map a ring at their first span. */
+/* Beyond those in use, rings from this index on are mapped at a thread's first span. */
 #define MAX_SPARE_RINGS 16
 /* The number of free rings that keep their memory during a recording. */
 #define MAX_WARM_RINGS 4
@@ -52,7 +52,7 @@ static void ring_clear(struct target *t, uint32_t i)
 	atomic_store_explicit(&ring->word, 0, memory_order_relaxed);
 	/*
 	 * The next thread may sleep between claiming the ring and writing its tid, and must not be
-	 * mistaken for this one.
+	 * mistaken for the ended one.
 	 */
 	atomic_store_explicit(&ring->tid, 0, memory_order_relaxed);
 }

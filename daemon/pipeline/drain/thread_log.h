@@ -24,7 +24,7 @@ struct thread_log {
 	struct slot *slots;
 	size_t n_slots;
 	size_t n_allocated;
-	size_t n_made; /* this many of these have memory already */
+	size_t n_made; /* so many allocated slots have memory already */
 	uint64_t n_entries; /* entries in these slots; only for a drain's log */
 	size_t last_visit; /* index of the first slot of the last visit */
 	/* of the slots; the last one ends with them. NULL: one era covers the whole recording */
@@ -48,7 +48,7 @@ struct thread_log {
 	uint64_t gone_ticks; /* the thread had ended by then; 0: it is not known to have ended */
 	struct open_span *open;
 	uint32_t n_open;
-	struct open_drop drop; /* a span that was dropped above the open ones */
+	struct open_drop drop; /* spans inside the open ones that ended without a record */
 	/* for a picture: end of the first entry that is here; 0: there is none */
 	uint64_t window_ticks;
 	/*
@@ -126,7 +126,7 @@ int thread_log_give(struct thread_log *log, struct drain_budget *budget, void *r
 
 /*
  * Copies the spans that are open in |ring|, before its last records are copied: a span that ends
- * meanwhile is then in both. Replaces an earlier copy. Open spans may exceed the budget by an
+ * meanwhile is then in both copies. Replaces an earlier copy. Open spans may exceed the budget by an
  * eighth: they show what the threads were doing when the memory of a capture ran out. 0 or -ENOMEM.
  */
 int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget);

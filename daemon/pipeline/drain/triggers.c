@@ -214,7 +214,7 @@ static void describe_suppressed(struct triggers *t, size_t fired)
 
 	if (t->n_suppressed[fired])
 		snprintf(t->reason + n, sizeof t->reason - n,
-			"; %" PRIu64 " more since the last one", t->n_suppressed[fired]);
+			"; %" PRIu64 " more since the last run", t->n_suppressed[fired]);
 	for (size_t i = 0; i <= STEPS; i++) {
 		if (i == fired || !t->n_suppressed[i])
 			continue;
@@ -250,7 +250,7 @@ void triggers_describe_unwritten(const struct triggers *t, char *text, size_t n)
 	text[0] = '\0';
 	if (n_unwritten)
 		snprintf(text, n,
-			"triggers that have no run of their own, since the last one: %" PRIu64,
+			"triggers that have no run of their own, since the last run: %" PRIu64,
 			n_unwritten);
 }
 

@@ -76,7 +76,7 @@ void gpu_read_name(const struct nvml *nvml, struct nvml_device *device, char nam
 /* The least time between two GPM samples: closer ones may contain the same numbers. */
 #define REFRESH_NS (100 * NS_PER_MS)
 
-/* The library's numbers of the metrics. */
+/* NVML's ids of the metrics. */
 static const unsigned ids[N_GPM_ROWS] = {
 	[GPM_SM_ACTIVE] = 2,
 	[GPM_SM_OCCUPANCY] = 3,

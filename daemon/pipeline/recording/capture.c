@@ -41,15 +41,15 @@
  */
 #define POLL_INTERVAL_NS (50 * NS_PER_MS)
 /*
- * The threads are told to record this long before the time. Two threads must be woken for that, the
- * worker and the program's ptap-control, and on a busy machine each waits for others' turns of 3 to
- * 4 ms. Records before the time are left out, so this is as short as possible: see
+ * The threads get the order to record this long before the agreed start. Two threads must be woken
+ * for that, the worker and the program's ptap-control, and on a busy machine each waits 3 to 4 ms
+ * for others. Records before the start are left out, so this is as short as possible: see
  * docs/internals/protocol.md.
  */
 #define EARLY_NS (20 * NS_PER_MS)
 /*
- * A larger difference means that the clock was set between the request and its time. Adjusting the
- * clock's rate changes it far less.
+ * A larger difference means that the clock was set between the request and the agreed start.
+ * Adjusting the clock's rate changes the difference far less.
  */
 #define MAX_DRIFT_NS (NS_PER_S / 2)
 /* Short enough that no ring fills in this time. */
@@ -68,7 +68,7 @@ struct running_capture {
 	struct snapshots snapshots; /* of a session that keeps the newest */
 	struct capture_trace trace;
 	uint64_t max_bytes;
-	bool is_unbegun; /* the capture was over before its time */
+	bool is_unbegun; /* the capture was over before its start */
 	char collect_options[sizeof((struct arena_collect *)0)->options];
 };
 
@@ -207,7 +207,7 @@ static void await_collectors(struct running_capture *c, int64_t at)
 	}
 }
 
-/* Skips the records that the threads write before the time, so that their rings do not fill. */
+/* Skips the records that the threads write before |at|, so that their rings do not fill. */
 static void wait_recording_until(struct running_capture *c, int64_t at)
 {
 	while (monotonic_ns() < at && !capture_is_over(c)) {
@@ -233,7 +233,7 @@ static void wait_to_arm(struct running_capture *c, int64_t at)
 }
 
 /*
- * Returns when the capture records, or is over before its time (c->is_unbegun).
+ * Returns when the capture records, or is over before its start (c->is_unbegun).
  * Outcomes as capture_run().
  */
 static int capture_begin(struct running_capture *c, struct diag *d)
@@ -419,7 +419,7 @@ int capture_make_unbegun(struct capture_result *result)
 	result->is_empty = true;
 	if (space_new(&space))
 		return -ENOMEM;
-	r = space_add_warning(space, "nothing was recorded: it was ended before its start");
+	r = space_add_warning(space, "nothing was recorded: the recording was ended before its start");
 	request.space = space;
 	if (!r)
 		r = encode(&request, &result->delivery, &n_left_out);

@@ -22,7 +22,7 @@ struct headroom;
 struct target;
 struct progress;
 
-/* A capture is armed this long before its time. Other captures must wait from then on. */
+/* A capture is armed this long before its start. Other captures must wait from then on. */
 #define CAPTURE_ARM_NS INT64_C(100000000)
 /* The same when the program uses a device, whose library takes up to a second to begin. */
 #define CAPTURE_ARM_DEVICES_NS INT64_C(1000000000)
@@ -37,8 +37,8 @@ struct capture_control {
 	struct progress *progress; /* NULL, or where the capture notes how far it is */
 	void (*on_begin)(void *context); /* called when it records, or waits for its time */
 	/*
-	 * Called often, before the flags are read; then also while the rest is encoded. NULL in a
-	 * part's control.
+	 * Called often, before the flags are read, and after the end of the recording while slots
+	 * are still encoded. NULL in a part's control.
 	 */
 	void (*on_poll)(void *context);
 	void (*on_gone)(void *context); /* called when recording ended because the target is gone */

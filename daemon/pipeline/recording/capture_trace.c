@@ -177,7 +177,7 @@ static int add_environment(struct capture_trace *t)
 		plane_set_bytes(plane, "profile_options", t->request->options_bytes,
 			t->request->n_options_bytes))
 		return -ENOMEM;
-	/* Only the first part of a session would have that start, so sessions do not report it. */
+	/* Sessions do not report these values: only their first part has the requested start. */
 	if (t->recording->asked_ns && !t->request->keeps_newest &&
 		(plane_set_int(plane, "ptap_start_late_ns", recording_find_late_ns(t->recording)) ||
 			plane_set_int(

@@ -365,9 +365,9 @@ static int add_empty_warning(struct capture_trace *t, const struct capture_resul
 			what);
 	if (t->level == 0)
 		return space_add_warning(
-			t->space, "%s was recorded: it was ended before its start", what);
+			t->space, "%s was recorded: the recording was ended before its start", what);
 	if (result->n_dropped)
-		return space_add_warning(t->space, "%s was recorded: all of it was dropped", what);
+		return space_add_warning(t->space, "%s was recorded: all records were dropped", what);
 	describe_make(t, make, sizeof make);
 	return space_add_warning(t->space,
 		"%s was recorded: the program reached no annotation that host_tracer_level %u records "

@@ -146,7 +146,7 @@ static void ask_collectors(struct source *s, const char *options)
 			"not returned; restart the program to record them again");
 		break;
 	default:
-		snprintf(text, sizeof text, "devices are not recorded: no memory for it: %s",
+		snprintf(text, sizeof text, "devices are not recorded: no memory for their collectors: %s",
 			errno_words(r));
 		refuse_devices(c, text);
 	}

@@ -30,7 +30,7 @@ struct collecting {
 	bool is_begun; /* the collectors were asked; stays true when they are over */
 	int64_t asked_ns; /* CLOCK_MONOTONIC */
 	int64_t due_ns; /* of the next check */
-	/* asked to hand on complete records, and had answered the last such request */
+	/* the last request to hand on complete records is awaited: the one before was answered */
 	bool is_awaited;
 	struct mapped_search search;
 	int64_t since_ns; /* CLOCK_MONOTONIC since which a device is recorded; 0: none was */

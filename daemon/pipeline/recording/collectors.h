@@ -45,8 +45,8 @@ void collectors_visit(struct recording *r);
 /* Called before a part is cut off: asks for complete records. */
 void collectors_hand_on(struct recording *r);
 /*
- * True when the collectors have handed on these records, or the time for it is over: later records
- * are in the next part.
+ * True when the collectors have handed on the records that collectors_hand_on() asked for, or the
+ * time for it is over: later records are in the next part.
  */
 bool collectors_have_handed_on(const struct recording *r);
 /*

@@ -159,8 +159,8 @@ static int await_process(
 }
 
 /*
- * Tells all processes at the same time. Returns the result of the first, the program; children may
- * fail.
+ * Sends the order |op| to all processes at the same time. Returns the result of the first, the
+ * program; children may fail.
  */
 static int order_all(struct recording *r, enum arena_op op)
 {

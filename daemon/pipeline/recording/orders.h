@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Orders to the processes of a recording: prepare, start, stop. All processes are told at the
+ * Orders to the processes of a recording: prepare, start, stop. All processes get an order at the
  * same time, and then have a second together to answer; one that is not stopped has 4 s more. A
  * child that does not answer is not part of the recording.
  *

@@ -118,7 +118,7 @@ void recorder_deinit(struct recorder *r)
 	clear_recorder(r);
 }
 
-/* --- children that join record from there on ---------------------------------------------- */
+/* --- recording children from their joining on --------------------------------------------- */
 
 static void meet_child(struct recorder *r, struct child *child)
 {
@@ -267,7 +267,7 @@ static void forget_child(struct recorder *r, size_t i)
 
 /*
  * Keeps the records of children that are gone. A child is forgotten when its records were dropped,
- * or MAX_DEAD_CHILDREN others joined later, because each costs a mapping.
+ * or MAX_DEAD_CHILDREN other dead ones joined later, because each costs a mapping.
  */
 static void drop_dead_children(struct recorder *r)
 {

@@ -34,7 +34,7 @@ struct recorder {
 	size_t n_ended_allocated;
 	struct ended_sums gone; /* of forgotten children; reported with the program's */
 	bool is_lent; /* another thread uses a part of it: no process's names may be freed */
-	int64_t due_ns; /* CLOCK_MONOTONIC: the next tend */
+	int64_t due_ns; /* CLOCK_MONOTONIC, of recorder_tend() */
 	struct clock_pair frozen; /* after the program's death; 0: the program lives */
 };
 

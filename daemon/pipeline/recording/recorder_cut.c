@@ -22,7 +22,7 @@
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
 
-/* The ticks |last_ms| before the part's stop, not before its start; 0: all records are wanted. */
+/* The ticks |last_ms| before the part's stop, at least its start's; 0: all records are wanted. */
 static uint64_t find_from_ticks(const struct recording *part, uint64_t last_ms)
 {
 	struct clock_pair start = part->start;
@@ -218,7 +218,7 @@ static void set_times(struct recording *part)
 {
 	part->end_ns = part->stop.monotonic_ns;
 	part->settled_ticks = UINT64_MAX;
-	/* By the present clock, which may have been set since the recorder was turned on. */
+	/* This uses the present clock, which may have been set since the recorder was turned on. */
 	part->start_unix_ns = realtime_ns() - (monotonic_ns() - part->start.monotonic_ns);
 }
 

@@ -79,8 +79,8 @@ int64_t recording_find_end(const struct recording *r)
 }
 
 /*
- * Children that join from here on are not told to wait; those that were told have already been
- * offered. With a flight recorder all children wait to be recorded.
+ * Children that join from here on need not wait to be recorded, except with a flight recorder;
+ * family_meet() finds those that wait already.
  */
 static void close_to_newcomers(struct recording *r)
 {

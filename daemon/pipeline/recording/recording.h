@@ -29,8 +29,8 @@ struct spooler;
  */
 
 /*
- * Begins for the sources from |first| on, as long as descriptors are left. Counts the processes
- * without descriptors.
+ * Begins to sample the sources from |first| on, as long as descriptors are left. Counts the
+ * processes without descriptors.
  */
 void recording_usage_begin(struct recording *r, size_t first);
 
@@ -50,7 +50,7 @@ struct recording_gpus {
 	char why[GPU_SAMPLER_WHY_BYTES]; /* the reason when samples are missing, or "" */
 };
 
-/* Called often from arming to the end: begins when a process uses a GPU. */
+/* Called often from arming to the end: starts the sampler when a process uses a GPU. */
 void recording_gpus_visit(struct recording *r);
 /* Does nothing the second time. */
 void recording_gpus_end(struct recording *r);
@@ -138,7 +138,7 @@ int64_t recording_find_end(const struct recording *r);
  */
 void recording_init(
 	struct recording *r, struct family *f, uint64_t max_bytes, uint64_t window_bytes);
-/* Sets the same bounds again, in a recording that holds nothing yet. */
+/* Sets these two bounds anew, in a recording that holds nothing yet. */
 void recording_limit(struct recording *r, uint64_t max_bytes, uint64_t window_bytes);
 /*
  * Keeps all slots in memory, however many they are; the caller limits their number. Called before

@@ -23,7 +23,7 @@ struct slice {
 	/* a part of each source's drain, in their order; the writer owns them while it runs */
 	struct drain *drains;
 	size_t n_drains;
-	uint64_t n_bytes; /* the maker sets it and the two below */
+	uint64_t n_bytes; /* slice_off_records() sets it and the two below */
 	int64_t from_ns; /* CLOCK_MONOTONIC */
 	uint64_t earliest_ticks; /* as in struct recording */
 	int fd; /* its file; -1: there is none */
@@ -58,7 +58,7 @@ uint64_t slice_find_first(struct slice *slice, uint64_t earliest_ticks, uint64_t
 int slice_find_devices(struct slice *slice, struct device_extents *to);
 /* The number of slots of the logs of |d|, in memory or in the file. */
 uint64_t slice_count(const struct drain *d);
-/* The number of entries in these slots. */
+/* The number of entries in all slots of |d|. */
 uint64_t slice_count_entries(const struct drain *d);
 /*
  * Reads the slice back into memory. Waits for the writer. 0, or a negative errno: all records of

@@ -63,7 +63,7 @@ static void begin_if_answered(struct source *s)
 		source_begin(s);
 }
 
-/* Begins if the process recorded, and ended before it answered. */
+/* Calls source_begin() if the process recorded, and ended before it answered. */
 static void begin_if_gone(struct source *s)
 {
 	if (s->state == SOURCE_STARTING && target_get_life(s->target) != TARGET_ALIVE &&

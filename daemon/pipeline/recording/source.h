@@ -28,7 +28,7 @@ struct source {
 	enum source_state state;
 	uint32_t word_before; /* the arena's word before it was told to record */
 	uint64_t rings_bytes; /* of the rings that were prepared for it */
-	bool goes_on; /* for a part (recording_cut.h): its process records on */
+	bool goes_on; /* for a part (recording_cut.h): its process goes on recording */
 	/*
 	 * the process recorded for the flight recorder before, and the drain has begun:
 	 * source_begin_over()
@@ -42,13 +42,13 @@ int source_new(struct target *target, struct drain_budget *budget, struct source
 struct source *source_free(struct source *s); /* NULL ok; returns NULL */
 
 /*
- * Begins for a process that already records: its records count from here on, even
- * before it has answered.
+ * Begins to drain a process that already records: its records count from here on, even before it
+ * has answered.
  */
 void source_begin_over(struct source *s, int *error);
-/* Begins when the process has answered: its records count from here on. */
+/* Called when the process has answered: its records count from here on. */
 void source_begin(struct source *s);
-/* Begins without threads: only the collectors' records count. */
+/* Begins to drain without threads: only the collectors' records count. */
 void source_begin_without_threads(struct source *s);
 /* Copies new records out, as drain_visit() does; ends the source when its process is gone. */
 unsigned source_visit(struct source *s, int *error);

@@ -18,8 +18,8 @@
 #include "trace/model/space.h"
 
 /*
- * The memory for data that cannot be spooled: a share of the capture's, and above SOME_KEEP_BYTES
- * also a share of the free memory.
+ * The memory for data that cannot be spooled is a share of the capture's. Beyond SOME_KEEP_BYTES it
+ * is at most the same share of the free memory.
  */
 #define KEEP_SHARE 16
 #define SOME_KEEP_BYTES (UINT64_C(64) << 20)

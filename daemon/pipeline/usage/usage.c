@@ -21,7 +21,7 @@
  */
 #define MAX_SAMPLES 8192
 #define MAX_READINGS (256u << 10)
-/* More processes than this share the memory of this many. */
+/* If there are more processes, all together get the memory of this many. */
 #define MAX_FULL_SHARES 4
 /* The fewest that a process and a thread keep: fewer would show nothing. */
 #define LEAST_SAMPLES 64

@@ -114,7 +114,7 @@ static int read_file(struct usage_threads *t, int32_t tid, const char *name, cha
 	return proc_file_read(dirfd(t->dir), path, text, n);
 }
 
-/* Kernels without these counts have no such file, or one with zeros for a thread that has run. */
+/* A kernel without scheduler statistics has no schedstat, or zeros for a thread that has run. */
 static int read_schedstat(struct usage_threads *t, int32_t tid, struct proc_schedstat *out)
 {
 	char text[128];

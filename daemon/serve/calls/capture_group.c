@@ -18,7 +18,7 @@
 
 #define DEFAULT_SILENCE_NS (60 * NS_PER_S)
 #define RECORD_WAIT_MS 20
-/* The time between two requests for an end. */
+/* The time between two requests to end a recording. */
 #define ASK_AGAIN_NS (NS_PER_S / 5)
 /* The limit of streams that are read at a time: each holds a message of 1 MiB in memory. */
 #define STREAMS_AT_A_TIME 16
@@ -227,7 +227,7 @@ static void member_note_window(struct group_member *m)
 		m->capture.usage_duration_ns = asked_ms * NS_PER_MS;
 }
 
-/* Gives the member up unless it is over. It may be called again. */
+/* Gives the member up unless it is over. A second call is allowed. */
 static void member_end(struct group_member *m)
 {
 	if (m->is_stock) {

@@ -10,7 +10,7 @@
  * answer is in memory as a whole: one such answer is read at a time, while the other servers keep
  * theirs. Every failure becomes the member's |error|.
  *
- * Threads: none inside; one at a time.
+ * Threads: one at a time; the group starts none.
  */
 #ifndef DAEMON_CAPTURE_GROUP_H
 #define DAEMON_CAPTURE_GROUP_H
@@ -43,7 +43,7 @@ struct group_member {
 	 */
 	bool is_local;
 	bool is_ours; /* a server of proftap, which knows Capture, so Profile is never called */
-	bool is_stock; /* |profile| is used; if set before the start, from the beginning */
+	bool is_stock; /* |profile| is used, not |capture|; the owner or the group sets it */
 	struct disk_share *share; /* borrowed, like |request|; NULL if |is_local| */
 	const Tensorflow__ProfileRequest *request;
 	/* The numbers in |capture| describe the outcome of either call. */
@@ -60,12 +60,12 @@ struct group_member {
 	char error[512];
 };
 
-/* The state of one round, in which each member may read in its turn. */
+/* The state of one round, in which the group may read from each member. */
 struct group_turn {
 	unsigned n_streams; /* number of streams read in this round */
 	/* The member whose Profile answer is being read into memory; NULL: none. */
 	const struct group_member *stock;
-	bool has_read; /* at least one member has read something */
+	bool has_read; /* something was read from at least one member */
 	int64_t wait_ms; /* the longest wait of the first member that waits */
 };
 

@@ -14,8 +14,8 @@
 #include "daemon/serve/children/registry.h"
 
 /*
- * Returns true if |all| has a server of the process, or at |address|, that has not ended. *n_before
- * is set to the number of those that have.
+ * Returns true if |all| has a server of the process |known_as|, or at |address|, that has not
+ * ended. *n_before is set to the number of such servers that have ended.
  */
 static bool descendant_is_known(
 	const struct descendants *all, pid_t known_as, const char *address, int *n_before)

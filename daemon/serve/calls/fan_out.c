@@ -211,7 +211,7 @@ static int await_own_program(struct fan_out *f, bool is_cancelled)
 	return is_cancelled;
 }
 
-/* --- all of them --------------------------------------------------------------------------- */
+/* --- all hosts ------------------------------------------------------------------------------ */
 
 /* Each host gets the client's request, but returns its data and writes no file. */
 static void set_request(struct fan_out *f)

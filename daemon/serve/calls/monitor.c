@@ -26,7 +26,7 @@
 #include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-/* The recording needs little memory, since it contains only steps. */
+/* The recording needs little memory: it has only steps, or at level 2 also spans. */
 #define MAX_RECORDING_BYTES (INT64_C(32) << 20)
 #define SAMPLE_INTERVAL_MS 1000
 

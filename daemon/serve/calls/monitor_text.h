@@ -24,7 +24,7 @@ struct step_times {
 	int64_t min_ns;
 	int64_t max_ns;
 	uint64_t n_events; /* spans, steps included, instants and samples of counters */
-	uint64_t n_threads; /* that have spans or instants */
+	uint64_t n_threads; /* threads that have spans or instants */
 };
 
 /* Reads |d|, an XSpace, to its end. 0, or a negative errno; then *out is all zero. */

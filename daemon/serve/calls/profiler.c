@@ -94,8 +94,8 @@ static struct trace_stream *request_stream_prepare(struct trace_streams *streams
 }
 
 /*
- * Makes the stream likewise. If the client goes away, |request| is cancelled, and so is a recording
- * that it began.
+ * Does the same as request_stream_prepare(). If the client goes away, |request| is cancelled, and
+ * so is a recording that the request began.
  */
 static struct trace_stream *request_stream_open(struct session *session,
 	struct trace_streams *streams, struct rpc_call *call, struct session_request *request,

@@ -40,7 +40,7 @@ struct service {
 	atomic_bool is_fanning_out; /* a NewSession asks other servers */
 };
 
-/* One row per RPC, of all groups. */
+/* One row per RPC, of all services. */
 extern const struct rpc_method service_methods[];
 extern const size_t n_service_methods;
 

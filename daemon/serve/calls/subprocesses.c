@@ -85,7 +85,7 @@ bool subprocesses_are_wanted(const struct session_request *request)
 
 /* --- one trace ----------------------------------------------------------------------------- */
 
-/* A child's trace while it becomes a part of this one. */
+/* A child's trace while it becomes a part of the whole trace. */
 struct joint {
 	struct remote_capture *capture; /* borrowed */
 	uint8_t *let_go; /* memory of the pages before this address was given back */
@@ -111,7 +111,7 @@ static int joint_store(const struct chunks *bytes, uint64_t *offset, void *conte
 	return remote_capture_append(j->capture, bytes, offset);
 }
 
-/* Shifts the child's trace to the time of this one. */
+/* Shifts the child's trace to the time of the program's. */
 static int child_graft(struct subprocesses *s, size_t i, struct graft *g)
 {
 	struct remote_capture *c = &s->group.members[i].capture;

@@ -22,7 +22,7 @@ struct session;
 struct session_request;
 struct subprocesses;
 
-/* Returns true if |request| has that key. */
+/* Returns true if |request| has SUBPROCESSES_KEY. */
 bool subprocesses_are_wanted(const struct session_request *request);
 
 /* The caller owns everything here. */

@@ -30,8 +30,8 @@
 /* Limits the connections of one turn, because the loop has other work, too. */
 #define MAX_AT_ONCE 16
 /*
- * Shorter than the time that a child waits, so that children behind a silent one are answered in
- * time.
+ * The time limit of a request. It is shorter than the time that a child waits, so that children
+ * behind a silent one are answered in time.
  */
 #define REQUEST_MS 2000
 
@@ -263,7 +263,7 @@ static void answer_child(struct joins *j, int fd, int result)
 {
 	struct join_answer a = {
 		.result = result,
-		/* Read after family_offer(): see recording_end(). */
+		/* Read after family_offer(): see close_to_newcomers() in recording.c. */
 		.is_recording = (uint32_t)atomic_load(&j->family->is_recording),
 	};
 
@@ -315,8 +315,8 @@ static void on_request_timeout(uv_timer_t *timer)
 }
 
 /*
- * Returns the parent of the connected process, which is its clone, or 0 if the clone does not
- * descend from the program.
+ * Returns the child whose clone is the connected process: the parent of that process. 0: the clone
+ * does not descend from the program.
  */
 static pid_t find_child(struct joins *j, int fd, pid_t *peer)
 {

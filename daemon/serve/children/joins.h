@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The door for forked children of the program; see docs/internals/follow_fork.md. The worker makes
+ * The socket at which forked children join the program; see docs/internals/follow_fork.md. The worker makes
  * the listener before the program receives its server's hello and can fork. Everything else happens
  * in the main loop.
  */

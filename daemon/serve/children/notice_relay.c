@@ -167,7 +167,7 @@ void notice_relay_hear(struct notice_relay *relay, int fd)
 	if (!r)
 		r = notice_read(fd, &n);
 	if (r) {
-		log_info(LOG_LISTEN, "a notice that is none: %s", errno_words(r));
+		log_info(LOG_LISTEN, "a child's notice is invalid: %s", errno_words(r));
 		return;
 	}
 	copy = n.pidfd >= 0 ? fcntl(n.pidfd, F_DUPFD_CLOEXEC, 0) : -1;

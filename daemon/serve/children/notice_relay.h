@@ -4,7 +4,7 @@
  * sends its own, once, to the one that PROFTAP_PARENT names, and passes on the notices of its
  * children's servers.
  *
- * Threads: the loop's only; the registry's any.
+ * Threads: the loop's only; the registry may be used by any.
  */
 #ifndef DAEMON_NOTICE_RELAY_H
 #define DAEMON_NOTICE_RELAY_H

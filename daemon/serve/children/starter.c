@@ -239,7 +239,7 @@ static int become_server(const struct server_request *h, int connection)
 static int become_requested_server(int from)
 {
 	struct server_request h = {.peer = 0};
-	/* Above the numbers that place_descriptors() overwrites. */
+	/* It must lie above the numbers that place_descriptors() overwrites. */
 	int connection = raise_above(from);
 	int r = connection < 0 ? -EMFILE : read_request(&h, connection);
 
@@ -265,7 +265,7 @@ struct started_server {
 struct started_servers {
 	struct started_server v[STARTER_MAX_SERVERS];
 	unsigned n;
-	pid_t query_pid; /* the child that looks for servers of another make; 0: none */
+	pid_t query_pid; /* the child that searches for JAX's and TensorFlow's servers; 0: none */
 };
 
 static void forget_server(struct started_servers *s, pid_t pid)

@@ -67,7 +67,7 @@ static void add_pair(struct pairs *p, const struct identity *i)
 		p->v[p->n++] = (struct identity){.uid = i->uid, .gid = i->gid};
 }
 
-/* Finds the user and group pairs of the processes that those users have now. */
+/* Finds the user and group pairs of the present processes of the users in |message|. */
 static void find_pairs(struct pairs *p, const char *message, size_t n)
 {
 	DIR *dir = opendir("/proc");
@@ -134,7 +134,7 @@ void stock_query_serve(const char *message, size_t n, int out)
 
 /* --- the daemon's side --------------------------------------------------------------------- */
 
-/* Writes the uid of each other user once, after the word. Returns the length of the message. */
+/* Writes STOCK_LOOK_WORD and the uid of each other user once. Returns the message's length. */
 static size_t write_message(const struct stock_servers *s, char *message)
 {
 	size_t n = 1;

@@ -24,9 +24,7 @@ void access_find_namespace(struct access *access, int listener)
 {
 	int own = peer_table_compare_space(listener);
 
-	/*
-	 * If this is unknown, the server of a program is assumed to be in the program's namespace.
-	 */
+	/* If the listener's namespace is unknown, only a foreign program's counts as elsewhere. */
 	access->is_elsewhere = own < 0 ? access->target->is_foreign : !own;
 }
 
@@ -110,6 +108,6 @@ bool access_allows_path(struct access *access, int fd)
 
 bool access_allows_local(struct access *access, int fd)
 {
-	/* Not a warning, because each `proftap list` of another user connects here. */
+	/* This logs no warning, because each `proftap list` of another user connects here. */
 	return allows_local(access, fd, LOG_LEVEL_DEBUG);
 }

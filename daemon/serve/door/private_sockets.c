@@ -81,8 +81,8 @@ static int listen_at(const char *path)
 	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
 	unlink(path);
 	/*
-	 * The program of root's server may become another user's, and must still be able to
-	 * connect. So all users can connect, and each client is checked.
+	 * A program that root started may change its user later, and must still be able to connect
+	 * to its server. So all users can connect, and each client is checked.
 	 */
 	mask = umask(geteuid() == 0 ? 0111 : 0177);
 	r = bind(fd, (struct sockaddr *)&address, sizeof address);

@@ -14,8 +14,9 @@
 #include "base/clock.h"
 
 /*
- * The limit of the bytes that clients owe. Of these, BYTES_PER_MS are forgiven each millisecond,
- * and one for each SENT_PER_BYTE bytes of answers that a client acknowledges.
+ * The limit of traffic_limit.owed_bytes, a leaky bucket: received bytes fill it. It loses
+ * BYTES_PER_MS each millisecond, and one byte for each SENT_PER_BYTE bytes of answers that a client
+ * acknowledges.
  */
 #define BURST_BYTES (4u << 20)
 #define BYTES_PER_MS 256

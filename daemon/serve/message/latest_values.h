@@ -35,7 +35,7 @@ struct latest_values {
 };
 
 /*
- * Reads the rings of living threads at |now_ticks|, and leaves all records in them. A record has
+ * Reads the rings that belong to threads at |now_ticks|, and leaves all records there. A record has
  * only 48 bits of its time, which wrap after 26 h at 3 GHz: among values that are older, the newest
  * cannot be found. 0 or -ENOMEM; |out| need not be initialised, and is large.
  */

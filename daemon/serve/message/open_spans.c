@@ -89,9 +89,9 @@ static double find_rate(const struct clock_pair *a, const struct clock_pair *b)
 }
 
 /*
- * Reads the clocks. The rate since the server met its program is exact, because that was long ago.
- * It is wrong if the counter continued while the machine was suspended, or if the program moved to
- * another machine: then the rate of the last milliseconds is used.
+ * Reads the clocks. The rate since the handshake with the program is exact, because that was long
+ * ago. It is wrong if the counter continued while the machine was suspended, or if the program
+ * moved to another machine: then the rate of the last milliseconds is used.
  */
 void open_spans_clock_read(
 	struct open_spans_clock *c, const struct clock_pair *first, bool uses_ticks)
@@ -424,7 +424,7 @@ static uint64_t get_rank(const Proftap__V1__ThreadSpans *t)
 	return t->n_spans ? t->spans[t->n_spans - 1]->age_ns + 1 : 0;
 }
 
-/* Puts a thread that hangs first, because its innermost span has been open longest. */
+/* Sorts threads by the age of their innermost spans, oldest first: one that hangs is at the top. */
 static int compare_threads(const void *left, const void *right)
 {
 	const Proftap__V1__ThreadSpans *a = *(Proftap__V1__ThreadSpans *const *)left;

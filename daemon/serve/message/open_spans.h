@@ -31,7 +31,7 @@ struct open_spans_list {
 
 /* Converts ticks to ages. */
 struct open_spans_clock {
-	struct clock_pair first; /* taken when the server met its program */
+	struct clock_pair first; /* read at the handshake with the program */
 	struct clock_pair now;
 	double ns_per_tick;
 	int64_t unix_ns; /* with |now| */
@@ -44,7 +44,7 @@ void open_spans_clock_read(
 struct open_spans {
 	Proftap__V1__OpenSpansReply reply;
 	struct open_spans_room *rooms; /* memory of all that |reply| points to */
-	size_t n_bytes; /* of it */
+	size_t n_bytes; /* of |rooms| */
 	size_t n_async_slots; /* of rings that may still be searched for async spans */
 	struct open_spans_clock clock;
 	int error; /* 0, or -ENOMEM after any allocation has failed */

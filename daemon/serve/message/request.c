@@ -204,8 +204,8 @@ static int copy_text(const char *text, char **out)
 }
 
 /*
- * Sets the host in the name of the file, from the first field that the stock server would use.
- * NULL: this server's own name.
+ * Sets the host in the name of the file, from the first field that the stock server would use. It
+ * stays NULL without such a field: this server's own name.
  */
 static int set_host_name(struct session_request *request, const Tensorflow__ProfileRequest *message)
 {
@@ -278,7 +278,7 @@ int request_warn_of_host_options(struct session_request *request, const struct r
 #define DEFAULT_INTERVAL_MS 500
 #define MIN_INTERVAL_MS 50
 
-/* Any other version is an error here, because no field may be ignored silently. */
+/* Any version but 1 is an error here, because no field may be ignored silently. */
 static int read_v1_options(
 	struct session_request *request, const Tensorflow__ProfileOptions *o, struct diag *d)
 {
@@ -295,7 +295,7 @@ static int read_interval(uint32_t ms, uint32_t *out, struct diag *d)
 	if (*out >= MIN_INTERVAL_MS)
 		return 0;
 	return diag_set(d, -EINVAL,
-		"progress_interval_ms: %u is out of range; at least %u, or 0 for %u", ms,
+		"progress_interval_ms: %u is out of range; at least %u, or 0 for the default of %u", ms,
 		MIN_INTERVAL_MS, DEFAULT_INTERVAL_MS);
 }
 
@@ -312,7 +312,7 @@ static int decode_capture(const uint8_t *bytes, size_t n, struct session_request
 		r = profile_options_check_recording(&request->capture.options, d);
 	if (!r)
 		r = read_interval(message->progress_interval_ms, interval_ms, d);
-	/* 0 is a field that the client forgot. */
+	/* 0 means that the client forgot the field. */
 	if (!r && !request->capture.options.duration_ms)
 		r = diag_set(d, -EINVAL, "options.duration_ms: 0 is out of range; at least 1");
 	proftap__v1__capture_request__free_unpacked(message, NULL);

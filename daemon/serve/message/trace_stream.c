@@ -273,7 +273,7 @@ static void finish_delivery(struct trace_stream *s, int r)
 			"a trace was not delivered: its reader took nothing for %" PRId64 " s",
 			s->config.idle_ms / 1000);
 		rpc_call_finish(s->call, RPC_ABORTED,
-			"the trace was not taken: its reader stood still for too long");
+			"the trace was not delivered: the client read none of it for too long");
 		break;
 	case -EIO:
 		rpc_call_finish(s->call, RPC_DATA_LOSS,

@@ -46,8 +46,8 @@ struct trace_stream_config {
 };
 
 /*
- * Makes a stream for |call|, to which it writes nothing before it starts or ends. 0, -EUSERS when
- * there are too many streams, -EAGAIN without a thread, or -ENOMEM.
+ * Makes a stream for |call|, to which it writes nothing before it starts or ends. 0; -EUSERS: there
+ * are too many streams; -EAGAIN: its thread could not be created; or -ENOMEM.
  */
 int trace_stream_new(
 	struct rpc_call *call, const struct trace_stream_config *config, struct trace_stream **out);

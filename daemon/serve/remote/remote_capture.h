@@ -3,7 +3,7 @@
  * A Capture (proftap.v1) by another proftap server. Its trace is written into a file as it arrives.
  * Every failure is a text in |error|.
  *
- * Threads: none inside; one at a time.
+ * Threads: starts none; use by one at a time.
  */
 #ifndef DAEMON_REMOTE_CAPTURE_H
 #define DAEMON_REMOTE_CAPTURE_H
@@ -52,7 +52,7 @@ struct remote_capture {
 	struct remote_progress progress;
 	bool has_begun; /* a message has come */
 	bool is_complete; /* the trailer has come, and its size and checksum match the trace */
-	bool is_empty; /* the trailer says so */
+	bool is_empty; /* as in the trailer */
 	uint64_t n_events;
 	uint64_t n_dropped;
 	uint64_t start_unix_ns;
@@ -96,7 +96,8 @@ void remote_capture_start_snapshot(struct remote_capture *r, const char *address
  */
 void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id);
 /*
- * Returns true if that request was answered or none was made. Waits for the answer up to |wait_ms|.
+ * Returns true if the request for an early end was answered, or none was made. Waits for the answer
+ * up to |wait_ms|.
  */
 bool remote_capture_end_is_answered(struct remote_capture *r, int64_t wait_ms);
 
@@ -126,8 +127,8 @@ int remote_capture_append(
 	struct remote_capture *r, const struct chunks *bytes, uint64_t *offset_out);
 
 /*
- * Gives the call up unless it is over; |error| says so. An incomplete trace is dropped, and its
- * space is returned to the share.
+ * Cancels the call unless it is over, and sets |error| then. An incomplete trace is dropped, and
+ * its space is returned to the share.
  */
 void remote_capture_end(struct remote_capture *r);
 void remote_capture_deinit(struct remote_capture *r);

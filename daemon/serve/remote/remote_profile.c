@@ -79,8 +79,8 @@ void remote_profile_start_snapshot(struct remote_profile *r, const char *address
 }
 
 /*
- * Calls GetSnapshot by its old name if the server does not know the present one. Returns true if it
- * did.
+ * Calls GetSnapshot by its old name if the server does not know the present one. Returns true if
+ * that call was started.
  */
 static bool ask_by_old_name(struct remote_profile *r)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Profile or a GetSnapshot by another server of any make, and its trace. The answer stays with
- * that server until it is read. Then it comes into memory as a whole, and from there into a file.
+ * A Profile or a GetSnapshot by another server, proftap's or any other, and its trace. The answer
+ * stays with that server until it is read. Then it comes into memory as a whole, and from there
+ * into a file.
  * Every failure is a text in |error|.
  *
- * Threads: none inside; one at a time.
+ * Threads: starts none; use by one at a time.
  */
 #ifndef DAEMON_REMOTE_PROFILE_H
 #define DAEMON_REMOTE_PROFILE_H
@@ -28,7 +29,7 @@ struct remote_profile {
 	struct remote_trace trace; /* the XSpace */
 	uint32_t trace_tag; /* the tag of the field with the XSpace; 0: none has come */
 	bool is_answered; /* a message has come */
-	bool is_empty; /* the answer says so */
+	bool is_empty; /* |empty_trace| in the answer */
 	int status; /* gRPC's, if the call has ended by itself */
 	/* Values from the trace: */
 	uint64_t n_events;
@@ -54,8 +55,8 @@ void remote_profile_fail(struct remote_profile *r, const char *text);
 void remote_profile_start(struct remote_profile *r, const char *address,
 	struct rpc_channel *channel, const uint8_t *bytes, size_t n, struct disk_share *share);
 /*
- * Requests the data of the continuous session that runs there, and, with |ends|, its end after the
- * data has come.
+ * Requests the data of the server's running continuous session, and, with |ends|, the session's end
+ * after the data has come.
  */
 void remote_profile_start_snapshot(struct remote_profile *r, const char *address,
 	struct rpc_channel *channel, bool ends, struct disk_share *share);
@@ -73,12 +74,12 @@ bool remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms);
  */
 int remote_profile_feed(struct remote_profile *r, const uint8_t *reply, size_t n, struct diag *d);
 /*
- * Reads the answer, up to 512 MiB, if it comes within |wait_ms|. Returns false if it has not come,
- * or the call is over.
+ * Reads the answer, up to 512 MiB, if it comes within |wait_ms|. Returns true if it came, or
+ * GetSnapshot was called again by its old name.
  */
 bool remote_profile_read(struct remote_profile *r, int64_t wait_ms);
 bool remote_profile_is_over(const struct remote_profile *r);
-/* Gives the call up unless it is over; |error| says so. */
+/* Cancels the call unless it is over, and sets |error| then. */
 void remote_profile_end(struct remote_profile *r);
 void remote_profile_deinit(struct remote_profile *r);
 

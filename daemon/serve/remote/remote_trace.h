@@ -3,7 +3,7 @@
  * A file without a name, into which the trace of another server is written as it arrives. The file
  * uses a part of the disk space that several traces share.
  *
- * Threads: none inside; one at a time.
+ * Threads: starts none; use by one at a time.
  */
 #ifndef DAEMON_REMOTE_TRACE_H
 #define DAEMON_REMOTE_TRACE_H
@@ -40,7 +40,7 @@ struct disk_share {
 
 /*
  * Opens a spool. Take its bytes from the share before you write them. Owner: *out has one holder,
- * the caller. Results as of spool_new().
+ * the caller. The results are those of spool_new().
  */
 int disk_share_open(struct disk_share *s, struct spool **out, struct diag *d);
 

@@ -13,7 +13,8 @@
 #include "daemon/target/target.h"
 
 /*
- * The check is made this long before the start, so that it has ended before the request can be due.
+ * Device use is checked this long before the start, so that the check has ended before the request
+ * can be due.
  */
 #define CHECK_AHEAD_NS (CAPTURE_ARM_DEVICES_NS + 100 * NS_PER_MS)
 

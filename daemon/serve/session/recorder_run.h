@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes a snapshot of the flight recorder as a run in the operator's directory, with its reason:
- * the program's request, a trigger or a crash. One at a time.
+ * the program's request, a trigger or a crash. Only one run is written at a time.
  *
- * Threads: any may call recorder_run_deliver(). The worker calls the other functions, but while
- * recorder_run_deliver() runs only recorder_run_note_rights().
+ * Threads: any may call recorder_run_deliver(). Only the worker calls the other functions; while
+ * recorder_run_deliver() runs, the worker calls none but recorder_run_note_rights().
  */
 #ifndef DAEMON_RECORDER_RUN_H
 #define DAEMON_RECORDER_RUN_H

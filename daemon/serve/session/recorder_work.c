@@ -136,8 +136,8 @@ int recorder_work_turn_on(struct session *s, const struct profile_options *o, st
 	w->crashes = (struct child_crashes){.n_exits = atomic_load(&s->family->n_exits)};
 	recorder_run_note_rights(&w->run);
 	/*
-	 * A request to an earlier recorder that was not served before that one ended does not
-	 * count.
+	 * Discard a request of the program to an earlier recorder, which ended before it served
+	 * the request.
 	 */
 	clear_ask(get_arena(s));
 	recorder_work_tell(s, true);
@@ -229,7 +229,7 @@ static void serve_program(struct recorder_work *w)
 		clear_ask(arena);
 }
 
-/* Snapshots that triggers ask for. */
+/* Begins a snapshot if a trigger has fired. */
 static void serve_triggers(struct recorder_work *w)
 {
 	struct triggers *t = &w->scan.triggers;

@@ -24,8 +24,8 @@ struct repository {
 };
 
 /*
- * Sets the directory |log_dir|, of at most |size| bytes, which the program |pid| named; "": none.
- * Call it once; other threads may read meanwhile.
+ * Sets the directory to the path |log_dir|, an array of |size| bytes, which the program |pid|
+ * named; "": none. Call it once; other threads may read meanwhile.
  */
 void repository_name(struct repository *r, const char *log_dir, size_t size, pid_t pid);
 
@@ -55,7 +55,8 @@ int repository_open_runs(const struct repository *r, const char *client_root, st
 
 /*
  * Opens the directory |name| in the directory |fd|. |name| must be one part of a path and no link.
- * |makes|: the directory is made if it does not exist. Results as of repository_open_runs().
+ * |makes|: the directory is made if it does not exist. The results are those of
+ * repository_open_runs().
  */
 int repository_open_part(int fd, const char *name, bool makes, struct diag *d);
 

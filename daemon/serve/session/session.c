@@ -143,8 +143,8 @@ void session_terminate(struct session *s, const char *session_id)
 }
 
 /*
- * Returns the first waiting request, which "" selects when no request runs. The caller has the
- * mutex.
+ * Takes the first waiting request from its list, for the session_id "" while no request runs. The
+ * caller has the mutex.
  */
 static struct session_request *pick_first(struct session *s)
 {

@@ -131,7 +131,7 @@ int64_t session_tend(struct session *s);
 /* Returns the request that occupies the session, or NULL. */
 struct session_request *session_get_request(struct session *s);
 /*
- * Lets |request|, which the worker runs itself, occupy the session. 0, or a refusal as of
+ * Lets |request|, which the worker runs itself, occupy the session. 0, or a refusal like those of
  * session_take(); then the caller still owns |request|.
  */
 int session_occupy(struct session *s, struct session_request *request);

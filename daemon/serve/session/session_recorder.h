@@ -31,7 +31,7 @@ int session_recorder_start(struct session *s, struct session_request *request);
 int session_recorder_snapshot(struct session *s, struct session_request *request);
 /*
  * Delivers the data likewise, and turns the recorder off. With |request|->discards the outcome is
- * CAPTURE_CANCELLED. 0 or SESSION_NONE.
+ * CAPTURE_CANCELLED. 0, SESSION_NONE or SESSION_BUSY.
  */
 int session_recorder_stop(struct session *s, struct session_request *request);
 /* Wakes the worker, which serves the requests, also after the program's death. */

@@ -62,7 +62,8 @@ struct session_request {
 	bool yields; /* its recording ends early when somebody else asks for one */
 	int64_t taken_ns; /* CLOCK_MONOTONIC, when it became the session's */
 	int64_t due_ns; /* CLOCK_MONOTONIC, when it must be armed; the session sets it */
-	bool is_checked; /* the worker has checked for device use (arming.h); the session's */
+	/* the worker has checked for device use (arming.h), and sets this under the mutex */
+	bool is_checked;
 };
 
 void session_request_deinit(struct session_request *request);
@@ -97,7 +98,10 @@ bool request_is_of_call(const struct session_request *request, const void *call)
 /* For |matches|: the request's session_id is the text |id|. */
 bool request_has_id(const struct session_request *request, const void *id);
 
-/* Delivers the outcome |r| with |text| to each, and frees them all. Without the session's mutex. */
+/*
+ * Delivers the outcome |r| with |text| to each, and frees them all. The caller must not hold the
+ * session's mutex.
+ */
 void request_list_tell(struct session_request *list, int r, const char *text);
 /*
  * Delivers to each an empty trace with a warning that the recording never began, and frees them

@@ -22,7 +22,7 @@ struct trigger_scan {
 	bool is_outrun; /* entries were overwritten unread, and a warning was logged */
 };
 
-/* Reads the triggers from |o|. Results as of triggers_init(). */
+/* Reads the triggers from |o|. The results are those of triggers_init(). */
 int trigger_scan_init(struct trigger_scan *l, const struct profile_options *o, struct diag *d);
 /* Call it after the recorder's end. */
 void trigger_scan_deinit(struct trigger_scan *l);
@@ -31,7 +31,7 @@ void trigger_scan_deinit(struct trigger_scan *l);
 void trigger_scan_begin(struct trigger_scan *l, struct recorder *r);
 /* Scans if a scan is due. A trigger that fires leaves its reason in l->triggers. */
 void trigger_scan_poll(struct trigger_scan *l, struct recorder *r);
-/* Scans for the last time, the rings of a dead program as well. */
+/* Makes the last scan. It may be called after the program's death, too. */
 void trigger_scan_finish(struct trigger_scan *l, struct recorder *r);
 /* Returns when the next scan is due, or INT64_MAX. */
 int64_t trigger_scan_get_due(const struct trigger_scan *l);

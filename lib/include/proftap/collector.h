@@ -5,7 +5,7 @@
  *
  * A collector is a shared object with one function, ptap_collector_get(). libproftap opens it
  * inside the program when a capture wants devices (device_tracer_level 1) and the program uses the
- * collector's device; it never closes it. Except for functions that are marked "any thread",
+ * collector's device, and never closes it. Except for functions that are marked "any thread",
  * everything runs on one thread of the library's own, |ptap-collect|, with all signals blocked, in
  * this order, once a capture:
  *
@@ -238,8 +238,8 @@ enum ptap_call_flags {
 };
 
 /*
- * The functions that libproftap offers to a collector. They are valid from open to close, and for
- * calls that are still under way.
+ * The functions that libproftap offers to a collector. They are valid in probe, from open to close,
+ * and for calls that are still under way.
  */
 struct ptap_collector_services {
 	size_t size;
@@ -265,7 +265,7 @@ struct ptap_collector_services {
 	/* writes the next |n| bytes; otherwise as emit */
 	int (*emit_xspace)(const void *bytes, size_t n);
 	/*
-	 * Adds a warning to the trace, which the client shows; "gpu: " is put before it.
+	 * Adds a warning to the trace, which the client shows; "gpu: NAME: " is put before it.
 	 * Collector's thread.
 	 */
 	void (*warn)(const char *sentence);
@@ -325,8 +325,9 @@ struct ptap_collector {
 	void (*close)(void *state);
 	/*
 	 * Hands on all complete records now, so that they are in the same part of a session as the
-	 * calls that they belong to. A part waits for it, 200 ms at most; later records are in the
-	 * next part. NULL, or beyond |size|: poll() is called instead.
+	 * calls that they belong to. The server waits for this, 200 ms at most, before it ends a
+	 * part; later records are in the next part. NULL, or beyond |size|: poll() is called
+	 * instead.
 	 */
 	int (*flush)(void *state, char *why);
 };

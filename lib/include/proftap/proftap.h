@@ -155,7 +155,7 @@ struct ptap_profile_option {
  */
 struct ptap_profile_options {
 	size_t size; /* sizeof(struct ptap_profile_options); the INIT fills it */
-	int host_tracer_level; /* 0 none, 1 user, 2 and info (INIT), 3 and verbose annotations */
+	int host_tracer_level; /* 0: none; 1: user; 2 (INIT): info, too; 3: verbose, too */
 	int device_tracer_level; /* 0 or 1 (INIT): GPUs */
 	int python_tracer_level; /* 0 (INIT) or 1 */
 	uint64_t duration_ms; /* it ends by itself after this time; 0: at ptap_trace_stop() */
@@ -244,9 +244,9 @@ PTAP_API void ptap_thread_name(const char *name);
 
 /*
  * Each checks first whether anything is being recorded, and returns at once if not. Names are
- * copied at each call, up to 255 bytes (a cut one ends with "…", and is counted); NULL is "". They
- * cost one call more than the macros below, which C and C++ should use, and -DPTAP_DISABLE does not
- * remove them. ptap_enabled(level) is there as a function, too.
+ * copied at each call, up to 255 bytes (a cut one ends with "…", and is counted); NULL is "". The
+ * functions cost one call more than the macros below, which C and C++ should use, and
+ * -DPTAP_DISABLE does not remove them. ptap_enabled(level) is there as a function, too.
  *
  * Threads: any, also in a signal handler, like the macros of the same names.
  *

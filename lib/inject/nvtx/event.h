@@ -24,7 +24,8 @@ struct nvtx_payload;
 struct nvtx_string;
 
 /*
- * bytes, of a name that is not registered; lib/record/args.c cuts at one less, and counts the cut
+ * bytes of a name that is not registered; lib/record/args.c cuts longer names at one byte less, and
+ * counts the cuts
  */
 #define NVTX_EVENT_NAME_BYTES 256
 

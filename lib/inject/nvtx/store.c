@@ -16,7 +16,7 @@
 static char *_Atomic chunks[N_CHUNKS];
 static _Atomic uint32_t used_bytes = 8; /* begins above 0, so that no place is 0 */
 
-/* Returns the chunk |i|, mapped if it was not; NULL: no memory. */
+/* Returns the chunk |i|, which is mapped at the first call; NULL: no memory. */
 static char *open_chunk(uint32_t i)
 {
 	char *chunk = atomic_load_explicit(&chunks[i], memory_order_acquire);

@@ -4,7 +4,7 @@
  * find them again.
  *
  * There are no locks: a child that is forked in the middle of a registration can go on registering.
- * There is no malloc(): a program's own may be annotated.
+ * malloc() is not called: a program's own malloc() may be annotated with NVTX.
  */
 #ifndef INJECT_NVTX_STORE_H
 #define INJECT_NVTX_STORE_H
@@ -28,8 +28,8 @@ void *store_take(size_t n);
 /* The number of the piece that begins at |p|: more than 0 and less than 2^21. */
 uint32_t store_get_place(const void *p);
 /*
- * The piece with that number, if the store has |n| bytes there, else NULL. |place| may be any
- * number.
+ * The piece whose number is |place|, if the store has |n| bytes there, else NULL. |place| may be
+ * any number.
  */
 void *store_find(uint32_t place, size_t n);
 

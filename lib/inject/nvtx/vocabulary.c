@@ -208,7 +208,7 @@ void nvtx_category_set(const struct nvtx_domain *domain, uint32_t number, const 
 {
 	struct category_key key = {domain, number};
 	struct category *category = find_category(&key);
-	/* A new name for a category joins the strings: there are few names. */
+	/* A category's new name is stored among the strings for good: there are few names. */
 	const struct nvtx_string *string = nvtx_string_get(domain, name);
 
 	if (!category)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts texts of wide characters to UTF-8. Invalid characters become U+FFFD. */
+/* Converts texts of wide characters to UTF-8. Invalid ones become U+FFFD, unless the width is 1. */
 #ifndef INJECT_NVTX_WIDE_H
 #define INJECT_NVTX_WIDE_H
 

@@ -2,7 +2,7 @@
 /*
  * The buffers that CUPTI fills with records. They are handed out on the program's threads, inside
  * its CUDA calls, and come back on any thread of CUPTI's. Both happen without a lock and at any
- * time, even when no capture runs. CUPTI owns them as long as the process lives.
+ * time, even when no capture runs. They are never freed, because CUPTI may keep one for any time.
  *
  * When no buffer is left, a request is refused, and CUPTI counts the records that it drops. CUPTI
  * before CUDA 12.9 crashes when it is refused. Such a version gets additional small buffers, and
@@ -33,8 +33,8 @@ void buffers_begin(void);
 void buffers_end(void);
 
 /*
- * Calls |read| with each filled buffer, oldest first. A result other than 0 ends this and is
- * returned; the other buffers are discarded.
+ * Calls |read| with each filled buffer, pool by pool, in each pool the oldest first. A result other
+ * than 0 ends this and is returned; the other buffers of that pool are discarded.
  */
 int buffers_read(int (*read)(void *context, uint8_t *buffer, size_t n_bytes), void *context);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Maps CUPTI's number of a context to its device, and remembers whether the context has made a
- * call. Any thread, without a lock: callbacks look it up with each call. It keeps the newest 1024;
- * others are looked up again in CUPTI.
+ * call. Any thread, without a lock: callbacks look up the context of each call. The newest 1024
+ * contexts are kept; others are looked up again in CUPTI.
  */
 #ifndef PLUGINS_CUDA_CONTEXTS_H
 #define PLUGINS_CUDA_CONTEXTS_H

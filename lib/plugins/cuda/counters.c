@@ -318,7 +318,7 @@ static void warn_of_result(
 	sentence_append(what, sizeof what, "sampling the counters of GPU %u", device);
 	if (result == CUPTI_INVALID_METRIC_NAME)
 		sentence_write(
-			sentence, 0, "%s: none of gpu_pm_sample_counters is known for it", what);
+			sentence, 0, "%s: this GPU knows none of gpu_pm_sample_counters", what);
 	else
 		result_explain(context, result, what, sentence);
 	records->services->warn(sentence);
@@ -365,8 +365,8 @@ static int bind_sampling(struct cuda_counters *c, void *library,
 			context->path);
 	else if (r)
 		sentence_write(sentence, 0,
-			"gpu_pm_sample_counters: not with the CUPTI of %s; CUDA 12.6 is the first that samples "
-			"counters",
+			"gpu_pm_sample_counters: the CUPTI of %s cannot sample counters; CUDA 12.6 is the first "
+			"that can",
 			version_format(context->cupti->version, version));
 	if (r)
 		records->services->warn(sentence);

@@ -35,8 +35,8 @@ int counters_read(
 	struct cuda_counters *c, const struct result_context *context, struct records *records);
 void counters_stop(struct cuda_counters *c);
 /*
- * Called after CUPTI's last flush: on some versions it ends all of CUPTI. |is_dead|: CUPTI has
- * ended itself.
+ * Called after CUPTI's last flush: in some versions, turning the counters off ends all of CUPTI.
+ * |is_dead|: CUPTI has ended itself.
  */
 void counters_close(struct cuda_counters *c, bool is_dead);
 

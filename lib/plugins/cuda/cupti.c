@@ -74,7 +74,7 @@ static int bind_cupti(struct cupti *out, void *handle, const char *path, char *w
 
 		if (!found && !cupti_functions[i].is_optional)
 			return sentence_write(why, -ENOSYS,
-				"%s has no %s: no CUPTI of CUDA 11.8 or later", path,
+				"%s has no %s: it is not the CUPTI of CUDA 11.8 or later", path,
 				cupti_functions[i].name);
 		memcpy((char *)out + cupti_functions[i].offset, &found, sizeof found);
 	}

@@ -2,8 +2,8 @@
 /*
  * The part of CUPTI, NVIDIA's tracing library, that the collector uses: its functions, found by
  * name, and its numbers. They are declared here from NVIDIA's documents, because its headers may
- * not be passed on; tests/interop compares both. record_layout.h has its records, pm_cupti.h its
- * counters.
+ * not be passed on; tests/interop compares them with those headers. record_layout.h has CUPTI's
+ * records, pm_cupti.h its counters.
  */
 #ifndef PLUGINS_CUDA_CUPTI_H
 #define PLUGINS_CUDA_CUPTI_H
@@ -87,7 +87,7 @@ enum cupti_thread_id_type {
 
 enum cupti_flush {
 	CUPTI_FLUSH_COMPLETE = 0, /* only buffers whose records are all complete */
-	CUPTI_FLUSH_FORCED = 1, /* all; an activity without an end never gets one */
+	CUPTI_FLUSH_FORCED = 1, /* all; a record without an end time never gets it */
 };
 
 /* The information of a callback of CUPTI_DRIVER_API or CUPTI_RUNTIME_API. */
@@ -151,8 +151,8 @@ typedef void (*cupti_complete)(
 	void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes);
 
 /*
- * CUPTI's functions. All but get_timestamp() and similar ones may be called by one thread at a
- * time. Each returns enum cupti_result.
+ * CUPTI's functions. Only one thread at a time may call them, except for those that only return a
+ * number, such as get_timestamp(). Each returns enum cupti_result.
  */
 struct cupti {
 	uint32_t version; /* 24: CUDA 12.6; from 13.0 on 130001: 13.0 update 1 */

@@ -51,7 +51,7 @@ int driver_find(struct driver *out, char *why)
 		if (!found && !driver_functions[i].is_optional)
 			return sentence_write(why, -ENOSYS,
 				SONAME
-				" has no %s: no driver that CUPTI works with; install a newer one",
+				" has no %s: CUPTI does not work with this driver; install a newer one",
 				driver_functions[i].names[0]);
 		memcpy((char *)out + driver_functions[i].offset, &found, sizeof found);
 	}

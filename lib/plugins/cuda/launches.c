@@ -51,7 +51,7 @@ static void advance_graph(struct cuda_launches *l, struct launched_graph *g, uin
 	}
 }
 
-/* Returns the graph's place, which may replace another graph. */
+/* Returns the graph's entry. A new entry may replace that of another graph. */
 static struct launched_graph *find_launched_graph(
 	struct cuda_launches *l, const struct launched_node *node)
 {

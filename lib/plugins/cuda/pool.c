@@ -2,7 +2,7 @@
 /*
  * Buffers without locks; see pool.h. Free buffers are a stack, whose head carries a count of its
  * changes: a thread that was interrupted between reading the head and replacing it finds another
- * word, even if the same buffer is first again. Filled buffers are a stack that is only taken
+ * count, even if the same buffer is first again. Filled buffers are a stack that is only taken
  * whole, so it needs no count.
  */
 #include "lib/plugins/cuda/pool.h"
@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 
 /*
- * Buffers that stay in the pool during a trim: the last ones to be taken, which few captures touch.
+ * Free buffers that a trim leaves alone: those at the bottom of the stack, which few captures take.
  */
 #define N_KEPT 8u
 

@@ -36,8 +36,8 @@ struct pool {
 };
 
 /*
- * Makes room for |n| buffers of |buffer_bytes| (whole pages), or for as many as there are
- * addresses. 0, or -ENOMEM: not even for one.
+ * Makes room for |n| buffers of |buffer_bytes| (whole pages), or for fewer if the address space
+ * is too small. 0, or -ENOMEM: not even one fits.
  */
 int pool_init(struct pool *p, uint32_t n, size_t buffer_bytes);
 

@@ -47,7 +47,7 @@ static const struct {
 } result_sentences[] = {
 	{CUPTI_OUT_OF_MEMORY, -ENOMEM, "CUPTI has no memory left"},
 	{CUPTI_NOT_COMPATIBLE, -EIO,
-		"CUPTI cannot do it beside what else is recorded in this process"},
+		"CUPTI cannot do it together with other recording in this process"},
 	{CUPTI_HARDWARE_BUSY, -EBUSY,
 		"the counters are in use by another profiler, another container, or DCGM (dcgmi profile "
 		"--pause)"},
@@ -99,10 +99,10 @@ int result_explain_taken(const char *holder, char *why)
 {
 	if (holder[0])
 		return sentence_write(why, -EBUSY,
-			"%s records the GPU in this process already, and CUPTI has one place only; end it, or "
+			"%s records the GPU in this process already, and CUPTI serves only one tool; end it, or "
 			"take its trace",
 			holder);
 	return sentence_write(why, -EBUSY,
 		"another profiler (Nsight, JAX, torch.profiler?) records the GPU in this process already, and "
-		"CUPTI has one place only; torch.profiler keeps it until the program ends");
+		"CUPTI serves only one tool; torch.profiler holds CUPTI until the program ends");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sentences for people: what was tried, on what, what to do. docs/man/proftap-errors.7 explains
- * each.
+ * Sentences for people: each says what was tried, on what, and what to do.
+ * docs/man/proftap-errors.7 explains them.
  */
 #ifndef PLUGINS_CUDA_SENTENCE_H
 #define PLUGINS_CUDA_SENTENCE_H

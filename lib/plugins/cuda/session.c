@@ -92,7 +92,7 @@ static int load_cupti(struct cuda_session *s, char *why)
 	calls_choose(&s->callbacks.calls, &s->cupti);
 	s->callbacks.calls.contexts = &s->contexts;
 	s->callbacks.calls.synchronizer = &s->synchronizer;
-	/* Buffers are filled from arm() on, if another tool has enabled a kind. */
+	/* Set these now: from arm() on buffers are filled, if another tool has enabled a kind. */
 	s->records.cupti = &s->cupti;
 	s->records.contexts = &s->contexts;
 	s->is_loaded = true;
@@ -396,7 +396,7 @@ int cuda_session_stop(struct cuda_session *s, int64_t deadline_ns, char *why)
 	return r ? sentence_write(why, r, "the recording no longer waits for records") : 0;
 }
 
-/* bytes, of the smallest kind of record; the real number may be lower */
+/* bytes, of the smallest kind of record; the real number of lost records may be lower */
 #define LEAST_RECORD_BYTES 24u
 
 static int hand_on_losses(struct cuda_session *s)
@@ -435,8 +435,8 @@ static void warn_of_unsafe_finalize(const struct cuda_session *s)
 	char sentence[SENTENCE_BYTES];
 
 	sentence_write(sentence, 0,
-		"ptap_cuda_detach=finalize: not with the CUPTI of %s, which may crash a program with graphs; it was "
-		"only unsubscribed",
+		"ptap_cuda_detach=finalize: the CUPTI of %s could crash a program with graphs; CUPTI was only "
+		"unsubscribed",
 		version_format(s->cupti.version, version));
 	s->services->warn(sentence);
 }

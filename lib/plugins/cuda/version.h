@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The differences between CUPTI's versions: bugs and their fixes, and new features. A table, see
- * version.c.
+ * The differences between CUPTI's versions: bugs and their fixes, and new features. version.c has
+ * the table.
  */
 #ifndef PLUGINS_CUDA_VERSION_H
 #define PLUGINS_CUDA_VERSION_H
