@@ -129,8 +129,8 @@ static void compare_lent_process(struct target *t)
 }
 
 /*
- * Returns true if the clone that sent the request still waits. If its pid has been reused by
- * another process, that one is not a child of the program.
+ * Returns true if the process that sent the request, the program or a child of it, still waits. If
+ * another process has reused its pid, that process is not a child of the program.
  */
 static bool lent_is_awaited(const struct target *t)
 {
@@ -174,7 +174,7 @@ struct attached {
 	struct reception reception;
 	struct exit_watch exited;
 	struct joins joins;
-	/* from the worker: the arena's head is filled; maybe open a door for children */
+	/* from the worker: the arena's head is filled; let children join, announce the server */
 	uv_async_t met;
 	uv_async_t gone; /* from the worker: close the port */
 	uv_async_t finished; /* from the worker: there is nothing more to deliver */

@@ -75,8 +75,8 @@ void check_loopback(const struct system *sys, const struct check *self, struct f
 }
 
 /*
- * Without sock_diag the owner of a connection is not known, and clients may only connect
- * with .any_local_user.
+ * Without sock_diag the owner of a connection is not known. Then only servers with
+ * .any_local_user (proftap.h) accept clients.
  */
 void check_sock_diag(const struct system *sys, const struct check *self, struct finding *f)
 {
@@ -109,7 +109,7 @@ static bool is_invariant(const struct system *sys)
 	       strstr(flags, "constant_tsc") && strstr(flags, "nonstop_tsc");
 }
 
-/* "Yes" if the kernel's own clock is this counter; else a command that selects the counter. */
+/* "Yes" if the kernel's clock uses the processor's TSC; else a command that selects the TSC. */
 static void judge_clock_source(const struct system *sys, const char *current, struct finding *f)
 {
 	char available[128] = "";
@@ -120,8 +120,8 @@ static void judge_clock_source(const struct system *sys, const char *current, st
 		finding_yes(f, "the processor's counter (clocksource %s)", current);
 		return;
 	}
-	finding_no(f, "CLOCK_MONOTONIC, some 20 ns more a span: the clocksource is %s%s", current,
-		is_virtual ? ", and the counter is not constant" : "");
+	finding_no(f, "CLOCK_MONOTONIC costs some 20 ns more a span: the clocksource is %s%s",
+		current, is_virtual ? ", and the counter is not constant" : "");
 	system_read(sys, SOURCES "available_clocksource", available, sizeof available);
 	if (strstr(available, "tsc "))
 		system_set_command(sys, f, "sh -c 'echo tsc >" SOURCES "current_clocksource'");
@@ -143,7 +143,7 @@ void check_clock(const struct system *sys, const struct check *self, struct find
 	finding_yes(f, "the processor's counter (cntvct_el0)");
 #else
 	(void)sys, (void)self;
-	finding_no(f, "CLOCK_MONOTONIC, some 20 ns more a span");
+	finding_no(f, "CLOCK_MONOTONIC costs some 20 ns more a span");
 	finding_set_reason(f, "this processor's counter is not known to proftap");
 #endif
 }
@@ -210,7 +210,7 @@ static void check_limit(const struct system *sys, const struct resource_limit *l
 void check_limit_files(const struct system *sys, const struct check *self, struct finding *f)
 {
 	static const struct resource_limit limit = {"Max open files", N_FILES, 1, "",
-		"ulimit -n 1024", "a capture of many targets has two for each"};
+		"ulimit -n 1024", "a capture of many targets opens two files for each"};
 
 	(void)self;
 	check_limit(sys, &limit, f);
@@ -246,7 +246,7 @@ void check_limit_locked(const struct system *sys, const struct check *self, stru
 void check_limit_processes(const struct system *sys, const struct check *self, struct finding *f)
 {
 	static const struct resource_limit limit = {"Max processes", N_PROCESSES, 1, "",
-		"ulimit -u 256", "each program's server is one, with some threads"};
+		"ulimit -u 256", "each program's server is a process with some threads"};
 
 	(void)self;
 	check_limit(sys, &limit, f);

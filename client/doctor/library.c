@@ -18,7 +18,7 @@
 #define NOT_FOUND 2
 #define REFUSED 3
 
-/* Finds a function. ISO C does not convert the pointer that dlsym() returns, so it is copied. */
+/* ISO C does not convert the pointer that dlsym() returns, so its bytes are copied. */
 static bool find_function(void *library, const char *name, void *function)
 {
 	void *symbol = dlsym(library, name);

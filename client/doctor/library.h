@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks libraries of a GPU's driver, and our own, in a child process, because they may hang or
- * crash.
+ * Asks libraries of a GPU's driver, and ours, for versions and modes, in a child process, because
+ * a library may hang or crash.
  */
 #ifndef CLIENT_LIBRARY_H
 #define CLIENT_LIBRARY_H

@@ -34,7 +34,7 @@ struct cuda_mappings {
 	int major; /* the version in libcudart's name; 0: not known */
 	char cupti[CUDA_PATH_BYTES];
 	char second_cupti[CUDA_PATH_BYTES]; /* a second copy of CUPTI */
-	char plugin[CUDA_PATH_BYTES]; /* proftap's plug-in, which records */
+	char plugin[CUDA_PATH_BYTES]; /* proftap's CUDA plug-in, which records GPUs */
 };
 
 /* Reads CUDA's libraries in a process from /proc/PID/maps. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks of sampling by perf events; each check tries it. docs/internals/doctor.md
- * has the kernel's rules.
+ * Checks of sampling by perf events. All but that of the rate try to open events.
+ * docs/internals/doctor.md has the kernel's rules.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -15,7 +15,7 @@
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define MLOCK "/proc/sys/kernel/perf_event_mlock_kb"
 #define RATE "/proc/sys/kernel/perf_event_max_sample_rate"
-/* The highest sampling rate that proftap is to offer. */
+/* The check passes if the kernel permits this sampling rate. */
 #define MAX_RATE 4999
 
 void check_perf_call(const struct system *sys, const struct check *self, struct finding *f)
@@ -78,7 +78,7 @@ void check_perf_cpu(const struct system *sys, const struct check *self, struct f
 	judge_perf(sys, f, sys->attempt(ATTEMPT_PERF_CPU, 0), "whole processors", "0");
 }
 
-/* Process 1 is root's. perf_event_paranoid does not apply to it. */
+/* Tries process 1, which is root's. No perf_event_paranoid permits that to users. */
 void check_perf_others(const struct system *sys, const struct check *self, struct finding *f)
 {
 	int r = sys->attempt(ATTEMPT_PERF_PID, 1);

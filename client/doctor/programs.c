@@ -99,10 +99,11 @@ void programs_set_setcap(const struct system *sys, struct finding *f, const char
 
 	if (sys->uid == 0)
 		finding_set_reason(f,
-			"root lacks %s here: start the container with it, or run proftapd outside of it",
+			"root lacks %s here: start the container with it, or run proftapd outside "
+			"of the container",
 			capabilities);
 	else if (find_proftapd(path, NULL))
-		finding_set_reason(f, "proftapd, which would be given it, was not found");
+		finding_set_reason(f, "proftapd, which needs the capability, was not found");
 	else
 		system_set_command(
 			sys, f, "setcap %s+ep %s", capabilities, finding_quote(word, path));

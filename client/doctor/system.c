@@ -127,5 +127,6 @@ void system_set_sysctl(
 	system_set_command(sys, f, "sysctl -w kernel.%s=%s", name, value);
 	snprintf(path, sizeof path, "%s/proc/sys/kernel/%s", sys->root, name);
 	if (sys->uid == 0 && access(path, W_OK))
-		finding_set_reason(f, "root may not change it here: outside of this container");
+		finding_set_reason(
+			f, "root may not change it here: run it outside of this container");
 }

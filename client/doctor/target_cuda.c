@@ -127,7 +127,7 @@ static void cupti_set_missing(struct cupti_search *s)
 	finding_set_command(s->f, "pip install %s", package);
 }
 
-/* --- of this machine ----------------------------------------------------------------------- */
+/* --- CUPTI of this machine ----------------------------------------------------------------- */
 
 /*
  * Patterns of folders that usually have CUPTI. For a program that uses CUDA already, proftap doctor
@@ -255,13 +255,14 @@ static void search_cupti(struct cupti_search *s, const struct cuda_mappings *m, 
 		if (cupti_try_file(s, asked, "PROFTAP_CUPTI"))
 			return;
 		finding_no(s->f, "PROFTAP_CUPTI=%s: it cannot be opened", asked);
-		finding_set_reason(s->f, "start the program with another one, or without");
-	} else if (!(m->cupti[0] && cupti_try_file(s, m->cupti, "it has it loaded")) &&
+		finding_set_reason(s->f, "start the program with another path, or without it");
+	} else if (!(m->cupti[0] && cupti_try_file(s, m->cupti, "already loaded")) &&
 		   !try_beside(s, m->runtime) && !(is_same && cupti_try_linker(s)) &&
 		   !try_toolkits(s)) {
 		cupti_set_missing(s);
 		finding_set_reason(s->f,
-			"where the program finds it; or start it with PROFTAP_CUPTI=/path/to/libcupti.so");
+			"where the program finds CUPTI; or start the program with "
+			"PROFTAP_CUPTI=/path/to/libcupti.so");
 	}
 }
 
@@ -304,7 +305,7 @@ void check_target_cupti(const struct system *sys, const struct check *self, stru
 	if (!read_cuda(sys, &m, f))
 		return;
 	if (m.second_cupti[0]) {
-		finding_no(f, "two are in it, %s and %s", m.cupti, m.second_cupti);
+		finding_no(f, "two are loaded, %s and %s", m.cupti, m.second_cupti);
 		finding_set_reason(f,
 			"only one at a time can record: remove one of the packages that have them");
 		return;
@@ -330,6 +331,6 @@ void check_target_gpu_said(const struct system *sys, const struct check *self, s
 	} else {
 		finding_no(f, "%s", p->status.gpu);
 		finding_set_command(f, "man 7 proftap-errors");
-		finding_set_reason(f, "explains it; another recording may find it otherwise");
+		finding_set_reason(f, "explains it; another recording may have another result");
 	}
 }

@@ -55,8 +55,8 @@ static void refuse_server(const struct system *sys, struct finding *f)
 		bool is_known = !strstr(p->why.text, "proftap doctor");
 
 		/*
-		 * If the reason advises to run proftap doctor, another text is written:
-		 * it is running already.
+		 * If the reason advises to run proftap doctor, which is running already,
+		 * another text is written.
 		 */
 		if (is_known)
 			finding_no(f, "%s", p->why.text);
@@ -157,9 +157,10 @@ void check_target_user(const struct system *sys, const struct check *self, struc
 		sscanf(text, "%u %u %u", &u[0], &u[1], &u[2]) != 3) {
 		finding_none(f, "not known");
 	} else if (sys->uid == 0 || (sys->uid == u[0] && u[0] == u[1] && u[1] == u[2])) {
-		finding_yes(f, "uid %u, and this is %u", u[1], sys->uid);
+		finding_yes(f, "uid %u, and proftap runs as %u", u[1], sys->uid);
 	} else {
-		finding_no(f, "uid %u, and this is %u: only that user and root may record it", u[1],
+		finding_no(f, "uid %u, and proftap runs as %u: only the program's user and root "
+			"may record it", u[1],
 			sys->uid);
 		finding_set_command(f, "sudo proftap capture %d 1000", (int)sys->target->pid);
 	}

@@ -125,7 +125,7 @@ void check_kernel_symbols(const struct system *sys, const struct check *self, st
 	system_read_number(sys, KPTR, &restricted);
 	finding_no(f, "/proc/kallsyms hides addresses: kptr_restrict is %lld%s",
 		(long long)restricted,
-		restricted ? "" : ", and perf_event_paranoid above 1 counts, too");
+		restricted ? "" : ", and perf_event_paranoid above 1 hides them, too");
 	if (restricted)
 		system_set_sysctl(sys, f, "kptr_restrict", sys->uid == 0 ? "1" : "0");
 	else

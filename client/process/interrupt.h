@@ -15,9 +15,9 @@ struct pollfd;
 /* Begins to count signals. Call it before any other thread starts; a second call does nothing. */
 void interrupt_start(void);
 /*
- * The same for a client that runs the program |pid|. While the program lives, nothing is counted,
- * and signals that another process sends to us are passed on to the program, including SIGQUIT,
- * SIGUSR1 and SIGUSR2. Call it with 0 when the program has ended.
+ * Like interrupt_start(), for a client that runs the program |pid|. While the program lives,
+ * nothing is counted, and signals that another process sends to us are passed on to the program,
+ * including SIGQUIT, SIGUSR1 and SIGUSR2. Call it with 0 when the program has ended.
  */
 void interrupt_forward(pid_t pid);
 /*

@@ -198,8 +198,8 @@ static bool can_be_replaced(const struct stat *st, const char *target)
 /* --- the file ------------------------------------------------------------------------------ */
 
 /*
- * The temporary name contains the final one, so that a directory listing shows
- * what the file will be.
+ * The temporary name is a dot, the final name and numbers, so that "ls -a" shows what the file
+ * will be.
  */
 static char *make_temporary(const char *path, int i)
 {

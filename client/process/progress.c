@@ -15,7 +15,7 @@ static double to_seconds(int64_t ms)
 	return (double)(ms > 0 ? ms : 0) / 1000;
 }
 
-/* The server's answer to the greeting of HTTP/2 is smaller. It comes before the data. */
+/* The server's first HTTP/2 frames (SETTINGS), which precede the data, have fewer bytes. */
 #define GREETING_BYTES 1024
 /* Smaller amounts are read, and written to a disk, in the time between two progress lines. */
 #define MIN_WORK_BYTES ((uint64_t)16 << 20)

@@ -44,9 +44,10 @@ static int set_variable(enum env_variable v, const char *value)
 }
 
 /*
- * Sets the path at which the server's private socket will be. It is for children that start before
- * libproftap in the program can set it, or where libproftap may not set it. A wrong path does no
- * harm. A program started in the tree of another program keeps that program's variable.
+ * Sets PROFTAP_PARENT to the path at which the server's private socket will be, for children that
+ * start before libproftap sets it, or in programs whose threads forbid libproftap to set it. A
+ * wrong path does no harm. A program started in the tree of another program keeps that program's
+ * variable.
  */
 static int set_parent(void)
 {

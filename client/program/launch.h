@@ -24,7 +24,7 @@ struct program_launch {
 	const char *nvtx; /* the value of PROFTAP_NVTX; see injection_nvtx_modes */
 	/* The server has a flight recorder; the environment may have options for it. */
 	bool recorder;
-	/* The program waits until then (CLOCK_MONOTONIC) to be recorded; 0: it does not. */
+	/* The program waits until this time (CLOCK_MONOTONIC) to be recorded; 0: it does not. */
 	int64_t wait_until_ms;
 };
 
@@ -53,8 +53,8 @@ bool launch_has_ended(pid_t pid);
 #define INJECTION_NVTX_MODES 3
 extern const char *const injection_nvtx_modes[INJECTION_NVTX_MODES];
 /*
- * 0, or -EINVAL with |d| if |value| is none of them. |name| is the name of the option or
- * variable that the user set.
+ * 0, or -EINVAL with |d| if |value| is none of injection_nvtx_modes. |name| is the name of the
+ * option or variable that the user set.
  */
 int injection_check_nvtx(const char *name, const char *value, struct diag *d);
 /* Sets *mode to the environment's value or to the default. 0, or -EINVAL with |d|. */

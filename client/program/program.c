@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding and checking programs; see program.h. The dynamic loader would ignore a library without a
- * message.
+ * Finding and checking programs; see program.h. The checks are needed because the dynamic loader
+ * may ignore LD_PRELOAD without a message.
  */
 #include "client/program/program.h"
 
@@ -207,8 +207,9 @@ int program_find_library(char path[static PATH_MAX], struct diag *d)
 		snprintf(path, PATH_MAX, "%s/libproftap.so.1", PTAP_LIBDIR);
 		if (!is_file(path))
 			return diag_set(d, -ENOENT,
-				"libproftap: not found (looked for libproftap.so.1 beside proftap, in "
-				"../lib of it, and in %.200s); install it or set PROFTAP_LIB to its path",
+				"libproftap: not found (looked for libproftap.so.1 in ../lib and "
+				"../lib64 of proftap's folder, and in %.200s); install it or set "
+				"PROFTAP_LIB to its path",
 				PTAP_LIBDIR);
 	}
 	if (strpbrk(path, " :"))

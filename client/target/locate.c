@@ -193,7 +193,7 @@ int locate_port_as_pid(struct address *a, struct diag *d)
 	return r;
 }
 
-/* Finds the program of that pid, unless it is the one that listens on the port. */
+/* Finds the program with the pid |number|, unless its server listens on the port |number|. */
 static const struct found_target *find_other(const struct targets *targets, uint16_t number)
 {
 	for (size_t i = 0; i < targets->n; i++)

@@ -61,9 +61,12 @@ struct targets {
  * a dead server left behind. 0 or -ENOMEM.
  */
 int targets_load(struct targets *t);
-/* The same, but leaves out servers that do not answer within 50 ms. */
+/* Like targets_load(), but leaves out servers that do not answer within 50 ms. */
 int targets_load_quickly(struct targets *t);
-/* The same for proftap's own servers only. It is cheap enough to be called again and again. */
+/*
+ * Like targets_load_quickly(), for proftap's own servers only. It is cheap enough to be called
+ * again and again.
+ */
 int targets_load_announced(struct targets *t);
 /* Asks only the servers of |pid|; a |pid| of 0 means all. */
 int targets_load_pid(struct targets *t, pid_t pid);
@@ -85,7 +88,7 @@ void targets_describe_silent(const struct targets *t, char *out, size_t n);
  */
 const struct found_target *targets_find_name(
 	const struct targets *t, const char *word, struct diag *d);
-/* Whether |t| contains the same server of the same program. */
+/* Whether |t| contains |one|: the same server of the same program. */
 bool targets_contain(const struct targets *t, const struct found_target *one);
 /*
  * Whether |t| is live and its name, or its program's path if |pattern| has a '/', matches the

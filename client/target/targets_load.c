@@ -23,7 +23,10 @@
 #include "client/process/clock.h"
 #include "client/target/dial_unix.h"
 
-/* The time for all servers together. A server that is not stopped answers within a millisecond. */
+/*
+ * The time for QUESTIONS_MAX servers together. A server that is not stopped answers within a
+ * millisecond.
+ */
 #define ANSWER_MS 1000
 #define QUICK_ANSWER_MS 50
 /*

@@ -117,7 +117,10 @@ static int find_uid(int fd, uid_t *uid, void *context)
 	return r;
 }
 
-/* Called for the first connection, because gRPC's timers wake the machine three times a second. */
+/*
+ * Starts gRPC for the first connection only, because gRPC's timers wake the machine three times a
+ * second.
+ */
 static int start_rpc(struct host *h, struct diag *d)
 {
 	const struct rpc_server_config config = {

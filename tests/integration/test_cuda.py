@@ -169,7 +169,7 @@ def missing_cupti_is_reported_with_a_remedy(t):
     expect(found, "target_cupti", "no", "pip install nvidia-cuda-cupti-cu12")
     row = found["target_cupti"]
     contains(row["text"], f"libcupti.so: not found (in {looked})", "the doctor's output")
-    contains(row["reason"], "start it with PROFTAP_CUPTI=", "the second remedy")
+    contains(row["reason"], "start the program with PROFTAP_CUPTI=", "the second remedy")
     check(capture.trace.thread("program").count()["layer"] > 10, "spans")
 
 

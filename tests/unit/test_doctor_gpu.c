@@ -277,11 +277,11 @@ START_TEST(the_cupti_that_a_program_has_loaded_counts)
 	fake_root_write("/venv/nvidia/cuda_cupti/lib/libcupti.so.12", "");
 	fake_root_write("/a/libcupti.so.12", "");
 	make_patient(WITH_CUDA MAPPED("/a/libcupti.so.12"));
-	yes("target_cupti", "/a/libcupti.so.12 (it has it loaded): 12.8.0");
+	yes("target_cupti", "/a/libcupti.so.12 (already loaded): 12.8.0");
 	make_patient(WITH_CUDA MAPPED("/a/libcupti.so.12") MAPPED("/a/libcupti.so.12"));
 	yes("target_cupti", "/a/libcupti.so.12");
 	make_patient(WITH_CUDA MAPPED("/a/libcupti.so.12") MAPPED("/b/libcupti.so.13"));
-	no("target_cupti", "two are in it, /a/libcupti.so.12 and /b/libcupti.so.13", NULL);
+	no("target_cupti", "two are loaded, /a/libcupti.so.12 and /b/libcupti.so.13", NULL);
 }
 END_TEST
 

@@ -52,8 +52,8 @@ void ensemble_deinit(struct ensemble *e);
 bool ensemble_has_trace(const struct ensemble *e, size_t i);
 struct delivery *ensemble_steal_trace(struct ensemble *e, size_t i);
 /*
- * Appends the machine's counters (machine_part.h) to each trace, if they are wanted and the share
- * has room for them. To be called once, before a trace is stolen.
+ * Appends the machine's counters (machine_part.h) to each trace, if they are wanted and the group's
+ * share (struct disk_share) has room for them. Call it once, before a trace is stolen.
  */
 void ensemble_append_usage(struct ensemble *e, struct machine *m);
 /*

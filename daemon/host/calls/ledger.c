@@ -102,7 +102,7 @@ void ledger_get(struct ledger *l, struct ledger_sums *out)
 	pthread_mutex_unlock(&l->mutex);
 }
 
-/* Returns the result of a gRPC |status| other than OK. */
+/* Returns the result of gRPC's |status|; OK (no trailer) is a failure. */
 static enum ledger_result ledger_judge(int status)
 {
 	switch (status) {

@@ -21,7 +21,7 @@ static struct machine_window convert_window(const struct machine_window *w)
 	};
 }
 
-/* Checks that the window has ended, which also excludes windows whose sum would overflow. */
+/* Checks that the window has ended, which also excludes windows whose end would overflow. */
 static bool window_is_past(const struct machine_window *w)
 {
 	uint64_t now_ns = (uint64_t)monotonic_ns();

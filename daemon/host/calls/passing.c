@@ -240,7 +240,7 @@ static void pass_messages(struct passage *p)
 	if (r == -ECANCELED)
 		rpc_call_finish(p->errand->call, RPC_CANCELLED, left_text);
 	else if (r)
-		rpc_call_finish(p->errand->call, RPC_UNAVAILABLE, "the answer was not taken");
+		rpc_call_finish(p->errand->call, RPC_UNAVAILABLE, "the client stopped reading");
 	else if (passage_was_cut(p))
 		rpc_call_finish(p->errand->call, RPC_UNAVAILABLE, host_ended_text);
 	else if (passage_was_left(p))

@@ -30,8 +30,8 @@
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 /*
- * Steps of an answer: add all programs; begin; start the ensemble; finish, which records and
- * answers the call.
+ * Steps of an answer: add all programs; begin, which sets the limit and account; start the
+ * ensemble; finish, which records and answers the call.
  */
 struct stock_answer {
 	struct errand *errand;

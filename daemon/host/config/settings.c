@@ -27,8 +27,8 @@ static int check_web(const char *text)
 }
 
 /*
- * Checks one name or address, without a port. A star is not allowed, since with it clients could
- * ask by any name.
+ * Checks one name or address, without a port. A star is not allowed, since it would permit
+ * requests with any host name.
  */
 static bool is_host_name(const char *text, size_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /proc/diskstats: disks that are devices, without partitions and disks that lie on other disks.
- * See the kernel's Documentation/admin-guide/iostats.rst.
+ * /proc/diskstats: disks that are devices; partitions, and disks that lie on other disks, are left
+ * out. See the kernel's Documentation/admin-guide/iostats.rst.
  */
 #include <stdbool.h>
 #include <stdio.h>

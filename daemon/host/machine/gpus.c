@@ -189,7 +189,7 @@ static void gpu_thread_take(struct gpu_thread *t, struct gpu_readings *out)
 /* An older reading is not used, because it means that the driver hangs. */
 #define MAX_AGE_NS (5 * NS_PER_S / 2)
 
-/* The rows of a machine end with GPU_MEMORY_TOTAL. */
+/* A machine's samples have the GPU_ rows up to GPU_MEMORY_TOTAL. */
 #define N_ROWS (GPU_MEMORY_TOTAL + 1)
 
 static const struct metric rows[N_ROWS] = {

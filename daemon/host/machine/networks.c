@@ -37,7 +37,7 @@ struct networks {
 	int fd;
 };
 
-/* /proc/net is a link that leads to the network namespace of the calling thread. */
+/* /proc/net is a link to self/net, the network namespace of this process. */
 static void open_networks(void *state, const struct machine_config *config)
 {
 	struct networks *n = state;

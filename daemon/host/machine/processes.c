@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The programs that have announced themselves, each with all its descendants. /proc/PID/stat of the
- * program itself is kept open, so that it never becomes another program's; descent.h reads the
+ * program itself is kept open, so that it never becomes another program's; process_tree.h reads the
  * descendants, and switches_read() the context switches of the program's own threads.
  */
 #include <ctype.h>
@@ -85,8 +85,8 @@ static bool switches_read(
 /* A sample reads the switches of about this number of threads, 3 µs each. */
 #define SWEPT_THREADS 32u
 /*
- * The limit of processes that a sample reads to find descendants, for all programs together: about
- * 8 µs each.
+ * The limit of processes and threads that a sample reads to find descendants, for all programs
+ * together: about 8 µs each.
  */
 #define FAMILY_FILES 128u
 

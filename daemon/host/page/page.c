@@ -27,7 +27,7 @@ static bool is_known(const char *tags, const char *etag)
 	return tags && (strcmp(tags, "*") == 0 || strstr(tags, etag));
 }
 
-/* Returns true if the weight after a name, such as ";q=0.5", is 0, which refuses the name. */
+/* Returns true if the weight after an encoding, such as ";q=0.5", is 0: it is refused. */
 static bool is_refused(const char *weight)
 {
 	const char *q = strstr(weight, "q=");

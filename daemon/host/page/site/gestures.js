@@ -10,9 +10,9 @@ const CLICK_PX = 4;
 
 export class Gestures {
 	// plot() returns {left, width}, the element's pixels in which the time is drawn.
-	// onChoice(fromPx, toPx) draws the range while it is selected; nulls end it. onClick(event)
-	// is called for a press without a movement. onKey(event) is called first for each key and
-	// returns whether it handled it. goHome() shows everything.
+	// onChoice(fromPx, toPx) draws the range while it is selected; nulls remove the drawing.
+	// onClick(event) is called for a press without a movement. onKey(event) is called first for
+	// each key and returns whether it handled the key. goHome() shows everything.
 	constructor(element, timeWindow, {plot, onChoice = () => {}, onClick = () => {}, onKey = () => false, goHome}) {
 		Object.assign(this, {element, timeWindow, plot, onChoice, onClick, onKey, goHome});
 		this.pointers = new Map();

@@ -33,8 +33,8 @@ class Row {
 		}
 	}
 
-	// Returns the index of the first span at or after index |from| that ends after |ns|.
-	// Usually it is the next one, so the search gallops from there.
+	// Returns the first index from |from| on whose span, or a span before it, ends after |ns|.
+	// Usually it is |from| or the next one, so the search gallops from there.
 	firstEndingAfter(ns, from = 0) {
 		if (from >= this.ends.length || this.ends[from] > ns)
 			return from;

@@ -87,7 +87,7 @@ export class RunEvents extends EventTarget {
 		};
 	}
 
-	// Returns whether the last answer has all events that are visible now.
+	// Returns whether a new request would bring hardly more events that are visible now.
 	suffices() {
 		const {question, n_left_out: nSpans, n_flows_left_out: nFlows, n_points_left_out: nPoints, first_ns: first, end_ns: end} = this.answer;
 		const from = Math.max(this.toNs(this.timeWindow.from), first);

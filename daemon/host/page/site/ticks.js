@@ -15,7 +15,7 @@ function findStep(leastMs) {
 	return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= leastMs);
 }
 
-// Returns the shift that makes the ticks round hours of the local day.
+// Returns the shift that puts the ticks at round times of the local day, or of the run.
 function findShift(timeWindow, stepMs) {
 	if (timeWindow.isOfRun && timeWindow.spanMs < 60000)
 		return 0;

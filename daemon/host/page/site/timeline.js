@@ -25,7 +25,7 @@ const MANY_ARROWS = 400;
 const ARROW_PX = 6;
 
 export class Timeline {
-	// onPick and onHover get the described span, or null.
+	// onPick and onHover get the span, as describe() returns it, or null.
 	constructor(events, timeWindow, {onPick, onHover}) {
 		Object.assign(this, {events, timeWindow, onPick, onHover});
 		this.lanes = new Lanes();
@@ -116,7 +116,7 @@ export class Timeline {
 		};
 	}
 
-	// Returns the narrowest span at the mouse, described, or null.
+	// Returns the narrowest span at the mouse, as describe() returns it, or null.
 	hit(event) {
 		const {x, place} = this.placeAt(event);
 		if (!place || place.depth < 0)
@@ -127,7 +127,7 @@ export class Timeline {
 		return span ? this.events.describe(place.lane.track, span) : null;
 	}
 
-	// Shows the name of the span or thread under the mouse beside it.
+	// Shows the name of the span or thread under the mouse in a tooltip.
 	hover(event) {
 		const {x, place} = this.placeAt(event);
 		const described = this.hit(event);
