@@ -81,7 +81,7 @@ int arguments_parse(const struct arguments *arguments, int argc, char **argv, vo
 const struct argument_option *arguments_find_option(
 	const struct arguments *arguments, const char *word);
 
-/* Whether the first |n| letters of |typed| are |name|; '-' and '_' are the same. */
+/* Returns true if the first |n| letters of |typed| are |name|; '-' and '_' are the same. */
 bool argument_is_name(const char *typed, size_t n, const char *name);
 
 /*

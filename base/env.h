@@ -44,7 +44,7 @@ const char *env_get(enum env_variable v);
  */
 #define ENV_FOLLOW_RECORDED "recorded"
 
-/* Whether |v| is set to anything but "0". Safe in a guest. */
+/* Returns true if |v| is set to anything but "0". Safe in a guest. */
 bool env_is_on(enum env_variable v);
 
 #endif

@@ -16,7 +16,7 @@
 
 #define HEAP_MAX_ITEM_BYTES 256
 
-/* Whether |a| must come before |b|. */
+/* Returns true if |a| must come before |b|. */
 typedef bool heap_is_before(const void *a, const void *b);
 
 /*

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 /*
- * Whether |host| is "localhost", or ends in ".localhost", in any case: RFC 6761, 6.3, reserves
- * these names for loopback, but many resolvers know only "localhost" and ask a name server for the
- * others.
+ * Returns true if |host| is "localhost", or ends in ".localhost", in any case: RFC 6761, 6.3,
+ * reserves these names for loopback, but many resolvers know only "localhost" and ask a name server
+ * for the others.
  */
 bool local_name_is(const char *host);
 

@@ -68,7 +68,7 @@ const char *option_find_nearest(const char *key);
  */
 int option_check_recorder(const char *key, struct diag *d);
 
-/* Whether |key| has a prefix that is reserved for known keys: ptap_, gpu_, tpu_. */
+/* Returns true if |key| has a prefix that is reserved for known keys: ptap_, gpu_, tpu_. */
 bool option_is_reserved(const char *key);
 
 /*
@@ -81,7 +81,7 @@ int option_parse_number(const struct option *o, const char *text, int64_t *out, 
  * or is replaced by the nearest supported value, which is then in *number; else 0.
  */
 int option_note(const struct option *o, int64_t *number, struct diag *d);
-/* Whether |key| has no effect in servers of proftap, but may have one in those of JAX. */
+/* Returns true if |key| has no effect in servers of proftap, but may have one in those of JAX. */
 bool option_is_for_other_servers(const char *key);
 /*
  * Returns -EINVAL with |d| when |value|, of type |given|, does not fit the type of |o|. Device keys

@@ -137,7 +137,7 @@ static int map_store(struct profile_options *o, const struct option *row, const 
 	return 0;
 }
 
-/* Whether the key is for proftap's servers. Two of proftap's keys are for host daemons. */
+/* Returns true if the key is for proftap's servers. Two of proftap's keys are for host daemons. */
 static bool key_is_of_our_servers(const char *key)
 {
 	return strncmp(key, "ptap_", 5) == 0 && strcmp(key, "ptap_target") != 0 &&

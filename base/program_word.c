@@ -67,7 +67,7 @@ static size_t label_find(const char *label, size_t n)
 	return i;
 }
 
-/* Whether the label of |n| letters, with its value, selects the program. */
+/* Returns true if the label of |n| letters, with its value, selects the program. */
 static bool label_means(
 	const char *label, size_t n, const char *value, const struct program_traits *t)
 {

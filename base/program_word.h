@@ -33,10 +33,10 @@ struct program_traits {
 
 #define PROGRAM_WORD_LABELS_BYTES 64
 
-/* Whether |word|, in a form described above, selects a program with the traits |t|. */
+/* Returns true if |word|, in a form described above, selects a program with the traits |t|. */
 bool program_word_means(const char *word, const struct program_traits *t);
 
-/* Whether |word| is the name of |t| if |t| lives, or its NAME@dead if it has ended. */
+/* Returns true if |word| is the name of |t| if |t| lives, or its NAME@dead if it has ended. */
 bool program_word_means_name(const char *word, const struct program_traits *t);
 
 /* Returns the length of the name in NAME@dead; 0: |word| has another form. */

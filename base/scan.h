@@ -65,7 +65,7 @@ static inline bool scan_name(const char **p, char *out, size_t size)
 	return true;
 }
 
-/* Whether the next characters are |word|; if so, *p moves after them. */
+/* Returns true if the next characters are |word|; if so, *p moves after them. */
 static inline bool scan_text(const char **p, const char *word)
 {
 	size_t n = strlen(word);

@@ -249,8 +249,8 @@ static void processes_find_sockets(struct stock_servers *s)
 }
 
 /*
- * Whether the process is proftapd. It is not asked, because it announces itself, and its Monitor
- * would record the program.
+ * Returns true if the process is proftapd. It is not asked, because it announces itself, and its
+ * Monitor would record the program.
  */
 static bool process_is_proftapd(pid_t pid)
 {
@@ -267,9 +267,9 @@ static bool process_is_proftapd(pid_t pid)
 }
 
 /*
- * Whether gRPC's core works in the process, which the names of its threads show. XLA's profiler
- * service may be linked into any program, whatever its libraries are called. Asking does no harm: a
- * gRPC server without the service answers UNIMPLEMENTED.
+ * Returns true if gRPC's core works in the process, which the names of its threads show. XLA's
+ * profiler service may be linked into any program, whatever its libraries are called. Asking does
+ * no harm: a gRPC server without the service answers UNIMPLEMENTED.
  */
 static bool process_has_grpc(pid_t pid)
 {

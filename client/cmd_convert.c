@@ -82,8 +82,8 @@ static int write_device_file(
 }
 
 /*
- * Whether --pid and --thread select a track of the device. The result of other filters is only
- * known once the trace is read.
+ * Returns true if --pid and --thread select a track of the device. The result of other filters is
+ * only known once the trace is read.
  */
 static bool has_any_track(const struct device_files *f, int32_t device)
 {

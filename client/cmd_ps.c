@@ -453,7 +453,7 @@ static int ask_target(const struct ps *ps, struct address *address,
 	return code;
 }
 
-/* Whether any process is recorded; otherwise no open spans are known. */
+/* Returns true if any process is recorded; otherwise no open spans are known. */
 static bool is_recorded(const Proftap__V1__OpenSpansReply *reply)
 {
 	for (size_t i = 0; i < reply->n_processes; i++)

@@ -73,7 +73,7 @@ static bool find_socket(pid_t pid, struct address *out)
 }
 
 /*
- * Whether the process runs another program now, by exec. A process that is ending has no
+ * Returns true if the process runs another program now, by exec. A process that is ending has no
  * /proc/PID/exe any more, but may need a moment to end, if it has many threads or waits for a
  * processor.
  */

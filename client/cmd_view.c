@@ -60,7 +60,7 @@ static int find_log_dir(const char *place, char *path, struct diag *d)
 	return 0;
 }
 
-/* Whether execvp() will find xprof in the PATH. */
+/* Returns true if execvp() will find xprof in the PATH. */
 static bool has_xprof(void)
 {
 	const char *at = getenv("PATH");

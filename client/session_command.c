@@ -186,8 +186,8 @@ static int request_data(const struct session_fetch *h, struct part *p)
 }
 
 /*
- * Whether the stop ended a capture instead of a continuous session. The capture's data went to the
- * client that had started it.
+ * Returns true if the stop ended a capture instead of a continuous session. The capture's data went
+ * to the client that had started it.
  */
 static bool has_ended_another(const struct session_fetch *h, const struct part *p)
 {

@@ -104,7 +104,10 @@ static bool is_xplane(const struct reply *r)
 	return r->name_bytes == sizeof name - 1 && memcmp(r->name, name, sizeof name - 1) == 0;
 }
 
-/* Whether the field whose length was just read carries the XSpace. If so, it becomes the source. */
+/*
+ * Returns true if the field whose length was just read carries the XSpace. If so, it becomes the
+ * source.
+ */
 static bool is_xspace(struct reply *r)
 {
 	int source = r->is_in_tool ? FIELD_TOOL_DATA : FIELD_XSPACE;

@@ -68,7 +68,10 @@ static const char *get_report(const struct part *p)
 	return p->report ? p->report : "";
 }
 
-/* Whether any trace was written here. If the servers wrote all traces, no viewer is suggested. */
+/*
+ * Returns true if any trace was written here. If the servers wrote all traces, no viewer is
+ * suggested.
+ */
 static bool have_files(const struct parts *parts)
 {
 	for (size_t i = 0; i < parts->n; i++)

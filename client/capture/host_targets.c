@@ -29,7 +29,7 @@ void host_targets_set(struct address *address, const char *word)
 	address_format(address);
 }
 
-/* Whether |word| selects the program by the daemon's own rules. */
+/* Returns true if |word| selects the program by the daemon's own rules. */
 static bool is_selected(const struct found_target *t, const char *word)
 {
 	const struct program_traits traits = {

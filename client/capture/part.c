@@ -236,8 +236,8 @@ static int encode_requests(struct part *p)
 static const struct recording_methods stay_calls = {.unary = {PROFILE_PATH}};
 
 /*
- * Whether the request is about a session. A session's data leaves the server with the answer and
- * exists nowhere else.
+ * Returns true if the request is about a session. A session's data leaves the server with the
+ * answer and exists nowhere else.
  */
 static bool is_of_session(const struct part *p)
 {

@@ -46,8 +46,8 @@ struct file_name {
 };
 
 /*
- * Whether the program's name is part of the file's name: the target is behind a unix socket or a
- * host daemon.
+ * Returns true if the program's name is part of the file's name: the target is behind a unix socket
+ * or a host daemon.
  */
 bool file_name_is_of_program(const struct address *address);
 

@@ -72,7 +72,7 @@ static void send_stop(struct recording_call *r, const char *session_id)
 		log_error(LOG_CLIENT, "%s", d.text);
 }
 
-/* Whether the server has accepted the streamed call. */
+/* Returns true if the server has accepted the streamed call. */
 static bool has_begun(const struct recording_call *r)
 {
 	return r->stream.has_progress || r->stream.xspace_bytes || r->stream.has_trailer;
@@ -166,7 +166,7 @@ static bool poll_call(struct recording_call *r, int64_t wait_ms)
 	return r->is_stream ? poll_stream(r, wait_ms) : poll_reply(r, wait_ms);
 }
 
-/* Whether the server does not have the method: it is not proftap's, or an older one. */
+/* Returns true if the server does not have the method: it is not proftap's, or an older one. */
 static bool is_unknown_call(const struct recording_call *r)
 {
 	return !r->stream_error && !has_begun(r) && !r->is_silent && !r->is_late &&
@@ -358,8 +358,8 @@ static int explain_stream(
 }
 
 /*
- * Whether the call ended with OK and without a message. gRPC reports that also for a web server's
- * answer "HTTP/1.1 200 OK". stream_answer_end() finds everything else that a stream lacks.
+ * Returns true if the call ended with OK and without a message. gRPC reports that also for a web
+ * server's answer "HTTP/1.1 200 OK". stream_answer_end() finds everything else that a stream lacks.
  */
 static bool is_empty_answer(const struct recording_call *r)
 {

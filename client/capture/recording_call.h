@@ -108,7 +108,7 @@ int recording_call_finish(
  */
 bool recording_call_is_partial(const struct recording_call *r);
 
-/* Whether the server answered the call with OK, so that it no longer has the data. */
+/* Returns true if the server answered the call with OK, so that it no longer has the data. */
 bool recording_call_is_answered(const struct recording_call *r);
 
 /* Returns the number of received bytes of the trace, or of the answer that contains it. */

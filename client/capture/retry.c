@@ -46,7 +46,7 @@ static bool has_time(const struct tries *t)
 	return clock_monotonic_ms() < t->end_ms;
 }
 
-/* Whether another try makes sense, given that attempts or time are left. */
+/* Returns true if another try makes sense, given that attempts or time are left. */
 static bool is_worth_another(const struct tries *t, int code, const struct diag *d)
 {
 	if (interrupt_get_count() > 0)

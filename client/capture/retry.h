@@ -19,8 +19,8 @@ struct retry {
 };
 
 /*
- * Whether another try may succeed after a failure with the exit |code| and |d|: the target was
- * busy, or not there yet.
+ * Returns true if another try may succeed after a failure with the exit |code| and |d|: the target
+ * was busy, or not there yet.
  */
 bool retry_can_help(int code, const struct diag *d);
 

@@ -18,7 +18,10 @@
 static const char plain_characters[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
-/* Whether just one live program has that name. Several can only be told apart by their pids. */
+/*
+ * Returns true if just one live program has that name. Several can only be told apart by their
+ * pids.
+ */
 static bool is_unique(const struct targets *t, const char *name)
 {
 	int n = 0;
@@ -75,7 +78,10 @@ struct completion {
 	FILE *out;
 };
 
-/* Whether |word| begins with |typed|. A typed '-' also means '_', as in the names of options. */
+/*
+ * Returns true if |word| begins with |typed|. A typed '-' also means '_', as in the names of
+ * options.
+ */
 static bool begins_with(const char *word, const char *typed)
 {
 	for (; *typed; word++, typed++)
@@ -160,7 +166,7 @@ static const struct argument_option *find_pending(
 	return before > 0 ? find_valued(command, words[before]) : NULL;
 }
 
-/* Whether an operand precedes the incomplete word. */
+/* Returns true if an operand precedes the incomplete word. */
 static bool has_operand(const struct command *command, int n_words, char **words)
 {
 	for (int i = 1; i < n_words - 1; i++)

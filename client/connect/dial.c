@@ -67,8 +67,8 @@ static int wait_connected(int fd, int64_t deadline_ms)
 }
 
 /*
- * Whether the socket is connected to itself: if the target's port is local and free, the kernel may
- * have chosen it as our own port.
+ * Returns true if the socket is connected to itself: if the target's port is local and free, the
+ * kernel may have chosen it as our own port.
  */
 static bool is_self_connected(int fd)
 {

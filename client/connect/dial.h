@@ -24,7 +24,7 @@ int dial(struct address *address, int64_t timeout_ms, struct diag *d);
 /* The number of bytes that arrived on |fd| so far, including unread ones; -1: not known. */
 int64_t dial_get_received_bytes(int fd);
 
-/* Whether neither side has closed the connection. */
+/* Returns true if neither side has closed the connection. */
 bool dial_is_connected(int fd);
 
 #endif

@@ -20,8 +20,8 @@
 /* --- sessions and the flight recorder ------------------------------------------------------ */
 
 /*
- * Whether the call was about a continuous session or the flight recorder and failed for a reason
- * that only such calls have.
+ * Returns true if the call was about a continuous session or the flight recorder and failed for a
+ * reason that only such calls have.
  */
 static bool session_failure_is_one(const struct failure *f)
 {
@@ -127,7 +127,7 @@ static const char *const host_messages[] = {
 	": the connection broke: the program or its profiler server died",
 };
 
-/* Whether the daemon refused the call because it does not know which program is meant. */
+/* Returns true if the daemon refused the call because it does not know which program is meant. */
 static bool host_failure_is_choice(const struct failure *f)
 {
 	for (size_t i = 0; i < sizeof host_messages / sizeof *host_messages; i++)
@@ -264,7 +264,7 @@ static int explain_empty_answer(const struct failure *f, struct diag *d)
 	return EXIT_FAILED;
 }
 
-/* Whether the call may succeed when it is tried again. */
+/* Returns true if the call may succeed when it is tried again. */
 static bool is_temporary(int status)
 {
 	return status == RPC_RESOURCE_EXHAUSTED || status == RPC_UNAVAILABLE;
@@ -393,8 +393,8 @@ static int explain_lost(const struct failure *f, struct diag *d)
 }
 
 /*
- * Whether the time was over before the peer sent anything. A gRPC server sends its first frame at
- * once.
+ * Returns true if the time was over before the peer sent anything. A gRPC server sends its first
+ * frame at once.
  */
 static bool has_said_nothing(const struct failure *f)
 {

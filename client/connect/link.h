@@ -31,8 +31,9 @@ int link_open(struct link *l, struct address *address, struct diag *d);
 void link_close(struct link *l);
 
 /*
- * Whether the peer has sent nothing in the five seconds since |started_ms| (CLOCK_MONOTONIC). A
- * gRPC server sends a frame at once, so the peer is no such server, or is stopped.
+ * Returns true if the peer has sent nothing in the five seconds since |started_ms|
+ * (CLOCK_MONOTONIC). A gRPC server sends a frame at once, so the peer is no such server, or is
+ * stopped.
  */
 bool link_is_silent(const struct link *l, int64_t started_ms);
 

@@ -37,7 +37,7 @@ _Static_assert(TLS_HELLO_BYTES == 50, "the lengths inside are right");
 #define FRAME_SETTINGS 4
 #define MAX_FRAME_BYTES 16384 /* a peer may not send more before we allow it */
 
-/* Whether the bytes begin an alert or a handshake record of TLS. */
+/* Returns true if the bytes begin an alert or a handshake record of TLS. */
 static bool is_tls(const unsigned char *b, size_t n_bytes)
 {
 	return n_bytes >= 5 && (b[0] == 0x15 || b[0] == 0x16) && b[1] == 3 && b[2] <= 4;

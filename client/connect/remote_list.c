@@ -124,8 +124,8 @@ struct list_row {
 };
 
 /*
- * Whether |word|, which ends at a space, is an entry of the column PORT. A name may consist of
- * several words.
+ * Returns true if |word|, which ends at a space, is an entry of the column PORT. A name may consist
+ * of several words.
  */
 static bool is_address(const char *word)
 {

@@ -26,7 +26,9 @@ struct ssh {
 /* The status if ssh is not installed. ssh itself exits with 0 or 255. */
 #define SSH_NOT_FOUND 127
 
-/* Whether there is a terminal on which ssh could ask for a password or about a host's key. */
+/*
+ * Returns true if there is a terminal on which ssh could ask for a password or about a host's key.
+ */
 bool ssh_has_terminal(void);
 
 /*

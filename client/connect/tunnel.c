@@ -138,7 +138,9 @@ static int make_command(
 
 /* --- the directory of the sockets ---------------------------------------------------------- */
 
-/* Whether ssh reads |dir| without quoting, and a socket's path below |dir| is short enough. */
+/*
+ * Returns true if ssh reads |dir| without quoting, and a socket's path below |dir| is short enough.
+ */
 static bool is_usable(const char *dir)
 {
 	static const char ordinary[] =
@@ -285,7 +287,7 @@ static void remove_dir(const struct tunnel *t)
 }
 
 /*
- * Whether a socket still accepts connections although ssh has ended: then the user's master
+ * Returns true if a socket still accepts connections although ssh has ended: then the user's master
  * connection forwards it.
  */
 static bool is_still_open(const struct tunnel *t)
@@ -334,7 +336,10 @@ static int start_tunnel(struct tunnel *t, const char *destination, const struct 
 	return wait_until_ready(t, destination, d);
 }
 
-/* Whether the connection is closed at once, which means that nothing listens at the other end. */
+/*
+ * Returns true if the connection is closed at once, which means that nothing listens at the other
+ * end.
+ */
 static bool is_dead_end(const struct tunnel *t, size_t i)
 {
 	struct address end = {.is_tunnel = true};

@@ -26,7 +26,7 @@ struct doctor {
 int doctor_examine(struct doctor *d, const struct system *system);
 void doctor_deinit(struct doctor *d);
 
-/* Whether no needed check has the finding "no". */
+/* Returns true if no needed check has the finding "no". */
 bool doctor_is_ready(const struct doctor *d);
 size_t doctor_count(const struct doctor *d, enum finding_state state);
 

@@ -41,7 +41,7 @@ int doctor_target_load(struct doctor_target *p, const char *text, struct diag *d
 
 /* --- files of the process ------------------------------------------------------------------ */
 
-/* Whether the process is known and on this machine; if not, |f| says so. */
+/* Returns true if the process is known and on this machine; if not, |f| says so. */
 bool doctor_target_is_there(const struct system *sys, struct finding *f);
 
 /* Writes "/proc/PID/FILE", without the system's root, into |path|, and returns it. */
@@ -57,8 +57,8 @@ int doctor_target_read_status(const struct system *sys, const char *name, char *
  */
 int doctor_target_read_environment(const struct system *sys, const char *name, char *out, size_t n);
 /*
- * Whether the target's namespace of |kind|, such as "mnt", differs from this process's; false
- * if that is not known.
+ * Returns true if the target's namespace of |kind|, such as "mnt", differs from this process's;
+ * false if that is not known.
  */
 bool doctor_target_has_other_namespace(const struct system *sys, const char *kind);
 

@@ -28,7 +28,7 @@
 #define NVIDIA 0x10de
 #define DRIVER_VERSION "/proc/driver/nvidia/version"
 
-/* Whether the PCI bus has a display or compute device (class 03) of NVIDIA's. */
+/* Returns true if the PCI bus has a display or compute device (class 03) of NVIDIA's. */
 static bool has_device(const struct system *sys)
 {
 	char path[PATH_MAX];

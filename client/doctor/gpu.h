@@ -16,7 +16,10 @@ struct system;
  */
 #define GPU_PLUGIN "proftap-cuda.so"
 
-/* Whether the driver's files or the bus show a GPU. A container may have only one of the two. */
+/*
+ * Returns true if the driver's files or the bus show a GPU. A container may have only one of the
+ * two.
+ */
 bool gpu_is_there(const struct system *sys);
 
 /*

@@ -94,7 +94,7 @@ void check_sock_diag(const struct system *sys, const struct check *self, struct 
 /* --- the clock ----------------------------------------------------------------------------- */
 
 /*
- * Whether spans can be timed by the processor's own counter; the rule is that of
+ * Finds out whether spans can be timed by the processor's own counter; the rule is that of
  * daemon/target/timeline.c.
  */
 

@@ -91,7 +91,7 @@ static bool find_socket(
 	return is_found;
 }
 
-/* Whether a descriptor of the process leads to |link|. */
+/* Returns true if a descriptor of the process leads to |link|. */
 static bool has_link(const struct system *sys, const char *pid, const char *link)
 {
 	char path[PATH_MAX];

@@ -51,7 +51,7 @@ int system_read_field(
 	const struct system *sys, const char *path, const char *name, char *out, size_t n);
 bool system_has_file(const struct system *sys, const char *path);
 
-/* Whether this process has the capability with that number (<linux/capability.h>). */
+/* Returns true if this process has the capability with that number (<linux/capability.h>). */
 bool system_has_capability(const struct system *sys, int capability);
 
 /* Sets a command that only root may run. Other users get it with sudo in front. */

@@ -27,8 +27,8 @@ void interrupt_forward(pid_t pid);
 void interrupt_hold(sigset_t *before);
 int interrupt_get_count(void); /* Any thread may call it. */
 /*
- * Whether the count differs from *n_before, an int. Any thread may call it; the signature is that
- * of struct view_stop.
+ * Returns true if the count differs from *n_before, an int. Any thread may call it; the signature
+ * is that of struct view_stop.
  */
 bool interrupt_came_since(const void *n_before);
 

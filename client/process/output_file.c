@@ -186,7 +186,8 @@ static char *follow_links(const char *path)
 }
 
 /*
- * Whether a new file can be renamed over |target|. The target of a link in /proc may have no name.
+ * Returns true if a new file can be renamed over |target|. The target of a link in /proc may have
+ * no name.
  */
 static bool can_be_replaced(const struct stat *st, const char *target)
 {

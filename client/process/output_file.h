@@ -29,7 +29,7 @@ struct output_file {
 		NULL, NULL, NULL, NULL, -1 \
 	}
 
-/* Whether |path| is our standard output: "-", or a link to it such as /dev/stdout. */
+/* Returns true if |path| is our standard output: "-", or a link to it such as /dev/stdout. */
 bool output_file_is_standard(const char *path);
 
 /* 0 or a negative errno with |d|. Call output_file_close() in either case. */

@@ -21,7 +21,7 @@ void terminal_write_word(const char *word, FILE *out);
 
 /* The number of columns of the terminal |out|; 0 if it is no terminal, or does not report them. */
 size_t terminal_get_width(FILE *out);
-/* Whether to write colours: |out| is a terminal that has them, and NO_COLOR is not set. */
+/* Returns true if |out| is a terminal that has colours, and NO_COLOR is not set. */
 bool terminal_has_color(FILE *out);
 
 /* --- standard streams ------------------------------------------------------------------------- */

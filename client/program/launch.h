@@ -44,7 +44,7 @@ pid_t launch_child(const struct program_launch *l);
  */
 int launch_wait(pid_t pid);
 
-/* Whether |pid| has ended. It is not reaped. */
+/* Returns true if |pid| has ended. It is not reaped. */
 bool launch_has_ended(pid_t pid);
 
 /* --- the environment of the program ----------------------------------------------------------- */

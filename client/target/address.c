@@ -21,7 +21,7 @@ static bool is_digits(const char *text)
 	return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Whether the number is too large for a port, but not for a pid. */
+/* Returns true if the number is too large for a port, but not for a pid. */
 static bool is_pid(const char *digits)
 {
 	unsigned long value = strlen(digits) < 8 ? strtoul(digits, NULL, 10) : 0;
@@ -91,7 +91,7 @@ static int parse_unix(const char *path, struct address *out, struct diag *d)
 	return 0;
 }
 
-/* Whether |text| is the path of a program's file. A host's name has no slash. */
+/* Returns true if |text| is the path of a program's file. A host's name has no slash. */
 static bool is_path(const char *text)
 {
 	return text[0] == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;

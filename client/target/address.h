@@ -45,8 +45,8 @@ struct address {
 int address_parse(const char *text, const char *default_host, struct address *out, struct diag *d);
 
 /*
- * Whether the address, judged by its host's name, is one of this machine. A forwarded port may
- * still lead elsewhere.
+ * Returns true if the address, judged by its host's name, is one of this machine. A forwarded port
+ * may still lead elsewhere.
  */
 bool address_is_here(const struct address *a);
 

@@ -53,7 +53,7 @@ static void read_dir(const char *root, const char *pid_dir, char *out, size_t n)
 	out[length > 0 ? length : 0] = '\0';
 }
 
-/* Whether |path| is the file that the process runs, or a hard link to it. */
+/* Returns true if |path| is the file that the process runs, or a hard link to it. */
 static bool is_its_program(const char *root, pid_t pid, const char *path)
 {
 	char link[PATH_MAX];
@@ -113,7 +113,8 @@ static bool find_program(
 }
 
 /*
- * Whether |word| is a file in the process's working directory |dir|, but not the same file in ours.
+ * Returns true if |word| is a file in the process's working directory |dir|, but not the same file
+ * in ours.
  */
 static bool is_file_of(const char *dir, const char *word)
 {

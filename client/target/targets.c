@@ -60,7 +60,7 @@ void targets_describe_silent(const struct targets *t, char *out, size_t n)
 					 : "their servers do not answer");
 }
 
-/* Whether the program's file is the file at |path|; the names may differ. */
+/* Returns true if the program's file is the file at |path|; the names may differ. */
 static bool runs_file(const struct found_target *t, const char *path)
 {
 	char link[32];

@@ -88,11 +88,11 @@ void targets_describe_silent(const struct targets *t, char *out, size_t n);
  */
 const struct found_target *targets_find_name(
 	const struct targets *t, const char *word, struct diag *d);
-/* Whether |t| contains |one|: the same server of the same program. */
+/* Returns true if |t| contains |one|: the same server of the same program. */
 bool targets_contain(const struct targets *t, const struct found_target *one);
 /*
- * Whether |t| is live and its name, or its program's path if |pattern| has a '/', matches the
- * shell's |pattern|.
+ * Returns true if |t| is live and its name, or its program's path if |pattern| has a '/', matches
+ * the shell's |pattern|.
  */
 bool targets_match(const struct found_target *t, const char *pattern);
 /* Removes the targets that |word| does not select. */

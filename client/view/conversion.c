@@ -258,8 +258,8 @@ const char *conversion_get_format(size_t i)
 }
 
 /*
- * Whether |output| has the name of a trace: it would replace a recording or be read
- * as a part of the run.
+ * Returns true if |output| has the name of a trace: it would replace a recording or be read as a
+ * part of the run.
  */
 static bool is_trace(const char *output)
 {

@@ -228,7 +228,7 @@ static void write_option(const struct processor_option *o, FILE *out)
 	terminal_write_word(o->value, out);
 }
 
-/* Whether an operand begins with '-', so that "--" must precede the operands. */
+/* Returns true if an operand begins with '-', so that "--" must precede the operands. */
 static bool is_end_needed(const struct processor_command *c)
 {
 	for (size_t i = 0; i < c->n_places; i++)

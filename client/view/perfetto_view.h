@@ -89,8 +89,8 @@ struct perfetto_link {
 /* Makes the link of a file |name| that is served at |port|. 0, or a negative errno with |d|. */
 int perfetto_link_make(struct perfetto_link *l, uint16_t port, const char *name, struct diag *d);
 /*
- * Whether a Host header names this server. Another name may be an attack by DNS
- * rebinding. |host| NULL: false.
+ * Returns true if a Host header names this server. Another name may be an attack by DNS rebinding.
+ * |host| NULL: false.
  */
 bool perfetto_link_is_host(const char *host, uint16_t port);
 

@@ -107,9 +107,9 @@ static void reply_file(struct http_exchange *x, const struct trace_server *s)
 }
 
 /*
- * Whether a page of another site sent the request. Browsers name the page's site in Origin whenever
- * a script reads the answer. They leave Origin out if a page only embeds the URL, such as an image;
- * then Sec-Fetch-Site shows that it was another site.
+ * Returns true if a page of another site sent the request. Browsers name the page's site in Origin
+ * whenever a script reads the answer. They leave Origin out if a page only embeds the URL, such as
+ * an image; then Sec-Fetch-Site shows that it was another site.
  */
 static bool is_from_other_site(const struct http_exchange *x)
 {

@@ -22,7 +22,7 @@ struct traces {
 int traces_find(const char *place, struct traces *out, struct diag *d);
 void traces_deinit(struct traces *t);
 
-/* Whether |path| has the suffix of trace files. */
+/* Returns true if |path| has the suffix of trace files. */
 bool traces_has_name(const char *path);
 
 #endif

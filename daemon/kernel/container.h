@@ -22,7 +22,7 @@ struct container {
 /* Fields that cannot be read stay unknown. |root| is "" or a test's fake root. Any thread. */
 void container_find(const char *root, pid_t pid, struct container *out);
 
-/* Whether the process is known to be in a container. */
+/* Returns true if the process is known to be in a container. */
 bool container_is_known(const struct container *c);
 
 #endif

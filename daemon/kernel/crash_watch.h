@@ -37,8 +37,8 @@ void crash_watch_read(int fd, struct crashes *crashes);
 pid_t crashes_find(const struct crashes *crashes, pid_t pid);
 
 /*
- * Whether the main thread crashed, according to the text of /proc/PID/stat, which shows this until
- * the parent has waited for the process. Returns 1 or 0; -1: the text does not show it.
+ * Returns 1 if the main thread crashed, according to the text of /proc/PID/stat, which shows this
+ * until the parent has waited for the process, else 0; -1: the text does not show it.
  */
 int crash_watch_find_main(const char *stat);
 

@@ -25,7 +25,7 @@ enum descriptors_use {
  */
 int descriptors_keep(int fd, enum descriptors_use use);
 
-/* Whether |use| may have |n| more descriptors. */
+/* Returns true if |use| may have |n| more descriptors. */
 bool descriptors_are_left(unsigned n, enum descriptors_use use);
 
 #endif

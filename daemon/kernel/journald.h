@@ -16,7 +16,10 @@ struct log_message;
 #define JOURNALD_PATH "/run/systemd/journal/socket"
 #define JOURNALD_MAX_BYTES 4096
 
-/* Whether |fd| is the journal's stream that $JOURNAL_STREAM names as standard error or output. */
+/*
+ * Returns true if |fd| is the journal's stream that $JOURNAL_STREAM names as standard error or
+ * output.
+ */
 bool journald_has_stream(int fd);
 
 /* Opens a descriptor for journald_send(), or returns a negative errno. */

@@ -13,14 +13,14 @@
 pid_t lineage_get_parent(const char *root, pid_t pid);
 
 /*
- * Whether |pid| is a descendant of |ancestor|; a descendant whose parent has ended is not
+ * Returns true if |pid| is a descendant of |ancestor|; a descendant whose parent has ended is not
  * recognized.
  */
 bool lineage_descends(const char *root, pid_t pid, pid_t ancestor);
 
 /*
- * Whether |pid| has threads and none of them has a child; false also if that would be expensive to
- * find out.
+ * Returns true if |pid| has threads and none of them has a child; false also if that would be
+ * expensive to find out.
  */
 bool lineage_has_no_children(const char *root, pid_t pid);
 

@@ -56,9 +56,10 @@ void mapped_search_end(struct mapped_search *l);
  */
 
 /*
- * Whether the process is alive and no longer maps any part of the file |fd|, which it had mapped.
- * false also if the process is ending or gone, if its mappings cannot be read, or if |pidfd| is -1.
- * If the process ends during the check, the result can be a wrong true, but never twice in a row.
+ * Returns true if the process is alive and no longer maps any part of the file |fd|, which it had
+ * mapped. false also if the process is ending or gone, if its mappings cannot be read, or if
+ * |pidfd| is -1. If the process ends during the check, the result can be a wrong true, but never
+ * twice in a row.
  */
 bool image_is_another(pid_t pid, int pidfd, int fd);
 

@@ -182,7 +182,7 @@ static void end_format(const struct end *e, bool is_v4, char out[END_BYTES])
 			ntohs(e->port));
 }
 
-/* Whether the line connects these two ends. */
+/* Returns true if the line connects these two ends. */
 static bool line_is_of_ends(const char *line, const char *local, const char *remote,
 	unsigned *state, unsigned *uid, unsigned long *inode)
 {

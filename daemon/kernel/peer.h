@@ -23,8 +23,8 @@ int peer_find_uid(int fd, uid_t *uid);
 int peer_table_find_uid(const char *root, pid_t pid, int fd, uid_t *uid);
 
 /*
- * Whether the socket |fd| belongs to this process's network namespace, 1 or 0; -ENODATA: the kernel
- * cannot report it (before Linux 5.14).
+ * Returns 1 if the socket |fd| belongs to this process's network namespace, else 0; -ENODATA: the
+ * kernel cannot report it (before Linux 5.14).
  */
 int peer_table_compare_space(int fd);
 

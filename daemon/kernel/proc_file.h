@@ -54,12 +54,12 @@ int proc_schedstat_parse(const char *text, struct proc_schedstat *out);
  */
 pid_t proc_status_find_inner_id(const char *text);
 
-/* Whether a signal or a debugger has stopped the process. false if it is gone. */
+/* Returns true if a signal or a debugger has stopped the process. false if it is gone. */
 bool proc_is_stopped(pid_t pid);
 
 /*
- * Whether a process is ending, or SIGKILL is pending, according to the text of its "stat". false if
- * the text is no "stat".
+ * Returns true if a process is ending, or SIGKILL is pending, according to the text of its "stat".
+ * false if the text is no "stat".
  */
 bool proc_stat_is_ending(const char *text);
 

@@ -85,7 +85,9 @@ uint64_t process_find_start(pid_t pid)
 	return r || proc_stat_parse(text, &stat) ? 0 : stat.start_ticks;
 }
 
-/* Whether the line |key| has |id| four times: real, effective, saved, and file system id. */
+/*
+ * Returns true if the line |key| has |id| four times: real, effective, saved, and file system id.
+ */
 static bool status_has_only(const char *status, const char *key, unsigned id)
 {
 	const char *line = strstr(status, key);

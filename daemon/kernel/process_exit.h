@@ -54,9 +54,9 @@ int exit_status_find(int stat_fd, int pidfd);
 uint64_t process_find_start(pid_t pid);
 
 /*
- * Whether the process that began at |start| is known to have exited with status 0. A probable 0 is
- * not enough: /proc also shows 0 to a reader without permission, and the pid may have been reused.
- * |pidfd| may be -1.
+ * Returns true if the process that began at |start| is known to have exited with status 0. A
+ * probable 0 is not enough: /proc also shows 0 to a reader without permission, and the pid may have
+ * been reused. |pidfd| may be -1.
  */
 bool exit_status_is_zero(pid_t pid, int pidfd, uint64_t start);
 
@@ -74,7 +74,7 @@ void exit_status_describe(int status, char *text, size_t size);
  */
 pid_t pidfd_find_pid(int pidfd);
 
-/* Whether its process has ended; false for -1. */
+/* Returns true if its process has ended; false for -1. */
 bool pidfd_has_ended(int pidfd);
 
 #endif

@@ -35,7 +35,7 @@ struct era {
 	uint64_t before_ticks; /* and at or before this one */
 };
 
-/* Whether entries of the era can be dated. */
+/* Returns true if entries of the era can be dated. */
 static inline bool era_is_known(const struct era *era)
 {
 	return era->before_ticks - era->after_ticks <= ERA_MAX_TICKS;

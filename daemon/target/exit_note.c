@@ -93,8 +93,8 @@ void exit_note_describe(const struct target *t, uint64_t now_ticks, char *text, 
 }
 
 /*
- * Whether the kernel dumps core for the signal, and so reports which thread got it: core(5),
- * signal(7).
+ * Returns true if the kernel dumps core for the signal, and so reports which thread got it:
+ * core(5), signal(7).
  */
 static bool signal_dumps_core(int number)
 {

@@ -50,12 +50,12 @@ void exit_note_describe(const struct target *t, uint64_t now_ticks, char *text, 
 int32_t exit_note_find_signal_thread(const struct target *t, uint64_t now_ticks, const char **why);
 
 /*
- * Whether it crashed: a signal ended it, but not SIGHUP, SIGINT or SIGTERM, which are sent to end a
- * program. false also if the kernel does not report the signal.
+ * Returns true if it crashed: a signal ended it, but not SIGHUP, SIGINT or SIGTERM, which are sent
+ * to end a program. false also if the kernel does not report the signal.
  */
 bool exit_note_is_crash(const struct target *t);
 
-/* Whether it is known that a signal had killed it by |now_ticks|. */
+/* Returns true if it is known that a signal had killed it by |now_ticks|. */
 bool exit_note_is_kill(const struct target *t, uint64_t now_ticks);
 
 #endif

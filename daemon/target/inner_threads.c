@@ -164,8 +164,8 @@ static void missed_remember(struct inner_threads *t, pid_t tid, int64_t now_ns)
 }
 
 /*
- * Whether the thread was asked for before the last reading, a short while ago: its id cannot have
- * been reused since.
+ * Returns true if the thread was asked for before the last reading, a short while ago: its id
+ * cannot have been reused since.
  */
 static bool missed_before_reading(const struct inner_threads *t, size_t i, int64_t now_ns)
 {

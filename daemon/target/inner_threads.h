@@ -32,7 +32,7 @@ struct inner_threads {
 };
 
 /*
- * Whether the thread |tid| of the process |pid| is alive, as far as is known at |now_ns|
+ * Returns true if the thread |tid| of the process |pid| is alive, as far as is known at |now_ns|
  * (CLOCK_MONOTONIC). |root| is "" or a test's fake root. |t| is zero at first.
  */
 bool inner_threads_have(

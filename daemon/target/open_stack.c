@@ -24,8 +24,8 @@ static int open_span_read_frame(struct ring *ring, uint32_t depth, struct open_s
 }
 
 /*
- * Whether the same span as the one that was read is still open at this depth. The next span may
- * begin in the same tick, but it begins after the record of the first, so its |what| differs.
+ * Returns true if the same span as the one that was read is still open at this depth. The next span
+ * may begin in the same tick, but it begins after the record of the first, so its |what| differs.
  */
 static bool open_span_is_still_open(struct ring *ring, const struct open_span *open, uint64_t what)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether this server may act in the program's name: it was started with the program's rights, and
+ * Finds out whether this server may act in the program's name: it was started with the program's rights, and
  * the program may have given up some of them since.
  */
 #ifndef DAEMON_RIGHTS_H

@@ -140,8 +140,8 @@ void target_await_end(struct target *t);
  */
 void target_note_crash(struct target *t, struct target *main);
 /*
- * Whether its exit has begun, or is over. Its memory may not be free yet, and the kernel may kill
- * whoever allocates meanwhile; this function does not allocate. Any thread.
+ * Returns true if its exit has begun, or is over. Its memory may not be free yet, and the kernel
+ * may kill whoever allocates meanwhile; this function does not allocate. Any thread.
  */
 bool target_is_departing(const struct target *t);
 /* Makes the calls that waiting for its end makes, so that these need no new memory then. */
@@ -157,7 +157,7 @@ uid_t target_find_uid(struct target *t);
 int target_find_ending(const struct target *t);
 /* Returns exit_status_is_zero(). Any thread. */
 bool target_has_ended_well(const struct target *t);
-/* Whether it has called exec, as image_is_another(). Any thread. */
+/* Returns true if it has called exec, as image_is_another(). Any thread. */
 bool target_has_become_another(const struct target *t);
 
 /*
@@ -183,8 +183,8 @@ struct ring *target_ring(const struct target *t, uint32_t i);
 /* Returns the current number of tasks; 1 if it is unknown. */
 unsigned target_count_threads(const struct target *t);
 /*
- * Whether the thread exists, or may exist; also true for 0, a thread that has not yet written its
- * id. Worker's thread.
+ * Returns true if the thread exists, or may exist; also true for 0, a thread that has not yet
+ * written its id. Worker's thread.
  */
 bool target_has_thread(struct target *t, pid_t tid);
 

@@ -78,8 +78,8 @@ struct timeline {
 };
 
 /*
- * Whether this machine's processor counter is usable as a clock. |root| is "" or a test's fake
- * root.
+ * Returns true if this machine's processor counter is usable as a clock. |root| is "" or a test's
+ * fake root.
  */
 bool timeline_ticks_are_usable(const char *root);
 

@@ -25,8 +25,8 @@ struct outlet {
 int outlet_open(struct outlet *o, struct arena *arena);
 
 /*
- * Whether the ring has no reader any more: the capture was cancelled, or the server is gone. Any
- * thread.
+ * Returns true if the ring has no reader any more: the capture was cancelled, or the server is
+ * gone. Any thread.
  */
 bool outlet_is_closed(struct arena *arena);
 

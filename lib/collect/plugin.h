@@ -42,7 +42,7 @@ struct plugin *plugins_get(unsigned i);
 /* The number of plug-ins that PROFTAP_COLLECTOR names beyond COLLECTORS_MAX_NAMED. */
 unsigned plugins_count_left_out(void);
 
-/* Whether the vendor's library is mapped; true for a plug-in that needs none. */
+/* Returns true if the vendor's library is mapped; true for a plug-in that needs none. */
 bool plugin_is_wanted(const struct plugin *p);
 
 /* Opens the plug-in, if it is not open yet. 0 or a negative errno, with |d|. */

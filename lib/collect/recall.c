@@ -14,7 +14,7 @@ void recall_forget(struct recall *r)
 	memset(r->n_anchors, 0, sizeof r->n_anchors);
 }
 
-/* Whether both describe the same device or stream. */
+/* Returns true if both describe the same device or stream. */
 static bool describe_the_same(const struct device_entry *a, const struct device_entry *b)
 {
 	return a->kind == b->kind && a->collector == b->collector && a->device == b->device &&

@@ -13,7 +13,7 @@
 
 struct diag;
 
-/* Whether the environment has switched proftap off. */
+/* Returns true if the environment has switched proftap off. */
 bool server_is_disabled(void);
 
 /*

@@ -118,7 +118,7 @@ static int parse_place(const char *text, struct server_place *out)
 	return parse_port(colon + 1, &out->port);
 }
 
-/* Whether the variables are for this process. */
+/* Returns true if the variables are for this process. */
 static bool is_for_this_process(void)
 {
 	const char *pid = env_get(ENV_PROFTAP_SERVER_PID);
@@ -189,9 +189,9 @@ static void wait_for_recording(const struct server_place *place)
 }
 
 /*
- * Whether the loader mapped this library before the program began. If it was opened later (by CUDA,
- * in cuInit()), the opener holds the loader's lock during this constructor, and perhaps other
- * locks. The recording waits for collectors, which need these locks.
+ * Returns true if the loader mapped this library before the program began. If it was opened later
+ * (by CUDA, in cuInit()), the opener holds the loader's lock during this constructor, and perhaps
+ * other locks. The recording waits for collectors, which need these locks.
  */
 static bool is_preloaded(void)
 {
@@ -202,7 +202,7 @@ static bool is_preloaded(void)
 	       strstr(preloads, own.dli_fname);
 }
 
-/* Whether PROFTAP_FOLLOW says that this program's recording includes its descendants. */
+/* Returns true if PROFTAP_FOLLOW says that this program's recording includes its descendants. */
 static bool is_tree_recorded(void)
 {
 	const char *follow = env_get(ENV_PROFTAP_FOLLOW);

@@ -94,8 +94,8 @@ uint64_t device_call_begin(const struct device_call *call)
 }
 
 /*
- * Whether the call is this thread's and still open. The token may be out of date: then the entry
- * at its depth is another one, of another kind.
+ * Returns true if the call is this thread's and still open. The token may be out of date: then the
+ * entry at its depth is another one, of another kind.
  */
 static hot bool is_call_open(const struct thread *self, uint32_t word, uint32_t depth)
 {

@@ -107,11 +107,11 @@ static inline struct ring *ring_begin(uint32_t word)
 void ring_end(void);
 
 /*
- * Whether the recording |word| still runs in this process. The caller asks right before it stores
- * anything that the server reads. A signal handler that interrupted the annotation may have forked.
- * Then the child, too, returns into the annotation, although the ring is the parent's; the child
- * knows it by its different word (MADV_WIPEONFORK). Or the handler has made the first annotation of
- * the next capture: then the ring belongs to that capture.
+ * Returns true if the recording |word| still runs in this process. The caller asks right before it
+ * stores anything that the server reads. A signal handler that interrupted the annotation may have
+ * forked. Then the child, too, returns into the annotation, although the ring is the parent's; the
+ * child knows it by its different word (MADV_WIPEONFORK). Or the handler has made the first
+ * annotation of the next capture: then the ring belongs to that capture.
  */
 static inline bool word_is_current(uint32_t word)
 {
@@ -198,7 +198,7 @@ static inline bool ring_drop_spans(
 }
 
 /*
- * Whether |n| slots at |head| are free, even behind the ring's limit: the test of
+ * Returns true if |n| slots at |head| are free, even behind the ring's limit: the test of
  * segment_find_end(), in fewer instructions.
  */
 static inline bool ring_has_room_behind(const struct ring *ring, uint64_t head, uint32_t n)
@@ -211,7 +211,7 @@ static inline bool ring_has_room_behind(const struct ring *ring, uint64_t head, 
 	return (int64_t)(head - tail) <= (int64_t)ring->slot_mask - ((int64_t)n - 1);
 }
 
-/* Whether |n| more slots are free for a point. If not, the point is counted as lost. */
+/* Returns true if |n| more slots are free for a point. If not, the point is counted as lost. */
 static inline bool ring_find_room(struct ring *ring, uint32_t n)
 {
 	if (ring_has_room_behind(ring, ring_get_head(ring), n))

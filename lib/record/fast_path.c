@@ -244,8 +244,8 @@ static hot bool put_point(struct thread *self, uint32_t id, uint32_t word, enum 
 }
 
 /*
- * Whether a point of |n| slots has room on the slow path; if not, it is counted as lost. Frees the
- * guard that was taken with |word|.
+ * Returns true if a point of |n| slots has room on the slow path; if not, it is counted as lost.
+ * Frees the guard that was taken with |word|.
  */
 static inline bool find_room(uint32_t word, uint32_t n)
 {

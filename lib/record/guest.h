@@ -125,8 +125,8 @@ uint32_t guest_next_word(uint32_t level);
 #define GUEST_CLOCK_BY_CALL 16u
 
 /*
- * Whether the calling thread may read the processor's counter; a thread can have forbidden that to
- * itself.
+ * Returns true if the calling thread may read the processor's counter; a thread can have forbidden
+ * that to itself.
  */
 bool guest_may_read_ticks(void);
 

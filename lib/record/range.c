@@ -92,7 +92,7 @@ static bool are_ranges(struct ring *ring, uint32_t from, uint32_t to)
 	return true;
 }
 
-/* Whether |slot| is the last of |n| slots. */
+/* Returns true if |slot| is the last of |n| slots. */
 static bool ends_with(const struct slot *slots, uint32_t n, const struct slot *slot)
 {
 	return n && memcmp(&slots[n - 1], slot, sizeof *slot) == 0;

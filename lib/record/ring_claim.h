@@ -11,9 +11,9 @@
 struct arena;
 
 /*
- * Whether |arena| is this process's. A signal handler that interrupted an annotation may have
- * forked: its child comes back into the annotation and must not touch its parent's ring. In such a
- * child the guest page has no arena (the page was wiped), or the child's own one.
+ * Returns true if |arena| is this process's. A signal handler that interrupted an annotation may
+ * have forked: its child comes back into the annotation and must not touch its parent's ring. In
+ * such a child the guest page has no arena (the page was wiped), or the child's own one.
  */
 bool ring_arena_is_ours(const struct arena *arena);
 

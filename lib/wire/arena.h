@@ -164,7 +164,7 @@ static inline uint32_t arena_snapshot_fill(uint32_t word, uint64_t now_ms)
 	return (uint32_t)now_ms << 4 | text << 2 | ARENA_SNAPSHOT_FILLING;
 }
 
-/* Whether the time for the filling is over. The time wraps around after three days. */
+/* Returns true if the time for the filling is over. The time wraps around after three days. */
 static inline bool arena_snapshot_is_stale(uint32_t word, uint64_t now_ms)
 {
 	uint32_t age_ms = ((uint32_t)now_ms - (word >> 4)) & (UINT32_MAX >> 4);

@@ -108,7 +108,9 @@ static inline unsigned slot_type(uint64_t word0)
 	return (unsigned)(word0 >> 24) & 255u;
 }
 
-/* Whether the kind has a begin and an end, and is on the stack of open spans between them. */
+/*
+ * Returns true if the kind has a begin and an end, and is on the stack of open spans between them.
+ */
 static inline bool record_is_span(unsigned kind)
 {
 	return kind == RECORD_SPAN || kind == RECORD_STEP || kind == RECORD_LAUNCH;

@@ -167,7 +167,7 @@ static inline uint64_t ring_next_boundary(uint64_t position, uint32_t n_slots)
  */
 #define RING_WORD_DEVICES 0xfffffffcu
 
-/* Whether two words belong to one recording, whatever their levels. */
+/* Returns true if two words belong to one recording, whatever their levels. */
 static inline bool ring_is_same_recording(uint32_t a, uint32_t b)
 {
 	return (a ^ b) < 4;

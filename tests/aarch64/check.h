@@ -136,7 +136,10 @@ static inline SRunner *srunner_create(Suite *suite)
 	return suite;
 }
 
-/* Whether an emulator cannot run the test: CHECK_SKIP is a list of names, separated by spaces. */
+/*
+ * Returns true if an emulator cannot run the test: CHECK_SKIP is a list of names, separated by
+ * spaces.
+ */
 static inline int check_is_skipped(const char *name)
 {
 	const char *list = getenv("CHECK_SKIP");

@@ -44,7 +44,7 @@ static int fail(const char *what)
 	return 1;
 }
 
-/* Whether standard input has ended, at the latest after |wait_ms|. */
+/* Returns true if standard input has ended, at the latest after |wait_ms|. */
 static int is_over(int wait_ms)
 {
 	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};

@@ -59,7 +59,7 @@ static int find_bias(struct dl_phdr_info *info, size_t size, void *unused)
 	return 1; /* the first object is the program */
 }
 
-/* Whether the instruction is only padding between functions or before loops. */
+/* Returns true if the instruction is only padding between functions or before loops. */
 static int is_padding(const char *text)
 {
 	return strstr(text, "nop") || strstr(text, "data16") || strstr(text, "xchg   %ax,%ax");
@@ -165,7 +165,7 @@ size_t code_count(void)
 	return n_code;
 }
 
-/* Whether the source line of the instruction is one of never_reached. */
+/* Returns true if the source line of the instruction is one of never_reached. */
 static int is_never_reached(const struct instruction *i)
 {
 	const char *colon = strrchr(i->source, ':');

@@ -13,7 +13,7 @@
 int code_load(void);
 /* Notes that the instruction at |pc| was reached. Returns 1 if it is one of lib/record. */
 int code_reach(uint64_t pc);
-/* Whether |pc| is in this program and not in a shared library. */
+/* Returns true if |pc| is in this program and not in a shared library. */
 int code_is_program(uint64_t pc);
 size_t code_count(void);
 /* Prints each instruction that was not reached, with its source line, and returns their number. */

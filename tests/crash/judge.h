@@ -13,14 +13,14 @@
 extern struct picture judge_expected[JUDGE_MAX_ACTS + 1];
 
 /*
- * Whether |p| shows the state before |act| or the state after it. For an act of two parts, a state
- * in between is allowed, too.
+ * Returns true if |p| shows the state before |act| or the state after it. For an act of two parts,
+ * a state in between is allowed, too.
  */
 int judge_allows(const struct picture *p, size_t act);
 
 /*
- * Whether |p| may follow |last| in the same act: events keep their times, and none disappears.
- * Moves |p| into |last|.
+ * Returns true if |p| may follow |last| in the same act: events keep their times, and none
+ * disappears. Moves |p| into |last|.
  */
 int judge_next(struct picture *p, struct picture *last, size_t act);
 

@@ -187,8 +187,8 @@ static int has(const struct picture *p, const char *text)
 }
 
 /*
- * Whether the text is a loss counter. Losses are counted between the records, and their number
- * changes.
+ * Returns true if the text is a loss counter. Losses are counted between the records, and their
+ * number changes.
  */
 static int is_count(const char *text)
 {

@@ -37,9 +37,9 @@ void picture_take(
 	struct picture *p, const struct picture_capture *capture, int32_t pid, uint64_t now_ticks);
 void picture_free(struct picture *p);
 
-/* Whether both have the same rows, apart from times. */
+/* Returns true if both have the same rows, apart from times. */
 int picture_is_same(const struct picture *a, const struct picture *b);
-/* Whether |p| has every row that both others have, and no row that neither of them has. */
+/* Returns true if |p| has every row that both others have, and no row that neither of them has. */
 int picture_is_between(
 	const struct picture *p, const struct picture *before, const struct picture *after);
 /* Prints the rows, for the report of a failed test. */

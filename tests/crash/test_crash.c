@@ -58,8 +58,8 @@ static void expect_all(void)
 /* --- stepping -------------------------------------------------------------------------------- */
 
 /*
- * Whether the contents of the rings may have changed since the last stop: the instruction at |pc|
- * belongs to lib/record, or to the C library on its behalf.
+ * Returns true if the contents of the rings may have changed since the last stop: the instruction
+ * at |pc| belongs to lib/record, or to the C library on its behalf.
  */
 static int may_have_stored(uint64_t pc, int is_ours, int is_inside)
 {

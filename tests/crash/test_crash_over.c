@@ -115,7 +115,8 @@ static int is_same_open(const struct look *a, const struct look *b)
 }
 
 /*
- * Whether each slot is as it was written, and the number of entries before the first one is right.
+ * Returns true if each slot is as it was written, and the number of entries before the first one is
+ * right.
  */
 static int is_whole(const struct look *look)
 {

@@ -146,8 +146,8 @@ static void check_said(const char *words)
 }
 
 /*
- * Whether this machine has a real CUPTI, which the search would find. This loads CUPTI, and does no
- * harm to other tests, because each test runs in its own process.
+ * Returns true if this machine has a real CUPTI, which the search would find. This loads CUPTI, and
+ * does no harm to other tests, because each test runs in its own process.
  */
 static int machine_has_one(void)
 {

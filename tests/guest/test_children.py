@@ -23,7 +23,7 @@ REBIND_S = 0.2  # lib/control/launch.c
 
 
 def is_asleep(pid):
-    """Whether the main thread sleeps. In a start it only sleeps between two attempts to bind the port."""
+    """Returns true if the main thread sleeps. In a start it only sleeps between two attempts to bind the port."""
     return "nanosleep" in Path(f"/proc/{pid}/wchan").read_text()
 
 

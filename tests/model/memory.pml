@@ -35,7 +35,7 @@ inline store(where, value, kind)
 #define has_room(n) (n_queued + (n) <= QUEUE)
 #define fence() store(0, 0, FENCE)
 
-/* Whether the store at |i| of the queue may be the next to arrive. */
+/* True if the store at |i| of the queue may be the next to arrive. */
 #define passes(i, j) (queued_kind[j] != FENCE && queued_place[j] != queued_place[i])
 #define is_movable(i) (n_queued > i && queued_kind[i] == PLAIN)
 #define may_1 (is_movable(1) && passes(1, 0))

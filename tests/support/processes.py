@@ -112,7 +112,7 @@ def find_proftapd(pid):
 
 
 def is_recording(pid):
-    """Whether proftap list shows a session of the target |pid|."""
+    """Returns true if proftap list shows a session of the target |pid|."""
     text = subprocess.run([PROFTAP, "list", "--json"], check=True, capture_output=True).stdout
     return any(row["pid"] == pid and row["state"] == "recording"
                for row in json.loads(text)["targets"])

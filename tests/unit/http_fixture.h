@@ -34,7 +34,7 @@ void http_fixture_send(int peer, const char *text);
 const char *http_fixture_take(int peer);
 /* Sends |text|, and takes the answer. */
 const char *http_fixture_ask(int peer, const char *text);
-/* Whether the connection is open, as far as can be seen without taking bytes. */
+/* Returns true if the connection is open, as far as can be seen without taking bytes. */
 bool http_fixture_is_open(int peer);
 /* Takes bytes until the connection ends, which it must, and returns their number. */
 size_t http_fixture_take_all(int peer);

@@ -59,7 +59,7 @@ START_TEST(a_program_is_a_number_or_a_word)
 	ck_assert_uint_eq(request.duration_ms, 500);
 	accept("{\"target\": \"pod=a b\", \"duration_ms\": 1}");
 	ck_assert_str_eq(request.targets[0], "pod=a b");
-	/* Whether this is a program is decided elsewhere. */
+	/* This parser does not decide whether the word names a program. */
 	accept("{\"target\": -1, \"duration_ms\": 1}");
 	ck_assert_str_eq(request.targets[0], "-1");
 }

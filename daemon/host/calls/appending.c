@@ -74,7 +74,7 @@ static void add_part(struct appending *a, Usage **wanted)
 
 /* --- messages from the program's server ------------------------------------------------------- */
 
-/* Each function up to appending_read_message() returns true if it has changed the message. */
+/* Each bool function up to appending_read_message() returns true if it has changed the message. */
 
 static bool take_chunk(struct appending *a, const uint8_t *data, size_t n)
 {

@@ -45,7 +45,7 @@ class server
 	server(const server &) = delete;
 	server &operator=(const server &) = delete;
 
-	/* Whether this object started the server and has not stopped it since. */
+	/* True if this object started the server and has not stopped it since. */
 	explicit operator bool() const noexcept
 	{
 		return owns_;

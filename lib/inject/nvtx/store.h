@@ -52,7 +52,7 @@ struct shelf {
 		.n_rows = (n), \
 	}
 
-/* Whether |item| has the key |key|. */
+/* Returns true if |item| has the key |key|. */
 typedef bool shelf_compare(const struct shelf_item *item, const void *key);
 
 /* Returns NULL if there is no such item. Threads: any. */

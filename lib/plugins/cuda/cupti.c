@@ -250,8 +250,9 @@ static void *open_anywhere(struct library *l, const struct mapped_libraries *m, 
 }
 
 /*
- * Whether the program's CUDA libraries come from Python's wheels. Only then does the error message
- * suggest just a wheel of CUPTI, because CUPTI in a wheel is found only beside these libraries.
+ * Returns true if the program's CUDA libraries come from Python's wheels. Only then does the error
+ * message suggest just a wheel of CUPTI, because CUPTI in a wheel is found only beside these
+ * libraries.
  */
 static bool uses_wheels(const struct mapped_libraries *m)
 {

@@ -44,7 +44,7 @@ int pool_init(struct pool *p, uint32_t n, size_t buffer_bytes);
 /* Takes a buffer. Any thread. NULL: none is left. */
 uint8_t *pool_take(struct pool *p);
 
-/* Whether |buffer| is a taken buffer of this pool. */
+/* Returns true if |buffer| is a taken buffer of this pool. */
 bool pool_owns(const struct pool *p, const uint8_t *buffer);
 
 /*

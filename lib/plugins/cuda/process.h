@@ -24,8 +24,8 @@ int process_enter(void);
 void process_leave(void);
 
 /*
- * Whether the process exits. Then the thread that has entered must finish and leave, since exit()
- * waits for it up to a second.
+ * Returns true if the process exits. Then the thread that has entered must finish and leave, since
+ * exit() waits for it up to a second.
  */
 bool process_is_exiting(void);
 

@@ -11,8 +11,8 @@
 #include "lib/plugins/cuda/record_layout.h"
 
 /*
- * Whether to emit a record with these times on |device|. Counts the record as lost if one of its
- * times is unknown, if it is invalid, or if |max_wanted| is reached.
+ * Returns true if a record with these times on |device| must be emitted. Counts the record as lost
+ * if one of its times is unknown, if it is invalid, or if |max_wanted| is reached.
  */
 static bool wants_record(struct records *r, enum ptap_device_kind kind, uint64_t start_ns,
 	uint64_t end_ns, uint32_t device)

@@ -32,7 +32,7 @@ struct callbacks {
 /* Enables or disables the callbacks that are not calls. */
 void callbacks_enable(const struct callbacks *c, void *subscriber, bool enable);
 
-/* Whether CUPTI has ended itself: it must not be called any more. */
+/* Returns true if CUPTI has ended itself: it must not be called any more. */
 static inline bool callbacks_is_dead(const struct callbacks *c)
 {
 	return atomic_load_explicit(&c->is_dead, memory_order_acquire) == 2;
