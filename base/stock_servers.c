@@ -24,8 +24,7 @@
 #include "base/grow.h"
 #include "base/printable.h"
 
-#define TCP_LISTEN_STATE \
-	10 /* TCP_LISTEN of <netinet/tcp.h>, which this file does not include */
+#define TCP_LISTEN_STATE 10 /* TCP_LISTEN of <netinet/tcp.h>, which is not included here */
 #define ASKED_MAX 64 /* servers at a time; no machine has so many */
 
 /* --- Listening sockets ----------------------------------------------------------------------- */
@@ -346,17 +345,16 @@ void stock_servers_identify(struct stock_servers *s, pid_t pid)
 #define PATH "/tensorflow.ProfilerService/Monitor"
 #define FRAME_HEAD_BYTES 9
 
-static const char call[] =
-	"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-	"\0\0\0\4\0\0\0\0\0" /* SETTINGS: none */
-	"\0\0\122\1\4\0\0\0\1" /* HEADERS of 82 bytes, stream 1, END_HEADERS */
-	"\203\206" /* :method POST, :scheme http */
-	"\4\43" PATH /* :path, of 35 bytes */
-	"\1\11localhost" /* :authority */
-	"\17\20\20application/grpc" /* content-type */
-	"\0\2te\10trailers"
-	"\0\0\7\0\1\0\0\0\1" /* DATA of 7 bytes, the end of stream 1 */
-	"\0\0\0\0\2\10\1"; /* a message of 2 bytes: duration_ms is 1 */
+static const char call[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+			   "\0\0\0\4\0\0\0\0\0" /* SETTINGS: none */
+			   "\0\0\122\1\4\0\0\0\1" /* HEADERS of 82 bytes, stream 1, END_HEADERS */
+			   "\203\206" /* :method POST, :scheme http */
+			   "\4\43" PATH /* :path, of 35 bytes */
+			   "\1\11localhost" /* :authority */
+			   "\17\20\20application/grpc" /* content-type */
+			   "\0\2te\10trailers"
+			   "\0\0\7\0\1\0\0\0\1" /* DATA of 7 bytes, the end of stream 1 */
+			   "\0\0\0\0\2\10\1"; /* a message of 2 bytes: duration_ms is 1 */
 #define CALL_BYTES (sizeof call - 1)
 
 _Static_assert(sizeof PATH - 1 == 043, "the path's length is right");

@@ -188,7 +188,8 @@ void *http_exchange_open(void *server, const char *url, struct MHD_Connection *l
 static void exchange_refuse_url(struct http_exchange *x)
 {
 	if (x->url_error == -ENAMETOOLONG)
-		http_refuse(x, 414, "the request's URL is too long, or has too many parts or parameters");
+		http_refuse(x, 414,
+			"the request's URL is too long, or has too many parts or parameters");
 	else
 		http_refuse(x, 400, "the request's URL is malformed");
 }

@@ -107,8 +107,9 @@ void check_user_namespace(const struct system *sys, const struct check *self, st
 	} else if (inside == 0 && outside == 0 && n == 4294967295) {
 		finding_yes(f, "the machine's own: user ids are the same outside");
 	} else {
-		finding_no(f, "uid %lu here is uid %lu outside: "
-				"it has rights only over its own programs",
+		finding_no(f,
+			"uid %lu here is uid %lu outside: "
+			"it has rights only over its own programs",
 			inside, outside);
 		finding_set_reason(f, "run proftapd outside of the namespace: "
 				      "it reaches programs inside");

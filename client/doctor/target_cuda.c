@@ -260,9 +260,8 @@ static void search_cupti(struct cupti_search *s, const struct cuda_mappings *m, 
 		   !try_beside(s, m->runtime) && !(is_same && cupti_try_linker(s)) &&
 		   !try_toolkits(s)) {
 		cupti_set_missing(s);
-		finding_set_reason(s->f,
-			"where the program finds CUPTI; or start the program with "
-			"PROFTAP_CUPTI=/path/to/libcupti.so");
+		finding_set_reason(s->f, "where the program finds CUPTI; or start the program with "
+					 "PROFTAP_CUPTI=/path/to/libcupti.so");
 	}
 }
 

@@ -159,9 +159,10 @@ void check_target_user(const struct system *sys, const struct check *self, struc
 	} else if (sys->uid == 0 || (sys->uid == u[0] && u[0] == u[1] && u[1] == u[2])) {
 		finding_yes(f, "uid %u, and proftap runs as %u", u[1], sys->uid);
 	} else {
-		finding_no(f, "uid %u, and proftap runs as %u: only the program's user and root "
-			"may record it", u[1],
-			sys->uid);
+		finding_no(f,
+			"uid %u, and proftap runs as %u: only the program's user and root "
+			"may record it",
+			u[1], sys->uid);
 		finding_set_command(f, "sudo proftap capture %d 1000", (int)sys->target->pid);
 	}
 }

@@ -197,7 +197,8 @@ int target_meet(struct target *t, struct diag *d)
 	 */
 	while (!(atomic_load(&t->arena->guest) & ARENA_TID_MASK)) {
 		if (monotonic_ns() > give_up)
-			return diag_set(d, -ETIMEDOUT, "the program did not begin the handshake in time");
+			return diag_set(
+				d, -ETIMEDOUT, "the program did not begin the handshake in time");
 		futex_wait_until(&t->arena->guest, 0, monotonic_ns() + 100 * NS_PER_MS);
 	}
 	r = target_read_head(t, d);

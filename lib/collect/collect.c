@@ -265,8 +265,8 @@ void collect_start(struct arena *arena)
 		r = create_collect_thread(arena, 0);
 	if (!r)
 		return;
-	snprintf(text, sizeof text, "no thread for the collectors: %s; raise the limit on processes",
-		errno_words(r));
+	snprintf(text, sizeof text,
+		"no thread for the collectors: %s; raise the limit on processes", errno_words(r));
 	collect_warn(&warnings, NULL, text);
 	move_state(arena, ARENA_COLLECT_ASKED, ARENA_COLLECT_DONE);
 }

@@ -78,7 +78,8 @@ START_TEST(a_list_without_a_known_counter_is_reported)
 	host_set_option("gpu_pm_sample_counters=nothing,of,this");
 	host_begin();
 	host_end();
-	ck_assert_ptr_nonnull(strstr(host.warnings, "this GPU knows none of gpu_pm_sample_counters"));
+	ck_assert_ptr_nonnull(
+		strstr(host.warnings, "this GPU knows none of gpu_pm_sample_counters"));
 }
 END_TEST
 

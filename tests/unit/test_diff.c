@@ -612,7 +612,8 @@ START_TEST(text_tells_what_is_too_much)
 	ck_assert_ptr_nonnull(strstr(text, "  +20.0 %?    0.0 %   few\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\nonly in B\n    count    total      p50  name\n"
 					   "        1     5 ns     5 ns  a name that is much too"));
-	ck_assert_ptr_nonnull(strstr(text, "\n* beyond chance (p < 0.01, corrected for 16 tests) · "));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\n* beyond chance (p < 0.01, corrected for 16 tests) · "));
 	ck_assert_ptr_nonnull(strstr(text, "\nthe same: 1 name\n"));
 }
 END_TEST

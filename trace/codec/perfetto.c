@@ -259,8 +259,8 @@ static int put_host(struct perfetto *w, uint32_t host)
 /* Tells users of SQL that pids and tids are not the kernel's. */
 static int put_grouping(struct perfetto *w)
 {
-	static const struct attribute a = {
-		.key = "proftap.pids", .text = "made up, one for each group; tids are made up, too"};
+	static const struct attribute a = {.key = "proftap.pids",
+		.text = "made up, one for each group; tids are made up, too"};
 
 	return view_is_grouped(w->view) ? put_attribute(w, &a) : 0;
 }

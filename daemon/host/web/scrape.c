@@ -111,8 +111,7 @@ void scrape_answer(struct http_exchange *x, void *context)
 	struct scrape *s;
 
 	if (w->n_scrapes >= SCRAPE_MAX) {
-		http_refuse(
-			x, 429, "%u requests are reading the metrics already; ask again later",
+		http_refuse(x, 429, "%u requests are reading the metrics already; ask again later",
 			SCRAPE_MAX);
 		return;
 	}

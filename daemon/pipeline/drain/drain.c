@@ -515,5 +515,6 @@ void drain_finish(struct drain *d, int *error)
 	d->budget->may_exceed = false;
 	d->lost_no_ring = atomic_load(&d->target->arena->lost_no_ring) - d->lost_no_ring_before;
 	if (d->n_broken)
-		log_warn(LOG_TARGET, "%llu rings had invalid positions", (unsigned long long)d->n_broken);
+		log_warn(LOG_TARGET, "%llu rings had invalid positions",
+			(unsigned long long)d->n_broken);
 }

@@ -26,7 +26,8 @@ struct ended_pool {
 	struct ended_thread **last;
 	uint64_t max_bytes;
 	uint64_t used_bytes;
-	uint64_t allowed_bytes; /* bytes that new copies may still take, even in place of older ones */
+	/* bytes that new copies may still take, even in place of older ones */
+	uint64_t allowed_bytes;
 };
 
 /* Sums over the threads that are not in the pool any more, or had no room in it. */

@@ -419,7 +419,8 @@ int capture_make_unbegun(struct capture_result *result)
 	result->is_empty = true;
 	if (space_new(&space))
 		return -ENOMEM;
-	r = space_add_warning(space, "nothing was recorded: the recording was ended before its start");
+	r = space_add_warning(
+		space, "nothing was recorded: the recording was ended before its start");
 	request.space = space;
 	if (!r)
 		r = encode(&request, &result->delivery, &n_left_out);

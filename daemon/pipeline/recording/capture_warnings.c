@@ -364,10 +364,11 @@ static int add_empty_warning(struct capture_trace *t, const struct capture_resul
 			"%s was recorded: host_tracer_level is 0, which records no annotation; use 1 to 3",
 			what);
 	if (t->level == 0)
-		return space_add_warning(
-			t->space, "%s was recorded: the recording was ended before its start", what);
+		return space_add_warning(t->space,
+			"%s was recorded: the recording was ended before its start", what);
 	if (result->n_dropped)
-		return space_add_warning(t->space, "%s was recorded: all records were dropped", what);
+		return space_add_warning(
+			t->space, "%s was recorded: all records were dropped", what);
 	describe_make(t, make, sizeof make);
 	return space_add_warning(t->space,
 		"%s was recorded: the program reached no annotation that host_tracer_level %u records "

@@ -146,7 +146,8 @@ static void ask_collectors(struct source *s, const char *options)
 			"not returned; restart the program to record them again");
 		break;
 	default:
-		snprintf(text, sizeof text, "devices are not recorded: no memory for their collectors: %s",
+		snprintf(text, sizeof text,
+			"devices are not recorded: no memory for their collectors: %s",
 			errno_words(r));
 		refuse_devices(c, text);
 	}

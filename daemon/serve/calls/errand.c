@@ -158,7 +158,8 @@ void errand_start(struct errands *all, enum errand_kind kind, struct rpc_call *c
 		return;
 	free_errand(e);
 	rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED,
-		r == -EUSERS ? kinds[kind].refusal : "no memory or thread for this call; ask again later");
+		r == -EUSERS ? kinds[kind].refusal
+			     : "no memory or thread for this call; ask again later");
 }
 
 bool errand_wait(struct errand *e, int64_t deadline_ns)

@@ -295,8 +295,8 @@ static int read_interval(uint32_t ms, uint32_t *out, struct diag *d)
 	if (*out >= MIN_INTERVAL_MS)
 		return 0;
 	return diag_set(d, -EINVAL,
-		"progress_interval_ms: %u is out of range; at least %u, or 0 for the default of %u", ms,
-		MIN_INTERVAL_MS, DEFAULT_INTERVAL_MS);
+		"progress_interval_ms: %u is out of range; at least %u, or 0 for the default of %u",
+		ms, MIN_INTERVAL_MS, DEFAULT_INTERVAL_MS);
 }
 
 static int decode_capture(const uint8_t *bytes, size_t n, struct session_request *request,
