@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds out whether this server may act in the program's name: it was started with the program's rights, and
- * the program may have given up some of them since.
+ * Finds out whether this server may act in the program's name: it was started with the program's
+ * rights, and the program may have given up some of them since.
  */
 #ifndef DAEMON_RIGHTS_H
 #define DAEMON_RIGHTS_H

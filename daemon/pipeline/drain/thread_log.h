@@ -127,7 +127,8 @@ int thread_log_give(struct thread_log *log, struct drain_budget *budget, void *r
 /*
  * Copies the spans that are open in |ring|, before its last records are copied: a span that ends
  * meanwhile is then in both copies. Replaces an earlier copy. Open spans may exceed the budget by
- * an eighth: they show what the threads were doing when the memory of a capture ran out. 0 or -ENOMEM.
+ * an eighth: they show what the threads were doing when the memory of a capture ran out. 0 or
+ * -ENOMEM.
  */
 int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget);
 /* Forgets the open spans that had ended when the record |word0| at |position| was written. */

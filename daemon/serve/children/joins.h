@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The socket at which forked children join the program; see docs/internals/follow_fork.md. The worker makes
- * the listener before the program receives its server's hello and can fork. Everything else happens
- * in the main loop.
+ * The socket at which forked children join the program; see docs/internals/follow_fork.md. The
+ * worker makes the listener before the program receives its server's hello and can fork. Everything
+ * else happens in the main loop.
  */
 #ifndef DAEMON_JOINS_H
 #define DAEMON_JOINS_H
