@@ -190,7 +190,8 @@ static void serve_run(struct collect_run *run)
 {
 	if (outlet_open(&run->outlet, run->arena)) {
 		collect_warn(&run->warnings, NULL,
-			"there is no memory for the collectors' records, or too many threads have rings");
+			"there is no memory for the collectors' records, or too many "
+			"threads have rings");
 		return;
 	}
 	services_serve(run);

@@ -79,9 +79,7 @@ START_TEST(overwritten_records_are_reported_once)
 	ck_assert_int_eq(n_said, 0);
 	write_and_look(2 * FIXTURE_SLOTS);
 	ck_assert_int_eq(n_said, 1);
-	ck_assert_msg(
-		strstr(said,
-			"the program overwrites annotations before the triggers check them"),
+	ck_assert_msg(strstr(said, "the program overwrites annotations before they are checked"),
 		"%s", said);
 	write_and_look(2 * FIXTURE_SLOTS);
 	ck_assert_int_eq(n_said, 1);

@@ -55,7 +55,7 @@ static unsigned visit_target(struct trigger_scan *l, struct target *t)
 		return most;
 	l->is_outrun = true;
 	log_warn(LOG_TRACE,
-		"triggers of pid %d: the program overwrites annotations before the triggers check them; "
+		"triggers of pid %d: the program overwrites annotations before they are checked; "
 		"set larger rings (.ring_bytes)",
 		(int)t->pid);
 	return most;
