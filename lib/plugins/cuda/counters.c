@@ -365,8 +365,8 @@ static int bind_sampling(struct cuda_counters *c, void *library,
 			context->path);
 	else if (r)
 		sentence_write(sentence, 0,
-			"gpu_pm_sample_counters: the CUPTI of %s cannot sample counters; CUDA 12.6 is the first "
-			"that can",
+			"gpu_pm_sample_counters: the CUPTI of %s cannot sample counters; CUDA 12.6 "
+			"is the first that can",
 			version_format(context->cupti->version, version));
 	if (r)
 		records->services->warn(sentence);
