@@ -7,7 +7,6 @@
 #ifndef BASE_RUNTIME_DIR_H
 #define BASE_RUNTIME_DIR_H
 
-#include <stddef.h>
 #include <sys/types.h>
 
 #define RUNTIME_DIR_MAX_BYTES 96 /* a path that fits into a socket's address with a file name */

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct diag;
-
 enum trigger_kind {
 	TRIGGER_SPAN, /* a span took longer than |bound_ns| */
 	TRIGGER_COUNTER_ABOVE,

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/grow.h"
 #include "base/options.h"

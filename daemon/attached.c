@@ -27,7 +27,6 @@
 #include "daemon/kernel/proc_file.h"
 #include "daemon/kernel/process_exit.h"
 #include "daemon/kernel/self.h"
-#include "daemon/kernel/time_namespace.h"
 #include "daemon/kernel/unix_peer.h"
 #include "daemon/pipeline/drain/rings.h"
 #include "daemon/reception.h"

@@ -7,7 +7,6 @@
 #ifndef HTTP_ROUTER_H
 #define HTTP_ROUTER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct http_exchange;

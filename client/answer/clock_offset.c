@@ -2,7 +2,6 @@
 /* Clock offsets; see clock_offset.h. */
 #include "client/answer/clock_offset.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>

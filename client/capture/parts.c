@@ -17,7 +17,6 @@
 #include "client/capture/retry.h"
 #include "client/process/clock.h"
 #include "client/process/exit.h"
-#include "client/process/interrupt.h"
 #include "client/process/progress.h"
 
 /* The most threads for connecting, which waits for name servers and for hosts that are down. */

@@ -2,7 +2,6 @@
 /* The table of subcommands with their dispatch, help and version; see command.h. */
 #include "client/command/command.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/diag.h"

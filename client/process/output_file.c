@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/diag.h"
 
 /* --- temporary files ----------------------------------------------------------------------- */

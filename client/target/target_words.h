@@ -6,7 +6,6 @@
 #ifndef CLIENT_TARGET_WORDS_H
 #define CLIENT_TARGET_WORDS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct address;

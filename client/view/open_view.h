@@ -8,7 +8,6 @@
 
 #include <stddef.h>
 
-#include "client/command/command.h"
 #include "trace/read/grouping.h"
 #include "trace/read/selection.h"
 #include "trace/read/view.h"

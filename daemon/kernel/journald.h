@@ -8,8 +8,6 @@
 #define DAEMON_JOURNALD_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct log_message;
 

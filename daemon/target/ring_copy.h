@@ -8,7 +8,6 @@
 #ifndef DAEMON_RING_COPY_H
 #define DAEMON_RING_COPY_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/wire/ring.h"

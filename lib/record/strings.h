@@ -3,7 +3,6 @@
 #ifndef RECORD_STRINGS_H
 #define RECORD_STRINGS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct arena;

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 

@@ -3,7 +3,6 @@
 #ifndef SPAWN_HOST_REQUEST_H
 #define SPAWN_HOST_REQUEST_H
 
-#include <stdint.h>
 #include <sys/un.h>
 
 struct spawn;

@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <proftap/proftap.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -15,19 +15,19 @@ from lent import check_served, enter_root, find_lent, find_starter, refused, san
 from manager import Manager
 from processes import SUPPORT, Process, find_children
 
-APPELLANT = SUPPORT / "appellant.py"
+SERVER_REQUEST = SUPPORT / "server_request.py"
 NO_EXEC = ("execve", "execveat")
 OTHER = 65533
 FILES = "this program's server was started by the host daemon, has other rights or other files than the program"
 
 
-def appeal(t, how, user=None):
+def request_server(t, how, user=None):
     """Starts a process that asks for a server and prints the answers."""
     # Other users may read this directory.
-    script = t.dir / "appellant.py"
-    script.write_text(APPELLANT.read_text())
+    script = t.dir / "server_request.py"
+    script.write_text(SERVER_REQUEST.read_text())
     registry_path(t).parent.parent.chmod(0o755)
-    return t.keep(Process(f"appellant {how}", ["/usr/bin/python3", script, registry_path(t), how], user=user,
+    return t.keep(Process(f"request {how}", ["/usr/bin/python3", script, registry_path(t), how], user=user,
                           stdin=subprocess.PIPE))
 
 
@@ -41,7 +41,7 @@ def check_quiet(host, starter, fds):
 def malformed_request_gets_no_server(t):
     host = Host(t)
     starter, fds = find_starter(host), read_fds(host.pid)
-    intruder = appeal(t, "wrong")
+    intruder = request_server(t, "wrong")
     equal([intruder.read_line() for _ in range(10)], [str(-errno.EBADMSG)] * 8 + [str(-errno.EPROTO)] * 2, "the answers")
     equal(find_proftapds(intruder.pid), [], "servers")
     check_quiet(host, starter, fds)
@@ -53,7 +53,7 @@ def client_without_a_handshake_keeps_no_server(t):
     host = Host(t)
     starter, fds = find_starter(host), read_fds(host.pid)
     for how in ("good", "noise"):
-        intruder = appeal(t, how)
+        intruder = request_server(t, how)
         equal(intruder.read_line(), "0", "the answer")
         wait_until(lambda: not find_proftapds(intruder.pid), "its server to end")
         check(is_alive(intruder.pid), "it has ended")
@@ -65,7 +65,7 @@ def client_without_a_handshake_keeps_no_server(t):
 def client_that_leaves_gets_no_server(t):
     host = Host(t)
     starter, fds = find_starter(host), read_fds(host.pid)
-    intruder = appeal(t, "leave")
+    intruder = request_server(t, "leave")
     equal(intruder.read_line(), "left", "its output")
     wait_until(lambda: any("gets none: no such process" in line for line in host.err) or not find_children(starter),
                "the end of it")
@@ -78,7 +78,7 @@ def a_request_for_another_users_program_is_refused(t):
     """The request counts for the parent of its sender, and that parent belongs to root."""
     need_root()
     Host(t)
-    intruder = appeal(t, "alone", user=NOBODY)
+    intruder = request_server(t, "alone", user=NOBODY)
     equal(intruder.read_line(), str(-errno.EPERM), "the answer")
     equal(find_proftapds(os.getpid()), [], "servers of root's program")
 
@@ -88,7 +88,7 @@ def servers_of_one_user_are_bounded(t):
     need_root()
     need_no_sanitizer("are larger")
     host = Host(t)
-    intruder = appeal(t, "many", user=NOBODY)
+    intruder = request_server(t, "many", user=NOBODY)
     answers = sorted(int(intruder.read_line()) for _ in range(65))
     equal(answers, [-errno.EUSERS] + [0] * 64, "the answers")
     # Programs of other users are served meanwhile.
@@ -100,7 +100,7 @@ def process_between_two_users_gets_no_server(t):
     need_root()
     host = Host(t)
     script = t.dir / "between.py"
-    script.write_text(APPELLANT.read_text().replace("def main():\n", "def main():\n    os.setresuid(0, 0, 65534)\n"))
+    script.write_text(SERVER_REQUEST.read_text().replace("def main():\n", "def main():\n    os.setresuid(0, 0, 65534)\n"))
     intruder = t.keep(Process("between", ["/usr/bin/python3", script, registry_path(t), "good"], stdin=subprocess.PIPE))
     equal(intruder.read_line(), str(-errno.EXDEV), "the answer")
     equal(host.list(), {}, "the list")

@@ -233,7 +233,7 @@ def try_one(function):
     return reason
 
 
-def heed_signals():
+def restore_signals():
     """Undoes nohup and a shell's &: children would ignore the same signals."""
     for number in (signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
@@ -243,7 +243,7 @@ def heed_signals():
 def run():
     """Runs the tests (those whose names hold an argument, if there are any) and prints TAP."""
     wanted = [t for t in tests if not sys.argv[1:] or any(a in t.__name__ for a in sys.argv[1:])]
-    heed_signals()
+    restore_signals()
     reason = load_schemas()
     if reason:
         print(f"1..0 # SKIP {reason}")

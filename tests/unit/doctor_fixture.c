@@ -17,7 +17,7 @@ int doctor_attempts[N_ATTEMPTS];
 struct doctor_answer doctor_print;
 struct doctor_answer doctor_libraries[N_LIBRARIES];
 struct doctor_answer doctor_port;
-struct doctor_target doctor_patient;
+struct doctor_target doctor_subject;
 char doctor_program[512];
 char doctor_library_path[512];
 unsigned doctor_port_number;
@@ -78,7 +78,7 @@ void doctor_fixture_make(void)
 	doctor_only_port = 0;
 	for (size_t i = 0; i < sizeof doctor_libraries / sizeof doctor_libraries[0]; i++)
 		doctor_libraries[i] = (struct doctor_answer){-ENOENT, ""};
-	memset(&doctor_patient, 0, sizeof doctor_patient);
+	memset(&doctor_subject, 0, sizeof doctor_subject);
 }
 
 void doctor_fixture_remove(void)

@@ -24,7 +24,7 @@ extern struct doctor_answer doctor_print; /* of any program */
 extern struct doctor_answer
 	doctor_libraries[N_LIBRARIES]; /* by enum asked_library; initially -ENOENT */
 extern struct doctor_answer doctor_port; /* of any port */
-extern struct doctor_target doctor_patient;
+extern struct doctor_target doctor_subject;
 /* The arguments of the last queries. */
 extern char doctor_program[512]; /* words of the program's command line, separated by blanks */
 extern char doctor_library_path[512];

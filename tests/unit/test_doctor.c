@@ -171,71 +171,71 @@ END_TEST
 
 #define STATUS "/proc/4242/status"
 
-static void make_patient(void)
+static void make_subject(void)
 {
-	doctor_patient = (struct doctor_target){
+	doctor_subject = (struct doctor_target){
 		.code = EXIT_DONE,
 		.status = {.pid = 4242, .uid = 1000, .name = "train"},
 		.n_programs = 1,
 		.is_here = true,
 		.pid = 4242,
 	};
-	strcpy(doctor_patient.address.text, "127.0.0.1:9999");
-	strcpy(doctor_patient.address.words, "9999");
-	doctor_system.target = &doctor_patient;
+	strcpy(doctor_subject.address.text, "127.0.0.1:9999");
+	strcpy(doctor_subject.address.words, "9999");
+	doctor_system.target = &doctor_subject;
 	fake_root_write(STATUS, "Name:\ttrain\nState:\tS (sleeping)\nTracerPid:\t0\n"
 				"Uid:\t1000\t1000\t1000\t1000\nNSpid:\t4242\n");
 }
 
 START_TEST(a_targets_server_answers_or_not)
 {
-	make_patient();
+	make_subject();
 	yes("target_server", "127.0.0.1:9999: train, pid 4242");
-	doctor_patient.n_programs = 3;
+	doctor_subject.n_programs = 3;
 	yes("target_server", "with 3 programs");
-	doctor_patient.n_programs = 0;
+	doctor_subject.n_programs = 0;
 	yes("target_server", "no program of this user");
-	doctor_patient.code = EXIT_NOBODY;
-	strcpy(doctor_patient.why.text, "127.0.0.1:9999: connection refused");
+	doctor_subject.code = EXIT_NOBODY;
+	strcpy(doctor_subject.why.text, "127.0.0.1:9999: connection refused");
 	no("target_server", "connection refused", NULL);
-	doctor_patient.pid = 0;
+	doctor_subject.pid = 0;
 	no("target_server", "connection refused", "proftap list");
 }
 END_TEST
 
 START_TEST(a_target_is_free_or_not)
 {
-	make_patient();
+	make_subject();
 	yes("target_state", "idle");
-	doctor_patient.status.is_recording = 1;
+	doctor_subject.status.is_recording = 1;
 	no("target_state", "a recording runs", NULL);
-	doctor_patient.status = (struct status){.has_ended = 1};
+	doctor_subject.status = (struct status){.has_ended = 1};
 	no("target_state", "it has ended", "proftap snapshot 9999");
-	doctor_patient.code = EXIT_NOBODY;
+	doctor_subject.code = EXIT_NOBODY;
 	none("target_state", "not known");
 }
 END_TEST
 
 START_TEST(a_targets_process_lives_or_not)
 {
-	make_patient();
+	make_subject();
 	yes("target_process", "train, S (sleeping)");
 	fake_root_write(STATUS, "Name:\ttrain\nState:\tT (stopped)\n");
 	no("target_process", "train is stopped", "kill -CONT 4242");
 	fake_root_write(STATUS, "Name:\ttrain\nState:\tZ (zombie)\n");
 	no("target_process", "has ended", NULL);
-	doctor_patient.pid = 4243;
+	doctor_subject.pid = 4243;
 	no("target_process", "pid 4243: no such process", "proftap list");
-	doctor_patient.pid = 0;
+	doctor_subject.pid = 0;
 	none("target_process", "not known");
-	doctor_patient.is_here = false;
+	doctor_subject.is_here = false;
 	none("target_process", "on another machine");
 }
 END_TEST
 
 START_TEST(a_targets_user_is_the_callers_or_not)
 {
-	make_patient();
+	make_subject();
 	yes("target_user", "uid 1000, and proftap runs as 1000");
 	doctor_system.uid = 1001;
 	no("target_user", "only that user and root", "sudo proftap capture 4242 1000");
@@ -253,7 +253,7 @@ START_TEST(a_target_has_the_library_or_not)
 	char command[600];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
-	make_patient();
+	make_subject();
 	none("target_library", "may not be read");
 	none("target_rings", "may not be read");
 	fake_root_write("/proc/4242/maps", "400000-401000 r-xp 00000000 08:01 7 /usr/bin/train\n");
@@ -285,7 +285,7 @@ START_TEST(a_programs_path_is_a_word_of_a_shell)
 	char command[200];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
-	make_patient();
+	make_subject();
 	ck_assert_int_gt((int)n, 0);
 	self[n] = '\0';
 	fake_root_write("/proc/4242/maps", "400000-401000 r-xp 00000000 08:01 7 /usr/bin/train\n");
@@ -316,7 +316,7 @@ END_TEST
 
 START_TEST(a_target_is_in_a_container_or_not)
 {
-	make_patient();
+	make_subject();
 	fake_root_link("/proc/self/ns/pid", "pid:[1]");
 	fake_root_link("/proc/self/ns/net", "net:[2]");
 	fake_root_link("/proc/4242/ns/pid", "pid:[1]");
@@ -330,7 +330,7 @@ END_TEST
 
 START_TEST(a_target_may_be_traced_and_sampled_or_not)
 {
-	make_patient();
+	make_subject();
 	yes("target_tracing", "permitted");
 	yes("target_sampling", "permitted");
 	doctor_attempts[ATTEMPT_PERF_PID] = -EACCES;

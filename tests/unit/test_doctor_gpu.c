@@ -237,27 +237,27 @@ END_TEST
 	MAPPED("/usr/lib/libcuda.so.580.65.06") \
 	MAPPED("/venv/nvidia/cuda_runtime/lib/libcudart.so.12")
 
-static void make_patient(const char *maps)
+static void make_subject(const char *maps)
 {
-	doctor_patient = (struct doctor_target){
+	doctor_subject = (struct doctor_target){
 		.code = EXIT_DONE,
 		.n_programs = 1,
 		.is_here = true,
 		.pid = 4242,
 	};
-	doctor_system.target = &doctor_patient;
+	doctor_system.target = &doctor_subject;
 	fake_root_write(MAPS, maps);
 }
 
 START_TEST(a_program_without_cuda_is_asked_for_nothing)
 {
-	make_patient(MAPPED("/usr/lib/libproftap.so.1"));
+	make_subject(MAPPED("/usr/lib/libproftap.so.1"));
 	none("target_cuda", "does not use CUDA");
 	none("target_cupti", "does not use CUDA");
 	none("target_gpu_plugin", "does not use CUDA");
 	none("target_gpu_container", "may not be read");
 	none("target_gpu_counters", "not known");
-	doctor_patient.pid = 0;
+	doctor_subject.pid = 0;
 	none("target_cupti", "not known");
 	none("target_gpu_plugin", "not known");
 }
@@ -265,7 +265,7 @@ END_TEST
 
 START_TEST(a_programs_cuda_is_reported)
 {
-	make_patient(WITH_CUDA);
+	make_subject(WITH_CUDA);
 	yes("target_cuda",
 		"/usr/lib/libcuda.so.580.65.06, /venv/nvidia/cuda_runtime/lib/libcudart.so.12");
 }
@@ -276,11 +276,11 @@ START_TEST(the_cupti_that_a_program_has_loaded_counts)
 	doctor_libraries[LIBRARY_CUPTI] = (struct doctor_answer){0, "12.8.0"};
 	fake_root_write("/venv/nvidia/cuda_cupti/lib/libcupti.so.12", "");
 	fake_root_write("/a/libcupti.so.12", "");
-	make_patient(WITH_CUDA MAPPED("/a/libcupti.so.12"));
+	make_subject(WITH_CUDA MAPPED("/a/libcupti.so.12"));
 	yes("target_cupti", "/a/libcupti.so.12 (already loaded): 12.8.0");
-	make_patient(WITH_CUDA MAPPED("/a/libcupti.so.12") MAPPED("/a/libcupti.so.12"));
+	make_subject(WITH_CUDA MAPPED("/a/libcupti.so.12") MAPPED("/a/libcupti.so.12"));
 	yes("target_cupti", "/a/libcupti.so.12");
-	make_patient(WITH_CUDA MAPPED("/a/libcupti.so.12") MAPPED("/b/libcupti.so.13"));
+	make_subject(WITH_CUDA MAPPED("/a/libcupti.so.12") MAPPED("/b/libcupti.so.13"));
 	no("target_cupti", "two are loaded, /a/libcupti.so.12 and /b/libcupti.so.13", NULL);
 }
 END_TEST
@@ -289,7 +289,7 @@ END_TEST
 START_TEST(cupti_is_looked_for_beside_its_cuda)
 {
 	doctor_libraries[LIBRARY_CUPTI] = (struct doctor_answer){0, "12.8.0"};
-	make_patient(WITH_CUDA);
+	make_subject(WITH_CUDA);
 	yes("target_cupti", "libcupti.so.12: 12.8.0");
 	fake_root_write("/venv/nvidia/cuda_runtime/x", "");
 	fake_root_write("/venv/nvidia/cuda_cupti/lib/libcupti.so.12", "");
@@ -308,7 +308,7 @@ END_TEST
 
 START_TEST(cupti_is_not_found)
 {
-	make_patient(WITH_CUDA);
+	make_subject(WITH_CUDA);
 	no("target_cupti",
 		"libcupti.so: not found (in /venv/nvidia/cuda_runtime/lib, "
 		"/venv/nvidia/cuda_runtime/lib/../../cuda_cupti/lib",
@@ -325,7 +325,7 @@ START_TEST(a_newer_cupti_than_the_driver_is_no_use)
 {
 	doctor_libraries[LIBRARY_CUPTI] = (struct doctor_answer){0, "13.0.1"};
 	doctor_libraries[LIBRARY_CUDA] = (struct doctor_answer){0, "13.0"};
-	make_patient(WITH_CUDA);
+	make_subject(WITH_CUDA);
 	yes("target_cupti", ": 13.0.1");
 	doctor_libraries[LIBRARY_CUDA] = (struct doctor_answer){0, "12.4"};
 	no("target_cupti", "13.0.1, and the driver is of CUDA 12",
@@ -339,7 +339,7 @@ END_TEST
 START_TEST(a_container_has_other_files)
 {
 	doctor_libraries[LIBRARY_CUPTI] = (struct doctor_answer){0, "12.8.0"};
-	make_patient(WITH_CUDA);
+	make_subject(WITH_CUDA);
 	fake_root_link("/proc/4242/ns/mnt", "mnt:[2]");
 	fake_root_link("/proc/self/ns/mnt", "mnt:[1]");
 	no("target_cupti", "not found", "pip install nvidia-cuda-cupti-cu12");
@@ -352,42 +352,42 @@ END_TEST
 
 START_TEST(a_programs_plug_in_is_there_or_not)
 {
-	make_patient(WITH_CUDA);
+	make_subject(WITH_CUDA);
 	no("target_gpu_plugin", "neither beside /usr/lib/libproftap.so.1 nor", "make install");
 	fake_root_write("/usr/lib/proftap/proftap-cuda.so", "");
 	yes("target_gpu_plugin", "/usr/lib/proftap/proftap-cuda.so");
-	make_patient(MAPPED("/build/lib/.libs/libproftap.so.1") MAPPED("/usr/lib/libcuda.so.1"));
+	make_subject(MAPPED("/build/lib/.libs/libproftap.so.1") MAPPED("/usr/lib/libcuda.so.1"));
 	no("target_gpu_plugin", "neither beside /build/lib/.libs/", "make install");
 	fake_root_write("/build/lib/.libs/libproftap.so.1", "");
 	fake_root_write("/build/lib/plugins/cuda/.libs/proftap-cuda.so", "");
 	yes("target_gpu_plugin", "/plugins/cuda/.libs/proftap-cuda.so");
-	make_patient(WITH_CUDA MAPPED("/opt/proftap-cuda.so"));
+	make_subject(WITH_CUDA MAPPED("/opt/proftap-cuda.so"));
 	yes("target_gpu_plugin", "/opt/proftap-cuda.so, in use");
-	make_patient(MAPPED("/usr/lib/libcuda.so.1"));
+	make_subject(MAPPED("/usr/lib/libcuda.so.1"));
 	none("target_gpu_plugin", "no libproftap");
 }
 END_TEST
 
 START_TEST(result_of_the_last_gpu_recording_is_shown)
 {
-	make_patient(WITH_CUDA);
+	make_subject(WITH_CUDA);
 	none("target_gpu_said", "unknown until a recording tries");
-	strcpy(doctor_patient.status.gpu, "recorded");
+	strcpy(doctor_subject.status.gpu, "recorded");
 	yes("target_gpu_said", "were recorded");
-	strcpy(doctor_patient.status.gpu, "another profiler, Kineto, has CUPTI");
+	strcpy(doctor_subject.status.gpu, "another profiler, Kineto, has CUPTI");
 	no("target_gpu_said", "another profiler, Kineto, has CUPTI", "man 7 proftap-errors");
-	memset(doctor_patient.status.gpu, 'x', sizeof doctor_patient.status.gpu - 1);
-	strcpy(doctor_patient.status.gpu + sizeof doctor_patient.status.gpu - 21,
+	memset(doctor_subject.status.gpu, 'x', sizeof doctor_subject.status.gpu - 1);
+	strcpy(doctor_subject.status.gpu + sizeof doctor_subject.status.gpu - 21,
 		"and what to do of it");
 	no("target_gpu_said", "and what to do of it", "man 7 proftap-errors");
-	doctor_patient.code = EXIT_NOBODY;
+	doctor_subject.code = EXIT_NOBODY;
 	none("target_gpu_said", "unknown");
 }
 END_TEST
 
 START_TEST(counters_need_the_programs_rights)
 {
-	make_patient(WITH_CUDA);
+	make_subject(WITH_CUDA);
 	fake_root_write("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
 	fake_root_write(STATUS_FILE, "CapEff:\t0000000000000000\n");
 	no("target_gpu_counters", "for root only",
@@ -408,7 +408,7 @@ START_TEST(a_programs_container_is_given_gpus_or_not)
 	char path[128];
 	FILE *file;
 
-	make_patient(WITH_CUDA);
+	make_subject(WITH_CUDA);
 	fake_root_write("/proc/4242/environ", "");
 	none("target_gpu_container", "not set");
 	snprintf(path, sizeof path, "%s/proc/4242/environ", fake_root);

@@ -152,7 +152,7 @@ START_TEST(the_next_capture_knows_nothing_of_it)
 }
 END_TEST
 
-static size_t heed(void)
+static size_t count_repeated(void)
 {
 	recall_repeat_if_asked(&recall, &outlet);
 	drained_visit();
@@ -164,12 +164,12 @@ START_TEST(each_request_repeats_the_facts_once)
 	struct device_entry e = make(DEVICE_INFO, 0);
 
 	note(1, &e);
-	ck_assert_uint_eq(heed(), 0);
+	ck_assert_uint_eq(count_repeated(), 0);
 	atomic_store(&fixture.arena->collect.repeat, 2);
-	ck_assert_uint_eq(heed(), 1);
-	ck_assert_uint_eq(heed(), 1);
+	ck_assert_uint_eq(count_repeated(), 1);
+	ck_assert_uint_eq(count_repeated(), 1);
 	atomic_store(&fixture.arena->collect.repeat, 3);
-	ck_assert_uint_eq(heed(), 2);
+	ck_assert_uint_eq(count_repeated(), 2);
 }
 END_TEST
 

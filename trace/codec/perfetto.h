@@ -15,7 +15,6 @@
 struct bundles;
 struct diag;
 struct view;
-struct view_track;
 
 /*
  * Ids of clocks. Each sequence has its own CLOCK_DIFFERENCE_ID, which counts differences on

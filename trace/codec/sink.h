@@ -6,7 +6,6 @@
 #ifndef TRACE_CODEC_SINK_H
 #define TRACE_CODEC_SINK_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -13,8 +13,6 @@
 
 #include "base/cleanup.h"
 #include "base/file_io.h"
-#include "base/utf8.h"
-#include "trace/codec/arg_json.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 

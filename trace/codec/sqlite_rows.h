@@ -3,7 +3,6 @@
 #ifndef TRACE_CODEC_SQLITE_ROWS_H
 #define TRACE_CODEC_SQLITE_ROWS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/codec/sink.h"

@@ -6,7 +6,6 @@
 #ifndef TRACE_CODEC_STACK_TREE_H
 #define TRACE_CODEC_STACK_TREE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

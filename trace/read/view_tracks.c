@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/grow.h"
 #include "trace/model/space.h"
 #include "trace/read/archive.h"

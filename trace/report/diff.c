@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "base/grow.h"
 #include "trace/model/names.h"
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"

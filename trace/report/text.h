@@ -8,12 +8,10 @@
 
 #include "trace/report/page.h"
 
-struct archive_plane;
 struct digest;
 struct launcher_list;
 struct report_options;
 struct row;
-struct rows;
 struct slow;
 struct view;
 struct view_track;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes sentences about the differences between slow steps or requests and typical ones. */
 #include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
 #include "trace/quantity.h"
 #include "trace/read/view.h"
 #include "trace/report/cpu_shares.h"

@@ -16,11 +16,8 @@
 #include <stdint.h>
 
 struct chunks;
-struct diag;
 struct line;
-struct plane;
 struct space;
-struct trace_event;
 
 /*
  * Appends the encoded |space|, none of whose lines has stored events, to |out|. 0, or -ENOMEM, or

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/host/calls/host_calls.h"
 #include "daemon/host/programs/choice.h"

@@ -2,10 +2,8 @@
 /* The methods of the host daemon; see host_calls.h. */
 #include "daemon/host/calls/host_calls.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GPUs by NVML: a sample has the values that the thread read for the previous sample. */
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>

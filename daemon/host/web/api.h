@@ -9,7 +9,6 @@
 #define DAEMON_API_H
 
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/host/web/conversions.h"

@@ -5,7 +5,6 @@
 #ifndef DAEMON_API_ANSWER_H
 #define DAEMON_API_ANSWER_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct diag;

@@ -10,7 +10,6 @@
 #define DAEMON_HUB_H
 
 #include <pthread.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -7,7 +7,6 @@
 
 struct diag;
 struct job;
-struct program;
 struct programs;
 
 /*

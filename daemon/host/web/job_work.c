@@ -5,7 +5,6 @@
  */
 #include "daemon/host/web/job.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>

@@ -2,14 +2,12 @@
 /* The newest counters and steps that flight recorders hold; see recorded_values.h. */
 #include "daemon/host/web/recorded_values.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/diag.h"
 #include "base/grow.h"
 #include "daemon/host/programs/program_channel.h"

@@ -9,7 +9,6 @@
 #ifndef DAEMON_RUNS_H
 #define DAEMON_RUNS_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

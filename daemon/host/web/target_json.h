@@ -3,7 +3,6 @@
 #ifndef DAEMON_TARGET_JSON_H
 #define DAEMON_TARGET_JSON_H
 
-#include <stddef.h>
 #include <sys/types.h>
 
 struct json;

@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "daemon/pipeline/assembly/assemble.h"
 #include "daemon/pipeline/assembly/assembly.h"
-#include "daemon/pipeline/assembly/spool.h"
 #include "daemon/pipeline/assembly/track.h"
 #include "daemon/pipeline/devices/device_drawing.h"
 #include "daemon/pipeline/devices/device_lines.h"

@@ -9,7 +9,6 @@
 #define DAEMON_SPOOLER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct assembly;

@@ -2,7 +2,6 @@
 /* Memory that is used again; see used_rooms.h. */
 #include "daemon/pipeline/assembly/used_rooms.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/grow.h"

@@ -3,8 +3,6 @@
 #ifndef DAEMON_DEMANGLE_H
 #define DAEMON_DEMANGLE_H
 
-#include <stddef.h>
-
 /*
  * A longer result is dropped: a mangled name of some hundred bytes can stand for
  * a name of any length.

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/chunks.h"
-#include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/grow.h"
 #include "daemon/pipeline/devices/device_drawing.h"

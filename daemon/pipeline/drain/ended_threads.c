@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "daemon/pipeline/drain/drain.h"
 #include "daemon/pipeline/drain/drain_cut.h"
 #include "daemon/pipeline/drain/ring_notes.h"

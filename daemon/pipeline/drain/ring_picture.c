@@ -2,7 +2,6 @@
 /* A ring at one instant; see ring_picture.h. */
 #include "daemon/pipeline/drain/ring_picture.h"
 
-#include <errno.h>
 #include <stdbool.h>
 
 #include "base/clock.h"

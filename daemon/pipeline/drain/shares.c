@@ -3,7 +3,6 @@
 #include "daemon/pipeline/drain/shares.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/grow.h"

@@ -4,7 +4,6 @@
 #define DAEMON_COLLECTING_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/kernel/mapped.h"

@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 struct async_carries;
-struct drain;
 struct recording;
 struct slice;
 

@@ -17,7 +17,6 @@
 #include "daemon/pipeline/drain/thread_window.h"
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/pipeline/recording/recorder.h"
-#include "daemon/pipeline/recording/recording_cut.h"
 #include "daemon/pipeline/recording/source.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"

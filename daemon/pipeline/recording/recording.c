@@ -18,7 +18,6 @@
 #include "daemon/pipeline/recording/spill.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
-#include "lib/wire/record.h"
 #include "trace/model/space.h"
 
 #define PAIR_INTERVAL_NS (20 * NS_PER_MS)

@@ -8,7 +8,6 @@
 
 #include "base/diag.h"
 #include "daemon/pipeline/recording/capture.h"
-#include "daemon/pipeline/recording/capture_request.h"
 #include "daemon/pipeline/recording/capture_trace.h"
 #include "daemon/pipeline/recording/collectors.h"
 #include "trace/model/space.h"

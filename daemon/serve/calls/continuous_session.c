@@ -11,7 +11,6 @@
 #include "daemon/serve/session/session_recorder.h"
 #include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
-#include "daemon/target/target.h"
 
 /* Warns a client that asks for subprocesses that the trace will not have them. */
 static int warn_of_subprocesses(struct session_request *request)

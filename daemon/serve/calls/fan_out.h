@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "daemon/serve/calls/capture_group.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"

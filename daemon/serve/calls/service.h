@@ -8,7 +8,6 @@
 #define DAEMON_SERVICE_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

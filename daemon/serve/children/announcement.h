@@ -16,8 +16,6 @@
 #ifndef DAEMON_ANNOUNCEMENT_H
 #define DAEMON_ANNOUNCEMENT_H
 
-#include <stddef.h>
-
 #include "base/status.h"
 
 enum announcement_kind {

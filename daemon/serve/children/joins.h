@@ -7,7 +7,6 @@
 #ifndef DAEMON_JOINS_H
 #define DAEMON_JOINS_H
 
-#include <stddef.h>
 #include <uv.h>
 
 #include "daemon/kernel/accept_pause.h"

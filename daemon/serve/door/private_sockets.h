@@ -13,7 +13,6 @@
 #include <sys/types.h>
 #include <uv.h>
 
-#include "base/runtime_dir.h"
 #include "daemon/kernel/accept_pause.h"
 #include "daemon/kernel/socket_file.h"
 #include "daemon/serve/door/door.h"

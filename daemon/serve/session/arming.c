@@ -10,7 +10,6 @@
 #include "daemon/serve/session/session.h"
 #include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
-#include "daemon/target/target.h"
 
 /*
  * Device use is checked this long before the start, so that the check has ended before the request

@@ -2,13 +2,11 @@
 /* The one recording at a time; see session.h. */
 #include "daemon/serve/session/session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/diag.h"
 #include "base/futex.h"
 #include "daemon/pipeline/recording/capture.h"
 #include "daemon/serve/session/arming.h"

@@ -7,10 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct nvtx_domain;
 struct nvtx_enumeration;
 struct nvtx_schema;
-struct nvtx_writer;
 
 enum field_kind {
 	FIELD_SIGNED = 1,

@@ -10,7 +10,6 @@
 #ifndef INJECT_NVTX_SCHEMA_H
 #define INJECT_NVTX_SCHEMA_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/inject/nvtx/field.h"

@@ -11,7 +11,6 @@
 #ifndef INJECT_NVTX_VOCABULARY_H
 #define INJECT_NVTX_VOCABULARY_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/inject/nvtx/store.h"

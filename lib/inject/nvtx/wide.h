@@ -4,7 +4,6 @@
 #define INJECT_NVTX_WIDE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 /*
  * Converts |n| characters of |width| bytes (1, 2: UTF-16, 4: UTF-32) at |text|, with any alignment,

@@ -2,8 +2,6 @@
 /* CUDA as a collector: the interface of <proftap/collector.h>. */
 #include <proftap/collector.h>
 
-#include <errno.h>
-
 #include "lib/plugins/cuda/driver.h"
 #include "lib/plugins/cuda/process.h"
 #include "lib/plugins/cuda/session.h"

@@ -7,7 +7,6 @@
 #define PLUGINS_CUDA_SENTENCE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #define SENTENCE_BYTES 1024u /* PTAP_COLLECTOR_WHY_BYTES */
 
