@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hostile program that asks a host daemon for a server: appellant.py REGISTRY HOW. It prints each answer on a line: 0, a
-negative errno, or "nothing". Then it stays until its standard input ends.
+"""A hostile program that asks a host daemon for a server: server_request.py REGISTRY HOW. It prints each answer on a
+line: 0, a negative errno, or "nothing". Then it stays until its standard input ends.
 """
 import array
 import fcntl
@@ -17,7 +17,7 @@ N_MANY = 65
 
 
 def make_arena(seals=SEALS, fill=False):
-    fd = os.memfd_create("appellant", os.MFD_ALLOW_SEALING)
+    fd = os.memfd_create("server_request", os.MFD_ALLOW_SEALING)
     os.ftruncate(fd, ARENA_BYTES)
     if fill:
         os.pwrite(fd, os.urandom(1 << 20), 0)
