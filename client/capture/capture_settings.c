@@ -318,7 +318,7 @@ static int parse_target(
 	if (n < 1)
 		return diag_set(d, -EINVAL, "proftap %s: no target given", command);
 	if (n > 1)
-		return fail_extra(s, texts[1], d);
+		return fail_extra(s, n, texts, texts[1], d);
 	r = target_words_add(&s->words, texts[0], d);
 	if (r == 0 && s->words.n > 1)
 		r = diag_set(d, -EINVAL,

@@ -8,6 +8,8 @@
 #define DAEMON_JOURNALD_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct log_message;
 

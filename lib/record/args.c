@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "lib/record/emit.h"
+#include "lib/record/slow_path.h"
 
 /* bytes; a run-time name of this length takes 1 + 16 slots */
 #define NAME_MAX_BYTES 255u

@@ -10,6 +10,7 @@
 
 #include "lib/record/emit.h"
 #include "lib/record/fast_path.h"
+#include "lib/record/slow_path.h"
 #include "lib/wire/device.h"
 
 /*

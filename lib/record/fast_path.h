@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/prefetch.h"
+#include "lib/record/emit.h"
 
 /* hot: inlined at every call in the fast path; cold: kept out of it and of its registers. */
 #define hot inline __attribute__((always_inline))

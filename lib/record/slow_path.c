@@ -17,6 +17,7 @@
 #include "lib/record/args.h"
 #include "lib/record/emit.h"
 #include "lib/record/slow_path.h"
+#include "lib/record/strings.h"
 
 static const struct ptap_impl_token no_token;
 

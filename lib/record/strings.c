@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "lib/record/emit.h"
 #include "lib/record/guest.h"
 #include "lib/record/map.h"
 #include "lib/wire/arena.h"

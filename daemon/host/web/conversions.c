@@ -48,7 +48,7 @@ static void conversions_drop_oldest(struct conversions *c)
 	conversions_drop(c, oldest);
 }
 
-static struct conversion *conversions_find(struct conversions *c, const char *key)
+static struct conversion *find_conversion(struct conversions *c, const char *key)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(c->v[i].key, key) == 0)
@@ -134,7 +134,7 @@ int conversions_find(struct conversions *c, const char *key, uint64_t *n_bytes)
 	int fd = -1;
 
 	pthread_mutex_lock(&c->mutex);
-	found = conversions_find(c, key);
+	found = find_conversion(c, key);
 	if (found)
 		fd = fcntl(found->fd, F_DUPFD_CLOEXEC, 0);
 	if (fd >= 0) {
@@ -154,7 +154,7 @@ void conversions_keep(struct conversions *c, char *key, int fd, uint64_t n_bytes
 	c->counts.n_made++;
 	/* Another request may have made the same conversion at the same time. */
 	if (key && n_bytes <= CONVERSIONS_BYTES && n_bytes <= spool_place_find_room(fd) &&
-		!conversions_find(c, key))
+		!find_conversion(c, key))
 		is_kept = conversions_add(c, key, fd, n_bytes);
 	pthread_mutex_unlock(&c->mutex);
 	if (!is_kept)

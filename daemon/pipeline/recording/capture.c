@@ -183,7 +183,7 @@ static int capture_set_devices(struct running_capture *c)
 			"gpu: devices are not recorded: the options for them are longer than %zu bytes",
 			sizeof c->collect_options - 1);
 	c->recording.collectors.options = c->collect_options;
-	c->recording.collectors.poll_ns = collectors_are_wanted;
+	c->recording.collectors.are_wanted = collectors_are_wanted;
 	c->recording.collectors.context = c;
 	return 0;
 }

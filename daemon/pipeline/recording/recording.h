@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/pipeline/drain/drain.h"
 #include "daemon/pipeline/nvml/gpu_sampler.h"
 #include "daemon/pipeline/nvml/gpu_samples.h"
 #include "daemon/pipeline/recording/collectors.h"

@@ -13,6 +13,7 @@
 
 #include "base/diag.h"
 #include "base/log.h"
+#include "base/runtime_dir.h"
 #include "base/status.h"
 
 #define BACKLOG 64

@@ -3,6 +3,7 @@
 #include "lib/inject/nvtx/wide.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #define REPLACEMENT 0xfffdu
